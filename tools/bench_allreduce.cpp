@@ -13,17 +13,19 @@
 #include <distribute/net/encrypt.hpp>
 #include <distribute/net/job_token.hpp>
 #include <distribute/net/tls.hpp>
+#include <distribute/testing/thread_cluster.hpp>
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_split.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
-#include <thread>
 
 #include "rank_processes.hpp"
 #include "raw_memory.hpp"
@@ -42,22 +44,16 @@ double AllReduceTime::bus_gbytes_per_second() const {
 
 std::vector<int64_t> parse_sizes(const std::string& text) {
   std::vector<int64_t> sizes;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    char unit = 0, rest = 0;
+  for (const std::string& word : std::vector<std::string>(absl::StrSplit(text, ','))) {
+    char unit = 'B', rest = 0;
     long long number = 0;
     const int fields = std::sscanf(word.c_str(), "%10lld%c%c", &number, &unit, &rest);
-    const int shift = fields < 2                   ? 0
-                      : unit == 'K' || unit == 'k' ? 10
-                      : unit == 'M' || unit == 'm' ? 20
-                      : unit == 'G' || unit == 'g' ? 30
-                                                   : -1;
-    if (fields < 1 || fields > 2 || shift < 0 || number < 0 || number > (4ll << 30 >> shift) ||
+    const size_t power = std::string_view("BKMG").find(absl::ascii_toupper(unit));
+    const int shift = 10 * int(power);
+    if (fields < 1 || fields > 2 || power > 3 || number < 0 || number > (4ll << 30 >> shift) ||
         (number << shift) < 4)
       throw UsageProblem("--bytes: sizes such as 4, 64K or 25M from 4 to 4G, not '" + word + "'");
     sizes.push_back(number << shift);
-    begin = end + 1;
   }
   return sizes;
 }
@@ -229,22 +225,13 @@ std::vector<AllReduceTime> in_processes(int world, const Measure& measure) {
 }
 
 std::vector<AllReduceTime> in_threads(int world, const Measure& measure) {
-  std::vector<std::thread> others;
-  std::vector<std::exception_ptr> errors(static_cast<size_t>(world));
   std::vector<AllReduceTime> result;
-  const auto run = [&](int rank) {
-    try {
-      auto times = measure(rank);
-      if (rank == 0) result = std::move(times);
-    } catch (...) {
-      errors[size_t(rank)] = std::current_exception();
-    }
-  };
-  for (int rank = 1; rank < world; ++rank) others.emplace_back(run, rank);
-  run(0);
-  for (std::thread& thread : others) thread.join();
-  for (const std::exception_ptr& error : errors)
-    if (error) std::rethrow_exception(error);
+  distribute::testing::run_on_threads(world,
+                                      [&](int rank) {
+                                        auto times = measure(rank);
+                                        if (rank == 0) result = std::move(times);
+                                      },
+                                      {.deadline_seconds = 1e9});
   return result;
 }
 

@@ -2,33 +2,33 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
+#include <distribute/train/checkpoint_files.hpp>
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "checkpoint_files.hpp"
-
 namespace distribute_tools {
 
-using distribute::train::BundleReader;
+namespace train = distribute::train;
+using train::BundleReader;
 using Json = nlohmann::ordered_json;
 
 /// Names in files need not be UTF-8.
 void print_json(const Json& json) { std::printf("%s\n", distribute::json_text(json, 2).c_str()); }
 
 int list_tensors(const std::string& path, bool json) {
-  const BundleReader reader(find_checkpoint(path));
+  const BundleReader reader(train::find_checkpoint(path));
   Json tensors = Json::array();
   int64_t total = 0;
   for (const std::string& key : reader.keys()) {
     const auto& entry = reader.entry(key);
-    total += bytes_of(entry);
+    total += train::num_bytes(entry);
     tensors.push_back({{"name", key},
                        {"dtype", distribute::io::name_of(entry.dtype)},
                        {"shape", entry.dims},
-                       {"bytes", bytes_of(entry)},
+                       {"bytes", train::num_bytes(entry)},
                        {"slices", entry.slices.size()}});
-    if (!json) std::printf("%-28s %s\n", describe(entry).c_str(), key.c_str());
+    if (!json) std::printf("%-28s %s\n", train::type_text(entry).c_str(), key.c_str());
   }
   const auto count = tensors.size();
   if (json)
@@ -57,8 +57,8 @@ Json verify_one(const std::string& prefix) {
     for (const std::string& next : reader.keys()) {
       key = next;
       try {
-        check_tensor(reader, key);
-        bytes += bytes_of(reader.entry(key));
+        reader.verify(key);
+        bytes += train::num_bytes(reader.entry(key));
       } catch (const distribute::Error& error) {
         note(error);
       }
@@ -75,7 +75,7 @@ Json verify_one(const std::string& prefix) {
 int verify(const std::string& path, bool json) {
   Json reports = Json::array();
   bool good = true;
-  for (const std::string& prefix : find_checkpoints(path)) {
+  for (const std::string& prefix : train::find_checkpoints(path)) {
     const Json report = verify_one(prefix);
     good = good && report["damaged"].empty();
     reports.push_back(report);
@@ -98,10 +98,10 @@ struct CheckpointOptions {
 };
 
 int diff(const std::string& a, const std::string& b, const CheckpointOptions& options) {
-  BundleReader left(find_checkpoint(a)), right(find_checkpoint(b));
-  const auto differences = compare(left, right, options.tolerance);
+  BundleReader left(train::find_checkpoint(a)), right(train::find_checkpoint(b));
+  const auto differences = train::compare_checkpoints(left, right, options.tolerance);
   Json list = Json::array();
-  for (const TensorDifference& one : differences) {
+  for (const train::TensorDifference& one : differences) {
     list.push_back({{"name", one.name}, {"difference", one.reason}});
     if (!options.json) std::printf("%s: %s\n", one.name.c_str(), one.reason.c_str());
   }
@@ -113,10 +113,11 @@ int diff(const std::string& a, const std::string& b, const CheckpointOptions& op
 }
 
 int convert(const std::string& from, const std::string& to, const CheckpointOptions& options) {
-  BundleReader reader(find_checkpoint(from));
+  BundleReader reader(train::find_checkpoint(from));
   if (reader.prefix() == to)
     throw distribute::InvalidArgumentError(to + ": a checkpoint cannot be written over itself");
-  const int count = write_flat(reader, to, options.names == "path");
+  const int count = train::write_flat_checkpoint(
+      reader, to, options.names == "path" ? train::FlatNames::Paths : train::FlatNames::Variables);
   if (options.json)
     print_json({{"prefix", to}, {"tensors", count}});
   else

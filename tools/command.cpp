@@ -203,6 +203,9 @@ class Parser {
       if (find(other, name)) owners.push_back(other.name);
     if (!owners.empty())
       return absl::StrCat("flag --", name, " does nothing here; it is for ", alternatives(owners));
+    if (name == "flagfile" || name == "fromenv")
+      return absl::StrCat("--", name, " is for the trainers alone; here the shell does the same: ",
+                          "distribute ", command_.name, " $(cat FILE)");
     for (const CommandFlag& flag : command_.flags) names.push_back(flag.name);
     const std::string nearest = nearest_of(name, names);
     return absl::StrCat("unknown flag --", name,

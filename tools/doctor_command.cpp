@@ -2,15 +2,17 @@
 #include "commands.hpp"
 
 #include "doctor_host.hpp"
-#include "doctor_network.hpp"
 #include "doctor_report.hpp"
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/version.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
+#include <distribute/cluster/network_lines.hpp>
+#include <distribute/cluster/task_ways.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/net/job_token.hpp>
 #include <distribute/net/resolve.hpp>
@@ -49,13 +51,14 @@ class Doctor {
   void examine_names();
   void examine_token();
   void examine_network();
-  void report_ways(const std::vector<Way>& ways);
-  void join(const std::vector<Way>& ways);
-  bool report_versions(const std::vector<Introduction>& tasks);
-  void measure(ClusterRuntime& runtime, const std::vector<Introduction>& tasks);
-  void report_line(const Line& line);
-  void report_clock(const std::vector<Line>& lines);
-  void conclude(const std::vector<Line>& lines);
+  void report_ways(const std::vector<TaskWay>& ways);
+  void join(const std::vector<TaskWay>& ways);
+  bool report_versions(const nlohmann::json& tasks);
+  void measure(ClusterRuntime& runtime, const nlohmann::json& tasks);
+  nlohmann::json gather(ClusterRuntime& runtime, const char* name, const nlohmann::json& mine);
+  void report_line(const NetworkLine& line);
+  void report_clock(const std::vector<NetworkLine>& lines);
+  void conclude(const std::vector<NetworkLine>& lines);
   void gather_failures(ClusterRuntime& runtime);
   void fail(const char* section, const char* name, const std::string& text) {
     report_.add({section, name, Mark::Failure, text});
@@ -182,9 +185,9 @@ void Doctor::examine_token() {
                                    : "none: fine on this machine alone"});
 }
 
-void Doctor::report_ways(const std::vector<Way>& ways) {
+void Doctor::report_ways(const std::vector<TaskWay>& ways) {
   for (int rank = 0; rank < tasks_.size(); ++rank) {
-    const Way& way = ways[size_t(rank)];
+    const TaskWay& way = ways[size_t(rank)];
     const std::string to = tasks_.members[size_t(rank)].text();
     if (!way.reached())
       fail("reachability", way.step.c_str(), str_cat("to ", to, ": ", way.problem));
@@ -193,16 +196,16 @@ void Doctor::report_ways(const std::vector<Way>& ways) {
                    str_cat("to ", to, ": the resolver took ", seconds_text(way.name_seconds))});
   }
   const auto reached =
-      std::count_if(ways.begin(), ways.end(), [](const Way& w) { return w.reached(); });
+      std::count_if(ways.begin(), ways.end(), [](const TaskWay& w) { return w.reached(); });
   report_.ok(
       "reachability", "tasks",
       str_cat(reached - 1, " of ", tasks_.size() - 1, " other tasks answer and know the token"));
 }
 
 void Doctor::examine_network() {
-  std::vector<Way> ways;
+  std::vector<TaskWay> ways;
   try {
-    ways = find_ways(tasks_, cluster_, deadline_);
+    ways = find_task_ways(tasks_, cluster_, deadline_);
   } catch (const Error& error) {
     return fail("reachability", "listen", error.what());
   }
@@ -213,19 +216,20 @@ void Doctor::examine_network() {
 
 /// After the ways were found all ports are open, or nobody waits for them any more: who misses a
 /// task comes at the deadline, and the leader may have started its clock before.
-void Doctor::join(const std::vector<Way>& ways) {
+void Doctor::join(const std::vector<TaskWay>& ways) {
   constexpr double kLateSeconds = 3;
   cluster_.startup_timeout = deadline_.left().count() * 1e-9 + kLateSeconds;
   cluster_.operation_timeout = 60;
   cluster_.log = [](const std::string&) {};
-  Introduction self;
+  std::vector<int> unreached;
   for (int rank = 0; rank < tasks_.size(); ++rank)
-    if (!ways[size_t(rank)].reached()) self.unreached.push_back(rank);
+    if (!ways[size_t(rank)].reached()) unreached.push_back(rank);
   try {
     const auto runtime = ClusterRuntime::join(tasks_, cluster_);
     hosts_ = runtime->hosts();
-    const auto introductions = introduce(*runtime, self);
-    if (report_versions(introductions)) measure(*runtime, introductions);
+    const auto tasks =
+        gather(*runtime, "doctor introduction", {{"version", kVersion}, {"unreached", unreached}});
+    if (report_versions(tasks)) measure(*runtime, tasks);
     runtime->leave();
   } catch (const Error& error) {
     const Mark mark = report_.healthy() ? Mark::Failure : Mark::Note;  // a consequence
@@ -233,11 +237,20 @@ void Doctor::join(const std::vector<Way>& ways) {
   }
 }
 
+/// What the doctors of all tasks say, by rank.
+nlohmann::json Doctor::gather(ClusterRuntime& runtime, const char* name,
+                              const nlohmann::json& mine) {
+  nlohmann::json all;
+  for (const std::string& text : runtime.all_gather(name, json_text(mine)))
+    all.push_back(json_of(text));
+  return all;
+}
+
 /// Whether they are the same; doctors of other versions may measure in other ways.
-bool Doctor::report_versions(const std::vector<Introduction>& tasks) {
+bool Doctor::report_versions(const nlohmann::json& tasks) {
   bool same = true;
   for (int rank = 1; rank < tasks_.size(); ++rank) {
-    const std::string &first = tasks[0].version, &other = tasks[size_t(rank)].version;
+    const std::string first = tasks[0]["version"], other = tasks[size_t(rank)]["version"];
     if (first == other) continue;
     same = false;
     fail("cluster", "versions",
@@ -247,21 +260,23 @@ bool Doctor::report_versions(const std::vector<Introduction>& tasks) {
   return same;
 }
 
-void Doctor::measure(ClusterRuntime& runtime, const std::vector<Introduction>& tasks) {
-  std::vector<Line> lines = measure_lines(runtime, tasks);
+void Doctor::measure(ClusterRuntime& runtime, const nlohmann::json& tasks) {
+  std::vector<std::vector<int>> unreached;
+  for (const auto& task : tasks) unreached.push_back(task["unreached"]);
+  std::vector<NetworkLine> lines = measure_network_lines(runtime, unreached);
   try {
-    lines = gather_lines(runtime, lines);
+    lines = gather_network_lines(runtime, lines);
   } catch (const Error&) {  // perhaps too large for the way from the leader
-    for (const Line& line : lines) report_line(line);
+    for (const NetworkLine& line : lines) report_line(line);
     throw;
   }
-  for (const Line& line : lines) report_line(line);
+  for (const NetworkLine& line : lines) report_line(line);
   report_clock(lines);
   conclude(lines);
   gather_failures(runtime);
 }
 
-void Doctor::report_line(const Line& line) {
+void Doctor::report_line(const NetworkLine& line) {
   const std::string pair = str_cat(name(line.from), " - ", name(line.to));
   if (!line.problem.empty())
     return report_.add(
@@ -285,10 +300,10 @@ void Doctor::report_line(const Line& line) {
 }
 
 /// Only the pairs of the leader: the others follow from them.
-void Doctor::report_clock(const std::vector<Line>& lines) {
+void Doctor::report_clock(const std::vector<NetworkLine>& lines) {
   double worst = 0;
   int whose = 0;
-  for (const Line& line : lines)
+  for (const NetworkLine& line : lines)
     if (line.from == 0 && line.problem.empty() && std::abs(line.clock_offset) > std::abs(worst))
       worst = line.clock_offset, whose = line.to;
   const bool bad = std::abs(worst) > 1;
@@ -302,10 +317,10 @@ void Doctor::report_clock(const std::vector<Line>& lines) {
        {{"seconds", worst}}});
 }
 
-void Doctor::conclude(const std::vector<Line>& lines) {
-  const Line* slowest = nullptr;
-  const auto speed = [](const Line& line) { return std::min(line.forth, line.back); };
-  for (const Line& line : lines)
+void Doctor::conclude(const std::vector<NetworkLine>& lines) {
+  const NetworkLine* slowest = nullptr;
+  const auto speed = [](const NetworkLine& line) { return std::min(line.forth, line.back); };
+  for (const NetworkLine& line : lines)
     if (line.problem.empty() && (!slowest || speed(line) < speed(*slowest))) slowest = &line;
   if (!slowest) return;
   const double share = servers_ > 0 ? 2.0 : 2.0 * (workers_ - 1) / std::max(workers_, 1);
@@ -326,11 +341,10 @@ void Doctor::conclude(const std::vector<Line>& lines) {
 
 /// What keeps one task from running keeps the job.
 void Doctor::gather_failures(ClusterRuntime& runtime) {
-  const nlohmann::json mine = report_.failures();
-  const auto all = runtime.all_gather("doctor failures", distribute::json_text(mine));
+  const auto all = gather(runtime, "doctor failures", report_.failures());
   for (int rank = 0; rank < runtime.size(); ++rank)
     if (rank != runtime.rank())
-      for (const std::string text : distribute::json_of(all[size_t(rank)]))
+      for (const std::string text : all[size_t(rank)])
         fail("other tasks", name(rank).c_str(), text);
 }
 

@@ -93,14 +93,16 @@ size_t distance_of(const std::string& a, const std::string& b) {
 }
 
 std::string nearest_of(const std::string& word, const std::vector<std::string>& names) {
-  std::string nearest;
+  std::string nearest, longer;
   size_t least = 1 + std::max<size_t>(1, word.size() / 4);
-  for (const std::string& name : names)
+  for (const std::string& name : names) {
+    if (name.starts_with(word)) longer = longer.empty() ? name : word;  // the word: of several
     if (const size_t distance = distance_of(word, name); distance < least) {
       least = distance;
       nearest = name;
     }
-  return nearest;
+  }
+  return nearest.empty() && longer != word ? longer : nearest;
 }
 
 }  // namespace distribute_tools

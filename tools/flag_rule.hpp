@@ -71,7 +71,8 @@ std::string misplaced(const std::string& flag, const FlagRule& rule,
 /// "a, b or c".
 std::string alternatives(const std::vector<std::string>& words);
 
-/// Of names that are alike, the nearest to `word`; "" when none is near.
+/// Of names that are alike, the nearest to `word`, or the only one that `word` begins; "" when none
+/// is near.
 std::string nearest_of(const std::string& word, const std::vector<std::string>& names);
 
 }  // namespace distribute_tools

@@ -99,33 +99,30 @@ std::string arrow(const memory::desc& from, const memory::desc& with, const memo
          onednn::layout_name(to);
 }
 
-void NetworkKernels::conv(const std::string& name, int64_t filters, int64_t size, int64_t padding) {
-  const int64_t out = current_[2] + 2 * padding - size + 1;
-  const Dims to{current_[0], filters, out, out}, window{filters, current_[1], size, size};
-  const Dims one{1, 1}, pad{padding, padding};
+void NetworkKernels::convolution(const std::string& name, const ConvolutionSize& size) {
+  const int64_t out = (current_[2] + 2 * size.padding - size.size) / size.stride + 1;
+  const Dims to{current_[0], size.filters, out, out};
+  const Dims window{size.filters, current_[1], size.size, size.size};
+  const Dims step{size.stride, size.stride}, pad{size.padding, size.padding};
   const auto src = any_layout(current_), weights = any_layout(window), dst = any_layout(to);
-  const auto bias = plain(filters);
-  const double flops = 2.0 * static_cast<double>(product(to) * product(window) / filters);
+  const auto bias = size.bias_relu ? plain(size.filters) : memory::desc();
+  const double flops = 2.0 * static_cast<double>(product(to) * product(window) / size.filters);
 
   const auto forward = onednn::forward_descriptor<dnnl::convolution_forward>(
-      engine_, onednn::relu_attributes(), prop_kind::forward_training,
-      algorithm::convolution_direct, src, weights, bias, dst, one, pad, pad);
-  add(name + " forward", forward, flops,
-      arrow(forward.src_desc(), forward.weights_desc(), forward.dst_desc()),
-      {{DNNL_ARG_SRC, forward.src_desc()},
-       {DNNL_ARG_WEIGHTS, forward.weights_desc()},
-       {DNNL_ARG_BIAS, bias},
-       {DNNL_ARG_DST, forward.dst_desc()}});
+      engine_, size.bias_relu ? onednn::relu_attributes() : dnnl::primitive_attr(),
+      prop_kind::forward_training, algorithm::convolution_direct, src, weights, bias, dst, step,
+      pad, pad);
+  add_forward(name, forward, bias, flops);
   if (!first_) {
     const auto data = onednn::backward_descriptor<dnnl::convolution_backward_data>(
-        engine_, forward, algorithm::convolution_direct, src, weights, dst, one, pad, pad);
+        engine_, forward, algorithm::convolution_direct, src, weights, dst, step, pad, pad);
     add_backward_data(name, data, flops);
   }
   const auto grad = onednn::backward_descriptor<dnnl::convolution_backward_weights>(
-      engine_, forward, algorithm::convolution_direct, src, gradient_layout(window), bias, dst, one,
-      pad, pad);
-  add_backward_weights(name, grad, flops, true);
-  parameters_ += product(window) + filters;
+      engine_, forward, algorithm::convolution_direct, src, gradient_layout(window), bias, dst,
+      step, pad, pad);
+  add_backward_weights(name, grad, flops, size.bias_relu);
+  parameters_ += product(window) + (size.bias_relu ? size.filters : 0);
   previous_ = forward.dst_desc();
   current_ = to;
   first_ = false;
@@ -163,12 +160,7 @@ void NetworkKernels::dense(const std::string& name, int64_t units, bool relu) {
   const auto forward = onednn::forward_descriptor<dnnl::inner_product_forward>(
       engine_, relu ? onednn::relu_attributes() : dnnl::primitive_attr(),
       prop_kind::forward_training, src, weights, bias, dst);
-  add(name + " forward", forward, flops,
-      arrow(forward.src_desc(), forward.weights_desc(), forward.dst_desc()),
-      {{DNNL_ARG_SRC, forward.src_desc()},
-       {DNNL_ARG_WEIGHTS, forward.weights_desc()},
-       {DNNL_ARG_BIAS, bias},
-       {DNNL_ARG_DST, forward.dst_desc()}});
+  add_forward(name, forward, bias, flops);
   if (relu) {
     const auto gate = onednn::relu_backward_descriptor(engine_, forward.dst_desc());
     add(name + " relu backward", gate, 0, onednn::layout_name(forward.dst_desc()),
@@ -216,12 +208,14 @@ void NetworkKernels::optimizer(const std::string& kind) {
 void build_model(const std::string& model, NetworkKernels& network) {
   const bool book = model == "book";
   if (book) {
-    network.conv("conv1 5x5x32", 32, 5, 2);
+    network.convolution("conv1 5x5x32",
+                        {.filters = 32, .size = 5, .padding = 2, .bias_relu = true});
     network.max_pool("pool1", 2, 2, 0);
-    network.conv("conv2 5x5x64", 64, 5, 2);
+    network.convolution("conv2 5x5x64",
+                        {.filters = 64, .size = 5, .padding = 2, .bias_relu = true});
     network.max_pool("pool2", 2, 2, 0);
   } else {
-    network.conv("conv1 3x3x32", 32, 3, 0);
+    network.convolution("conv1 3x3x32", {.filters = 32, .size = 3, .bias_relu = true});
     network.max_pool("pool1", 2, 2, 0);
   }
   network.dense(book ? "fc1 500" : "fc1 128", book ? 500 : 128, true);

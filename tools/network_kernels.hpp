@@ -22,13 +22,15 @@ struct Kernel {
   std::function<std::function<void()>()> prepare;  // allocates, and gives what is to be timed
 };
 
-/// A convolution without bias, as residual networks have them.
+/// A convolution; residual networks have no bias, and no ReLU that it could fuse.
 struct ConvolutionSize {
-  int64_t filters = 0, size = 1, stride = 1;
-  bool backward_data = true;
+  int64_t filters = 0, size = 1, stride = 1, padding = 0;
+  bool bias_relu = false;
 };
 
 int64_t product(const Dims& dims);
+/// A list of float32.
+dnnl::memory::desc plain(int64_t size);
 std::string arrow(const dnnl::memory::desc& from, const dnnl::memory::desc& with,
                   const dnnl::memory::desc& to);
 
@@ -38,14 +40,14 @@ class NetworkKernels {
   NetworkKernels(Dims input, dnnl::memory::data_type type)
       : current_(std::move(input)), type_(type) {}
 
-  void conv(const std::string& name, int64_t filters, int64_t size, int64_t padding);
+  /// That of the first layer has no backward data.
+  void convolution(const std::string& name, const ConvolutionSize& size);
   void max_pool(const std::string& name, int64_t size, int64_t stride, int64_t padding);
   void dense(const std::string& name, int64_t units, bool relu);
   void softmax();
   void optimizer(const std::string& kind);
 
   // For residual networks.
-  void convolution(const std::string& name, const ConvolutionSize& size);
   void batch_norm(const std::string& name, bool relu);
   /// Adds what came before to a residual, through a ReLU; the gradient's gate and the sum of the
   /// two gradients on the way back.
@@ -68,6 +70,18 @@ class NetworkKernels {
   void add(const std::string& name, const dnnl::primitive& primitive,
            const std::string& implementation, double flops, const std::string& layouts,
            Descs arguments);
+  /// `bias`: of no size where there is none.
+  template <class Descriptor>
+  void add_forward(const std::string& name, const Descriptor& forward,
+                   const dnnl::memory::desc& bias, double flops) {
+    Descs arguments{{DNNL_ARG_SRC, forward.src_desc()},
+                    {DNNL_ARG_WEIGHTS, forward.weights_desc()},
+                    {DNNL_ARG_DST, forward.dst_desc()}};
+    if (bias.get_size() > 0) arguments.emplace(DNNL_ARG_BIAS, bias);
+    add(name + " forward", forward, flops,
+        arrow(forward.src_desc(), forward.weights_desc(), forward.dst_desc()),
+        std::move(arguments));
+  }
   template <class Descriptor>
   void add_backward_data(const std::string& name, const Descriptor& data, double flops) {
     add(name + " backward data", data, flops,

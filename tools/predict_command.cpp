@@ -1,6 +1,5 @@
 #include "commands.hpp"
 
-#include "checkpoint_files.hpp"
 #include "predict_network.hpp"
 #include "predict_pictures.hpp"
 
@@ -21,6 +20,7 @@
 #include <distribute/ops/reshape.hpp>
 #include <distribute/ops/search.hpp>
 #include <distribute/ops/softmax.hpp>
+#include <distribute/train/checkpoint_files.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -155,7 +155,7 @@ class Predictor {
 };
 
 int predict(const std::vector<std::string>& words, const PredictOptions& o) {
-  const std::string prefix = find_checkpoint(o.checkpoint);
+  const std::string prefix = train::find_checkpoint(o.checkpoint);
   const auto network = make_predict_network(o.model, prefix);
   // Makes the weights; those of residual networks are the same for all sizes of pictures.
   const Tensor logits =

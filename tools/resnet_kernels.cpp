@@ -23,44 +23,10 @@ std::string size_text(const Dims& shape) {
 
 }  // namespace
 
-void NetworkKernels::convolution(const std::string& name, const ConvolutionSize& size) {
-  const int64_t padding = size.size / 2;
-  const int64_t out = (current_[2] + 2 * padding - size.size) / size.stride + 1;
-  const Dims to{current_[0], size.filters, out, out};
-  const Dims window{size.filters, current_[1], size.size, size.size};
-  const Dims step{size.stride, size.stride}, pad{padding, padding};
-  const auto src = any_layout(current_), weights = any_layout(window), dst = any_layout(to);
-  const double flops = 2.0 * static_cast<double>(product(to) * product(window) / size.filters);
-  const std::string text = name + " " + std::to_string(size.size) + "x" +
-                           std::to_string(size.size) + "/" + std::to_string(size.stride) + " " +
-                           size_text(current_) + " to " + std::to_string(size.filters);
-  const auto forward = onednn::forward_descriptor<dnnl::convolution_forward>(
-      engine_, dnnl::primitive_attr(), prop_kind::forward_training, algorithm::convolution_direct,
-      src, weights, dst, step, pad, pad);
-  add(text + " forward", forward, flops,
-      arrow(forward.src_desc(), forward.weights_desc(), forward.dst_desc()),
-      {{DNNL_ARG_SRC, forward.src_desc()},
-       {DNNL_ARG_WEIGHTS, forward.weights_desc()},
-       {DNNL_ARG_DST, forward.dst_desc()}});
-  if (size.backward_data) {
-    const auto data = onednn::backward_descriptor<dnnl::convolution_backward_data>(
-        engine_, forward, algorithm::convolution_direct, src, weights, dst, step, pad, pad);
-    add_backward_data(text, data, flops);
-  }
-  const auto grad = onednn::backward_descriptor<dnnl::convolution_backward_weights>(
-      engine_, forward, algorithm::convolution_direct, src, gradient_layout(window), dst, step, pad,
-      pad);
-  add_backward_weights(text, grad, flops, false);
-  parameters_ += product(window);
-  previous_ = forward.dst_desc();
-  current_ = to;
-  first_ = false;
-}
-
 void NetworkKernels::batch_norm(const std::string& name, bool relu) {
   auto flags = onednn::kScaleShift;
   if (relu) flags |= dnnl::normalization_flags::fuse_norm_relu;
-  const memory::desc channels({current_[1]}, memory::data_type::f32, memory::format_tag::x);
+  const auto channels = plain(current_[1]);
   const auto forward = onednn::batch_norm_descriptor(engine_, previous_, flags);
   const std::string text = name + (relu ? " relu " : " ") + size_text(current_);
   Descs forward_arguments{{DNNL_ARG_SRC, previous_},
@@ -132,7 +98,13 @@ void NetworkKernels::go_back(Dims shape, memory::desc layout) {
 }
 
 void build_resnet50(NetworkKernels& network) {
-  network.convolution("conv", {.filters = 64, .size = 7, .stride = 2, .backward_data = false});
+  const auto conv = [&](int64_t filters, int64_t size = 1, int64_t stride = 1) {
+    const std::string window = std::to_string(size);
+    network.convolution("conv " + window + "x" + window + "/" + std::to_string(stride) + " " +
+                            size_text(network.current()) + " to " + std::to_string(filters),
+                        {.filters = filters, .size = size, .stride = stride, .padding = size / 2});
+  };
+  conv(64, 7, 2);
   network.batch_norm("batch norm", true);
   network.max_pool("max pool", 3, 2, 1);
   const int64_t blocks[] = {3, 4, 6, 3};
@@ -142,15 +114,15 @@ void build_resnet50(NetworkKernels& network) {
       const Dims shape = network.current();
       const memory::desc layout = network.previous();
       if (i == 0) {
-        network.convolution("conv", {.filters = 4 * filters, .stride = stride});
+        conv(4 * filters, 1, stride);
         network.batch_norm("batch norm", false);
         network.go_back(shape, layout);
       }
-      network.convolution("conv", {.filters = filters});
+      conv(filters);
       network.batch_norm("batch norm", true);
-      network.convolution("conv", {.filters = filters, .size = 3, .stride = stride});
+      conv(filters, 3, stride);
       network.batch_norm("batch norm", true);
-      network.convolution("conv", {.filters = 4 * filters});
+      conv(4 * filters);
       network.batch_norm("batch norm", false);
       network.add_relu("add");
     }

@@ -1,10 +1,11 @@
 #include "commands.hpp"
-#include "metrics_command.hpp"
 #include "top_samples.hpp"
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/metrics/metrics_server.hpp>
 #include <distribute/net/address.hpp>
+#include <distribute/net/job_token.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -52,8 +53,9 @@ std::vector<net::Address> addresses_of(const std::string& word) {
 /// Of a task that does not answer, a sample without values; why, to `problem`.
 MetricSample sample_of(const net::Address& address, std::string& problem) {
   try {
-    const std::string text = read_metrics(address, 5);
-    return parse_metrics(text, steady_seconds());
+    const std::string token = metrics_token(value_or_throw(net::job_token_from_environment()));
+    const std::string text = read_metrics(address, token, 5);
+    return monitoring::parse_prometheus_text(text, steady_seconds());
   } catch (const Error& error) {
     problem = error.what();
     return {};

@@ -1,21 +1,15 @@
 #pragma once
 /// What `distribute top` shows of a task, from two readings of its metrics.
 
-#include <map>
+#include <distribute/metrics/metrics_reader.hpp>
+
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace distribute_tools {
 
-/// Values of Prometheus's text by "name" or "name{labels}", and when they were read.
-struct MetricSample {
-  std::map<std::string, double> values;
-  double seconds = 0;  // of a steady clock
-};
-
-/// Lines that are no values, such as comments and buckets of histograms, are left out.
-MetricSample parse_metrics(const std::string& text, double seconds);
+using distribute::monitoring::MetricSample;
 
 /// One line of the table. What is not known is empty.
 struct TaskRow {

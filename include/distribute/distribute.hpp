@@ -95,11 +95,13 @@
 #include <distribute/cluster/flags_cluster_resolver.hpp>
 #include <distribute/cluster/leader_cluster_resolver.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
+#include <distribute/cluster/network_lines.hpp>
 #include <distribute/cluster/open_mpi_cluster_resolver.hpp>
 #include <distribute/cluster/ready_file.hpp>
 #include <distribute/cluster/resolver_registry.hpp>
 #include <distribute/cluster/task_server.hpp>
 #include <distribute/cluster/task_type.hpp>
+#include <distribute/cluster/task_ways.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/cluster/torchrun_cluster_resolver.hpp>
 #include <distribute/cluster/union_resolver.hpp>
@@ -349,6 +351,7 @@
 #include <distribute/train/backup_and_restore.hpp>
 #include <distribute/train/callback.hpp>
 #include <distribute/train/callback_list.hpp>
+#include <distribute/train/checkpoint_files.hpp>
 #include <distribute/train/checkpoints_iterator.hpp>
 #include <distribute/train/compiled_metric.hpp>
 #include <distribute/train/counter.hpp>

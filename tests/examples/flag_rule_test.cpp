@@ -80,6 +80,8 @@ TEST_CASE("the nearest name is near", "[examples][flag_rule]") {
   CHECK(nearest_of("batchsize", names) == "batch_size");
   CHECK(nearest_of("step", names) == "steps");
   CHECK(nearest_of("epochs", names) == "");
+  CHECK(nearest_of("batch", names) == "batch_size");  // the only one that begins so
+  CHECK(nearest_of("max", {"max_steps", "max_restarts"}) == "");
   CHECK(nearest_of("x", {}) == "");
   CHECK(alternatives({}) == "");
   CHECK(alternatives({"a"}) == "a");

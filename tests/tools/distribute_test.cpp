@@ -62,6 +62,8 @@ TEST_CASE("wrong usage gives one line and status 2", "[tools][distribute]") {
   check_complaint({"bench", "frobnicate"}, 2, "unknown command 'bench frobnicate'");
   check_complaint({"bench", "kernels", "--no_such_flag=1"}, 2, "--no_such_flag");
   check_complaint({"bench", "kernels", "--treads=1"}, 2, "did you mean --threads?");
+  check_complaint({"run", "--oversub", "--", "true"}, 2, "did you mean --oversubscribe?");
+  check_complaint({"run", "--flagfile=f", "--", "true"}, 2, "distribute run $(cat FILE)");
   check_complaint({"ckpt", "ls", "prefix", "--tolerance=1"}, 2,
                   "ckpt ls: flag --tolerance does nothing here; it is for ckpt diff");
   check_complaint({"bench", "kernels", "--batch_size=many"}, 2, "bad value 'many'");

@@ -220,7 +220,7 @@ TEST_CASE("a task that is not there is found by the others", "[tools][doctor_com
     const auto failed = findings(report, "reachability", "connect");
     REQUIRE(failed.size() == 1);
     CHECK_THAT(failed[0]["text"].get<std::string>(),
-               Contains("to worker 2") && Contains("nobody listens there"));
+               Contains("to worker 2") && Contains("no program listens there"));
   }
 }
 

@@ -9,6 +9,7 @@
 
 using namespace distribute_tools;
 using Catch::Matchers::Contains;
+using distribute::monitoring::parse_prometheus_text;
 
 namespace {
 
@@ -45,8 +46,8 @@ const std::string kToken = "DISTRIBUTE_METRICS_TOKEN=metrics-token";
 }  // namespace
 
 TEST_CASE("two readings of a task become a row of rates", "[tools][top]") {
-  const MetricSample before = parse_metrics(metrics_text(1, 0, true), 10);
-  const MetricSample now = parse_metrics(metrics_text(3, 0, true), 12);
+  const MetricSample before = parse_prometheus_text(metrics_text(1, 0, true), 10);
+  const MetricSample now = parse_prometheus_text(metrics_text(3, 0, true), 12);
   CHECK(before.values.count("distribute_step_seconds_bucket{le=\"0.1\"}") == 0);
   const TaskRow row = row_of("host-a:9100", before, now);
   CHECK(row.task == "worker 0");
@@ -60,8 +61,8 @@ TEST_CASE("two readings of a task become a row of rates", "[tools][top]") {
 }
 
 TEST_CASE("a task that began anew, or is gone, has no rates", "[tools][top]") {
-  const MetricSample before = parse_metrics(metrics_text(5, 0, false), 10);
-  const TaskRow anew = row_of("a:1", before, parse_metrics(metrics_text(1, 0, false), 12));
+  const MetricSample before = parse_prometheus_text(metrics_text(5, 0, false), 10);
+  const TaskRow anew = row_of("a:1", before, parse_prometheus_text(metrics_text(1, 0, false), 12));
   CHECK_FALSE(anew.images_per_second);
   const TaskRow gone = row_of("a:1", before, {});
   CHECK_FALSE(gone.reachable);

@@ -14,6 +14,7 @@
 #include <distribute/base/impl/memory_limit.ipp>
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
+#include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/process_stat.ipp>
 #include <distribute/base/impl/run_queue.ipp>
 #include <distribute/base/impl/safe_text.ipp>
@@ -24,6 +25,7 @@
 
 #include <distribute/net/impl/address.ipp>
 #include <distribute/net/impl/bytes.ipp>
+#include <distribute/net/impl/connect.ipp>
 #include <distribute/net/impl/fast_gcm.ipp>
 #include <distribute/net/impl/fast_gcm_stub.ipp>
 #include <distribute/net/impl/hmac.ipp>
@@ -42,6 +44,7 @@
 #include <distribute/cluster/impl/environment.ipp>
 #include <distribute/cluster/impl/foreign_text.ipp>
 
+#include <distribute/metrics/impl/metrics_reader.ipp>
 #include <distribute/metrics/impl/metrics_request.ipp>
 #include <distribute/metrics/impl/metrics_server.ipp>
 #include <distribute/metrics/impl/prometheus.ipp>

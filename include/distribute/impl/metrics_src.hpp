@@ -2,6 +2,7 @@
 /// All bodies of the annex metrics.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/metrics/impl/metrics_reader.ipp>
 #include <distribute/metrics/impl/metrics_request.ipp>
 #include <distribute/metrics/impl/metrics_server.ipp>
 #include <distribute/metrics/impl/prometheus.ipp>

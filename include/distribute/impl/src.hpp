@@ -148,6 +148,7 @@
 #include <distribute/cluster/impl/member_membership.ipp>
 #include <distribute/cluster/impl/membership.ipp>
 #include <distribute/cluster/impl/multi_worker_util.ipp>
+#include <distribute/cluster/impl/network_lines.ipp>
 #include <distribute/cluster/impl/open_mpi_cluster_resolver.ipp>
 #include <distribute/cluster/impl/own_port.ipp>
 #include <distribute/cluster/impl/partial_environment.ipp>
@@ -158,6 +159,7 @@
 #include <distribute/cluster/impl/request_table.ipp>
 #include <distribute/cluster/impl/resolver_registry.ipp>
 #include <distribute/cluster/impl/task_server.ipp>
+#include <distribute/cluster/impl/task_ways.ipp>
 #include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
 #include <distribute/cluster/impl/union_resolver.ipp>
@@ -527,6 +529,7 @@
 #include <distribute/train/impl/backup_and_restore.ipp>
 #include <distribute/train/impl/callback.ipp>
 #include <distribute/train/impl/callback_list.ipp>
+#include <distribute/train/impl/checkpoint_files.ipp>
 #include <distribute/train/impl/checkpoints_iterator.ipp>
 #include <distribute/train/impl/class_names.ipp>
 #include <distribute/train/impl/class_weights.ipp>

@@ -1,8 +1,10 @@
-#include "doctor_network.hpp"
-
+#pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/version.hpp>
+#include <distribute/cluster/detail/check_purpose.hpp>
 #include <distribute/cluster/task_server.hpp>
+#include <distribute/cluster/task_ways.hpp>
 #include <distribute/net/connect.hpp>
 #include <distribute/net/hmac.hpp>
 #include <distribute/net/job_token.hpp>
@@ -12,42 +14,43 @@
 #include <chrono>
 #include <thread>
 
-namespace distribute_tools {
+namespace distribute {
 
-using namespace distribute;
-using net::Deadline;
+namespace cluster_internal {
 
-namespace {
-
-std::string text_of(const absl::Status& status) { return std::string(status.message()); }
+DISTRIBUTE_INLINE std::string text_of(const absl::Status& status) {
+  return std::string(status.message());
+}
 
 /// Whether it may get better by itself: tasks start in any order.
-bool may_come(const absl::Status& status) {
+DISTRIBUTE_INLINE bool may_come(const absl::Status& status) {
   return status.code() == absl::StatusCode::kUnavailable ||
          status.code() == absl::StatusCode::kDeadlineExceeded;
 }
 
 /// A task that serves other purposes by now has accepted the token all the same.
-bool knows_us(const absl::Status& status) {
+DISTRIBUTE_INLINE bool knows_us(const absl::Status& status) {
   return text_of(status).find("does not serve") != std::string::npos;
 }
 
-struct Try {
-  Way way;
+/// One attempt, and whether a further one is of no use.
+struct WayTry {
+  TaskWay way;
   bool final = true;
 };
 
-Try try_way(const net::HandshakeConfig& config, const ClusterMember& to, Deadline deadline) {
+DISTRIBUTE_INLINE WayTry try_way(const net::HandshakeConfig& config, const ClusterMember& to,
+                                 net::Deadline deadline) {
   const auto address = net::parse_address(to.address);
   if (!address.ok()) return {{.step = "name", .problem = text_of(address.status())}};
-  const auto begin = Deadline::Clock::now();
+  const auto begin = net::Deadline::Clock::now();
   const auto found = net::resolve(*address, deadline);
-  const std::chrono::duration<double> took = Deadline::Clock::now() - begin;
-  Way way{.name_seconds = took.count()};
+  const std::chrono::duration<double> took = net::Deadline::Clock::now() - begin;
+  TaskWay way{.name_seconds = took.count()};
   const auto failed = [&](const char* step, const std::string& problem, bool final) {
     way.step = step;
     way.problem = problem;
-    return Try{way, final};
+    return WayTry{way, final};
   };
   if (!found.ok()) return failed("name", text_of(found.status()), false);
   auto socket = net::connect(*address, deadline);
@@ -62,13 +65,13 @@ Try try_way(const net::HandshakeConfig& config, const ClusterMember& to, Deadlin
     const bool refused = text.find("refused") != text.npos;
     return failed(
         "connect",
-        text + (refused ? ": nobody listens there, or a firewall rejects the connection" : ""),
+        text + (refused ? ": no program listens there, or a firewall rejects the connection" : ""),
         false);
   }
   net::HandshakeHello hello;
   hello.server_type = to.type;
   hello.server_index = to.index;
-  hello.purpose = kDoctorPurpose;
+  hello.purpose = kCheckPurpose;
   const auto answer = net::handshake(*socket, config, hello, deadline);
   if (answer.ok() || knows_us(answer.status())) return {way};
   std::string problem = text_of(answer.status());
@@ -77,23 +80,25 @@ Try try_way(const net::HandshakeConfig& config, const ClusterMember& to, Deadlin
   return failed("handshake", problem, !may_come(answer.status()));
 }
 
-Way find_way(const net::HandshakeConfig& config, const ClusterMember& to, Deadline deadline) {
+DISTRIBUTE_INLINE TaskWay find_way(const net::HandshakeConfig& config, const ClusterMember& to,
+                                   net::Deadline deadline) {
   for (auto pause = std::chrono::milliseconds(10);;
        pause = std::min(pause * 2, std::chrono::milliseconds(250))) {
-    const Try tried = try_way(config, to, deadline.earlier(Deadline::after_seconds(4)));
+    const WayTry tried = try_way(config, to, deadline.earlier(net::Deadline::after_seconds(4)));
     if (tried.final || deadline.left() <= pause) return tried.way;
     std::this_thread::sleep_for(pause);
   }
 }
 
-}  // namespace
+}  // namespace cluster_internal
 
-std::vector<Way> find_ways(const ClusterTasks& tasks, const ClusterOptions& options,
-                           Deadline deadline) {
+DISTRIBUTE_INLINE std::vector<TaskWay> find_task_ways(const ClusterTasks& tasks,
+                                                      const ClusterOptions& options,
+                                                      net::Deadline deadline) {
   const std::string address =
       options.bind_address.empty() ? tasks.self().address : options.bind_address;
   const auto parsed = value_or_throw(net::parse_address(address));
-  const auto deadline_of_bind = Deadline::after_seconds(10);
+  const auto deadline_of_bind = net::Deadline::after_seconds(10);
   auto listener = options.job_token.empty() && !options.insecure
                       ? net::Listener::bind(parsed, deadline_of_bind)
                       : net::Listener::bind_for_others(parsed, deadline_of_bind);
@@ -105,23 +110,25 @@ std::vector<Way> find_ways(const ClusterTasks& tasks, const ClusterOptions& opti
       .job = job_fingerprint(tasks),
       .token = options.job_token};
   ClusterOptions quiet = options;
-  quiet.log = [](const std::string&) {};  // each side tells its own story
+  quiet.log = [](const std::string&) {};  // each task reports for itself
   TaskServer server(*std::move(listener), config, quiet);
-  server.serve(kDoctorPurpose, [](TaskConnection) {});
+  server.serve(cluster_internal::kCheckPurpose, [](TaskConnection) {});
   server.start();
-  std::vector<Way> ways(size_t(tasks.size()));
+  std::vector<TaskWay> ways(size_t(tasks.size()));
   std::vector<std::thread> threads;
   for (int rank = 0; rank < tasks.size(); ++rank) {
     const ClusterMember& to = tasks.members[size_t(rank)];
     if (rank != tasks.rank && !to.address.empty())
-      threads.emplace_back([&, rank] { ways[size_t(rank)] = find_way(config, to, deadline); });
+      threads.emplace_back(
+          [&, rank] { ways[size_t(rank)] = cluster_internal::find_way(config, to, deadline); });
   }
   for (std::thread& thread : threads) thread.join();
   // Who has failed stays for a while, so that the others hear why.
-  const auto patience = deadline.earlier(Deadline::after_seconds(5));
-  const bool all = std::all_of(ways.begin(), ways.end(), [](const Way& w) { return w.reached(); });
+  const auto patience = deadline.earlier(net::Deadline::after_seconds(5));
+  const bool all =
+      std::all_of(ways.begin(), ways.end(), [](const TaskWay& w) { return w.reached(); });
   if (!all) std::this_thread::sleep_for(patience.left());
   return ways;
 }
 
-}  // namespace distribute_tools
+}  // namespace distribute

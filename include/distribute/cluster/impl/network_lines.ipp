@@ -1,10 +1,11 @@
-#include "doctor_network.hpp"
-
+#pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/clock_offset.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
+#include <distribute/cluster/detail/check_purpose.hpp>
+#include <distribute/cluster/network_lines.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/socket.hpp>
 
@@ -12,36 +13,35 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <nlohmann/json.hpp>
 
-#include <linux/tcp.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
-namespace distribute_tools {
+namespace distribute {
 
-using namespace distribute;
-using net::Deadline;
+namespace cluster_internal {
 
-namespace {
+inline constexpr size_t kPingBytes = 64;
+inline constexpr int kPings = 200;
+inline constexpr double kPingSeconds = 0.5;  // at most, where the way is long
+inline constexpr double kStreamSeconds = 0.2;
 
-constexpr size_t kPingBytes = 64;
-constexpr int kPings = 200;
-constexpr double kPingSeconds = 0.5;  // at most, where the way is long
-constexpr double kStreamSeconds = 0.2;
-
-double now_seconds() {
-  return std::chrono::duration<double>(Deadline::Clock::now().time_since_epoch()).count();
+DISTRIBUTE_INLINE double now_seconds() {
+  return std::chrono::duration<double>(net::Deadline::Clock::now().time_since_epoch()).count();
 }
 
 /// Of the clock on the wall, which two hosts may compare.
-int64_t wall_ns() {
+DISTRIBUTE_INLINE int64_t wall_ns() {
   return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 /// Both ends of one connection; all waits end at the deadline with an error.
 class Wire {
  public:
-  Wire(net::Socket socket, Deadline deadline) : socket_(std::move(socket)), deadline_(deadline) {}
+  Wire(net::Socket socket, net::Deadline deadline)
+      : socket_(std::move(socket)), deadline_(deadline) {}
 
   void send(std::span<const std::byte> bytes) { throw_if_error(socket_.write(bytes, deadline_)); }
   void receive(std::span<std::byte> bytes) { throw_if_error(socket_.read(bytes, deadline_)); }
@@ -58,11 +58,11 @@ class Wire {
 
  private:
   net::Socket socket_;
-  Deadline deadline_;
+  net::Deadline deadline_;
 };
 
 /// The number before each ping says whether there is another.
-void answer_pings(Wire& wire) {
+DISTRIBUTE_INLINE void answer_pings(Wire& wire) {
   std::array<std::byte, kPingBytes> ping{};
   while (wire.receive_number()) {
     wire.receive(ping);
@@ -71,7 +71,7 @@ void answer_pings(Wire& wire) {
   }
 }
 
-void ping(Wire& wire, Line& line) {
+DISTRIBUTE_INLINE void ping(Wire& wire, NetworkLine& line) {
   ClockOffset clock;
   std::array<std::byte, kPingBytes> bytes{};
   std::vector<double> trips;
@@ -93,7 +93,7 @@ void ping(Wire& wire, Line& line) {
   line.clock_offset = double(clock.offset()) * 1e-9;
 }
 
-void take_stream(Wire& wire) {
+DISTRIBUTE_INLINE void take_stream(Wire& wire) {
   std::vector<std::byte> piece(1 << 18);
   while (const int64_t size = wire.receive_number()) {
     for (int64_t done = 0; done < size;) {
@@ -107,7 +107,7 @@ void take_stream(Wire& wire) {
 }
 
 /// Sends more and more until it takes long enough; bytes per second of the largest.
-double stream(Wire& wire) {
+DISTRIBUTE_INLINE double stream(Wire& wire) {
   const std::vector<std::byte> piece(1 << 20);
   double rate = 0;
   for (int64_t size = 1 << 18;; size *= 4) {
@@ -124,18 +124,26 @@ double stream(Wire& wire) {
   return rate;
 }
 
-void read_path(const Wire& wire, Line& line) {
-  tcp_info info{};
+/// The kernel's tcp_info goes on where the C library's ends.
+struct LongTcpInfo {
+  tcp_info start;
+  uint64_t pacing_rates[2], bytes_acked, bytes_received;
+  uint32_t segments_out;
+};
+static_assert(sizeof(tcp_info) == 104, "as in Linux 3.15");
+
+DISTRIBUTE_INLINE void read_path(const Wire& wire, NetworkLine& line) {
+  LongTcpInfo info{};
   socklen_t size = sizeof info;
-  if (::getsockopt(wire.native(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0) {
-    line.mtu = int(info.tcpi_pmtu);
-    line.lost_share = double(info.tcpi_total_retrans) / std::max(1.0, double(info.tcpi_segs_out));
-  }
+  if (::getsockopt(wire.native(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return;
+  line.mtu = int(info.start.tcpi_pmtu);
+  line.lost_share =
+      double(info.start.tcpi_total_retrans) / std::max(1.0, double(info.segments_out));
 }
 
 /// Streams after small messages have come through: where none comes to its end, packets of full
 /// size may be lost on the way.
-void measure_streams(Wire& wire, bool leads, Line& line) try {
+DISTRIBUTE_INLINE void measure_streams(Wire& wire, bool leads, NetworkLine& line) try {
   if (!leads) {
     take_stream(wire);
     wire.send_number(int64_t(stream(wire)));
@@ -153,7 +161,7 @@ void measure_streams(Wire& wire, bool leads, Line& line) try {
               "mtu 1400), or set net.ipv4.tcp_mtu_probing=1"));
 }
 
-void measure(Wire& wire, bool leads, Line& line) {
+DISTRIBUTE_INLINE void measure(Wire& wire, bool leads, NetworkLine& line) {
   if (leads)
     ping(wire, line);
   else
@@ -162,28 +170,30 @@ void measure(Wire& wire, bool leads, Line& line) {
 }
 
 /// Who plays whom in a round of a tournament of `size` (even) players, the circle method.
-int opponent(int player, int round, int size) {
+DISTRIBUTE_INLINE int opponent(int player, int round, int size) {
   if (player == size - 1) return round;
   if (player == round) return size - 1;
   return ((2 * round - player) % (size - 1) + size - 1) % (size - 1);
 }
 
-bool is_cut(const std::vector<Introduction>& tasks, int a, int b) {
+DISTRIBUTE_INLINE bool is_cut(const std::vector<std::vector<int>>& unreached, int a, int b) {
   const auto misses = [&](int from, int to) {
-    const std::vector<int>& unreached = tasks[size_t(from)].unreached;
-    return std::find(unreached.begin(), unreached.end(), to) != unreached.end();
+    if (unreached.empty()) return false;
+    const std::vector<int>& missed = unreached[size_t(from)];
+    return std::find(missed.begin(), missed.end(), to) != missed.end();
   };
   return misses(a, b) || misses(b, a);
 }
 
 /// The lower rank leads, and knows the figures.
-Line measure_pair(ClusterRuntime& runtime, int other) {
+DISTRIBUTE_INLINE NetworkLine measure_pair(ClusterRuntime& runtime, int other) {
   const int self = runtime.rank();
-  Line line{.from = self, .to = other};
+  NetworkLine line{.from = self, .to = other};
   line.one_host = runtime.hosts()[size_t(self)] == runtime.hosts()[size_t(other)];
-  const auto deadline = Deadline::after_seconds(8);
+  const auto deadline = net::Deadline::after_seconds(8);
   try {
-    Wire wire(runtime.peer_socket(other, kDoctorPurpose, 0, Deadline::after_seconds(5)), deadline);
+    Wire wire(runtime.peer_socket(other, kCheckPurpose, 0, net::Deadline::after_seconds(5)),
+              deadline);
     measure(wire, self < other, line);
   } catch (const Error& error) {
     line.problem = error.what();
@@ -191,9 +201,9 @@ Line measure_pair(ClusterRuntime& runtime, int other) {
   return line;
 }
 
-}  // namespace
+}  // namespace cluster_internal
 
-nlohmann::ordered_json Line::json() const {
+DISTRIBUTE_INLINE nlohmann::ordered_json NetworkLine::json() const {
   return {{"from", from},
           {"to", to},
           {"one_host", one_host},
@@ -207,7 +217,7 @@ nlohmann::ordered_json Line::json() const {
           {"lost_share", lost_share}};
 }
 
-Line Line::from_json(const nlohmann::ordered_json& json) {
+DISTRIBUTE_INLINE NetworkLine NetworkLine::from_json(const nlohmann::ordered_json& json) {
   return {.from = json["from"],
           .to = json["to"],
           .one_host = json["one_host"],
@@ -221,24 +231,14 @@ Line Line::from_json(const nlohmann::ordered_json& json) {
           .lost_share = json["lost_share"]};
 }
 
-std::vector<Introduction> introduce(ClusterRuntime& runtime, const Introduction& self) {
-  const nlohmann::json mine = {{"version", self.version}, {"unreached", self.unreached}};
-  std::vector<Introduction> all;
-  for (const std::string& text :
-       runtime.all_gather("doctor introduction", distribute::json_text(mine))) {
-    const auto one = distribute::json_of(text);
-    all.push_back({one["version"], one["unreached"]});
-  }
-  return all;
-}
-
-std::vector<Line> measure_lines(ClusterRuntime& runtime, const std::vector<Introduction>& tasks) {
+DISTRIBUTE_INLINE std::vector<NetworkLine> measure_network_lines(
+    ClusterRuntime& runtime, const std::vector<std::vector<int>>& unreached) {
   const int players = runtime.size() + runtime.size() % 2;
-  std::vector<Line> mine;
+  std::vector<NetworkLine> mine;
   for (int round = 0; round + 1 < players; ++round) {
-    const int other = opponent(runtime.rank(), round, players);
-    if (other < runtime.size() && !is_cut(tasks, runtime.rank(), other)) {
-      const Line line = measure_pair(runtime, other);
+    const int other = cluster_internal::opponent(runtime.rank(), round, players);
+    if (other < runtime.size() && !cluster_internal::is_cut(unreached, runtime.rank(), other)) {
+      const NetworkLine line = cluster_internal::measure_pair(runtime, other);
       // What the higher rank alone saw, such as a way that is closed, counts as well.
       if (runtime.rank() < other || !line.problem.empty()) mine.push_back(line);
     }
@@ -247,14 +247,14 @@ std::vector<Line> measure_lines(ClusterRuntime& runtime, const std::vector<Intro
   return mine;
 }
 
-std::vector<Line> gather_lines(ClusterRuntime& runtime, const std::vector<Line>& mine) {
+DISTRIBUTE_INLINE std::vector<NetworkLine> gather_network_lines(
+    ClusterRuntime& runtime, const std::vector<NetworkLine>& mine) {
   auto json = nlohmann::ordered_json::array();
-  for (const Line& line : mine) json.push_back(line.json());
-  std::vector<Line> lines;
-  for (const std::string& text : runtime.all_gather("doctor lines", distribute::json_text(json)))
-    for (const auto& line : distribute::ordered_json_of(text))
-      lines.push_back(Line::from_json(line));
+  for (const NetworkLine& line : mine) json.push_back(line.json());
+  std::vector<NetworkLine> lines;
+  for (const std::string& text : runtime.all_gather("doctor lines", json_text(json)))
+    for (const auto& line : ordered_json_of(text)) lines.push_back(NetworkLine::from_json(line));
   return lines;
 }
 
-}  // namespace distribute_tools
+}  // namespace distribute
