@@ -51,8 +51,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--short", type=int, default=20)
-    parser.add_argument("more", nargs="*", help="flags of the network, behind --")
-    flags = parser.parse_args()
+    words, _, more = " ".join(sys.argv[1:]).partition(" -- ")
+    flags = parser.parse_args(words.split())
+    flags.more = more.split()
     sizes = dict(flag.removeprefix("--").split("=") for flag in flags.more)
     examples = 64 if flags.case == "lstm" else (int(sizes.get("batch_size", 16)) *
                                                 int(sizes.get("context", 128)))

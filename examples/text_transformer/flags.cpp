@@ -33,8 +33,7 @@ std::string problem_of_sample(const Options& o) {
 
 /// What one flag's rule cannot say.
 std::string problem_between(const Options& o) {
-  if (const auto known = one_of("decoder"); !problem_of("model", o.common.model, known).empty())
-    return problem_of("model", o.common.model, known);
+  if (o.common.model != "decoder") return problem_of("model", o.common.model, one_of("decoder"));
   if (o.width % o.heads != 0)
     return absl::StrCat("--width=", o.width, " must be a multiple of --heads=", o.heads);
   for (const std::string flag : {"prompt", "temperature", "top_k", "sample_only"})

@@ -11,6 +11,24 @@ namespace text_transformer {
 
 namespace nn = distribute::nn;
 
+/// Rows of a small table. Its gradient is dense, as that of any operation on the table is, and not
+/// the rows of the batch: --clip_norm sees the same norm whatever the number of replicas.
+class Table : public nn::Module {
+ public:
+  Table(int64_t rows, int64_t width) : shape_{rows, width} {}
+
+ private:
+  void build(const distribute::Shape&) override {
+    rows_ = add_weight("embeddings", shape_, nn::initializers::random_uniform());
+  }
+  distribute::Tensor call(const distribute::Tensor& numbers, nn::CallOptions) override {
+    return autocast(distribute::gather(rows_.value() * 1.0f, numbers));
+  }
+
+  const distribute::Shape shape_;
+  distribute::Variable rows_;
+};
+
 /// Attention to the characters before, then two dense layers; each adds to what came in.
 class Block : public nn::Module {
  public:
@@ -44,8 +62,8 @@ class Decoder : public nn::Module {
  public:
   explicit Decoder(const Options& o)
       : recompute_(o.recompute),
-        characters_(add("characters", nn::Embedding({o.vocabulary, o.width}))),
-        places_(add("places", nn::Embedding({o.context, o.width}))),
+        characters_(add("characters", Table(o.vocabulary, o.width))),
+        places_(add("places", Table(o.context, o.width))),
         blocks_(add("blocks", nn::ModuleList<Block>())),
         norm_(add("norm", nn::LayerNormalization())),
         head_(add("head", nn::Dense({.units = o.vocabulary}))) {
@@ -65,7 +83,7 @@ class Decoder : public nn::Module {
   }
 
   const bool recompute_;
-  nn::Embedding &characters_, &places_;
+  Table &characters_, &places_;
   nn::ModuleList<Block>& blocks_;
   nn::LayerNormalization& norm_;
   nn::Dense& head_;

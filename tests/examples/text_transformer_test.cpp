@@ -24,8 +24,7 @@ namespace {
 
 constexpr int64_t kContext = 16;
 
-const Words kTiny{"--layers=1",   "--width=16",      "--heads=2",
-                  "--context=16", "--batch_size=12", "--sample_length=20"};
+const Words kNetwork{"--layers=1", "--width=16", "--heads=2", "--context=16", "--sample_length=20"};
 
 /// The beginning of the bundled text: enough to learn from, quick to test with.
 class SmallText {
@@ -35,7 +34,9 @@ class SmallText {
         << contents(DISTRIBUTE_SOURCE_DIR "/examples/text_transformer/data/kjv.txt")
                .substr(0, 12'000);
   }
-  Words flags() const { return kTiny + Words{"--data_dir=" + directory_.path()}; }
+  Words flags() const {
+    return kNetwork + Words{"--batch_size=12", "--data_dir=" + directory_.path()};
+  }
 
  private:
   TemporaryDirectory directory_;
@@ -126,7 +127,7 @@ TEST_CASE("text_transformer learns, reports and samples; its weights give the sa
   CHECK(sample.size() == 8 + 20);
   CHECK(sample.starts_with("And the "));
   const auto later = [&](const Words& more) {
-    return trained(kTiny + Words{"--sample_only", prompt} + more).out;
+    return trained(kNetwork + Words{"--sample_only", prompt} + more).out;
   };
   const Words newest{"--checkpoint_dir=" + (out / "ckpt")};
   CHECK(later(newest) == sample + "\n");
@@ -140,7 +141,7 @@ TEST_CASE("text_transformer goes on with the bits of a run that was not stopped"
   SKIP_WITHOUT_PROGRAM();
   const SmallText text;
   const TemporaryDirectory out;
-  const Words flags = text.flags() + Words{"--dropout=0.1", "--decay_steps=6"};
+  const Words flags = text.flags() + Words{"--decay_steps=6"};
   const Result whole = train_alone(flags + Words{"--steps=6", "--warmup_steps=2"});
   const Words here{"--checkpoint_dir=" + (out / "ckpt"), "--warmup_steps=2"};
   trained(flags + here + Words{"--steps=4"});
@@ -231,7 +232,7 @@ TEST_CASE("the SavedModel of text_transformer continues a text as the program do
 TEST_CASE("wrong flags and texts of text_transformer give one line", "[examples][text]") {
   SKIP_WITHOUT_PROGRAM();
   check_complaint({"--width=100", "--heads=3"}, 2, "--width=100 must be a multiple of --heads=3");
-  check_complaint({"--model=encoder"}, 2, "--model must be decoder");
+  check_complaint({"--model=encoder"}, 2, "it takes decoder");
   check_complaint({"--dropout=1"}, 2, "--dropout must be in [0, 1)");
   check_complaint({"--prompt="}, 2, "--prompt must have a character");
   check_complaint({"--prompt=caf\xc3\xa9"}, 2, "--vocabulary=256 takes any text");
