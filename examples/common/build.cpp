@@ -14,7 +14,7 @@ namespace examples {
 
 /// What every worker must be started with alike; names are those of the flags.
 dist::AgreedOptions agreed_options(const TrainerOptions& o) {
-  dist::AgreedOptions all = agreed_values(flag_values(o));
+  dist::AgreedOptions all = agreed_values(trainer_flags(), &o);
   all.insert(o.more_flags.begin(), o.more_flags.end());
   return all;
 }
