@@ -21,13 +21,13 @@ using Words = std::vector<std::string>;
 
 /// A flag, as parser and help see it. `Row` makes it.
 struct CommandFlag {
-  std::string name, value;  // --name=VALUE; a switch has no value
-  std::string help;
-  FlagRule rule;
+  std::string name, value = {};  // --name=VALUE; a switch has no value
+  std::string help = {};
+  FlagRule rule = {};
   bool is_switch = false;
   /// Puts a text into the options. Returns what is wrong with it; "" if nothing is.
-  std::function<std::string(void* options, const std::string& text)> read;
-  std::function<std::string(const void* options)> text;  // the value as it would be written
+  std::function<std::string(void* options, const std::string& text)> read = {};
+  std::function<std::string(const void* options)> text = {};  // the value as it would be written
 };
 
 /// The complaint about a value, "" for a good one: `parsed` says whether it is of the flag's type.
