@@ -244,7 +244,7 @@ std::vector<AllReduceTime> time_mpi(const AllReduceBenchOptions& options) {
   return group.rank() == 0 ? times : std::vector<AllReduceTime>();
 }
 
-/// With a key that nobody else will know.
+/// With a key of this run alone.
 std::shared_ptr<const net::TlsContext> make_tls() {
   return distribute::value_or_throw(net::TlsContext::make(
       {.name = "bench", .token = distribute::value_or_throw(net::make_job_token())}));

@@ -140,7 +140,7 @@ def token_problems(thing):
         if token is None or not (token.get("value") or token.get("valueFrom")):
             yield place, TOKEN_CURE
         elif token.get("value"):
-            yield place, ("DISTRIBUTE_JOB_TOKEN stands in the manifest, where everybody can read it: "
+            yield place, ("DISTRIBUTE_JOB_TOKEN stands in the manifest, where all its readers see it: "
                           "take it from a Secret (valueFrom.secretKeyRef)")
 
 

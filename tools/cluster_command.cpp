@@ -90,7 +90,7 @@ TokenState token_state(const ClusterSpec& cluster) {
   if (!token.ok()) return {std::string(token.status().message()), false};
   if (!token->empty()) return {str_cat(token->size(), " bytes")};
   if (insecure && std::string_view(insecure) == "1")
-    return {"none, and DISTRIBUTE_INSECURE=1: everybody on the network may join"};
+    return {"none, and DISTRIBUTE_INSECURE=1: every program on the network may join"};
   if (!leaves_this_machine(cluster)) return {};
   return {
       "MISSING: the tasks will not start; give all of them the same secret in "

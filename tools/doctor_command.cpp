@@ -181,7 +181,7 @@ void Doctor::examine_token() {
   }
   report_.add({"cluster", "job token", has_token ? Mark::Ok : Mark::Note,
                has_token           ? "set"
-               : cluster_.insecure ? "none: everybody on the network may join the job"
+               : cluster_.insecure ? "none: every program on the network may join the job"
                                    : "none: fine on this machine alone"});
 }
 
@@ -214,7 +214,7 @@ void Doctor::examine_network() {
   if (leader_is_there) join(ways);
 }
 
-/// After the ways were found all ports are open, or nobody waits for them any more: who misses a
+/// After the ways were found all ports are open, or no task waits for them any more: who misses a
 /// task comes at the deadline, and the leader may have started its clock before.
 void Doctor::join(const std::vector<TaskWay>& ways) {
   constexpr double kLateSeconds = 3;

@@ -16,7 +16,7 @@ inline constexpr int64_t kSlotFloats = int64_t{1} << 16;
 
 /// The least that a rank does where its array is its own: puts what others sum into its slot, which
 /// all ranks see, sums its share of all, and takes the other sums from their slots. Without waiting
-/// for anybody: the sums are wrong.
+/// for other ranks: the sums are wrong.
 void sum_through_slots(float* array, std::span<float* const> slots, int rank, int64_t count);
 
 }  // namespace distribute_tools

@@ -21,7 +21,7 @@ struct RunOptions : launch::LaunchOptions, launch::JobOptions {
   std::string host_list, host_file;
 };
 
-/// All slots of the hosts that nobody else takes, when -np is missing.
+/// All slots of the hosts that no other task takes, when -np is missing.
 int default_workers(const launch::JobOptions& job) {
   if (job.hosts.empty()) throw InvalidArgumentError("say how many workers: -np N");
   const int workers = launch::count_slots(job.hosts) - job.parameter_servers - job.chief;
@@ -104,7 +104,8 @@ Command run_command() {
       "options. The exit status is that of the first task that failed. -np N is the same as --np=N",
       {{"np=N", &O::np, at_least(1), "workers; all free slots of the hosts when it is not given"},
        {"min-np=N", &O::min_workers, at_least(1),
-        "the job goes on with so many workers (its program must be elastic): one that ends is "
+        "the job goes on with that number of workers (its program must be elastic): one that ends "
+        "is "
         "started "
         "again alone, while restarts are left; it gets DISTRIBUTE_MIN_WORKERS and "
         "DISTRIBUTE_MAX_WORKERS"},

@@ -26,7 +26,7 @@ int run() {
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
   const int64_t steps = absl::GetFlag(FLAGS_steps);
 
-  // An elastic strategy waits for nobody: until the loop runs this worker is alone.
+  // An elastic strategy does not wait: until the loop runs this worker is alone.
   dist::MultiWorkerMirroredStrategy strategy(
       dist::MultiWorkerOptions{.elastic = {.min_workers = absl::GetFlag(FLAGS_min_workers),
                                            .max_workers = absl::GetFlag(FLAGS_max_workers)}});

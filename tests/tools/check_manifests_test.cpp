@@ -84,7 +84,7 @@ TEST_CASE("a manifest without a token is found, and the cure named", "[tools][ch
   problems.found(
       changed("tfjob.yaml", "valueFrom: {secretKeyRef: {name: distribute-job-token, key: token}}",
               "value: 1234"),
-      "stands in the manifest, where everybody can read it");
+      "stands in the manifest, where all its readers see it");
   problems.check_all();
 }
 
