@@ -32,7 +32,7 @@ BLOCK = re.compile(r"^```(?:sh|bash|console|shell)\n(.*?)^```$", re.M | re.S)
 MARK = re.compile(r"<!-- (run|command|not run)(?:: (.*?))? -->\n\Z")
 WHOLE_PAGE = re.compile(r"^<!-- commands of this page not run: \S.* -->$", re.M)
 OURS = re.compile(r"(?<![\w/.-])((?:examples|scripts|bench|tools|tests)/[\w./-]+\.\w+)")
-TRAINER = re.compile(r"(?:^|[\s/])(mnist_cnn|resnet50)((?:\s+(?:\\\n\s*)?--?[\w-]+(?:[= ][^\s#|&]+)?)+)")
+TRAINER = re.compile(r"(?:^|[\s/])(mnist_cnn|resnet50|text_transformer)((?:\s+(?:\\\n\s*)?--?[\w-]+(?:[= ][^\s#|&]+)?)+)")
 SECONDS = 120
 
 
@@ -75,9 +75,12 @@ def blocks():
 
 
 def known_flags():
-    files = [ROOT / "examples/common/trainer_flags.inc", ROOT / "examples/resnet50/resnet50_flags.inc"]
-    names = [set(re.findall(r"^FLAG\([\w:<> ]+, (\w+),", file.read_text(), re.M)) | {"help"} for file in files]
-    return {"mnist_cnn": names[0], "resnet50": names[0] | names[1]}
+    """Of each trainer: those of all, and those of its own table."""
+    def names(table):
+        return set(re.findall(r"^FLAG\([\w:<> ]+, (\w+),", (ROOT / "examples" / table).read_text(), re.M))
+    common = names("common/trainer_flags.inc") | {"help"}
+    return {"mnist_cnn": common} | {name: common | names(f"{name}/{name}_flags.inc")
+                                    for name in ("resnet50", "text_transformer")}
 
 
 def faults_of(block, flags):

@@ -12,7 +12,7 @@ from floors import INCLUDE
 ROOT = INCLUDE.parent
 PAGE = ROOT / "docs/flags.md"
 TABLES = {"trainers": ROOT / "examples/common/trainer_flags.inc",
-          "resnet50": ROOT / "examples/resnet50/resnet50_flags.inc"}
+          **{name: ROOT / f"examples/{name}/{name}_flags.inc" for name in ("resnet50", "text_transformer")}}
 HEAD = ["| flag | default | takes | meaning |", "|---|---|---|---|"]
 
 

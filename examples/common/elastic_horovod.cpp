@@ -34,8 +34,8 @@ class TrainingState : public hvd::elastic::TensorFlowKerasState {
   TrainingState(Training& t, dist::train::ElasticIterator& batches)
       : TensorFlowKerasState(t.model, *t.optimizer),
         batches_(batches),
-        flags_(dist::str_cat(dist::options_text(agreed_options(t.options)),
-                             "training images=", t.task.training_images, "\n")),
+        flags_(dist::str_cat(dist::options_text(agreed_options(t.options)), "training ",
+                             t.task.examples, "=", t.task.training_examples, "\n")),
         place_(batches.state()) {}
 
   void save() override {

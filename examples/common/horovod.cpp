@@ -45,13 +45,14 @@ std::string Horovod::why_not_recorded() const {
 }
 
 void Horovod::check_same_data() const {
-  const dist::Tensor all = hvd::allgather(dist::Tensor(t.task.training_images), {.name = "images"});
+  const dist::Tensor all =
+      hvd::allgather(dist::Tensor(t.task.training_examples), {.name = "examples"});
   const auto counts = all.data<int64_t>();
   for (size_t r = 1; r < counts.size(); ++r)
     if (counts[r] != counts[0])
       throw dist::InvalidArgumentError(dist::str_cat("--data_dir: rank ", r, " has ", counts[r],
-                                                     " training images, rank 0 has ", counts[0],
-                                                     "; all ranks need the same data"));
+                                                     " training ", t.task.examples, ", rank 0 has ",
+                                                     counts[0], "; all ranks need the same data"));
 }
 
 void Horovod::open_checkpoints(dist::train::CheckpointParts parts) {

@@ -52,10 +52,11 @@ StepRunner::Loss StepRunner::loss_of(const Batch& batch) {
   const dist::Tensor logits = t.model(batch.x, {.training = true});
   const dist::Tensor losses = dist::nn::sparse_categorical_crossentropy(
       batch.y, logits, {.from_logits = true, .label_smoothing = float(o.label_smoothing)});
-  Loss result{dist::nn::compute_average_loss(losses, o.batch_size), {}};
+  Loss result{dist::nn::compute_average_loss(losses, o.batch_size * t.task.labels), {}};
   if (counts_right_) {
     const dist::Tensor right = dist::equal(dist::argmax(logits, -1), batch.y);
-    result.right = dist::reduce_sum(dist::cast(right, dist::DType::Float32)) / float(o.batch_size);
+    result.right = dist::reduce_sum(dist::cast(right, dist::DType::Float32)) /
+                   float(o.batch_size * t.task.labels);
   }
   const auto penalties = t.model.losses();
   if (!penalties.empty())

@@ -41,23 +41,25 @@ void check_outputs(const TrainerOptions& o) {
   if (!o.export_dir.empty()) dist::saved_model::check_path(o.export_dir);
 }
 
-/// --export_dir and --export_onnx, with the weights' averages where they are kept.
-void export_model(Training& t) {
+/// --export_dir and --export_onnx; gives the sample, on the chief.
+std::string use_model(Training& t, bool is_chief) {
   const auto& o = t.options;
-  const bool averaged = o.ema_decay > 0;
-  if (averaged) t.optimizer->swap_averages(t.model.trainable_variables());
-  const dist::data::TensorSpec input{{-1, t.task.image[0], t.task.image[1], t.task.image[2]}};
-  if (!o.export_dir.empty()) dist::saved_model::save(t.model, o.export_dir, {.input = input});
-  if (!o.export_onnx.empty())
-    dist::saved_model::export_onnx(t.model, o.export_onnx, {.input = input});
-  if (averaged) t.optimizer->swap_averages(t.model.trainable_variables());
+  const dist::data::TensorSpec& input = t.task.input;
+  std::string sample;
+  t.with_averages([&] {
+    if (!o.export_dir.empty()) dist::saved_model::save(t.model, o.export_dir, {.input = input});
+    if (!o.export_onnx.empty())
+      dist::saved_model::export_onnx(t.model, o.export_onnx, {.input = input});
+    if (is_chief && t.task.sample) sample = "\n" + t.task.sample(t.model) + "\n";
+  });
+  return sample;
 }
 
 /// The report of a task that has a result to report.
 struct Result {
   std::optional<int> status;  // of a task without one
   bool is_chief = false;
-  std::string input_told = {};
+  std::string told = {};  // at the end, for people
 };
 
 Result train(const TrainerOptions& options, dist::Strategy& strategy, const MakeTask& make_task,
@@ -67,11 +69,11 @@ Result train(const TrainerOptions& options, dist::Strategy& strategy, const Make
   if (way->is_chief()) check_output_stores(outputs_of(options));
   way->prepare();
   if (const auto status = way->run(report)) return {.status = status};
-  if (way->saves()) export_model(training);
+  const std::string sample = way->saves() ? use_model(training, way->is_chief()) : "";
   training.outputs.close();
   if (const auto& left_out = training.task.left_out; left_out && !left_out->summary().empty())
     dist::log_warning("trainer", left_out->summary());
-  return {.status = {}, .is_chief = way->is_chief(), .input_told = training.input_told};
+  return {.status = {}, .is_chief = way->is_chief(), .told = training.input_told + sample};
 }
 
 void check_policy(const TrainerOptions& o, const std::string& strategy) {
@@ -104,7 +106,7 @@ int train_and_report(const TrainerOptions& options, const MakeTask& make_task,
   report.peak_gpu_bytes = peak_gpu_bytes(*strategy);
   if (options.api == "horovod") dist::hvd::shutdown();
   if (!result.is_chief) return dist::kExitDone;
-  print_test(report, result.input_told, options.metric_lines);
+  print_test(report, result.told, options.metric_lines);
   if (target) target->write(report);
   return dist::kExitDone;
 }
@@ -134,8 +136,12 @@ int run_trainer(const TrainerOptions& options, const MakeTask& make_task) {
   if (const std::string problem = misplaced_flag(options, options.strategy); !problem.empty())
     return usage_error(problem);
   if (options.json.value) target.emplace(*options.json.value);
+  return run_reporting([&] { return run(options, make_task, target ? &*target : nullptr); });
+}
+
+int run_reporting(const std::function<int()>& run) {
   try {
-    return run(options, make_task, target ? &*target : nullptr);
+    return run();
   } catch (const std::exception& error) {
     std::fflush(stdout);
     const std::string text = dist::error_text(error);

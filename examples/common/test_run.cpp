@@ -2,6 +2,7 @@
 
 #include "one_process.hpp"
 
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -23,20 +24,20 @@ TestBatch test_batch_of(Training& t) {
     return dist::stack(
         {dist::reduce_sum(losses), count(dist::equal(dist::argmax(logits, -1), batch.y)),
          t.task.top_5 ? count(dist::nn::in_top_k(batch.y, logits, 5)) : dist::Tensor(0.0f),
-         dist::Tensor(float(data::batch_size(batch)))},
+         dist::Tensor(float(losses.num_elements()))},
         0);
   };
 }
 
 void test_and_report(Training& t, Way& way, RunReport& report) {
-  const bool averaged = t.options.ema_decay > 0;
-  if (averaged) t.optimizer->swap_averages(t.model.trainable_variables());
-  const auto [loss, right, among_five, pictures] = way.test(test_batch_of(t)).values;
-  if (averaged) t.optimizer->swap_averages(t.model.trainable_variables());
-  report.test_loss = loss / pictures;
-  report.test_accuracy = right / pictures;
+  TestSums sums;
+  t.with_averages([&] { sums = way.test(test_batch_of(t)); });
+  const auto [loss, right, among_five, labels] = sums.values;
+  report.test_loss = loss / labels;
+  report.test_accuracy = right / labels;
+  if (t.task.labels > 1) report.test_perplexity = std::exp(loss / labels);
   dist::train::check_finite_loss("test loss", *report.test_loss, report.steps, t.model.variables());
-  if (t.task.top_5) report.test_top_5_accuracy = among_five / pictures;
+  if (t.task.top_5) report.test_top_5_accuracy = among_five / labels;
   t.outputs.scalar("test_loss", *report.test_loss, report.steps);
   t.outputs.scalar("test_accuracy", *report.test_accuracy, report.steps);
 }
@@ -44,6 +45,7 @@ void test_and_report(Training& t, Way& way, RunReport& report) {
 void print_test(const RunReport& report, const std::string& input_told, bool metric_lines) {
   std::printf("test loss %.4f  test accuracy %.4f", *report.test_loss, *report.test_accuracy);
   if (report.test_top_5_accuracy) std::printf("  top 5 %.4f", *report.test_top_5_accuracy);
+  if (report.test_perplexity) std::printf("  perplexity %.3f", *report.test_perplexity);
   std::printf("\n%s", input_told.c_str());
   const dist::train::Logs logs{{"step", double(report.steps)},
                                {"test_loss", *report.test_loss},

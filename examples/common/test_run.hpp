@@ -10,7 +10,7 @@ namespace examples {
 
 class Way;
 
-/// [sum of the losses, right answers, right ones among five, pictures]
+/// [sum of the losses, right answers, right ones among five, labels]
 struct TestSums {
   double values[4] = {};
   void add(const distribute::Tensor& part) {
@@ -22,7 +22,7 @@ struct TestSums {
 using TestBatch = std::function<distribute::Tensor(const distribute::data::Batch&)>;
 TestBatch test_batch_of(Training& training);
 
-/// Loss and accuracy on the test pictures, with the weights' averages where they are kept.
+/// Loss and accuracy on the test data, with the weights' averages where they are kept.
 /// Throws  FailedPreconditionError for a loss that is no number.
 void test_and_report(Training& training, Way& way, distribute::train::RunReport& report);
 

@@ -9,19 +9,20 @@ namespace examples {
 
 namespace {
 
-int64_t steps_of(const TrainerOptions& o, int64_t images) {
-  if (o.batch_size > images)
+int64_t steps_of(const TrainerOptions& o, const Task& task) {
+  const int64_t examples = task.training_examples;
+  if (o.batch_size > examples)
     throw dist::InvalidArgumentError(
-        dist::str_cat("--batch_size=", o.batch_size, " is larger than the training data, ", images,
-                      " images", o.data_dir.empty() ? "" : " in " + o.data_dir));
+        dist::str_cat("--batch_size=", o.batch_size, " is larger than the training data, ",
+                      examples, " ", task.examples, o.data_dir.empty() ? "" : " in " + o.data_dir));
   if (o.steps > 0) return o.steps;
-  return dist::train::steps_of_epochs(o.epochs, images,
+  return dist::train::steps_of_epochs(o.epochs, examples,
                                       o.batch_size * std::max(o.sync_replicas, 1));
 }
 
 TrainerOptions with_warmup(TrainerOptions o, const Task& task, int64_t steps) {
   if (!given("warmup_steps") && task.warmup_epochs > 0)
-    o.warmup_steps = dist::train::warmup_steps_of_epochs(task.warmup_epochs, task.training_images,
+    o.warmup_steps = dist::train::warmup_steps_of_epochs(task.warmup_epochs, task.training_examples,
                                                          o.batch_size, steps);
   return o;
 }
@@ -35,7 +36,7 @@ Training::Training(const TrainerOptions& o, dist::Strategy& with_strategy,
       scope(strategy),
       task(make_task()),
       model(*task.model),
-      total_steps(steps_of(o, task.training_images)),
+      total_steps(steps_of(o, task)),
       optimizer(make_optimizer(with_warmup(o, task, total_steps), total_steps)),
       loss_scale(o.policy == "mixed_float16"
                      ? std::make_unique<dist::optim::LossScaleOptimizer>(*optimizer)
@@ -43,7 +44,9 @@ Training::Training(const TrainerOptions& o, dist::Strategy& with_strategy,
       outputs({.loss_csv = o.loss_csv, .logdir = o.logdir}) {}
 
 void Training::build_model() {
-  model(dist::zeros({1, task.image[0], task.image[1], task.image[2]}));
+  std::vector<int64_t> one = task.input.shape;
+  one[0] = 1;
+  model(dist::zeros(dist::Shape(one), task.input.dtype));
 }
 
 dist::Trackable& Training::saved_optimizer() {
@@ -61,6 +64,13 @@ void Training::report_input(dist::train::RunReport& report) {
   for (const dist::data::StageStatistics& stage : task.statistics->stages())
     if (stage.name == "step") report.input_wait_share = stage.wait_share();
   if (report.input_wait_share) input_told = task.statistics->summary();
+}
+
+void Training::with_averages(const std::function<void()>& fn) {
+  const bool averaged = options.ema_decay > 0;
+  if (averaged) optimizer->swap_averages(model.trainable_variables());
+  fn();
+  if (averaged) optimizer->swap_averages(model.trainable_variables());
 }
 
 double seconds_now() {

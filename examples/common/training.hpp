@@ -14,18 +14,22 @@
 
 namespace examples {
 
-/// What an example brings: a network and its data. Labels are integers, one a picture.
+/// What an example brings: a network and its data. Labels are integers.
 struct Task {
   std::unique_ptr<distribute::nn::Module> model;  // gives logits
-  distribute::Shape image;                        // [height, width, channels]
-  int64_t training_images = 0;                    // one epoch
+  distribute::data::TensorSpec input;             // [-1, height, width, channels]
+  int64_t training_examples = 0;                  // one epoch
   distribute::data::Dataset training;             // batches of the global size, round and round
-  distribute::data::Dataset test;                 // batches; every picture once
-  bool top_5 = false;                             // report whether the label is among five, too
-  double warmup_epochs = 0;                       // where --warmup_steps is not given
+  distribute::data::Dataset test;                 // batches; every example once
+  std::string examples = "images";                // what messages call them
+  int64_t labels = 1;  // of an example; with more speed is told in tokens, the loss as perplexity
+  bool top_5 = false;  // report whether the label is among five, too
+  double warmup_epochs = 0;      // where --warmup_steps is not given
   bool is_launch_bound = false;  // GPUs wait for the next kernel: --cuda_graph=auto is true
   std::shared_ptr<distribute::data::BadPictures> left_out = {};  // told at the end, if any
   distribute::data::PipelineStatisticsPtr statistics = {};       // of `training`; told at the end
+  /// What the trained network makes, printed at the end. May be unset.
+  std::function<std::string(distribute::nn::Module&)> sample = {};
 };
 
 /// Called in the strategy's scope.
@@ -58,6 +62,8 @@ struct Training {
   void log_input(int64_t step);
   /// The same for report and `input_told`; a task that has read nothing itself tells nothing.
   void report_input(distribute::train::RunReport& report);
+  /// Calls `fn` while the model has the averages of its weights, where they are kept.
+  void with_averages(const std::function<void()>& fn);
 
   const TrainerOptions options;
   distribute::Strategy& strategy;

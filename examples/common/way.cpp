@@ -125,7 +125,8 @@ void Way::train(dist::train::RunReport& report) {
   last_saved_ = saved_before(first);
   dist::train::Progress progress({.first_step = first,
                                   .total_steps = t.total_steps,
-                                  .batch_size = t.options.batch_size,
+                                  .batch_size = t.options.batch_size * t.task.labels,
+                                  .unit = t.task.labels > 1 ? "tokens" : t.task.examples,
                                   .prints = is_chief() && !has_own_steps()});
   const double began = seconds_now();
   make_steps(first, progress);
@@ -133,12 +134,15 @@ void Way::train(dist::train::RunReport& report) {
   saving_->sync();
   progress.finish();
   add_speed(report, progress);
+  report.images_per_second /= double(t.task.labels);
   report.seconds_to_first_step = first_step_seconds_;
   report.loss = last_loss_;
   report.steps = t.total_steps;
   t.log_input(t.total_steps);
   t.report_input(report);
   describe_job(report, first, seconds_now() - began);
+  if (t.task.labels > 1)
+    report.tokens_per_second = report.images_per_second * double(t.task.labels);
   report.parameters = t.model.count_params();
   if (t.options.final_checkpoint.empty() || !saves()) return;
   dist::train::check_worth_saving(t.model.variables(), t.total_steps);

@@ -66,7 +66,7 @@ class Way {
   /// Over the tasks, of what Strategy::reduce has given.
   virtual distribute::Tensor sum_of_tasks(const distribute::Tensor& sums) { return sums; }
 
-  /// The sums of `of_batch` over all test pictures; every picture counts once.
+  /// The sums of `of_batch` over all of the test data; every example counts once.
   virtual TestSums test(const TestBatch& of_batch);
   /// Whether this task has a result of the test to report.
   virtual bool tests() const { return true; }

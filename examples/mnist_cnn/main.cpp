@@ -34,8 +34,8 @@ examples::Task make_task(const examples::TrainerOptions& o) {
   check_size(test, o.data_dir, "t10k-images-idx3-ubyte");
   return {.model = std::make_unique<mnist_cnn::nn::Sequential>(
               o.model == "tutorial" ? mnist_cnn::tutorial_model() : mnist_cnn::book_model()),
-          .image = {28, 28, 1},
-          .training_images = training.cardinality(),
+          .input = {{-1, 28, 28, 1}},
+          .training_examples = training.cardinality(),
           .training = batches(training, o),
           .test = test.batch(500),
           .is_launch_bound = true};

@@ -10,8 +10,8 @@ int main(int argc, char** argv) {
   return examples::run_trainer(options.common, [&] {
     const resnet50::Pictures pictures = resnet50::load_pictures(options);
     return examples::Task{.model = resnet50::make_model(options),
-                          .image = {options.image_size, options.image_size, 3},
-                          .training_images = pictures.training_images,
+                          .input = {{-1, options.image_size, options.image_size, 3}},
+                          .training_examples = pictures.training_images,
                           .training = pictures.training,
                           .test = pictures.test,
                           .top_5 = options.num_classes > 5,

@@ -3,6 +3,7 @@
 #include <examples/common/run_trainer.hpp>
 #include <examples/mnist_cnn/model.hpp>
 #include <examples/resnet50/model.hpp>
+#include <examples/text_transformer/model.hpp>
 
 #include <tests/support/library_gpu.hpp>
 #include <tests/support/logical_devices.hpp>
@@ -43,10 +44,10 @@ TrainerOptions few_steps() {
 }
 
 examples::Task task_of(std::unique_ptr<dist::nn::Module> model, const data::Dataset& pictures,
-                       const dist::Shape& image) {
+                       const std::vector<int64_t>& input) {
   return {.model = std::move(model),
-          .image = image,
-          .training_images = kPictures,
+          .input = {input},
+          .training_examples = kPictures,
           .training = pictures.repeat().batch(kBatch),
           .test = pictures.batch(5)};
 }
@@ -55,7 +56,7 @@ examples::Task digits() {
   return task_of(std::make_unique<dist::nn::Sequential>(mnist_cnn::tutorial_model()),
                  data::load_mnist(distribute::testing::source_dir() + "/examples/mnist_cnn/data")
                      .take(kPictures),
-                 {28, 28, 1});
+                 {-1, 28, 28, 1});
 }
 
 examples::Task pictures() {
@@ -68,8 +69,29 @@ examples::Task pictures() {
   auto task = task_of(resnet50::make_model(options),
                       data::Dataset::from_tensor_slices(contract_numbers({kPictures, 8, 8, 3}),
                                                         dist::Tensor({kPictures}, labels)),
-                      {8, 8, 3});
+                      {-1, 8, 8, 3});
   task.top_5 = true;
+  return task;
+}
+
+/// Pieces of a text whose characters are numbers below 8.
+examples::Task text() {
+  text_transformer::Options options;
+  options.layers = 1;
+  options.width = options.vocabulary = 8;
+  options.heads = 2;
+  options.context = 5;
+  std::vector<int32_t> characters;
+  for (int32_t i = 0; i < kPictures * 5; ++i) characters.push_back(i * i % 7);
+  const dist::Tensor x({kPictures, 5}, characters);
+  auto task = task_of(std::make_unique<text_transformer::Decoder>(options),
+                      data::Dataset::from_tensor_slices(x, dist::cast(x, dist::DType::Int64)), {});
+  task.input = {{-1, 5}, dist::DType::Int32};
+  task.labels = 5;
+  task.sample = [](dist::nn::Module& model) {
+    const auto logits = model(dist::zeros({1, 5}, dist::DType::Int32)).to_vector();
+    return std::to_string(logits.size());
+  };
   return task;
 }
 
@@ -149,6 +171,12 @@ TEST_CASE("trainers on two logical GPUs give the losses of two CPU replicas",
   check_on_gpus("mirrored", 2, &digits);
   for (const char* strategy : {"mirrored", "central_storage", "parameter_server"})
     check_on_gpus(strategy, 2, &pictures);
+}
+
+TEST_CASE("the text trainer on GPUs gives the losses of CPUs, and its sample",
+          "[examples][gpu_contract][text]") {
+  check_on_gpus("one_device", 1, &text);
+  check_on_gpus("mirrored", 2, &text);
 }
 
 TEST_CASE("a trainer's steps as CUDA graphs end where plain ones do", "[examples][gpu_contract]") {

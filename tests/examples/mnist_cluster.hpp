@@ -1,5 +1,5 @@
 #pragma once
-/// Clusters of processes that run mnist_cnn.
+/// Clusters of processes that run mnist_cnn, or another trainer.
 
 #include <distribute/testing/process_cluster.hpp>
 
@@ -37,17 +37,18 @@ inline std::map<std::string, std::string> environment(
   return all;
 }
 
-/// The cluster of `workers` mnist_cnn with these flags. A task whose number is in `more` gets
+/// The cluster of `workers` trainers with these flags. A task whose number is in `more` gets
 /// further flags.
 inline ProcessClusterOptions cluster_options(int workers, const Words& flags,
-                                             const std::map<int, std::string>& more = {}) {
+                                             const std::map<int, std::string>& more = {},
+                                             const std::string& program = kProgram) {
   std::string script;
   for (const auto& [worker, flag] : more)
     script += "[ $DISTRIBUTE_LOCAL_RANK != " + std::to_string(worker) + " ] || set -- \"$@\" " +
               flag + "; ";
   ProcessClusterOptions options;
   options.workers = workers;
-  options.command = Words{"sh", "-c", script + "exec \"$0\" \"$@\"", kProgram} + flags;
+  options.command = Words{"sh", "-c", script + "exec \"$0\" \"$@\"", program} + flags;
   options.environment = environment();
   options.deadline_seconds = 120;
   return options;

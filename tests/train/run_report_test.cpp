@@ -59,13 +59,18 @@ TEST_CASE("a report has null for tests that were not made and no field for what 
   CHECK(json.at("strategy") == "mirrored");
   CHECK(json.at("steps") == 7);
   CHECK(json.at("test_loss").is_null());
-  CHECK(!json.contains("input_wait_share"));
+  for (const char* name : {"input_wait_share", "test_perplexity", "tokens_per_second"})
+    CHECK(!json.contains(name));
   RunReport tested = report();
   tested.test_loss = 0.25;
   tested.test_top_5_accuracy = 0.75;
+  tested.test_perplexity = 12.5;
+  tested.tokens_per_second = 4000;
   json = nlohmann::json::parse(to_json(tested));
   CHECK(json.at("test_loss") == 0.25);
   CHECK(json.at("test_top_5_accuracy") == 0.75);
+  CHECK(json.at("test_perplexity") == 12.5);
+  CHECK(json.at("tokens_per_second") == 4000);
 }
 
 TEST_CASE("the speed of a report leaves out how long the start took", "[train][run_report]") {

@@ -7,13 +7,16 @@ out=$1
 shift
 root=$(pwd)
 cmake --preset release -DDISTRIBUTE_BUILD_TESTS=OFF "$@"
-cmake --build --preset release --target mnist_cnn resnet50 distribute_cli
+cmake --build --preset release --target mnist_cnn resnet50 text_transformer distribute_cli
 
-mkdir -p "$out/usr/local/bin" "$out$root/examples/mnist_cnn" "$out/opt/distribute"
-for program in mnist_cnn resnet50 distribute; do
+mkdir -p "$out/usr/local/bin" "$out/opt/distribute"
+for program in mnist_cnn resnet50 text_transformer distribute; do
   strip -o "$out/usr/local/bin/$program" "build/release/bin/$program"
 done
-cp -r examples/mnist_cnn/data "$out$root/examples/mnist_cnn/"  # where the program looks for it
+for example in mnist_cnn text_transformer; do  # data where the program looks for it
+  mkdir -p "$out$root/examples/$example"
+  cp -r "examples/$example/data" "$out$root/examples/$example/"
+done
 
 # The packages that own the programs' shared libraries (those of the C library are everywhere), and
 # the certificate authorities, without which no https:// store is trusted.

@@ -20,7 +20,7 @@ struct RunReport {
   double loss = 0;
   std::optional<double> test_loss, test_accuracy;  // null where nothing was tested
   // Written only where they were measured.
-  std::optional<double> test_top_5_accuracy, input_wait_share;
+  std::optional<double> test_top_5_accuracy, input_wait_share, test_perplexity, tokens_per_second;
   int64_t parameters = 0, peak_rss_bytes = 0, peak_gpu_bytes = 0;
 };
 

@@ -43,6 +43,8 @@ DISTRIBUTE_INLINE std::string to_json(const RunReport& r) {
               {"peak_rss_bytes", r.peak_rss_bytes},
               {"peak_gpu_bytes", r.peak_gpu_bytes}};
   if (r.test_top_5_accuracy) object["test_top_5_accuracy"] = *r.test_top_5_accuracy;
+  if (r.test_perplexity) object["test_perplexity"] = *r.test_perplexity;
+  if (r.tokens_per_second) object["tokens_per_second"] = *r.tokens_per_second;
   if (r.input_wait_share) object["input_wait_share"] = *r.input_wait_share;
   return json_text(object, 2) + "\n";
 }

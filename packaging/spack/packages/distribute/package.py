@@ -13,7 +13,7 @@ class Distribute(CMakePackage):
     variant("object_stores", default=False, description="S3, Google Cloud Storage, Hadoop")
     variant("pictures", default=True, description="JPEG and PNG")
     variant("mpi", default=False, description="Collectives over MPI")
-    variant("programs", default=False, description="The programs distribute, mnist_cnn and resnet50")
+    variant("programs", default=False, description="The programs distribute, mnist_cnn, resnet50 and text_transformer")
 
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
