@@ -10,9 +10,4 @@ dist::InputContext BetweenGraph::place() const {
   return dist::InputContext(job_.cluster().num_tasks("worker") + chiefs, number);
 }
 
-void BetweenGraph::begin() {
-  iterator_.emplace(t.strategy.experimental_distribute_dataset(share_of(place())).iterator());
-  open_checkpoints(position_in_data(t.options, *iterator_));
-}
-
 }  // namespace examples

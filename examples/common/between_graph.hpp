@@ -10,7 +10,7 @@ class BetweenGraph : public ParameterServers {
  public:
   using ParameterServers::ParameterServers;
 
-  void begin() override;
+  void begin() override { open(); }
 
  private:
   distribute::InputContext place() const override;

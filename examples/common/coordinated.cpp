@@ -24,8 +24,7 @@ dist::InputContext Coordinated::place() const {
 
 void Coordinated::begin() {
   if (!is_chief()) return agree_on_options();
-  iterator_.emplace(t.strategy.experimental_distribute_dataset(share_of(place())).iterator());
-  open_checkpoints(position_in_data(t.options, *iterator_));
+  open();
 }
 
 std::optional<int> Coordinated::run(dist::train::RunReport& report) {

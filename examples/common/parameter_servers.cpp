@@ -31,8 +31,9 @@ void ParameterServers::agree_on_options() const {
 }
 
 /// Weights and slots exist on the servers before the first step, so that workers find them.
-void ParameterServers::open_checkpoints(dist::train::TensorState position) {
-  saving_.emplace(t, std::move(position));
+void ParameterServers::open() {
+  iterator_.emplace(t.strategy.experimental_distribute_dataset(share_of(place())).iterator());
+  saving_.emplace(t, position_in_data(t.options, *iterator_));
   t.optimizer->build(t.model.trainable_variables());
   if (is_chief()) restore();
   agree_on_options();
