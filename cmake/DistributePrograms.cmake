@@ -39,7 +39,7 @@ endif()
 # examples/common: what the trainers share.
 file(GLOB common_sources CONFIGURE_DEPENDS examples/common/*.cpp)
 if(common_sources)
-  add_library(examples_common OBJECT ${common_sources} tools/flag_rule.cpp tools/flags.cpp)
+  add_library(examples_common OBJECT ${common_sources} tools/command.cpp tools/flag_rule.cpp)
   target_link_libraries(examples_common PUBLIC distribute::distribute ${DISTRIBUTE_ANNEX_TARGETS}
                         absl::flags absl::flags_parse absl::flags_usage)
   target_include_directories(examples_common PUBLIC "${PROJECT_SOURCE_DIR}"
@@ -49,7 +49,7 @@ if(common_sources)
   set_target_properties(examples_common PROPERTIES UNITY_BUILD_MODE GROUP)
   set_source_files_properties(${common_sources} PROPERTIES UNITY_GROUP trainers)
   set_source_files_properties(
-    tools/flag_rule.cpp tools/flags.cpp examples/common/managed_job.cpp
+    tools/command.cpp tools/flag_rule.cpp examples/common/managed_job.cpp
     examples/common/options.cpp
     PROPERTIES UNITY_GROUP plain)
   target_compile_options(examples_common PRIVATE ${DISTRIBUTE_WAITING_OPTIONS})
@@ -106,7 +106,7 @@ endforeach()
 
 # Writes a folder for DISTRIBUTE_CUDA_AOT; built on request.
 if(EXISTS "${PROJECT_SOURCE_DIR}/tests/support/fake_cuda.cpp")
-  add_executable(gpu_kernels EXCLUDE_FROM_ALL tools/gpu_kernels/main.cpp tools/flags.cpp
+  add_executable(gpu_kernels EXCLUDE_FROM_ALL tools/gpu_kernels/main.cpp
                  tests/support/fake_cuda.cpp tests/support/fake_order.cpp)
   set_source_files_properties(tests/support/fake_cuda.cpp PROPERTIES
     COMPILE_OPTIONS -U_FORTIFY_SOURCE)  # as in tests/

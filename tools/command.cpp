@@ -2,6 +2,7 @@
 
 #include <distribute/base/memory_limit.hpp>
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
@@ -9,8 +10,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 
 namespace distribute_tools {
 
@@ -19,6 +23,17 @@ std::string value_problem(const CommandFlag& flag, const std::string& text, bool
   if (!parsed) return absl::StrCat("flag --", flag.name, ": bad value '", text, "'");
   const bool number = flag.rule.known.empty();  // the complaint about a text has it already
   return out_of_range.empty() || !number ? out_of_range : out_of_range + ", not " + text;
+}
+
+std::string initial_text(const CommandFlag& flag, void* fresh) {
+  const std::string text = flag.text(fresh);
+  return flag.read(fresh, text).empty() ? text : "";
+}
+
+int usage_error(const std::string& command, const std::string& message) {
+  const char* name = command.c_str();
+  std::fprintf(stderr, "%s: %s (see %s --help)\n", name, message.c_str(), name);
+  return 2;
 }
 
 long CommandLine::count(const std::string& flag) const {
@@ -40,7 +55,13 @@ std::string CommandLine::fill(void* options, const std::vector<CommandFlag>& tab
 namespace {
 
 bool is_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
-bool is_help(const std::string& word) { return word == "--help" || word == "-help"; }
+bool is_help(const std::string& word) {
+  return absl::StartsWith(word, "--help") || word == "-help";  // --helpfull is Abseil's
+}
+
+std::string full_name(const Command& command) {
+  return command.name.empty() ? command.program : command.program + " " + command.name;
+}
 
 /// What follows the command's words belongs to another program, as with `distribute run`.
 bool has_program(const Command& command) { return absl::StartsWith(command.arguments, "--"); }
@@ -81,7 +102,7 @@ void print_usage(const Command& command) {
   if (pieces.empty() || pieces.back() != "[flags]")
     for (const CommandFlag& flag : command.flags) pieces.push_back(usage_of(flag));
   if (has_program(command)) pieces.push_back(command.arguments);
-  std::printf("%s%s", wrapped("  distribute " + command.name, pieces, 13).c_str(),
+  std::printf("%s%s", wrapped("  " + full_name(command), pieces, 13).c_str(),
               wrapped("     ", words_of(command.help), 6).c_str());
 }
 
@@ -96,19 +117,23 @@ void print_flags(const Command& command) {
   }
 }
 
+int print_help(const std::vector<Command>& commands, bool with_flags) {
+  std::printf("usage:\n");
+  for (const Command& command : commands) {
+    print_usage(command);
+    if (with_flags) print_flags(command);
+  }
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}
+
 /// Of the commands that begin with `words`; of all where there is none.
-int print_help(const std::vector<Command>& commands, const Words& words) {
+int print_help_of(const std::vector<Command>& commands, const Words& words) {
   std::vector<Command> shown;
   for (const Command& command : commands)
     if (!words.empty() && begins_with(words_of(command.name), words)) shown.push_back(command);
-  if (shown.empty())
-    std::printf("distribute: tools around training jobs; COMMAND --help shows its flags.\n\n");
-  std::printf("usage:\n");
-  for (const Command& command : shown.empty() ? commands : shown) {
-    print_usage(command);
-    if (!shown.empty()) print_flags(command);
-  }
-  return std::fflush(stdout) == 0 ? 0 : 1;
+  if (!shown.empty()) return print_help(shown, true);
+  std::printf("distribute: tools around training jobs; COMMAND --help shows its flags.\n\n");
+  return print_help(commands, false);
 }
 
 /// The longest of the commands with which `words` begin.
@@ -172,40 +197,65 @@ class Parser {
   bool help = false;
 
  private:
-  const CommandFlag* find(const Command& command, const std::string& name) const {
-    for (const CommandFlag& flag : command.flags)
+  template <typename Flags>
+  static const CommandFlag* find(const Flags& flags, const std::string& name) {
+    for (const CommandFlag& flag : flags)
       if (flag.name == name) return &flag;
     return nullptr;
   }
 
   std::string take_flag(const std::string& word, const std::string* next) {
+    static const CommandFlag built_in[] = {{"flagfile"}, {"fromenv"}, {"tryfromenv"}, {"undefok"}};
     const std::string body = word.substr(word[1] == '-' ? 2 : 1),
                       name = body.substr(0, body.find('='));
     took_next_ = false;
     const bool has_value = name.size() < body.size();
-    const CommandFlag* flag = find(command_, name);
+    const CommandFlag* flag = find(command_.flags, name);
+    if (!flag) flag = find(built_in, name);
     if (!flag && !has_value && absl::StartsWith(name, "no"))
-      if (const CommandFlag* negated = find(command_, name.substr(2));
+      if (const CommandFlag* negated = find(command_.flags, name.substr(2));
           negated && negated->is_switch)
         return line.flags.emplace_back(*negated, "false"), "";
-    if (!flag) return unknown(name);
+    if (!flag) return may_be_unknown_.contains(name) ? "" : unknown(name);
     std::string value = has_value ? body.substr(name.size() + 1) : "true";
     took_next_ = !has_value && !flag->is_switch;
     if (took_next_ && !next) return "flag --" + name + " needs a value";
     if (took_next_) value = *next;
+    if (!flag->read) return take_built_in(name, value);
     line.flags.emplace_back(*flag, value);
+    return "";
+  }
+
+  /// What flags that every program has stand for.
+  std::string take_built_in(const std::string& name, const std::string& value) {
+    const bool took_next = took_next_;
+    Words words;
+    for (const std::string& one : Words(absl::StrSplit(value, ',', absl::SkipEmpty()))) {
+      const char* const variable = std::getenv(("FLAGS_" + one).c_str());
+      if (name == "undefok")
+        may_be_unknown_.insert(one);
+      else if (name == "flagfile") {
+        std::ifstream file(one);
+        if (!file || ++files_ > 100) return "cannot read --flagfile=" + one;
+        for (std::string text; std::getline(file, text);)
+          if (absl::StripAsciiWhitespace(&text); is_flag(text)) words.push_back(text);
+      } else if (variable)
+        words.push_back(absl::StrCat("--", one, "=", variable));
+      else if (name == "fromenv")
+        return absl::StrCat("--fromenv=", one, ": FLAGS_", one, " is not set");
+    }
+    for (const std::string& word : words)
+      if (const std::string problem = take_flag(word, nullptr); !problem.empty()) return problem;
+    took_next_ = took_next;
     return "";
   }
 
   std::string unknown(const std::string& name) const {
     Words owners, names;
     for (const Command& other : commands_)
-      if (find(other, name)) owners.push_back(other.name);
+      if (find(other.flags, name)) owners.push_back(other.name);
     if (!owners.empty())
       return absl::StrCat("flag --", name, " does nothing here; it is for ", alternatives(owners));
-    if (name == "flagfile" || name == "fromenv")
-      return absl::StrCat("--", name, " is for the trainers alone; here the shell does the same: ",
-                          "distribute ", command_.name, " $(cat FILE)");
     for (const CommandFlag& flag : command_.flags) names.push_back(flag.name);
     const std::string nearest = nearest_of(name, names);
     return absl::StrCat("unknown flag --", name,
@@ -225,6 +275,8 @@ class Parser {
   const Command& command_;
   size_t names_;  // words of the command's name that are still to come
   bool took_next_ = false;
+  std::set<std::string> may_be_unknown_;
+  int files_ = 0;  // that --flagfile has named; they may name each other
 };
 
 }  // namespace
@@ -235,12 +287,12 @@ int run_commands(const std::vector<Command>& commands, const Words& arguments) {
   std::remove_copy_if(arguments.begin(), end, std::back_inserter(plain), is_flag);
   const Command* command = find_command(commands, plain);
   if (!command)
-    return std::any_of(arguments.begin(), end, is_help) ? print_help(commands, plain)
+    return std::any_of(arguments.begin(), end, is_help) ? print_help_of(commands, plain)
                                                         : no_command(commands, plain);
-  const std::string name = "distribute " + command->name;
+  const std::string name = full_name(*command);
   Parser parser(commands, *command);
   const std::string problem = parser.parse(arguments);
-  if (parser.help) return print_help(commands, words_of(command->name));
+  if (parser.help) return print_help_of(commands, words_of(command->name));
   if (!problem.empty()) return usage_error(name, problem);
   try {
     return command->run(parser.line);
@@ -250,6 +302,15 @@ int run_commands(const std::vector<Command>& commands, const Words& arguments) {
     std::fprintf(stderr, "%s: %s\n", name.c_str(), distribute::error_text(error).c_str());
     return 1;
   }
+}
+
+CommandLine read_command_line(const Command& program, const Words& arguments) {
+  const std::vector<Command> alone{program};
+  Parser parser(alone, program);
+  const std::string problem = parser.parse(arguments);
+  if (parser.help) std::exit(print_help(alone, true));
+  if (!problem.empty()) std::exit(usage_error(program.program, problem));
+  return parser.line;
 }
 
 }  // namespace distribute_tools

@@ -1,10 +1,9 @@
 #pragma once
-/// The commands of a program such as `distribute`. All that is said about a flag (name, range,
-/// help, the command it is for) stands once, in its row of the command's table; its type and
-/// default are those of the member of the command's options that it fills.
+/// The command line of a program, with commands such as `distribute` or without. All that is said
+/// about a flag (name, range, help, the command it is for) stands once, in its row of a table; its
+/// type and default are those of the member of the options that it fills.
 
 #include "flag_rule.hpp"
-#include "flags.hpp"
 
 #include <absl/flags/marshalling.h>
 
@@ -22,18 +21,21 @@ using Words = std::vector<std::string>;
 
 /// A flag, as parser and help see it. `Row` makes it.
 struct CommandFlag {
-  std::string name, value;  // --name=VALUE; a switch has no value
-  std::string help;
-  FlagRule rule;
+  std::string name, value = {};  // --name=VALUE; a switch has no value
+  std::string help = {};
+  FlagRule rule = {};
   bool is_switch = false;
   /// Puts a text into the options. Returns what is wrong with it; "" if nothing is.
-  std::function<std::string(void* options, const std::string& text)> read;
-  std::function<std::string(const void* options)> text;  // the value as it would be written
+  std::function<std::string(void* options, const std::string& text)> read = {};
+  std::function<std::string(const void* options)> text = {};  // the value as it would be written
 };
 
 /// The complaint about a value, "" for a good one: `parsed` says whether it is of the flag's type.
 std::string value_problem(const CommandFlag& flag, const std::string& text, bool parsed,
                           const std::string& out_of_range);
+
+/// The value of a flag in fresh options; "" where the flag does not take it.
+std::string initial_text(const CommandFlag& flag, void* fresh);
 
 /// A row of a table: "name=VALUE", or "name" of a switch, fills the member `field` of `Options`.
 template <typename Options>
@@ -41,10 +43,10 @@ struct Row : CommandFlag {
   template <typename T, typename Base>
   Row(const std::string& spec, T Base::*field, const FlagRule& takes, const std::string& words) {
     name = spec.substr(0, spec.find('='));
-    value = spec.substr(std::min(name.size() + 1, spec.size()));
+    is_switch = std::is_same_v<T, bool>;
+    value = name.size() < spec.size() ? spec.substr(name.size() + 1) : is_switch ? "" : "VALUE";
     help = words;
     rule = takes;
-    is_switch = std::is_same_v<T, bool>;
     read = [flag = CommandFlag(*this), field](void* options, const std::string& written) {
       T& to = static_cast<Options*>(options)->*field;
       std::string why;
@@ -83,14 +85,18 @@ struct UsageProblem : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Says on stderr what is wrong with the words behind a program or, with its name, a command:
+/// "distribute data". Returns the exit status, 2.
+int usage_error(const std::string& command, const std::string& message);
+
 struct Command {
-  std::string name;       // "ckpt diff"
+  std::string name;       // "ckpt diff"; "": the program itself
   std::string arguments;  // "A B", "PICTURE...", "-- PROGRAM [ARGUMENTS]": as many words are taken
   std::string help;
   std::vector<CommandFlag> flags = {};
   std::function<int(const CommandLine&)> run = {};
-  std::function<std::string(const CommandFlag&)> initial =
-      {};  // "" where the flag takes no such value
+  std::function<std::string(const CommandFlag&)> initial = {};  // initial_text()
+  std::string program = "distribute";
 };
 
 /// `run` takes the filled options and the command line, and returns the exit status; an exception
@@ -107,16 +113,20 @@ Command make_command(const std::string& name, const std::string& arguments, cons
   };
   const auto initial = [](const CommandFlag& flag) {
     Options options;
-    const std::string text = flag.text(&options);
-    return flag.read(&options, text).empty() ? text : "";
+    return initial_text(flag, &options);
   };
   return {name, arguments, help, flags, call, initial};
 }
 
 /// Runs the command that the first words name, or shows help. A wrong word or flag is one line on
 /// stderr and status 2. Flags are written --name=VALUE, --name VALUE or with one dash, switches
-/// also
-/// --noname.
+/// also --noname. As with Abseil's flags, --flagfile=FILE stands for the lines of a file that begin
+/// with a dash, --fromenv=a for --a with the value of FLAGS_a, --tryfromenv=a for the same where it
+/// is set, and a flag that --undefok names before it may be unknown.
 int run_commands(const std::vector<Command>& commands, const Words& arguments);
+
+/// What the command line of a program without commands says. Help that was asked for and what is
+/// wrong end the process, with status 0 and 2.
+CommandLine read_command_line(const Command& program, const Words& arguments);
 
 }  // namespace distribute_tools

@@ -12,9 +12,7 @@ dist::InputContext BetweenGraph::place() const {
 
 void BetweenGraph::begin() {
   iterator_.emplace(t.strategy.experimental_distribute_dataset(share_of(place())).iterator());
-  open_checkpoints({{"model", &t.model},
-                    {"optimizer", &t.saved_optimizer()},
-                    {"iterator", position_in_data(t.options, *iterator_)}});
+  open_checkpoints(position_in_data(t.options, *iterator_));
 }
 
 }  // namespace examples

@@ -11,12 +11,9 @@ class BetweenGraph : public ParameterServers {
   using ParameterServers::ParameterServers;
 
   void begin() override;
-  distribute::PerReplica<Batch> next_batch() override { return t.next_of(*iterator_); }
 
  private:
   distribute::InputContext place() const override;
-
-  std::optional<distribute::DistributedIterator> iterator_;
 };
 
 }  // namespace examples

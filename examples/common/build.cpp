@@ -14,7 +14,7 @@ namespace examples {
 
 /// What every worker must be started with alike; names are those of the flags.
 dist::AgreedOptions agreed_options(const TrainerOptions& o) {
-  dist::AgreedOptions all = agreed_values(flag_values(o));
+  dist::AgreedOptions all = agreed_values(trainer_flags(), &o);
   all.insert(o.more_flags.begin(), o.more_flags.end());
   return all;
 }
@@ -44,15 +44,15 @@ ChosenStrategy make_multi_worker(const TrainerOptions& o,
       .num_replicas = o.replicas,
       .must_agree = agreed_options(o),
       .elastic = {.min_workers = o.elastic ? o.min_workers : 0, .max_workers = o.max_workers}};
-  const bool gpu = uses_gpu(o);
-  if (!gpu) dist::config::set_logical_device_configuration(o.replicas);
   std::unique_ptr<dist::Strategy> strategy;
-  if (gpu)
+  if (uses_gpu(o)) {
     strategy =
         std::make_unique<dist::MultiWorkerMirroredStrategy<dist::GpuDevice>>(*cluster, options);
-  else
+  } else {
+    dist::config::set_logical_device_configuration(o.replicas);
     strategy =
         std::make_unique<dist::MultiWorkerMirroredStrategy<dist::CpuDevice>>(*cluster, options);
+  }
   return {std::move(cluster), std::move(strategy), "multi_worker"};
 }
 
@@ -167,21 +167,6 @@ ChosenStrategy make_strategy(const TrainerOptions& o) {
   return make_local(o, name);
 }
 
-std::string device_name(const dist::Strategy& strategy) {
-  const std::string first = strategy.extended().worker_devices().front();
-  return dist::DeviceSpec::from_string(first).device_type == "GPU" ? "gpu" : "cpu";
-}
-
-int64_t peak_gpu_bytes(const dist::Strategy& strategy) {
-  if (device_name(strategy) != "gpu") return 0;
-  int64_t bytes = 0;
-  for (const std::string& name : strategy.extended().worker_devices()) {
-    const int index = dist::DeviceSpec::from_string(name).device_index.value_or(0);
-    bytes += dist::memory_info({dist::DeviceType::Gpu, index}).peak;
-  }
-  return bytes;
-}
-
 namespace {
 
 /// The rate after warm-up.
@@ -205,54 +190,40 @@ optim::LearningRate make_learning_rate(const TrainerOptions& o, int64_t total_st
   return optim::LinearWarmup{.after = std::move(rate), .warmup_steps = warmup};
 }
 
-/// The options that all optimizers share, put into those of one.
-template <typename Options>
-Options with_common(Options options, const TrainerOptions& o, int64_t total_steps) {
+/// Options of the class `Kind`: each flag goes where there is an option of its name.
+template <typename Kind, typename Options>
+std::unique_ptr<optim::Optimizer> make(const TrainerOptions& o, int64_t total_steps,
+                                       Options options) {
   options.learning_rate = make_learning_rate(o, total_steps);
+  if constexpr (requires { options.beta_1; }) options.beta_1 = o.beta_1;
+  if constexpr (requires { options.beta_2; }) options.beta_2 = o.beta_2;
+  if constexpr (requires { options.rho; }) options.rho = o.rho;
+  if constexpr (requires { options.epsilon; }) options.epsilon = o.epsilon;
   if (o.clip_norm > 0) options.global_clipnorm = o.clip_norm;
-  bool coupled = false;
-  if constexpr (requires { options.coupled_weight_decay; }) {
-    coupled = o.coupled_decay;
-    if (coupled && o.weight_decay > 0) options.coupled_weight_decay = o.weight_decay;
-  }
-  if (!coupled && o.weight_decay > 0) options.weight_decay = o.weight_decay;
+  std::optional<double>* decay = &options.weight_decay;
+  if constexpr (requires { options.coupled_weight_decay; })
+    if (o.coupled_decay) decay = &options.coupled_weight_decay;
+  if (o.weight_decay > 0) *decay = o.weight_decay;
   options.use_ema = o.ema_decay > 0;
   options.ema_momentum = o.ema_decay;
-  return options;
+  auto optimizer = std::make_unique<Kind>(options);
+  optimizer->exclude_from_weight_decay({"bias", "gamma", "beta"});
+  return optimizer;
 }
 
 }  // namespace
 
 std::unique_ptr<optim::Optimizer> make_optimizer(const TrainerOptions& o, int64_t steps) {
-  std::unique_ptr<optim::Optimizer> optimizer;
-  const auto adam = [&](auto options) {
-    options.beta_1 = o.beta_1;
-    options.beta_2 = o.beta_2;
-    options.epsilon = o.epsilon;
-    return with_common(options, o, steps);
-  };
-  if (o.optimizer == "adam") {
-    optimizer = std::make_unique<optim::Adam>(adam(optim::AdamOptions{}));
-  } else if (o.optimizer == "adamw") {
-    optimizer = std::make_unique<optim::AdamW>(adam(optim::AdamWOptions{}));
-  } else if (o.optimizer == "rmsprop") {
-    optimizer = std::make_unique<optim::RMSprop>(with_common(
-        optim::RMSpropOptions{.rho = o.rho, .momentum = o.momentum, .epsilon = o.epsilon}, o,
-        steps));
-  } else if (o.optimizer == "adagrad") {
-    optim::AdagradOptions options;
-    options.initial_accumulator_value = o.initial_accumulator_value;
-    options.epsilon = o.epsilon;
-    optimizer = std::make_unique<optim::Adagrad>(with_common(options, o, steps));
-  } else {
-    const bool plain = o.optimizer == "sgd";
-    optimizer = std::make_unique<optim::SGD>(
-        with_common(optim::SGDOptions{.momentum = plain ? 0.0 : o.momentum,
-                                      .nesterov = o.optimizer == "nesterov"},
-                    o, steps));
-  }
-  optimizer->exclude_from_weight_decay({"bias", "gamma", "beta"});
-  return optimizer;
+  if (o.optimizer == "adam") return make<optim::Adam>(o, steps, optim::AdamOptions{});
+  if (o.optimizer == "adamw") return make<optim::AdamW>(o, steps, optim::AdamWOptions{});
+  if (o.optimizer == "rmsprop")
+    return make<optim::RMSprop>(o, steps, optim::RMSpropOptions{.momentum = o.momentum});
+  if (o.optimizer == "adagrad")
+    return make<optim::Adagrad>(
+        o, steps, optim::AdagradOptions{.initial_accumulator_value = o.initial_accumulator_value});
+  return make<optim::SGD>(o, steps,
+                          optim::SGDOptions{.momentum = o.optimizer == "sgd" ? 0.0 : o.momentum,
+                                            .nesterov = o.optimizer == "nesterov"});
 }
 
 }  // namespace examples

@@ -34,10 +34,6 @@ bool is_evaluator(const TrainerOptions& options);
 
 /// The flags that must be equal on all tasks of a job.
 distribute::AgreedOptions agreed_options(const TrainerOptions& options);
-/// "gpu" when the strategy's replicas are on GPUs, else "cpu".
-std::string device_name(const distribute::Strategy& strategy);
-/// Most device memory that was in use at a time, of all the strategy's GPUs; 0 on the CPU.
-int64_t peak_gpu_bytes(const distribute::Strategy& strategy);
 
 /// --optimizer with its hyper-parameters, schedule, clipping and decay over `total_steps`.
 std::unique_ptr<distribute::optim::Optimizer> make_optimizer(const TrainerOptions& options,

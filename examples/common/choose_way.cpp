@@ -4,7 +4,7 @@
 #include "coordinated.hpp"
 #include "elastic_horovod.hpp"
 #include "elastic_workers.hpp"
-#include "multi_worker.hpp"
+#include "one_process.hpp"
 
 namespace dist = distribute;
 

@@ -25,9 +25,7 @@ dist::InputContext Coordinated::place() const {
 void Coordinated::begin() {
   if (!is_chief()) return agree_on_options();
   iterator_.emplace(t.strategy.experimental_distribute_dataset(share_of(place())).iterator());
-  open_checkpoints({{"model", &t.model},
-                    {"optimizer", &t.saved_optimizer()},
-                    {"iterator", position_in_data(t.options, *iterator_)}});
+  open_checkpoints(position_in_data(t.options, *iterator_));
 }
 
 std::optional<int> Coordinated::run(dist::train::RunReport& report) {

@@ -18,8 +18,6 @@ class Coordinated : public ParameterServers {
   void begin() override;
   /// A worker serves until the job is done.
   std::optional<int> run(distribute::train::RunReport& report) override;
-  /// The chief has no input of its own.
-  distribute::PerReplica<Batch> next_batch() override { return t.next_of(*iterator_); }
   /// The chief, which has no replicas, reads the test set itself.
   TestSums test(const TestBatch& of_batch) override;
 
@@ -29,7 +27,6 @@ class Coordinated : public ParameterServers {
   distribute::InputContext place() const override;
   void make_steps(int64_t first, distribute::train::Progress& progress) override;
 
-  std::optional<distribute::DistributedIterator> iterator_;
   // Registered in every process, in this order.
   distribute::RemoteDataset remote_data_;
   RemoteStep remote_step_;

@@ -69,13 +69,11 @@ dist::PerReplica<Batch> share_of(const dist::PerReplica<Batch>& batch) {
 }  // namespace
 
 void ElasticHorovod::begin() {
-  iterator_.emplace(t.strategy, t.task.training);
-  open_checkpoints({{"model", &t.model},
-                    {"optimizer", &t.saved_optimizer()},
-                    {"iterator", dist::train::state_of(*iterator_)}});
+  batches_.emplace(t.strategy, t.task.training);
+  open_checkpoints(dist::train::state_of(*batches_));
 }
 
-dist::PerReplica<Batch> ElasticHorovod::next_batch() { return share_of(t.next_of(*iterator_)); }
+dist::PerReplica<Batch> ElasticHorovod::next_batch() { return share_of(t.next_of(*batches_)); }
 
 void ElasticHorovod::after_step(int64_t number) {
   if (number % kStepsPerCommit == 0) state_->commit();
@@ -98,7 +96,7 @@ void ElasticHorovod::train_as_ranks(dist::train::RunReport& report) {
 }
 
 std::optional<int> ElasticHorovod::run(dist::train::RunReport& report) {
-  TrainingState state(t, *iterator_);
+  TrainingState state(t, *batches_);
   state_ = &state;
   auto train = hvd::elastic::run([&](TrainingState&) { train_as_ranks(report); });
   const auto end = train(state);

@@ -26,7 +26,7 @@ class ElasticHorovod : public Horovod {
   void save(int64_t step) override;
   void train_as_ranks(distribute::train::RunReport& report);
 
-  std::optional<distribute::train::ElasticIterator> iterator_;
+  std::optional<distribute::train::ElasticIterator> batches_;
   distribute::hvd::elastic::State* state_ = nullptr;  // while the ranks train
   bool was_chief_ = false;                            // when they last met
 };

@@ -1,6 +1,6 @@
 #include "elastic_workers.hpp"
 
-#include "multi_worker.hpp"
+#include "one_process.hpp"
 
 #include <cstdio>
 
@@ -13,21 +13,12 @@ int too_late() {
   return dist::kExitDone;
 }
 
-dist::train::CheckpointParts ElasticWorkers::state() {
-  return {{"model", &t.model},
-          {"optimizer", &t.saved_optimizer()},
-          {"iterator", dist::train::state_of(*iterator_)}};
-}
-
 /// Other workers get the state from those that have it.
 void ElasticWorkers::begin() {
   check_same_data(t);
-  iterator_.emplace(t.strategy, t.task.training);
-  saving_.emplace(t, state());
-  t.build_model();
-  if (!t.options.init_checkpoint.empty())
-    dist::train::load_weights(t.options.init_checkpoint, t.model.variables());
-  saving_->open();
+  batches_.emplace(t.strategy, t.task.training);
+  saving_.emplace(t, dist::train::state_of(*batches_));
+  saving_->start();
   if (auto* manager = saving_->manager()) manager->restore_or_initialize();
   if (is_chief()) saving_->tell_restored();
   if (is_chief()) t.outputs.open();
@@ -47,8 +38,9 @@ void ElasticWorkers::members_changed(const dist::train::ElasticMembers& members)
 void ElasticWorkers::after_step(int64_t) { loop_->commit(); }
 
 std::optional<int> ElasticWorkers::run(dist::train::RunReport& report) {
-  auto parts = state();
-  parts.emplace_back("save_counter", *saving_->checkpoint().part("save_counter"));
+  dist::train::CheckpointParts parts;
+  for (const char* name : {"model", "optimizer", "iterator", "save_counter"})
+    parts.emplace_back(name, *saving_->checkpoint().part(name));
   loop_.emplace(t.strategy, std::move(parts), t.optimizer->iterations_variable(),
                 dist::train::ElasticLoopOptions{
                     .on_change = [this](const auto& members) { members_changed(members); },

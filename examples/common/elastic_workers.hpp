@@ -18,16 +18,15 @@ class ElasticWorkers : public Way {
   using Way::Way;
 
   void begin() override;
-  distribute::PerReplica<Batch> next_batch() override { return t.next_of(*iterator_); }
+  distribute::PerReplica<Batch> next_batch() override { return t.next_of(*batches_); }
   void after_step(int64_t number) override;
   /// Trains and tests, again when workers are lost meanwhile.
   std::optional<int> run(distribute::train::RunReport& report) override;
 
  private:
-  distribute::train::CheckpointParts state();
   void members_changed(const distribute::train::ElasticMembers& members);
 
-  std::optional<distribute::train::ElasticIterator> iterator_;
+  std::optional<distribute::train::ElasticIterator> batches_;
   std::optional<distribute::train::ElasticLoop> loop_;
 };
 

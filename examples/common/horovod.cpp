@@ -1,6 +1,7 @@
 #include "horovod.hpp"
 
 #include "build.hpp"
+#include "one_process.hpp"
 
 #include <cstdio>
 
@@ -44,26 +45,12 @@ std::string Horovod::why_not_recorded() const {
   return "--api=horovod sums gradients in every step";
 }
 
-void Horovod::check_same_data() const {
-  const dist::Tensor all =
-      hvd::allgather(dist::Tensor(t.task.training_examples), {.name = "examples"});
-  const auto counts = all.data<int64_t>();
-  for (size_t r = 1; r < counts.size(); ++r)
-    if (counts[r] != counts[0])
-      throw dist::InvalidArgumentError(dist::str_cat("--data_dir: rank ", r, " has ", counts[r],
-                                                     " training ", t.task.examples, ", rank 0 has ",
-                                                     counts[0], "; all ranks need the same data"));
-}
-
-void Horovod::open_checkpoints(dist::train::CheckpointParts parts) {
+void Horovod::open_checkpoints(dist::train::TensorState position) {
   if (!t.options.restore_position)
     throw dist::InvalidArgumentError(
         "--norestore_position: ranks of Horovod agree on a position; leave it out");
-  saving_.emplace(t, std::move(parts));
-  t.build_model();
-  if (!t.options.init_checkpoint.empty())
-    dist::train::load_weights(t.options.init_checkpoint, t.model.variables());
-  if (is_chief()) saving_->open();
+  saving_.emplace(t, std::move(position));
+  if (is_chief()) saving_->start();
   if (auto* manager = saving_->manager()) {
     manager->restore_or_initialize();
     saving_->tell_restored();
@@ -73,13 +60,13 @@ void Horovod::open_checkpoints(dist::train::CheckpointParts parts) {
 }
 
 void Horovod::begin() {
-  check_same_data();
+  check_same_data(t, "rank",
+                  hvd::allgather(dist::Tensor(t.task.training_examples), {.name = "examples"}));
   iterator_.emplace(
       t.strategy.experimental_distribute_dataset(share_of(t.task.training)).iterator());
   const dist::train::TensorState places{
       [this] { return places_; }, [this](const dist::Tensor& saved) { places_ = saved; }, false};
-  open_checkpoints(
-      {{"model", &t.model}, {"optimizer", &t.saved_optimizer()}, {"iterator", places}});
+  open_checkpoints(places);
   start_alike();
   if (is_chief()) t.outputs.open();
 }

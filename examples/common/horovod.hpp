@@ -31,7 +31,6 @@ class Horovod : public Way {
   int64_t minimize(const distribute::Tensor& loss, distribute::GradientTape& tape) override;
   std::vector<distribute::Tensor> sum(const std::vector<distribute::Tensor>& gradients) override;
   int64_t apply(const std::vector<distribute::Tensor>& gradients) override;
-  distribute::PerReplica<Batch> next_batch() override { return t.next_of(*iterator_); }
   distribute::Tensor sum_of_tasks(const distribute::Tensor& sums) override;
   TestSums test(const TestBatch& of_batch) override;
 
@@ -39,15 +38,13 @@ class Horovod : public Way {
   void save(int64_t step) override;
   void describe_job(distribute::train::RunReport& report, int64_t first, double seconds) override;
   /// Weights as rank 0 has found them, and steps of a DistributedOptimizer from now on.
-  void open_checkpoints(distribute::train::CheckpointParts parts);
+  void open_checkpoints(distribute::train::TensorState position);
   /// Of all ranks, of this rank's sums.
   TestSums sum_of_ranks(const TestSums& mine);
 
  private:
-  void check_same_data() const;
   void start_alike();
 
-  std::optional<distribute::DistributedIterator> iterator_;
   std::optional<distribute::hvd::DistributedOptimizer> optimizer_;
   // Where the ranks are in the data, by rank: a part of rank 0's checkpoint.
   distribute::Tensor places_ = distribute::zeros({0, 0}, distribute::DType::Int64);

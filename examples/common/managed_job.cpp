@@ -11,8 +11,6 @@
 #include <cstdlib>
 #include <fstream>
 
-#include <absl/flags/reflection.h>
-
 namespace dist = distribute;
 
 namespace examples {
@@ -33,9 +31,10 @@ std::string flag_name(std::string name) {
   return name;
 }
 
-std::string hyperparameter_flag(const std::string& name, const std::string& value) {
+std::string hyperparameter_flag(const std::string& name, const std::string& value,
+                                const std::vector<distribute_tools::CommandFlag>& flags) {
   const std::string flag = flag_name(name);
-  if (absl::FindCommandLineFlag(flag) == nullptr) {
+  if (std::none_of(flags.begin(), flags.end(), [&](auto& known) { return known.name == flag; })) {
     const std::string message = "hyperparameter '" + name + "': there is no flag --" + flag;
     write_failure(message);
     std::exit(usage_error(message));
@@ -45,11 +44,12 @@ std::string hyperparameter_flag(const std::string& name, const std::string& valu
 
 }  // namespace
 
-std::vector<std::string> managed_arguments(int argc, char** argv) {
+std::vector<std::string> managed_arguments(
+    int argc, char** argv, const std::vector<distribute_tools::CommandFlag>& flags) {
   const dist::JobPaths paths = job_paths();
-  std::vector<std::string> arguments{argv[0]};
+  std::vector<std::string> arguments;
   for (const auto& [name, value] : paths.hyperparameters)
-    arguments.push_back(hyperparameter_flag(name, value));
+    arguments.push_back(hyperparameter_flag(name, value, flags));
   const bool starts_container =
       paths.service == "SageMaker" && argc > 1 && std::string(argv[1]) == "train";
   for (int i = starts_container ? 2 : 1; i < argc; ++i) {

@@ -8,10 +8,11 @@
 
 namespace examples {
 
-/// The command line with SageMaker's hyperparameters in front, so that flags that were given win;
-/// without the word "train", with which SageMaker starts containers; with --job-dir as --job_dir.
-/// Ends the process with status 2 for a hyperparameter that is no flag.
-std::vector<std::string> managed_arguments(int argc, char** argv);
+/// The words behind argv[0] with SageMaker's hyperparameters in front, so that flags that were
+/// given win; without the word "train", with which SageMaker starts containers; with --job-dir as
+/// --job_dir. Ends the process with status 2 for a hyperparameter that is no flag.
+std::vector<std::string> managed_arguments(int argc, char** argv,
+                                           const std::vector<distribute_tools::CommandFlag>& flags);
 
 /// Folders of the service in the place of flags that were not given: checkpoints, TensorBoard, the
 /// training data, and the folder of the model: a SavedModel there for Vertex AI and --job-dir, the

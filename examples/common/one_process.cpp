@@ -19,14 +19,8 @@ std::unique_ptr<dist::train::PreemptionNotice> preemption_notice(const TrainerOp
 
 void OneProcess::begin() {
   iterator_.emplace(t.strategy.experimental_distribute_dataset(t.task.training).iterator());
-  saving_.emplace(
-      t, dist::train::CheckpointParts{{"model", &t.model},
-                                      {"optimizer", &t.saved_optimizer()},
-                                      {"iterator", position_in_data(t.options, *iterator_)}});
-  t.build_model();
-  if (!t.options.init_checkpoint.empty())
-    dist::train::load_weights(t.options.init_checkpoint, t.model.variables());
-  saving_->open();
+  saving_.emplace(t, position_in_data(t.options, *iterator_));
+  saving_->start();
   if (auto* manager = saving_->manager()) {
     dist::TerminationConfig config;
     if ((notice_ = preemption_notice(t.options))) {
@@ -38,6 +32,28 @@ void OneProcess::begin() {
   }
   if (is_chief()) saving_->tell_restored();
   if (is_chief()) t.outputs.open();
+}
+
+void check_same_data(const Training& t, const std::string& who, const dist::Tensor& all) {
+  const auto counts = all.data<int64_t>();
+  for (size_t r = 1; r < counts.size(); ++r)
+    if (counts[r] != counts[0])
+      throw dist::InvalidArgumentError(dist::str_cat(
+          "--data_dir: ", who, " ", r, " has ", counts[r], " training ", t.task.examples, ", ", who,
+          " 0 has ", counts[0], "; all workers need the same data"));
+}
+
+void check_same_data(Training& t) {
+  if (t.strategy.extended().input_context().num_input_pipelines() == 1) return;
+  const auto mine = t.strategy.run([count = t.task.training_examples] {
+    return dist::Tensor(dist::Shape{1}, std::vector<int64_t>{count});
+  });
+  check_same_data(t, "replica", t.strategy.gather(mine, 0));
+}
+
+void MultiWorker::begin() {
+  check_same_data(t);
+  OneProcess::begin();
 }
 
 void OneProcess::before_step() {

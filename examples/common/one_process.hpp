@@ -1,6 +1,6 @@
 #pragma once
-/// Strategies without other tasks: one_device, mirrored, central_storage, and parameter_server
-/// without a cluster. Also what strategies have in common whose workers make a step together.
+/// Strategies without other tasks (one_device, mirrored, central_storage, and parameter_server
+/// without a cluster), and multi_worker, whose workers make each step together.
 
 #include "way.hpp"
 
@@ -18,7 +18,6 @@ class OneProcess : public Way {
   explicit OneProcess(Training& training);
   ~OneProcess() override;
 
-  distribute::PerReplica<Batch> next_batch() override { return t.next_of(*iterator_); }
   /// All workers save at the same step and leave, when one of them is told to go.
   void before_step() override;
 
@@ -26,12 +25,27 @@ class OneProcess : public Way {
   void begin() override;
 
  private:
-  std::optional<distribute::DistributedIterator> iterator_;
   // --preemption_notice: SIGTERM counts as its notice does.
   std::unique_ptr<distribute::train::PreemptionNotice> notice_;
   std::unique_ptr<distribute::TerminationSignal> signal_;
   std::optional<distribute::PreemptionCheckpointHandler> preemption_;
 };
+
+/// --strategy=multi_worker: checkpoints, loop and test are those of one process, as the strategy
+/// makes the workers one.
+class MultiWorker : public OneProcess {
+ public:
+  using OneProcess::OneProcess;
+  /// Throws  as check_same_data.
+  void begin() override;
+};
+
+/// Throws  InvalidArgumentError when workers have different numbers of examples, since they would
+///         make different numbers of steps.
+void check_same_data(Training& training);
+/// The same of `counts`, by "replica" or "rank".
+void check_same_data(const Training& training, const std::string& who,
+                     const distribute::Tensor& counts);
 
 /// --preemption_notice; null without it.
 std::unique_ptr<distribute::train::PreemptionNotice> preemption_notice(const TrainerOptions& o);

@@ -1,27 +1,21 @@
 #include "options.hpp"
 
 #include "managed_job.hpp"
-#include "tools/flags.hpp"
 
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/flags_cluster_resolver.hpp>
 #include <distribute/device/math_mode.hpp>
+#include <distribute/io/path.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
-#include <absl/flags/flag.h>
-#include <absl/flags/usage.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_replace.h>
 
 using namespace distribute_tools;  // the rules of the table
-
-#define FLAG(type, name, value, rule, text) ABSL_FLAG(type, name, value, (rule).help(text));
-#include "trainer_flags.inc"
-#undef FLAG
 
 namespace examples {
 
@@ -40,53 +34,48 @@ void check_flag(const std::string& problem) {
   if (!problem.empty()) std::exit(usage_error(problem));
 }
 
-bool given(const std::string& flag) {
-  const std::vector<std::string>& met = given_flags();
-  return std::find(met.begin(), met.end(), flag) != met.end();
-}
+namespace {
 
-std::vector<FlagValue> flag_values(const TrainerOptions& o) {
-  return {
-#define FLAG(type, name, value, rule, help) {#name, absl::UnparseFlag(o.name), rule},
+CommandLine command_line;  // of the last parse_options
+
+}  // namespace
+
+bool given(const std::string& flag) { return command_line.count(flag) > 0; }
+
+const std::vector<CommandFlag>& trainer_flags() {
+  static const std::vector<Row<TrainerOptions>> rows = {
+#define FLAG(type, name, value, rule, help) {#name, &TrainerOptions::name, rule, help},
 #include "trainer_flags.inc"
 #undef FLAG
   };
+  static const std::vector<CommandFlag> flags(rows.begin(), rows.end());
+  return flags;
 }
 
-std::map<std::string, std::string> agreed_values(const std::vector<FlagValue>& flags) {
+std::map<std::string, std::string> agreed_values(const std::vector<CommandFlag>& table,
+                                                 const void* options) {
   std::map<std::string, std::string> agreed;
-  for (const auto& [name, text, rule] : flags) {
-    if (rule.agreement == Agreement::Value) agreed[name] = text;
-    if (rule.agreement == Agreement::Given)
-      agreed[name + " is given"] = text.empty() ? "no" : "yes";
+  for (const CommandFlag& flag : table) {
+    const std::string text = flag.text(options);
+    if (flag.rule.agreement == Agreement::Value) agreed[flag.name] = text;
+    if (flag.rule.agreement == Agreement::Given)
+      agreed[flag.name + " is given"] = text.empty() ? "no" : "yes";
   }
   return agreed;
 }
 
 std::string misplaced_flag(const TrainerOptions& o, const std::string& strategy) {
-  const std::vector<FlagValue> flags = flag_values(o);
   std::map<std::string, std::string> values;
-  for (const FlagValue& flag : flags) values[flag.name] = flag.text;
+  for (const CommandFlag& flag : trainer_flags()) values[flag.name] = flag.text(&o);
   values["strategy"] = o.api == "horovod" ? o.api : strategy;
   if (values["strategy"].empty()) values.erase("strategy");
-  for (const auto& [name, text, rule] : flags)
-    if (const std::string problem = misplaced(name, rule, values); given(name) && !problem.empty())
+  for (const auto& [flag, text] : command_line.flags)
+    if (const std::string problem = misplaced(flag.name, flag.rule, values); !problem.empty())
       return absl::StrReplaceAll(problem, {{"with --strategy=horovod", "with --api=horovod"}});
   return "";
 }
 
 namespace {
-
-/// The flags' values, each within its range.
-TrainerOptions read_flags() {
-  TrainerOptions o;
-#define FLAG(type, name, value, rule, help) \
-  o.name = absl::GetFlag(FLAGS_##name);     \
-  check_flag(#name, o.name, type(value), rule);
-#include "trainer_flags.inc"
-#undef FLAG
-  return o;
-}
 
 /// What follows from several flags together.
 void complete(TrainerOptions& o) {
@@ -136,17 +125,24 @@ std::string problem_between(const TrainerOptions& o) {
 
 }  // namespace
 
-TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
-  absl::SetProgramUsageMessage(usage);
-  std::vector<std::string> arguments = managed_arguments(argc, argv);
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) {
-    if (argument == "--json" || argument == "-json") argument = "--json=-";
-    pointers.push_back(argument.data());
-  }
-  const auto rest = distribute_tools::parse_flags(int(pointers.size()), pointers.data());
-  if (!rest.empty()) check_flag(absl::StrCat("unexpected argument '", rest[0], "'"));
-  TrainerOptions options = read_flags();
+TrainerOptions parse_options(int argc, char** argv, const std::string& usage,
+                             const std::vector<CommandFlag>& own, void* own_options) {
+  TrainerOptions options;
+  const auto is_own = [&](const CommandFlag& flag) {
+    return std::any_of(own.begin(), own.end(), [&](const auto& o) { return o.name == flag.name; });
+  };
+  const auto place_of = [&](const CommandFlag& flag) {
+    return is_own(flag) ? own_options : &options;
+  };
+  Command program{.name = "", .arguments = "", .help = usage, .flags = trainer_flags()};
+  program.flags.insert(program.flags.end(), own.begin(), own.end());
+  program.initial = [&](const CommandFlag& flag) { return initial_text(flag, place_of(flag)); };
+  program.program = distribute::io::file_name_of(argv[0]);
+  Words words = managed_arguments(argc, argv, program.flags);
+  for (std::string& word : words)
+    if (word == "--json" || word == "-json") word = "--json=-";
+  command_line = read_command_line(program, words);
+  for (const auto& [flag, text] : command_line.flags) check_flag(flag.read(place_of(flag), text));
   complete(options);
   check_flag(problem_between(options));
   return options;

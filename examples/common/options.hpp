@@ -1,7 +1,7 @@
 #pragma once
 /// The flags that every example trainer takes, read and checked.
 
-#include "tools/flag_rule.hpp"
+#include "tools/command.hpp"
 
 #include <distribute/cluster/flags_cluster_resolver.hpp>
 
@@ -10,8 +10,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace examples {
@@ -34,37 +32,27 @@ struct TrainerOptions {
   distribute::ClusterFlags cluster;  // --job_name, --task_index, ...; instead of TF_CONFIG
 };
 
-/// A flag's value as text, and its rule.
-struct FlagValue {
-  std::string name, text;
-  distribute_tools::FlagRule rule;
-};
-std::vector<FlagValue> flag_values(const TrainerOptions& options);
-/// What tasks have to be started with alike, by flag.
-std::map<std::string, std::string> agreed_values(const std::vector<FlagValue>& flags);
+/// The rows of trainer_flags.inc.
+const std::vector<distribute_tools::CommandFlag>& trainer_flags();
+/// What tasks have to be started with alike, by flag, of those in `table`, which `options` has.
+std::map<std::string, std::string> agreed_values(
+    const std::vector<distribute_tools::CommandFlag>& table, const void* options);
 /// The first flag on the command line that does nothing with these options, as an error; "" when
 /// there is none. `strategy`: the one in use, "" while it is not known.
 std::string misplaced_flag(const TrainerOptions& options, const std::string& strategy);
 
 /// Reads the command line. Prints one line and ends the process
-/// with status 2 on a wrong flag.
-TrainerOptions parse_options(int argc, char** argv, const std::string& usage);
+/// with status 2 on a wrong flag. `own`: flags of the program alone, which fill `own_options`.
+TrainerOptions parse_options(int argc, char** argv, const std::string& usage,
+                             const std::vector<distribute_tools::CommandFlag>& own = {},
+                             void* own_options = nullptr);
 /// Whether the last parse_options met the flag, such as "steps".
 bool given(const std::string& flag);
 
 /// Prints "error: message" on standard error and gives the exit status for wrong usage, 2.
 int usage_error(const std::string& message);
 
-/// Ends the process with status 2 and a line about a value that the flag does not take.
+/// Ends the process with status 2 and this line, unless it is empty.
 void check_flag(const std::string& problem);
-template <typename T>
-void check_flag(const char* name, const T& value, const T& fallback,
-                const distribute_tools::FlagRule& rule) {
-  if constexpr (std::is_arithmetic_v<T>) {
-    if (given(name)) check_flag(distribute_tools::problem_of(name, value, rule));
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    if (value != fallback) check_flag(distribute_tools::problem_of(name, value, rule));
-  }
-}
 
 }  // namespace examples

@@ -31,9 +31,8 @@ void ParameterServers::agree_on_options() const {
 }
 
 /// Weights and slots exist on the servers before the first step, so that workers find them.
-void ParameterServers::open_checkpoints(dist::train::CheckpointParts parts) {
-  saving_.emplace(t, std::move(parts));
-  t.build_model();
+void ParameterServers::open_checkpoints(dist::train::TensorState position) {
+  saving_.emplace(t, std::move(position));
   t.optimizer->build(t.model.trainable_variables());
   if (is_chief()) restore();
   agree_on_options();
@@ -41,9 +40,7 @@ void ParameterServers::open_checkpoints(dist::train::CheckpointParts parts) {
 }
 
 void ParameterServers::restore() {
-  if (!t.options.init_checkpoint.empty())
-    dist::train::load_weights(t.options.init_checkpoint, t.model.variables());
-  saving_->open(/*any_network=*/true);  // reading its weights would change those on the servers
+  saving_->start(/*any_network=*/true);  // reading its weights would change those on the servers
   auto* manager = saving_->manager();
   if (!manager) return;
   notice_ = preemption_notice(t.options);

@@ -30,7 +30,7 @@ class ParameterServers : public Way {
   /// The chief says that the weights are there and how it was started; others wait for that.
   /// Throws  FailedPreconditionError with the first flag that differs.
   void agree_on_options() const;
-  void open_checkpoints(distribute::train::CheckpointParts parts);
+  void open_checkpoints(distribute::train::TensorState position);
   void save(int64_t step) override;
   int64_t saved_before(int64_t first) const override;
   void describe_job(distribute::train::RunReport& report, int64_t first, double seconds) override;

@@ -41,9 +41,10 @@ void StepRunner::record() {
   if (t.options.cuda_graph == "false" || (!wanted && !t.task.is_launch_bound)) return;
   const std::string why_not = why_not_recorded();
   if (wanted && !why_not.empty()) throw dist::InvalidArgumentError("--cuda_graph=true: " + why_not);
+  const auto devices = t.strategy.extended().replica_devices();
   if (why_not.empty())
     recorded_.emplace([this](const Batch& batch) { return on_replica(batch).sums; });
-  else if (device_name(t.strategy) == "gpu")
+  else if (!devices.empty() && devices[0].type == dist::DeviceType::Gpu)
     dist::log_info("trainer", "steps are not recorded as CUDA graphs: " + why_not);
 }
 

@@ -97,13 +97,12 @@ int train_and_report(const TrainerOptions& options, const MakeTask& make_task,
   const dist::ReadyFile ready(alone ? dist::ready_file_path() : "");
   dist::train::RunReport report;
   report.strategy = name;
-  report.device = device_name(*strategy);
+  add_device(report, *strategy);
   report.policy = options.policy;
   report.global_batch = options.batch_size;
   const Result result = train(options, *strategy, make_task, report);
   if (result.status) return *result.status;
-  report.peak_rss_bytes = dist::peak_rss_bytes();
-  report.peak_gpu_bytes = peak_gpu_bytes(*strategy);
+  add_memory(report, *strategy);
   if (options.api == "horovod") dist::hvd::shutdown();
   if (!result.is_chief) return dist::kExitDone;
   print_test(report, result.told, options.metric_lines);

@@ -6,8 +6,19 @@ namespace dist = distribute;
 
 namespace examples {
 
-Saving::Saving(Training& training, dist::train::CheckpointParts parts)
-    : t(training), checkpoint_(std::move(parts)) {}
+Saving::Saving(Training& training, dist::train::TensorState position)
+    : t(training),
+      checkpoint_({{"model", &t.model},
+                   {"optimizer", &t.saved_optimizer()},
+                   {"iterator", std::move(position)}}) {
+  t.build_model();
+}
+
+void Saving::start(bool any_network) {
+  if (!t.options.init_checkpoint.empty())
+    dist::train::load_weights(t.options.init_checkpoint, t.model.variables());
+  open(any_network);
+}
 
 void Saving::open(bool any_network) {
   if (t.options.checkpoint_dir.empty()) return;

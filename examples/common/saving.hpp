@@ -13,9 +13,11 @@ namespace examples {
 
 class Saving {
  public:
-  /// Nothing is read or written before open().
-  Saving(Training& training, distribute::train::CheckpointParts parts);
+  /// Makes the weights. Nothing is read or written before open(). `position`: in the data.
+  Saving(Training& training, distribute::train::TensorState position);
 
+  /// The weights of --init_checkpoint, if that is given, then open().
+  void start(bool any_network = false);
   /// On a task that reads or writes checkpoints; without --checkpoint_dir it does nothing.
   /// Throws  FailedPreconditionError for checkpoints of another network, unless `any_network`.
   void open(bool any_network = false);

@@ -60,7 +60,7 @@ class Way {
   int64_t apply_summed(const std::vector<distribute::Tensor>& gradients);
 
   // A step, outside of the replicas.
-  virtual distribute::PerReplica<Batch> next_batch() = 0;
+  virtual distribute::PerReplica<Batch> next_batch() { return t.next_of(*iterator_); }
   virtual void before_step() {}
   virtual void after_step(int64_t /*number*/) {}
   /// Over the tasks, of what Strategy::reduce has given.
@@ -85,7 +85,8 @@ class Way {
   void step_done(const Step& step, const std::string& worker);
 
   Training& t;
-  std::optional<Saving> saving_;  // from begin() on
+  std::optional<Saving> saving_;                                  // from begin() on
+  std::optional<distribute::DistributedIterator> iterator_ = {};  // the same
   std::unique_ptr<StepRunner> step_;
 
  private:

@@ -33,36 +33,33 @@ double accuracy(nn::Sequential& model, const dist::data::Dataset& examples) {
   return right / all;
 }
 
-/// The value of "--name=value", or `otherwise`; anything else ends the program.
-int argument(int argc, char** argv, const char* name, int otherwise) {
-  for (int i = 1; i < argc; ++i) {
-    const size_t length = std::strlen(name);
-    if (std::strncmp(argv[i], name, length) || argv[i][length] != '=') continue;
-    char* end = nullptr;
-    const long value = std::strtol(argv[i] + length + 1, &end, 10);
-    if (*end == '\0' && value > 0 && value < 1000) return int(value);
-    std::fprintf(stderr, "%s: wanted a number from 1 to 999\n", argv[i]);
-    std::exit(2);
-  }
-  return otherwise;
+/// The number behind '='; one that is no number, or too large, ends the program.
+int number(const char* argument) {
+  char* end = nullptr;
+  const long value = std::strtol(std::strchr(argument, '=') + 1, &end, 10);
+  if (*end == '\0' && value > 0 && value < 1000) return int(value);
+  std::fprintf(stderr, "%s: wanted a number from 1 to 999\n", argument);
+  std::exit(2);
 }
 
 int main(int argc, char** argv) {
-  std::string folder;
+  std::string folder = "examples/mnist_cnn/data";
+  int epochs = 3, replicas = 1, folders = 0;
   for (int i = 1; i < argc; ++i) {
-    if (!std::strncmp(argv[i], "--epochs=", 9) || !std::strncmp(argv[i], "--replicas=", 11))
-      continue;
-    if (argv[i][0] == '-' || !folder.empty()) {
+    if (!std::strncmp(argv[i], "--epochs=", 9)) {
+      epochs = number(argv[i]);
+    } else if (!std::strncmp(argv[i], "--replicas=", 11)) {
+      replicas = number(argv[i]);
+    } else if (argv[i][0] == '-' || folders++ > 0) {
       std::fprintf(
           stderr, "%s is not understood; usage: %s [--epochs=N] [--replicas=N] [folder of MNIST]\n",
           argv[i], argv[0]);
       return 2;
+    } else {
+      folder = argv[i];
     }
-    folder = argv[i];
   }
-  if (folder.empty()) folder = "examples/mnist_cnn/data";
-  const int epochs = argument(argc, argv, "--epochs", 3);
-  dist::config::set_logical_device_configuration(argument(argc, argv, "--replicas", 1));
+  dist::config::set_logical_device_configuration(replicas);
   try {
     dist::MirroredStrategy strategy;  // every GPU, or every logical CPU device
     const int64_t global_batch = 50;

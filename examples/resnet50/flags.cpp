@@ -1,14 +1,6 @@
 #include "flags.hpp"
 
-#include <absl/flags/flag.h>
-
-#include <cstdlib>
-
 using namespace distribute_tools;  // the rules of the table
-
-#define FLAG(type, name, value, rule, text) ABSL_FLAG(type, name, value, (rule).help(text));
-#include "resnet50_flags.inc"
-#undef FLAG
 
 namespace resnet50 {
 
@@ -36,22 +28,11 @@ std::string problem_between(const Options& o) {
   return "";
 }
 
-/// The flags' values, each within its range.
-void read_flags(Options& o) {
-#define FLAG(type, name, value, rule, help) \
-  o.name = absl::GetFlag(FLAGS_##name);     \
-  examples::check_flag(#name, o.name, type(value), rule);
+const std::vector<Row<Options>> kRows = {
+#define FLAG(type, name, value, rule, help) {#name, &Options::name, rule, help},
 #include "resnet50_flags.inc"
 #undef FLAG
-}
-
-std::map<std::string, std::string> agreed_flags(const Options& o) {
-  return examples::agreed_values({
-#define FLAG(type, name, value, rule, help) {#name, absl::UnparseFlag(o.name), rule},
-#include "resnet50_flags.inc"
-#undef FLAG
-  });
-}
+};
 
 /// What depends on the number of steps of an epoch is set by the task, once it is known.
 void follow_recipe(examples::TrainerOptions& o) {
@@ -72,9 +53,9 @@ void follow_recipe(examples::TrainerOptions& o) {
 
 Options parse_options(int argc, char** argv) {
   Options o;
+  const std::vector<CommandFlag> own(kRows.begin(), kRows.end());
   o.common = examples::parse_options(
-      argc, argv, "Trains a residual network on pictures; see docs/resnet50.md.");
-  read_flags(o);
+      argc, argv, "Trains a residual network on pictures; see docs/resnet50.md.", own, &o);
   const bool small = o.dataset.starts_with("cifar");
   if (o.common.model.empty()) o.common.model = small ? "resnet8" : "resnet50";
   if (!given("image_size")) o.image_size = small ? 32 : 224;
@@ -82,7 +63,7 @@ Options parse_options(int argc, char** argv) {
   if (!given("train_images")) o.train_images = small ? 50'000 : 1'281'167;
   follow_recipe(o.common);
   examples::check_flag(problem_between(o));
-  o.common.more_flags = agreed_flags(o);
+  o.common.more_flags = examples::agreed_values(own, &o);
   return o;
 }
 

@@ -3,8 +3,9 @@
 /// the next step. In the order of TensorFlow's guides on image data, mixed precision and
 /// PreemptionCheckpointHandler.
 ///
-///   resnet50_resume --data_dir=flowers        # flowers/train/<class>/*.jpg,
-///   flowers/val/<class>/*.jpg distribute run -np 2 -- resnet50_resume --data_dir=flowers
+///   resnet50_resume --data_dir=flowers
+///
+///   distribute run -np 2 -- resnet50_resume --data_dir=flowers
 
 #include <distribute/distribute.hpp>
 

@@ -1,16 +1,11 @@
 #include "flags.hpp"
 
-#include <absl/flags/flag.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
 #include <set>
 
 using namespace distribute_tools;  // the rules of the table
-
-#define FLAG(type, name, value, rule, text) ABSL_FLAG(type, name, value, (rule).help(text));
-#include "text_transformer_flags.inc"
-#undef FLAG
 
 namespace text_transformer {
 
@@ -23,7 +18,7 @@ std::string problem_of_sample(const Options& o) {
   const std::set<std::string> taken{"model",         "device",          "seed",
                                     "policy",        "checkpoint_dir",  "job_dir",
                                     "deterministic", "init_checkpoint", "float32_matmul_precision"};
-  for (const auto& flag : examples::flag_values(o.common))
+  for (const CommandFlag& flag : examples::trainer_flags())
     if (given(flag.name) && !taken.contains(flag.name))
       return absl::StrCat("--", flag.name, " does nothing with --sample_only");
   if (o.common.checkpoint_dir.empty() == o.common.init_checkpoint.empty())
@@ -49,22 +44,11 @@ std::string problem_between(const Options& o) {
   return o.sample_only ? problem_of_sample(o) : "";
 }
 
-/// The flags' values, each within its range.
-void read_flags(Options& o) {
-#define FLAG(type, name, value, rule, help) \
-  o.name = absl::GetFlag(FLAGS_##name);     \
-  examples::check_flag(#name, o.name, type(value), rule);
+const std::vector<Row<Options>> kRows = {
+#define FLAG(type, name, value, rule, help) {#name, &Options::name, rule, help},
 #include "text_transformer_flags.inc"
 #undef FLAG
-}
-
-std::map<std::string, std::string> agreed_flags(const Options& o) {
-  return examples::agreed_values({
-#define FLAG(type, name, value, rule, help) {#name, absl::UnparseFlag(o.name), rule},
-#include "text_transformer_flags.inc"
-#undef FLAG
-  });
-}
+};
 
 void follow_recipe(examples::TrainerOptions& o) {
   if (o.model.empty()) o.model = "decoder";
@@ -81,12 +65,12 @@ void follow_recipe(examples::TrainerOptions& o) {
 
 Options parse_options(int argc, char** argv) {
   Options o;
-  o.common = examples::parse_options(argc, argv,
-                                     "Trains a decoder on a text; see docs/text_transformer.md.");
-  read_flags(o);
+  const std::vector<CommandFlag> own(kRows.begin(), kRows.end());
+  o.common = examples::parse_options(
+      argc, argv, "Trains a decoder on a text; see docs/text_transformer.md.", own, &o);
   follow_recipe(o.common);
   examples::check_flag(problem_between(o));
-  o.common.more_flags = agreed_flags(o);
+  o.common.more_flags = examples::agreed_values(own, &o);
   return o;
 }
 

@@ -63,7 +63,8 @@ TEST_CASE("wrong usage gives one line and status 2", "[tools][distribute]") {
   check_complaint({"bench", "kernels", "--no_such_flag=1"}, 2, "--no_such_flag");
   check_complaint({"bench", "kernels", "--treads=1"}, 2, "did you mean --threads?");
   check_complaint({"run", "--oversub", "--", "true"}, 2, "did you mean --oversubscribe?");
-  check_complaint({"run", "--flagfile=f", "--", "true"}, 2, "distribute run $(cat FILE)");
+  check_complaint({"run", "--flagfile=/none", "--", "true"}, 2, "cannot read --flagfile=/none");
+  check_complaint({"run", "--fromenv=np", "--", "true"}, 2, "FLAGS_np is not set");
   check_complaint({"ckpt", "ls", "prefix", "--tolerance=1"}, 2,
                   "ckpt ls: flag --tolerance does nothing here; it is for ckpt diff");
   check_complaint({"bench", "kernels", "--batch_size=many"}, 2, "bad value 'many'");
@@ -95,6 +96,26 @@ TEST_CASE("wrong usage gives one line and status 2", "[tools][distribute]") {
   check_complaint({"ckpt", "diff", "a", "b", "--tolerance=-1"}, 2, "--tolerance");
   check_complaint({"ckpt", "convert", "a", "b", "--names=x"}, 2, "--names");
   check_complaint({"events", "ls"}, 2, "give FILE|DIR");
+}
+
+TEST_CASE("flags come from files and variables, too", "[tools][distribute]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const TemporaryDirectory root;
+  std::ofstream(root / "inner") << "--oversubscribe\n";
+  std::ofstream(root / "flags") << "# workers\n  --np=two\n--flagfile=" << root / "inner"
+                                << "\n";
+  const auto complaint = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "run");
+    words.insert(words.end(), {"--", "true"});
+    return run_program("distribute", words, "FLAGS_grace=soon").err;
+  };
+  CHECK_THAT(complaint({"--flagfile", root / "flags"}), Contains("flag --np: bad value 'two'"));
+  CHECK_THAT(complaint({"--fromenv=grace"}), Contains("flag --grace: bad value 'soon'"));
+  CHECK_THAT(complaint({"--tryfromenv=ps,grace"}), Contains("--grace: bad value"));
+  CHECK_THAT(complaint({"--undefok=colour", "--colour=red", "--np=x"}), Contains("--np"));
+  std::ofstream(root / "inner") << "--flagfile=" << root / "inner"
+                                << "\n";
+  CHECK_THAT(complaint({"--flagfile", root / "inner"}), Contains("cannot read --flagfile"));
 }
 
 TEST_CASE("help is shown with status 0", "[tools][distribute]") {

@@ -1,4 +1,5 @@
 #include <distribute/base/error.hpp>
+#include <distribute/strategy/one_device_strategy.hpp>
 #include <distribute/train/run_report.hpp>
 
 #include <tests/support/catch.hpp>
@@ -121,4 +122,14 @@ TEST_CASE("a report is JSON under a locale with a comma", "[train][run_report]")
   CHECK(json.at("images_per_second") == 12345.5);
   CHECK(json.at("test_accuracy") == 0.975);
   CHECK(json.at("loss") == 0.5);
+}
+
+TEST_CASE("a report has the device of a strategy and the memory it took", "[train][run_report]") {
+  RunReport report;
+  OneDeviceStrategy strategy("/cpu:0");
+  add_device(report, strategy);
+  add_memory(report, strategy);
+  CHECK(report.device == "cpu");
+  CHECK(report.peak_rss_bytes > 1'000'000);
+  CHECK(report.peak_gpu_bytes == 0);
 }

@@ -7,9 +7,9 @@
 #include <tests/support/fake_blas.hpp>
 #include <tests/support/fake_cuda.hpp>
 #include <tests/support/fake_cudnn.hpp>
-#include <tools/flags.hpp>
 
 #include <absl/flags/flag.h>
+#include <absl/flags/parse.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -200,7 +200,7 @@ int make_kernels(const std::filesystem::path& folder, const std::vector<int>& ca
 }  // namespace
 
 int main(int argc, char** argv) try {
-  distribute_tools::parse_flags(argc, argv);
+  absl::ParseCommandLine(argc, argv);
   std::vector<int> capabilities;
   for (const std::string& text : absl::GetFlag(FLAGS_capabilities)) {
     capabilities.push_back(std::atoi(text.c_str()));

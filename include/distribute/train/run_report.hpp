@@ -10,6 +10,10 @@
 #include <optional>
 #include <string>
 
+namespace distribute {
+class Strategy;
+}
+
 namespace distribute::train {
 
 /// Field names are those of the JSON object.
@@ -26,6 +30,12 @@ struct RunReport {
 
 /// Fills in what `progress` has timed.
 void add_speed(RunReport& report, const Progress& progress);
+
+/// Fills in "gpu" when the strategy's replicas are on GPUs, else "cpu".
+void add_device(RunReport& report, const Strategy& strategy);
+/// Fills in the most memory that was in use at a time: the process's, and that of all the
+/// strategy's GPUs.
+void add_memory(RunReport& report, const Strategy& strategy);
 
 /// The object, with two blanks before each field and a line's end.
 std::string to_json(const RunReport& report);

@@ -7,6 +7,7 @@
 #include <distribute/checkpoint/object_graph.hpp>
 #include <distribute/io/data_type.hpp>
 #include <distribute/io/file_system.hpp>
+#include <distribute/io/path.hpp>
 #include <distribute/train/checkpoint_files.hpp>
 
 #include <cmath>
@@ -29,9 +30,9 @@ DISTRIBUTE_INLINE train::CheckpointState state_of_directory(const std::string& p
   const auto state = train::get_checkpoint_state(path);
   if (!state) throw NotFoundError(train::why_no_checkpoint(path) + "; or name a prefix in it");
   if (!state->moved_from.empty())
-    log_warning("checkpoint",
-                str_cat(path, ": the file `checkpoint` names ", state->moved_from,
-                        ", which is not there; ", state->model_checkpoint_path, " is taken"));
+    log_warning("checkpoint", str_cat(io::join_path(path, "checkpoint"), " names ",
+                                      state->moved_from, ", which is not there; ",
+                                      state->model_checkpoint_path, " is taken instead"));
   return *state;
 }
 

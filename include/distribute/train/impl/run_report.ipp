@@ -1,8 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
+#include <distribute/base/process_stats.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/device/buffer.hpp>
+#include <distribute/device/device_spec.hpp>
 #include <distribute/io/atomic_file.hpp>
+#include <distribute/strategy/strategy.hpp>
 #include <distribute/train/run_report.hpp>
 
 #include <filesystem>
@@ -18,6 +22,19 @@ DISTRIBUTE_INLINE void add_speed(RunReport& report, const Progress& progress) {
   report.images_per_second = progress.examples_per_second();
   report.step_ms_p50 = progress.step_seconds(0.5) * 1e3;
   report.step_ms_p95 = progress.step_seconds(0.95) * 1e3;
+}
+
+DISTRIBUTE_INLINE void add_device(RunReport& report, const Strategy& strategy) {
+  const std::string first = strategy.extended().worker_devices().front();
+  report.device = DeviceSpec::from_string(first).device_type == "GPU" ? "gpu" : "cpu";
+}
+
+DISTRIBUTE_INLINE void add_memory(RunReport& report, const Strategy& strategy) {
+  report.peak_rss_bytes = peak_rss_bytes();
+  report.peak_gpu_bytes = 0;
+  for (const std::string& name : strategy.extended().worker_devices())
+    if (const DeviceSpec spec = DeviceSpec::from_string(name); spec.device_type == "GPU")
+      report.peak_gpu_bytes += memory_info({DeviceType::Gpu, spec.device_index.value_or(0)}).peak;
 }
 
 DISTRIBUTE_INLINE std::string to_json(const RunReport& r) {
