@@ -30,7 +30,11 @@ int main() {
   // experimental_distribute_dataset: a global batch in each step, here for two CPU devices.
   dist::MirroredStrategy mirrored_strategy({"/cpu:0", "/cpu:1"});
   const auto dist_dataset = mirrored_strategy.experimental_distribute_dataset(dataset);
-  for (const auto& batch : dist_dataset.iterator().next().values()) print(batch.x);
+  const auto first = [](const data::Batch& batch) { return batch.x; };
+  const auto print_all = [&](const dist::PerReplica<dist::Tensor>& values) {
+    for (const auto& value : mirrored_strategy.experimental_local_results(values)) print(value);
+  };
+  print_all(mirrored_strategy.run(first, dist_dataset.iterator().next()));
 
   // Sharding.
   data::Options options;
@@ -48,15 +52,13 @@ int main() {
   const auto from_function = mirrored_strategy.distribute_datasets_from_function(dataset_fn);
 
   // A for loop.
-  for (const auto& x : from_function)
-    for (const auto& loss : mirrored_strategy.run(train_step, x).values()) print(loss);
+  for (const auto& x : from_function) print_all(mirrored_strategy.run(train_step, x));
 
   // An iterator, where an epoch has a number of steps.
   for (int epoch = 0; epoch < 10; ++epoch) {
     auto dist_iterator = dist_dataset.iterator();
     for (int step = 0; step < 5; ++step)
-      for (const auto& loss : mirrored_strategy.run(train_step, dist_iterator.next()).values())
-        print(loss);
+      print_all(mirrored_strategy.run(train_step, dist_iterator.next()));
   }
 
   // get_next_as_optional: the last batch has one row.
@@ -65,9 +67,7 @@ int main() {
   for (int step = 0; step < 5; ++step) {
     const auto optional_data = range.get_next_as_optional();
     if (!optional_data) break;
-    const auto results =
-        mirrored_strategy.run([](const dist::Tensor& x) { return x; }, *optional_data);
-    for (const auto& result : mirrored_strategy.experimental_local_results(results)) print(result);
+    print_all(mirrored_strategy.run(first, *optional_data));
   }
 
   // element_spec.
@@ -80,11 +80,10 @@ int main() {
         .repeat()
         .batch(input_context.get_per_replica_batch_size(4))
         .shard(input_context.num_input_pipelines(), input_context.input_pipeline_id())
-        .map([&](const dist::Tensor& strings) { return layer(strings); });
+        .map([&](const data::Batch& strings) { return layer(strings.x); });
   };
   auto distributed = mirrored_strategy.distribute_datasets_from_function(lookup_fn).iterator();
-  for (int i = 0; i < 3; ++i)
-    for (const auto& batch : distributed.next().values()) print(batch.x);
+  for (int i = 0; i < 3; ++i) print_all(mirrored_strategy.run(first, distributed.next()));
 
   // Partial batches and predictions in the order of the data.
   const auto numbered = data::Dataset::range(24).enumerate().batch(6);
@@ -106,10 +105,7 @@ int main() {
   const auto distributed_values = mirrored_strategy.experimental_distribute_values_from_function(
       [](const dist::ValueContext& ctx) { return dist::Tensor(ctx.replica_id_in_sync_group); });
   for (int i = 0; i < 4; ++i)
-    for (const auto& value :
-         mirrored_strategy.run([](const dist::Tensor& x) { return x; }, distributed_values)
-             .values())
-      print(value);
+    print_all(mirrored_strategy.run([](const dist::Tensor& x) { return x; }, distributed_values));
 
   // A generator.
   const auto generated = data::Dataset::from_generator(
@@ -118,10 +114,9 @@ int main() {
           return data::Batch{dist::random::uniform({4}, ++seed)};
         };
       },
-      {{.dtype = dist::DType::Float32, .shape = {4}}});
+      {{.shape = {4}}});
   auto iterator = mirrored_strategy.experimental_distribute_dataset(generated.batch(2)).iterator();
-  for (int i = 0; i < 4; ++i)
-    for (const auto& batch : iterator.next().values()) print(batch.x);
+  for (int i = 0; i < 4; ++i) print_all(mirrored_strategy.run(first, iterator.next()));
   return 0;
 }
 // [tutorial]

@@ -21,9 +21,10 @@ dist::data::Dataset mnist_dataset(const std::string& data_dir, int64_t batch_siz
 
 // Network, optimizer and model, which the strategy in scope makes.
 struct MultiWorkerCnn {
-  nn::Sequential network{nn::Conv2D({.filters = 32, .kernel_size = 3, .activation = nn::relu}),
-                         nn::Flatten(), nn::Dense({.units = 128, .activation = nn::relu}),
-                         nn::Dense({.units = 10})};
+  nn::Sequential network{
+      nn::Conv2D({.filters = 32, .kernel_size = 3, .activation = nn::relu, .name = "conv"}),
+      nn::Flatten(), nn::Dense({.units = 128, .activation = nn::relu, .name = "dense"}),
+      nn::Dense({.units = 10, .name = "scores"})};
   dist::optim::SGD optimizer{{.learning_rate = 0.001}};
   train::Model model{network};
   MultiWorkerCnn() {
@@ -80,7 +81,7 @@ int main(int argc, char** argv) {
 using namespace distribute::testing;
 
 DISTRIBUTE_CLUSTER_MAIN(multi_worker_tutorial_task) {
-  std::string directory = task.argument(), steps = "3";
+  std::string directory = task.argument(), steps = "1";
   std::string digits = DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data";
   char* words[] = {nullptr, digits.data(), directory.data(), steps.data()};
   task.set_result(std::to_string(multi_worker_tutorial(4, words)));

@@ -17,8 +17,10 @@ namespace train = dist::train;
 // Network, optimizer and model, which the strategy in scope makes.
 struct Cnn {
   nn::Sequential network{
-      nn::Conv2D({.filters = 32, .kernel_size = 3, .activation = nn::relu}), nn::MaxPool2D(),
-      nn::Flatten(), nn::Dense({.units = 64, .activation = nn::relu}), nn::Dense({.units = 10})};
+      nn::Conv2D({.filters = 32, .kernel_size = 3, .activation = nn::relu, .name = "conv"}),
+      nn::MaxPool2D(), nn::Flatten(),
+      nn::Dense({.units = 64, .activation = nn::relu, .name = "dense"}),
+      nn::Dense({.units = 10, .name = "scores"})};
   dist::optim::Adam optimizer{{.learning_rate = 0.001}};
   train::Model model{network};
   Cnn() {
