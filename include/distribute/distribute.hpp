@@ -340,6 +340,7 @@
 #include <distribute/coordinator/closure.hpp>
 #include <distribute/coordinator/cluster_coordinator.hpp>
 #include <distribute/coordinator/coordinator_options.hpp>
+#include <distribute/coordinator/dataset_function.hpp>
 #include <distribute/coordinator/per_worker_values.hpp>
 #include <distribute/coordinator/remote_dataset.hpp>
 #include <distribute/coordinator/remote_function.hpp>
@@ -356,6 +357,7 @@
 #include <distribute/train/compiled_metric.hpp>
 #include <distribute/train/counter.hpp>
 #include <distribute/train/csv_logger.hpp>
+#include <distribute/train/dataset_creator.hpp>
 #include <distribute/train/early_stopping.hpp>
 #include <distribute/train/elastic_iterator.hpp>
 #include <distribute/train/elastic_loop.hpp>

@@ -1,4 +1,7 @@
+#include <distribute/nn/dense.hpp>
+#include <distribute/nn/sequential.hpp>
 #include <distribute/saving/safetensors.hpp>
+#include <distribute/saving/weights.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
@@ -107,4 +110,26 @@ TEST_CASE("safetensors: a write that fails leaves the older file", "[saving][saf
   CHECK_THROWS_AS(st::save_file({{"a", Tensor(1.0f)}}, directory / "x.safetensors"), Error);
   const auto entries = std::filesystem::directory_iterator(directory.path());
   CHECK(std::distance(begin(entries), end(entries)) == 2);  // and nothing temporary
+}
+
+TEST_CASE("safetensors: weights of a model are those of another one of the program",
+          "[saving][safetensors]") {
+  const TemporaryDirectory directory;
+  nn::Sequential one(nn::Dense({.units = 2, .name = "out"}));
+  nn::Sequential other(nn::Dense({.units = 2, .name = "out"}));
+  const Tensor x = ones({1, 3});
+  const Tensor wanted = one(x);
+  other(x);
+  const std::string whole = directory / "whole.safetensors",
+                    layers = directory / "layers.safetensors";
+  saving::save_weights(one, whole);
+  const auto loaded = saving::load_weights(other, whole);
+  CHECK(loaded.loaded.size() == 2);
+  CHECK(loaded.unused.empty());
+  CHECK(other(x).to_vector() == wanted.to_vector());
+  st::save_file({{"out/kernel", ones({3, 2})}, {"out/bias", zeros({2})}}, layers);
+  saving::load_weights(other, layers);
+  CHECK(other(x).to_vector() == std::vector<float>{3, 3});
+  st::save_file({{"a/out/kernel", ones({3, 2})}, {"b/out/bias", zeros({2})}}, layers);
+  CHECK_THROWS_AS(saving::load_weights(other, layers), Error);
 }

@@ -115,7 +115,11 @@ class ClusterCoordinator {
   template <DatasetFunction F>
   PerWorkerDataset create_per_worker_dataset(const F& fn);
   PerWorkerDataset create_per_worker_dataset(const RemoteDataset& dataset) {
-    return make_dataset("dataset " + dataset.name(), dataset.name());
+    return create_per_worker_dataset(dataset.name());
+  }
+  /// The same by the name under which the function is registered.
+  PerWorkerDataset create_per_worker_dataset(const std::string& registered) {
+    return make_dataset("dataset " + registered, registered);
   }
 
  private:

@@ -372,13 +372,32 @@
 #include <distribute/checkpoint/impl/tensor_slice.ipp>
 #include <distribute/checkpoint/impl/worker_path.ipp>
 
+#include <distribute/coordinator/impl/closure.ipp>
+#include <distribute/coordinator/impl/closure_argument.ipp>
+#include <distribute/coordinator/impl/closure_queue.ipp>
+#include <distribute/coordinator/impl/cluster_coordinator.ipp>
+#include <distribute/coordinator/impl/coordinator_options.ipp>
+#include <distribute/coordinator/impl/dataset_function.ipp>
+#include <distribute/coordinator/impl/outcome.ipp>
+#include <distribute/coordinator/impl/per_worker_values.ipp>
+#include <distribute/coordinator/impl/registry.ipp>
+#include <distribute/coordinator/impl/remote_dataset.ipp>
+#include <distribute/coordinator/impl/remote_value.ipp>
+#include <distribute/coordinator/impl/rpc_worker_link.ipp>
+#include <distribute/coordinator/impl/worker_index.ipp>
+#include <distribute/coordinator/impl/worker_pool.ipp>
+#include <distribute/coordinator/impl/worker_service.ipp>
+#include <distribute/coordinator/impl/worker_thread.ipp>
+
 #include <distribute/train/impl/callback.ipp>
 #include <distribute/train/impl/callback_list.ipp>
 #include <distribute/train/impl/checkpoints_iterator.ipp>
 #include <distribute/train/impl/class_names.ipp>
 #include <distribute/train/impl/class_weights.ipp>
 #include <distribute/train/impl/compiled_metric.ipp>
+#include <distribute/train/impl/coordinated_steps.ipp>
 #include <distribute/train/impl/counter.ipp>
+#include <distribute/train/impl/dataset_creator.ipp>
 #include <distribute/train/impl/elastic_iterator.ipp>
 #include <distribute/train/impl/elastic_loop.ipp>
 #include <distribute/train/impl/fit_loop.ipp>

@@ -514,6 +514,7 @@
 #include <distribute/coordinator/impl/cluster_coordinator.ipp>
 #include <distribute/coordinator/impl/coordinator_options.ipp>
 #include <distribute/coordinator/impl/coordinator_watch.ipp>
+#include <distribute/coordinator/impl/dataset_function.ipp>
 #include <distribute/coordinator/impl/outcome.ipp>
 #include <distribute/coordinator/impl/per_worker_values.ipp>
 #include <distribute/coordinator/impl/registry.ipp>
@@ -534,8 +535,10 @@
 #include <distribute/train/impl/class_names.ipp>
 #include <distribute/train/impl/class_weights.ipp>
 #include <distribute/train/impl/compiled_metric.ipp>
+#include <distribute/train/impl/coordinated_steps.ipp>
 #include <distribute/train/impl/counter.ipp>
 #include <distribute/train/impl/csv_logger.ipp>
+#include <distribute/train/impl/dataset_creator.ipp>
 #include <distribute/train/impl/early_stopping.ipp>
 #include <distribute/train/impl/elastic_iterator.ipp>
 #include <distribute/train/impl/elastic_loop.ipp>

@@ -80,6 +80,9 @@ class BackupAndRestore : public Callback {
   void on_epoch_end(int64_t epoch, Logs&) override { on_epoch_end(epoch); }
   void on_train_end(Logs&) override { on_train_end(); }
   bool wants_batch_metrics() const override { return false; }
+  bool works_by_epoch() const override {
+    return options_.save_freq.every_epoch() && !options_.save_before_preemption;
+  }
 
   /// What comes after the backup; {0, 0} without one. With the number of steps the batch after an
   /// epoch's last is the next epoch's first.

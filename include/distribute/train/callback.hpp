@@ -5,8 +5,12 @@
 #include <distribute/train/handle.hpp>
 #include <distribute/train/logs.hpp>
 
+#include <concepts>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <type_traits>
+#include <utility>
 
 namespace distribute::train {
 
@@ -52,6 +56,10 @@ class Callback {
   /// Whether the logs of batches have to hold the metrics: asking for them costs an operation
   /// between workers for each. The loss is always there. The same on all workers.
   virtual bool wants_batch_metrics() const { return true; }
+  /// For callbacks that override hooks of batches: whether one call for all batches of an epoch
+  /// will do. A coordinator does not know single batches, and refuses those that want them.
+  /// Source  _supports_tf_logs of Keras 2
+  virtual bool works_by_epoch() const { return false; }
 
  protected:
   Callback() = default;
@@ -68,6 +76,32 @@ class Callback {
 };
 
 /// `.callbacks = {EarlyStopping({.patience = 3}), my_history}`.
-using CallbackHandle = Handle<Callback>;
+class CallbackHandle : public Handle<Callback> {
+ public:
+  template <typename T>
+  requires std::derived_from<std::remove_cvref_t<T>, Callback> CallbackHandle(T&& object)
+      : Handle(std::forward<T>(object)), overrides_(!InheritsBatchHooks<std::remove_cvref_t<T>>) {}
+  template <std::derived_from<Callback> T>
+  CallbackHandle(std::shared_ptr<T> object)
+      : Handle(std::move(object)), overrides_(!InheritsBatchHooks<T>) {}
+
+  /// Whether it has hooks that have to be called for each batch.
+  bool needs_batches() const { return overrides_ && !(**this).works_by_epoch(); }
+
+ private:
+  using Hook = void (Callback::*)(int64_t, Logs&);
+  /// Of a hook that T or a class between overrides the type is another, or it is not public.
+  template <typename T>
+  static constexpr bool InheritsBatchHooks = requires {
+    requires std::same_as<decltype(&T::on_train_batch_begin), Hook>;
+    requires std::same_as<decltype(&T::on_train_batch_end), Hook>;
+    requires std::same_as<decltype(&T::on_test_batch_begin), Hook>;
+    requires std::same_as<decltype(&T::on_test_batch_end), Hook>;
+    requires std::same_as<decltype(&T::on_predict_batch_begin), Hook>;
+    requires std::same_as<decltype(&T::on_predict_batch_end), Hook>;
+  };
+
+  bool overrides_;
+};
 
 }  // namespace distribute::train

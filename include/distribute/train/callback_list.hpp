@@ -15,6 +15,7 @@ class CallbackList {
   using Hook = void (Callback::*)(Logs&);
   using NumberedHook = void (Callback::*)(int64_t, Logs&);
 
+  /// Throws  InvalidArgumentError, with a coordinator, for those that want single batches.
   CallbackList(std::vector<CallbackHandle> callbacks, Model& model, const CallbackParams& params);
   void call(Hook hook, Logs& logs) const;
   void call(NumberedHook hook, int64_t number, Logs& logs) const;

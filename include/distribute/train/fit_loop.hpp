@@ -10,11 +10,17 @@
 #include <distribute/train/fit_options.hpp>
 #include <distribute/train/history.hpp>
 #include <distribute/train/logs.hpp>
+#include <distribute/train/step_means.hpp>
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
+
+namespace distribute::train_internal {
+class CoordinatedLoop;
+}
 
 namespace distribute::train {
 
@@ -25,13 +31,20 @@ class Model;
 class TestLoop {
  public:
   TestLoop(Model& model, const DistributedDataset& data, std::optional<int64_t> steps)
-      : model_(model), data_(data), steps_(steps) {}
+      : model_(model), data_(&data), steps_(steps) {}
+  /// On the workers of a coordinator.
+  TestLoop(Model& model, train_internal::CoordinatedLoop& workers, std::optional<int64_t> steps)
+      : model_(model), workers_(&workers), steps_(steps) {}
   /// Throws  InvalidArgumentError for data without examples.
   Logs run(const CallbackList& callbacks);
 
  private:
+  Logs run_here(const CallbackList& callbacks, StepMeans& means);
+  Logs run_on_workers(const CallbackList& callbacks, StepMeans& means);
+
   Model& model_;
-  const DistributedDataset& data_;
+  const DistributedDataset* data_ = nullptr;
+  train_internal::CoordinatedLoop* workers_ = nullptr;
   std::optional<int64_t> steps_;
 };
 
@@ -39,18 +52,22 @@ class TestLoop {
 class FitLoop {
  public:
   FitLoop(Model& model, const InputData& data, const FitOptions& options);
+  DISTRIBUTE_INLINE ~FitLoop();
   History run();
 
  private:
   std::vector<CallbackHandle> all_callbacks(const InputData& data);
+  void check_options(const InputData& data) const;
   void take_data(const InputData& data);
-  FitIterator new_iterator() const;
+  void begin_pass();
   CheckpointParts state();
   /// From the position to the end, with the workers that there are now.
   void go_on();
   void epoch(int64_t number, int64_t first_batch);
   /// The batches of an epoch from this one on; how many were trained.
   int64_t batches(int64_t first);
+  /// The same on the workers of a coordinator: one execution for callbacks.
+  int64_t batches_on_workers(int64_t first);
   /// The batches between two calls of callbacks; the one after them.
   int64_t execution(int64_t first);
   void note_end_of_data(int64_t batch);
@@ -63,6 +80,7 @@ class FitLoop {
   std::optional<data::Dataset> global_data_;  // where workers may change
   std::optional<DistributedDataset> data_;    // where they do not
   std::optional<DistributedDataset> validation_data_;
+  std::unique_ptr<train_internal::CoordinatedLoop> workers_, validating_;  // with a coordinator
   std::optional<CallbackList> callbacks_;
   /// Where training stands, for workers that take it over.
   struct Position {

@@ -4,7 +4,9 @@
 #include <distribute/base/config.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/train/callback.hpp>
+#include <distribute/train/dataset_creator.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -21,19 +23,27 @@ class DistributedDataset;
 
 namespace distribute::train {
 
-/// A dataset of global batches, which the strategy divides among its replicas, or one that is
-/// divided already: of strategy.distribute_datasets_from_function.
+/// A dataset of global batches, which the strategy divides among its replicas; one that is divided
+/// already, of strategy.distribute_datasets_from_function; or a function that makes datasets:
+/// DatasetCreator, RemoteDataset, or a lambda without captures.
 class InputData {
  public:
   InputData(data::Dataset dataset) : data_(std::move(dataset)) {}
   InputData(const DistributedDataset& dataset);
+  template <std::convertible_to<DatasetCreator> F>
+  InputData(const F& function) : data_(DatasetCreator(function)) {}
   const auto& data() const { return data_; }
   /// Number of global batches, data::kInfiniteCardinality or data::kUnknownCardinality.
   int64_t cardinality() const;
 
  private:
-  std::variant<data::Dataset, std::shared_ptr<const DistributedDataset>> data_;
+  std::variant<data::Dataset, std::shared_ptr<const DistributedDataset>, DatasetCreator> data_;
 };
+
+/// `what` names the caller and `option` the number of steps that it has, or not.
+/// Throws  InvalidArgumentError for data that need it where it is not given: those without an end,
+///         and those that a DatasetCreator makes.
+void require_steps(const InputData& data, bool given, const char* what, const char* option);
 
 /// Arrays in memory: one example per row. `y` and `sample_weight` may be none.
 /// Source  the arguments x, y and sample_weight of tf.keras.Model.fit

@@ -46,6 +46,9 @@ class LambdaCallback : public Callback {
   bool wants_batch_metrics() const override {
     return hooks_.on_train_batch_end || hooks_.on_test_batch_end;
   }
+  bool works_by_epoch() const override {
+    return !wants_batch_metrics() && !hooks_.on_train_batch_begin && !hooks_.on_test_batch_begin;
+  }
 
  private:
   template <typename Function, typename... Args>

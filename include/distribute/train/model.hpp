@@ -7,6 +7,7 @@
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/train/callback.hpp>
 #include <distribute/train/compiled_metric.hpp>
+#include <distribute/train/detail/step_order.hpp>
 #include <distribute/train/fit_options.hpp>
 #include <distribute/train/history.hpp>
 #include <distribute/train/loss_function.hpp>
@@ -28,11 +29,13 @@ namespace distribute::nn {
 class NamedModule;
 }
 namespace distribute::train_internal {
+class CoordinatedSteps;
 struct NamedBatch;
-}
+}  // namespace distribute::train_internal
 
 namespace distribute::train {
 
+class CallbackList;
 class FitIterator;
 class FitLoop;
 class TestLoop;
@@ -81,6 +84,11 @@ struct CompileOptions {
 /// An nn::NamedModule gets inputs, and its outputs their targets, from the components of those
 /// names; without names they come in that order. The component "sample_weight", or
 /// "<output>_weight", holds weights.
+///
+/// Under a ParameterServerStrategy whose job has a chief every process makes and compiles the
+/// model, workers and servers `return Server(strategy).join();` before fit, and the chief calls
+/// fit, evaluate and predict, whose steps run on the workers, each where one is free. Steps of
+/// workers that are lost run again. Callbacks see epochs alone. The job ends with the model.
 ///
 /// Source  tf.keras.Model
 class Model {
@@ -136,6 +144,8 @@ class Model {
 
   nn::Module& module() const { return module_; }
   Strategy& strategy() const { return strategy_; }
+  /// Whether steps run on the workers of a coordinator.
+  bool has_coordinator() const { return coordinated_ != nullptr; }
   /// True on the worker that writes files.
   bool is_chief() const;
   /// Throws  FailedPreconditionError before compile.
@@ -195,10 +205,24 @@ class Model {
   void update_named_metrics(const train_internal::NamedBatch& batch,
                             const std::map<std::string, Tensor>& outputs);
   StepLogs named_step(const data::Batch& batch, bool training);
-  using PredictStep = std::function<std::vector<Tensor>(const data::Batch&)>;
+  /// All outputs of a module with several, in their order, or the one of predict_step.
+  std::vector<Tensor> predict_parts(const data::Batch& batch, bool all_outputs);
+  /// By output, the predictions for each batch.
+  using Predictions = std::vector<std::vector<Tensor>>;
   std::vector<Tensor> predict_all(const data::Dataset& data, const PredictOptions& options,
-                                  const PredictStep& step);
+                                  bool all_outputs);
+  void predict_here(const data::Dataset& data, const CallbackList& callbacks,
+                    std::optional<int64_t> steps, bool all_outputs, Predictions& results);
+  void predict_on_workers(const data::Dataset& data, const CallbackList& callbacks,
+                          std::optional<int64_t> steps, bool all_outputs, Predictions& results);
   void require_compiled(const char* method) const;
+  /// With a coordinator: the rest of what workers are told, what a worker does, and what the chief
+  /// makes first, so that callbacks find weights and slots.
+  train_internal::StepOrder step_order(bool training) const;
+  std::unique_ptr<train_internal::CoordinatedSteps> worker_steps();
+  train_internal::StepReport run_order(const train_internal::StepOrder& order,
+                                       const train_internal::NextBatches& next);
+  void build_for_workers(const data::ElementSpec& spec);
   int64_t count_examples(const PerReplica<data::Batch>& batch);
   /// One step of all replicas. Its figures wait for add_figures().
   void run_step(const PerReplica<data::Batch>& batch, bool training);
@@ -220,6 +244,8 @@ class Model {
   std::vector<Figure> figures_;
   std::vector<CompiledMetric> all_metrics_;
   nn::NamedModule* named_ = nullptr;  // the module, when it has several inputs or outputs
+  int64_t compilations_ = 0;
+  std::unique_ptr<train_internal::CoordinatedSteps> coordinated_;  // null without a coordinator
   struct Start {
     int64_t epoch = 0, batch = 0;
   };

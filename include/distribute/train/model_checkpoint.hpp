@@ -43,6 +43,7 @@ class ModelCheckpoint : public Callback {
   /// Waits for a save in the background.
   DISTRIBUTE_INLINE void on_train_end(Logs& logs) override;
   bool wants_batch_metrics() const override { return options_.save_freq.batches() > 0; }
+  bool works_by_epoch() const override { return !wants_batch_metrics(); }
   double best() const { return best_; }
 
  private:

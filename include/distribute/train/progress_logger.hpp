@@ -33,6 +33,7 @@ class ProgressLogger : public Callback {
   DISTRIBUTE_INLINE void on_train_batch_end(int64_t batch, Logs& logs) override;
   DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
   bool wants_batch_metrics() const override { return false; }
+  bool works_by_epoch() const override { return true; }
 
  private:
   bool prints() const;

@@ -40,6 +40,7 @@ class TensorBoard : public Callback {
   DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
   DISTRIBUTE_INLINE void on_train_end(Logs& logs) override;
   bool wants_batch_metrics() const override { return options_.update_freq.batches() > 0; }
+  bool works_by_epoch() const override { return !wants_batch_metrics(); }
 
  private:
   void scalar(const char* run, const std::string& tag, double value, int64_t step);

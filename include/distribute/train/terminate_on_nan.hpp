@@ -13,6 +13,7 @@ class TerminateOnNaN : public Callback {
  public:
   DISTRIBUTE_INLINE void on_train_batch_end(int64_t batch, Logs& logs) override;
   bool wants_batch_metrics() const override { return false; }
+  bool works_by_epoch() const override { return true; }
 };
 
 }  // namespace distribute::train

@@ -202,17 +202,48 @@ DISTRIBUTE_INLINE void find_in_legacy(const Hdf5Reader& file, const nn::Module& 
   note_unused(file, used, weights);
 }
 
+DISTRIBUTE_INLINE std::string without_first_part(const std::string& name) {
+  return name.substr(name.find('/') + 1);
+}
+
+/// Whether all names begin with the same part, that of a model.
+DISTRIBUTE_INLINE bool have_one_model(const saving::safetensors::Tensors& file) {
+  return std::all_of(file.begin(), file.end(), [&](const auto& entry) {
+    const std::string& first = file.begin()->first;
+    return entry.first.find('/') != std::string::npos &&
+           entry.first.substr(0, entry.first.find('/')) == first.substr(0, first.find('/'));
+  });
+}
+
+/// Names in the file by what the variables are called there: with the model's name, without it, or
+/// with that of another model, as where the program has several.
+DISTRIBUTE_INLINE std::map<std::string, std::string> keys_by_name(
+    const saving::safetensors::Tensors& file, const std::vector<Variable>& variables) {
+  const auto has = [&](bool with_model) {
+    return std::any_of(variables.begin(), variables.end(), [&](const Variable& variable) {
+      const std::string name = train::saved_name(variable);
+      return file.contains(with_model ? name : without_first_part(name));
+    });
+  };
+  std::map<std::string, std::string> keys;
+  const bool with_model = has(true),
+             other_model = !with_model && !has(false) && have_one_model(file);
+  for (const Variable& variable : variables) {
+    const std::string name = train::saved_name(variable);
+    keys[name] = with_model ? name : without_first_part(name);
+    if (other_model)
+      keys[name] = file.begin()->first.substr(0, file.begin()->first.find('/') + 1) + keys[name];
+  }
+  return keys;
+}
+
 DISTRIBUTE_INLINE void find_by_name(const saving::safetensors::Tensors& file,
                                     const nn::Module& module, WeightAssignment& weights) {
   const std::vector<Variable> variables = whole_variables(module);
-  const auto short_name = [](const std::string& name) { return name.substr(name.find('/') + 1); };
-  const bool with_model = std::any_of(
-      variables.begin(), variables.end(),
-      [&](const Variable& variable) { return file.contains(train::saved_name(variable)); });
+  const auto keys = keys_by_name(file, variables);
   std::set<std::string> used;
   for (const Variable& variable : variables) {
-    std::string name = train::saved_name(variable);
-    if (!with_model) name = short_name(name);
+    const std::string& name = keys.at(train::saved_name(variable));
     FoundWeight found{.variable = variable, .key = {}};
     if (const auto value = file.find(name); value != file.end())
       found = {variable, name, value->second.shape(), value->second.dtype(),

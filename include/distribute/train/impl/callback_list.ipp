@@ -1,14 +1,33 @@
 #pragma once
+#include <distribute/base/error.hpp>
 #include <distribute/train/callback_list.hpp>
+#include <distribute/train/model.hpp>
 
 #include <algorithm>
+#include <typeinfo>
 #include <utility>
+
+namespace distribute::train_internal {
+
+DISTRIBUTE_INLINE void refuse_batch_hooks(const std::vector<train::CallbackHandle>& callbacks) {
+  std::string unsupported;
+  for (const train::CallbackHandle& callback : callbacks)
+    if (callback.needs_batches()) unsupported += str_cat(" ", typeid(*callback).name());
+  if (!unsupported.empty())
+    throw InvalidArgumentError(
+        "Batch-level `Callback`s are not supported with `ParameterServerStrategy`. Found "
+        "unsupported callbacks:" +
+        unsupported);
+}
+
+}  // namespace distribute::train_internal
 
 namespace distribute::train {
 
 DISTRIBUTE_INLINE CallbackList::CallbackList(std::vector<CallbackHandle> callbacks, Model& model,
                                              const CallbackParams& params)
     : callbacks_(std::move(callbacks)) {
+  if (model.has_coordinator()) train_internal::refuse_batch_hooks(callbacks_);
   for (const CallbackHandle& callback : callbacks_) {
     callback->set_params(params);
     callback->set_model(model);

@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/strategy/strategy.hpp>
+#include <distribute/train/detail/coordinated_steps.hpp>
 #include <distribute/train/elastic_iterator.hpp>
 #include <distribute/train/elastic_loop.hpp>
 #include <distribute/train/fit_loop.hpp>
@@ -30,7 +31,24 @@ DISTRIBUTE_INLINE Logs TestLoop::run(const CallbackList& callbacks) {
   model_.reset_metrics();
   model_.stop_evaluating_ = false;
   callbacks.call(&Callback::on_test_begin);
-  auto iterator = data_.iterator();
+  Logs logs = workers_ ? run_on_workers(callbacks, means) : run_here(callbacks, means);
+  if (means.examples() == 0) throw InvalidArgumentError("evaluate: the data has no examples");
+  model_.add_metrics(logs);
+  model_.reset_metrics();
+  callbacks.call(&Callback::on_test_end, logs);
+  return logs;
+}
+
+DISTRIBUTE_INLINE Logs TestLoop::run_on_workers(const CallbackList& callbacks, StepMeans& means) {
+  callbacks.call(&Callback::on_test_batch_begin, 0);
+  const int64_t steps = workers_->run(model_.step_order(false), steps_, means);
+  Logs logs = means.means();
+  callbacks.call(&Callback::on_test_batch_end, steps - 1, logs);
+  return logs;
+}
+
+DISTRIBUTE_INLINE Logs TestLoop::run_here(const CallbackList& callbacks, StepMeans& means) {
+  auto iterator = data_->iterator();
   Logs logs;
   for (int64_t first = 0; !model_.stop_evaluating_ && (!steps_ || first < *steps_);) {
     int64_t end = first + model_.steps_per_execution(), step = first;
@@ -48,28 +66,14 @@ DISTRIBUTE_INLINE Logs TestLoop::run(const CallbackList& callbacks) {
     callbacks.call(&Callback::on_test_batch_end, step - 1, logs);
     first = step;
   }
-  if (means.examples() == 0) throw InvalidArgumentError("evaluate: the data has no examples");
-  model_.add_metrics(logs);
-  model_.reset_metrics();
-  callbacks.call(&Callback::on_test_end, logs);
   return logs;
 }
 
 DISTRIBUTE_INLINE FitLoop::FitLoop(Model& model, const InputData& data, const FitOptions& options)
     : model_(model), options_(options) {
-  if (options.steps_per_epoch && *options.steps_per_epoch < 1)
-    throw InvalidArgumentError(
-        str_cat("fit: steps_per_epoch must be at least 1; it is ", *options.steps_per_epoch));
-  if (!options.class_weight.empty() && options.class_weight.begin()->first < 0)
-    throw InvalidArgumentError(str_cat("fit: class_weight names class ",
-                                       options.class_weight.begin()->first,
-                                       "; classes count from 0"));
-  if (!options.steps_per_epoch) data::require_end(data.cardinality(), "fit", "steps_per_epoch");
-  if (options.validation_data && !options.validation_steps)
-    data::require_end(options.validation_data->cardinality(), "fit: the validation data",
-                      "validation_steps");
+  check_options(data);
   take_data(data);
-  model_.iterator_ = std::make_unique<FitIterator>(new_iterator());
+  begin_pass();
   model_.means_.reset();
   model_.unread_.clear();
   model_.stop_training_ = false;
@@ -79,8 +83,31 @@ DISTRIBUTE_INLINE FitLoop::FitLoop(Model& model, const InputData& data, const Fi
                                     .steps = options.steps_per_epoch,
                                     .has_validation = options.validation_data.has_value()});
 }
+DISTRIBUTE_INLINE FitLoop::~FitLoop() = default;
+
+DISTRIBUTE_INLINE void FitLoop::check_options(const InputData& data) const {
+  const FitOptions& options = options_;
+  if (options.steps_per_epoch && *options.steps_per_epoch < 1)
+    throw InvalidArgumentError(
+        str_cat("fit: steps_per_epoch must be at least 1; it is ", *options.steps_per_epoch));
+  if (!options.class_weight.empty() && options.class_weight.begin()->first < 0)
+    throw InvalidArgumentError(str_cat("fit: class_weight names class ",
+                                       options.class_weight.begin()->first,
+                                       "; classes count from 0"));
+  require_steps(data, options.steps_per_epoch.has_value(), "fit", "steps_per_epoch");
+  if (options.validation_data)
+    require_steps(*options.validation_data, options.validation_steps.has_value(),
+                  "fit: the validation data", "validation_steps");
+}
 
 DISTRIBUTE_INLINE void FitLoop::take_data(const InputData& data) {
+  if (train_internal::CoordinatedSteps* steps = model_.coordinated_.get()) {
+    using train_internal::CoordinatedLoop;
+    workers_ = std::make_unique<CoordinatedLoop>(*steps, data);
+    if (options_.validation_data)
+      validating_ = std::make_unique<CoordinatedLoop>(*steps, *options_.validation_data);
+    return model_.build_for_workers(workers_->element_spec());
+  }
   if (!is_elastic(model_.strategy())) {
     data_ = model_.distribute(data);
     return model_.build(data_->element_spec());
@@ -95,9 +122,11 @@ DISTRIBUTE_INLINE void FitLoop::take_data(const InputData& data) {
   model_.build(global_data_->element_spec());
 }
 
-DISTRIBUTE_INLINE FitIterator FitLoop::new_iterator() const {
-  return data_ ? FitIterator(data_->iterator())
-               : FitIterator(ElasticIterator(model_.strategy(), *global_data_));
+DISTRIBUTE_INLINE void FitLoop::begin_pass() {
+  if (workers_) return workers_->rewind();
+  model_.iterator_ = std::make_unique<FitIterator>(
+      data_ ? FitIterator(data_->iterator())
+            : FitIterator(ElasticIterator(model_.strategy(), *global_data_)));
 }
 
 /// Those of the user, then the display, then the history, which sees what all others added.
@@ -106,8 +135,10 @@ DISTRIBUTE_INLINE std::vector<CallbackHandle> FitLoop::all_callbacks(const Input
   std::optional<int64_t> batches = options_.steps_per_epoch;
   if (const auto* whole = std::get_if<data::Dataset>(&data.data()))
     if (!batches && whole->cardinality() > 0) batches = whole->cardinality();
-  if (options_.verbose != Verbose::Silent)
-    all.emplace_back(ProgressLogger({.verbose = options_.verbose, .batches = batches}));
+  Verbose verbose = options_.verbose;
+  if (verbose == Verbose::Auto && workers_) verbose = Verbose::Epochs;
+  if (verbose != Verbose::Silent)
+    all.emplace_back(ProgressLogger({.verbose = verbose, .batches = batches}));
   all.emplace_back(history_);
   return all;
 }
@@ -147,7 +178,8 @@ DISTRIBUTE_INLINE void FitLoop::go_on() {
   model_.local_batch_ = -1;  // the workers' shares are others
   model_.unread_.clear();    // of an execution that was broken off
   updates_ = model_.optimizer().iterations();
-  if (options_.validation_data) validation_data_ = model_.distribute(*options_.validation_data);
+  if (options_.validation_data && !validating_)
+    validation_data_ = model_.distribute(*options_.validation_data);
   while (position_.epoch < options_.epochs) {
     epoch(position_.epoch, position_.batch);
     if (model_.stop_training_ || out_of_data_) break;
@@ -157,22 +189,21 @@ DISTRIBUTE_INLINE void FitLoop::go_on() {
 
 DISTRIBUTE_INLINE void FitLoop::epoch(int64_t number, int64_t first_batch) {
   const bool continues = first_batch > 0;
-  if (!options_.steps_per_epoch && !position_.fresh)
-    model_.iterator_ = std::make_unique<FitIterator>(new_iterator());
+  if (!options_.steps_per_epoch && !position_.fresh) begin_pass();
   position_.fresh = true;
   if (!continues) {
     model_.reset_metrics();
     model_.means_.reset();
   }
   callbacks_->call(&Callback::on_epoch_begin, number);
-  const int64_t trained = batches(first_batch);
+  const int64_t trained = workers_ ? batches_on_workers(first_batch) : batches(first_batch);
   if (trained == 0 && !continues) {
     if (out_of_data_) return;
     throw InvalidArgumentError("fit: the data has no elements");
   }
   Logs logs = model_.means_.means();
   model_.add_metrics(logs);
-  if (validation_data_ && options_.validation_freq.is_due(number)) validate(number, logs);
+  if (options_.validation_data && options_.validation_freq.is_due(number)) validate(number, logs);
   callbacks_->call(&Callback::on_epoch_end, number, logs);
 }
 
@@ -202,6 +233,20 @@ DISTRIBUTE_INLINE int64_t FitLoop::batches(int64_t first) {
   return batch - first;
 }
 
+DISTRIBUTE_INLINE int64_t FitLoop::batches_on_workers(int64_t first) {
+  std::optional<int64_t> left;
+  if (options_.steps_per_epoch) left = *options_.steps_per_epoch - first;
+  callbacks_->call(&Callback::on_train_batch_begin, first);
+  const int64_t steps = workers_->run(model_.step_order(true), left, model_.means_);
+  position_.batch = first + steps;
+  if (left && steps < *left) note_end_of_data(first + steps);
+  if (steps == 0) return 0;
+  model_.global_batch_ = model_.means_.examples() / steps;
+  Logs logs = model_.means_.means();
+  callbacks_->call(&Callback::on_train_batch_end, first + steps - 1, logs);
+  return steps;
+}
+
 DISTRIBUTE_INLINE int64_t FitLoop::execution(int64_t first) {
   int64_t end = first + model_.steps_per_execution();
   if (options_.steps_per_epoch) end = std::min(end, *options_.steps_per_epoch);
@@ -229,7 +274,9 @@ DISTRIBUTE_INLINE void FitLoop::note_end_of_data(int64_t batch) {
 
 /// The training figures are in `logs` by now, so their metrics may serve the validation.
 DISTRIBUTE_INLINE void FitLoop::validate(int64_t, Logs& logs) {
-  TestLoop test(model_, *validation_data_, options_.validation_steps);
+  if (validating_) validating_->rewind();
+  TestLoop test = validating_ ? TestLoop(model_, *validating_, options_.validation_steps)
+                              : TestLoop(model_, *validation_data_, options_.validation_steps);
   for (const auto& [name, value] : test.run(*callbacks_)) logs.set("val_" + name, value);
 }
 

@@ -34,7 +34,17 @@ DISTRIBUTE_INLINE InputData::InputData(const DistributedDataset& dataset)
 
 DISTRIBUTE_INLINE int64_t InputData::cardinality() const {
   if (const auto* whole = std::get_if<data::Dataset>(&data_)) return whole->cardinality();
+  if (std::holds_alternative<DatasetCreator>(data_)) return data::kUnknownCardinality;
   return std::get<std::shared_ptr<const DistributedDataset>>(data_)->cardinality();
+}
+
+DISTRIBUTE_INLINE void require_steps(const InputData& data, bool given, const char* what,
+                                     const char* option) {
+  if (given) return;
+  if (std::holds_alternative<DatasetCreator>(data.data()))
+    throw InvalidArgumentError(
+        str_cat(what, ": When using a `DatasetCreator`, `", option, "` must be provided."));
+  data::require_end(data.cardinality(), what, option);
 }
 
 DISTRIBUTE_INLINE ArrayData ArrayData::rows(int64_t begin, int64_t end) const {

@@ -8,6 +8,7 @@
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/detail/class_weights.hpp>
+#include <distribute/train/detail/coordinated_steps.hpp>
 #include <distribute/train/detail/model_scope.hpp>
 #include <distribute/train/detail/named_outputs.hpp>
 #include <distribute/train/fit_loop.hpp>
@@ -24,6 +25,7 @@ DISTRIBUTE_INLINE Model::Model(nn::Module& module) : module_(module), strategy_(
   named_ = dynamic_cast<nn::NamedModule*>(&module);
   if (named_ && named_->input_names().size() == 1 && named_->output_names().size() == 1)
     named_ = nullptr;
+  coordinated_ = worker_steps();
 }
 DISTRIBUTE_INLINE Model::~Model() = default;
 
@@ -40,7 +42,12 @@ DISTRIBUTE_INLINE void Model::compile(CompileOptions options) {
   if (options.steps_per_execution < 1)
     throw InvalidArgumentError(str_cat("compile: steps_per_execution must be at least 1; it is ",
                                        options.steps_per_execution));
+  if (coordinated_ && options.gradient_accumulation_steps > 1)
+    throw InvalidArgumentError(
+        "compile: gradient_accumulation_steps does nothing where a coordinator gives every step to "
+        "another worker, whose gradients are applied at once; take larger batches");
   check_outputs(options);
+  ++compilations_;
   figures_.clear();
   add_figures_of("", options.metrics, false, options);
   for (const auto& [output, metrics] : options.output_metrics)
@@ -95,6 +102,7 @@ DISTRIBUTE_INLINE CheckpointParts Model::training_state() {
   if (accumulator_) parts.emplace_back("gradients", state_of(*accumulator_));
   parts.emplace_back("means", state_of(means_));
   std::get<TensorState>(parts.back().second).per_worker = false;
+  if (coordinated_) return parts;  // every worker has a position of its own
   parts.emplace_back("iterator",
                      TensorState{[this] { return iterator_->state(); },
                                  [this](const Tensor& saved) { iterator_->restore(saved); },
@@ -117,6 +125,8 @@ DISTRIBUTE_INLINE void Model::build(const data::ElementSpec& spec) {
 DISTRIBUTE_INLINE DistributedDataset Model::distribute(const InputData& data) const {
   if (const auto* whole = std::get_if<data::Dataset>(&data.data()))
     return strategy_.experimental_distribute_dataset(*whole);
+  if (const auto* creator = std::get_if<DatasetCreator>(&data.data()))
+    return strategy_.distribute_datasets_from_function(*creator);
   return *std::get<std::shared_ptr<const DistributedDataset>>(data.data());
 }
 
@@ -254,8 +264,14 @@ DISTRIBUTE_INLINE History Model::fit(const InputData& data, const FitOptions& op
 
 DISTRIBUTE_INLINE Logs Model::evaluate(const InputData& data, const EvaluateOptions& options) {
   require_compiled("evaluate");
-  if (!options.steps) data::require_end(data.cardinality(), "evaluate", "steps");
+  require_steps(data, options.steps.has_value(), "evaluate", "steps");
   const train_internal::ModelScope scope(strategy_);
+  if (coordinated_) {
+    train_internal::CoordinatedLoop workers(*coordinated_, data);
+    build(workers.element_spec());
+    return TestLoop(*this, workers, options.steps)
+        .run(CallbackList(options.callbacks, *this, {.steps = options.steps}));
+  }
   const DistributedDataset divided = distribute(data);
   Logs logs;
   run_on_all_workers(*this, [&] {
@@ -287,40 +303,50 @@ DISTRIBUTE_INLINE Logs Model::train_on_batch(const PerReplica<data::Batch>& batc
 }
 
 /// Every worker reads all batches and computes its rows: so the results are in the data's order.
+DISTRIBUTE_INLINE void Model::predict_here(const data::Dataset& data, const CallbackList& callbacks,
+                                           std::optional<int64_t> steps, bool all_outputs,
+                                           Predictions& results) {
+  StrategyExtended& extended = strategy_.extended();
+  auto iterator = data.iterator();
+  const int64_t many = steps_per_execution();
+  int64_t step = 0;
+  for (; !stop_predicting_ && (!steps || step < *steps); ++step) {
+    const auto batch = iterator.get_next_as_optional();
+    if (!batch) break;
+    if (step % many == 0) callbacks.call(&Callback::on_predict_batch_begin, step);
+    std::vector<data::Batch> parts;
+    for (int r = 0; r < extended.num_local_replicas(); ++r)
+      parts.push_back(
+          train_internal::part_of(*batch, extended.replica_id(r), extended.num_replicas_in_sync()));
+    const auto all =
+        strategy_.run([&](const data::Batch& part) { return predict_parts(part, all_outputs); },
+                      PerReplica<data::Batch>(std::move(parts)));
+    results.resize(all[0].size());
+    for (size_t i = 0; i < all[0].size(); ++i) {
+      std::vector<Tensor> one;
+      for (const std::vector<Tensor>& replica : all.values()) one.push_back(replica.at(i));
+      results[i].push_back(strategy_.gather(PerReplica<Tensor>(std::move(one)), 0));
+    }
+    if ((step + 1) % many == 0) callbacks.call(&Callback::on_predict_batch_end, step);
+  }
+  if (step % many != 0) callbacks.call(&Callback::on_predict_batch_end, step - 1);
+}
+
 DISTRIBUTE_INLINE std::vector<Tensor> Model::predict_all(const data::Dataset& data,
                                                          const PredictOptions& options,
-                                                         const PredictStep& predict) {
-  if (!options.steps) data::require_end(data.cardinality(), "predict", "steps");
+                                                         bool all_outputs) {
+  require_steps(data, options.steps.has_value(), "predict", "steps");
   const train_internal::ModelScope scope(strategy_);
   const CallbackList callbacks(options.callbacks, *this, {.steps = options.steps});
-  StrategyExtended& extended = strategy_.extended();
-  std::vector<std::vector<Tensor>> results;
+  Predictions results;
   run_on_all_workers(*this, [&] {
     build(data.element_spec());
     stop_predicting_ = false;
     callbacks.call(&Callback::on_predict_begin);
-    auto iterator = data.iterator();
-    const int64_t many = steps_per_execution();
-    int64_t step = 0;
-    for (; !stop_predicting_ && (!options.steps || step < *options.steps); ++step) {
-      const auto batch = iterator.get_next_as_optional();
-      if (!batch) break;
-      if (step % many == 0) callbacks.call(&Callback::on_predict_batch_begin, step);
-      std::vector<data::Batch> parts;
-      for (int r = 0; r < extended.num_local_replicas(); ++r)
-        parts.push_back(train_internal::part_of(*batch, extended.replica_id(r),
-                                                extended.num_replicas_in_sync()));
-      const PerReplica<std::vector<Tensor>> all =
-          strategy_.run(predict, PerReplica<data::Batch>(std::move(parts)));
-      for (size_t i = 0; i < all[0].size(); ++i) {
-        if (results.size() <= i) results.emplace_back();
-        std::vector<Tensor> one;
-        for (const std::vector<Tensor>& replica : all.values()) one.push_back(replica.at(i));
-        results[i].push_back(strategy_.gather(PerReplica<Tensor>(std::move(one)), 0));
-      }
-      if ((step + 1) % many == 0) callbacks.call(&Callback::on_predict_batch_end, step);
-    }
-    if (step % many != 0) callbacks.call(&Callback::on_predict_batch_end, step - 1);
+    if (coordinated_)
+      predict_on_workers(data, callbacks, options.steps, all_outputs, results);
+    else
+      predict_here(data, callbacks, options.steps, all_outputs, results);
     if (results.empty()) throw InvalidArgumentError("predict: the data has no examples");
     callbacks.call(&Callback::on_predict_end);
   });
@@ -329,11 +355,17 @@ DISTRIBUTE_INLINE std::vector<Tensor> Model::predict_all(const data::Dataset& da
   return joined;
 }
 
+DISTRIBUTE_INLINE std::vector<Tensor> Model::predict_parts(const data::Batch& batch,
+                                                           bool all_outputs) {
+  if (!all_outputs) return {predict_step(batch)};
+  const auto outputs = (*named_)(train_internal::named_batch(*named_, batch).inputs);
+  std::vector<Tensor> ordered;
+  for (const std::string& name : named_->output_names()) ordered.push_back(outputs.at(name));
+  return ordered;
+}
+
 DISTRIBUTE_INLINE Tensor Model::predict(const data::Dataset& data, const PredictOptions& options) {
-  return predict_all(
-             data, options,
-             [this](const data::Batch& part) { return std::vector<Tensor>{predict_step(part)}; })
-      .at(0);
+  return predict_all(data, options, false).at(0);
 }
 
 }  // namespace distribute::train

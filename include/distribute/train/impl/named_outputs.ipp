@@ -206,12 +206,7 @@ DISTRIBUTE_INLINE std::map<std::string, Tensor> Model::predict_outputs(
     const data::Dataset& data, const PredictOptions& options) {
   if (!named_)
     throw InvalidArgumentError("predict_outputs: the model has one output; take predict");
-  const std::vector<Tensor> all = predict_all(data, options, [this](const data::Batch& part) {
-    const auto outputs = (*named_)(train_internal::named_batch(*named_, part).inputs);
-    std::vector<Tensor> ordered;
-    for (const std::string& name : named_->output_names()) ordered.push_back(outputs.at(name));
-    return ordered;
-  });
+  const std::vector<Tensor> all = predict_all(data, options, true);
   std::map<std::string, Tensor> results;
   for (size_t i = 0; i < all.size(); ++i) results[named_->output_names()[i]] = all[i];
   return results;
