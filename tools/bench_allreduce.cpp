@@ -300,6 +300,7 @@ void print_json(const std::vector<AllReduceTime>& times) {
     root.push_back({{"transport", time.transport},
                     {"ranks", time.ranks},
                     {"bytes", time.bytes},
+                    {"us_best", time.us_best},
                     {"us_p50", time.us_p50},
                     {"us_p99", time.us_p99},
                     {"bus_gbytes_per_second", time.bus_gbytes_per_second()}});
@@ -307,8 +308,8 @@ void print_json(const std::vector<AllReduceTime>& times) {
 }
 
 void print_table(const std::vector<AllReduceTime>& times) {
-  std::printf("%-10s %5s %12s %12s %12s %10s\n", "transport", "ranks", "bytes", "us p50", "us p99",
-              "bus GB/s");
+  std::printf("%-10s %5s %12s %12s %12s %12s %10s\n", "transport", "ranks", "bytes", "us best",
+              "us p50", "us p99", "bus GB/s");
   for (const AllReduceTime& time : times)
     std::printf("%-10s %5d %12lld %12.1f %12.1f %12.1f %10.3f\n", time.transport.c_str(),
                 time.ranks, static_cast<long long>(time.bytes), time.us_best, time.us_p50,

@@ -1,6 +1,7 @@
 // The engine over UCX: point-to-point messages on what UCX finds, RDMA, shared memory or TCP.
 #include "module_tools.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -34,16 +35,25 @@ int check(ucs_status_t status, const char* what, distribute_engine_error* error)
 #define RETURN_IF_FAILED(call, what) \
   if (const int code = check(call, what, error)) return code
 
+/// UCX cuts what goes over TCP into 8 KiB, which gives a quarter of the speed. There is no other
+/// way in for this setting; what the user has set stays. Without TCP, UCX would warn of it.
+void enlarge_tcp_pieces() {
+  const char* transports = std::getenv("UCX_TLS");
+  const char* const with_tcp[] = {"tcp", "all", "^"};  // "^sm": all but shared memory
+  if (transports && std::none_of(with_tcp, with_tcp + 3, [&](const char* name) {
+        return std::strstr(transports, name) != nullptr;
+      }))
+    return;
+  for (const char* name : {"UCX_TCP_TX_SEG_SIZE", "UCX_TCP_RX_SEG_SIZE"}) ::setenv(name, "256K", 0);
+}
+
 /// UCX's library of this process, with the devices open; shared by all groups.
 class Context {
  public:
   int open(distribute_engine_error* error) {
     const std::lock_guard lock(mutex_);
     if (users_++ > 0) return 0;
-    // UCX cuts what goes over TCP into 8 KiB, which gives a quarter of the speed. There is no other
-    // way in for this setting; what the user has set stays.
-    for (const char* name : {"UCX_TCP_TX_SEG_SIZE", "UCX_TCP_RX_SEG_SIZE"})
-      ::setenv(name, "256K", 0);
+    enlarge_tcp_pieces();
     ucp_config_t* config = nullptr;
     ucs_status_t status = ucp_config_read(nullptr, nullptr, &config);
     if (status == UCS_OK) {

@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -118,23 +119,34 @@ DISTRIBUTE_CLUSTER_MAIN(trains_over_engine_for_ever) {
   }
 }
 
-TEST_CASE("over UCX a killed or frozen worker ends the job with its name",
+TEST_CASE("over UCX a killed, frozen or cut off worker ends the job with its name",
           "[strategy][multi_worker][ucx]") {
   if (const std::string problem = ucx_problem(); !problem.empty()) SKIP("" + problem);
-  const int signal = GENERATE(SIGKILL, SIGSTOP);
+  const int signal = GENERATE(SIGKILL, SIGSTOP, 0);  // 0: its cable is cut
   CAPTURE(signal);
+  std::optional<NetworkNamespaces> network;
+  if (signal == 0) {
+    if (const auto reason = NetworkNamespaces::unavailable_reason(); !reason.empty())
+      SKIP("" + reason);
+    network.emplace(testing::NetworkOptions{.hosts = 3});
+  }
   ProcessCluster cluster({.workers = 3,
                           .function = "trains_over_engine_for_ever",
                           .environment = {{"DISTRIBUTE_TRANSPORT", "ucx"},
                                           {"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.2"},
                                           {"DISTRIBUTE_LOST_AFTER", "1.5"}},
-                          .deadline_seconds = 60});
+                          .deadline_seconds = 60,
+                          .network = network ? &*network : nullptr});
   for (int i = 0; i < 3; ++i) cluster.wait_for_output({"worker", i}, "training");
-  cluster.kill({"worker", 1}, signal);
+  network ? network->cut(1) : cluster.kill({"worker", 1}, signal);
   for (int i : {0, 2}) {
     cluster.wait_for_end({"worker", i}, 30);
     CHECK_THAT(cluster.output({"worker", i}),
                Contains("worker 1") && Contains("The job has stopped"));
+  }
+  if (network) {
+    cluster.wait_for_end({"worker", 1}, 30);
+    CHECK_THAT(cluster.output({"worker", 1}), Contains("The job has stopped"));
   }
   cluster.kill({"worker", 1}, SIGKILL);
 }
@@ -205,6 +217,14 @@ std::string wait_for_reports(const std::string& directory) {
   return text;
 }
 
+int count_of_reports(const std::string& reports) {
+  int count = 0;
+  for (size_t at = 0; (at = reports.find("The job has stopped: worker 1", at)) != reports.npos;
+       ++at)
+    ++count;
+  return count;
+}
+
 TEST_CASE("mpirun's ranks train over MPI", "[strategy][multi_worker][mpi]") {
   const EngineKind mpi = GENERATE(EngineKind::OpenMpi, EngineKind::Mpich);
   if (const std::string problem = mpi_problem(mpi); !problem.empty()) SKIP("" + problem);
@@ -239,12 +259,26 @@ TEST_CASE("mpirun's ranks train over MPI", "[strategy][multi_worker][mpi]") {
       return;
     }
     const std::string reports = wait_for_reports(directory.path());
-    size_t count = 0;
-    for (size_t at = 0; (at = reports.find("The job has stopped: worker 1", at)) != reports.npos;)
-      ++count, ++at;
     INFO(reports);
-    CHECK(count == 2);
+    CHECK(count_of_reports(reports) == 2);
   }
+}
+
+TEST_CASE("Open MPI 5 with ULFM names a killed or frozen rank", "[strategy][multi_worker][mpi]") {
+  if (open_mpi_5().empty()) SKIP("DISTRIBUTE_TEST_OPEN_MPI_5 names no folder");
+  const int signal = GENERATE(SIGKILL, SIGSTOP);
+  const launch::ReservedPort port;
+  const TemporaryDirectory directory;
+  const MpiRun run =
+      run_with_mpi("[.mpi_lost]",
+                   {.environment = str_cat(
+                        "DISTRIBUTE_TRANSPORT=mpi DISTRIBUTE_HEARTBEAT_INTERVAL=0.2 "
+                        "DISTRIBUTE_LOST_AFTER=1.5 MASTER_PORT=",
+                        port.number(), " TEST_SIGNAL=", signal, " TEST_REPORTS=", directory.path()),
+                    .survives = true,
+                    .home = open_mpi_5()});
+  INFO(run.output);
+  CHECK(count_of_reports(wait_for_reports(directory.path())) == 2);
 }
 
 /// The argument says what is wrong with worker 1, or with all.
