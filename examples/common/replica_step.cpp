@@ -31,14 +31,13 @@ std::string StepRunner::why_not_recorded() const {
   if (devices.size() != 1 || devices[0].type != dist::DeviceType::Gpu)
     return dist::str_cat("it takes one replica on a GPU, this is ", dist::to_string(t.strategy));
   if (t.loss_scale) return "--policy=mixed_float16 looks for infinities in every step";
-  if (t.options.clip_norm > 0) return "--clip_norm reads the gradients' norm in every step";
   if (!t.options.loss_csv.empty()) return "--loss_csv reads the gradients' norm in every step";
   return {};
 }
 
 void StepRunner::record() {
   const bool wanted = t.options.cuda_graph == "true";
-  if (t.options.cuda_graph == "false" || (!wanted && !t.task.is_launch_bound)) return;
+  if (t.options.cuda_graph == "false") return;
   const std::string why_not = why_not_recorded();
   if (wanted && !why_not.empty()) throw dist::InvalidArgumentError("--cuda_graph=true: " + why_not);
   const auto devices = t.strategy.extended().replica_devices();

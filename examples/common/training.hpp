@@ -24,8 +24,7 @@ struct Task {
   std::string examples = "images";                // what messages call them
   int64_t labels = 1;  // of an example; with more speed is told in tokens, the loss as perplexity
   bool top_5 = false;  // report whether the label is among five, too
-  double warmup_epochs = 0;      // where --warmup_steps is not given
-  bool is_launch_bound = false;  // GPUs wait for the next kernel: --cuda_graph=auto is true
+  double warmup_epochs = 0;  // where --warmup_steps is not given
   std::shared_ptr<distribute::data::BadPictures> left_out = {};  // told at the end, if any
   distribute::data::PipelineStatisticsPtr statistics = {};       // of `training`; told at the end
   /// What the trained network makes, printed at the end. May be unset.

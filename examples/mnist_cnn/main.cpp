@@ -37,8 +37,7 @@ examples::Task make_task(const examples::TrainerOptions& o) {
           .input = {{-1, 28, 28, 1}},
           .training_examples = training.cardinality(),
           .training = batches(training, o),
-          .test = test.batch(500),
-          .is_launch_bound = true};
+          .test = test.batch(500)};
 }
 
 }  // namespace

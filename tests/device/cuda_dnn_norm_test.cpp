@@ -105,6 +105,16 @@ TEST_CASE("plans of batch normalization are finished for H100 and H200",
   CHECK(back.compiled_at_runtime());
 }
 
+TEST_CASE("plans of the way back add two gradients, and need not write the gated one",
+          "[device][cuda_dnn_norm]") {
+  if (missing()) return;
+  NormShape shape{DType::BFloat16, 256, 256, 14, 14, true, true};
+  shape.summed = true;
+  finished(target_of("h100_deviceprop"), batch_norm_backward(shape));
+  shape.residual = shape.summed = shape.keeps_gated = false;
+  finished(target_of("h100_deviceprop"), batch_norm_backward(shape));
+}
+
 TEST_CASE("a stored plan of batch normalization is not compiled again", "[device][cuda_dnn_norm]") {
   if (missing()) return;
   const TemporaryDirectory folder;
@@ -132,6 +142,26 @@ TEST_CASE("a convolution with statistics has a plan in bfloat16", "[device][cuda
   finished(target_of("h200_deviceprop"), convolution_statistics(shape));
 }
 
+TEST_CASE("attention has plans for H100 and H200, with gradients of 16 bits",
+          "[device][cuda_dnn_norm]") {
+  if (missing()) return;
+  const CudnnAttentionShape causal{DType::BFloat16, 16, 4, 256, 256, 64, 64, true};
+  finished(target_of("h100_deviceprop"), attention_forward(causal));
+  const CudnnPlan back = finished(target_of("h200_deviceprop"), attention_backward(causal, true));
+  CHECK(back.workspace_bytes() < 16 << 10);  // no matrix of scores
+  if (!std::getenv("DISTRIBUTE_TEST_EVERY_PLAN")) return;
+  for (const CudnnAttentionShape& shape :
+       {CudnnAttentionShape{DType::Float16, 3, 4, 100, 37, 64, 64, false},
+        {DType::BFloat16, 3, 4, 101, 101, 64, 64, true},
+        {DType::BFloat16, 16, 4, 256, 256, 128, 32, true},
+        {DType::BFloat16, 8, 8, 4096, 4096, 64, 64, true}})
+    for (const char* name : {"h100_deviceprop", "h200_deviceprop"}) {
+      finished(target_of(name), attention_forward(shape));
+      finished(target_of(name), attention_backward(shape, true));
+      if (shape.keys < 4096) finished(target_of(name), attention_backward(shape, false));
+    }
+}
+
 TEST_CASE("every normalization of ResNet-50 has plans", "[device][cuda_dnn_norm]") {
   if (!std::getenv("DISTRIBUTE_TEST_EVERY_PLAN") || missing()) return;
   int compiled = 0, plans = 0;
@@ -139,8 +169,11 @@ TEST_CASE("every normalization of ResNet-50 has plans", "[device][cuda_dnn_norm]
     const CudnnTarget target = target_of(name);
     for (const NormShape& shape : resnet50_norms(DType::BFloat16, 256))
       for (const bool back : {false, true}) {
+        NormShape way = shape;
+        way.keeps_gated = shape.residual;
+        way.summed = back && shape.residual;  // behind a block
         const CudnnPlan plan =
-            finished(target, back ? batch_norm_backward(shape) : batch_norm_forward(shape));
+            finished(target, back ? batch_norm_backward(way) : batch_norm_forward(way));
         compiled += plan.compiled_at_runtime();
         ++plans;
       }

@@ -119,6 +119,37 @@ TEST_CASE("batch normalization on cuDNN agrees with the CPU", "[ops][gpu_convolu
   }
 }
 
+TEST_CASE("the two gradients behind a residual block are added by the normalization before it",
+          "[ops][gpu_convolution]") {
+  for (const DType dtype : {DType::Float32, DType::BFloat16})
+    for (const bool has_engine : {true, false})
+      for (const bool residual : {true, false}) {
+        LibraryGpu gpu;
+        FakeCudnn::adds_gradients = has_engine;
+        check_contract(
+            "block",
+            [=](const Tensors& in) {
+              const auto half = [=](const Tensor& t) { return distribute::cast(t, dtype); };
+              const Tensor y =
+                  distribute::nn::fused_batch_norm(
+                      half(in[0]), in[1], in[2],
+                      {.residual = residual ? half(in[3]) : Tensor(), .epilogue = Epilogue::Relu})
+                      .y;
+              const Tensor other = distribute::nn::fused_batch_norm(half(in[4]), {}, {}).y;
+              return Tensors{distribute::nn::fused_batch_norm(
+                                 other, {}, {}, {.residual = y, .epilogue = Epilogue::Relu})
+                                 .y,
+                             distribute::nn::conv2d(y, half(in[5]))};
+            },
+            {contract_numbers({3, 4, 5, 8}), contract_numbers({8}, 2), contract_numbers({8}, 3),
+             contract_numbers({3, 4, 5, 8}, 4), contract_numbers({3, 4, 5, 8}, 5),
+             contract_numbers({1, 1, 8, 2}, 6)},
+            {.tolerance = dtype == DType::Float32 ? 2e-5f : 2e-2f});
+        if (FakeCuda* fake = gpu.gpu.fake())
+          CHECK(fake->count("launch combine") == (has_engine ? 0 : 1));
+      }
+}
+
 TEST_CASE("a residual without ReLU is normalized without cuDNN", "[ops][gpu_convolution]") {
   LibraryGpu gpu;
   check_contract(

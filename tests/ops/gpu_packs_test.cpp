@@ -112,6 +112,32 @@ TEST_CASE("lines of any length agree on both devices", "[ops][gpu_contract]") {
       {contract_numbers({5, 48})});
 }
 
+TEST_CASE("layer normalization and cross entropy take 16 bits as they are", "[ops][gpu_contract]") {
+  ContractGpu gpu;
+  for (const DType dtype : {DType::BFloat16, DType::Float16})
+    for (const int64_t width : {40, 13}) {
+      const auto half = [=](const Tensor& t) { return cast(t, dtype); };
+      const auto results = [=](const Tensors& in) {
+        return Tensors{nn::softmax_cross_entropy_with_logits(half(in[1]), half(in[0])),
+                       nn::sparse_softmax_cross_entropy_with_logits(in[4], half(in[0]), 0.1f),
+                       nn::layer_normalization(half(in[0]), in[2], in[3]),
+                       nn::layer_normalization(half(in[0]), half(in[2]), {})};
+      };
+      const Tensors in{contract_numbers({3, width}, 1, 3), contract_numbers({3, width}, 2),
+                       contract_numbers({width}, 3), contract_numbers({width}, 4),
+                       Tensor{int32_t{3}, int32_t{0}, int32_t{9}}};
+      check_contract("16 bits", results, in, {.tolerance = 2e-2f});
+      FakeCuda* const fake = gpu.fake();
+      if (!fake) continue;
+      const Tensor x = half(in[0]).to(gpu.device()), gamma = in[2].to(gpu.device());
+      fake->forget_calls();
+      distribute::GradientTape tape;
+      tape.watch(x);
+      tape.gradient(nn::layer_normalization(x, gamma, {}), x);
+      CHECK(fake->count("launch convert") == 0);
+    }
+}
+
 TEST_CASE("pooling takes channels together", "[ops][gpu_contract]") {
   ContractGpu gpu;
   for (const DType dtype : {DType::Float32, DType::BFloat16})

@@ -11,6 +11,7 @@
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/flatten.hpp>
 #include <distribute/nn/losses.hpp>
+#include <distribute/nn/metrics.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/sequential.hpp>
@@ -23,6 +24,7 @@
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
+#include <distribute/train/model.hpp>
 
 #include "../support/caught_log.hpp"
 #include "../support/gpu_contract.hpp"
@@ -193,6 +195,14 @@ TEST_CASE("recorded steps have the bits of plain ones", "[strategy][function][gp
             optim::RMSpropOptions{.learning_rate = 0.01, .momentum = 0.5, .centered = true});
       },
       [] { return std::make_unique<optim::Adagrad>(optim::AdagradOptions{.learning_rate = 0.05}); },
+      [] {
+        return std::make_unique<optim::SGD>(
+            optim::SGDOptions{.learning_rate = 0.05, .global_clipnorm = 0.1});
+      },
+      [] {
+        return std::make_unique<optim::SGD>(
+            optim::SGDOptions{.learning_rate = 0.05, .clipnorm = 0.1});
+      },
   };
   for (const MakeOptimizer& make : makers) {
     const StepGpu gpu;
@@ -378,19 +388,21 @@ TEST_CASE("an error behind the update leaves the variables as they were",
 TEST_CASE("steps that cannot be recorded are plain ones, and one line says why",
           "[strategy][function][gpu_contract]") {
   const StepGpu gpu;
-  const MakeOptimizer clipped = [] {
-    return std::make_unique<optim::SGD>(
-        optim::SGDOptions{.learning_rate = 0.05, .global_clipnorm = 0.1});
-  };
   const MakeOptimizer overwritten = [] {
     return std::make_unique<optim::SGD>(
         optim::SGDOptions{.learning_rate = 0.05, .use_ema = true, .ema_overwrite_frequency = 2});
   };
-  for (const auto& [make, why] :
-       {std::pair{clipped, "4 bytes are read from /device:GPU:0 by the host in a step"},
-        std::pair{overwritten, "with ema_overwrite_frequency steps differ"}}) {
+  for (const auto& [make, reads, why] :
+       {std::tuple{MakeOptimizer(scheduled_adam), true,
+                   "bytes are read from /device:GPU:0 by the host in a step"},
+        std::tuple{overwritten, false, "with ema_overwrite_frequency steps differ"}}) {
     CaughtLog log;
     Training training(make, true);
+    if (reads)
+      training.on_step = [&] {
+        for (const auto& slot : training.optimizer->slot_variables())
+          slot.variable.value().to_vector();
+      };
     training.run(0, 8);
     CHECK(says(log, why) == why);
     CHECK(std::count_if(log.lines.begin(), log.lines.end(), [](const std::string& line) {
@@ -399,6 +411,36 @@ TEST_CASE("steps that cannot be recorded are plain ones, and one line says why",
     CHECK(training.function.launches() == 0);
     check_same_bits(plain_results(make, 8), training.results());
   }
+}
+
+TEST_CASE("fit records its steps, which end where plain ones do",
+          "[strategy][function][gpu_contract]") {
+  const StepGpu gpu;
+  std::vector<std::vector<Tensor>> results;
+  for (const bool eagerly : {true, false}) {
+    Training training(scheduled_adam, false, moving_model);
+    const auto scope = training.strategy.scope();
+    distribute::random::set_seed(4);
+    distribute::train::Model model(*training.model);
+    model.compile({.optimizer = *training.optimizer,
+                   .loss = nn::SparseCategoricalCrossentropy({.from_logits = true}),
+                   .metrics = {nn::metrics::SparseCategoricalAccuracy("accuracy")},
+                   .run_eagerly = eagerly});
+    const auto data = distribute::data::Dataset::from_tensor_slices(
+                          contract_numbers({6 * kRows, 8, 8, 1}, 3), batch_of(0, 6 * kRows).y)
+                          .batch(kRows);
+    if (FakeCuda* fake = gpu.gpu.fake()) fake->forget_calls();
+    const auto history = model.fit(
+        data,
+        {.epochs = 3, .class_weight = {{1, 2.0f}}, .verbose = distribute::train::Verbose::Silent});
+    if (FakeCuda* fake = gpu.gpu.fake())
+      CHECK(fake->count("cuGraphLaunch") == (eagerly ? 0 : 3 * 6 - 2));
+    results.push_back(training.results());
+    for (const char* name : {"loss", "accuracy"})
+      for (const double value : history.history.at(name))
+        results.back().push_back(Tensor(float(value)));
+  }
+  check_same_bits(results[0], results[1]);
 }
 
 TEST_CASE("a step with a number of the host that changes is right, but not recorded for long",

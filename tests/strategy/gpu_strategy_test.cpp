@@ -8,6 +8,7 @@
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/adamax.hpp>
 #include <distribute/optim/ftrl.hpp>
+#include <distribute/optim/lamb.hpp>
 #include <distribute/optim/lion.hpp>
 #include <distribute/optim/nadam.hpp>
 #include <distribute/optim/rmsprop.hpp>
@@ -56,6 +57,16 @@ TEST_CASE("one GPU trains as the CPU does", "[strategy][gpu_contract]") {
       [] { return std::make_unique<optim::Adadelta>(optim::AdadeltaOptions{.learning_rate = 1}); },
       [] { return std::make_unique<optim::Lion>(optim::LionOptions{.learning_rate = 0.001}); },
       [] { return std::make_unique<optim::Ftrl>(optim::FtrlOptions{.learning_rate = 0.05}); },
+      [] {
+        return std::make_unique<optim::Lamb>(
+            optim::LambOptions{.learning_rate = 0.01, .weight_decay = 0.1});
+      },
+      [] {
+        auto sgd = std::make_unique<optim::SGD>(
+            optim::SGDOptions{.learning_rate = 0.05, .momentum = 0.9, .coupled_weight_decay = 0.1});
+        sgd->multiply_learning_rate(std::vector<std::string>{"dense"}, 0.25);
+        return sgd;
+      },
   };
   for (const MakeOptimizer& make : makers) {
     distribute::OneDeviceStrategy cpu_strategy("/cpu:0");
@@ -72,6 +83,18 @@ TEST_CASE("an optimizer's step over all variables is one launch", "[strategy][fa
   train_images(
       strategy, [] { return std::make_unique<optim::Adam>(optim::AdamOptions{}); }, 2);
   CHECK(fake.count("launch update") == 2);
+}
+
+TEST_CASE("variables with a rate of their own are a launch of their own", "[strategy][fake_gpu]") {
+  FakeCuda fake;
+  distribute::OneDeviceStrategy strategy("/gpu:0");
+  const auto make = [] {
+    auto adam = std::make_unique<optim::Adam>(optim::AdamOptions{});
+    adam->multiply_learning_rate(std::vector<std::string>{"bias", "beta"}, 2);
+    return adam;
+  };
+  train_images(strategy, make, 2);
+  CHECK(fake.count("launch update") == 2 * 2);
 }
 
 TEST_CASE("replicas on logical GPUs of one GPU train as those of the CPU",

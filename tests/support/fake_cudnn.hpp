@@ -1,7 +1,7 @@
 #pragma once
-/// A cuDNN that interprets graphs of convolutions and pointwise functions with host loops, for the
-/// fake GPU. One engine for every graph; unknown nodes have none. Only in builds with cuDNN's
-/// headers.
+/// A cuDNN that interprets graphs of convolutions, norms, products, reductions and pointwise
+/// functions with host loops, for the fake GPU. One engine for every graph; unknown nodes have
+/// none. Only in builds with cuDNN's headers.
 
 #if DISTRIBUTE_HAS_CUDNN
 
@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -26,12 +27,14 @@ class FakeCudnn {
  public:
   static inline int alive = 0, plans = 0, executed = 0;
   static inline bool has_norm_backward = true;
+  static inline bool adds_gradients = true;  // engines of a norm's way back for dy in two parts
+  static inline bool has_attention = true;
   static inline bool compiler_fails = false;  // of engines that compile when the plan is made
   static inline thread_local cudaStream_t current_stream = nullptr;  // of the one handle
 
   static cudnn_internal::CudnnTable table() {
     alive = plans = executed = 0;
-    has_norm_backward = true;
+    has_norm_backward = adds_gradients = has_attention = true;
     compiler_fails = false;
     cudnn_internal::CudnnTable t;
     t.get_version = [] { return size_t{91900}; };
@@ -72,7 +75,7 @@ class FakeCudnn {
     int64_t count() const { return dims[0] * dims[1] * dims[2] * dims[3]; }
   };
   struct Node {
-    int type, mode = 0;
+    int type, mode = 0, axis = 0;
     std::map<int, TensorInfo> tensors;
     std::vector<int64_t> pad, stride, dilation;
   };
@@ -120,7 +123,7 @@ class FakeCudnn {
             o.one<char>(CUDNN_ATTR_TENSOR_IS_BY_VALUE) != 0};
   }
   static Node node(const Object& o) {
-    Node n{o.type, 0, {}, {}, {}, {}};
+    Node n{o.type, 0, 0, {}, {}, {}, {}};
     for (const auto& [name, bytes] : o.set) {
       if (bytes.size() != 8) continue;
       const auto* other = o.one<const Object*>(name);
@@ -132,8 +135,12 @@ class FakeCudnn {
                           name == CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA;
       if (scalar) continue;
       if (other->type == CUDNN_BACKEND_TENSOR_DESCRIPTOR) n.tensors[name] = tensor(*other);
-      if (other->type == CUDNN_BACKEND_POINTWISE_DESCRIPTOR)
+      if (other->type == CUDNN_BACKEND_POINTWISE_DESCRIPTOR) {
         n.mode = other->one<int>(CUDNN_ATTR_POINTWISE_MODE);
+        for (int64_t axis : other->all<int64_t>(CUDNN_ATTR_POINTWISE_AXIS)) n.axis = int(axis);
+      }
+      if (other->type == CUDNN_BACKEND_REDUCTION_DESCRIPTOR)
+        n.mode = other->one<int>(CUDNN_ATTR_REDUCTION_OPERATOR);
       if (other->type == CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR) {
         n.pad = other->all<int64_t>(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS);
         n.stride = other->all<int64_t>(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES);
@@ -164,6 +171,7 @@ class FakeCudnn {
   }
 
   static bool known(const Program& program) {
+    int additions = 0;
     for (const Node& n : *program) {
       const bool pointwise = n.type == CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR;
       const bool convolution =
@@ -172,8 +180,14 @@ class FakeCudnn {
           n.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR;
       const bool norm = n.type == CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR ||
                         n.type == CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR;
-      if (!pointwise && !convolution && !norm) return false;
-      if (n.type == CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR && !has_norm_backward)
+      const bool matrix = n.type == CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR ||
+                          n.type == CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR ||
+                          n.type == CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR;
+      if (matrix && !has_attention) return false;
+      if (!pointwise && !convolution && !norm && !matrix) return false;
+      additions += pointwise && n.mode == CUDNN_POINTWISE_ADD;
+      if (n.type == CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR &&
+          (!has_norm_backward || (additions > 0 && !adds_gradients)))
         return false;
     }
     return true;
@@ -341,6 +355,82 @@ class FakeCudnn {
     for (const TensorInfo& written : {dx, ds, db}) run.write(written);
   }
 
+  /// Where element i of y, in the order of its dimensions, is along an axis.
+  static int64_t place_along(const TensorInfo& y, size_t i, int axis) {
+    int64_t below = 1;
+    for (int a = 3; a > axis; --a) below *= y.dims[size_t(a)];
+    return int64_t(i) / below % y.dims[size_t(axis)];
+  }
+  /// The element of b, some of whose axes have one element for all of y's, beside element i of y.
+  static size_t place_in(const TensorInfo& b, const TensorInfo& y, size_t i) {
+    if (b.dims == y.dims) return i;
+    int64_t at = 0;
+    for (int axis = 0; axis < 4; ++axis) {
+      const int64_t size = b.dims[size_t(axis)];
+      at = at * size + (size == 1 ? 0 : place_along(y, i, axis));
+    }
+    return size_t(at);
+  }
+  static float pointwise(const Node& n, float x, float b, bool chosen, int64_t place) {
+    switch (n.mode) {
+      case CUDNN_POINTWISE_RELU_FWD: return std::max(x, 0.0f);
+      case CUDNN_POINTWISE_CMP_GT: return x > b;
+      case CUDNN_POINTWISE_CMP_GE: return x >= b;
+      case CUDNN_POINTWISE_ADD: return x + b;
+      case CUDNN_POINTWISE_SUB: return x - b;
+      case CUDNN_POINTWISE_MUL: return x * b;
+      case CUDNN_POINTWISE_DIV: return x / b;
+      case CUDNN_POINTWISE_EXP: return std::exp(x);
+      case CUDNN_POINTWISE_LOG: return std::log(x);
+      case CUDNN_POINTWISE_IDENTITY: return x;
+      case CUDNN_POINTWISE_GEN_INDEX: return float(place);
+      case CUDNN_POINTWISE_BINARY_SELECT: return chosen ? x : b;
+      default: throw std::logic_error("a pointwise function that the fake does not have");
+    }
+  }
+
+  static void matmul(const Node& n, Run& run) {
+    const TensorInfo &a = n.tensors.at(CUDNN_ATTR_OPERATION_MATMUL_ADESC),
+                     &b = n.tensors.at(CUDNN_ATTR_OPERATION_MATMUL_BDESC),
+                     &c = n.tensors.at(CUDNN_ATTR_OPERATION_MATMUL_CDESC);
+    const std::vector<float> x = run.read(a), y = run.read(b);
+    auto& z = run.values[c.id];
+    z.assign(size_t(c.count()), 0.0f);
+    const int64_t rows = a.dims[2], inner = a.dims[3], columns = b.dims[3];
+    if (b.dims[2] != inner) throw std::logic_error("a product whose inner sizes differ");
+    for (int64_t m = 0; m < a.dims[0] * a.dims[1]; ++m)
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t k = 0; k < inner; ++k)
+          for (int64_t j = 0; j < columns; ++j)
+            z[size_t((m * rows + i) * columns + j)] +=
+                x[size_t((m * rows + i) * inner + k)] * y[size_t((m * inner + k) * columns + j)];
+    run.write(c);
+  }
+  static void reduction(const Node& n, Run& run) {  // of the last axis
+    const TensorInfo &x = n.tensors.at(CUDNN_ATTR_OPERATION_REDUCTION_XDESC),
+                     &y = n.tensors.at(CUDNN_ATTR_OPERATION_REDUCTION_YDESC);
+    const std::vector<float> from = run.read(x);
+    auto& to = run.values[y.id];
+    const bool largest = n.mode == CUDNN_REDUCE_TENSOR_MAX;
+    to.assign(size_t(y.count()), largest ? -std::numeric_limits<float>::infinity() : 0.0f);
+    for (size_t i = 0; i < from.size(); ++i) {
+      float& value = to[i / size_t(x.dims[3])];
+      value = largest ? std::max(value, from[i]) : value + from[i];
+    }
+    run.write(y);
+  }
+  static void reshape(const Node& n, Run& run) {
+    const TensorInfo &x = n.tensors.at(CUDNN_ATTR_OPERATION_RESHAPE_XDESC),
+                     &y = n.tensors.at(CUDNN_ATTR_OPERATION_RESHAPE_YDESC);
+    const std::vector<float> from = run.read(x);
+    std::vector<float> memory(from.size());
+    Run::each(x, [&](int64_t i, int64_t at) { memory.at(size_t(at)) = from[size_t(i)]; });
+    auto& to = run.values[y.id];
+    to.assign(from.size(), 0.0f);
+    Run::each(y, [&](int64_t i, int64_t at) { to[size_t(i)] = memory.at(size_t(at)); });
+    run.write(y);
+  }
+
   static void run(const Node& n, Run& run) {
     const auto t = [&](int name) -> const TensorInfo& { return n.tensors.at(name); };
     const auto fresh = [&](const TensorInfo& info) -> std::vector<float>& {
@@ -351,24 +441,23 @@ class FakeCudnn {
     if (n.type == CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR) {
       const TensorInfo &x = t(CUDNN_ATTR_OPERATION_POINTWISE_XDESC),
                        &y = t(CUDNN_ATTR_OPERATION_POINTWISE_YDESC);
-      const auto& from = run.read(x);
+      const auto second = n.tensors.find(CUDNN_ATTR_OPERATION_POINTWISE_BDESC);
+      const bool has_second = second != n.tensors.end();
+      const std::vector<float> from = run.read(x), none;
+      const std::vector<float> other = has_second ? run.read(second->second) : none;
+      const auto choice = n.tensors.find(CUDNN_ATTR_OPERATION_POINTWISE_TDESC);
+      const std::vector<float> chosen = choice != n.tensors.end() ? run.read(choice->second) : none;
       auto& to = fresh(y);
-      const int64_t pixels = y.dims[2] * y.dims[3];
       for (size_t i = 0; i < to.size(); ++i) {
-        if (n.mode == CUDNN_POINTWISE_RELU_FWD) {
-          to[i] = std::max(from[i], 0.0f);
-        } else if (n.mode == CUDNN_POINTWISE_CMP_GT) {
-          to[i] = from[i] > run.read(t(CUDNN_ATTR_OPERATION_POINTWISE_BDESC))[0];
-        } else if (n.mode == CUDNN_POINTWISE_MUL) {
-          to[i] = from[i] * run.read(t(CUDNN_ATTR_OPERATION_POINTWISE_BDESC))[i];
-        } else {
-          const auto& added = run.read(t(CUDNN_ATTR_OPERATION_POINTWISE_BDESC));
-          const bool whole = added.size() == to.size();  // else one for each channel
-          to[i] = from[i] + added[whole ? i : size_t(int64_t(i) / pixels % y.dims[1])];
-        }
+        const float b = has_second ? other[place_in(second->second, y, i)] : 0;
+        to[i] = pointwise(n, from[i], b, i < chosen.size() && chosen[i] != 0,
+                          place_along(y, i, n.axis));
       }
       return run.write(y);
     }
+    if (n.type == CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR) return matmul(n, run);
+    if (n.type == CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR) return reduction(n, run);
+    if (n.type == CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR) return reshape(n, run);
     if (n.type == CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR) return norm(n, run);
     if (n.type == CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR) return norm_backward(n, run);
     const int base = n.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR         ? 0

@@ -81,24 +81,24 @@ DISTRIBUTE_KERNEL_TEXT(
     };
 
     struct CrossEntropyArguments {  // arguments of a kernel
-      const float* x;
+      const void* x;
       const int64_t* numbers;
       const float* weights;
       const float* dy;
-      float* softmax;
-      float* out;
+      float* statistics;  // of each row: the largest number, 1 / sum of the powers below it
+      void* out;
       int64_t rows;
       int64_t classes;
       float smoothing;
     };
 
     struct LayerNormArguments {  // arguments of a kernel
-      const float* x;
-      const float* dy;
+      const void* x;
+      const void* dy;
       const float* gamma;
       const float* beta;
       float* statistics;
-      float* out;
+      void* out;
       int64_t rows;
       int64_t width;
       int64_t piece;

@@ -41,6 +41,7 @@
 #include <distribute/device/impl/cuda_backend_stub.ipp>
 #include <distribute/device/impl/cuda_blas.ipp>
 #include <distribute/device/impl/cuda_device.ipp>
+#include <distribute/device/impl/cuda_dnn_attention.ipp>
 #include <distribute/device/impl/cuda_dnn_descriptor.ipp>
 #include <distribute/device/impl/cuda_dnn_graph.ipp>
 #include <distribute/device/impl/cuda_dnn_library.ipp>
@@ -308,6 +309,7 @@
 #include <distribute/strategy/impl/distributed_dataset.ipp>
 #include <distribute/strategy/impl/distributed_variable.ipp>
 #include <distribute/strategy/impl/elastic_workers.ipp>
+#include <distribute/strategy/impl/function.ipp>
 #include <distribute/strategy/impl/gradient_buckets.ipp>
 #include <distribute/strategy/impl/gradient_packs.ipp>
 #include <distribute/strategy/impl/gradient_slots.ipp>

@@ -40,6 +40,7 @@
 #include <distribute/device/impl/cuda_backend_stub.ipp>
 #include <distribute/device/impl/cuda_blas.ipp>
 #include <distribute/device/impl/cuda_device.ipp>
+#include <distribute/device/impl/cuda_dnn_attention.ipp>
 #include <distribute/device/impl/cuda_dnn_descriptor.ipp>
 #include <distribute/device/impl/cuda_dnn_graph.ipp>
 #include <distribute/device/impl/cuda_dnn_library.ipp>

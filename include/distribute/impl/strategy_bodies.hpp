@@ -41,6 +41,7 @@
 #include <distribute/device/impl/cuda_backend_stub.ipp>
 #include <distribute/device/impl/cuda_blas.ipp>
 #include <distribute/device/impl/cuda_device.ipp>
+#include <distribute/device/impl/cuda_dnn_attention.ipp>
 #include <distribute/device/impl/cuda_dnn_descriptor.ipp>
 #include <distribute/device/impl/cuda_dnn_graph.ipp>
 #include <distribute/device/impl/cuda_dnn_library.ipp>
@@ -179,6 +180,7 @@
 #include <distribute/ops/impl/elementwise.ipp>
 #include <distribute/ops/impl/flat_loop.ipp>
 #include <distribute/ops/impl/gather.ipp>
+#include <distribute/ops/impl/gpu_attention.ipp>
 #include <distribute/ops/impl/gpu_batch_norm.ipp>
 #include <distribute/ops/impl/gpu_lines.ipp>
 #include <distribute/ops/impl/gpu_loops.ipp>

@@ -199,7 +199,8 @@ class Optimizer : public Trackable {
   UpdateKernel make_described_kernel(Step step) const;
   struct VariableFormula {
     ElementKernel formula;
-    float decay;  // what the weights shrink by before it
+    float decay;     // what the weights shrink by before it
+    GpuFormula gpu;  // without coupled decay, which kernels of GPUs do themselves
   };
   std::vector<VariableFormula> formulas_of(const Step& step) const;
   UpdateKernel make_kernel(Step step) const;

@@ -23,7 +23,14 @@ struct GpuUpdate {
   // weights.
   float decay = 0, coupled_decay = 0;
   std::vector<bool> decays = {};  // by update: whether they do
-  bool keeps_average = false;     // the last slot is a moving average of the weights
+  /// By update, where they differ: the formula's numbers, and what the weights shrink by.
+  struct Own {
+    std::array<float, 8> numbers = {};
+    float decay = 0;
+    bool operator==(const Own&) const = default;
+  };
+  std::vector<Own> own = {};
+  bool keeps_average = false;  // the last slot is a moving average of the weights
   float average_momentum = 0;
   /// Where launches of a recorded step find their numbers(), on the GPU; else null.
   const kernels::UpdateNumbers* current = nullptr;

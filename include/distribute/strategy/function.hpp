@@ -91,9 +91,9 @@ concept FunctionResult =
 /// one, and on a GPU, the third call with arguments of a shape is recorded as a CUDA graph, which
 /// later calls launch: then nothing of the step happens on the host but what optimizers and
 /// dropout layers count, and what the step gives back is copied. Elsewhere, and where a step cannot
-/// be recorded (it reads a value of the GPU, clips gradients by their norm, scales a loss), every
-/// call is a plain one; one line of the log says why. Copies share the graphs. One thread at a
-/// time. What the step uses must outlive the function. Source  tf.function
+/// be recorded (it reads a value of the GPU, scales a loss), every call is a plain one; one line of
+/// the log says why. Copies share the graphs. One thread at a time. What the step uses must outlive
+/// the function. Source  tf.function
 template <typename Fn>
 class Function {
  public:

@@ -65,6 +65,10 @@ struct CompileOptions {
   /// device and an operation between workers: for small models. Hooks of batches get the number of
   /// the first and of the last batch of them.
   int64_t steps_per_execution = 1;
+  /// False: with one replica, on a GPU, the updates of steps are recorded as a CUDA graph where
+  /// that can be (strategy/function.hpp), once in each fit. True, and with a train_step of one's
+  /// own, accumulated gradients or several named outputs: never.
+  bool run_eagerly = false;
   /// In place of optimizer.minimize(), such as hvd::minimizer(). It must not be combined with
   /// gradient_accumulation_steps.
   MinimizeFunction minimize = {};
@@ -226,6 +230,14 @@ class Model {
   int64_t count_examples(const PerReplica<data::Batch>& batch);
   /// One step of all replicas. Its figures wait for add_figures().
   void run_step(const PerReplica<data::Batch>& batch, bool training);
+  /// Records steps anew, where that can be.
+  void record_steps();
+  StepLogs recorded_step(const data::Batch& batch);
+  struct Updated {
+    Tensor loss, prediction;
+  };
+  /// The part of train_step before the metrics.
+  Updated update_weights(const data::Batch& batch);
   /// Reads the figures of the steps since the last call, in one operation between workers.
   void add_figures(StepMeans& means);
   void reset_metrics();
@@ -250,6 +262,8 @@ class Model {
     int64_t epoch = 0, batch = 0;
   };
   std::optional<Start> start_;  // as a callback wants it
+  struct Recorded;
+  std::unique_ptr<Recorded> recorded_;  // steps as a CUDA graph
 };
 
 }  // namespace distribute::train

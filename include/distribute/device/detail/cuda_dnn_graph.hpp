@@ -49,6 +49,18 @@ class CudnnGraph {
   void convolution(ConvolutionPass pass, const Conv2DShape& shape, Id x, Id w, Id y);
   /// y = mode(x), or mode(x, b).
   void pointwise(cudnnPointwiseMode_t mode, Id x, Id y, Id b = 0);
+  /// y = the places of x's elements along `axis`, int32.
+  void indices(int64_t axis, Id x, Id y);
+  /// y = x >= b, of int32, as booleans.
+  void at_least(Id x, Id y, Id b);
+  /// y = x where `where` is true, else `otherwise`.
+  void select(Id x, Id y, Id otherwise, Id where);
+  /// c = a b, of the last two axes.
+  void matmul(Id a, Id b, Id c);
+  /// Along the axes where y has one element and x more.
+  void reduction(cudnnReduceTensorOp_t mode, Id x, Id y);
+  /// y = x, other strides over the same memory.
+  void reshape(Id x, Id y);
   /// Any node without a descriptor of its own: its tensors by attribute.
   CudnnDescriptor& node(cudnnBackendDescriptorType_t type, const std::string& name, Named tensors);
   /// Batch normalization of a training step: y from x, and the batch's mean and 1 / deviation.
@@ -68,6 +80,8 @@ class CudnnGraph {
   std::vector<Id> bound() const;
 
  private:
+  struct PointwiseSettings;
+  void pointwise_node(const PointwiseSettings& settings, Named tensors);
   CudnnDescriptor& helper(cudnnBackendDescriptorType_t type);
 
   std::string signature_;

@@ -40,10 +40,13 @@ CudnnNormForward cudnn_batch_norm(const CudnnNormShape& shape, const Array& x, c
                                   const Array& bias, float epsilon, const Array* residual);
 struct CudnnNormBackward {
   Array dx, dscale, dbias;
-  Array gated_dy;  // with ReLU: the residual's gradient
+  Array gated_dy;  // the residual's gradient
 };
+/// Whether dy may come in two parts, which are added where they are read.
+bool cudnn_batch_norm_adds(const CudnnNormShape& shape, Device device);
 CudnnNormBackward cudnn_batch_norm_backward(const CudnnNormShape& shape, const Array& x,
                                             const Array& dy, const Array& scale,
-                                            const CudnnNormForward& forward);
+                                            const CudnnNormForward& forward,
+                                            const Array* more_dy = nullptr);
 
 }  // namespace distribute

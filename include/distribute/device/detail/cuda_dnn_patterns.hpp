@@ -1,7 +1,8 @@
 #pragma once
-/// The graphs this library asks cuDNN for: convolution, pooling and batch normalization.
+/// The graphs this library asks cuDNN for: convolution, batch normalization and attention.
 
 #include <distribute/base/config.hpp>
+#include <distribute/device/detail/cuda_dnn_attention.hpp>
 #include <distribute/device/detail/cuda_dnn_graph.hpp>
 
 #include <cstdint>
@@ -24,18 +25,28 @@ struct NormShape {
   DType dtype = DType::Float32;
   int64_t batch = 0, channels = 0, height = 1, width = 1;
   bool relu = false, residual = false;  // a residual only together with ReLU
+  // Of the way back, with ReLU: dy comes in two parts; dy behind the gate is written.
+  bool summed = false, keeps_gated = true;
   bool operator==(const NormShape&) const = default;
 };
 /// x, y, scale, bias, epsilon (host scalar), mean, 1 / deviation; with ReLU then mask (a bit for
 /// each element), zero (host scalar); then residual.
 CudnnGraph batch_norm_forward(const NormShape& shape);
-/// x, dy, dx, scale, mean, 1 / deviation, dscale, dbias; with ReLU then mask, and dy behind it,
-/// which is the gradient of the residual (written).
+/// x, dy, dx, scale, mean, 1 / deviation, dscale, dbias; then the second part of dy, where it is
+/// summed; with ReLU then mask, and dy behind it, where that is written: the residual's gradient.
 CudnnGraph batch_norm_backward(const NormShape& shape);
 
 /// Convolution whose epilogue sums y and y * y over each channel, for the batch normalization that
 /// follows: x, w, y, sum, sum of squares. Compiled when the plan is made, but
 /// in float16.
 CudnnGraph convolution_statistics(const Conv2DShape& shape);
+
+/// q, k, v, out, log_sums, scale (host scalar); causal: minus infinity (host scalar).
+CudnnGraph attention_forward(const CudnnAttentionShape& shape);
+/// q, k, v, out, d_out, log_sums, scale, one (host scalars), dq, dk, dv, sums of out d_out (float32
+/// [batch, heads, queries], written); causal: minus infinity. With `in_float32` dq is summed up in
+/// a float32 tensor [batch, heads, queries, depth] that comes last, in an order that depends on
+/// timing; else in a workspace of all scores.
+CudnnGraph attention_backward(const CudnnAttentionShape& shape, bool in_float32);
 
 }  // namespace distribute::cudnn_internal

@@ -132,21 +132,78 @@ DISTRIBUTE_INLINE void CudnnGraph::convolution(ConvolutionPass pass, const Conv2
       .finalize("a convolution's node");
 }
 
-DISTRIBUTE_INLINE CudnnDescriptor& make_pointwise(CudnnDescriptor& d, cudnnPointwiseMode_t mode) {
-  d.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode);
-  d.set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_DATA_FLOAT);
-  return d.finalize("a pointwise function");
+struct CudnnGraph::PointwiseSettings {
+  cudnnPointwiseMode_t mode;
+  cudnnDataType_t computed = CUDNN_DATA_FLOAT;
+  int64_t axis = -1;
+};
+
+DISTRIBUTE_INLINE void CudnnGraph::pointwise_node(const PointwiseSettings& s, Named tensors) {
+  CudnnDescriptor& function = helper(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+  function.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &s.mode);
+  function.set(CUDNN_ATTR_POINTWISE_MATH_PREC, s.computed);
+  if (s.axis >= 0) function.set(CUDNN_ATTR_POINTWISE_AXIS, s.axis);
+  function.finalize("a pointwise function");
+  const std::string axis = s.axis >= 0 ? str_cat("a", s.axis) : "";
+  node(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, str_cat("pw", int(s.mode), axis), tensors)
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, function)
+      .finalize("a pointwise node");
 }
 
 DISTRIBUTE_INLINE void CudnnGraph::pointwise(cudnnPointwiseMode_t mode, Id x, Id y, Id b) {
-  const CudnnDescriptor& function =
-      make_pointwise(helper(CUDNN_BACKEND_POINTWISE_DESCRIPTOR), mode);
-  node(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, str_cat("pw", int(mode)),
-       {{CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x},
-        {CUDNN_ATTR_OPERATION_POINTWISE_BDESC, b},
-        {CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y}})
-      .set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, function)
-      .finalize("a pointwise node");
+  pointwise_node({mode}, {{CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x},
+                          {CUDNN_ATTR_OPERATION_POINTWISE_BDESC, b},
+                          {CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y}});
+}
+
+DISTRIBUTE_INLINE void CudnnGraph::indices(int64_t axis, Id x, Id y) {
+  pointwise_node(
+      {CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_INT32, axis},
+      {{CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x}, {CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y}});
+}
+
+DISTRIBUTE_INLINE void CudnnGraph::at_least(Id x, Id y, Id b) {
+  pointwise_node({CUDNN_POINTWISE_CMP_GE, CUDNN_DATA_BOOLEAN},
+                 {{CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x},
+                  {CUDNN_ATTR_OPERATION_POINTWISE_BDESC, b},
+                  {CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y}});
+}
+
+DISTRIBUTE_INLINE void CudnnGraph::select(Id x, Id y, Id otherwise, Id where) {
+  pointwise_node({CUDNN_POINTWISE_BINARY_SELECT},
+                 {{CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x},
+                  {CUDNN_ATTR_OPERATION_POINTWISE_BDESC, otherwise},
+                  {CUDNN_ATTR_OPERATION_POINTWISE_TDESC, where},
+                  {CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y}});
+}
+
+DISTRIBUTE_INLINE void CudnnGraph::matmul(Id a, Id b, Id c) {
+  CudnnDescriptor& product = helper(CUDNN_BACKEND_MATMUL_DESCRIPTOR);
+  product.set(CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_DATA_FLOAT);
+  product.finalize("a matrix product");
+  node(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, "mm",
+       {{CUDNN_ATTR_OPERATION_MATMUL_ADESC, a},
+        {CUDNN_ATTR_OPERATION_MATMUL_BDESC, b},
+        {CUDNN_ATTR_OPERATION_MATMUL_CDESC, c}})
+      .set(CUDNN_ATTR_OPERATION_MATMUL_DESC, product)
+      .finalize("a matrix product's node");
+}
+
+DISTRIBUTE_INLINE void CudnnGraph::reduction(cudnnReduceTensorOp_t mode, Id x, Id y) {
+  CudnnDescriptor& reduction = helper(CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
+  reduction.set(CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1, &mode);
+  reduction.set(CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_DATA_FLOAT);
+  reduction.finalize("a reduction");
+  node(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, str_cat("reduce", int(mode)),
+       {{CUDNN_ATTR_OPERATION_REDUCTION_XDESC, x}, {CUDNN_ATTR_OPERATION_REDUCTION_YDESC, y}})
+      .set(CUDNN_ATTR_OPERATION_REDUCTION_DESC, reduction)
+      .finalize("a reduction's node");
+}
+
+DISTRIBUTE_INLINE void CudnnGraph::reshape(Id x, Id y) {
+  node(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, "reshape",
+       {{CUDNN_ATTR_OPERATION_RESHAPE_XDESC, x}, {CUDNN_ATTR_OPERATION_RESHAPE_YDESC, y}})
+      .finalize("a reshape");
 }
 
 DISTRIBUTE_INLINE void CudnnGraph::batch_norm(const NormForward& t) {

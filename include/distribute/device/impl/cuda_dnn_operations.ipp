@@ -34,9 +34,28 @@ DISTRIBUTE_INLINE NormShape pattern_of(const CudnnNormShape& s) {
   return {s.dtype, s.batch, s.channels, s.height, s.width, s.relu, s.residual};
 }
 
-DISTRIBUTE_INLINE std::string key_of(char operation, const CudnnNormShape& s) {
-  return key_of(operation,
-                {int64_t(s.dtype), s.batch, s.channels, s.height, s.width, s.relu, s.residual});
+DISTRIBUTE_INLINE std::string key_of(char operation, const NormShape& s) {
+  return key_of(operation, {int64_t(s.dtype), s.batch, s.channels, s.height, s.width, s.relu,
+                            s.residual, s.summed, s.keeps_gated});
+}
+
+DISTRIBUTE_INLINE bool has_norm_backward(Device device, const NormShape& pattern) {
+  try {
+    require_cudnn_plan(device, key_of('N', pattern), [&] { return batch_norm_backward(pattern); });
+    return true;
+  } catch (const UnimplementedError&) {
+    return false;
+  }
+}
+
+/// The way back, with dy behind the gate written only for a residual, unless cuDNN wants that.
+DISTRIBUTE_INLINE NormShape backward_pattern_of(const CudnnNormShape& s, Device device,
+                                                bool summed) {
+  NormShape pattern = pattern_of(s);
+  pattern.summed = summed;
+  pattern.keeps_gated = s.residual || !s.relu;
+  if (!pattern.keeps_gated) pattern.keeps_gated = !has_norm_backward(device, pattern);
+  return pattern;
 }
 
 DISTRIBUTE_INLINE Array image_array(DType dtype, int64_t count, Device device) {
@@ -99,7 +118,8 @@ DISTRIBUTE_INLINE CudnnNormForward cudnn_batch_norm(const CudnnNormShape& s, con
   using namespace cudnn_internal;
   const Device device = x.buffer->device();
   const int64_t count = s.batch * s.height * s.width * s.channels;
-  require_cudnn_plan(device, key_of('N', s), [&] { return batch_norm_backward(pattern_of(s)); });
+  const NormShape back = backward_pattern_of(s, device, false);
+  require_cudnn_plan(device, key_of('N', back), [&] { return batch_norm_backward(back); });
   const auto vector = [&] { return image_array(DType::Float32, s.channels, device); };
   CudnnNormForward result{image_array(s.dtype, count, device), vector(), vector(), {}};
   float zero = 0;
@@ -116,17 +136,24 @@ DISTRIBUTE_INLINE CudnnNormForward cudnn_batch_norm(const CudnnNormShape& s, con
   }
   if (s.residual) pointers.push_back(residual->bytes());
   run_cudnn(
-      device, key_of('n', s), [&] { return batch_norm_forward(pattern_of(s)); }, pointers,
-      Choice::Favourite);
+      device, key_of('n', pattern_of(s)), [&] { return batch_norm_forward(pattern_of(s)); },
+      pointers, Choice::Favourite);
   return result;
+}
+
+DISTRIBUTE_INLINE bool cudnn_batch_norm_adds(const CudnnNormShape& s, Device device) {
+  using namespace cudnn_internal;
+  return s.relu && has_norm_backward(device, backward_pattern_of(s, device, true));
 }
 
 DISTRIBUTE_INLINE CudnnNormBackward cudnn_batch_norm_backward(const CudnnNormShape& s,
                                                               const Array& x, const Array& dy,
                                                               const Array& scale,
-                                                              const CudnnNormForward& forward) {
+                                                              const CudnnNormForward& forward,
+                                                              const Array* more_dy) {
   using namespace cudnn_internal;
   const Device device = x.buffer->device();
+  const NormShape pattern = backward_pattern_of(s, device, more_dy);
   const int64_t count = s.batch * s.height * s.width * s.channels;
   const auto vector = [&] { return image_array(DType::Float32, s.channels, device); };
   CudnnNormBackward result{image_array(s.dtype, count, device), vector(), vector(), {}};
@@ -138,12 +165,14 @@ DISTRIBUTE_INLINE CudnnNormBackward cudnn_batch_norm_backward(const CudnnNormSha
                               forward.inverse_deviation.bytes(),
                               result.dscale.bytes(),
                               result.dbias.bytes()};
-  if (s.relu) {
+  if (more_dy) pointers.push_back(more_dy->bytes());
+  if (s.relu) pointers.push_back(forward.mask.bytes());
+  if (s.relu && pattern.keeps_gated) {
     result.gated_dy = image_array(s.dtype, count, device);
-    pointers.insert(pointers.end(), {forward.mask.bytes(), result.gated_dy.bytes()});
+    pointers.push_back(result.gated_dy.bytes());
   }
   run_cudnn(
-      device, key_of('N', s), [&] { return batch_norm_backward(pattern_of(s)); }, pointers,
+      device, key_of('N', pattern), [&] { return batch_norm_backward(pattern); }, pointers,
       Choice::Favourite);
   return result;
 }

@@ -1,6 +1,7 @@
 #pragma once
 #if !DISTRIBUTE_HAS_CUDNN
 #include <distribute/base/error.hpp>
+#include <distribute/device/detail/cuda_dnn_attention.hpp>
 #include <distribute/device/detail/cuda_dnn_operations.hpp>
 
 namespace distribute {
@@ -26,9 +27,21 @@ DISTRIBUTE_INLINE CudnnNormForward cudnn_batch_norm(const CudnnNormShape&, const
                                                     const Array*) {
   throw UnavailableError(cudnn_problem());
 }
+DISTRIBUTE_INLINE bool cudnn_batch_norm_adds(const CudnnNormShape&, Device) { return false; }
 DISTRIBUTE_INLINE CudnnNormBackward cudnn_batch_norm_backward(const CudnnNormShape&, const Array&,
                                                               const Array&, const Array&,
-                                                              const CudnnNormForward&) {
+                                                              const CudnnNormForward&,
+                                                              const Array*) {
+  throw UnavailableError(cudnn_problem());
+}
+DISTRIBUTE_INLINE CudnnAttention cudnn_attention(const CudnnAttentionShape&,
+                                                 const CudnnAttentionInputs&, bool) {
+  throw UnavailableError(cudnn_problem());
+}
+DISTRIBUTE_INLINE CudnnAttentionGradients cudnn_attention_backward(const CudnnAttentionShape&,
+                                                                   const CudnnAttentionInputs&,
+                                                                   const CudnnAttention&,
+                                                                   const Array&) {
   throw UnavailableError(cudnn_problem());
 }
 

@@ -97,10 +97,16 @@ DISTRIBUTE_INLINE CudnnGraph batch_norm_backward(const NormShape& s) {
   t.dscale = graph.add(vector);
   t.dbias = graph.add(vector);
   t.dy = dy;
+  if (s.summed) {
+    const Id more = graph.add(whole);
+    t.dy = graph.add(between(whole));
+    graph.pointwise(CUDNN_POINTWISE_ADD, dy, t.dy, more);
+  }
   if (s.relu) {
-    const Id mask = graph.add(bits(whole));
-    t.dy = graph.add(whole);  // 16-bit engines want it written, residual or not
-    graph.pointwise(CUDNN_POINTWISE_MUL, dy, t.dy, mask);
+    const Id mask = graph.add(bits(whole)), whole_dy = t.dy;
+    // In the images' dtype: no 16-bit engine takes a float32 one.
+    t.dy = graph.add(s.keeps_gated ? whole : between(whole, whole.dtype));
+    graph.pointwise(CUDNN_POINTWISE_MUL, whole_dy, t.dy, mask);
   }
   graph.batch_norm_backward(t);
   return graph;

@@ -21,13 +21,16 @@ struct GpuLabels {
   Tensor numbers, weights;
   float smoothing = 0;
 };
-/// Fills loss [rows] and softmax [rows, classes]; a number outside the classes gives NaN.
+/// Fills the float32 loss [rows] of floating logits, and `statistics` [rows, 2] for its gradient; a
+/// number outside the classes gives NaN.
 void gpu_cross_entropy(const GpuLabels& labels, const Tensor& logits, Tensor& loss,
-                       Tensor& softmax);
-/// dy (softmax sum(labels) - labels).
-Tensor gpu_cross_entropy_gradient(const GpuLabels& labels, const Tensor& softmax, const Tensor& dy);
+                       Tensor& statistics);
+/// dy (softmax sum(labels) - labels), of the logits' dtype.
+Tensor gpu_cross_entropy_gradient(const GpuLabels& labels, const Tensor& logits,
+                                  const Tensor& statistics, const Tensor& dy);
 
-/// The rows of a layer normalization, float32 on one device.
+/// The rows of a layer normalization on one device, float32; x, and its gradients, also 16-bit on
+/// GPUs.
 struct LayerNormRows {
   int64_t rows = 0, width = 0;
   float epsilon = 0;

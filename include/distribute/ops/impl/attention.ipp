@@ -6,6 +6,7 @@
 #include <distribute/ops/attention.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/attention_blocks.hpp>
+#include <distribute/ops/detail/gpu_attention.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/matmul.hpp>
@@ -204,6 +205,9 @@ DISTRIBUTE_INLINE Tensor nn::dot_product_attention(const Tensor& query, const Te
   const double scale = options.scale.value_or(1 / std::sqrt(double(query.shape()[3])));
   const bool by_blocks = !on_gpu(query) && !on_gpu(key) && !on_gpu(value) && options.dropout == 0 &&
                          !autograd_internal::is_tracing();
+  const bool on_a_gpu = on_gpu(query) || on_gpu(key) || on_gpu(value);
+  if (on_a_gpu && !autograd_internal::is_tracing())
+    if (auto done = cudnn_attend(query, key, value, options, scale)) return *done;
   if (!by_blocks) return attention_of_operations(query, key, value, options, scale);
   const auto wide = [](const Tensor& t) { return cast(t, DType::Float32); };
   return cast(attention_by_blocks(wide(query), wide(key), wide(value), options, scale),

@@ -5,7 +5,9 @@
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/clip.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
+#include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/ops/unary.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -64,21 +66,38 @@ DISTRIBUTE_INLINE Tensor gpu_sum_of_products(const Tensor& a, const Tensor& b) {
   return gpu_reduce(product, all, binary_row<SumOf>()).view({1});
 }
 
-/// The sum of squares of all stored numbers; waits for GPUs once.
+/// The sum of squares of all stored numbers: [1] on the GPU, where all are on one, else on the
+/// host, which waits for GPUs once.
+DISTRIBUTE_INLINE Tensor gpu_sum_of_squares(const std::vector<Tensor>& tensors) {
+  Tensor sum;
+  for (const Tensor& t : tensors) {
+    const Tensor part = gpu_sum_of_products(t, t);
+    sum = sum ? gpu_broadcast(sum, part, {1}, DType::Float32, binary_row<Add>(), part.device())
+              : part;
+  }
+  return sum;
+}
 DISTRIBUTE_INLINE double sum_of_squares(const std::vector<Tensor>& tensors) {
   double sum = 0;
-  Tensor on_device;
+  std::vector<Tensor> on_device;
   for (const Tensor& t : tensors) {
-    if (!on_gpu(t)) {
+    if (on_gpu(t))
+      on_device.push_back(t);
+    else
       sum += sum_of_products(stored_values(t), stored_values(t));
-      continue;
-    }
-    const Tensor part = gpu_sum_of_products(t, t);
-    on_device = on_device ? gpu_broadcast(on_device, part, {1}, DType::Float32, binary_row<Add>(),
-                                          part.device())
-                          : part;
   }
-  return on_device ? sum + double(on_device.item<float>()) : sum;
+  return on_device.empty() ? sum : sum + double(gpu_sum_of_squares(on_device).item<float>());
+}
+
+/// The norm of all, a scalar. It stays on the GPU that has them all: nothing waits for it there,
+/// and a step that clips can be recorded.
+DISTRIBUTE_INLINE Tensor norm_of(const std::vector<Tensor>& tensors) {
+  const bool on_one_gpu = !tensors.empty() && on_gpu(tensors[0]) &&
+                          std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
+                            return t.device() == tensors[0].device();
+                          });
+  if (on_one_gpu) return sqrt(gpu_sum_of_squares(tensors).view({}));
+  return Tensor(float(std::sqrt(sum_of_squares(tensors))));
 }
 
 /// A tensor with x's shape, layout and rows; elements undefined.
@@ -147,6 +166,8 @@ DISTRIBUTE_INLINE Tensor scalar_function(const char* op, const Tensor& x, float 
 
 /// clip_norm / max(norm, clip_norm) as a tensor; NaN for a norm that is not finite.
 DISTRIBUTE_INLINE Tensor clip_factor(const Tensor& norm, float clip_norm) {
+  if (on_gpu(norm))  // norm - norm is 0, or NaN
+    return clip_norm / maximum(Tensor(clip_norm), norm) + (norm - norm);
   const float value = norm.item<float>();
   if (!std::isfinite(value))
     return scalar_function("clip", norm, std::numeric_limits<float>::quiet_NaN(), 0);
@@ -170,14 +191,12 @@ DISTRIBUTE_INLINE Tensor global_norm(const std::vector<Tensor>& tensors) {
       throw InvalidArgumentError(str_cat("global_norm: not for dtype ", name_of(t.dtype())));
     inputs.push_back(cast(t, DType::Float32));
   }
-  const double sum = ops_internal::sum_of_squares(inputs);
-  const Tensor norm(float(std::sqrt(sum)));
+  const Tensor norm = ops_internal::norm_of(inputs);
   record("global_norm", inputs, std::span(&norm, 1), [inputs, norm](const Backward& backward) {
-    const float value = norm.item<float>();
-    const float factor = value > 0 ? backward.gradient().item<float>() / value : 0.0f;
+    const Tensor factor = divide_no_nan(backward.gradient(), norm);
     std::vector<Tensor> gradients(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i)
-      if (backward.needs(i)) gradients[i] = ops_internal::scaled_by(inputs[i], Tensor(factor));
+      if (backward.needs(i)) gradients[i] = ops_internal::scaled_by(inputs[i], factor);
     return gradients;
   });
   return norm;

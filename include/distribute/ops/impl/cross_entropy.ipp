@@ -58,11 +58,12 @@ DISTRIBUTE_INLINE float cross_entropy_row(const ClassLabels& labels, int64_t row
   return loss;
 }
 
-/// dx = dy (p sum(t) - t), in one pass.
-DISTRIBUTE_INLINE Tensor cross_entropy_gradient(const ClassLabels& labels, const Tensor& p,
-                                                const Tensor& dy) {
+/// dx = dy (p sum(t) - t), in one pass. `p` is the softmax, on GPUs the rows' statistics.
+DISTRIBUTE_INLINE Tensor cross_entropy_gradient(const ClassLabels& labels, const Tensor& logits,
+                                                const Tensor& p, const Tensor& dy) {
   if (on_gpu(p))
-    return gpu_cross_entropy_gradient({labels.numbers, labels.weights, labels.smoothing}, p, dy);
+    return gpu_cross_entropy_gradient(
+        {labels.numbers, brought_to(labels.weights, p.device()), labels.smoothing}, logits, p, dy);
   const int64_t classes = p.shape()[-1];
   Tensor dx = Tensor::empty(p.shape(), DType::Float32, p.device());
   const float *probability = p.data<float>().data(), *factor = dy.data<float>().data();
@@ -102,30 +103,33 @@ DISTRIBUTE_INLINE std::vector<Tensor> cross_entropy_backward(const ClassLabels& 
   const Tensor dy = b.gradient();
   Shape with_classes = dy.shape();
   with_classes.push_back(1);
-  const Tensor column = reshaped(dy, with_classes);
+  const Tensor column = reshaped(dy, with_classes), wide = cast(logits, DType::Float32);
   std::vector<Tensor> result(2);
-  if (b.needs(0)) result[0] = negative(nn::log_softmax(logits)) * column * (1 - labels.smoothing);
+  if (b.needs(0)) result[0] = negative(nn::log_softmax(wide)) * column * (1 - labels.smoothing);
   if (!b.needs(1)) return result;
   if (!is_recording(std::vector<Tensor>{dy, logits, labels.weights})) {
-    result[1] = cross_entropy_gradient(labels, p, dy);
+    result[1] = cross_entropy_gradient(labels, logits, p, dy);
     return result;
   }
   const Tensor weights = label_weights(labels, logits.shape());
-  result[1] = column * (nn::softmax(logits) * reduce_sum(weights, {-1}, true) - weights);
+  const Tensor dx = column * (nn::softmax(wide) * reduce_sum(weights, {-1}, true) - weights);
+  result[1] = cast(dx, logits.dtype());
   return result;
 }
 
-/// Float32 logits [batch..., classes] -> loss [batch...], recorded.
+/// Floating logits [batch..., classes] -> float32 loss [batch...], recorded.
 DISTRIBUTE_INLINE Tensor cross_entropy(const char* op, const ClassLabels& given,
-                                       const Tensor& logits) {
-  const bool gpu = on_gpu(logits);
+                                       const Tensor& given_logits) {
+  const bool gpu = on_gpu(given_logits);
+  const Tensor logits = gpu ? given_logits : cast(given_logits, DType::Float32);
   const ClassLabels labels =
       gpu ? ClassLabels{brought_to(given.numbers, logits.device()), given.weights, given.smoothing}
           : given;
   const int64_t classes = logits.shape()[-1];
   const Shape batch(logits.shape().dims().first(size_t(logits.shape().rank() - 1)));
   Tensor loss = Tensor::empty(batch, DType::Float32, logits.device());
-  Tensor p = Tensor::empty(logits.shape(), DType::Float32, logits.device());
+  Tensor p = Tensor::empty(gpu ? Shape{batch.num_elements(), 2} : logits.shape(), DType::Float32,
+                           logits.device());
   if (gpu)
     gpu_cross_entropy(
         {labels.numbers, brought_to(labels.weights, logits.device()), labels.smoothing}, logits,
@@ -180,8 +184,8 @@ DISTRIBUTE_INLINE Tensor nn::softmax_cross_entropy_with_logits(const Tensor& lab
     throw InvalidArgumentError(str_cat(kOp, ": labels ", to_string(labels.shape()), " ",
                                        name_of(labels.dtype()), " and logits ",
                                        to_string(logits.shape()), " ", name_of(logits.dtype())));
-  const Tensor loss = ops_internal::cross_entropy(
-      kOp, {{}, cast(labels, DType::Float32), label_smoothing}, cast(logits, DType::Float32));
+  const Tensor loss =
+      ops_internal::cross_entropy(kOp, {{}, cast(labels, DType::Float32), label_smoothing}, logits);
   return cast(loss, logits.dtype());
 }
 
@@ -196,8 +200,7 @@ DISTRIBUTE_INLINE Tensor nn::sparse_softmax_cross_entropy_with_logits(const Tens
                                        " do not fit logits ", to_string(logits.shape()),
                                        "; wanted ", to_string(Shape(batch))));
   const Tensor numbers = ops_internal::checked_labels(kOp, labels, logits.shape()[-1]);
-  const Tensor loss = ops_internal::cross_entropy(kOp, {numbers, {}, label_smoothing},
-                                                  cast(logits, DType::Float32));
+  const Tensor loss = ops_internal::cross_entropy(kOp, {numbers, {}, label_smoothing}, logits);
   return cast(loss, logits.dtype());
 }
 

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 #include <vector>
 
 namespace distribute::ops_internal {
@@ -59,10 +60,18 @@ DISTRIBUTE_INLINE std::vector<Tensor> cudnn_norm_gradients(const CudnnNormCall& 
   const Device device = call.x.device();
   const Shape channels{call.shape.channels};
   Tensor dx, dscale, dbias, dresidual;
-  if (const Tensor& gradient = backward.gradient(0)) {
-    const Tensor dy = brought_to(cast(gradient, call.x.dtype()), device);
-    const CudnnNormBackward g = cudnn_batch_norm_backward(
-        call.shape, cudnn_array(call.x), cudnn_array(dy), cudnn_array(call.scale), call.forward);
+  const auto part = [&](const Tensor& t) {
+    return cudnn_array(brought_to(cast(t, call.x.dtype()), device));
+  };
+  if (!backward.gradient_parts(0).empty()) {
+    // Of the two ways behind a residual block: added where they are read.
+    const bool adds =
+        backward.gradient_parts(0).size() == 2 && cudnn_batch_norm_adds(call.shape, device);
+    const Array dy = part(adds ? backward.gradient_parts(0)[0] : backward.gradient(0));
+    const Array more = adds ? part(backward.gradient_parts(0)[1]) : Array{};
+    const CudnnNormBackward g =
+        cudnn_batch_norm_backward(call.shape, cudnn_array(call.x), dy, cudnn_array(call.scale),
+                                  call.forward, adds ? &more : nullptr);
     dx = Tensor(call.x.shape(), call.x.dtype(), g.dx);
     dscale = Tensor(channels, DType::Float32, g.dscale);
     dbias = Tensor(channels, DType::Float32, g.dbias);
@@ -102,8 +111,11 @@ DISTRIBUTE_INLINE nn::FusedBatchNorm run_cudnn_norm(const Tensor& x, const Tenso
   const Tensor inputs[] = {x, scale, offset, options.residual};
   const Tensor outputs[] = {result.y, result.batch_mean, result.batch_variance};
   record("fused_batch_norm", inputs, outputs, [call](const Backward& backward) {
-    return final_gradients("fused_batch_norm gradient", {call.input, backward.gradient(0)},
-                           cudnn_norm_gradients(call, backward));
+    std::vector<Tensor> gradients = cudnn_norm_gradients(call, backward);
+    const auto parts = backward.gradient_parts(0);
+    const auto dy = [&](size_t i) { return i < parts.size() ? parts[i] : Tensor(); };
+    return final_gradients("fused_batch_norm gradient", {call.input, dy(0), dy(1)},
+                           std::move(gradients));
   });
   return result;
 }

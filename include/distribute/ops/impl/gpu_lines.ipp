@@ -55,37 +55,38 @@ DISTRIBUTE_INLINE Tensor gpu_arg_extreme(const Tensor& x, int64_t count, int64_t
 }
 
 DISTRIBUTE_INLINE kernels::CrossEntropyArguments label_arguments(const GpuLabels& labels,
-                                                                 const Tensor& softmax) {
+                                                                 const Tensor& logits,
+                                                                 const Tensor& statistics) {
   kernels::CrossEntropyArguments arguments{};
   if (labels.numbers) arguments.numbers = labels.numbers.array().data<int64_t>();
   if (labels.weights) arguments.weights = labels.weights.array().data<float>();
-  arguments.softmax = softmax.array().data<float>();
-  arguments.classes = softmax.shape()[-1];
-  arguments.rows = softmax.num_elements() / arguments.classes;
+  arguments.x = logits.array().bytes();
+  arguments.statistics = statistics.array().data<float>();
+  arguments.classes = logits.shape()[-1];
+  arguments.rows = logits.num_elements() / arguments.classes;
   arguments.smoothing = labels.smoothing;
   return arguments;
 }
 
 DISTRIBUTE_INLINE void gpu_cross_entropy(const GpuLabels& labels, const Tensor& logits,
-                                         Tensor& loss, Tensor& softmax) {
+                                         Tensor& loss, Tensor& statistics) {
   if (loss.num_elements() == 0) return;
-  auto arguments = label_arguments(labels, softmax);
   const Tensor x = logits.row_major();
-  arguments.x = x.array().data<float>();
-  arguments.out = loss.array().data<float>();
-  launch_kernel(logits.device(), {kLineText, "cross_entropy"}, block_for_each(arguments.rows),
-                arguments);
+  auto arguments = label_arguments(labels, x, statistics);
+  arguments.out = loss.array().bytes();
+  launch_kernel(x.device(), {kLineText, "cross_entropy", {}, {}, {x.dtype()}},
+                block_for_each(arguments.rows), arguments);
 }
 
-DISTRIBUTE_INLINE Tensor gpu_cross_entropy_gradient(const GpuLabels& labels, const Tensor& softmax,
-                                                    const Tensor& dy) {
-  const Tensor dx = Tensor::empty(softmax.shape(), DType::Float32, softmax.device());
+DISTRIBUTE_INLINE Tensor gpu_cross_entropy_gradient(const GpuLabels& labels, const Tensor& logits,
+                                                    const Tensor& statistics, const Tensor& dy) {
+  const Tensor x = logits.row_major(), dx = Tensor::empty(x.shape(), x.dtype(), x.device());
   if (dx.num_elements() == 0) return dx;
-  auto arguments = label_arguments(labels, softmax);
-  const Tensor factor = brought_to(dy, softmax.device());
+  auto arguments = label_arguments(labels, x, statistics);
+  const Tensor factor = brought_to(dy, x.device());
   arguments.dy = factor.array().data<float>();
-  arguments.out = dx.array().data<float>();
-  launch_kernel(softmax.device(), {kLineText, "cross_entropy_gradient"},
+  arguments.out = dx.array().bytes();
+  launch_kernel(x.device(), {kLineText, "cross_entropy_gradient", {}, {}, {x.dtype()}},
                 block_for_each(arguments.rows), arguments);
   return dx;
 }
@@ -93,12 +94,12 @@ DISTRIBUTE_INLINE Tensor gpu_cross_entropy_gradient(const GpuLabels& labels, con
 DISTRIBUTE_INLINE kernels::LayerNormArguments layer_norm_arguments(const LayerNormRows& n,
                                                                    const Tensor& out) {
   const auto values = [](const Tensor& t) { return t ? t.array().data<float>() : nullptr; };
-  return {.x = values(n.x),
+  return {.x = n.x.array().bytes(),
           .dy = nullptr,
           .gamma = values(n.gamma),
           .beta = values(n.beta),
           .statistics = values(n.statistics),
-          .out = values(out),
+          .out = out.array().bytes(),
           .rows = n.rows,
           .width = n.width,
           .piece = kLayerNormPiece,
@@ -106,20 +107,20 @@ DISTRIBUTE_INLINE kernels::LayerNormArguments layer_norm_arguments(const LayerNo
 }
 
 DISTRIBUTE_INLINE Tensor gpu_layer_norm(const LayerNormRows& n) {
-  const Tensor y = Tensor::empty(n.x.shape(), DType::Float32, n.x.device());
+  const Tensor y = Tensor::empty(n.x.shape(), n.x.dtype(), n.x.device());
   if (y.num_elements() == 0) return y;
-  launch_kernel(y.device(), {kLayerNormText, "layer_norm"}, block_for_each(n.rows),
-                layer_norm_arguments(n, y));
+  launch_kernel(y.device(), {kLayerNormText, "layer_norm", {}, {}, {y.dtype()}},
+                block_for_each(n.rows), layer_norm_arguments(n, y));
   return y;
 }
 
 DISTRIBUTE_INLINE Tensor gpu_layer_norm_gradient(const LayerNormRows& n, const Tensor& dy) {
-  const Tensor dx = Tensor::empty(n.x.shape(), DType::Float32, n.x.device());
+  const Tensor dx = Tensor::empty(n.x.shape(), n.x.dtype(), n.x.device());
   if (dx.num_elements() == 0) return dx;
   auto arguments = layer_norm_arguments(n, dx);
-  arguments.dy = dy.array().data<float>();
-  launch_kernel(dx.device(), {kLayerNormText, "layer_norm_gradient"}, block_for_each(n.rows),
-                arguments);
+  arguments.dy = dy.array().bytes();
+  launch_kernel(dx.device(), {kLayerNormText, "layer_norm_gradient", {}, {}, {dx.dtype()}},
+                block_for_each(n.rows), arguments);
   return dx;
 }
 
@@ -129,9 +130,10 @@ DISTRIBUTE_INLINE Tensor gpu_layer_norm_parameter_gradients(const LayerNormRows&
   const Tensor sums = Tensor::empty({pieces, 2, n.width}, DType::Float32, n.x.device());
   if (sums.num_elements() == 0) return fill({2, n.width}, 0, DType::Float32, n.x.device());
   auto arguments = layer_norm_arguments(n, sums);
-  arguments.dy = dy.array().data<float>();
-  launch_kernel(sums.device(), {kLayerNormText, "layer_norm_parameters"},
-                launch_for(pieces * n.width, n.width % 4 ? 1 : 4), arguments);
+  arguments.dy = dy.array().bytes();
+  const int pack = int(16 / size_of(n.x.dtype()));
+  launch_kernel(sums.device(), {kLayerNormText, "layer_norm_parameters", {}, {}, {n.x.dtype()}},
+                launch_for(pieces * n.width, n.width % pack ? 1 : pack), arguments);
   return gpu_reduce(sums, {true, false, false}, binary_row<SumOf>()).view({2, n.width});
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
@@ -171,12 +172,12 @@ DISTRIBUTE_INLINE Tensor layer_normalization(const Tensor& x, const Tensor& gamm
                                              const Tensor& beta, const LayerNormOptions& options) {
   using namespace ops_internal;
   const Shape shape = normalized_shape(x, gamma, beta, options.begin_axis);
-  if (x.dtype() != DType::Float32) {
-    const auto wide = [](const Tensor& t) { return t ? cast(t, DType::Float32) : t; };
+  const auto wide = [](const Tensor& t) { return t ? cast(t, DType::Float32) : t; };
+  // Files get operations in float32.
+  if (x.dtype() != DType::Float32 && (!on_gpu(x) || autograd_internal::is_tracing()))
     return cast(layer_normalization(wide(x), wide(gamma), wide(beta), options), x.dtype());
-  }
   const auto near = [&](const Tensor& t) {
-    return t && lie_apart(x, t) ? carried_to(t, x.device()) : t;
+    return wide(t && lie_apart(x, t) ? carried_to(t, x.device()) : t);
   };
   const Tensor scale = near(gamma), shift = near(beta);
   const LayerNormRows n = layer_norm_rows(x, scale, shift, shape, float(options.epsilon));

@@ -1,4 +1,8 @@
 #pragma once
+#include <distribute/ops/concat.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/ops/unary.hpp>
 #include <distribute/optim/detail/update_row.hpp>
 #include <distribute/optim/lamb.hpp>
 
@@ -54,6 +58,19 @@ DISTRIBUTE_INLINE LambNorms lamb_norms(const LambRow& row, const VariableUpdate&
   return squares;
 }
 
+/// The same on the GPU that has the gradient, where they stay: [2].
+DISTRIBUTE_INLINE Tensor gpu_lamb_norms(const LambRow& row, const VariableUpdate& update,
+                                        float decay) {
+  const Tensor g = update.gradient.row_major();
+  const auto value = [&](const Variable& v) { return v.value().to(g.device()).renamed(); };
+  const Tensor old = value(update.variable), m = value(update.slots[0]), v = value(update.slots[1]);
+  const Tensor w = old - old * decay;
+  const Tensor first = m + (g - m) * row.complement_1;
+  const Tensor second = v + (square(g) - v) * row.complement_2;
+  const Tensor step = first * row.correction_1 / (sqrt(second * row.correction_2) + row.epsilon);
+  return stack({reduce_sum(square(w)), reduce_sum(square(step))}, 0);
+}
+
 }  // namespace optim_internal
 
 DISTRIBUTE_INLINE Lamb::Lamb(LambOptions options)
@@ -89,9 +106,21 @@ DISTRIBUTE_INLINE std::vector<float> Lamb::layer_ratios(const std::vector<Variab
                                                         int64_t step,
                                                         const std::vector<float>& decays) const {
   const auto row = optim_internal::lamb_row(beta_1_, beta_2_, epsilon_, 1.0f, step);
-  std::vector<float> ratios;
-  for (size_t i = 0; i < updates.size(); ++i)
-    ratios.push_back(optim_internal::lamb_norms(row, updates[i], decays[i]).ratio());
+  std::vector<float> ratios(updates.size());
+  std::vector<Tensor> on_gpu;  // all read at once
+  std::vector<size_t> places;
+  for (size_t i = 0; i < updates.size(); ++i) {
+    if (is_gpu(updates[i].gradient.device())) {
+      on_gpu.push_back(optim_internal::gpu_lamb_norms(row, updates[i], decays[i]));
+      places.push_back(i);
+    } else {
+      ratios[i] = optim_internal::lamb_norms(row, updates[i], decays[i]).ratio();
+    }
+  }
+  if (on_gpu.empty()) return ratios;
+  const std::vector<float> squares = concat(on_gpu, 0).to_vector();
+  for (size_t i = 0; i < places.size(); ++i)
+    ratios[places[i]] = optim_internal::LambNorms{squares[2 * i], squares[2 * i + 1]}.ratio();
   return ratios;
 }
 

@@ -377,13 +377,14 @@ DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(Step step) const {
   const size_t own = slots().size();
   const bool differ = !step.factors.empty() || !step.ratios.empty();
   std::vector<VariableFormula> formulas = formulas_of(step);
-  // Kernels of GPUs take one row of numbers for all variables.
-  GpuUpdate gpu{.formula = differ ? GpuFormula{} : formulas[0].formula.gpu(),
+  GpuUpdate gpu{.formula = formulas.empty() ? GpuFormula{} : formulas[0].gpu,
                 .decay = decay,
                 .coupled_decay = coupled,
                 .decays = step.decayed,
                 .keeps_average = options_.use_ema,
                 .average_momentum = momentum};
+  for (size_t i = 0; differ && i < formulas.size(); ++i)
+    gpu.own.push_back({formulas[i].gpu.numbers, formulas[i].decay});
   const auto loop = [=, formulas = std::move(formulas), decayed = std::move(step.decayed),
                      ema = options_.use_ema](size_t update, float* weights, float* const* slots,
                                              const float* gradient, int64_t count) {
@@ -402,11 +403,12 @@ DISTRIBUTE_INLINE std::vector<Optimizer::VariableFormula> Optimizer::formulas_of
   const auto add = [&](bool decays, float factor, float ratio) {
     const float rate = step.rate * factor;
     ElementKernel formula = kernel(rate * ratio, step.done + 1);
+    const GpuFormula gpu = formula.gpu();
     if (decays && options_.coupled_weight_decay)
       formula = optim_internal::with_coupled_decay(
           std::move(formula), float(*options_.coupled_weight_decay), all_slots().size());
     const float decay = decays ? float(options_.weight_decay.value_or(0.0)) * rate : 0.0f;
-    formulas.push_back({std::move(formula), decay});
+    formulas.push_back({std::move(formula), decay, gpu});
   };
   if (step.factors.empty() && step.ratios.empty()) {
     add(false, 1, 1);

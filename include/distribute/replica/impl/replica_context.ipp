@@ -175,14 +175,35 @@ DISTRIBUTE_INLINE void launch_updates(std::span<const VariableUpdate> updates, i
   for (UpdateTarget& target : targets) target.store();
 }
 
+/// Those with the same numbers together, first those of the first one.
+DISTRIBUTE_INLINE void update_in_groups(std::span<const VariableUpdate> updates, int replica,
+                                        const GpuUpdate& gpu, size_t first) {
+  std::vector<bool> done(updates.size(), false);
+  for (size_t begin = 0; begin < updates.size(); ++begin) {
+    if (done[begin]) continue;
+    GpuUpdate one = gpu;
+    one.formula.numbers = gpu.own.at(first + begin).numbers;
+    one.decay = gpu.own[first + begin].decay;
+    std::vector<VariableUpdate> group;
+    std::vector<size_t> numbers;
+    for (size_t i = begin; i < updates.size() && group.size() < kUpdatesPerLaunch; ++i) {
+      if (done[i] || gpu.own.at(first + i) != gpu.own[first + begin]) continue;
+      done[i] = true;
+      group.push_back(updates[i]);
+      numbers.push_back(first + i);
+    }
+    launch_updates(group, replica, one, numbers);
+  }
+}
+
 /// The updates of one replica that happen on its GPU.
 DISTRIBUTE_INLINE void update_on_gpu(std::span<const VariableUpdate> updates, int replica,
                                      const GpuUpdate& gpu, size_t first) {
   if (gpu.formula.row.empty())
     throw UnimplementedError(
-        "this optimizer has no formula for GPUs, as Lamb, an optimizer with different rates "
-        "(multiply_learning_rate), and one whose kernel is a mere function: place its variables on "
-        "the CPU");
+        "this optimizer has no formula for GPUs, as its kernel is a mere function: place its "
+        "variables on the CPU");
+  if (!gpu.own.empty()) return update_in_groups(updates, replica, gpu, first);
   for (size_t begin = 0; begin < updates.size(); begin += kUpdatesPerLaunch) {
     const auto part = updates.subspan(begin, std::min(kUpdatesPerLaunch, updates.size() - begin));
     std::vector<size_t> numbers;

@@ -6,6 +6,7 @@
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/elementwise.hpp>
+#include <distribute/strategy/function.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/detail/class_weights.hpp>
 #include <distribute/train/detail/coordinated_steps.hpp>
@@ -16,10 +17,18 @@
 #include <distribute/train/model.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <string>
+#include <typeinfo>
 #include <utility>
 
 namespace distribute::train {
+
+/// The update of a training step as a CUDA graph. Metrics, whose sums are numbers of the host, are
+/// left out.
+struct Model::Recorded {
+  Function<std::function<std::vector<Tensor>(const data::Batch&)>> step;
+};
 
 DISTRIBUTE_INLINE Model::Model(nn::Module& module) : module_(module), strategy_(get_strategy()) {
   named_ = dynamic_cast<nn::NamedModule*>(&module);
@@ -62,6 +71,30 @@ DISTRIBUTE_INLINE void Model::compile(CompileOptions options) {
     accumulator_ = std::make_unique<GradientAccumulator>(options.gradient_accumulation_steps,
                                                          strategy_.extended().num_local_replicas());
   compiled_ = std::make_unique<CompileOptions>(std::move(options));
+  record_steps();
+}
+
+DISTRIBUTE_INLINE void Model::record_steps() {
+  recorded_.reset();
+  const std::vector<Device> devices = strategy_.extended().replica_devices();
+  const bool alone = devices.size() == 1 && is_gpu(devices[0]) && !strategy_.cluster_resolver() &&
+                     strategy_.num_replicas_in_sync() == 1;
+  if (!alone || compiled_->run_eagerly || compiled_->minimize || accumulator_ || named_ ||
+      typeid(*this) != typeid(Model))
+    return;
+  const std::function<std::vector<Tensor>(const data::Batch&)> step =
+      [this](const data::Batch& batch) {
+        const Updated updated = update_weights(batch);
+        if (all_metrics_.empty()) return std::vector<Tensor>{updated.loss};
+        return std::vector<Tensor>{updated.loss, updated.prediction};
+      };
+  recorded_ = std::make_unique<Recorded>(Recorded{function(step)});
+}
+
+DISTRIBUTE_INLINE StepLogs Model::recorded_step(const data::Batch& batch) {
+  const std::vector<Tensor> values = recorded_->step(batch);
+  if (values.size() > 1) update_metrics(batch, values[1]);
+  return {{"loss", values[0]}};
 }
 
 DISTRIBUTE_INLINE void Model::require_compiled(const char* method) const {
@@ -150,8 +183,9 @@ DISTRIBUTE_INLINE void Model::run_step(const PerReplica<data::Batch>& batch, boo
   if (training && accumulator_) accumulator_->begin_step();
   const auto step = [&](const data::Batch& part) {
     if (!training) return test_step(part);
-    return train_step(class_weight_.empty() ? part
-                                            : train_internal::with_weights(part, class_weight_));
+    const data::Batch weighted =
+        class_weight_.empty() ? part : train_internal::with_weights(part, class_weight_);
+    return recorded_ ? recorded_step(weighted) : train_step(weighted);
   };
   unread_.push_back({strategy_.run(step, batch), global_batch_});
 }
@@ -210,12 +244,17 @@ DISTRIBUTE_INLINE void Model::minimize(const Tensor& loss, GradientTape& tape) {
 
 DISTRIBUTE_INLINE StepLogs Model::train_step(const data::Batch& batch) {
   if (named_) return named_step(batch, true);
+  const Updated updated = update_weights(batch);
+  update_metrics(batch, updated.prediction);
+  return {{"loss", updated.loss}};
+}
+
+DISTRIBUTE_INLINE Model::Updated Model::update_weights(const data::Batch& batch) {
   GradientTape tape;
   const Tensor prediction = module_(batch.x, {.training = true});
   const Tensor loss = compute_loss(batch, prediction);
   minimize(loss, tape);
-  update_metrics(batch, prediction);
-  return {{"loss", loss}};
+  return {loss, prediction};
 }
 
 DISTRIBUTE_INLINE StepLogs Model::test_step(const data::Batch& batch) {
@@ -257,6 +296,7 @@ DISTRIBUTE_INLINE History Model::fit(const InputData& data, const FitOptions& op
     throw InvalidArgumentError(
         "fit: `class_weight` is only supported for Models with a single output.");
   class_weight_ = options.class_weight;
+  record_steps();  // anew: parameters may have been frozen since
   std::optional<History> history;
   run_on_all_workers(*this, [&] { history = FitLoop(*this, data, options).run(); });
   return *std::move(history);
