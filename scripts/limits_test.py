@@ -156,6 +156,8 @@ def run(job, name, arguments):
     environment = dict(os.environ, TMPDIR=temporary, OMP_NUM_THREADS="2" if "2 threads" in name else "1",
                        DISTRIBUTE_STARTUP_TIMEOUT="20", LIMITS_TEST=os.path.basename(work),
                        **arguments.environment)
+    if name.startswith("-u") and "ASAN_OPTIONS" in environment:
+        environment["ASAN_OPTIONS"] += ":detect_leaks=0"  # the search for leaks starts a thread
     if name == "no TMPDIR":
         environment["TMPDIR"], before = "/no/such/directory", None
     started = time.monotonic()

@@ -125,7 +125,7 @@ TEST_CASE("under ulimit -v the last megabytes are left to others", "[device][hos
   if (child == 0) {
     rlimit limit{rlim_t{1} << 46, RLIM_INFINITY};
     ::setrlimit(RLIMIT_AS, &limit);  // for address_room()
-    limit.rlim_cur = rlim_t(distribute::address_room()->used + 40 * kMiB);
+    limit.rlim_cur = rlim_t(distribute::address_room()->used + 48 * kMiB);
     ::setrlimit(RLIMIT_AS, &limit);
     HostArena arena;
     bool refused = false;

@@ -40,7 +40,7 @@ namespace base_internal {
 /// Under `ulimit -v` large blocks leave this much to what ends a process when it is refused: the
 /// stack of the main thread, the C library, the code that oneDNN makes.
 /// Units   bytes.
-inline constexpr int64_t kLeftToOthers = 16 << 20;
+inline constexpr int64_t kLeftToOthers = 24 << 20;
 
 /// Whether a block of `bytes` leaves that much. True without `ulimit -v`.
 bool leaves_room_for_others(int64_t bytes);

@@ -119,7 +119,7 @@ DISTRIBUTE_INLINE LayoutPtr image_layout(const Dims& dims, int64_t inner, Memory
 DISTRIBUTE_INLINE void require_room_for_code() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY) return;
-  constexpr size_t kBytes = 8 << 20;
+  constexpr size_t kBytes = 16 << 20;  // 6 MB of code, what a product packs, a stack
   void* const room = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED)
