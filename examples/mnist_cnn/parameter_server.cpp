@@ -37,6 +37,10 @@ int run() {
                        nn::Dense({.units = 10}));
   dist::optim::RMSprop optimizer({.learning_rate = 1e-3});
   nn::metrics::SparseCategoricalAccuracy accuracy("accuracy");
+  // Layers make their variables when they are first called. In every process, so that the
+  // checkpoints of the coordinator, which makes no step, hold them.
+  model(dist::zeros({1, 28, 28, 1}));
+  optimizer.build(model.trainable_variables());
 
   // What workers run. A C++ closure cannot travel: every process registers the same functions by
   // name, and the coordinator sends the name.

@@ -2,7 +2,9 @@
 #include <distribute/estimator/estimator.hpp>
 #include <distribute/estimator/train_and_evaluate.hpp>
 #include <distribute/optim/sgd.hpp>
+#include <distribute/strategy/parameter_server_strategy.hpp>
 
+#include <tests/strategy/server_cluster.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
@@ -357,4 +359,18 @@ TEST_CASE("three workers evaluate, predict and export together", "[train][estima
   if (simd_level() == 2) CHECK(all.to_vector() == predictions[0]);
   // One worker's batches are larger; oneDNN's products for AVX2 round some rows of them otherwise.
   check_close(all, std::vector<double>(predictions[0].begin(), predictions[0].end()), 1e-5);
+}
+
+TEST_CASE("an estimator of a job with servers runs in its own process",
+          "[estimator][parameter_server]") {
+  strategy_test::ServerCluster cluster(1, 1, true);
+  ParameterServerStrategy strategy(cluster.resolver("chief", 0));
+  const auto scope = strategy.scope();
+  nn::Sequential net = small_net();
+  CHECK(Model(net).has_coordinator());
+  Job job;
+  CHECK_FALSE(job.model.has_coordinator());
+  job.train_to(3);
+  CHECK(job.estimator.evaluate(test_data).at("global_step") == 3);
+  CHECK(job.estimator.predict(test_data).shape() == Shape{9, 3});
 }

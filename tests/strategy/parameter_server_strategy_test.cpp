@@ -5,6 +5,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/logical_devices.hpp>
+#include <tests/support/temporary_directory.hpp>
 
 #include <cmath>
 #include <future>
@@ -491,6 +492,30 @@ TEST_CASE("the coordinator is warned of work of its own (case 89)",
   ParameterServerStrategy strategy(cluster.resolver("chief", 0));
   parameter_server_extended(strategy)->set_coordinated();
   CHECK(strategy.run([] { return 3; })[0] == 3);
+}
+
+TEST_CASE("a coordinator does not save what only its workers have made",
+          "[strategy][parameter_server]") {
+  ServerCluster cluster(1, 1, true);
+  ParameterServerStrategy strategy(cluster.resolver("chief", 0));
+  const auto scope = strategy.scope();
+  parameter_server_extended(strategy)->set_coordinated();
+  nn::Sequential net(nn::Flatten(), nn::Dense({.units = 2}));
+  optim::Adam adam;
+  optim::SGD sgd;
+  const TemporaryDirectory directory;
+  const auto save = [&](const Trackable& object) {
+    train::Checkpoint checkpoint(train::CheckpointParts{{"part", &object}});
+    return checkpoint.write(directory / "ckpt");
+  };
+  const std::string message = "not all variables of 'part' are known to the coordinator";
+  check_throws<FailedPreconditionError>([&] { save(net); }, message);
+  check_throws<FailedPreconditionError>([&] { save(adam); }, message);
+  net(zeros({1, 3}));
+  adam.build(net.trainable_variables());
+  for (const Trackable* complete : {static_cast<Trackable*>(&net), static_cast<Trackable*>(&adam),
+                                    static_cast<Trackable*>(&sgd)})
+    CHECK(save(*complete) == directory / "ckpt");
 }
 
 TEST_CASE("a variable that only one worker creates is an error with its task and name",

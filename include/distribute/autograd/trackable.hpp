@@ -45,6 +45,8 @@ class Trackable {
   virtual std::vector<NamedVariable> own_variables() const { return {}; }
   virtual std::vector<Child> children() const { return {}; }
   virtual std::vector<SlotVariable> slot_variables() const { return {}; }
+  /// False while it has to make variables, as layers before the first call.
+  virtual bool built() const { return true; }
 
   /// Deferred restoration: variables and parts created from now on get their values from here.
   void set_restorer(std::shared_ptr<Restorer> restorer) const { restorer_ = std::move(restorer); }

@@ -77,7 +77,7 @@ class Module : public Trackable {
   /// Creates the module's own weights for inputs of this shape unless they exist. Inside a replica
   /// every replica of the strategy must call it.
   void ensure_built(const Shape& input);
-  bool built() const;
+  bool built() const override;
 
   /// The name given, or kind and number ("conv2d_1").
   std::string name() const;

@@ -149,6 +149,7 @@ class Optimizer : public Trackable {
   void build(const std::vector<Variable>& variables);
   DISTRIBUTE_INLINE std::vector<NamedVariable> own_variables() const override;
   DISTRIBUTE_INLINE std::vector<SlotVariable> slot_variables() const override;
+  bool built() const override { return all_slots().empty() || !slot_variables().empty(); }
 
  protected:
   using Slot = SlotSpec;

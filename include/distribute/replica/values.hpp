@@ -25,7 +25,8 @@ class PerReplica {
   using value_type = T;
   PerReplica() = default;
   explicit PerReplica(std::vector<T> values) : values_(std::move(values)) {}
-  const std::vector<T>& values() const { return values_; }
+  const std::vector<T>& values() const& { return values_; }
+  std::vector<T> values() && { return std::move(values_); }  // for (x : strategy.run(fn).values())
   size_t size() const { return values_.size(); }
   /// Throws  InvalidArgumentError when the value has no component for this replica.
   typename std::vector<T>::const_reference operator[](size_t replica) const {

@@ -77,6 +77,8 @@ class StrategyExtended : public SyncGroup {
   virtual bool supports_per_replica_input() const { return false; }
   /// True on the process that writes checkpoints and summaries.
   virtual bool should_checkpoint() const { return true; }
+  /// Whether a coordinator in this process gives the steps to workers.
+  virtual bool has_coordinator() const { return false; }
   virtual bool should_save_summary() const { return true; }
 
   /// The replicas' values reduced to one, a copy on each device of `destinations`.

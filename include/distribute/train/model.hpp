@@ -150,6 +150,8 @@ class Model {
   Strategy& strategy() const { return strategy_; }
   /// Whether steps run on the workers of a coordinator.
   bool has_coordinator() const { return coordinated_ != nullptr; }
+  /// For jobs whose workers train by themselves, without Server::join(): steps run in this process.
+  void run_without_coordinator();
   /// True on the worker that writes files.
   bool is_chief() const;
   /// Throws  FailedPreconditionError before compile.

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
@@ -15,6 +16,7 @@
 #include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/strategy.hpp>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -91,8 +93,36 @@ DISTRIBUTE_INLINE void add_states(ValuesToSave& values, const ProgramGraph& prog
   }
 }
 
+/// Whether the object or one of its parts has its variables.
+DISTRIBUTE_INLINE bool is_built(const Trackable& object) {
+  return object.built() || std::ranges::any_of(object.children(), [](const auto& child) {
+           return is_built(*child.object);
+         });
+}
+
+/// What does not exist yet, or on other tasks alone, would be missing in the checkpoint.
+/// Source  keras.Model.save_weights, which warns
+/// Throws  FailedPreconditionError where workers have the variables, as a coordinator gave them the
+///         steps.
+DISTRIBUTE_INLINE void check_built(const train::CheckpointParts& parts,
+                                   const StrategyExtended& extended) {
+  for (const auto& [name, part] : parts) {
+    const auto* object = std::get_if<const Trackable*>(&part);
+    if (!object || is_built(**object)) continue;
+    if (extended.has_coordinator())
+      throw FailedPreconditionError(str_cat(
+          "Checkpoint: not all variables of '", name, "' are known to the coordinator, as only ",
+          "workers have made a step; before the first save call the model here, with zeros in the ",
+          "shape of a batch, and optimizer.build(model.trainable_variables())"));
+    if ((*object)->own_variables().empty())
+      log_warning("checkpoint", str_cat("'", name, "' is saved without weights: its layers make ",
+                                        "them at the first call, which has not come yet"));
+  }
+}
+
 DISTRIBUTE_INLINE ValuesToSave values_to_save(const train::CheckpointParts& parts,
                                               StrategyExtended& extended) {
+  check_built(parts, extended);
   std::optional<ProgramGraph> program;
   std::vector<Tensor> states;
   const auto descriptions = strategy_internal::on_all_workers(extended, [&] {

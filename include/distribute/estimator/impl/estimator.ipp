@@ -57,6 +57,7 @@ namespace distribute::train {
 DISTRIBUTE_INLINE Estimator::Estimator(Model& model, EstimatorOptions options)
     : model_(model), options_(std::move(options)) {
   if (options_.model_dir.empty()) throw InvalidArgumentError("Estimator: model_dir is empty");
+  model_.run_without_coordinator();
 }
 
 DISTRIBUTE_INLINE std::optional<std::string> Estimator::latest_checkpoint() const {

@@ -92,6 +92,7 @@ class ParameterServerExtended final : public LocalReplicas {
   /// distributed datasets are not read there.
   void set_coordinated() { coordinated_ = warns_ = true; }
   DISTRIBUTE_INLINE void check_reads_input() const override;
+  bool has_coordinator() const override { return coordinated_; }
 
  protected:
   DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer> make_reducer(

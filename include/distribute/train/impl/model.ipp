@@ -38,6 +38,8 @@ DISTRIBUTE_INLINE Model::Model(nn::Module& module) : module_(module), strategy_(
 }
 DISTRIBUTE_INLINE Model::~Model() = default;
 
+DISTRIBUTE_INLINE void Model::run_without_coordinator() { coordinated_.reset(); }
+
 DISTRIBUTE_INLINE bool Model::is_chief() const { return strategy_.extended().should_checkpoint(); }
 
 DISTRIBUTE_INLINE void Model::compile(CompileOptions options) {
