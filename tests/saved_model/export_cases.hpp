@@ -7,6 +7,7 @@
 #include <distribute/nn/bidirectional.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/convolution_1d.hpp>
+#include <distribute/nn/convolution_transpose.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/einsum_dense.hpp>
@@ -42,6 +43,7 @@
 #include <distribute/ops/slice.hpp>
 #include <distribute/ops/softmax.hpp>
 #include <distribute/ops/transpose.hpp>
+#include <distribute/preprocessing/normalization.hpp>
 #include <distribute/saved_model/inference_graph.hpp>
 
 #include <functional>
@@ -121,6 +123,25 @@ inline std::vector<Case> convolution_cases() {
                                      .activation = nn::tanh})));
   cases.push_back(
       layers("conv_groups", odd, nn::Conv2D({.filters = 6, .kernel_size = 3, .groups = 2})));
+  cases.push_back(layers("transposed", even,
+                         nn::Conv2DTranspose({.filters = 3,
+                                              .kernel_size = 3,
+                                              .strides = 2,
+                                              .padding = Padding::Same,
+                                              .activation = nn::relu}),
+                         nn::Conv2DTranspose({.filters = 2, .kernel_size = {2, 3}, .strides = 3}),
+                         nn::Conv2DTranspose({.filters = 2,
+                                              .kernel_size = 3,
+                                              .padding = Padding::Same,
+                                              .dilation_rate = 2,
+                                              .use_bias = false})));
+  preprocessing::Normalization scaled;
+  scaled.adapt(even * 0.5f);
+  auto normalized =
+      std::make_shared<nn::Sequential>(preprocessing::Rescaling(0.5f, -1), std::move(scaled),
+                                       nn::Conv2D({.filters = 2, .kernel_size = 3}));
+  (*normalized)(even);
+  cases.push_back({.name = "normalized", .module = normalized, .input = even});
   cases.push_back(layers("depthwise", odd,
                          nn::DepthwiseConv2D({.kernel_size = 3,
                                               .padding = Padding::Same,

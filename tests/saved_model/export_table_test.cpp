@@ -3,7 +3,6 @@
 
 #include <distribute/ops/clip.hpp>
 #include <distribute/ops/conv2d.hpp>
-#include <distribute/ops/conv2d_transpose.hpp>
 #include <distribute/ops/cross_entropy.hpp>
 #include <distribute/ops/cumulative.hpp>
 #include <distribute/ops/layer_norm.hpp>
@@ -129,10 +128,6 @@ std::map<std::string, Function> refused_functions() {
       {"conv2d_backprop_input",
        [](const Tensor& x) {
          return nn::conv2d_backprop_input(x.shape().with(3, 1), ones({1, 1, 1, 2}), x);
-       }},
-      {"conv2d_transpose",
-       [](const Tensor& x) {
-         return nn::conv2d_transpose(x, ones({1, 1, 3, 2}));
        }},
       {"conv2d_backprop_filter",
        [](const Tensor& x) {

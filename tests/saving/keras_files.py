@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Writes the files of Keras in tests/saving/files, or uses Keras on files of this library.
 
-Usage: keras_files.py make DIR | resnet50 DIR | check DIR
+Usage: keras_files.py make DIR | trained DIR | resnet50 DIR | check DIR
 make: NAME.weights.h5, text.keras, text.h5 and expected.json (inputs and outputs).
+trained: trained_* with optimizers, graph.keras, and trained.json (what they compute, and the weights
+after the next step).
 resnet50: resnet50.weights.h5 of keras.applications and resnet50.json.
 check: loads DIR/*.weights.h5 and DIR/*.keras that the tests wrote and prints what they compute.
 Exit status 77: no Keras.
@@ -117,6 +119,69 @@ def make(folder):
     (folder / "expected.json").write_text(json.dumps(expected))
 
 
+def trained_model():
+    return keras.Sequential([L.Input((3,)), L.Dense(4, activation="tanh"), L.BatchNormalization(),
+                             L.Dense(2)])
+
+
+OPTIMIZERS = {
+    "adam": lambda: keras.optimizers.Adam(0.03, amsgrad=True, use_ema=True),
+    "rmsprop": lambda: keras.optimizers.RMSprop(0.02, momentum=0.9, centered=True),
+    "sgd": lambda: keras.optimizers.SGD(keras.optimizers.schedules.ExponentialDecay(0.1, 5, 0.5),
+                                        momentum=0.9)}
+
+
+def step_data():
+    return np.round(numbers((8, 3), 40), 2), np.round(numbers((8, 2), 41), 2)
+
+
+def graph():
+    picture, vector = keras.Input((4, 4, 1), name="picture"), keras.Input((3,), name="vector")
+    shared = L.Dense(3, activation="relu", name="shared")
+    low = keras.Sequential([L.Dense(5, activation="gelu"), L.Dense(3)], name="low")(vector)
+    high = L.Dense(3, name="high")(L.Flatten()(L.Conv2D(2, 3, activation="relu")(picture)))
+    one, two = shared(high), shared(shared(low))
+    both = L.Concatenate(name="both")([one, two])
+    return keras.Model([picture, vector], {"sum": L.Add()([one, two]),
+                                           "out": L.Dense(2, name="out")(both)})
+
+
+def trained(folder):
+    keras.utils.set_random_seed(2)
+    x, y = step_data()
+    expected = {"x": listed(x), "y": listed(y)}
+    for name, path in {"adam": "trained_adam.keras", "rmsprop": "trained_rmsprop.weights.h5",
+                       "sgd": "trained_sgd.h5"}.items():
+        model = trained_model()
+        model.compile(OPTIMIZERS[name](), "mse")
+        for _ in range(3):
+            model.train_on_batch(x, y)
+        model.save_weights(folder / path) if "weights" in path else model.save(folder / path)
+        model.train_on_batch(x, y)
+        expected[name] = listed(np.concatenate([np.ravel(w) for w in model.get_weights()]))
+    model = graph()
+    randomize(model)
+    model.save(folder / "graph.keras")
+    answers = model.predict([np.reshape(numbers((2, 16), 50), (2, 4, 4, 1)), x[:2]], verbose=0)
+    expected["graph"] = {"picture": listed(numbers((2, 16), 50)),
+                         **{key: listed(value) for key, value in answers.items()}}
+    (folder / "trained.json").write_text(json.dumps(expected))
+
+
+def next_step(path, name):
+    """The weights after a step from what the file has of model and optimizer."""
+    if path.suffix == ".keras":
+        model = keras.models.load_model(path)
+        model.compile(model.optimizer, "mse")
+    else:
+        model = trained_model()
+        model.compile(OPTIMIZERS[name](), "mse")
+        model.optimizer.build(model.trainable_variables)
+        model.load_weights(path)
+    model.train_on_batch(*step_data())
+    return listed(np.concatenate([np.ravel(w) for w in model.get_weights()]))
+
+
 def resnet50(folder):
     model = keras.applications.ResNet50(weights=None, classifier_activation=None)
     randomize(model)
@@ -131,16 +196,23 @@ def check(folder):
     expected = json.loads((folder / "expected.json").read_text())
     for path in sorted(folder.glob("ours_*")):
         name = path.name.split(".")[0].removeprefix("ours_")
+        if name.startswith("trained_"):
+            answers[path.name] = next_step(path, name.removeprefix("trained_"))
+            continue
         if path.suffix == ".keras":
             model = keras.models.load_model(path)
         else:
             model = globals()[name]()
             model.load_weights(path)
         x = expected[name]["x"]
+        if isinstance(x, list):
+            y = model.predict([np.reshape(one["values"], one["shape"]) for one in x], verbose=0)
+            answers[path.name] = {key: listed(value) for key, value in y.items()}
+            continue
         y = model.predict(np.reshape(x["values"], x["shape"]), verbose=0)
         answers[path.name] = listed(y)
     (folder / "answers.json").write_text(json.dumps(answers))
 
 
 if __name__ == "__main__":
-    {"make": make, "resnet50": resnet50, "check": check}[sys.argv[1]](pathlib.Path(sys.argv[2]))
+    {"make": make, "trained": trained, "resnet50": resnet50, "check": check}[sys.argv[1]](pathlib.Path(sys.argv[2]))

@@ -76,7 +76,7 @@ TEST_CASE("save_model: what it cannot describe is one error", "[saving][keras_mo
                                      "must end in .keras");
   keras_models::Attention module;
   check_throws<UnimplementedError>([&] { saving::save_model(module, directory / "a.keras"); },
-                                   "only a Sequential");
+                                   "only a Sequential or a Functional");
   CHECK(std::filesystem::is_empty(directory.path()));
 }
 

@@ -208,6 +208,7 @@
 #include <distribute/nn/impl/probability_metrics.ipp>
 #include <distribute/nn/impl/regression_losses.ipp>
 #include <distribute/nn/impl/regression_metrics.ipp>
+#include <distribute/nn/impl/summary_table.ipp>
 
 #include <distribute/optim/impl/constraints.ipp>
 #include <distribute/optim/impl/element_kernels.ipp>

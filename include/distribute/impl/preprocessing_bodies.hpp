@@ -112,6 +112,7 @@
 #include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/policy.ipp>
 #include <distribute/nn/impl/replica_calls.ipp>
+#include <distribute/nn/impl/summary_table.ipp>
 
 #include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>

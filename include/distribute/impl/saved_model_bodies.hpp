@@ -175,6 +175,7 @@
 #include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
 #include <distribute/nn/impl/policy.ipp>
+#include <distribute/nn/impl/summary_table.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batch.ipp>

@@ -131,22 +131,28 @@
 #include <distribute/autograd/impl/variable.ipp>
 
 #include <distribute/ops/impl/activation.ipp>
+#include <distribute/ops/impl/attention.ipp>
+#include <distribute/ops/impl/attention_blocks.ipp>
 #include <distribute/ops/impl/batch_norm.ipp>
 #include <distribute/ops/impl/broadcast.ipp>
 #include <distribute/ops/impl/cast.ipp>
 #include <distribute/ops/impl/channel_block.ipp>
 #include <distribute/ops/impl/channel_norm.ipp>
+#include <distribute/ops/impl/clip.ipp>
 #include <distribute/ops/impl/concat.ipp>
 #include <distribute/ops/impl/conv2d.ipp>
+#include <distribute/ops/impl/conv2d_transpose.ipp>
 #include <distribute/ops/impl/draw_log.ipp>
 #include <distribute/ops/impl/elementwise.ipp>
 #include <distribute/ops/impl/flat_loop.ipp>
 #include <distribute/ops/impl/gather.ipp>
+#include <distribute/ops/impl/gpu_attention.ipp>
 #include <distribute/ops/impl/gpu_batch_norm.ipp>
 #include <distribute/ops/impl/gpu_lines.ipp>
 #include <distribute/ops/impl/gpu_loops.ipp>
 #include <distribute/ops/impl/layer_norm.ipp>
 #include <distribute/ops/impl/matmul.ipp>
+#include <distribute/ops/impl/norm.ipp>
 #include <distribute/ops/impl/pad.ipp>
 #include <distribute/ops/impl/pool.ipp>
 #include <distribute/ops/impl/random.ipp>
@@ -172,18 +178,23 @@
 
 #include <distribute/nn/impl/activation.ipp>
 #include <distribute/nn/impl/activation_layers.ipp>
+#include <distribute/nn/impl/attention.ipp>
 #include <distribute/nn/impl/bidirectional.ipp>
 #include <distribute/nn/impl/convolution.ipp>
 #include <distribute/nn/impl/convolution_1d.ipp>
+#include <distribute/nn/impl/convolution_transpose.ipp>
 #include <distribute/nn/impl/dense.ipp>
 #include <distribute/nn/impl/dropout.ipp>
 #include <distribute/nn/impl/embedding.ipp>
 #include <distribute/nn/impl/flatten.ipp>
+#include <distribute/nn/impl/functional.ipp>
 #include <distribute/nn/impl/initializers.ipp>
+#include <distribute/nn/impl/merging.ipp>
 #include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_list.ipp>
 #include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
+#include <distribute/nn/impl/named_module.ipp>
 #include <distribute/nn/impl/normalization.ipp>
 #include <distribute/nn/impl/policy.ipp>
 #include <distribute/nn/impl/pooling.ipp>
@@ -192,6 +203,14 @@
 #include <distribute/nn/impl/replica_calls.ipp>
 #include <distribute/nn/impl/reshaping.ipp>
 #include <distribute/nn/impl/sequential.ipp>
+#include <distribute/nn/impl/summary_table.ipp>
+
+#include <distribute/optim/impl/constraints.ipp>
+#include <distribute/optim/impl/element_kernels.ipp>
+#include <distribute/optim/impl/optimizer.ipp>
+#include <distribute/optim/impl/optimizer_text.ipp>
+#include <distribute/optim/impl/slot_table.ipp>
+#include <distribute/optim/impl/unused_parameters.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batch.ipp>
@@ -292,10 +311,14 @@
 #include <distribute/checkpoint/impl/worker_path.ipp>
 
 #include <distribute/saving/impl/assign_weights.ipp>
+#include <distribute/saving/impl/config_reader.ipp>
 #include <distribute/saving/impl/hdf5_file.ipp>
 #include <distribute/saving/impl/hdf5_file_stub.ipp>
 #include <distribute/saving/impl/keras_model.ipp>
 #include <distribute/saving/impl/layer_config.ipp>
+#include <distribute/saving/impl/layer_maker.ipp>
+#include <distribute/saving/impl/model_maker.ipp>
+#include <distribute/saving/impl/optimizer_state.ipp>
 #include <distribute/saving/impl/registration.ipp>
 #include <distribute/saving/impl/safetensors.ipp>
 #include <distribute/saving/impl/tensor_bytes.ipp>

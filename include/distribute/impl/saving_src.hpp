@@ -3,10 +3,14 @@
 /// Written by tools/check_umbrella.py.
 
 #include <distribute/saving/impl/assign_weights.ipp>
+#include <distribute/saving/impl/config_reader.ipp>
 #include <distribute/saving/impl/hdf5_file.ipp>
 #include <distribute/saving/impl/hdf5_file_stub.ipp>
 #include <distribute/saving/impl/keras_model.ipp>
 #include <distribute/saving/impl/layer_config.ipp>
+#include <distribute/saving/impl/layer_maker.ipp>
+#include <distribute/saving/impl/model_maker.ipp>
+#include <distribute/saving/impl/optimizer_state.ipp>
 #include <distribute/saving/impl/registration.ipp>
 #include <distribute/saving/impl/safetensors.ipp>
 #include <distribute/saving/impl/tensor_bytes.ipp>

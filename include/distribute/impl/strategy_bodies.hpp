@@ -264,6 +264,7 @@
 #include <distribute/nn/impl/reshaping.ipp>
 #include <distribute/nn/impl/resnet.ipp>
 #include <distribute/nn/impl/sequential.ipp>
+#include <distribute/nn/impl/summary_table.ipp>
 
 #include <distribute/optim/impl/adadelta.ipp>
 #include <distribute/optim/impl/adagrad.ipp>

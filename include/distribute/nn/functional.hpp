@@ -5,6 +5,7 @@
 #include <distribute/nn/named_module.hpp>
 
 #include <concepts>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +13,8 @@
 namespace distribute::nn {
 
 /// A graph of layers. Every apply() computes an example at once: so layers are built, in the order
-/// of the calls, and a wrong shape is an error in the line that made it. Make it in the strategy's
+/// of the calls, and a wrong shape is an error in the line that made it. Masks flow from layer to
+/// layer. Make it in the strategy's
 /// scope.
 ///
 ///   nn::Functional model;
@@ -40,10 +42,15 @@ class Functional : public NamedModule {
   Layer& add(Layer layer) {
     return Module::add(std::string(), std::move(layer));
   }
+  Module& add(std::unique_ptr<Module> layer) {
+    add_child({}, std::move(layer));
+    return child(num_children() - 1);
+  }
   /// Throws  InvalidArgumentError for a layer of another model, or one of several inputs; what the
   ///         layer throws for the shape.
   Node apply(Module& layer, const Node& x);
-  /// The same for layers of several inputs, such as Add and Concatenate.
+  /// The same for layers of several inputs, such as Add and Concatenate, and MultiHeadAttention of
+  /// query, value and, if given, key.
   Node apply(Module& layer, const std::vector<Node>& inputs);
   template <std::derived_from<Module> Layer>
   requires(!std::is_lvalue_reference_v<Layer>) Node apply(Layer&& layer, const Node& x) {
@@ -57,14 +64,27 @@ class Functional : public NamedModule {
   /// Throws  InvalidArgumentError for a name that is taken.
   void output(const std::string& name, const Node& y);
 
- private:
+  /// Also says what each layer is connected to: layer, number of its call, 0.
+  /// Source  tf.keras.Model.summary
+  std::string summary() const;
+
+  /// One call of a layer; numbers are those of nodes.
   struct Step {
     Module* layer;
     std::vector<size_t> inputs;
     size_t result;
   };
-  static Tensor compute(const Step& step, const std::vector<Tensor>& values,
-                        const CallOptions& options);
+  const std::vector<Step>& steps() const { return steps_; }
+  /// In the order of input_names() and output_names().
+  const std::vector<size_t>& input_nodes() const { return inputs_; }
+  const std::vector<size_t>& output_nodes() const { return outputs_; }
+  /// Of an example, with a batch of 1.
+  InputSpec node_spec(size_t node) const {
+    return {examples_.at(node).shape(), examples_.at(node).dtype()};
+  }
+
+ private:
+  static Masked compute(const Step& step, const std::vector<Masked>& inputs, bool training);
   Node add_value(Tensor example);
   DISTRIBUTE_INLINE NamedTensors call_named(const NamedTensors& inputs,
                                             CallOptions options) override;

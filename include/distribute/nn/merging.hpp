@@ -71,6 +71,7 @@ struct ConcatenateOptions {  // options of Concatenate
 class Concatenate : public MultiInputModule {
  public:
   explicit Concatenate(ConcatenateOptions options = {});
+  int axis() const { return axis_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call_all(std::span<const Tensor> inputs, CallOptions options) override;

@@ -4,6 +4,8 @@
 #include <distribute/base/config.hpp>
 #include <distribute/nn/module.hpp>
 
+#include <memory>
+
 namespace distribute::nn {
 
 /// Calls its layers in order, each with the mask of the one before it; owns them. Sequential
@@ -22,6 +24,10 @@ class Sequential : public Module {
   template <std::derived_from<Module> Layer>
   Layer& append(Layer layer) {
     return Module::add(std::string(), std::move(layer));
+  }
+  Module& append(std::unique_ptr<Module> layer) {
+    add_child({}, std::move(layer));
+    return child(num_children() - 1);
   }
   size_t size() const { return num_children(); }
   Module& operator[](size_t index) const { return child(index); }

@@ -4,20 +4,29 @@
 #include <distribute/base/config.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/nn/module.hpp>
+#include <distribute/optim/optimizer.hpp>
 
 #include <string>
 
 namespace distribute::saving {
+
+/// What save_weights and save_model write beside the weights.
+struct SaveWeightsOptions {
+  /// Its steps, learning rate and slots, in Keras's files alone ("optimizer/vars/0", ...).
+  optim::Optimizer* optimizer = nullptr;
+};
 
 /// Writes all weights of a module that was called once. The ending says how: `.weights.h5` as
 /// Keras 3 (layers/dense/vars/0, ...), `.safetensors` by the names of the variables. The file
 /// appears whole or not at all. With several workers every worker calls it, and the chief's file
 /// stays.
 /// Blocks  until the chief's file is complete.
-/// Throws  InvalidArgumentError for another ending; FailedPreconditionError for a module without
+/// Throws  InvalidArgumentError for another ending, or an optimizer in safetensors;
+/// FailedPreconditionError for a module without
 ///         weights; UnimplementedError in a build without libhdf5; what files throw.
 /// Source  tf.keras.Model.save_weights
-void save_weights(nn::Module& module, const std::string& path);
+void save_weights(nn::Module& module, const std::string& path,
+                  const SaveWeightsOptions& options = {});
 
 /// What load_weights may pass over.
 struct LoadWeightsOptions {
@@ -26,6 +35,9 @@ struct LoadWeightsOptions {
   bool by_name = false;
   /// Weights that the file does not have, or of another shape or type, keep their values.
   bool skip_mismatch = false;
+  /// Gets steps, learning rate and slots from files of Keras 3, for the trained variables in the
+  /// order in which Keras has them. Not Nadam.
+  optim::Optimizer* optimizer = nullptr;
 };
 
 /// Gives a module that was called once the weights of a file: `.weights.h5` and `.keras` of Keras
@@ -33,7 +45,8 @@ struct LoadWeightsOptions {
 /// `.h5` of Keras 2 and 3 (weights alone or with a model), `.safetensors`. All values are read and
 /// checked before the first is assigned. Floating values take the dtype of the variable. Every
 /// worker calls it and reads the file.
-/// Throws  NotFoundError for a file or a weight that is missing, InvalidArgumentError for one of
+/// Throws  NotFoundError for a file, a weight or an optimizer that is missing, InvalidArgumentError
+/// for one of
 ///         another shape, with variable, file and both shapes; DataLossError for a damaged file;
 ///         UnimplementedError in a build without libhdf5 or libzip. Then nothing is assigned.
 /// Source  tf.keras.Model.load_weights

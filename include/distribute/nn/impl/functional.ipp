@@ -1,8 +1,14 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/nn/attention.hpp>
+#include <distribute/nn/detail/summary_table.hpp>
 #include <distribute/nn/functional.hpp>
 #include <distribute/nn/merging.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/elementwise.hpp>
+
+#include <algorithm>
+#include <map>
 
 namespace distribute::nn {
 
@@ -37,8 +43,12 @@ DISTRIBUTE_INLINE Functional::Node Functional::apply(Module& layer,
     throw InvalidArgumentError(
         str_cat("layer '", layer.name(), "' is not part of this model: add() gives one that is"));
   Step step{&layer, {}, examples_.size()};
-  for (const Node& node : inputs) step.inputs.push_back(node.index);
-  const Node node = add_value(compute(step, examples_, {}));
+  std::vector<Masked> examples;
+  for (const Node& node : inputs) {
+    step.inputs.push_back(node.index);
+    examples.push_back({examples_.at(node.index), {}});
+  }
+  const Node node = add_value(compute(step, examples, false).value);
   steps_.push_back(std::move(step));
   return node;
 }
@@ -48,25 +58,82 @@ DISTRIBUTE_INLINE void Functional::output(const std::string& name, const Node& y
   outputs_.push_back(y.index);
 }
 
-DISTRIBUTE_INLINE Tensor Functional::compute(const Step& step, const std::vector<Tensor>& values,
-                                             const CallOptions& options) {
-  if (step.inputs.size() == 1) return (*step.layer)(values.at(step.inputs[0]), options);
+DISTRIBUTE_INLINE std::string Functional::summary() const {
+  using nn_internal::summary_line;
+  std::string lines;
+  std::vector<std::string> sources(examples_.size());
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    sources[inputs_[i]] = input_names()[i] + "[0][0]";
+    lines +=
+        summary_line(input_names()[i], "input_layer", node_spec(inputs_[i]).shape, 0) + "\t-\n";
+  }
+  std::vector<std::pair<const Module*, std::string>> connections;  // of each layer
+  std::map<const Module*, int64_t> calls;
+  for (const Step& step : steps_) {
+    if (calls[step.layer] == 0) connections.push_back({step.layer, {}});
+    sources[step.result] = str_cat(step.layer->name(), "[", calls[step.layer]++, "][0]");
+    const auto own = std::find_if(connections.begin(), connections.end(),
+                                  [&](const auto& one) { return one.first == step.layer; });
+    for (const size_t input : step.inputs)
+      own->second += (own->second.empty() ? "" : ", ") + sources[input];
+  }
+  for (const auto& [layer, from] : connections)
+    lines += summary_line(layer->name(), layer->class_name(), layer->output_shape(),
+                          layer->count_params()) +
+             "\t" + from + "\n";
+  return nn_internal::summary_table(*this, lines, 4);
+}
+
+/// The mask of what was made of several tensors: where all count.
+DISTRIBUTE_INLINE Tensor joined_mask(const Module& layer, const std::vector<Masked>& inputs) {
+  Tensor mask;
+  for (const Masked& input : inputs)
+    if (input.mask) mask = mask ? logical_and(mask, input.mask) : input.mask;
+  const auto* joined = dynamic_cast<const Concatenate*>(&layer);
+  const int last = inputs[0].value.shape().rank() - 1;
+  if (mask && joined && joined->axis() != -1 && joined->axis() != last)
+    throw UnimplementedError(str_cat("layer '", layer.name(), "' joins masked tensors along axis ",
+                                     joined->axis(), ": only along the last one"));
+  return mask;
+}
+
+DISTRIBUTE_INLINE Masked Functional::compute(const Step& step, const std::vector<Masked>& inputs,
+                                             bool training) {
+  if (inputs.size() == 1)
+    return step.layer->call_with_mask(inputs[0].value,
+                                      {.training = training, .mask = inputs[0].mask});
+  if (auto* attention = dynamic_cast<MultiHeadAttention*>(step.layer)) {
+    if (inputs.size() > 3)
+      throw InvalidArgumentError("attention takes query, value and key, not " +
+                                 std::to_string(inputs.size()) + " tensors");
+    MultiHeadAttentionCall call{
+        .query_mask = inputs[0].mask, .value_mask = inputs[1].mask, .training = training};
+    if (inputs.size() == 3) call.key = inputs[2].value, call.key_mask = inputs[2].mask;
+    return {(*attention)(inputs[0].value, inputs[1].value, call), inputs[0].mask};
+  }
   auto* merging = dynamic_cast<MultiInputModule*>(step.layer);
   if (!merging)
     throw InvalidArgumentError(
-        str_cat("layer '", step.layer->name(), "' takes one tensor, not ", step.inputs.size()));
-  std::vector<Tensor> inputs;
-  for (const size_t input : step.inputs) inputs.push_back(values.at(input));
-  return (*merging)(inputs, options);
+        str_cat("layer '", step.layer->name(), "' takes one tensor, not ", inputs.size()));
+  std::vector<Tensor> values;
+  for (const Masked& input : inputs) values.push_back(input.value);
+  return {(*merging)(values, {.training = training}), joined_mask(*step.layer, inputs)};
 }
 
 DISTRIBUTE_INLINE NamedTensors Functional::call_named(const NamedTensors& inputs,
                                                       CallOptions options) {
-  std::vector<Tensor> values(examples_.size());
-  for (size_t i = 0; i < inputs_.size(); ++i) values[inputs_[i]] = inputs.at(input_names()[i]);
-  for (const Step& step : steps_) values[step.result] = compute(step, values, options);
+  std::vector<Masked> values(examples_.size());
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    values[inputs_[i]] = {inputs.at(input_names()[i]),
+                          inputs_.size() == 1 ? options.mask : Tensor()};
+  for (const Step& step : steps_) {
+    std::vector<Masked> taken;
+    for (const size_t input : step.inputs) taken.push_back(values.at(input));
+    values[step.result] = compute(step, taken, options.training);
+  }
   NamedTensors outputs;
-  for (size_t i = 0; i < outputs_.size(); ++i) outputs[output_names()[i]] = values[outputs_[i]];
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    outputs[output_names()[i]] = values[outputs_[i]].value;
   return outputs;
 }
 

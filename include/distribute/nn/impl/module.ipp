@@ -2,6 +2,7 @@
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/nn/detail/module_names.hpp>
+#include <distribute/nn/detail/summary_table.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/random.hpp>
@@ -341,31 +342,19 @@ DISTRIBUTE_INLINE std::vector<Trackable::Child> Module::children() const {
   return parts;
 }
 
-namespace nn_internal {
-
-DISTRIBUTE_INLINE std::string padded(std::string text, size_t width) {
-  text.resize(std::max(text.size() + 1, width), ' ');
-  return text;
-}
-
-}  // namespace nn_internal
-
-DISTRIBUTE_INLINE void Module::summarize(std::string& table, const std::string& indent) const {
+DISTRIBUTE_INLINE void Module::summarize(std::string& lines, const std::string& indent) const {
   for (const auto& [name, part] : children_) {
-    const std::string shape = part->state_->called ? to_string(part->state_->output) : "?";
-    table += nn_internal::padded(indent + part->name() + " (" + part->kind() + ")", 42);
-    table += nn_internal::padded(shape, 26) + str_cat(part->count_params()) + "\n";
-    part->summarize(table, indent + "  ");
+    lines += nn_internal::summary_line(indent + part->name(), part->kind(), part->output_shape(),
+                                       part->count_params()) +
+             "\n";
+    part->summarize(lines, indent + "  ");
   }
 }
 
 DISTRIBUTE_INLINE std::string Module::summary() const {
-  std::string table = nn_internal::padded("Layer (kind)", 42) +
-                      nn_internal::padded("Output shape", 26) + "Parameters\n";
-  summarize(table, "");
-  int64_t trained = 0;
-  for (const Variable& weight : trainable_variables()) trained += weight.shape().num_elements();
-  return table + str_cat("Total ", count_params(), ", trainable ", trained, "\n");
+  std::string lines;
+  summarize(lines, "");
+  return nn_internal::summary_table(*this, lines);
 }
 
 DISTRIBUTE_INLINE void clear_session() { nn_internal::ModuleNames::of_this_thread()->reset(); }

@@ -10,6 +10,7 @@ namespace distribute::saved_model_internal {
 int lower_convolution(GraphBuilder& b, bool depthwise);
 int lower_pool(GraphBuilder& b, const char* op);
 int lower_average_pool(GraphBuilder& b);
+int lower_transposed_convolution(GraphBuilder& b);
 int lower_batch_norm(GraphBuilder& b);
 int lower_fused_batch_norm(GraphBuilder& b);
 

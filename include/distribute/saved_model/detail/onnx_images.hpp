@@ -8,6 +8,7 @@ namespace distribute::saved_model_internal {
 
 /// Each translates the builder's node.
 OnnxValue onnx_convolution(OnnxBuilder& b);
+OnnxValue onnx_transposed_convolution(OnnxBuilder& b);
 OnnxValue onnx_pool(OnnxBuilder& b);
 OnnxValue onnx_batch_norm(OnnxBuilder& b);
 

@@ -177,7 +177,7 @@ DISTRIBUTE_INLINE EncodedAttributes GraphDefWriter::types_of(const InferenceNode
             {"Tindices", type_attribute(input(node, 1).dtype)},
             {"Taxis", type_attribute(DType::Int32)}};
   if (op == "OneHot") return {{"T", own}, {"TI", first}};
-  if (op == "SelectV2") return {{"T", own}};
+  if (op == "SelectV2" || op == "Conv2DBackpropInput") return {{"T", own}};
   if (op == "StridedSlice") return {{"T", first}, {"Index", type_attribute(DType::Int32)}};
   if (op == "ConcatV2") return {{"T", first}, {"N", attribute_value(int64_t(node.inputs.size()))}};
   return {{"T", first}};
@@ -290,7 +290,7 @@ DISTRIBUTE_INLINE std::string GraphDefWriter::write_window(const InferenceNode& 
     attributes["padding"] = attribute_value(std::string("VALID"));
   }
   std::string bias;
-  if (inputs.size() == 3) {
+  if (inputs.size() == 3 && node.op != "Conv2DBackpropInput") {
     bias = inputs[2];
     inputs.pop_back();
   }

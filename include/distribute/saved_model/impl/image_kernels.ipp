@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/ops/batch_norm.hpp>
+#include <distribute/ops/cast.hpp>
 #include <distribute/ops/conv2d.hpp>
 #include <distribute/ops/pool.hpp>
 #include <distribute/saved_model/detail/image_kernels.hpp>
@@ -44,6 +45,21 @@ DISTRIBUTE_INLINE std::vector<GraphValue> convolve(const KernelCall& c, bool dep
   return {nn::conv2d(x, filters, options)};
 }
 
+/// Sizes are those of the result, with or without batch and channels.
+DISTRIBUTE_INLINE std::vector<GraphValue> convolve_back(const KernelCall& c) {
+  const Tensor &filters = c.tensor(1), &dy = c.tensor(2);
+  nn::Conv2DOptions options;
+  read_window(c, options);
+  options.dilations = image_axes(c, "dilations");
+  const Tensor sizes = cast(c.tensor(0), DType::Int64);
+  const auto given = sizes.data<int64_t>();
+  if (given.size() != 2 && given.size() != 4) c.refuse("its sizes are neither 2 nor 4 numbers");
+  if (filters.shape().rank() != 4 || dy.shape().rank() != 4) c.refuse("it is not of images");
+  const size_t first = given.size() == 4 ? 1 : 0;
+  const Shape result{dy.shape()[0], given[first], given[first + 1], filters.shape()[2]};
+  return {nn::conv2d_backprop_input(result, filters, dy, options)};
+}
+
 template <typename Pool>
 DISTRIBUTE_INLINE Kernel pool_kernel(Pool pool) {
   return [pool](const KernelCall& c) {
@@ -70,6 +86,7 @@ DISTRIBUTE_INLINE const Kernels& image_kernels() {
   static const Kernels kernels = {
       {"Conv2D", [](const KernelCall& c) { return convolve(c, false); }},
       {"DepthwiseConv2dNative", [](const KernelCall& c) { return convolve(c, true); }},
+      {"Conv2DBackpropInput", convolve_back},
       {"MaxPool", pool_kernel(nn::max_pool2d)},
       {"AvgPool", pool_kernel(nn::avg_pool2d)},
       {"FusedBatchNormV3", normalize_batch}};

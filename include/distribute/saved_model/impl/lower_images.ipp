@@ -35,6 +35,21 @@ DISTRIBUTE_INLINE int lower_convolution(GraphBuilder& b, bool depthwise) {
                                b.op().shape, DType::Float32, attributes));
 }
 
+/// The gradient of a convolution by its input. Its sizes are given without batch and channels,
+/// which TensorFlow takes from the operands.
+DISTRIBUTE_INLINE int lower_transposed_convolution(GraphBuilder& b) {
+  const Sizes &strides = b.list("strides"), &dilations = b.list("dilations"), &y = b.op().shape;
+  GraphBuilder::Attributes attributes{
+      {"strides", Sizes{1, strides[0], strides[1], 1}},
+      {"padding", std::string(Padding(b.integer("padding")) == Padding::Same ? "SAME" : "VALID")}};
+  if (dilations != Sizes{1, 1}) attributes["dilations"] = Sizes{1, dilations[0], dilations[1], 1};
+  const int sizes =
+      b.constant(Tensor(Shape{2}, std::vector<int32_t>{int32_t(y[1]), int32_t(y[2])}));
+  const int result =
+      b.add("Conv2DBackpropInput", {sizes, b.in(1), b.in(0)}, y, DType::Float32, attributes);
+  return b.has(2) ? b.binary("AddV2", result, b.in(2)) : result;
+}
+
 DISTRIBUTE_INLINE int lower_pool(GraphBuilder& b, const char* op) {
   const Sizes &size = b.list("ksize"), &strides = b.list("strides");
   GraphBuilder::Attributes attributes{{"ksize", Sizes{1, size[0], size[1], 1}},

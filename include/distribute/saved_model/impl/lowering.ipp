@@ -27,6 +27,7 @@ DISTRIBUTE_INLINE Lower lowering_of(const std::string& op) {
       {"cast", lower_cast},
       {"conv2d", [](B& b) { return lower_convolution(b, false); }},
       {"depthwise_conv2d", [](B& b) { return lower_convolution(b, true); }},
+      {"conv2d_transpose", lower_transposed_convolution},
       {"max_pool2d", [](B& b) { return lower_pool(b, "MaxPool"); }},
       {"avg_pool2d", lower_average_pool},
       {"batch_normalization", lower_batch_norm},

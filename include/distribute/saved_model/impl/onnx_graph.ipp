@@ -37,6 +37,7 @@ DISTRIBUTE_INLINE OnnxWrite onnx_write_of(const std::string& op) {
        }},
       {"Conv2D", onnx_convolution},
       {"DepthwiseConv2dNative", onnx_convolution},
+      {"Conv2DBackpropInput", onnx_transposed_convolution},
       {"MaxPool", onnx_pool},
       {"AvgPool", onnx_pool},
       {"FusedBatchNormV3", onnx_batch_norm},

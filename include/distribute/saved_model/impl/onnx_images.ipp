@@ -60,6 +60,33 @@ DISTRIBUTE_INLINE OnnxValue onnx_convolution(OnnxBuilder& b) {
   return {.channels_first = b.emit("Conv", inputs, b.now().name, attributes)};
 }
 
+/// Filters [height, width, out, in] become [in, out, height, width] by the order of a
+/// convolution's.
+DISTRIBUTE_INLINE OnnxValue onnx_transposed_convolution(OnnxBuilder& b) {
+  const Sizes &f = b.input(1).shape, &x = b.input(2).shape, &y = b.now().shape;
+  const Sizes& strides = b.list("strides");
+  const bool same = std::get<std::string>(b.now().attributes.at("padding")) == "SAME";
+  Sizes holes{1, 1}, pads(4, 0), more(2, 0);  // more: what the result has behind its last window
+  if (b.now().attributes.contains("dilations"))
+    holes = {b.list("dilations")[1], b.list("dilations")[2]};
+  for (size_t a = 0; a < 2; ++a) {
+    if (same) {
+      const WindowAxis axis =
+          window_axis("export_onnx", y[1 + a], f[a], strides[1 + a], holes[a], Padding::Same, 0, 0);
+      pads[a] = axis.pad_before;
+      pads[2 + a] = axis.pad_after;
+    }
+    const int64_t reach = (f[a] - 1) * holes[a] + 1;
+    more[a] = y[1 + a] - ((x[1 + a] - 1) * strides[1 + a] + reach - pads[a] - pads[2 + a]);
+  }
+  OnnxAttributes attributes;
+  attributes.list("kernel_shape", {f[0], f[1]}).list("strides", {strides[1], strides[2]});
+  attributes.list("pads", pads).list("output_padding", more).list("dilations", holes);
+  return {.channels_first =
+              b.emit("ConvTranspose", {b.channels_first(2), convolution_weights(b, 1)},
+                     b.now().name, attributes)};
+}
+
 DISTRIBUTE_INLINE OnnxValue onnx_pool(OnnxBuilder& b) {
   const Sizes& size = b.list("ksize");
   return {.channels_first =

@@ -12,7 +12,7 @@
 namespace distribute::saving_internal {
 
 /// A `.weights.h5` of Keras 3. Reading some weights takes every worker.
-Hdf5Contents weights_h5(const nn::Module& module);
+Hdf5Contents weights_h5(const nn::Module& module, optim::Optimizer* optimizer = nullptr);
 /// By the names of the variables.
 saving::safetensors::Tensors weights_by_name(const nn::Module& module);
 
@@ -22,6 +22,9 @@ bool is_legacy(const Hdf5Reader& file);
 void find_in_keras3(const Hdf5Reader& file, const nn::Module& module, bool by_name,
                     WeightAssignment& weights);
 void find_in_legacy(const Hdf5Reader& file, const nn::Module& module, bool by_name,
+                    WeightAssignment& weights);
+/// Steps, learning rate and slots, which `file` has in Keras's order.
+void find_optimizer(const Hdf5Reader& file, const nn::Module& module, optim::Optimizer& optimizer,
                     WeightAssignment& weights);
 void find_by_name(const saving::safetensors::Tensors& file, const nn::Module& module,
                   WeightAssignment& weights);

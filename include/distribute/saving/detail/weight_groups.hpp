@@ -3,6 +3,7 @@
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/nn/functional.hpp>
 #include <distribute/nn/module.hpp>
 
 #include <string>
@@ -22,6 +23,11 @@ struct WeightGroup {
 /// In Keras's order. Layers without weights count, as they have groups in files, too.
 /// Source  keras.src.saving.saving_lib._save_state
 std::vector<WeightGroup> weight_groups(const nn::Module& module);
+
+/// The layers of a graph that its outputs need: those far from the outputs first, as in Keras,
+/// whose files count layers in this order.
+/// Source  keras.src.ops.function.map_graph
+std::vector<const nn::Module*> layers_in_order(const nn::Functional& model);
 
 /// Whether Keras has this module as a functional model, whose layers have names of their own.
 bool is_functional(const nn::Module& module);

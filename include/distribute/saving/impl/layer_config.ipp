@@ -9,13 +9,20 @@
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/flatten.hpp>
+#include <distribute/nn/functional.hpp>
+#include <distribute/nn/merging.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/reshaping.hpp>
+#include <distribute/nn/sequential.hpp>
 #include <distribute/ops/softmax.hpp>
 #include <distribute/saving/detail/layer_config.hpp>
+#include <distribute/saving/detail/weight_groups.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -30,24 +37,27 @@ using Json = nlohmann::ordered_json;
                                    "; save_weights writes the weights of any model"));
 }
 
+DISTRIBUTE_INLINE std::vector<std::pair<nn::ActivationFunction, const char*>> activations() {
+  using F = nn::ActivationFunction;
+  return {{nullptr, "linear"},
+          {F(nn::linear), "linear"},
+          {F(nn::relu), "relu"},
+          {F(nn::relu6), "relu6"},
+          {F(nn::leaky_relu), "leaky_relu"},
+          {F(nn::elu), "elu"},
+          {F(nn::selu), "selu"},
+          {F(nn::gelu), "gelu"},
+          {F(nn::softplus), "softplus"},
+          {F(nn::silu), "silu"},
+          {F(nn::sigmoid), "sigmoid"},
+          {F(nn::tanh), "tanh"},
+          {F(nn::softmax), "softmax"},
+          {F(nn::log_softmax), "log_softmax"}};
+}
+
 DISTRIBUTE_INLINE std::string activation_name(const nn::Module& layer,
                                               nn::ActivationFunction function) {
-  using F = nn::ActivationFunction;
-  const std::array<std::pair<F, const char*>, 14> names = {{{nullptr, "linear"},
-                                                            {F(nn::linear), "linear"},
-                                                            {F(nn::relu), "relu"},
-                                                            {F(nn::relu6), "relu6"},
-                                                            {F(nn::leaky_relu), "leaky_relu"},
-                                                            {F(nn::elu), "elu"},
-                                                            {F(nn::selu), "selu"},
-                                                            {F(nn::gelu), "gelu"},
-                                                            {F(nn::softplus), "softplus"},
-                                                            {F(nn::silu), "silu"},
-                                                            {F(nn::sigmoid), "sigmoid"},
-                                                            {F(nn::tanh), "tanh"},
-                                                            {F(nn::softmax), "softmax"},
-                                                            {F(nn::log_softmax), "log_softmax"}}};
-  for (const auto& [known, name] : names)
+  for (const auto& [known, name] : activations())
     if (known == function) return name;
   refuse_layer(layer, "has an activation that Keras does not know by name");
 }
@@ -257,29 +267,56 @@ DISTRIBUTE_INLINE bool add_product(const nn::Module& layer, Json& layers) {
   return true;
 }
 
+DISTRIBUTE_INLINE bool add_merging(const nn::Module& layer, Json& layers) {
+  if (const auto* joined = dynamic_cast<const nn::Concatenate*>(&layer)) {
+    layers.push_back(layer_object(layer, "Concatenate", {{"axis", joined->axis()}}));
+    return true;
+  }
+  if (!dynamic_cast<const nn::Merge*>(&layer)) return false;
+  std::string name = layer.class_name();
+  name[0] = char(std::toupper(name[0]));
+  layers.push_back(layer_object(layer, name, Json::object()));
+  return true;
+}
+
+DISTRIBUTE_INLINE Json sequential_object(const nn::Sequential& model);
+DISTRIBUTE_INLINE Json functional_object(const nn::Functional& model);
+
+/// Appends what stands for a layer, also a model.
+DISTRIBUTE_INLINE void add_layer(const nn::Module& layer, Json& layers) {
+  if (const auto* inner = dynamic_cast<const nn::Sequential*>(&layer))
+    layers.push_back(sequential_object(*inner));
+  else if (const auto* graph = dynamic_cast<const nn::Functional*>(&layer))
+    layers.push_back(functional_object(*graph));
+  else if (!add_product(layer, layers) && !add_convolution(layer, layers) &&
+           !add_any_pool(layer, layers) && !add_recurrent(layer, layers) &&
+           !add_normalization(layer, layers) && !add_function(layer, layers) &&
+           !add_merging(layer, layers))
+    refuse_layer(layer, str_cat("is a ", layer.class_name(), ", which has no configuration here"));
+}
+
+/// Sizes with none for the batch.
+DISTRIBUTE_INLINE Json batch_shape(const Shape& sizes) {
+  Json shape = std::vector<int64_t>(sizes.begin(), sizes.end());
+  if (sizes.rank() > 0) shape[0] = nullptr;
+  return shape;
+}
+
+DISTRIBUTE_INLINE Json input_object(const std::string& name, const nn::InputSpec& spec) {
+  return object(
+      "keras.layers", "InputLayer",
+      {{"batch_shape", batch_shape(spec.shape)}, {"dtype", name_of(spec.dtype)}, {"name", name}});
+}
+
 DISTRIBUTE_INLINE Json sequential_object(const nn::Sequential& model) {
   const auto input = model.input_spec();
   if (!input)
     throw FailedPreconditionError(
         str_cat("save_model: '", model.name(), "' was never called; call it once before"));
-  std::vector<int64_t> sizes(input->shape.begin(), input->shape.end());
-  Json shape = sizes;
-  if (!sizes.empty()) shape[0] = nullptr;
+  const Json shape = batch_shape(input->shape);
   Json layers = Json::array();
-  layers.push_back(object("keras.layers", "InputLayer",
-                          {{"batch_shape", shape},
-                           {"dtype", name_of(input->dtype)},
-                           {"name", model.name() + "_input"}}));
-  for (size_t i = 0; i < model.size(); ++i) {
-    const nn::Module& layer = model[i];
-    if (const auto* inner = dynamic_cast<const nn::Sequential*>(&layer))
-      layers.push_back(sequential_object(*inner));
-    else if (!add_product(layer, layers) && !add_convolution(layer, layers) &&
-             !add_any_pool(layer, layers) && !add_recurrent(layer, layers) &&
-             !add_normalization(layer, layers) && !add_function(layer, layers))
-      refuse_layer(layer,
-                   str_cat("is a ", layer.class_name(), ", which has no configuration here"));
-  }
+  layers.push_back(input_object(model.name() + "_input", *input));
+  for (size_t i = 0; i < model.size(); ++i) add_layer(model[i], layers);
   Json config = {{"name", model.name()},
                  {"trainable", model.trainable()},
                  {"dtype", model.dtype_policy().name()},
@@ -290,8 +327,85 @@ DISTRIBUTE_INLINE Json sequential_object(const nn::Sequential& model) {
   return all;
 }
 
-DISTRIBUTE_INLINE std::string model_config(const nn::Sequential& model) {
-  return sequential_object(model).dump();
+/// Where the nodes of a graph come from, in Keras's words: layer, number of its call, output.
+DISTRIBUTE_INLINE std::map<size_t, Json> histories_of(const nn::Functional& model) {
+  std::map<size_t, Json> histories;
+  for (size_t i = 0; i < model.input_nodes().size(); ++i)
+    histories[model.input_nodes()[i]] = {model.input_names()[i], 0, 0};
+  std::map<const nn::Module*, int64_t> calls;
+  for (const nn::Functional::Step& step : model.steps())
+    histories[step.result] = {step.layer->name(), calls[step.layer]++, 0};
+  return histories;
+}
+
+/// The inputs of one call.
+DISTRIBUTE_INLINE Json call_object(const nn::Functional& model, const nn::Functional::Step& step,
+                                   const std::map<size_t, Json>& histories) {
+  Json tensors = Json::array();
+  for (const size_t node : step.inputs) {
+    const nn::InputSpec spec = model.node_spec(node);
+    Json config = {{"shape", batch_shape(spec.shape)},
+                   {"dtype", name_of(spec.dtype)},
+                   {"keras_history", histories.at(node)}};
+    tensors.push_back({{"class_name", "__keras_tensor__"}, {"config", std::move(config)}});
+  }
+  Json arguments = tensors.size() == 1 ? tensors : Json::array({tensors});
+  return {{"args", std::move(arguments)}, {"kwargs", Json::object()}};
+}
+
+/// One end of a graph: its history, or those of several by name.
+DISTRIBUTE_INLINE Json ends_object(const std::vector<std::string>& names,
+                                   const std::vector<size_t>& nodes,
+                                   const std::map<size_t, Json>& histories) {
+  if (nodes.size() == 1) return histories.at(nodes[0]);
+  Json ends = Json::object();
+  for (size_t i = 0; i < nodes.size(); ++i) ends[names[i]] = histories.at(nodes[i]);
+  return ends;
+}
+
+DISTRIBUTE_INLINE Json functional_object(const nn::Functional& model) {
+  const std::map<size_t, Json> histories = histories_of(model);
+  Json layers = Json::array();
+  const auto push = [&](Json layer, Json calls) {
+    layer["name"] = layer.at("config").at("name");
+    layer["inbound_nodes"] = std::move(calls);
+    layers.push_back(std::move(layer));
+  };
+  for (size_t i = 0; i < model.input_nodes().size(); ++i)
+    push(input_object(model.input_names()[i], model.node_spec(model.input_nodes()[i])),
+         Json::array());
+  const std::vector<const nn::Module*> in_order = layers_in_order(model);
+  for (const nn::Functional::Step& step : model.steps())
+    if (std::find(in_order.begin(), in_order.end(), step.layer) == in_order.end())
+      refuse_layer(*step.layer, "leads to no output");
+  for (const nn::Module* layer : in_order) {
+    Json described = Json::array(), calls = Json::array();
+    add_layer(*layer, described);
+    if (described.size() != 1)
+      refuse_layer(*layer,
+                   "is two layers in Keras; give it a layer of its own for its activation "
+                   "or padding");
+    for (const nn::Functional::Step& step : model.steps())
+      if (step.layer == layer) calls.push_back(call_object(model, step, histories));
+    push(std::move(described[0]), std::move(calls));
+  }
+  return object(
+      "keras.src.models.functional", "Functional",
+      {{"name", model.name()},
+       {"trainable", model.trainable()},
+       {"layers", std::move(layers)},
+       {"input_layers", ends_object(model.input_names(), model.input_nodes(), histories)},
+       {"output_layers", ends_object(model.output_names(), model.output_nodes(), histories)}});
+}
+
+DISTRIBUTE_INLINE std::string model_config(const nn::Module& model) {
+  if (const auto* sequential = dynamic_cast<const nn::Sequential*>(&model))
+    return sequential_object(*sequential).dump();
+  if (const auto* graph = dynamic_cast<const nn::Functional*>(&model))
+    return functional_object(*graph).dump();
+  throw UnimplementedError(str_cat("save_model: '", model.name(), "' is a ", model.class_name(),
+                                   ", and only a Sequential or a Functional can be described for ",
+                                   "Keras; save_weights writes the weights of any model"));
 }
 
 }  // namespace distribute::saving_internal

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/saving/detail/optimizer_state.hpp>
 #include <distribute/saving/detail/weight_files.hpp>
 #include <distribute/saving/detail/weight_groups.hpp>
 
@@ -11,7 +12,7 @@
 
 namespace distribute::saving_internal {
 
-DISTRIBUTE_INLINE Hdf5Contents weights_h5(const nn::Module& module) {
+DISTRIBUTE_INLINE Hdf5Contents weights_h5(const nn::Module& module, optim::Optimizer* optimizer) {
   Hdf5Contents contents;
   for (const WeightGroup& group : weight_groups(module)) {
     const std::string place = group.path.empty() ? "vars" : group.path + "/vars";
@@ -19,6 +20,11 @@ DISTRIBUTE_INLINE Hdf5Contents weights_h5(const nn::Module& module) {
     for (size_t i = 0; i < group.variables.size(); ++i)
       contents.arrays[str_cat(place, "/", i)] = train::value_to_save(group.variables[i]);
   }
+  if (!optimizer) return contents;
+  contents.attributes["optimizer/vars"]["name"] = optimizer->name();
+  const std::vector<Variable> state = optimizer_variables(module, *optimizer);
+  for (size_t i = 0; i < state.size(); ++i)
+    contents.arrays[str_cat("optimizer/vars/", i)] = train::value_to_save(state[i]);
   return contents;
 }
 
@@ -235,6 +241,39 @@ DISTRIBUTE_INLINE std::map<std::string, std::string> keys_by_name(
       keys[name] = file.begin()->first.substr(0, file.begin()->first.find('/') + 1) + keys[name];
   }
   return keys;
+}
+
+/// The paths of an optimizer's variables; Keras 2 had another order.
+DISTRIBUTE_INLINE std::vector<std::string> optimizer_paths(const Hdf5Reader& file) {
+  std::vector<std::string> paths;
+  if (is_legacy(file)) {
+    constexpr const char* kGroup = "optimizer_weights";
+    for (const std::string& name : legacy_texts(file, kGroup, "weight_names"))
+      paths.push_back(str_cat(kGroup, "/", name));
+    if (!paths.empty() && !paths[0].ends_with("/iteration"))
+      throw UnimplementedError(file.name() +
+                               ": the optimizer is of Keras 2; load the model "
+                               "without it, or save it anew with Keras 3");
+  } else {
+    const size_t count = count_arrays(file, "optimizer/vars");
+    for (size_t i = 0; i < count; ++i) paths.push_back(str_cat("optimizer/vars/", i));
+  }
+  return paths;
+}
+
+DISTRIBUTE_INLINE void find_optimizer(const Hdf5Reader& file, const nn::Module& module,
+                                      optim::Optimizer& optimizer, WeightAssignment& weights) {
+  const std::vector<Variable> state = optimizer_variables(module, optimizer);
+  const std::vector<std::string> paths = optimizer_paths(file);
+  if (paths.empty()) throw NotFoundError(file.name() + ": there is no optimizer in it");
+  if (paths.size() != state.size())
+    throw InvalidArgumentError(str_cat(
+        file.name(), ": its optimizer has ", paths.size(), " variables, '", optimizer.name(),
+        "' has ", state.size(), ": give it the same class, options and kind of learning rate"));
+  for (size_t i = 0; i < state.size(); ++i) weights.take(found_array(file, state[i], paths[i]));
+  std::erase_if(weights.result().unused, [&](const std::string& path) {
+    return std::find(paths.begin(), paths.end(), path) != paths.end();
+  });
 }
 
 DISTRIBUTE_INLINE void find_by_name(const saving::safetensors::Tensors& file,

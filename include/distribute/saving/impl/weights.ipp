@@ -20,6 +20,8 @@ DISTRIBUTE_INLINE WeightAssignment find_weights(const nn::Module& module, const 
                                                 const saving::LoadWeightsOptions& options) {
   WeightAssignment weights(path, options);
   std::string bytes = value_or_throw(io::read_file(path));
+  if (path.ends_with(".safetensors") && options.optimizer)
+    throw InvalidArgumentError(path + ": files of safetensors have no optimizer");
   if (path.ends_with(".safetensors")) {
     find_by_name(saving::safetensors::deserialize(bytes, path).tensors, module, weights);
     return weights;
@@ -30,6 +32,7 @@ DISTRIBUTE_INLINE WeightAssignment find_weights(const nn::Module& module, const 
     find_in_legacy(file, module, options.by_name, weights);
   else
     find_in_keras3(file, module, options.by_name, weights);
+  if (options.optimizer) find_optimizer(file, module, *options.optimizer, weights);
   return weights;
 }
 
@@ -43,12 +46,15 @@ DISTRIBUTE_INLINE void check_built(const nn::Module& module, const char* functio
 
 namespace distribute::saving {
 
-DISTRIBUTE_INLINE void save_weights(nn::Module& module, const std::string& path) {
+DISTRIBUTE_INLINE void save_weights(nn::Module& module, const std::string& path,
+                                    const SaveWeightsOptions& options) {
   using namespace saving_internal;
   check_built(module, "save_weights");
   std::string bytes;
   if (path.ends_with(".weights.h5"))
-    bytes = encode_hdf5(weights_h5(module));
+    bytes = encode_hdf5(weights_h5(module, options.optimizer));
+  else if (path.ends_with(".safetensors") && options.optimizer)
+    throw InvalidArgumentError(path + ": files of safetensors have no optimizer");
   else if (path.ends_with(".safetensors"))
     bytes = safetensors::serialize(weights_by_name(module), {{"format", "np"}});
   else

@@ -1,0 +1,69 @@
+#pragma once
+#include <distribute/saving/detail/config_reader.hpp>
+#include <distribute/saving/detail/layer_config.hpp>
+
+namespace distribute::saving_internal {
+
+DISTRIBUTE_INLINE ConfigReader::ConfigReader(const Json& object)
+    : config_(object.at("config")),
+      class_name_(object.at("class_name").get<std::string>()),
+      name_(config_.value("name", "")) {}
+
+DISTRIBUTE_INLINE std::string ConfigReader::where() const {
+  return str_cat("layer '", name_, "' (", class_name_, ")");
+}
+
+DISTRIBUTE_INLINE void ConfigReader::refuse(const std::string& what) const {
+  throw UnimplementedError(str_cat("load_model: ", where(), ": ", what,
+                                   " is not known here; build the model in the program, and "
+                                   "load_weights fills it"));
+}
+
+DISTRIBUTE_INLINE const ConfigReader::Json* ConfigReader::find(const std::string& key) {
+  asked_.insert(key);
+  const auto found = config_.find(key);
+  return found == config_.end() || found->is_null() ? nullptr : &*found;
+}
+
+DISTRIBUTE_INLINE nn::ActivationFunction ConfigReader::activation(const std::string& key) {
+  const Json* value = find(key);
+  if (!value) return nullptr;
+  if (value->is_string())
+    for (const auto& [function, name] : activations())
+      if (*value == name) return function;
+  refuse(str_cat(key, " ", value->dump()));
+}
+
+DISTRIBUTE_INLINE std::optional<nn::Size2D> ConfigReader::maybe_pair(const std::string& key) {
+  const Json* value = find(key);
+  if (!value) return std::nullopt;
+  if (value->is_number()) return nn::Size2D(value->get<int64_t>());
+  return nn::Size2D(value->at(0).get<int64_t>(), value->at(1).get<int64_t>());
+}
+
+DISTRIBUTE_INLINE Padding ConfigReader::padding() {
+  const std::string name = get<std::string>("padding", "valid");
+  if (name == "valid") return Padding::Valid;
+  if (name == "same") return Padding::Same;
+  refuse("padding '" + name + "'");
+}
+
+DISTRIBUTE_INLINE void ConfigReader::finish(nn::Module& layer) {
+  if (!name_.empty()) layer.set_name(name_);
+  find("name");
+  if (!get<bool>("trainable", true)) layer.set_trainable(false);
+  if (const Json* dtype = find("dtype")) {
+    const Json& policy = dtype->is_string() ? *dtype : dtype->at("config").at("name");
+    layer.set_dtype_policy(nn::Policy(policy.get<std::string>()));
+  }
+  if (get<std::string>("data_format", "channels_last") != "channels_last")
+    refuse("data_format 'channels_first'");
+  for (const auto& [key, value] : config_.items()) {
+    const bool says_nothing = value.is_null() || value == Json(false) || value.empty() ||
+                              key.ends_with("_initializer") || key == "seed" ||
+                              key == "build_input_shape" || key == "unroll";
+    if (!asked_.contains(key) && !says_nothing) refuse("option '" + key + "'");
+  }
+}
+
+}  // namespace distribute::saving_internal

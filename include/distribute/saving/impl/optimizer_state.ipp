@@ -1,0 +1,88 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/saving/detail/optimizer_state.hpp>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace distribute::saving_internal {
+
+/// The kinds of slots, in groups: within one they follow each other weight by weight.
+DISTRIBUTE_INLINE std::vector<std::vector<std::string>> slot_groups(
+    const std::string& optimizer, std::vector<std::string> kinds) {
+  std::vector<std::vector<std::string>> groups;
+  const auto take_out = [&](const std::string& kind) {
+    const auto found = std::find(kinds.begin(), kinds.end(), kind);
+    if (found == kinds.end()) return false;
+    kinds.erase(found);
+    return true;
+  };
+  if (take_out("average")) groups.push_back({"average"});
+  const bool amsgrad = take_out("vhat");
+  if (optimizer == "RMSprop")
+    for (const std::string& kind : kinds) groups.push_back({kind});
+  else
+    groups.push_back(kinds);
+  if (amsgrad) groups.push_back({"vhat"});
+  return groups;
+}
+
+DISTRIBUTE_INLINE std::vector<Variable> optimizer_variables(const nn::Module& module,
+                                                            optim::Optimizer& optimizer) {
+  if (optimizer.class_name() == "Nadam")
+    throw UnimplementedError(
+        "Nadam keeps no product of momenta, which Keras's files have; save "
+        "and load the weights without the optimizer");
+  const std::vector<Variable> trained = module.trainable_variables();
+  optimizer.build(trained);
+  const std::vector<Trackable::SlotVariable> slots = optimizer.slot_variables();
+  std::vector<std::string> kinds;
+  for (const auto& slot : slots)
+    if (std::find(kinds.begin(), kinds.end(), slot.slot_name) == kinds.end())
+      kinds.push_back(slot.slot_name);
+  std::vector<Variable> all;
+  for (const auto& [name, variable] : optimizer.own_variables()) all.push_back(variable);
+  for (const auto& group : slot_groups(optimizer.class_name(), kinds))
+    for (const Variable& weight : trained)
+      for (const std::string& kind : group) {
+        const auto slot = std::find_if(slots.begin(), slots.end(), [&](const auto& s) {
+          return s.original == weight && s.slot_name == kind;
+        });
+        if (slot == slots.end())
+          throw UnimplementedError(str_cat("'", weight.name(), "' has no ", kind,
+                                           " in this process; train::Checkpoint saves optimizers "
+                                           "of any strategy"));
+        all.push_back(slot->variable);
+      }
+  return all;
+}
+
+DISTRIBUTE_INLINE std::string optimizer_config(const optim::Optimizer& optimizer) {
+  using Json = nlohmann::ordered_json;
+  if (optimizer.class_name().empty())
+    throw UnimplementedError("the class of the optimizer '" + optimizer.name() +
+                             "' has no class_name(), so Keras cannot make it");
+  const optim::OptimizerConfig own = optimizer.get_config();
+  Json config;
+  for (const auto& [name, value] : own.values()) {
+    const bool is_none = std::holds_alternative<std::monostate>(value);
+    if (name == "coupled_weight_decay" && !is_none)
+      throw UnimplementedError("Keras's optimizers have no coupled_weight_decay");
+    if (name == "coupled_weight_decay" || name == "clip_per_replica") continue;
+    if (is_none)
+      config[name] = nullptr;
+    else if (const auto* number = std::get_if<double>(&value))
+      config[name] = name == "ema_overwrite_frequency" ? Json(int64_t(*number)) : Json(*number);
+    else if (const auto* flag = std::get_if<bool>(&value))
+      config[name] = *flag;
+    else if (const auto& text = std::get<std::string>(value); name != "name" || !text.empty())
+      config[name] = text;
+  }
+  return Json({{"module", "keras.optimizers"},
+               {"class_name", optimizer.class_name()},
+               {"config", std::move(config)},
+               {"registered_name", nullptr}})
+      .dump();
+}
+
+}  // namespace distribute::saving_internal

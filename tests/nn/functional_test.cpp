@@ -1,0 +1,83 @@
+#include <distribute/nn/functional.hpp>
+
+#include <distribute/nn/attention.hpp>
+#include <distribute/nn/dense.hpp>
+#include <distribute/nn/embedding.hpp>
+#include <distribute/nn/merging.hpp>
+#include <distribute/nn/recurrent.hpp>
+#include <distribute/ops/elementwise.hpp>
+
+#include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
+#include <tests/support/gradient_check.hpp>
+
+using namespace distribute;
+
+TEST_CASE("summary says what layers of a graph are connected to", "[nn][functional]") {
+  nn::clear_session();
+  nn::Functional model;
+  const auto x = model.input("x", {3});
+  auto& shared = model.add(nn::Dense({.units = 4}));
+  const auto a = model.apply(shared, x);
+  const auto b = model.apply(nn::LSTM({.units = 4}), model.input("steps", {5, 2}));
+  model.output("y", model.apply(nn::Add(), {a, b, model.apply(shared, x)}));
+  CHECK(model.summary() == R"(Model: "functional"
+------------------------------------------------------------------------------------
+ Layer (type)         Output Shape   Param #   Connected to
+====================================================================================
+ x (InputLayer)       (None, 3)            0   -
+ steps (InputLayer)   (None, 5, 2)         0   -
+ dense (Dense)        (None, 4)           16   x[0][0], x[0][0]
+ lstm (LSTM)          (None, 4)          112   steps[0][0]
+ add (Add)            (None, 4)            0   dense[0][0], lstm[0][0], dense[1][0]
+====================================================================================
+ Total params: 128 (512.00 B)
+ Trainable params: 128 (512.00 B)
+ Non-trainable params: 0 (0.00 B)
+)");
+}
+
+TEST_CASE("masks flow through a graph", "[nn][functional]") {
+  nn::Functional model;
+  auto& embedding = model.add(nn::Embedding({.input_dim = 9, .output_dim = 4, .mask_zero = true}));
+  auto& attention = model.add(nn::MultiHeadAttention({.num_heads = 2, .key_dim = 3}));
+  auto& lstm = model.add(nn::LSTM({.units = 3}));
+  const auto words = model.input("words", {5}, DType::Int64);
+  const auto context = model.input("context", {4}, DType::Int64);
+  const auto query = model.apply(embedding, words), value = model.apply(embedding, context);
+  const auto seen = model.apply(attention, {query, value});
+  model.output("y", model.apply(lstm, model.apply(nn::Add(), {query, seen})));
+
+  const Tensor w(Shape{2, 5}, std::vector<int64_t>{1, 2, 3, 0, 0, 4, 5, 6, 7, 8});
+  const Tensor c(Shape{2, 4}, std::vector<int64_t>{3, 4, 0, 0, 1, 2, 3, 0});
+  const auto q = embedding.call_with_mask(w), v = embedding.call_with_mask(c);
+  const Tensor attended = attention(q.value, v.value, {.query_mask = q.mask, .value_mask = v.mask});
+  const Tensor wanted = lstm(q.value + attended, {.mask = q.mask});
+  const auto outputs = model(nn::NamedTensors{{"words", w}, {"context", c}});
+  CHECK(outputs.at("y").to_vector() == wanted.to_vector());
+  // Without masks it is something else.
+  CHECK(lstm(q.value + attention(q.value, v.value)).to_vector() != wanted.to_vector());
+}
+
+TEST_CASE("attention in a graph takes query, value and key", "[nn][functional]") {
+  nn::Functional model;
+  auto& attention = model.add(nn::MultiHeadAttention({.num_heads = 1, .key_dim = 2}));
+  const auto a = model.input("a", {3, 4}), b = model.input("b", {2, 4}),
+             k = model.input("k", {2, 4});
+  model.output("y", model.apply(attention, {a, b, k}));
+  check_throws<InvalidArgumentError>(
+      [&] {
+        model.apply(attention, {a, b, k, b});
+      },
+      "query, value and key, not 4");
+  check_gradient(
+      [&](const auto& in) {
+        return model(nn::NamedTensors{{"a", in[0]}, {"b", in[1]}, {"k", in[2]}}).at("y");
+      },
+      {test_tensor({1, 3, 4}, 1), test_tensor({1, 2, 4}, 2), test_tensor({1, 2, 4}, 3)});
+  check_throws<InvalidArgumentError>(
+      [&] {
+        model.apply(nn::Dense({.units = 2}), {a, b});
+      },
+      "takes one tensor, not 2");
+}

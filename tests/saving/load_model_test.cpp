@@ -1,0 +1,237 @@
+// Models and optimizers of Keras's files: files/trained.json, which keras_files.py makes.
+#include "keras_models.hpp"
+
+#include <distribute/nn/functional.hpp>
+#include <distribute/nn/losses.hpp>
+#include <distribute/nn/merging.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/optim/adam.hpp>
+#include <distribute/optim/nadam.hpp>
+#include <distribute/optim/rmsprop.hpp>
+#include <distribute/optim/schedules.hpp>
+#include <distribute/optim/sgd.hpp>
+#include <distribute/saving.hpp>
+#include <distribute/saving/detail/hdf5_file.hpp>
+#include <distribute/saving/detail/layer_config.hpp>
+#include <distribute/saving/detail/model_maker.hpp>
+#include <distribute/saving/detail/zip_file.hpp>
+
+#include <tests/support/check_close.hpp>
+#include <tests/support/check_throws.hpp>
+#include <tests/support/temporary_directory.hpp>
+#include <tests/support/tensorflow_script.hpp>
+
+#include <memory>
+
+using namespace distribute;
+using nlohmann::json;
+
+namespace {
+
+bool skipped() {
+  if (saving_internal::has_hdf5() && saving_internal::has_zip()) return false;
+  WARN("skipped: built without libhdf5 or libzip");
+  return true;
+}
+
+const json& trained() {
+  static const json all = [] {
+    std::ifstream stream(keras_models::file("trained.json"));
+    return json::parse(stream);
+  }();
+  return all;
+}
+
+Tensor tensor(const json& listed) {
+  return Tensor(Shape(listed.at("shape").get<std::vector<int64_t>>()),
+                listed.at("values").get<std::vector<float>>());
+}
+
+std::vector<double> numbers(const json& listed) {
+  return listed.at("values").get<std::vector<double>>();
+}
+
+/// The model of the trained files; other weights each time.
+nn::Sequential small() {
+  nn::clear_session();
+  nn::Sequential model(nn::Dense({.units = 4, .activation = nn::tanh}), nn::BatchNormalization(),
+                       nn::Dense({.units = 2}));
+  model(zeros({1, 3}));
+  return model;
+}
+
+/// An optimizer of trained.json with another learning rate, which the files replace.
+std::unique_ptr<optim::Optimizer> optimizer(const std::string& name) {
+  if (name == "adam")
+    return std::make_unique<optim::Adam>(
+        optim::AdamOptions{.learning_rate = 0.5, .amsgrad = true, .use_ema = true});
+  if (name == "rmsprop")
+    return std::make_unique<optim::RMSprop>(
+        optim::RMSpropOptions{.learning_rate = 0.5, .momentum = 0.9, .centered = true});
+  return std::make_unique<optim::SGD>(
+      optim::SGDOptions{.learning_rate = optim::ExponentialDecay{0.1, 5, 0.5}, .momentum = 0.9});
+}
+
+/// All weights after one step.
+Tensor next_step(nn::Module& model, optim::Optimizer& optimizer) {
+  GradientTape tape;
+  const Tensor y = model(tensor(trained()["x"]), {.training = true});
+  const Tensor loss = reduce_mean(nn::mean_squared_error(tensor(trained()["y"]), y));
+  optimizer.minimize(loss, model.trainable_variables(), tape);
+  std::vector<float> all;
+  for (const Variable& variable : model.variables())
+    for (const float value : variable.value().to_vector()) all.push_back(value);
+  return Tensor(Shape{int64_t(all.size())}, all);
+}
+
+constexpr std::pair<const char*, const char*> kTrained[] = {
+    {"adam", "trained_adam.keras"},
+    {"rmsprop", "trained_rmsprop.weights.h5"},
+    {"sgd", "trained_sgd.h5"}};
+
+nn::NamedTensors graph_inputs() {
+  return {{"picture", tensor(trained()["graph"]["picture"]).view({2, 4, 4, 1})},
+          {"vector", tensor(trained()["x"]).rows(0, 2)}};
+}
+
+/// Two branches whose layers were made in another order than Keras counts them.
+nn::Functional branches() {
+  nn::Functional model;
+  const auto x = model.input("x", {3});
+  const auto late = model.apply(nn::Dense({.units = 4}), x);
+  const auto first = model.apply(nn::Dense({.units = 5, .activation = nn::relu}), x);
+  const auto second = model.apply(nn::Dense({.units = 4}), first);
+  model.output("y", model.apply(nn::Multiply(), {second, late}));
+  model.output("a", second);
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("training goes on from what Keras saved, with the same next step",
+          "[saving][optimizer]") {
+  if (skipped()) return;
+  for (const auto& [name, path] : kTrained) {
+    INFO(path);
+    auto model = small();
+    const auto its = optimizer(name);
+    const auto loaded =
+        saving::load_weights(model, keras_models::file(path), {.optimizer = its.get()});
+    CHECK(loaded.unused.empty());
+    CHECK(its->iterations() == 3);
+    check_close(next_step(model, *its), numbers(trained()[name]), 3e-6);
+  }
+}
+
+TEST_CASE("an optimizer that does not fit its file is one error", "[saving][optimizer]") {
+  if (skipped()) return;
+  auto model = small();
+  optim::Adam plain({.learning_rate = 0.1});
+  check_throws<InvalidArgumentError>(
+      [&] {
+        saving::load_weights(model, keras_models::file("trained_adam.keras"),
+                             {.optimizer = &plain});
+      },
+      "its optimizer has 26 variables, 'Adam' has 14");
+  optim::Nadam nadam({.learning_rate = 0.1});
+  const TemporaryDirectory directory;
+  check_throws<UnimplementedError>(
+      [&] { saving::save_weights(model, directory / "a.weights.h5", {.optimizer = &nadam}); },
+      "Nadam keeps no product of momenta");
+  check_throws<InvalidArgumentError>(
+      [&] { saving::save_weights(model, directory / "a.safetensors", {.optimizer = &plain}); },
+      "have no optimizer");
+  saving::save_weights(model, directory / "a.weights.h5");
+  check_throws<NotFoundError>(
+      [&] { saving::load_weights(model, directory / "a.weights.h5", {.optimizer = &plain}); },
+      "there is no optimizer in it");
+}
+
+TEST_CASE("load_model makes the model of a .keras file", "[saving][load_model]") {
+  if (skipped()) return;
+  const auto text = keras_models::expected("text", true);
+  const auto sequential = saving::load_model(keras_models::file("text.keras"));
+  check_close((*sequential)(text.x), text.y, 1e-5);
+  CHECK(dynamic_cast<nn::Sequential*>(sequential.get())->size() == 4);
+
+  const auto graph = saving::load_model(keras_models::file("graph.keras"));
+  auto& named = dynamic_cast<nn::NamedModule&>(*graph);
+  const auto outputs = named(graph_inputs());
+  check_close(outputs.at("out"), numbers(trained()["graph"]["out"]), 1e-5);
+  check_close(outputs.at("sum"), numbers(trained()["graph"]["sum"]), 1e-5);
+  check_throws<InvalidArgumentError>([] { saving::load_model("a.h5"); }, "must end in .keras");
+}
+
+TEST_CASE("load_model names what it does not know", "[saving][load_model]") {
+  const auto refused = [](const std::string& layer, const json& options, const std::string& part) {
+    json config = json::parse(saving_internal::model_config(small()));
+    auto& one = config["config"]["layers"][1];
+    one["class_name"] = layer;
+    one["config"].update(options);
+    check_throws<UnimplementedError>([&] { saving_internal::make_model(config.dump(), "file"); },
+                                     part);
+  };
+  refused("Hypothetical", json::object(), "layer 'dense' (Hypothetical): the layer is not known");
+  refused("Dense", {{"lora_rank", 4}}, "layer 'dense' (Dense): option 'lora_rank' is not known");
+  refused("Dense", {{"activation", "mish"}}, "activation \"mish\"");
+  refused("Dense", {{"kernel_regularizer", {{"class_name", "L2"}}}}, "'kernel_regularizer'");
+  for (const std::string text : {"", "{}", "[]", R"({"class_name": "Sequential"})"})
+    check_throws<DataLossError>([&] { saving_internal::make_model(text, "file"); },
+                                "file: its configuration is damaged");
+  check_throws<UnimplementedError>(
+      [] { saving_internal::make_model(R"({"class_name": "Own"})", "file"); }, "holds a Own");
+}
+
+TEST_CASE("Keras goes on with models, graphs and optimizers of ours",
+          "[saving][load_model][tensorflow]") {
+  if (skipped()) return;
+  const TemporaryDirectory directory;
+  const auto model = saving::load_model(keras_models::file("trained_adam.keras"));
+  const auto adam = optimizer("adam"), rmsprop = optimizer("rmsprop");
+  saving::load_weights(*model, keras_models::file("trained_adam.keras"), {.optimizer = adam.get()});
+  saving::save_model(*model, directory / "ours_trained_adam.keras", {.optimizer = adam.get()});
+  auto other = small();
+  saving::load_weights(other, keras_models::file("trained_rmsprop.weights.h5"),
+                       {.optimizer = rmsprop.get()});
+  saving::save_weights(other, directory / "ours_trained_rmsprop.weights.h5",
+                       {.optimizer = rmsprop.get()});
+  const auto graph = saving::load_model(keras_models::file("graph.keras"));
+  saving::save_model(*graph, directory / "ours_graph.keras");
+  auto two = branches();
+  saving::save_model(two, directory / "ours_branches.keras");
+  const Tensor x = tensor(trained()["x"]);
+  const auto wanted = two(nn::NamedTensors{{"x", x}});
+
+  const auto again = saving::load_model(directory / "ours_branches.keras");
+  const auto got = dynamic_cast<nn::NamedModule&>(*again)(nn::NamedTensors{{"x", x}});
+  for (const char* name : {"y", "a"})
+    CHECK(got.at(name).to_vector() == wanted.at(name).to_vector());
+
+  const auto listed = [](const Tensor& t) {
+    return json{{"shape", std::vector<int64_t>(t.shape().begin(), t.shape().end())},
+                {"values", t.to_vector()}};
+  };
+  const auto inputs = graph_inputs();
+  const json expected = {
+      {"graph", {{"x", {listed(inputs.at("picture")), listed(inputs.at("vector"))}}}},
+      {"branches", {{"x", json::array({listed(x)})}}}};
+  std::ofstream(directory / "expected.json") << expected.dump();
+  if (!run_tensorflow_script("saving/keras_files.py", "check " + directory.path(),
+                             directory / "log")) {
+    WARN("skipped: Python has no TensorFlow");
+    return;
+  }
+  std::ifstream stream(directory / "answers.json");
+  const json answers = json::parse(stream);
+  check_close(tensor(answers.at("ours_trained_adam.keras")), numbers(trained()["adam"]), 3e-6);
+  check_close(tensor(answers.at("ours_trained_rmsprop.weights.h5")), numbers(trained()["rmsprop"]),
+              3e-6);
+  for (const char* name : {"out", "sum"})
+    check_close(tensor(answers.at("ours_graph.keras").at(name)), numbers(trained()["graph"][name]),
+                1e-5);
+  for (const char* name : {"y", "a"}) {
+    const auto values = wanted.at(name).to_vector();
+    check_close(tensor(answers.at("ours_branches.keras").at(name)), {values.begin(), values.end()},
+                1e-5);
+  }
+}
