@@ -166,7 +166,7 @@ TEST_CASE("parameter_server.cpp learns with a coordinator, two workers and a ser
   const auto accuracies = numbers_after(outcomes[0].out, ", accuracy is ");
   CHECK(accuracies.back() > accuracies.front());
   CHECK(accuracy_in(outcomes[0].out, "Evaluation accuracy: ") > 0.7);
-  const auto keys = train::BundleReader(directory / "ckpt-2").keys();
+  const auto keys = distribute::train::BundleReader(directory / "ckpt-2").keys();
   CHECK(std::ranges::count_if(keys, [](const std::string& key) {
           return key.find("/kernel/") != std::string::npos;
         }) == 4);  // of two layers, with a slot each
