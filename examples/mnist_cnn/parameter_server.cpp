@@ -37,10 +37,6 @@ int run() {
                        nn::Dense({.units = 10}));
   dist::optim::RMSprop optimizer({.learning_rate = 1e-3});
   nn::metrics::SparseCategoricalAccuracy accuracy("accuracy");
-  // Layers make their variables when they are first called. In every process, so that the
-  // checkpoints of the coordinator, which makes no step, hold them.
-  model(dist::zeros({1, 28, 28, 1}));
-  optimizer.build(model.trainable_variables());
 
   // What workers run. A C++ closure cannot travel: every process registers the same functions by
   // name, and the coordinator sends the name.
@@ -63,7 +59,12 @@ int run() {
   // Workers and servers serve until the coordinator has ended.
   if (cluster_resolver.task_type() != dist::TaskType::Chief) return dist::Server(strategy).join();
 
-  // The coordinator. It goes on from the last checkpoint, where there is one.
+  // The coordinator makes no step, but its checkpoints hold all variables: layers make theirs at the
+  // first call.
+  model(dist::zeros({1, 28, 28, 1}));
+  optimizer.build(model.trainable_variables());
+
+  // It goes on from the last checkpoint, where there is one.
   dist::ClusterCoordinator coordinator(strategy);
   const auto per_worker_dataset = coordinator.create_per_worker_dataset(dataset_fn);
   train::Checkpoint checkpoint(model, optimizer);
