@@ -48,7 +48,7 @@ struct AttentionGraph {
     graph.pointwise(mode, x, y, b);
     return y;
   }
-  Id scores(cudnnDataType_t dtype = CUDNN_DATA_FLOAT) { return graph.add(between(all, dtype)); }
+  Id scores(cudnnDataType_t type = CUDNN_DATA_FLOAT) { return graph.add(between(all, type)); }
   Id row() { return graph.add(between(rows)); }
   Id reduced(cudnnReduceTensorOp_t mode, Id x) {
     const Id y = row();

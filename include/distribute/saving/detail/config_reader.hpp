@@ -2,15 +2,22 @@
 /// The options of one layer in a configuration of Keras, each of which must be asked for.
 
 #include <distribute/base/error.hpp>
-#include <distribute/device/backend.hpp>
-#include <distribute/nn/convolution.hpp>
-#include <distribute/ops/window.hpp>
+#include <distribute/ops/activation.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
+
+namespace distribute {
+enum class Padding : uint8_t;
+}
+namespace distribute::nn {
+class Module;
+struct Size2D;
+}  // namespace distribute::nn
 
 namespace distribute::saving_internal {
 
@@ -28,19 +35,13 @@ class ConfigReader {
   /// Throws  UnimplementedError: "layer 'dense' (Dense): <what> is not known here".
   [[noreturn]] void refuse(const std::string& what) const;
 
+  /// T is bool, int, int64_t, double, std::string, or a vector of int or int64_t.
   template <typename T>
-  T get(const std::string& key, T otherwise) {
-    const Json* value = find(key);
-    return value ? value->get<T>() : otherwise;
-  }
-  template <typename T>
-  std::optional<T> maybe(const std::string& key) {
-    const Json* value = find(key);
-    return value ? std::optional<T>(value->get<T>()) : std::nullopt;
-  }
+  T get(const std::string& key, T otherwise);
+  std::optional<double> maybe_number(const std::string& key);
   nn::ActivationFunction activation(const std::string& key = "activation");
   std::optional<nn::Size2D> maybe_pair(const std::string& key);
-  nn::Size2D pair(const std::string& key) { return maybe_pair(key).value_or(1); }
+  nn::Size2D pair(const std::string& key);  // 1 x 1 where there is none
   /// "valid" or "same".
   Padding padding();
   /// What is there and not null.

@@ -1,6 +1,13 @@
 #pragma once
+#include <distribute/nn/convolution.hpp>
+#include <distribute/nn/module.hpp>
+#include <distribute/ops/window.hpp>
 #include <distribute/saving/detail/config_reader.hpp>
 #include <distribute/saving/detail/layer_config.hpp>
+
+#include <vector>
+
+#include <nlohmann/json.hpp>
 
 namespace distribute::saving_internal {
 
@@ -25,6 +32,24 @@ DISTRIBUTE_INLINE const ConfigReader::Json* ConfigReader::find(const std::string
   return found == config_.end() || found->is_null() ? nullptr : &*found;
 }
 
+template <typename T>
+T ConfigReader::get(const std::string& key, T otherwise) {
+  const Json* value = find(key);
+  return value ? value->get<T>() : otherwise;
+}
+template bool ConfigReader::get(const std::string&, bool);
+template int ConfigReader::get(const std::string&, int);
+template int64_t ConfigReader::get(const std::string&, int64_t);
+template double ConfigReader::get(const std::string&, double);
+template std::string ConfigReader::get(const std::string&, std::string);
+template std::vector<int> ConfigReader::get(const std::string&, std::vector<int>);
+template std::vector<int64_t> ConfigReader::get(const std::string&, std::vector<int64_t>);
+
+DISTRIBUTE_INLINE std::optional<double> ConfigReader::maybe_number(const std::string& key) {
+  const Json* value = find(key);
+  return value ? std::optional<double>(value->get<double>()) : std::nullopt;
+}
+
 DISTRIBUTE_INLINE nn::ActivationFunction ConfigReader::activation(const std::string& key) {
   const Json* value = find(key);
   if (!value) return nullptr;
@@ -39,6 +64,10 @@ DISTRIBUTE_INLINE std::optional<nn::Size2D> ConfigReader::maybe_pair(const std::
   if (!value) return std::nullopt;
   if (value->is_number()) return nn::Size2D(value->get<int64_t>());
   return nn::Size2D(value->at(0).get<int64_t>(), value->at(1).get<int64_t>());
+}
+
+DISTRIBUTE_INLINE nn::Size2D ConfigReader::pair(const std::string& key) {
+  return maybe_pair(key).value_or(1);
 }
 
 DISTRIBUTE_INLINE Padding ConfigReader::padding() {

@@ -14,11 +14,14 @@
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/recurrent.hpp>
 #include <distribute/nn/reshaping.hpp>
+#include <distribute/saving/detail/config_reader.hpp>
 #include <distribute/saving/detail/layer_maker.hpp>
 
 #include <array>
 #include <functional>
 #include <map>
+
+#include <nlohmann/json.hpp>
 
 namespace distribute::saving_internal {
 
@@ -216,7 +219,7 @@ DISTRIBUTE_INLINE void add_functions(LayerMakers& makers) {
   makers["Activation"] = [](auto& r) { return made<nn::Activation>(r.activation()); };
   makers["ReLU"] = [](auto& r) {
     nn::ReLUOptions o;
-    o.max_value = r.template maybe<double>("max_value");
+    o.max_value = r.maybe_number("max_value");
     o.negative_slope = r.get("negative_slope", 0.0);
     o.threshold = r.get("threshold", 0.0);
     return made<nn::ReLU>(o);
@@ -249,7 +252,8 @@ DISTRIBUTE_INLINE void add_shapes(LayerMakers& makers) {
   };
   makers["ZeroPadding2D"] = [](auto& r) {
     using Edges = std::array<std::array<int64_t, 2>, 2>;
-    const Edges edges = r.get("padding", Edges{{{1, 1}, {1, 1}}});
+    const auto* given = r.find("padding");
+    const Edges edges = given ? given->template get<Edges>() : Edges{{{1, 1}, {1, 1}}};
     return made<nn::ZeroPadding2D>(nn::ZeroPadding2DOptions{.rows = edges[0], .columns = edges[1]});
   };
   makers["UpSampling2D"] = [](auto& r) {

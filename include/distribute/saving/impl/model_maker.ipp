@@ -10,6 +10,8 @@
 #include <map>
 #include <set>
 
+#include <nlohmann/json.hpp>
+
 namespace distribute::saving_internal {
 
 using Json = nlohmann::ordered_json;

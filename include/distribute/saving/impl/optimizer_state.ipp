@@ -7,6 +7,8 @@
 
 namespace distribute::saving_internal {
 
+using Json = nlohmann::ordered_json;
+
 /// The kinds of slots, in groups: within one they follow each other weight by weight.
 DISTRIBUTE_INLINE std::vector<std::vector<std::string>> slot_groups(
     const std::string& optimizer, std::vector<std::string> kinds) {
@@ -58,7 +60,6 @@ DISTRIBUTE_INLINE std::vector<Variable> optimizer_variables(const nn::Module& mo
 }
 
 DISTRIBUTE_INLINE std::string optimizer_config(const optim::Optimizer& optimizer) {
-  using Json = nlohmann::ordered_json;
   if (optimizer.class_name().empty())
     throw UnimplementedError("the class of the optimizer '" + optimizer.name() +
                              "' has no class_name(), so Keras cannot make it");
