@@ -59,8 +59,7 @@ int run() {
   // Workers and servers serve until the coordinator has ended.
   if (cluster_resolver.task_type() != dist::TaskType::Chief) return dist::Server(strategy).join();
 
-  // The coordinator makes no step, but its checkpoints hold all variables: layers make theirs at the
-  // first call.
+  // The coordinator makes no step, but saves all variables: layers make theirs at the first call.
   model(dist::zeros({1, 28, 28, 1}));
   optimizer.build(model.trainable_variables());
 
