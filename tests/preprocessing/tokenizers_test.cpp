@@ -39,7 +39,8 @@ void check_refused(const json& patch, const std::string& part) {
 }
 
 void check_texts(const std::string& name, const Tokenizer& with_special, const Tokenizer& plain) {
-  for (const json& one : read_json("answers.json").at(name)) {
+  const json answers = read_json("answers.json");
+  for (const json& one : answers.at(name)) {
     const std::string text = one["text"];
     INFO(name << ": " << text);
     const std::vector<int64_t> ids = with_special.encode(text);
