@@ -96,6 +96,8 @@ def images_per_second(command, environment, loops, group):
     output = output_beside(command, environment, loops, group)
     rates = [float(a or b) for a, b in
              re.findall(r'([\d.]+) images/s|"images_per_second_mean": ([\d.]+)', output)]
+    if not rates:
+        sys.exit(f"{' '.join(command)}: no line with 'N images/s'")
     return statistics.median(rates[1:] or rates)
 
 
