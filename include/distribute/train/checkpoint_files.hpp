@@ -21,7 +21,7 @@ std::string type_text(const BundleEntry& entry);
 /// Bytes of a tensor's elements; of strings, those in the file.
 int64_t num_bytes(const BundleEntry& entry);
 
-/// A tensor that two checkpoints do not have alike, and how it differs.
+/// A tensor that differs between two checkpoints, or is in one of them only, and how it differs.
 struct TensorDifference {
   std::string name, reason;
 };

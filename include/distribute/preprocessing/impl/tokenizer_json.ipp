@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE void refuse_set(const json& part, std::initializer_list<const 
 }
 
 /// The letters that stand for bytes: printable ones for themselves, others from U+0100 on.
-/// Source  Radford et al., "Language models are unsupervised multitask learners", 2019 (GPT-2)
+/// Source  bytes_to_unicode of GPT-2 (Radford et al., 2019)
 DISTRIBUTE_INLINE std::map<std::string, char> letters_of_bytes() {
   std::map<std::string, char> letters;
   uint32_t next = 0x100;

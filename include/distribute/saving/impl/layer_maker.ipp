@@ -154,7 +154,7 @@ Options recurrent_options(ConfigReader& r) {
   return o;
 }
 
-/// What a layer and its twin for the other direction have alike.
+/// The options that must be equal in a layer and its twin for the other direction.
 DISTRIBUTE_INLINE ConfigReader::Json without_direction(const ConfigReader::Json& layer) {
   ConfigReader::Json alike = {{"class_name", layer.at("class_name")}};
   for (const auto& [key, value] : layer.at("config").items())
