@@ -111,14 +111,15 @@ consumer_kernels() { consumer_within kernels; }
 compile_checks() {
   local checks=(budgets one_file several_files every_body one_file_clang two_units headers with_cmake
     consumer_kernels consumer_subdirectory)
-  local check failed=0 result
+  local check failed=0 result seconds
   for check in "${checks[@]}"; do
     while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
-    { "$check" > "$logs/$check.log" 2>&1; echo $? > "$logs/$check.status"; } &
+    (SECONDS=0; "$check" > "$logs/$check.log" 2>&1; echo "$? $SECONDS" > "$logs/$check.status") &
   done
   wait
   for check in "${checks[@]}"; do
-    result=$(cat "$logs/$check.status")
+    read -r result seconds < "$logs/$check.status"
+    printf '%-22s %5d s\n' "$check" "$seconds"
     [ "$result" -eq 0 ] && continue
     echo "$check FAILED; the end of $logs/$check.log:"
     tail -n 20 "$logs/$check.log"
