@@ -25,10 +25,8 @@ class Tokenizer {
   /// nullopt: the vocabulary does not have it.
   DISTRIBUTE_INLINE virtual std::optional<int64_t> token_to_id(const std::string& token) const = 0;
 
-  /// Shapes  strings [d0, ...] (preprocessing/strings.hpp) -> int64 [d0, ..., tokens], where
-  /// shorter
-  ///         texts end with pad_value; sequence_length tokens where it is set, longer texts are
-  ///         cut.
+  /// Shorter texts end with pad_value. With sequence_length longer ones are cut to that number.
+  /// Shapes  strings [d0, ...] (preprocessing/strings.hpp) -> int64 [d0, ..., tokens].
   Tensor operator()(const Tensor& texts) const;
   /// Numbers below 0 are left out.
   /// Shapes  integers [d0, ..., tokens] -> strings [d0, ...].

@@ -84,8 +84,7 @@ DISTRIBUTE_INLINE CoordinatedLoop::CoordinatedLoop(CoordinatedSteps& functions,
     per_worker_ = functions_.coordinator().create_per_worker_dataset(creator->name());
   } else {
     throw UnimplementedError(
-        "with a coordinator data that a strategy has divided do not reach the workers: give fit "
-        "and "
+        "data that a strategy has divided do not reach the workers of a coordinator: give fit or "
         "evaluate a DatasetCreator, whose function makes them on each worker, or a Dataset, whose "
         "batches the coordinator sends");
   }
