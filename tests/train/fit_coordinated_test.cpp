@@ -255,7 +255,7 @@ TEST_CASE("what a coordinator cannot do is refused", "[train][fit][coordinated][
        {"Found unsupported callbacks: ", "LambdaCallback", "ModelCheckpoint", "none",
         "fit: When using a `DatasetCreator`, `steps_per_epoch` must be provided.",
         "evaluate: When using a `DatasetCreator`, `steps` must be provided.",
-        "give fit and evaluate a DatasetCreator", "take larger batches", "one epoch",
+        "give fit or evaluate a DatasetCreator", "take larger batches", "one epoch",
         "call compile() in every process before Server::join()"}) {
     std::string line;
     std::getline(lines, line);
