@@ -180,8 +180,10 @@ TEST_CASE("damage in one slice is found before any shard is restored", "[checkpo
   bytes[size_t(last.offset)] ^= 1;
   throw_if_error(io::write_file_atomically(data, bytes));
   const auto restore = [&] {
-    if (flat) return train::load_weights(prefix, {other});
-    train::Checkpoint({{"v", other}}).restore(prefix).expect_partial();
+    if (flat)
+      train::load_weights(prefix, {other});
+    else
+      train::Checkpoint({{"v", other}}).restore(prefix).expect_partial();
   };
   check_throws<DataLossError>(restore, "checksum");
   CHECK(other.value().to_vector() == count_up({5, 2}, 50).to_vector());

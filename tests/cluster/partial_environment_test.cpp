@@ -50,10 +50,12 @@ const std::pair<Variables, const char*> kParts[] = {
 
 TEST_CASE("a process with a part of a launcher's variables does not train alone",
           "[cluster][partial_environment]") {
-  for (const auto& [variables, part] : kParts) {
-    INFO(part);
-    CHECK_THAT(cluster_internal::partial_environment(variables), Catch::Matchers::Contains(part));
-    check_throws<FailedPreconditionError>([&] { default_resolver(variables); }, part);
+  for (const auto& given : kParts) {
+    const Variables& variables = given.first;
+    INFO(given.second);
+    CHECK_THAT(cluster_internal::partial_environment(variables),
+               Catch::Matchers::Contains(given.second));
+    check_throws<FailedPreconditionError>([&] { default_resolver(variables); }, given.second);
   }
 }
 

@@ -302,7 +302,6 @@ TEST_CASE("the token does not appear in what travels", "[cluster][task_server]")
   net::Listener front = local_listener();
   job.tasks.members[0].address = front.address().text();
   std::string recorded;
-  std::atomic<bool> stop{false};
   // A relay between the member and the leader writes down everything.
   std::thread relay([&] {
     auto member = value_or_throw(front.accept(Deadline::after_seconds(10)));

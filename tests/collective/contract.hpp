@@ -224,7 +224,7 @@ inline void other_collectives(const MakeGroup& make) {
     run_clean(make, size, [&](Communicator& group) {
       auto data = numbers<float>(group.rank(), all);
       const auto before = data;
-      std::vector<float> out(size_t(counts[size_t(group.rank())]));
+      std::vector<float> out(static_cast<size_t>(counts[size_t(group.rank())]));
       group.reduce_scatter(data.data(), out.data(), counts, DType::Float32);
       check(data == before, "reduce_scatter: the input changed");
       auto everything = data;

@@ -7,6 +7,7 @@
 #include <distribute/ops/detail/global_seed.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
+#include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/random.hpp>
 #include <distribute/ops/reshape.hpp>
 #include <distribute/ops/search.hpp>
