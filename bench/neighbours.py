@@ -4,7 +4,8 @@
   bench/neighbours.py                                  the header-only trainer, compiled here
   bench/neighbours.py --program=build/mnist --before=old/mnist   two programs, side by side
   bench/neighbours.py --venv=/path/to/venv             TensorFlow and PyTorch beside it
-  bench/neighbours.py --job="servers=build/distribute run -np 2 --ps 1 -- build/mnist_cnn ..."
+  bench/neighbours.py --job="servers=build/distribute run -np 2 --ps 1 -- build/mnist_cnn --json ..."
+  bench/neighbours.py --visible=16,64             ours, made to see that many cores
 
 Quotas need write access to the control groups of this machine (version 1 or 2); without it those
 rows are left out, and the table says so. Programs print "... N images/s" lines; the first is
@@ -95,7 +96,7 @@ def output_beside(command, environment, loops, group):
 def images_per_second(command, environment, loops, group):
     output = output_beside(command, environment, loops, group)
     rates = [float(a or b) for a, b in
-             re.findall(r'([\d.]+) images/s|"images_per_second_mean": ([\d.]+)', output)]
+             re.findall(r'([\d.]+) images/s|"images_per_second(?:_mean)?": ([\d.]+)', output)]
     if not rates:
         sys.exit(f"{' '.join(command)}: no line with 'N images/s'")
     return statistics.median(rates[1:] or rates)
@@ -122,6 +123,15 @@ def print_bound(rows, groups, folder, rounds):
         print(f"| {row} | {share:.2f} | " + " | ".join(f"{cell:.2f}" for cell in cells) + " |")
 
 
+def seeing(program, cores, folder):
+    """The command that shows the program that many cores."""
+    library = pathlib.Path(folder) / "visible_cores.so"
+    if not library.exists():
+        subprocess.run(["g++", "-std=c++20", "-O2", "-shared", "-fPIC", "bench/visible_cores.cpp",
+                        "-o", str(library), "-ldl"], check=True, cwd=ROOT)
+    return ["env", f"LD_PRELOAD={library}", f"VISIBLE_CORES={cores}", *program]
+
+
 def peers(venv):
     """Columns of TensorFlow and PyTorch: the same network and batch, by bench/peers."""
     python = str(pathlib.Path(venv) / "bin" / "python")
@@ -145,6 +155,7 @@ def main():
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--loops", default="1,2,4")
     parser.add_argument("--quotas", default="1,0.5")
+    parser.add_argument("--visible", default="", help="numbers of cores that ours is made to see")
     parser.add_argument("--bound", action="store_true", help="a second table: of plain threads")
     parser.add_argument("--exclusive", action="store_true",
                         help="a weight that keeps other users of the machine out while measuring")
@@ -164,6 +175,8 @@ def run(flags, program, folder):
     if flags.before:
         before = [str(pathlib.Path(flags.before).resolve()), epochs]
         columns["before"] = (before, {})
+    for cores in [n for n in flags.visible.split(",") if n]:
+        columns[f"ours, sees {cores}"] = (seeing([program, epochs], cores, folder), {})
     for job in flags.job:
         name, command = job.split("=", 1)
         columns[name] = (shlex.split(command), {})

@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
 """Compares CPU time and memory of compilations with bench/compile_budgets.json.
 
-Headers and files with the bodies elsewhere (g++ -O0), whole programs header-only (g++ -O2).
+Headers and files with the bodies elsewhere (g++ -O0), or a whole program by the command given.
 Usage: tools/check_compile_budgets.py build/ci [--all] [--part]
+       tools/check_compile_budgets.py --program examples/three_ways/one_file/trainer.cpp g++ ...
 Machines and their load differ, so seconds are those of a core that compiles REFERENCE in the time
 that the budgets name. What is over its budget gets further tries beside the reference; the best
 counts.
 --all: prints every figure
 --part: a twentieth of the headers, as check_headers.py takes them
+--program: runs the command, whatever it writes stays
 """
 import collections
 import json
 import statistics
 import sys
 
-from compiling import (INCLUDE, ROOT, SEPARATE, compile_text, flags_of, headers, part_of,
+from compiling import (INCLUDE, ROOT, SEPARATE, compile_text, flags_of, headers, part_of, run_command,
                        side_by_side)
-from floors import PLAIN, is_private
+from floors import is_private
 
 BUDGETS = json.loads((ROOT / "bench/compile_budgets.json").read_text())
 REFERENCE = "".join(f"#include <{header}>\n" for header in (
@@ -44,11 +46,21 @@ def units(build):
     yield from header_units(flags)
     for name, budget in BUDGETS["files"].items():
         yield Unit(name, f'#include "{ROOT / name}"\n', flags, budget, 8)
-    features = [f"-DDISTRIBUTE_HAS_{name}=1" for name in PLAIN]  # as in the README
-    header_only = [flag for flag in given if not flag.startswith("-DDISTRIBUTE_")] + features
-    header_only += ["-O2", "-c"]
-    for name, budget in BUDGETS["header_only"].items():
-        yield Unit(name + ", header-only", f'#include "{ROOT / name}"\n', header_only, budget, 1)
+
+
+def reference_seconds(compiler):
+    return compile_text([compiler, "-std=c++20", "-O0", "-c"], REFERENCE).seconds
+
+
+def check_program(name, command):
+    """Its time beside the reference's, measured before and after."""
+    before = reference_seconds(command[0])
+    result = run_command(command)
+    reference = (before + reference_seconds(command[0])) / 2
+    result = result._replace(seconds=result.seconds * BUDGETS["reference"] / reference)
+    unit = Unit(name + ", header-only", "", [], BUDGETS["header_only"][name], 1)
+    print(figures(unit, result) if result.ok else result.output)
+    return 0 if within(unit, result) else 1
 
 
 def compile_units(work):
@@ -56,11 +68,11 @@ def compile_units(work):
     every = 20
     mixed = [unit for i, unit in enumerate(work)
              for unit in ([None] if i % every == 0 else []) + [unit]]
-    flags = next(unit.flags for unit in work)
-    results = side_by_side(lambda unit: compile_text(flags[:1] + ["-std=c++20", "-O0", "-c"], REFERENCE)
-                           if unit is None else compile_text(unit.flags, unit.text), mixed)
+    compiler = next(unit.flags[0] for unit in work)
+    results = side_by_side(lambda unit: reference_seconds(compiler) if unit is None
+                           else compile_text(unit.flags, unit.text), mixed)
     reference = statistics.median(
-        result.seconds for unit, result in zip(mixed, results) if unit is None)
+        result for unit, result in zip(mixed, results) if unit is None)
     return [result._replace(seconds=result.seconds * BUDGETS["reference"] / reference)
             for unit, result in zip(mixed, results) if unit is not None]
 
@@ -85,6 +97,8 @@ def figures(unit, result):
 
 
 def main():
+    if sys.argv[1] == "--program":
+        return check_program(sys.argv[2], sys.argv[3:])
     work = list(units(sys.argv[1]))
     results = [best_of(unit, result) for unit, result in zip(work, compile_units(work))]
     bad = [pair for pair in zip(work, results) if not within(*pair)]

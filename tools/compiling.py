@@ -55,21 +55,24 @@ def part_of(names):
             if name in newest or zlib.crc32(name.encode()) % 20 == commits % 20]
 
 
+def run_command(command):
+    """What the compiler's command took: CPU seconds, megabytes, its output."""
+    # os.wait4 of our own child: several may run at once.
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        return Compiled(process.returncode == 0, usage.ru_utime, usage.ru_maxrss / 1024,
+                        output.read())
+
+
 def compile_text(flags, text):
-    """Compiles one translation unit: CPU seconds, megabytes, the compiler's output."""
+    """Compiles one translation unit."""
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "unit.cpp"
         source.write_text(text)
-        report = pathlib.Path(folder) / "report"
-        command = [*flags, str(source), "-o", str(source.with_suffix(".o"))]
-        # os.wait4 of our own child: several may run at once.
-        with open(report, "w+") as output:
-            process = subprocess.Popen(command, stdout=output, stderr=output,
-                                       stdin=subprocess.DEVNULL)
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-        return Compiled(process.returncode == 0, usage.ru_utime, usage.ru_maxrss / 1024,
-                        report.read_text())
+        return run_command([*flags, str(source), "-o", str(source.with_suffix(".o"))])
 
 
 def side_by_side(function, items):

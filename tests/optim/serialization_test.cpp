@@ -109,7 +109,8 @@ TEST_CASE("every optimizer comes back from its text", "[optim][serialization]") 
     INFO(text);
     const auto back = optim::deserialize(text);
     CHECK(optim::serialize(*back) == text);
-    CHECK(typeid(*back) == typeid(*optimizer));
+    const optim::Optimizer &read = *back, &written = *optimizer;
+    CHECK(typeid(read) == typeid(written));
     CHECK(back->learning_rate() == optimizer->learning_rate());
   }
 }

@@ -11,8 +11,10 @@ namespace distribute::train_internal {
 
 DISTRIBUTE_INLINE void refuse_batch_hooks(const std::vector<train::CallbackHandle>& callbacks) {
   std::string unsupported;
-  for (const train::CallbackHandle& callback : callbacks)
-    if (callback.needs_batches()) unsupported += str_cat(" ", typeid(*callback).name());
+  for (const train::CallbackHandle& handle : callbacks) {
+    const train::Callback& callback = *handle;
+    if (handle.needs_batches()) unsupported += str_cat(" ", typeid(callback).name());
+  }
   if (!unsupported.empty())
     throw InvalidArgumentError(
         "Batch-level `Callback`s are not supported with `ParameterServerStrategy`. Found "
