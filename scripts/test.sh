@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Runs every check and test of the project; the last line counts them.
 # Usage: scripts/test.sh [stage...]     without stages: all of all_stages. Of the headers headers and
-#        budgets take a twentieth and the newest; all_headers and all_budgets take them all (12 minutes).
-#        trainer_bodies, a minute, runs by its name alone: one_file and with_cmake see nearly as much
+#        budgets take a twentieth and the newest; all_headers and all_budgets take them all (12 minutes)
 # Logs lie in build/logs. A stage counts as one check, a run of ctest as many as it has tests.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -42,16 +41,6 @@ two_units() { cmake --build --preset ci --target two_units && build/ci/bin/two_u
 # The three ways to use the library, each on an example as a user would build it.
 # page_command <page>: the compiler's line that it shows for one file.
 page_command() { sed -n '/^g++ -std=c++20/,/[^\\]$/p' "$1"; }
-# is_whole <object> <functions>: it has that many inline functions of ours; none that is not inline,
-# which a second header-only unit would define once more; none without a body.
-is_whole() {
-  nm --extern-only "$1" | awk -v least="$2" '
-    $NF !~ /^_Z(T[VTSI])?N[KVRO]*10distribute/ { next }
-    $(NF - 1) ~ /[vwVWu]/ { ++inline; next }
-    $(NF - 1) == "U" { print $NF " has no body"; bad = 1; next }
-    { print $NF " is not inline"; bad = 1 }
-    END { print inline " inline functions"; exit bad || inline < least }'
-}
 # trains <program>: the README's trainer, where its data is; it must have learned.
 trains() {
   local place=$1.run
@@ -68,21 +57,15 @@ one_file() {
   line=${line/trainer.cpp -o trainer/$work/trainer.cpp -o $program}
   echo "$line"
   bash -c "python3 tools/check_compile_budgets.py --program examples/three_ways/one_file/trainer.cpp $line" &&
-    is_whole "$work/one_file-trainer.o" 1500 && trains "$program"
+    python3 tools/check_bodies.py "$work/one_file-trainer.o" 1500 && trains "$program"
 }
 one_file_clang() {
   clang++ -std=c++20 -O0 -I include -I /usr/include/eigen3 -DDISTRIBUTE_HAS_ONEDNN=1 \
     examples/three_ways/one_file/trainer.cpp -o "$work/one_file_clang" -ldnnl -lz -lgomp \
     $(pkg-config --libs absl_statusor) && trains "$PWD/$work/one_file_clang"
 }
-# bodies_of <object>: what a header-only program compiles, with every package that was found.
-bodies_of() {
-  cmake --build --preset ci --target "$1" &&
-    is_whole "build/ci/tests/checks/CMakeFiles/$1.dir/$1.cpp.o" "$2"
-}
-every_body() { bodies_of every_body 10000; }
-trainer_bodies() { bodies_of trainer_bodies 8000; }
-# With Clang, which takes half of GCC's time; every_body compiles the same text with GCC.
+every_body() { python3 tools/check_bodies.py build/ci; }
+# With Clang, which takes half of GCC's time.
 several_files() {
   local place=$work/several_files
   rm -rf "$place" && cp -r examples/three_ways/several_files "$place" &&
@@ -96,7 +79,7 @@ with_cmake() {
   cmake --install build/ci --prefix "$place/installed" > /dev/null &&
     cmake -S "$source" -B "$place/build" -G Ninja -DCMAKE_PREFIX_PATH="$place/installed" &&
     cmake --build "$place/build" --target all trainer_header_only -- -j1 &&
-    is_whole "$place/build/CMakeFiles/trainer_header_only.dir/main.cpp.o" 3000 &&
+    python3 tools/check_bodies.py "$place/build/CMakeFiles/trainer_header_only.dir/main.cpp.o" 3000 &&
     "$place/build/trainer" examples/mnist_cnn/data "$place/saved" &&
     "$place/build/trainer_header_only" examples/mnist_cnn/data "$place/saved_header_only" &&
     python3 tests/checks/package_errors.py "$place/installed" "$place"

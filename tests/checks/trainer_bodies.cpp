@@ -1,2 +1,0 @@
-// The same for what strategy.hpp brings by itself.
-#include <distribute/strategy.hpp>

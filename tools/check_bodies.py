@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Looks for functions of the library without a body, and for bodies that two files would define.
+
+Usage: tools/check_bodies.py build/ci        its static libraries, and all headers in one file that
+                                             is header-only, compiled with Clang (quicker than GCC)
+       tools/check_bodies.py FILE.o LEAST    a header-only program's object with at least LEAST of
+                                             our functions
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from compiling import ROOT, SEPARATE, flags_of, run_command
+
+OURS = re.compile(r"(\w) (_Z(?:T[VTSI])?N[KVRO]*10distribute\S*)$", re.MULTILINE)
+
+
+def symbols(*files):
+    """Kinds of our functions, as nm has them: {name: {"U", "W"}}."""
+    output = subprocess.run(["nm", "--extern-only", *map(str, files)], check=True,
+                            capture_output=True, text=True).stdout
+    kinds = {}
+    for kind, name in OURS.findall(output):
+        kinds.setdefault(name, set()).add(kind)
+    return kinds
+
+
+def without_body(kinds):
+    return [f"{name} has no body" for name, found in kinds.items() if found == {"U"}]
+
+
+def faults_of_object(kinds, least):
+    inline = [name for name, found in kinds.items() if found & set("vwVWu")]
+    faults = [f"{name} is not inline" for name, found in kinds.items()
+              if not found <= set("vwVWuU")]
+    print(f"{len(inline)} inline functions")
+    return faults + ([f"fewer than {least} functions"] if len(inline) < least else [])
+
+
+def faults_of_headers(build):
+    """What header-only programs would define twice. Clang emits no inline function that is not used."""
+    flags = [flag for flag in flags_of(build) if flag != SEPARATE]
+    with tempfile.TemporaryDirectory() as folder:
+        target = pathlib.Path(folder) / "every_body.o"
+        result = run_command(["clang++", *flags[1:], "-O0", "-Wall", "-Wextra", "-Werror",
+                              "-Wno-pass-failed", "-Wno-ignored-attributes", f"-I{ROOT}", "-c",
+                              str(ROOT / "tests/checks/every_body.cpp"), "-o", str(target)])
+        return faults_of_object(symbols(target), 1000) if result.ok else [result.output]
+
+
+def faults(arguments):
+    if len(arguments) == 2:
+        kinds = symbols(arguments[0])
+        return without_body(kinds) + faults_of_object(kinds, int(arguments[1]))
+    libraries = sorted(pathlib.Path(arguments[0]).glob("libdistribute*.a"))
+    kinds = symbols(*libraries)
+    print(f"{len(kinds)} functions in {len(libraries)} libraries")
+    return ([] if libraries else [f"{arguments[0]} has no libraries"]) + without_body(kinds) + \
+        faults_of_headers(arguments[0])
+
+
+def main():
+    bad = faults(sys.argv[1:])
+    print("\n".join(bad))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
