@@ -61,6 +61,15 @@ TEST_CASE("beside a neighbour the fastest number of threads is found", "[base][t
   CHECK(program.chooser.is_contended());
 }
 
+TEST_CASE("threads that gain little are left out", "[base][thread_chooser]") {
+  const double gain = GENERATE(0.95, 1.05, 1.3);
+  Program program(2);
+  program.run(
+      3, [&](int threads) { return threads == 1 ? 0.01 : 0.01 / gain; },
+      [](int threads) { return threads == 2; });
+  CHECK(program.chooser.threads() == (gain > 1.2 ? 2 : 1));
+}
+
 TEST_CASE("of many threads one fewer, half and one are tried", "[base][thread_chooser]") {
   Program program(16);
   program.run(

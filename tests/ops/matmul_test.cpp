@@ -5,6 +5,7 @@
 #include <distribute/ops/transpose.hpp>
 
 #include "../support/catch.hpp"
+#include "../support/check_close.hpp"
 #include "../support/cpu_backends.hpp"
 #include "../support/gradient_check.hpp"
 
@@ -21,6 +22,18 @@ TEST_CASE("matmul multiplies, with either side transposed", "[ops][matmul]") {
     CHECK(matmul(at, b, {.transpose_a = true}).to_vector() == expected);
     CHECK(matmul(a, bt, {.transpose_b = true}).to_vector() == expected);
     CHECK(matmul(at, bt, {.transpose_a = true, .transpose_b = true}).to_vector() == expected);
+  }
+}
+
+TEST_CASE("gradients of kernels whose rows lie 4 KiB apart", "[ops][matmul]") {
+  const int64_t wide = GENERATE(1024, 1040, 2048);
+  const Tensor x = test_tensor({300, wide}, 1), dy = test_tensor({300, 8}, 2);
+  for (Backend* engine : cpu_backends()) {
+    const ScopedCpuBackend scope(*engine);
+    const auto wanted = matmul(transpose(x), dy).to_vector();
+    const std::vector<double> numbers(wanted.begin(), wanted.end());
+    check_close(matmul(x, dy, {.transpose_a = true}), numbers, 1e-4);
+    check_close(transpose(matmul(dy, x, {.transpose_a = true})), numbers, 1e-4);
   }
 }
 

@@ -10,9 +10,9 @@ namespace distribute::base_internal {
 
 /// Told of every step and of how crowded the cores are, it says how many threads the next step
 /// should compute with. On quiet cores that is the most. Where threads wait for cores it tries the
-/// most, one fewer, half and one, keeps the fastest, and tries again from time to time, as one
-/// thread on a core of its own no longer sees that a neighbour has left. Thread-compatible; knows
-/// no clock.
+/// most, one fewer, half and one, keeps the fewest that are nearly the fastest, and tries again
+/// from time to time, as one thread on a core of its own no longer sees that a neighbour has left.
+/// Thread-compatible; knows no clock.
 class ThreadChooser {
  public:
   explicit ThreadChooser(int most);

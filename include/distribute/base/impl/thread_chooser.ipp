@@ -9,6 +9,9 @@ namespace thread_chooser {
 inline constexpr double kSettleSeconds = 0.05, kTrialSeconds = 0.15;
 inline constexpr double kFirstPause = 6, kLongestPause = 30;
 inline constexpr int kFreeObservations = 10;
+/// Threads that gain less than a tenth are left out: trials are short, and beside a neighbour the
+/// fewer threads stay undisturbed.
+inline constexpr double kNearlyBest = 0.9;
 }  // namespace thread_chooser
 
 DISTRIBUTE_INLINE ThreadChooser::ThreadChooser(int most) : most_(most), threads_(most) {}
@@ -77,9 +80,10 @@ DISTRIBUTE_INLINE bool ThreadChooser::is_clear() const {
 }
 
 DISTRIBUTE_INLINE void ThreadChooser::end_trials(double now) {
-  const auto best = std::max_element(trials_.begin(), trials_.end(),
-                                     [](auto& a, auto& b) { return a.rate() < b.rate(); });
-  threads_ = best->threads;
+  double best = 0;
+  for (const Trial& trial : trials_) best = std::max(best, trial.rate());
+  for (const Trial& trial : trials_)  // from most to one
+    if (trial.rate() >= thread_chooser::kNearlyBest * best) threads_ = trial.threads;
   state_ = State::Settled;
   free_ = 0;
   tried_at_ = now;

@@ -204,6 +204,14 @@ DISTRIBUTE_INLINE bool is_small_batch_gradient(const MatmulShape& s) {
   return s.batch == 1 && s.transpose_a && !s.transpose_b && s.inner <= 64;
 }
 
+/// How far apart an operand's rows should lie, of which `other` is the other operand's length. A
+/// dense kernel's gradient reads its operands downwards: where rows lie 4 KiB apart they meet in few
+/// sets of a cache, and products with a short other side take twice as long (docs/decisions.md).
+DISTRIBUTE_INLINE int64_t row_stride(const MatmulShape& s, int64_t length, int64_t other) {
+  const bool downwards = s.batch == 1 && s.transpose_a && !s.transpose_b && s.inner >= 256;
+  return downwards && length % 1024 == 0 && other <= 256 ? length + 16 : length;
+}
+
 DISTRIBUTE_INLINE void OneDnnBackend::product_rows(const MatmulShape& s, const float* a,
                                                    const float* b, int64_t begin, int64_t end,
                                                    float* rows) {
@@ -226,19 +234,24 @@ DISTRIBUTE_INLINE Array OneDnnBackend::matmul(const MatmulShape& s, const Array&
   const auto make = [&] {
     auto plan = std::make_shared<Plan>();
     const auto type = data_type_of(s.dtype);
-    const Dims plain_a{s.rows * s.inner, s.inner, 1}, turned_a{s.rows * s.inner, 1, s.rows};
-    const Dims plain_b{s.inner * s.columns, s.columns, 1},
-        turned_b{s.inner * s.columns, 1, s.inner};
-    const Desc left({s.batch, s.rows, s.inner}, type, s.transpose_a ? turned_a : plain_a);
-    const Desc right({s.batch, s.inner, s.columns}, type, s.transpose_b ? turned_b : plain_b);
+    const auto left_with = [&](int64_t stride) {
+      const Dims plain{s.rows * s.inner, s.inner, 1}, turned{stride * s.inner, 1, stride};
+      return Desc({s.batch, s.rows, s.inner}, type, s.transpose_a ? turned : plain);
+    };
+    const auto right_with = [&](int64_t stride) {
+      const Dims plain{s.inner * stride, stride, 1}, turned{s.inner * s.columns, 1, s.inner};
+      return Desc({s.batch, s.inner, s.columns}, type, s.transpose_b ? turned : plain);
+    };
+    const Desc left = left_with(row_stride(s, s.rows, s.columns));
+    const Desc right = right_with(row_stride(s, s.columns, s.rows));
     const Desc result({s.batch, s.rows, s.columns}, type, Tag::abc);
     plan->bias_arg = DNNL_ARG_BIAS;
     plan->bias = Desc({1, 1, s.columns}, type, Tag::abc);
     const auto attr = attributes(epilogue);
     const auto pd = bias ? describe<dnnl::matmul>(attr, left, right, plan->bias, result)
                          : describe<dnnl::matmul>(attr, left, right, result);
-    plan->inputs[0] = {left, left, true};
-    plan->inputs[1] = {right, right, true};
+    plan->inputs[0] = {left_with(s.rows), left, left == left_with(s.rows)};
+    plan->inputs[1] = {right_with(s.columns), right, right == right_with(s.columns)};
     plan->input_args[0] = DNNL_ARG_SRC;
     plan->input_args[1] = DNNL_ARG_WEIGHTS;
     plan->output_arg = DNNL_ARG_DST;
