@@ -205,8 +205,9 @@ DISTRIBUTE_INLINE bool is_small_batch_gradient(const MatmulShape& s) {
 }
 
 /// How far apart an operand's rows should lie, of which `other` is the other operand's length. A
-/// dense kernel's gradient reads its operands downwards: where rows lie 4 KiB apart they meet in few
-/// sets of a cache, and products with a short other side take twice as long (docs/decisions.md).
+/// dense kernel's gradient reads its operands downwards: where rows lie 4 KiB apart they meet in
+/// few sets of a cache, and products with a short other side take twice as long
+/// (docs/decisions.md).
 DISTRIBUTE_INLINE int64_t row_stride(const MatmulShape& s, int64_t length, int64_t other) {
   const bool downwards = s.batch == 1 && s.transpose_a && !s.transpose_b && s.inner >= 256;
   return downwards && length % 1024 == 0 && other <= 256 ? length + 16 : length;
