@@ -6,6 +6,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
+#include <distribute/base/ordered_json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/base/version.hpp>
 #include <distribute/cluster/cluster_role.hpp>

@@ -19,6 +19,7 @@
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/metrics_sink.hpp>
 #include <distribute/base/monitoring.hpp>
+#include <distribute/base/ordered_json.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/base/process_stats.hpp>

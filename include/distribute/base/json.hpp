@@ -11,11 +11,7 @@ namespace distribute {
 /// The value that `text` describes; is_discarded() when it is not JSON.
 nlohmann::json json_of(const std::string& text);
 
-/// The same with the members in the order of the text.
-nlohmann::ordered_json ordered_json_of(const std::string& text);
-
 /// One line, or lines indented by `indent` spaces a level; bytes that are not UTF-8 become U+FFFD.
 std::string json_text(const nlohmann::json& value, int indent = -1);
-std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
 
 }  // namespace distribute

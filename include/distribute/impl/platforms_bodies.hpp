@@ -15,6 +15,7 @@
 #include <distribute/base/impl/memory_limit.ipp>
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/number_text.ipp>
+#include <distribute/base/impl/ordered_json.ipp>
 #include <distribute/base/impl/pipe_signal.ipp>
 #include <distribute/base/impl/process_stat.ipp>
 #include <distribute/base/impl/run_queue.ipp>

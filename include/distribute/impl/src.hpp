@@ -18,6 +18,7 @@
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/number_text.ipp>
+#include <distribute/base/impl/ordered_json.ipp>
 #include <distribute/base/impl/pipe_signal.ipp>
 #include <distribute/base/impl/printed_number.ipp>
 #include <distribute/base/impl/process_stat.ipp>

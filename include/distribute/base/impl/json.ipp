@@ -9,16 +9,8 @@ DISTRIBUTE_INLINE nlohmann::json json_of(const std::string& text) {
   return nlohmann::json::parse(text, nullptr, false);
 }
 
-DISTRIBUTE_INLINE nlohmann::ordered_json ordered_json_of(const std::string& text) {
-  return nlohmann::ordered_json::parse(text, nullptr, false);
-}
-
 DISTRIBUTE_INLINE std::string json_text(const nlohmann::json& value, int indent) {
   return value.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-DISTRIBUTE_INLINE std::string json_text(const nlohmann::ordered_json& value, int indent) {
-  return value.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace distribute

@@ -67,7 +67,7 @@ DISTRIBUTE_INLINE double microseconds(std::chrono::nanoseconds time) {
 
 DISTRIBUTE_INLINE std::string Timeline::events(int task, const std::string& task_name,
                                                std::chrono::nanoseconds offset) const {
-  using Json = nlohmann::ordered_json;
+  using Json = nlohmann::json;
   const std::lock_guard lock(mutex_);
   Json process{{"name", "process_name"}, {"ph", "M"}, {"pid", task}};
   process["args"]["name"] = task_name;

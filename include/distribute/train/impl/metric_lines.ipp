@@ -2,7 +2,7 @@
 #include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/base/detail/number_text.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/json.hpp>
+#include <distribute/base/ordered_json.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/io/path.hpp>
 #include <distribute/train/metric_lines.hpp>

@@ -1,0 +1,18 @@
+#pragma once
+/// JSON whose members keep their order. Apart from base/json.hpp: it is nlohmann's library once more.
+
+#include <distribute/base/config.hpp>
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace distribute {
+
+/// The value that `text` describes, its members in the order of the text; is_discarded() when it is
+/// not JSON.
+nlohmann::ordered_json ordered_json_of(const std::string& text);
+
+/// One line, or lines indented by `indent` spaces a level; bytes that are not UTF-8 become U+FFFD.
+std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
+
+}  // namespace distribute
