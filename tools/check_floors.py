@@ -13,8 +13,8 @@ import json
 import re
 import sys
 
-from floors import (ANNEXES, CORE, DOORS, FLOORS, INCLUDE, LEVEL, LIBRARY, files, includes, is_private,
-                    public_headers, reached)
+from floors import (ANNEXES, CORE, DOORS, FLOORS, INCLUDE, LEVEL, LIBRARY, files, includes, is_plain,
+                    is_private, public_headers, reached)
 
 ROOT = INCLUDE.parent
 BUDGETS = json.loads((ROOT / "bench/reach_budgets.json").read_text())
@@ -111,7 +111,7 @@ def budget_problems():
     named = [(name, with_bodies, limit) for with_bodies, key in ((False, "headers"), (True, "bodies"))
              for name, limit in BUDGETS[key].items()]
     for name, with_bodies, limit in named:
-        count = len(reached([name], with_bodies, plain=True))
+        count = len(reached([name], with_bodies, is_plain))
         what = f"{name}: {count} of {limit} files" + (", with bodies" if with_bodies else "")
         if "--all" in sys.argv:
             print(what)

@@ -10,13 +10,15 @@ import pathlib
 import re
 import sys
 
-from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, TRAINER_FLOORS, bodies, files, public_headers,
-                    reached)
+from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, TRAINER_FLOORS, WORKERS, bodies, files,
+                    public_headers, reached, without_gpus)
 
 BY_HAND = ("fwd.hpp",)
 STRATEGY_USERS = INCLUDE.parent / "cmake/strategy_users.txt"
 # Headers of the core that a header-only trainer may add, each with an umbrella of its own.
-ADDITIONS = {"own_convolutions": ["device/own_convolutions.hpp"]}
+ADDED = {"own_convolutions": "What device/own_convolutions.hpp brings",
+         "workers": "Training with several tasks, beside strategy.hpp"}
+ADDITIONS = {"own_convolutions": ["device/own_convolutions.hpp"], "workers": WORKERS}
 
 
 def lines(names):
@@ -43,6 +45,16 @@ def umbrella(comment, headers, body):
 
 def bodies_reached(seeds):
     return [name for name in reached(seeds, with_bodies=True) if name.endswith(".ipp")]
+
+
+def trainer_bodies(seeds):
+    """The list for strategy.hpp: what only builds for GPUs reach comes behind the others."""
+    always = {name for name in reached(seeds, True, without_gpus) if name.endswith(".ipp")}
+    every = bodies_reached(seeds)
+    gpu = lines(name for name in every if name not in always)
+    return list_of("The bodies that strategy.hpp reaches, but those of workers.hpp",
+                   [name for name in every if name in always]) \
+        + f"\n#if DISTRIBUTE_HAS_CUDA\n{gpu.lstrip()}#endif\n"
 
 
 def annex_headers(annex):
@@ -80,13 +92,13 @@ def expected():
         "strategy.hpp": umbrella("What a trainer needs: strategies, tensors, layers, optimizers, "
                                  "datasets, checkpoints", trainer, "strategy_bodies.hpp"),
         "distribute.hpp": umbrella("The whole core", public_headers(CORE), "src.hpp"),
-        "impl/strategy_bodies.hpp": list_of("The bodies that strategy.hpp reaches",
-                                            bodies_reached(trainer)),
+        "impl/strategy_bodies.hpp": trainer_bodies(
+            [name for name in trainer if name not in WORKERS]),
         "optim/detail/optimizer_classes.hpp": optimizer_classes(),
         "impl/src.hpp": list_of("All bodies of the core, for one file of a program", bodies(CORE)),
     }
     for name, headers in ADDITIONS.items():
-        texts[f"{name}.hpp"] = umbrella(f"What {headers[0]} brings, with its bodies", headers,
+        texts[f"{name}.hpp"] = umbrella(f"{ADDED[name]}, with its bodies", headers,
                                         f"{name}_bodies.hpp")
         texts[f"impl/{name}_bodies.hpp"] = list_of(f"The bodies that {name}.hpp reaches",
                                                    bodies_reached(headers))

@@ -41,8 +41,16 @@ ANNEXES = {  # and those that it includes
 TRAINER_FLOORS = ["tensor", "autograd", "ops", "replica", "nn", "optim", "data", "strategy",
                   "checkpoint"]
 
-# Features of the smallest build that the README shows.
+# Of these, those whose bodies a header-only program has from workers.hpp alone: strategies of
+# several tasks, with sockets, servers and the agreement of workers, and the timeline of a job.
+WORKERS = ["strategy/cache_variable_reads.hpp", "strategy/make_strategy.hpp",
+           "strategy/multi_worker_mirrored_strategy.hpp", "strategy/parameter_server_job.hpp",
+           "strategy/parameter_server_strategy.hpp", "strategy/replica_device_setter.hpp",
+           "collective/timeline.hpp"]
+
+# Features of the smallest build that the README shows, and those that only a build for GPUs has.
 PLAIN = ("ONEDNN",)
+GPU = ("CUDA", "CUDNN", "NCCL")
 
 # Vendor headers and the files that may include them: the real door and its private headers.
 DOORS = {
@@ -93,15 +101,16 @@ def files():
 
 
 @functools.cache
-def included(name, plain=False):
+def included(name, has=lambda feature: None):
     """Our own files that a file includes, relative to include/distribute, in a header-only program.
 
-    plain: built with the features PLAIN alone; a door that needs another includes nothing then.
+    has: whether the program is built with a feature, None for both; a door that needs what is not
+    there includes nothing.
     """
     text = re.sub(r"#ifdef DISTRIBUTE_SEPARATE_COMPILATION\n.*?#endif\n", "",
                   (LIBRARY / name).read_text(), flags=re.S)
     door = re.match(r"#pragma once\n#if (!?)DISTRIBUTE_HAS_(\w+)\n", text)
-    if plain and door and (door[2] in PLAIN) == bool(door[1]):
+    if door and has(door[2]) not in (None, not door[1]):
         return []
     return [line[len("distribute/"):] for line in includes(text) if line.startswith("distribute/")]
 
@@ -123,15 +132,25 @@ def bodies_of(header):
     return [name for name in names if (LIBRARY / name).exists()]
 
 
-def reached(seeds, with_bodies, plain=False):
-    """Our own files that the compiler reads for these; with_bodies: header-only; plain: included()."""
+def is_plain(feature):
+    """included() for a program built with the features PLAIN alone."""
+    return feature in PLAIN
+
+
+def without_gpus(feature):
+    """included() for a program built without the features GPU."""
+    return False if feature in GPU else None
+
+
+def reached(seeds, with_bodies, has=lambda feature: None):
+    """Our own files that the compiler reads for these; with_bodies: header-only; has: included()."""
     found, work = set(), list(seeds)
     while work:
         name = work.pop()
         if name in found or not (LIBRARY / name).exists():
             continue
         found.add(name)
-        work += [other for other in included(name, plain) if with_bodies or not other.startswith("impl/")]
+        work += [other for other in included(name, has) if with_bodies or not other.startswith("impl/")]
         if with_bodies and name.endswith(".hpp"):
             work += bodies_of(name)
     return sorted(found, key=rank)

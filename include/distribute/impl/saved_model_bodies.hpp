@@ -10,14 +10,11 @@
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
-#include <distribute/base/impl/json.ipp>
 #include <distribute/base/impl/library_metrics.ipp>
 #include <distribute/base/impl/log_state.ipp>
 #include <distribute/base/impl/logging.ipp>
 #include <distribute/base/impl/memory_limit.ipp>
-#include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
-#include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/process_stat.ipp>
 #include <distribute/base/impl/run_queue.ipp>
 #include <distribute/base/impl/safe_text.ipp>
@@ -69,30 +66,6 @@
 #include <distribute/device/impl/placement.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
 
-#include <distribute/net/impl/address.ipp>
-#include <distribute/net/impl/bytes.ipp>
-#include <distribute/net/impl/connect.ipp>
-#include <distribute/net/impl/descriptor_listener.ipp>
-#include <distribute/net/impl/encrypt.ipp>
-#include <distribute/net/impl/fast_gcm.ipp>
-#include <distribute/net/impl/fast_gcm_stub.ipp>
-#include <distribute/net/impl/frame.ipp>
-#include <distribute/net/impl/handshake.ipp>
-#include <distribute/net/impl/hmac.ipp>
-#include <distribute/net/impl/hmac_stub.ipp>
-#include <distribute/net/impl/job_token.ipp>
-#include <distribute/net/impl/listener.ipp>
-#include <distribute/net/impl/resolve.ipp>
-#include <distribute/net/impl/socket.ipp>
-#include <distribute/net/impl/tls.ipp>
-#include <distribute/net/impl/tls_handshake.ipp>
-#include <distribute/net/impl/tls_handshake_stub.ipp>
-#include <distribute/net/impl/tls_layer.ipp>
-#include <distribute/net/impl/tls_records.ipp>
-#include <distribute/net/impl/tls_stub.ipp>
-#include <distribute/net/impl/tls_wire.ipp>
-#include <distribute/net/impl/wake_up.ipp>
-
 #include <distribute/io/impl/atomic_file.ipp>
 #include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/data_type.ipp>
@@ -105,19 +78,6 @@
 
 #include <distribute/tensor/impl/shape.ipp>
 #include <distribute/tensor/impl/tensor.ipp>
-
-#include <distribute/cluster/impl/announce_task.ipp>
-#include <distribute/cluster/impl/cluster_options.ipp>
-#include <distribute/cluster/impl/cluster_spec.ipp>
-#include <distribute/cluster/impl/cluster_tasks.ipp>
-#include <distribute/cluster/impl/environment.ipp>
-#include <distribute/cluster/impl/foreign_text.ipp>
-#include <distribute/cluster/impl/half_open.ipp>
-#include <distribute/cluster/impl/host_identity.ipp>
-#include <distribute/cluster/impl/json_value.ipp>
-#include <distribute/cluster/impl/own_port.ipp>
-#include <distribute/cluster/impl/ready_file.ipp>
-#include <distribute/cluster/impl/task_server.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/gradient_placer.ipp>
@@ -204,64 +164,21 @@
 #include <distribute/data/impl/stream.ipp>
 #include <distribute/data/impl/transform.ipp>
 
-#include <distribute/collective/impl/communicator.ipp>
-#include <distribute/collective/impl/flight_recorder.ipp>
 #include <distribute/collective/impl/nccl_library.ipp>
-#include <distribute/collective/impl/operation.ipp>
-#include <distribute/collective/impl/timeline.ipp>
-
-#include <distribute/rpc/impl/job_task.ipp>
-#include <distribute/rpc/impl/peer.ipp>
-#include <distribute/rpc/impl/peer_monitor.ipp>
-#include <distribute/rpc/impl/rpc_channel.ipp>
-#include <distribute/rpc/impl/rpc_message.ipp>
-#include <distribute/rpc/impl/rpc_server.ipp>
-#include <distribute/rpc/impl/standstill.ipp>
-#include <distribute/rpc/impl/tensor_codec.ipp>
-
-#include <distribute/parameter_server/impl/client.ipp>
-#include <distribute/parameter_server/impl/gradient_memory.ipp>
-#include <distribute/parameter_server/impl/gradient_push.ipp>
-#include <distribute/parameter_server/impl/known_variables.ipp>
-#include <distribute/parameter_server/impl/link_message.ipp>
-#include <distribute/parameter_server/impl/server_lanes.ipp>
-#include <distribute/parameter_server/impl/server_link.ipp>
-#include <distribute/parameter_server/impl/shared_arena.ipp>
-#include <distribute/parameter_server/impl/value_pull.ipp>
 
 #include <distribute/strategy/impl/all_workers.ipp>
-#include <distribute/strategy/impl/central_reducer.ipp>
-#include <distribute/strategy/impl/closure_replica_context.ipp>
-#include <distribute/strategy/impl/cross_device_ops.ipp>
 #include <distribute/strategy/impl/device_copies.ipp>
 #include <distribute/strategy/impl/devices.ipp>
 #include <distribute/strategy/impl/distributed_dataset.ipp>
 #include <distribute/strategy/impl/distributed_variable.ipp>
-#include <distribute/strategy/impl/gradient_packs.ipp>
-#include <distribute/strategy/impl/local_reducer.ipp>
-#include <distribute/strategy/impl/local_replica_context.ipp>
-#include <distribute/strategy/impl/local_replicas.ipp>
 #include <distribute/strategy/impl/one_device_strategy.ipp>
-#include <distribute/strategy/impl/parameter_server_extended.ipp>
-#include <distribute/strategy/impl/partitioners.ipp>
 #include <distribute/strategy/impl/reduce_arguments.ipp>
-#include <distribute/strategy/impl/reducing_replica_context.ipp>
 #include <distribute/strategy/impl/reduction.ipp>
-#include <distribute/strategy/impl/remote_variable.ipp>
-#include <distribute/strategy/impl/replica_device_setter.ipp>
-#include <distribute/strategy/impl/replica_group.ipp>
-#include <distribute/strategy/impl/replica_threads.ipp>
 #include <distribute/strategy/impl/run_options.ipp>
 #include <distribute/strategy/impl/run_spans.ipp>
 #include <distribute/strategy/impl/scope.ipp>
-#include <distribute/strategy/impl/server_access.ipp>
-#include <distribute/strategy/impl/server_reducer.ipp>
-#include <distribute/strategy/impl/sharded_variable.ipp>
-#include <distribute/strategy/impl/shared_update.ipp>
 #include <distribute/strategy/impl/strategy.ipp>
 #include <distribute/strategy/impl/strategy_extended.ipp>
-#include <distribute/strategy/impl/summed_updates.ipp>
-#include <distribute/strategy/impl/tensor_collectives.ipp>
 #include <distribute/strategy/impl/tensor_places.ipp>
 
 #include <distribute/checkpoint/impl/bundle_entry.ipp>

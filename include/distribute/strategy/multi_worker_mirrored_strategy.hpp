@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/empty_braces.hpp>
 #include <distribute/collective/communication_options.hpp>
+#include <distribute/strategy/detail/worker_bodies.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/elastic_options.hpp>
 #include <distribute/strategy/strategy.hpp>
@@ -66,7 +67,11 @@ class MultiWorkerMirroredStrategy : public Strategy {  // as a type: MultiWorker
             std::move(resolver),
             strategy_internal::devices_of(Kind(), options.num_replicas,
                                           "MultiWorkerMirroredStrategy"),
-            options)) {}
+            options)) {
+    static_assert(strategy_internal::HasWorkerBodies<Kind>,
+                  "header-only, MultiWorkerMirroredStrategy also needs #include "
+                  "<distribute/workers.hpp>");
+  }
 };
 
 MultiWorkerMirroredStrategy(MultiWorkerOptions)->MultiWorkerMirroredStrategy<DefaultDevice>;

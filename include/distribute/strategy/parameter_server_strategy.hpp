@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/empty_braces.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
+#include <distribute/strategy/detail/worker_bodies.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/partitioners.hpp>
 #include <distribute/strategy/replica_device_setter.hpp>
@@ -96,7 +97,11 @@ class ParameterServerStrategy : public Strategy {  // as a type: ParameterServer
             [&](const std::string& type) {
               return strategy_internal::devices_of_task<Kind>(type, options.num_replicas);
             },
-            options)) {}
+            options)) {
+    static_assert(strategy_internal::HasWorkerBodies<Kind>,
+                  "header-only, ParameterServerStrategy also needs #include "
+                  "<distribute/workers.hpp>");
+  }
 };
 
 ParameterServerStrategy(ParameterServerOptions)->ParameterServerStrategy<DefaultDevice>;

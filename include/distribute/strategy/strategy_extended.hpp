@@ -69,6 +69,8 @@ class StrategyExtended : public SyncGroup {
   virtual void leave() {}
   /// This process's number among the tasks of its job, as in TF_CONFIG.
   virtual int task_id() const { return 0; }
+  /// Workers of the job, also those that have a loop of their own beside parameter servers.
+  virtual int num_workers() const { return int(input_context().num_input_pipelines()); }
   /// Which part of the input this process reads, and for how many replicas in all.
   virtual InputContext input_context() const { return InputContext(1, 0, num_replicas_in_sync()); }
   /// Throws  InvalidArgumentError on a coordinator: functions that it sends read the elements.

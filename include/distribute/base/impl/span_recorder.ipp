@@ -30,7 +30,7 @@ DISTRIBUTE_INLINE std::shared_ptr<SpanRecorder> span_recorder(const std::string&
   if (!recorders.make) {
     log_warning("strategy",
                 "DISTRIBUTE_TIMELINE is not written, as this program has nothing that records it: "
-                "include <distribute/collective/timeline.hpp>");
+                "include <distribute/workers.hpp>");
     return nullptr;
   }
   // A strategy after another one adds to the same file; another path begins another one.

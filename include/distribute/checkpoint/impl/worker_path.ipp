@@ -5,7 +5,6 @@
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/path.hpp>
 #include <distribute/strategy/detail/all_workers.hpp>
-#include <distribute/strategy/detail/parameter_server_extended.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <algorithm>
@@ -39,14 +38,6 @@ DISTRIBUTE_INLINE void remove_other_workers(const std::string& dirpath, int work
   }
 }
 
-/// Workers of the job, also those that have a loop of their own beside parameter servers.
-DISTRIBUTE_INLINE int workers_of_job(Strategy& strategy) {
-  const auto* servers = strategy_internal::parameter_server_extended(strategy);
-  if (servers && servers->job().cluster.has_job("worker"))
-    return servers->job().cluster.num_tasks("worker");
-  return strategy.extended().input_context().num_input_pipelines();
-}
-
 DISTRIBUTE_INLINE std::string directory_or_here(const std::string& path) {
   const std::string directory = io::directory_of(path);
   return directory.empty() ? "." : directory;
@@ -76,7 +67,7 @@ DISTRIBUTE_INLINE void write_on_all_workers(
   const auto present = extended.all_gather_texts(std::to_string(extended.task_id()));
   strategy_internal::on_all_workers_for_long(extended, [&]() -> std::string {
     if (extended.should_checkpoint()) {
-      remove_other_workers(directory, workers_of_job(strategy), present);
+      remove_other_workers(directory, extended.num_workers(), present);
       around([&] { write(path); });
     } else {
       const TemporaryDirectoryRemoval removal(directory, strategy);

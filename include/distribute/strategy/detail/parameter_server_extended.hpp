@@ -62,6 +62,7 @@ class ParameterServerExtended final : public LocalReplicas {
   bool should_checkpoint() const override { return job_.is_chief; }
   bool should_save_summary() const override { return job_.is_chief; }
   int task_id() const override { return job_.index; }
+  DISTRIBUTE_INLINE int num_workers() const override;
   /// What was pushed is applied; the chief says that the job is done.
   DISTRIBUTE_INLINE void leave() override;
 

@@ -50,6 +50,11 @@ DISTRIBUTE_INLINE ParameterServerExtended::~ParameterServerExtended() {
   }
 }
 
+DISTRIBUTE_INLINE int ParameterServerExtended::num_workers() const {
+  return job_.cluster.has_job("worker") ? job_.cluster.num_tasks("worker")
+                                        : LocalReplicas::num_workers();
+}
+
 DISTRIBUTE_INLINE void ParameterServerExtended::leave() {
   if (!job_.client || std::exchange(left_, true)) return;
   job_.client->flush();
