@@ -1,5 +1,6 @@
 #pragma once
-/// JSON whose members keep their order. Apart from base/json.hpp: it is nlohmann's library once more.
+/// JSON whose members keep their order. Apart from base/json.hpp: nlohmann's library is compiled
+/// once more for it.
 
 #include <distribute/base/config.hpp>
 

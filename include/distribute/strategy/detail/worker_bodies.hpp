@@ -15,7 +15,9 @@ template <typename Kind>
 concept HasWorkerBodies = true;
 #else
 template <typename Kind>
-concept HasWorkerBodies = requires(WorkerBodies<Kind> bodies) { has_worker_bodies(bodies); };
+concept HasWorkerBodies = requires(WorkerBodies<Kind> bodies) {
+  has_worker_bodies(bodies);
+};
 #endif
 
 }  // namespace distribute::strategy_internal
