@@ -17,7 +17,7 @@ BY_HAND = ("fwd.hpp",)
 STRATEGY_USERS = INCLUDE.parent / "cmake/strategy_users.txt"
 # Headers of the core that a header-only trainer may add, each with an umbrella of its own.
 ADDED = {"own_convolutions": "What device/own_convolutions.hpp brings",
-         "workers": "Training with several tasks, beside strategy.hpp"}
+         "workers": "Strategies of several tasks, beside one_process.hpp"}
 ADDITIONS = {"own_convolutions": ["device/own_convolutions.hpp"], "workers": WORKERS}
 
 
@@ -47,12 +47,12 @@ def bodies_reached(seeds):
     return [name for name in reached(seeds, with_bodies=True) if name.endswith(".ipp")]
 
 
-def trainer_bodies(seeds):
-    """The list for strategy.hpp: what only builds for GPUs reach comes behind the others."""
+def list_of_trainer(umbrella_name, seeds):
+    """The list for an umbrella: what only builds for GPUs reach comes behind the others."""
     always = {name for name in reached(seeds, True, without_gpus) if name.endswith(".ipp")}
     every = bodies_reached(seeds)
     gpu = lines(name for name in every if name not in always)
-    return list_of("The bodies that strategy.hpp reaches, but those of workers.hpp",
+    return list_of(f"The bodies that {umbrella_name} reaches",
                    [name for name in every if name in always]) \
         + f"\n#if DISTRIBUTE_HAS_CUDA\n{gpu.lstrip()}#endif\n"
 
@@ -88,12 +88,16 @@ inline constexpr std::pair<const char*, FromConfig> kOptimizerClasses[] = {{
 def expected():
     """From each header outside of the floors to its text."""
     trainer = public_headers(TRAINER_FLOORS)
+    one_process = [name for name in trainer if name not in WORKERS]
     texts = {
         "strategy.hpp": umbrella("What a trainer needs: strategies, tensors, layers, optimizers, "
                                  "datasets, checkpoints", trainer, "strategy_bodies.hpp"),
         "distribute.hpp": umbrella("The whole core", public_headers(CORE), "src.hpp"),
-        "impl/strategy_bodies.hpp": trainer_bodies(
-            [name for name in trainer if name not in WORKERS]),
+        "impl/strategy_bodies.hpp": list_of_trainer("strategy.hpp", trainer),
+        "one_process.hpp": umbrella("strategy.hpp without strategies of several tasks, which compiles "
+                                    "in three quarters of the time header-only", one_process,
+                                    "one_process_bodies.hpp"),
+        "impl/one_process_bodies.hpp": list_of_trainer("one_process.hpp", one_process),
         "optim/detail/optimizer_classes.hpp": optimizer_classes(),
         "impl/src.hpp": list_of("All bodies of the core, for one file of a program", bodies(CORE)),
     }

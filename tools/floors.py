@@ -41,8 +41,8 @@ ANNEXES = {  # and those that it includes
 TRAINER_FLOORS = ["tensor", "autograd", "ops", "replica", "nn", "optim", "data", "strategy",
                   "checkpoint"]
 
-# Of these, those whose bodies a header-only program has from workers.hpp alone: strategies of
-# several tasks, with sockets, servers and the agreement of workers, and the timeline of a job.
+# Of these, what one_process.hpp leaves out: strategies of several tasks, with sockets, servers and
+# the agreement of workers, and the timeline of a job.
 WORKERS = ["strategy/cache_variable_reads.hpp", "strategy/make_strategy.hpp",
            "strategy/multi_worker_mirrored_strategy.hpp", "strategy/parameter_server_job.hpp",
            "strategy/parameter_server_strategy.hpp", "strategy/replica_device_setter.hpp",

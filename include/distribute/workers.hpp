@@ -1,5 +1,5 @@
 #pragma once
-/// Training with several tasks, beside strategy.hpp, with its bodies.
+/// Strategies of several tasks, beside one_process.hpp, with its bodies.
 /// Written by tools/check_umbrella.py.
 
 #include <distribute/strategy/cache_variable_reads.hpp>
