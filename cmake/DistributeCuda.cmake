@@ -34,7 +34,7 @@ else()
   endif()
 
   # <feature> <header>: the headers of a library whose functions are loaded at run time.
-  foreach(pair IN ITEMS "CUDNN cudnn_graph.h" "NCCL nccl.h")
+  foreach(pair IN ITEMS "CUDNN cudnn_adv.h" "NCCL nccl.h")
     separate_arguments(pair)
     list(GET pair 0 feature)
     list(GET pair 1 header)

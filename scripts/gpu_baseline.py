@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What a card gives, and PyTorch's ResNet-50 on it, as JSON; for scripts/gpu_check.sh.
+"""What a card gives, and PyTorch's ResNet-50 and decoder on it, as JSON; for scripts/gpu_check.sh.
 
-usage: gpu_baseline.py ceilings | resnet50 BATCH [compiled]
+usage: gpu_baseline.py ceilings | resnet50 BATCH [compiled] | decoder BATCH [compiled]
 """
 
 import json
@@ -67,6 +67,67 @@ def resnet50():
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2048, 1000))
 
 
+class DecoderBlock(nn.Module):
+    """As in examples/text_transformer/model.hpp: normalization in front of each part."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.joined = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.dense = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(),
+                                   nn.Linear(4 * width, width))
+
+    def forward(self, x):
+        batch, places, width = x.shape
+        q, k, v = (part.view(batch, places, self.heads, -1).transpose(1, 2)
+                   for part in self.qkv(self.norm1(x)).split(width, -1))
+        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.joined(y.transpose(1, 2).reshape(batch, places, width))
+        return x + self.dense(self.norm2(x))
+
+
+class Decoder(nn.Module):
+    def __init__(self, layers, width, heads, context, vocabulary):
+        super().__init__()
+        self.characters = nn.Embedding(vocabulary, width)
+        self.places = nn.Embedding(context, width)
+        self.blocks = nn.Sequential(*(DecoderBlock(width, heads) for _ in range(layers)))
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary)
+
+    def forward(self, tokens):
+        places = torch.arange(tokens.shape[1], device=tokens.device)
+        x = self.norm(self.blocks(self.characters(tokens) + self.places(places)))
+        with torch.autocast(x.device.type, enabled=False):  # logits are float32
+            return self.head(x.float())
+
+
+def train_decoder(batch, compiled, device="cuda"):
+    begin = time.time()
+    context, vocabulary = 1024, 128
+    model = Decoder(12, 768, 12, context, vocabulary).to(device)
+    optimizer = torch.optim.AdamW(model.parameters(), 2e-3, weight_decay=0.1, fused=True)
+    x, y = (torch.randint(0, vocabulary, (batch, context), device=device) for _ in range(2))
+    forward = torch.compile(model) if compiled else model
+
+    def step():
+        with torch.autocast(device, torch.bfloat16):
+            logits = forward(x)
+        loss = nn.functional.cross_entropy(logits.flatten(0, 1), y.flatten())
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+    step()
+    torch.cuda.synchronize()
+    first = time.time() - begin
+    ms = milliseconds(step, 30)
+    print(json.dumps({"tokens_per_second": round(batch * context / ms * 1000, 1),
+                      "step_ms_p50": round(ms, 3), "seconds_to_first_step": round(first, 2),
+                      "peak_gpu_bytes": torch.cuda.max_memory_allocated()}))
+
+
 def train(batch, compiled):
     begin = time.time()
     torch.backends.cudnn.benchmark = True
@@ -96,5 +157,7 @@ if sys.argv[1:] == ["ceilings"]:
     ceilings()
 elif sys.argv[1:2] == ["resnet50"] and len(sys.argv) in (3, 4):
     train(int(sys.argv[2]), sys.argv[3:] == ["compiled"])
+elif sys.argv[1:2] == ["decoder"] and len(sys.argv) in (3, 4):
+    train_decoder(int(sys.argv[2]), sys.argv[3:] == ["compiled"])
 else:
     sys.exit(__doc__)

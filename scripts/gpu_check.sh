@@ -24,7 +24,7 @@ set -uo pipefail
 usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; }
 here=$(cd "$(dirname "$0")" && pwd)
 mode=${1:-}
-programs=(distribute mnist_cnn resnet50)
+programs=(distribute mnist_cnn resnet50 text_transformer)
 tests=(test_device test_ops test_strategy test_examples)
 # The system's own, which belong to its loader.
 glibc='^(ld-linux.*|libc|libm|libdl|librt|libpthread|libresolv|libutil)\.so'
@@ -35,7 +35,7 @@ pack() {
   file=${2:-$build/gpu_check.tar.xz} cache=${3:-}
   place=$(mktemp -d) || exit 1
   trap 'rm -rf "$place"' EXIT
-  mkdir -p "$place/gpu_check"/{bin,lib,cache,examples/mnist_cnn,data}
+  mkdir -p "$place/gpu_check"/{bin,lib,cache,examples/{mnist_cnn,text_transformer},data}
   for name in "${programs[@]}" "${tests[@]}"; do
     found=
     for found in "$build/bin/$name" "$build/tests/$name"; do [[ -x $found ]] && break; found=; done
@@ -45,7 +45,9 @@ pack() {
   done | sort -u | while read -r library; do
     [[ $(basename "$library") =~ $glibc ]] || cp -L "$library" "$place/gpu_check/lib/"
   done
-  cp -r "$root/examples/mnist_cnn/data" "$place/gpu_check/examples/mnist_cnn/"
+  for name in mnist_cnn text_transformer; do
+    cp -r "$root/examples/$name/data" "$place/gpu_check/examples/$name/"
+  done
   # Runs of TensorFlow to follow, where they are: see tests/support/shared_data.hpp.
   name=${DISTRIBUTE_SHARED_DATA:-$root/../shared/data}
   if [[ -d $name/parity/book_cnn_adam ]]; then
@@ -112,7 +114,7 @@ run_tests() {
   fi
 }
 
-kFigures='images_per_second|step_ms_p50|seconds_to_first_step|test_accuracy|peak_gpu_bytes|loss'
+kFigures='images_per_second|tokens_per_second|step_ms_p50|seconds_to_first_step|test_accuracy|peak_gpu_bytes|loss'
 # train LIMIT PROGRAM FLAGS...: a trainer's run and its figures.
 train() {
   local limit=$1 program=$2
@@ -140,6 +142,36 @@ follows_tensorflow() {
   return $status
 }
 
+# decoder DEVICE FILE FLAGS...: steps of text_transformer whose losses go to FILE.
+decoder() {
+  local where=$1 file=$2
+  shift 2
+  "$root/bin/text_transformer" "--device=$where" "--data_dir=$root/examples/text_transformer/data" \
+    --steps=12 --batch_size=8 --shuffle=false --sample_length=0 "--loss_csv=$file" "$@"
+}
+
+# decoder_agrees LIMIT FLAGS...: its losses and norms of gradients here beside those of the CPU,
+# relative difference at most LIMIT, and the last loss below the first.
+decoder_agrees() {
+  local limit=$1 out
+  shift
+  out=$(mktemp -d)
+  decoder cpu "$out/cpu.csv" "$@" && decoder "$device" "$out/here.csv" "$@" &&
+    paste -d, "$out/cpu.csv" "$out/here.csv" | awk -F, -v limit="$limit" '
+      function apart(a, b) { return (a > b ? a - b : b - a) / (a > 0 ? a : -a) }
+      NR > 1 {
+        d = apart($2, $5); n = apart($3, $6); if (n > d) d = n
+        print "step", $1, "loss", $2, $5, "norm", $3, $6, d
+        if (!(d <= limit)) bad = 1
+        if (++steps == 1) first = $5
+        last = $5
+      }
+      END { exit bad || steps < 12 || !(last < first) }'
+  local status=$?
+  rm -rf "$out"
+  return $status
+}
+
 correctness() {
   local doctor=(--require_gpu)
   [[ -n $dry_run ]] && doctor=()
@@ -148,7 +180,8 @@ correctness() {
   tail -c +$((offset + 1)) "$log" | grep -E 'FAIL|NVRTC|cuBLASLt|cuDNN|NCCL|CUDA driver|GPU [0-9]'
   run_tests 60 "streams, memory, recorded work" test_device "[gpu_contract]" \
     "a stream runs on after an event of another"
-  run_tests 120 "cuDNN and cuBLASLt agree with the CPU" test_ops "[gpu_convolution],[gpu_attention]"
+  run_tests 120 "cuDNN and cuBLASLt agree with the CPU" test_ops \
+    "[gpu_convolution],[gpu_attention],[gpu_recurrent]"
   run_tests 200 "operations agree with the CPU" test_ops "[gpu_contract]" "softmax agrees on both devices"
   run_tests 90 "strategies agree with the CPU" test_strategy "[gpu_contract]~[function]"
   run_tests 60 "recorded steps agree with plain steps" test_strategy "[function][gpu_contract]"
@@ -159,6 +192,18 @@ correctness() {
     part 60 "mnist_cnn follows TensorFlow's losses" "${ours[@]}" bash -c follows_tensorflow
   else
     skipped "mnist_cnn follows TensorFlow's losses" "the pack was made without its data"
+  fi
+  if [[ -x $root/bin/text_transformer ]]; then
+    local small=(--layers=2 --width=64 --heads=4 --context=64)
+    export root device
+    export -f decoder decoder_agrees
+    part 60 "text_transformer has the CPU's losses" "${ours[@]}" bash -c 'decoder_agrees "$@"' sh \
+      1e-3 "${small[@]}" --float32_matmul_precision=highest
+    # Attention of 16 bits is cuDNN's.
+    part 60 "text_transformer has the CPU's losses in bfloat16" "${ours[@]}" \
+      bash -c 'decoder_agrees "$@"' sh 5e-2 "${small[@]}" --policy=mixed_bfloat16
+  else
+    skipped "text_transformer has the CPU's losses" "it was not built"
   fi
 }
 
@@ -187,6 +232,14 @@ speed() {
     train 30 mnist_cnn "--steps=$(pick 500 2)" "--batch_size=$batch"
   done
   run_tests 30 "NCCL with one rank" test_strategy "[nccl_real]"
+  # A decoder of 85 million weights; both sides have these sizes.
+  local sizes=(--layers=12 --width=768 --heads=12 --context=1024)
+  [[ -n $dry_run ]] && sizes=(--layers=1 --width=16 --heads=2 --context=16)
+  train 60 text_transformer "${sizes[@]}" --policy=mixed_bfloat16 --sample_length=0 \
+    "--data_dir=$root/examples/text_transformer/data" "--steps=$(pick 60 12)" \
+    "--batch_size=$(pick 16 2)"
+  [[ -n $python ]] && part 60 "PyTorch: the same decoder, bf16, batch 16" \
+    "$python" "$root/gpu_baseline.py" decoder 16 && figures "$kFigures"
   [[ -n $python ]] && part 110 "PyTorch: the same, compiled" \
     "$python" "$root/gpu_baseline.py" resnet50 256 compiled && figures "$kFigures"
 }

@@ -28,7 +28,8 @@ int shell(const std::string& line) {
 
 TEST_CASE("the check of a GPU runs from its pack, on fakes", "[examples][gpu_check]") {
   const std::string build = DISTRIBUTE_BINARY_DIR "/..";
-  for (const char* program : {"distribute", "mnist_cnn", "resnet50", "test_device", "test_ops"})
+  for (const char* program :
+       {"distribute", "mnist_cnn", "resnet50", "text_transformer", "test_device", "test_ops"})
     if (!has_program(program)) SKIP("a program was not built");
   const TemporaryDirectory folder;
   const std::string log = " > " + folder / "log" + " 2>&1";
@@ -52,7 +53,10 @@ TEST_CASE("the check of a GPU runs from its pack, on fakes", "[examples][gpu_che
   }
   CHECK_THAT(text_of(folder / "out/correctness.md"),
              Contains("| streams, memory, recorded work | ok |"));
-  CHECK_THAT(text_of(folder / "out/speed.md"), Contains("images_per_second: "));
+  CHECK_THAT(text_of(folder / "out/correctness.md"),
+             Contains("| text_transformer has the CPU's losses | ok |"));
+  CHECK_THAT(text_of(folder / "out/speed.md"),
+             Contains("images_per_second: ") && Contains("tokens_per_second: "));
   const std::string late = "DISTRIBUTE_GPU_CHECK_SECONDS=0 DISTRIBUTE_GPU_CHECK_DRY_RUN=1 " +
                            folder / "gpu_check/gpu_check.sh" + " correctness " + folder / "late" +
                            log;

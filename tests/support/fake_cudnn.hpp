@@ -9,6 +9,7 @@
 #include <distribute/device/dtype.hpp>
 
 #include "fake_cuda.hpp"
+#include "fake_rnn.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -63,6 +64,8 @@ class FakeCudnn {
     t.get_attribute = get;
     t.finalize = finalize;
     t.execute = execute;
+    FakeRnn::stream = [] { return current_stream; };
+    FakeRnn::fill(t);
     return t;
   }
 

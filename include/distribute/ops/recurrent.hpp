@@ -41,10 +41,11 @@ struct RecurrentResult {       // outputs and last states
   std::vector<Tensor> states;  // h, for Lstm h and c, after the last step: [batch, units] each
 };
 
-/// Masked steps keep the states. On CPUs with tanh and sigmoid (float32, or bfloat16 computed so)
-/// it is one operation: one product for the inputs of all steps, one for each step, and none but
-/// these for the gradients; it has no second derivative. Elsewhere, and for GruResetBefore, it is
-/// recorded step by step.
+/// Masked steps keep the states. With tanh and sigmoid it is one operation without a second
+/// derivative: on CPUs (float32, or bfloat16 computed so) one product for the inputs of all steps,
+/// one for each step, and none but these for the gradients; on GPUs cuDNN's, where masks leave out
+/// nothing but the ends of sequences and the step is not recorded with a mask. Elsewhere, and for
+/// GruResetBefore, it is recorded step by step.
 /// Shapes  x [batch, steps, inputs]; mask bool [batch, steps] or none; `initial` as the states, or
 ///         empty for zeros.
 /// Throws  InvalidArgumentError that names the shape that does not fit; for no steps.

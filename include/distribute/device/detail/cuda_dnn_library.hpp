@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include <cudnn_adv.h>
 #include <cudnn_graph.h>
 
 namespace distribute::cudnn_internal {
@@ -27,6 +28,25 @@ struct CudnnTable {
   decltype(&cudnnBackendGetAttribute) get_attribute = nullptr;
   decltype(&cudnnBackendFinalize) finalize = nullptr;
   decltype(&cudnnBackendExecute) execute = nullptr;
+  // Recurrent layers, which graphs do not have.
+  decltype(&cudnnCreateTensorDescriptor) create_tensor = nullptr;
+  decltype(&cudnnDestroyTensorDescriptor) destroy_tensor = nullptr;
+  decltype(&cudnnSetTensorNdDescriptor) set_tensor = nullptr;
+  decltype(&cudnnCreateDropoutDescriptor) create_dropout = nullptr;
+  decltype(&cudnnDestroyDropoutDescriptor) destroy_dropout = nullptr;
+  decltype(&cudnnSetDropoutDescriptor) set_dropout = nullptr;
+  decltype(&cudnnCreateRNNDescriptor) create_rnn = nullptr;
+  decltype(&cudnnDestroyRNNDescriptor) destroy_rnn = nullptr;
+  decltype(&cudnnSetRNNDescriptor_v8) set_rnn = nullptr;
+  decltype(&cudnnCreateRNNDataDescriptor) create_rnn_data = nullptr;
+  decltype(&cudnnDestroyRNNDataDescriptor) destroy_rnn_data = nullptr;
+  decltype(&cudnnSetRNNDataDescriptor) set_rnn_data = nullptr;
+  decltype(&cudnnGetRNNWeightSpaceSize) rnn_weight_bytes = nullptr;
+  decltype(&cudnnGetRNNWeightParams) rnn_weights = nullptr;
+  decltype(&cudnnGetRNNTempSpaceSizes) rnn_temp_bytes = nullptr;
+  decltype(&cudnnRNNForward) rnn_forward = nullptr;
+  decltype(&cudnnRNNBackwardData_v8) rnn_backward_data = nullptr;
+  decltype(&cudnnRNNBackwardWeights_v8) rnn_backward_weights = nullptr;
 };
 
 /// The loaded table. Thread-safe.

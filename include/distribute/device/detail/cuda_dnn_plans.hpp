@@ -80,6 +80,10 @@ enum class Choice { MayMeasure, Favourite };
 void run_cudnn(Device device, const std::string& key, const MakeGraph& make,
                std::span<void* const> pointers, Choice choice = Choice::MayMeasure);
 
+/// Calls fn with a handle of the device that works on its current stream; nothing else has the
+/// handle meanwhile.
+void with_cudnn_handle(Device device, const std::function<void(cudnnHandle_t)>& fn);
+
 /// Throws as run_cudnn() with Choice::Favourite would for a call that no engine takes; runs
 /// nothing.
 void require_cudnn_plan(Device device, const std::string& key, const MakeGraph& make);

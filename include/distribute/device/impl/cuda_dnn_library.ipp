@@ -39,6 +39,24 @@ DISTRIBUTE_INLINE CudnnTable load_cudnn() {
   load(t.get_attribute, "cudnnBackendGetAttribute");
   load(t.finalize, "cudnnBackendFinalize");
   load(t.execute, "cudnnBackendExecute");
+  load(t.create_tensor, "cudnnCreateTensorDescriptor");
+  load(t.destroy_tensor, "cudnnDestroyTensorDescriptor");
+  load(t.set_tensor, "cudnnSetTensorNdDescriptor");
+  load(t.create_dropout, "cudnnCreateDropoutDescriptor");
+  load(t.destroy_dropout, "cudnnDestroyDropoutDescriptor");
+  load(t.set_dropout, "cudnnSetDropoutDescriptor");
+  load(t.create_rnn, "cudnnCreateRNNDescriptor");
+  load(t.destroy_rnn, "cudnnDestroyRNNDescriptor");
+  load(t.set_rnn, "cudnnSetRNNDescriptor_v8");
+  load(t.create_rnn_data, "cudnnCreateRNNDataDescriptor");
+  load(t.destroy_rnn_data, "cudnnDestroyRNNDataDescriptor");
+  load(t.set_rnn_data, "cudnnSetRNNDataDescriptor");
+  load(t.rnn_weight_bytes, "cudnnGetRNNWeightSpaceSize");
+  load(t.rnn_weights, "cudnnGetRNNWeightParams");
+  load(t.rnn_temp_bytes, "cudnnGetRNNTempSpaceSizes");
+  load(t.rnn_forward, "cudnnRNNForward");
+  load(t.rnn_backward_data, "cudnnRNNBackwardData_v8");
+  load(t.rnn_backward_weights, "cudnnRNNBackwardWeights_v8");
   if (t.get_version() < kOldestVersion)
     throw UnavailableError(str_cat("cuDNN ", kOldestVersion,
                                    " or later is needed, libcudnn.so.9 is ", t.get_version()));

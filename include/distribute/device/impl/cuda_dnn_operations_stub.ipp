@@ -3,6 +3,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/device/detail/cuda_dnn_attention.hpp>
 #include <distribute/device/detail/cuda_dnn_operations.hpp>
+#include <distribute/device/detail/cuda_dnn_recurrent.hpp>
 
 namespace distribute {
 
@@ -42,6 +43,17 @@ DISTRIBUTE_INLINE CudnnAttentionGradients cudnn_attention_backward(const CudnnAt
                                                                    const CudnnAttentionInputs&,
                                                                    const CudnnAttention&,
                                                                    const Array&) {
+  throw UnavailableError(cudnn_problem());
+}
+DISTRIBUTE_INLINE CudnnRecurrent cudnn_recurrent(const CudnnRecurrentShape&,
+                                                 const CudnnRecurrentInputs&, bool) {
+  throw UnavailableError(cudnn_problem());
+}
+DISTRIBUTE_INLINE CudnnRecurrentGradients cudnn_recurrent_backward(const CudnnRecurrentShape&,
+                                                                   const CudnnRecurrentInputs&,
+                                                                   const CudnnRecurrent&,
+                                                                   const Array&, const Array&,
+                                                                   const Array&, const Array*) {
   throw UnavailableError(cudnn_problem());
 }
 

@@ -230,6 +230,13 @@ DISTRIBUTE_INLINE void run_cudnn(Device device, const std::string& key, const Ma
   execute(ready.plan, ready.ids, device, handle.native(), pointers);
 }
 
+DISTRIBUTE_INLINE void with_cudnn_handle(Device device,
+                                         const std::function<void(cudnnHandle_t)>& fn) {
+  const GpuGuard guard(device);
+  const HandleLoan handle(library_of(device), current_stream(device));
+  fn(handle.native());
+}
+
 DISTRIBUTE_INLINE void require_cudnn_plan(Device device, const std::string& key,
                                           const MakeGraph& make) {
   const GpuGuard guard(device);

@@ -5,6 +5,7 @@
 #include <distribute/device/backend.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
+#include <distribute/ops/detail/gpu_recurrent.hpp>
 #include <distribute/ops/detail/recurrent_cells.hpp>
 #include <distribute/ops/detail/recurrent_steps.hpp>
 #include <distribute/ops/matmul.hpp>
@@ -357,6 +358,8 @@ DISTRIBUTE_INLINE nn::RecurrentResult nn::recurrent(const Tensor& x,
   std::vector<Tensor> states;
   for (const Tensor& state : initial) states.push_back(fit(state));
   const RecurrentWeights w{fit(weights.kernel), fit(weights.recurrent_kernel), fit(weights.bias)};
+  if (on_gpu(x) || on_gpu(w.kernel))
+    if (auto done = cudnn_recurrent_layer(x, w, options, mask, states)) return *std::move(done);
   RecurrentResult result = as_one ? recurrent_at_once(fit(x), w, options, mask, states)
                                   : recurrent_steps(x, w, options, mask, states);
   result.output = cast(result.output, x.dtype());
