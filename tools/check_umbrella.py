@@ -94,9 +94,8 @@ def expected():
                                  "datasets, checkpoints", trainer, "strategy_bodies.hpp"),
         "distribute.hpp": umbrella("The whole core", public_headers(CORE), "src.hpp"),
         "impl/strategy_bodies.hpp": list_of_trainer("strategy.hpp", trainer),
-        "one_process.hpp": umbrella("strategy.hpp without strategies of several tasks, which compiles "
-                                    "in three quarters of the time header-only", one_process,
-                                    "one_process_bodies.hpp"),
+        "one_process.hpp": umbrella("strategy.hpp without strategies of several tasks: sooner "
+                                    "compiled header-only", one_process, "one_process_bodies.hpp"),
         "impl/one_process_bodies.hpp": list_of_trainer("one_process.hpp", one_process),
         "optim/detail/optimizer_classes.hpp": optimizer_classes(),
         "impl/src.hpp": list_of("All bodies of the core, for one file of a program", bodies(CORE)),

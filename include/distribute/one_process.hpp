@@ -1,5 +1,5 @@
 #pragma once
-/// strategy.hpp without strategies of several tasks, which compiles in three quarters of the time header-only.
+/// strategy.hpp without strategies of several tasks: sooner compiled header-only.
 /// Written by tools/check_umbrella.py.
 
 #include <distribute/tensor/data_type.hpp>

@@ -41,8 +41,14 @@
 #include <distribute/device/impl/cuda_backend_stub.ipp>
 #include <distribute/device/impl/cuda_device.ipp>
 #include <distribute/device/impl/cuda_dnn_attention.ipp>
+#include <distribute/device/impl/cuda_dnn_descriptor.ipp>
+#include <distribute/device/impl/cuda_dnn_graph.ipp>
+#include <distribute/device/impl/cuda_dnn_library.ipp>
 #include <distribute/device/impl/cuda_dnn_operations.ipp>
 #include <distribute/device/impl/cuda_dnn_operations_stub.ipp>
+#include <distribute/device/impl/cuda_dnn_plan.ipp>
+#include <distribute/device/impl/cuda_dnn_plans.ipp>
+#include <distribute/device/impl/cuda_dnn_recurrent.ipp>
 #include <distribute/device/impl/cuda_driver.ipp>
 #include <distribute/device/impl/cuda_graph.ipp>
 #include <distribute/device/impl/cuda_library.ipp>
@@ -57,6 +63,7 @@
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
 #include <distribute/device/impl/host_arena.ipp>
+#include <distribute/device/impl/math_mode.ipp>
 #include <distribute/device/impl/placement.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
 
@@ -112,6 +119,7 @@
 #include <distribute/ops/impl/gpu_batch_norm.ipp>
 #include <distribute/ops/impl/gpu_lines.ipp>
 #include <distribute/ops/impl/gpu_loops.ipp>
+#include <distribute/ops/impl/gpu_recurrent.ipp>
 #include <distribute/ops/impl/layer_norm.ipp>
 #include <distribute/ops/impl/map_fn.ipp>
 #include <distribute/ops/impl/matmul.ipp>
@@ -327,15 +335,9 @@
 
 #if DISTRIBUTE_HAS_CUDA
 #include <distribute/device/impl/cuda_blas.ipp>
-#include <distribute/device/impl/cuda_dnn_descriptor.ipp>
-#include <distribute/device/impl/cuda_dnn_graph.ipp>
-#include <distribute/device/impl/cuda_dnn_library.ipp>
 #include <distribute/device/impl/cuda_dnn_patterns.ipp>
-#include <distribute/device/impl/cuda_dnn_plan.ipp>
-#include <distribute/device/impl/cuda_dnn_plans.ipp>
 #include <distribute/device/impl/cuda_feed.ipp>
 #include <distribute/device/impl/cuda_plain_backend.ipp>
-#include <distribute/device/impl/math_mode.ipp>
 
 #include <distribute/collective/impl/combine.ipp>
 #include <distribute/collective/impl/communication_options.ipp>

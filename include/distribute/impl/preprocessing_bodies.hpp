@@ -44,6 +44,7 @@
 #include <distribute/device/impl/cuda_dnn_patterns.ipp>
 #include <distribute/device/impl/cuda_dnn_plan.ipp>
 #include <distribute/device/impl/cuda_dnn_plans.ipp>
+#include <distribute/device/impl/cuda_dnn_recurrent.ipp>
 #include <distribute/device/impl/cuda_driver.ipp>
 #include <distribute/device/impl/cuda_graph.ipp>
 #include <distribute/device/impl/cuda_library.ipp>

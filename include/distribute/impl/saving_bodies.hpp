@@ -47,6 +47,7 @@
 #include <distribute/device/impl/cuda_dnn_patterns.ipp>
 #include <distribute/device/impl/cuda_dnn_plan.ipp>
 #include <distribute/device/impl/cuda_dnn_plans.ipp>
+#include <distribute/device/impl/cuda_dnn_recurrent.ipp>
 #include <distribute/device/impl/cuda_driver.ipp>
 #include <distribute/device/impl/cuda_feed.ipp>
 #include <distribute/device/impl/cuda_graph.ipp>
@@ -111,12 +112,15 @@
 #include <distribute/ops/impl/gpu_batch_norm.ipp>
 #include <distribute/ops/impl/gpu_lines.ipp>
 #include <distribute/ops/impl/gpu_loops.ipp>
+#include <distribute/ops/impl/gpu_recurrent.ipp>
 #include <distribute/ops/impl/layer_norm.ipp>
 #include <distribute/ops/impl/matmul.ipp>
 #include <distribute/ops/impl/norm.ipp>
 #include <distribute/ops/impl/pad.ipp>
 #include <distribute/ops/impl/pool.ipp>
 #include <distribute/ops/impl/random.ipp>
+#include <distribute/ops/impl/range.ipp>
+#include <distribute/ops/impl/rearrange.ipp>
 #include <distribute/ops/impl/recurrent.ipp>
 #include <distribute/ops/impl/recurrent_cells.ipp>
 #include <distribute/ops/impl/recurrent_steps.ipp>

@@ -57,6 +57,7 @@
 #include <distribute/device/impl/cuda_dnn_patterns.ipp>
 #include <distribute/device/impl/cuda_dnn_plan.ipp>
 #include <distribute/device/impl/cuda_dnn_plans.ipp>
+#include <distribute/device/impl/cuda_dnn_recurrent.ipp>
 #include <distribute/device/impl/cuda_driver.ipp>
 #include <distribute/device/impl/cuda_feed.ipp>
 #include <distribute/device/impl/cuda_graph.ipp>
@@ -201,6 +202,7 @@
 #include <distribute/ops/impl/gpu_batch_norm.ipp>
 #include <distribute/ops/impl/gpu_lines.ipp>
 #include <distribute/ops/impl/gpu_loops.ipp>
+#include <distribute/ops/impl/gpu_recurrent.ipp>
 #include <distribute/ops/impl/layer_norm.ipp>
 #include <distribute/ops/impl/map_fn.ipp>
 #include <distribute/ops/impl/matmul.ipp>
