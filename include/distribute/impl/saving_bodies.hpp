@@ -156,6 +156,8 @@
 #include <distribute/ops/impl/pad.ipp>
 #include <distribute/ops/impl/pool.ipp>
 #include <distribute/ops/impl/random.ipp>
+#include <distribute/ops/impl/range.ipp>
+#include <distribute/ops/impl/rearrange.ipp>
 #include <distribute/ops/impl/recurrent.ipp>
 #include <distribute/ops/impl/recurrent_cells.ipp>
 #include <distribute/ops/impl/recurrent_steps.ipp>
@@ -185,16 +187,20 @@
 #include <distribute/nn/impl/convolution_transpose.ipp>
 #include <distribute/nn/impl/dense.ipp>
 #include <distribute/nn/impl/dropout.ipp>
+#include <distribute/nn/impl/einsum_dense.ipp>
 #include <distribute/nn/impl/embedding.ipp>
 #include <distribute/nn/impl/flatten.ipp>
 #include <distribute/nn/impl/functional.ipp>
+#include <distribute/nn/impl/group_normalization.ipp>
 #include <distribute/nn/impl/initializers.ipp>
+#include <distribute/nn/impl/masking.ipp>
 #include <distribute/nn/impl/merging.ipp>
 #include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_list.ipp>
 #include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
 #include <distribute/nn/impl/named_module.ipp>
+#include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/normalization.ipp>
 #include <distribute/nn/impl/policy.ipp>
 #include <distribute/nn/impl/pooling.ipp>
@@ -310,17 +316,27 @@
 #include <distribute/checkpoint/impl/tensor_slice.ipp>
 #include <distribute/checkpoint/impl/worker_path.ipp>
 
+#include <distribute/preprocessing/impl/affine_transform.ipp>
+#include <distribute/preprocessing/impl/normalization.ipp>
+#include <distribute/preprocessing/impl/random_images.ipp>
+
 #include <distribute/saving/impl/assign_weights.ipp>
 #include <distribute/saving/impl/config_reader.ipp>
+#include <distribute/saving/impl/config_writer.ipp>
 #include <distribute/saving/impl/hdf5_file.ipp>
 #include <distribute/saving/impl/hdf5_file_stub.ipp>
+#include <distribute/saving/impl/image_layer_config.ipp>
 #include <distribute/saving/impl/keras_model.ipp>
 #include <distribute/saving/impl/layer_config.ipp>
 #include <distribute/saving/impl/layer_maker.ipp>
+#include <distribute/saving/impl/model_config.ipp>
 #include <distribute/saving/impl/model_maker.ipp>
 #include <distribute/saving/impl/optimizer_state.ipp>
+#include <distribute/saving/impl/preprocessing_layers.ipp>
 #include <distribute/saving/impl/registration.ipp>
 #include <distribute/saving/impl/safetensors.ipp>
+#include <distribute/saving/impl/sequence_layer_config.ipp>
+#include <distribute/saving/impl/sequence_makers.ipp>
 #include <distribute/saving/impl/tensor_bytes.ipp>
 #include <distribute/saving/impl/weight_files.ipp>
 #include <distribute/saving/impl/weight_groups.ipp>
