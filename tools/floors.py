@@ -31,11 +31,11 @@ ANNEXES = {  # and those that it includes
     "object_stores": ["http"],
     "platforms": ["http"],
     "metrics": [],
+    "preprocessing": [],
     "saved_model": [],
-    "saving": [],
+    "saving": ["preprocessing"],
     "estimator": ["saved_model"],
     "horovod": [],
-    "preprocessing": [],
 }
 # What strategy.hpp brings: all that is public on these floors.
 TRAINER_FLOORS = ["tensor", "autograd", "ops", "replica", "nn", "optim", "data", "strategy",

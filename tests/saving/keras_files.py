@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Writes the files of Keras in tests/saving/files, or uses Keras on files of this library.
 
-Usage: keras_files.py make DIR | trained DIR | resnet50 DIR | check DIR
+Usage: keras_files.py make DIR | trained DIR | layers DIR | resnet50 DIR | check DIR
 make: NAME.weights.h5, text.keras, text.h5 and expected.json (inputs and outputs).
 trained: trained_* with optimizers, graph.keras, and trained.json (what they compute, and the weights
 after the next step).
+layers: layers_tokens.keras, layers_pictures.keras and layers.json (what they compute, their penalties,
+and the weights after the next step of the first).
 resnet50: resnet50.weights.h5 of keras.applications and resnet50.json.
 check: loads DIR/*.weights.h5 and DIR/*.keras that the tests wrote and prints what they compute.
 Exit status 77: no Keras.
@@ -168,6 +170,79 @@ def trained(folder):
     (folder / "trained.json").write_text(json.dumps(expected))
 
 
+def tokens():
+    penalty = keras.regularizers
+    ids, memory = keras.Input((6,), dtype="int32", name="ids"), keras.Input((5, 4), name="memory")
+    x = L.Embedding(12, 4, mask_zero=True)(ids)
+    y = L.MultiHeadAttention(2, 3, kernel_regularizer=penalty.L2(0.01),
+                             bias_regularizer=penalty.L1(0.02))(x, x, use_causal_mask=True)
+    x = L.RMSNormalization(epsilon=1e-5)(x + y)
+    seen = L.Masking(0.5)(memory)
+    y = L.MultiHeadAttention(2, 2, value_dim=3, dropout=0.1, output_shape=4, use_bias=False)(
+        x, value=seen, key=L.LayerNormalization(beta_regularizer="l1", gamma_regularizer="l2")(seen))
+    x = L.Add()([x, y])
+    x = L.EinsumDense("abc,cde->abde", (None, 2, 3), bias_axes="de", activation="tanh",
+                      kernel_regularizer=penalty.L1(0.02), bias_regularizer="l2")(x)
+    x = L.GaussianNoise(0.3)(L.SpatialDropout1D(0.2)(L.Reshape((6, 6))(x)))
+    x = L.Conv1D(4, 2, padding="causal", kernel_regularizer="l2", bias_regularizer="l1")(x)
+    x = L.MaxPooling1D(2)(x)
+    x = L.Dot(axes=(2, 2), normalize=True)([x, L.AveragePooling1D(3, strides=1, padding="same")(x)])
+    x = L.LSTM(3, kernel_regularizer="l2", recurrent_regularizer=penalty.L1L2(0.01, 0.02),
+               bias_regularizer="l1")(x)
+    x = L.ELU()(L.Permute((2, 1))(L.RepeatVector(2)(x)))
+    x = L.Dense(3, kernel_regularizer=penalty.L1L2(0.1, 0.2), bias_regularizer="l2")(L.Flatten()(x))
+    return keras.Model([ids, memory], x)
+
+
+def pictures():
+    learned = L.Normalization()
+    learned.adapt(numbers((4, 6, 6, 3), 60) * [1, 2, 3])
+    return keras.Sequential([
+        L.Input((6, 6, 3)), L.Rescaling([0.5, 1, 2], offset=0.1), learned,
+        L.Normalization(axis=None, mean=0.1, variance=2.0, invert=True), L.RandomFlip("horizontal"),
+        L.RandomRotation(0.1, fill_mode="nearest"), L.RandomZoom((-0.1, 0.2), 0.1),
+        L.RandomTranslation(0.1, (0.0, 0.2), interpolation="nearest"),
+        L.RandomContrast(0.2, value_range=(-5, 5)), L.ZeroPadding2D(((1, 0), (2, 1))),
+        L.Conv2DTranspose(4, 3, strides=2, padding="same", kernel_regularizer="l2"),
+        L.GroupNormalization(2, epsilon=1e-4), L.SpatialDropout2D(0.1),
+        L.DepthwiseConv2D(2, depthwise_regularizer="l1"), L.UpSampling2D((1, 2)),
+        L.PReLU(shared_axes=[1, 2], alpha_regularizer="l2"), L.GlobalAveragePooling2D(), L.Dense(3)])
+
+
+def layers(folder):
+    import tensorflow as tf
+    keras.utils.set_random_seed(3)
+    model = tokens()
+    randomize(model)
+    model.compile(keras.optimizers.AdamW(0.01, weight_decay=0.1, epsilon=1e-3), "mse")
+    ids = np.random.default_rng(4).integers(0, 12, (3, 6))
+    memory, wanted = np.round(numbers((3, 5, 4), 70), 2), np.round(numbers((3, 3), 71), 2)
+    memory[1, 3:] = 0.5
+
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(model([ids, memory], training=False) - wanted))
+            loss += tf.add_n(model.losses)
+        variables = model.trainable_variables
+        model.optimizer.apply(tape.gradient(loss, variables), variables)
+
+    step()
+    model.save(folder / "layers_tokens.keras")
+    expected = {"tokens": {"x": [listed(ids), listed(memory)], "wanted": listed(wanted),
+                           "y": listed(model.predict([ids, memory], verbose=0)),
+                           "penalty": float(sum(model.losses))}}
+    step()
+    expected["tokens"]["next"] = listed(np.concatenate([np.ravel(w) for w in model.get_weights()]))
+    model = pictures()
+    for i, v in enumerate(model.trainable_variables):
+        v.assign(numbers(v.shape, i))
+    model.save(folder / "layers_pictures.keras")
+    x = np.round(numbers((2, 6, 6, 3), 61), 2)
+    expected["pictures"] = {"x": listed(x), "y": listed(model.predict(x, verbose=0)),
+                            "penalty": float(sum(model.losses))}
+    (folder / "layers.json").write_text(json.dumps(expected))
+
+
 def next_step(path, name):
     """The weights after a step from what the file has of model and optimizer."""
     if path.suffix == ".keras":
@@ -205,9 +280,11 @@ def check(folder):
             model = globals()[name]()
             model.load_weights(path)
         x = expected[name]["x"]
+        answers[path.name + " penalty"] = float(sum(model.losses))
         if isinstance(x, list):
             y = model.predict([np.reshape(one["values"], one["shape"]) for one in x], verbose=0)
-            answers[path.name] = {key: listed(value) for key, value in y.items()}
+            answers[path.name] = ({key: listed(value) for key, value in y.items()}
+                                  if isinstance(y, dict) else listed(y))
             continue
         y = model.predict(np.reshape(x["values"], x["shape"]), verbose=0)
         answers[path.name] = listed(y)
@@ -215,4 +292,4 @@ def check(folder):
 
 
 if __name__ == "__main__":
-    {"make": make, "trained": trained, "resnet50": resnet50, "check": check}[sys.argv[1]](pathlib.Path(sys.argv[2]))
+    {"make": make, "trained": trained, "layers": layers, "resnet50": resnet50, "check": check}[sys.argv[1]](pathlib.Path(sys.argv[2]))

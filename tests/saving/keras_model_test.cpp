@@ -6,7 +6,7 @@
 #include <distribute/ops/unary.hpp>
 #include <distribute/saving.hpp>
 #include <distribute/saving/detail/hdf5_file.hpp>
-#include <distribute/saving/detail/layer_config.hpp>
+#include <distribute/saving/detail/model_config.hpp>
 #include <distribute/saving/detail/zip_file.hpp>
 
 #include <tests/support/check_close.hpp>

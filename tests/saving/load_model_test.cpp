@@ -12,7 +12,7 @@
 #include <distribute/optim/sgd.hpp>
 #include <distribute/saving.hpp>
 #include <distribute/saving/detail/hdf5_file.hpp>
-#include <distribute/saving/detail/layer_config.hpp>
+#include <distribute/saving/detail/model_config.hpp>
 #include <distribute/saving/detail/model_maker.hpp>
 #include <distribute/saving/detail/zip_file.hpp>
 
@@ -174,7 +174,8 @@ TEST_CASE("load_model names what it does not know", "[saving][load_model]") {
   refused("Hypothetical", json::object(), "layer 'dense' (Hypothetical): the layer is not known");
   refused("Dense", {{"lora_rank", 4}}, "layer 'dense' (Dense): option 'lora_rank' is not known");
   refused("Dense", {{"activation", "mish"}}, "activation \"mish\"");
-  refused("Dense", {{"kernel_regularizer", {{"class_name", "L2"}}}}, "'kernel_regularizer'");
+  refused("Dense", {{"kernel_regularizer", {{"class_name", "OrthogonalRegularizer"}}}},
+          "kernel_regularizer");
   for (const std::string text : {"", "{}", "[]", R"({"class_name": "Sequential"})"})
     check_throws<DataLossError>([&] { saving_internal::make_model(text, "file"); },
                                 "file: its configuration is damaged");

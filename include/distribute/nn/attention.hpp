@@ -64,6 +64,8 @@ class MultiHeadAttention : public Module {
   Tensor operator()(const Tensor& query, const T& value, MultiHeadAttentionCall options = {}) {
     return call_with(query, value, std::move(options));
   }
+  /// The options that the constructor got.
+  const MultiHeadAttentionOptions& options() const { return options_; }
 
  private:
   class Projection;

@@ -31,6 +31,8 @@ class Conv2DTranspose : public Module {
   explicit Conv2DTranspose(Conv2DTransposeOptions options);
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }
+  /// The options that the constructor got.
+  const Conv2DTransposeOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

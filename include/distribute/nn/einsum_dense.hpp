@@ -33,6 +33,8 @@ class EinsumDense : public Module {
   explicit EinsumDense(EinsumDenseOptions options);
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }
+  /// The options that the constructor got.
+  const EinsumDenseOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

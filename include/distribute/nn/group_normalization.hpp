@@ -25,6 +25,8 @@ class GroupNormalization : public Module {
  public:
   explicit GroupNormalization(EmptyBraces) : GroupNormalization() {}
   explicit GroupNormalization(GroupNormalizationOptions options = {});
+  /// The options that the constructor got.
+  const GroupNormalizationOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -49,6 +51,8 @@ class RMSNormalization : public Module {
  public:
   explicit RMSNormalization(EmptyBraces) : RMSNormalization() {}
   explicit RMSNormalization(RMSNormalizationOptions options = {});
+  /// The options that the constructor got.
+  const RMSNormalizationOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

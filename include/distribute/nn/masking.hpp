@@ -21,6 +21,8 @@ class Masking : public Module {
   explicit Masking(MaskingOptions options = {});
   /// bool, x without its last axis: false where all features have the mask's value.
   Tensor compute_mask(const Tensor& x) const;
+  /// The options that the constructor got.
+  const MaskingOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

@@ -17,6 +17,8 @@ class MultiInputModule : public Module {
  public:
   using Module::operator();
   Tensor operator()(const std::vector<Tensor>& inputs, CallOptions options = {});
+  /// Whether the result has the mask of the inputs. Source  tf.keras.layers.Layer.supports_masking
+  bool hands_on_mask() const { return supports_masking(); }
 
  protected:
   using Module::Module;
@@ -95,10 +97,13 @@ struct DotOptions {
 class Dot : public MultiInputModule {
  public:
   explicit Dot(DotOptions options);
+  /// The options that the constructor got.
+  const DotOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call_all(std::span<const Tensor> inputs, CallOptions options) override;
   std::string kind() const override { return "dot"; }
+  bool supports_masking() const override { return false; }
 
   DotOptions options_;
 };

@@ -26,6 +26,8 @@ class GaussianNoise : public Module {
   DISTRIBUTE_INLINE ~GaussianNoise() override;
   GaussianNoise(GaussianNoise&&) noexcept;
   GaussianNoise& operator=(GaussianNoise&&) noexcept;
+  /// The deviation of the noise.
+  double stddev() const { return stddev_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -38,6 +40,10 @@ class GaussianNoise : public Module {
 
 /// Dropout of whole channels: what all steps, or all pixels, of an example share.
 class SpatialDropout : public Module {
+ public:
+  /// The probability in [0, 1] with which training drops a channel.
+  float rate() const { return dropout_.rate(); }
+
  protected:
   SpatialDropout(int rank, DropoutOptions options);
 

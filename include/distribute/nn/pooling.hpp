@@ -65,6 +65,8 @@ class MaxPooling1D : public Module {
  public:
   explicit MaxPooling1D(EmptyBraces) : MaxPooling1D() {}
   explicit MaxPooling1D(Pool1DLayerOptions options = {});
+  /// The options that the constructor got.
+  const Pool1DLayerOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -80,6 +82,8 @@ class AveragePooling1D : public Module {
  public:
   explicit AveragePooling1D(EmptyBraces) : AveragePooling1D() {}
   explicit AveragePooling1D(Pool1DLayerOptions options = {});
+  /// The options that the constructor got.
+  const Pool1DLayerOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

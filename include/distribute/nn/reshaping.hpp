@@ -33,6 +33,8 @@ class Reshape : public Module {
 class Permute : public Module {
  public:
   explicit Permute(std::vector<int> dims, std::string name = {});
+  /// The axes in their new order; the first behind the batch is 1.
+  const std::vector<int>& dims() const { return dims_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -47,6 +49,8 @@ class Permute : public Module {
 class RepeatVector : public Module {
  public:
   explicit RepeatVector(int64_t n, std::string name = {});
+  /// How often each vector comes.
+  int64_t n() const { return n_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -68,6 +72,8 @@ class ZeroPadding2D : public Module {
  public:
   explicit ZeroPadding2D(Size2D padding = 1);
   explicit ZeroPadding2D(ZeroPadding2DOptions options);
+  /// The options that the constructor got.
+  const ZeroPadding2DOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -82,6 +88,8 @@ class ZeroPadding2D : public Module {
 class UpSampling2D : public Module {
  public:
   explicit UpSampling2D(Size2D size = 2, std::string name = {});
+  /// How often each row and column comes.
+  Size2D size() const { return size_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

@@ -35,6 +35,8 @@ class Normalization : public nn::Module {
   ///         data of other sizes, or a dataset that is empty or never ends.
   void adapt(const data::Dataset& dataset);
   void adapt(const Tensor& data);
+  /// The options that the constructor got.
+  const NormalizationOptions& options() const { return options_; }
 
  private:
   struct Moments;
@@ -63,6 +65,8 @@ class Rescaling : public nn::Module {
   explicit Rescaling(RescalingOptions options);
   explicit Rescaling(float scale, float offset = 0)
       : Rescaling(RescalingOptions{.scale = scale, .offset = offset}) {}
+  /// The options that the constructor got.
+  const RescalingOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, nn::CallOptions options) override;

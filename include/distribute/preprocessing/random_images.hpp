@@ -69,6 +69,8 @@ class RandomFlip : public RandomImages {
   explicit RandomFlip(RandomFlipOptions options);
   explicit RandomFlip(FlipMode mode = FlipMode::HorizontalAndVertical)
       : RandomFlip(RandomFlipOptions{.mode = mode}) {}
+  /// The axes along which pictures are turned round.
+  FlipMode mode() const { return mode_; }
 
  private:
   DISTRIBUTE_INLINE Tensor change(const Tensor& images, uint64_t seed) const override;
@@ -91,6 +93,8 @@ class RandomRotation : public RandomImages {
   explicit RandomRotation(RandomRotationOptions options);
   explicit RandomRotation(double factor)
       : RandomRotation(RandomRotationOptions{.factor = factor}) {}
+  /// The options that the constructor got.
+  const RandomRotationOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor change(const Tensor& images, uint64_t seed) const override;
@@ -113,6 +117,8 @@ class RandomZoom : public RandomImages {
  public:
   explicit RandomZoom(RandomZoomOptions options);
   explicit RandomZoom(double factor) : RandomZoom(RandomZoomOptions{.height_factor = factor}) {}
+  /// The options that the constructor got.
+  const RandomZoomOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor change(const Tensor& images, uint64_t seed) const override;
@@ -134,6 +140,8 @@ struct RandomTranslationOptions {  // options of RandomTranslation
 class RandomTranslation : public RandomImages {
  public:
   explicit RandomTranslation(RandomTranslationOptions options);
+  /// The options that the constructor got.
+  const RandomTranslationOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor change(const Tensor& images, uint64_t seed) const override;
@@ -154,6 +162,8 @@ struct RandomContrastOptions {                  // options of RandomContrast
 class RandomContrast : public RandomImages {
  public:
   explicit RandomContrast(RandomContrastOptions options);
+  /// The options that the constructor got.
+  const RandomContrastOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor change(const Tensor& images, uint64_t seed) const override;

@@ -117,7 +117,8 @@ DISTRIBUTE_INLINE Masked Functional::compute(const Step& step, const std::vector
         str_cat("layer '", step.layer->name(), "' takes one tensor, not ", inputs.size()));
   std::vector<Tensor> values;
   for (const Masked& input : inputs) values.push_back(input.value);
-  return {(*merging)(values, {.training = training}), joined_mask(*step.layer, inputs)};
+  const Tensor mask = merging->hands_on_mask() ? joined_mask(*step.layer, inputs) : Tensor();
+  return {(*merging)(values, {.training = training}), mask};
 }
 
 DISTRIBUTE_INLINE NamedTensors Functional::call_named(const NamedTensors& inputs,

@@ -52,8 +52,8 @@ DISTRIBUTE_INLINE void Normalization::build(const Shape& input) {
   if (options_.mean) return;
   mean_ = add_weight("mean", sizes, nn::initializers::zeros(), {.trainable = false});
   variance_ = add_weight("variance", sizes, nn::initializers::ones(), {.trainable = false});
-  count_ = add_weight("count", {}, nn::initializers::zeros(),
-                      {.trainable = false, .dtype = DType::Int32});
+  count_ = add_weight("count", {}, nn::initializers::value(zeros({}, DType::Int64)),
+                      {.trainable = false, .dtype = DType::Int64});
 }
 
 DISTRIBUTE_INLINE Tensor Normalization::call(const Tensor& x, nn::CallOptions) {

@@ -2,6 +2,7 @@
 /// The options of one layer in a configuration of Keras, each of which must be asked for.
 
 #include <distribute/base/error.hpp>
+#include <distribute/nn/regularizers.hpp>
 #include <distribute/ops/activation.hpp>
 
 #include <cstdint>
@@ -42,6 +43,10 @@ class ConfigReader {
   nn::ActivationFunction activation(const std::string& key = "activation");
   std::optional<nn::Size2D> maybe_pair(const std::string& key);
   nn::Size2D pair(const std::string& key);  // 1 x 1 where there is none
+  /// A number, or a list of one.
+  int64_t single(const std::string& key, int64_t otherwise);
+  /// L1, L2 or L1L2.
+  nn::Regularizer regularizer(const std::string& key);
   /// "valid" or "same".
   Padding padding();
   /// What is there and not null.

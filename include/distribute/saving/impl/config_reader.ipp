@@ -3,7 +3,7 @@
 #include <distribute/nn/module.hpp>
 #include <distribute/ops/window.hpp>
 #include <distribute/saving/detail/config_reader.hpp>
-#include <distribute/saving/detail/layer_config.hpp>
+#include <distribute/saving/detail/config_writer.hpp>
 
 #include <vector>
 
@@ -75,6 +75,23 @@ DISTRIBUTE_INLINE Padding ConfigReader::padding() {
   if (name == "valid") return Padding::Valid;
   if (name == "same") return Padding::Same;
   refuse("padding '" + name + "'");
+}
+
+DISTRIBUTE_INLINE nn::Regularizer ConfigReader::regularizer(const std::string& key) {
+  const Json* value = find(key);
+  if (!value) return {};
+  const std::string kind = value->is_object() ? value->value("class_name", "") : "";
+  if (kind != "L1" && kind != "L2" && kind != "L1L2") refuse(str_cat(key, " ", value->dump()));
+  const Json& factors = value->at("config");
+  return {factors.value("l1", 0.0), factors.value("l2", 0.0)};
+}
+
+DISTRIBUTE_INLINE int64_t ConfigReader::single(const std::string& key, int64_t otherwise) {
+  const Json* value = find(key);
+  if (!value) return otherwise;
+  if (!value->is_array()) return value->get<int64_t>();
+  if (value->size() != 1) refuse(str_cat(key, " ", value->dump()));
+  return value->at(0).get<int64_t>();
 }
 
 DISTRIBUTE_INLINE void ConfigReader::finish(nn::Module& layer) {

@@ -4,7 +4,7 @@
 #include <distribute/checkpoint/worker_path.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/saving/detail/layer_config.hpp>
+#include <distribute/saving/detail/model_config.hpp>
 #include <distribute/saving/detail/model_maker.hpp>
 #include <distribute/saving/detail/optimizer_state.hpp>
 #include <distribute/saving/detail/weight_files.hpp>

@@ -1,37 +1,32 @@
 #pragma once
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/activation_layers.hpp>
-#include <distribute/nn/bidirectional.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/convolution_1d.hpp>
 #include <distribute/nn/convolution_transpose.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
-#include <distribute/nn/embedding.hpp>
+#include <distribute/nn/einsum_dense.hpp>
 #include <distribute/nn/flatten.hpp>
+#include <distribute/nn/group_normalization.hpp>
 #include <distribute/nn/merging.hpp>
+#include <distribute/nn/noise.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/pooling.hpp>
-#include <distribute/nn/recurrent.hpp>
 #include <distribute/nn/reshaping.hpp>
 #include <distribute/saving/detail/config_reader.hpp>
 #include <distribute/saving/detail/layer_maker.hpp>
+#include <distribute/saving/detail/operation_merge.hpp>
+#include <distribute/saving/detail/preprocessing_layers.hpp>
+#include <distribute/saving/detail/sequence_makers.hpp>
 
 #include <array>
-#include <functional>
-#include <map>
+#include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 namespace distribute::saving_internal {
-
-using LayerMaker = std::function<MadeLayer(ConfigReader&)>;
-using LayerMakers = std::map<std::string, LayerMaker>;
-
-template <typename Layer, typename... Arguments>
-MadeLayer made(Arguments&&... arguments) {
-  return std::make_unique<Layer>(std::forward<Arguments>(arguments)...);
-}
 
 /// What two-dimensional convolutions share.
 template <typename Options>
@@ -43,6 +38,12 @@ Options convolution_options(ConfigReader& r) {
   o.dilation_rate = r.pair("dilation_rate");
   o.activation = r.activation();
   o.use_bias = r.get("use_bias", true);
+  if constexpr (requires { o.kernel_regularizer; })
+    o.kernel_regularizer = r.regularizer("kernel_regularizer");
+  if constexpr (requires { o.depthwise_regularizer; })
+    o.depthwise_regularizer = r.regularizer("depthwise_regularizer");
+  if constexpr (requires { o.bias_regularizer; })
+    o.bias_regularizer = r.regularizer("bias_regularizer");
   if constexpr (requires { o.filters; }) o.filters = r.get<int64_t>("filters", 0);
   if constexpr (requires { o.depth_multiplier; })
     o.depth_multiplier = r.get<int64_t>("depth_multiplier", 1);
@@ -53,29 +54,6 @@ Options convolution_options(ConfigReader& r) {
       r.refuse("option 'groups'");
   }
   return o;
-}
-
-DISTRIBUTE_INLINE int64_t single_of(ConfigReader& r, const std::string& key, int64_t otherwise) {
-  const auto* value = r.find(key);
-  if (!value) return otherwise;
-  return value->is_array() ? value->at(0).get<int64_t>() : value->get<int64_t>();
-}
-
-DISTRIBUTE_INLINE MadeLayer make_conv1d(ConfigReader& r) {
-  nn::Conv1DOptions o;
-  o.filters = r.get<int64_t>("filters", 0);
-  o.kernel_size = single_of(r, "kernel_size", 1);
-  o.strides = single_of(r, "strides", 1);
-  o.dilation_rate = single_of(r, "dilation_rate", 1);
-  o.groups = r.get<int64_t>("groups", 1);
-  o.activation = r.activation();
-  o.use_bias = r.get("use_bias", true);
-  const std::string padding = r.get<std::string>("padding", "valid");
-  if (padding == "causal")
-    o.padding = nn::Padding1D::Causal;
-  else
-    o.padding = r.padding() == Padding::Same ? nn::Padding1D::Same : nn::Padding1D::Valid;
-  return made<nn::Conv1D>(o);
 }
 
 DISTRIBUTE_INLINE void add_convolutions(LayerMakers& makers) {
@@ -91,7 +69,6 @@ DISTRIBUTE_INLINE void add_convolutions(LayerMakers& makers) {
   makers["Conv2DTranspose"] = [](auto& r) {
     return made<nn::Conv2DTranspose>(convolution_options<nn::Conv2DTransposeOptions>(r));
   };
-  makers["Conv1D"] = make_conv1d;
 }
 
 template <typename Layer>
@@ -105,94 +82,16 @@ LayerMaker pool_maker() {
   };
 }
 
-template <typename Layer>
-LayerMaker sequence_pool_maker() {
-  return [](ConfigReader& r) {
-    nn::Pool1DLayerOptions o;
-    o.pool_size = single_of(r, "pool_size", 2);
-    o.strides = single_of(r, "strides", o.pool_size);
-    o.padding = r.padding();
-    return made<Layer>(o);
-  };
-}
-
-template <typename Layer>
-LayerMaker global_pool_maker() {
-  return [](ConfigReader& r) {
-    return made<Layer>(nn::GlobalPoolLayerOptions{.keepdims = r.get("keepdims", false)});
-  };
-}
-
 DISTRIBUTE_INLINE void add_pools(LayerMakers& makers) {
   makers["MaxPooling2D"] = pool_maker<nn::MaxPool2D>();
   makers["AveragePooling2D"] = pool_maker<nn::AveragePooling2D>();
-  makers["MaxPooling1D"] = sequence_pool_maker<nn::MaxPooling1D>();
-  makers["AveragePooling1D"] = sequence_pool_maker<nn::AveragePooling1D>();
   makers["GlobalAveragePooling2D"] = global_pool_maker<nn::GlobalAveragePooling2D>();
   makers["GlobalMaxPooling2D"] = global_pool_maker<nn::GlobalMaxPooling2D>();
-  makers["GlobalAveragePooling1D"] = global_pool_maker<nn::GlobalAveragePooling1D>();
-  makers["GlobalMaxPooling1D"] = global_pool_maker<nn::GlobalMaxPooling1D>();
-}
-
-/// What recurrent layers share.
-template <typename Options>
-Options recurrent_options(ConfigReader& r) {
-  Options o;
-  o.units = r.get<int64_t>("units", 0);
-  o.activation = r.activation();
-  o.use_bias = r.get("use_bias", true);
-  o.dropout = r.get("dropout", 0.0);
-  if (r.get("recurrent_dropout", 0.0) != 0) r.refuse("option 'recurrent_dropout'");
-  o.return_sequences = r.get("return_sequences", false);
-  o.go_backwards = r.get("go_backwards", false);
-  o.zero_output_for_mask = r.get("zero_output_for_mask", false);
-  if constexpr (requires { o.recurrent_activation; })
-    o.recurrent_activation = r.activation("recurrent_activation");
-  if constexpr (requires { o.unit_forget_bias; })
-    o.unit_forget_bias = r.get("unit_forget_bias", true);
-  if constexpr (requires { o.reset_after; }) o.reset_after = r.get("reset_after", true);
-  return o;
-}
-
-/// The options that must be equal in a layer and its twin for the other direction.
-DISTRIBUTE_INLINE ConfigReader::Json without_direction(const ConfigReader::Json& layer) {
-  ConfigReader::Json alike = {{"class_name", layer.at("class_name")}};
-  for (const auto& [key, value] : layer.at("config").items())
-    if (key != "name" && key != "go_backwards" && key != "dtype" && !key.ends_with("_initializer"))
-      alike[key] = value;
-  return alike;
-}
-
-DISTRIBUTE_INLINE MadeLayer make_bidirectional(ConfigReader& r) {
-  const std::map<std::string, nn::MergeMode> modes = {{"concat", nn::MergeMode::Concat},
-                                                      {"sum", nn::MergeMode::Sum},
-                                                      {"mul", nn::MergeMode::Mul},
-                                                      {"ave", nn::MergeMode::Ave}};
-  const auto mode = modes.find(r.get<std::string>("merge_mode", "none"));
-  if (mode == modes.end()) r.refuse("this merge_mode");
-  const auto* inner = r.find("layer");
-  if (!inner) r.refuse("a wrapper without a layer");
-  const auto* backward = r.find("backward_layer");
-  if (backward && without_direction(*backward) != without_direction(*inner))
-    r.refuse("a backward layer with options of its own");
-  const MadeLayer layer = make_layer(*inner);
-  const auto* recurrent = dynamic_cast<const nn::RecurrentLayer*>(layer.get());
-  if (!recurrent) r.refuse("an inner layer that is not recurrent");
-  return made<nn::Bidirectional>(*recurrent, nn::BidirectionalOptions{.merge_mode = mode->second});
-}
-
-DISTRIBUTE_INLINE void add_recurrent_layers(LayerMakers& makers) {
-  makers["SimpleRNN"] = [](auto& r) {
-    return made<nn::SimpleRNN>(recurrent_options<nn::SimpleRNNOptions>(r));
-  };
-  makers["LSTM"] = [](auto& r) { return made<nn::LSTM>(recurrent_options<nn::LSTMOptions>(r)); };
-  makers["GRU"] = [](auto& r) { return made<nn::GRU>(recurrent_options<nn::GRUOptions>(r)); };
-  makers["Bidirectional"] = make_bidirectional;
 }
 
 DISTRIBUTE_INLINE void add_normalizations(LayerMakers& makers) {
   makers["BatchNormalization"] = [](auto& r) {
-    if (single_of(r, "axis", -1) != -1 && single_of(r, "axis", -1) != 3)
+    if (r.single("axis", -1) != -1 && r.single("axis", -1) != 3)
       r.refuse("an axis that is not the last");
     if (!r.get("renorm", false)) r.find("renorm_momentum");  // says nothing then
     nn::BatchNormalizationOptions o;
@@ -211,7 +110,22 @@ DISTRIBUTE_INLINE void add_normalizations(LayerMakers& makers) {
     o.epsilon = r.get("epsilon", 1e-3);
     o.center = r.get("center", true);
     o.scale = r.get("scale", true);
+    o.beta_regularizer = r.regularizer("beta_regularizer");
+    o.gamma_regularizer = r.regularizer("gamma_regularizer");
     return made<nn::LayerNormalization>(o);
+  };
+  makers["GroupNormalization"] = [](auto& r) {
+    if (r.single("axis", -1) != -1) r.refuse("an axis that is not the last");
+    nn::GroupNormalizationOptions o;
+    o.groups = r.template get<int64_t>("groups", 32);
+    o.epsilon = r.get("epsilon", 1e-3);
+    o.center = r.get("center", true);
+    o.scale = r.get("scale", true);
+    return made<nn::GroupNormalization>(o);
+  };
+  makers["RMSNormalization"] = [](auto& r) {
+    return made<nn::RMSNormalization>(nn::RMSNormalizationOptions{
+        .axis = int(r.single("axis", -1)), .epsilon = r.get("epsilon", 1e-6)});
   };
 }
 
@@ -231,14 +145,30 @@ DISTRIBUTE_INLINE void add_functions(LayerMakers& makers) {
   makers["PReLU"] = [](auto& r) {
     nn::PReLUOptions o;
     o.shared_axes = r.get("shared_axes", std::vector<int>());
+    o.alpha_regularizer = r.regularizer("alpha_regularizer");
     return made<nn::PReLU>(o);
   };
   makers["Softmax"] = [](auto& r) {
     return made<nn::Softmax>(nn::SoftmaxOptions{.axis = r.get("axis", -1)});
   };
-  makers["Dropout"] = [](auto& r) {
-    return made<nn::Dropout>(nn::DropoutOptions{.rate = r.get("rate", 0.5)});
+  makers["ELU"] = [](auto& r) {
+    if (r.get("alpha", 1.0) != 1) r.refuse("an alpha that is not 1");
+    return made<nn::Activation>(nn::elu);
   };
+  makers["Identity"] = [](auto&) { return made<nn::Activation>(nullptr); };
+}
+
+template <typename Layer>
+LayerMaker dropout_maker() {
+  return
+      [](ConfigReader& r) { return made<Layer>(nn::DropoutOptions{.rate = r.get("rate", 0.5)}); };
+}
+
+DISTRIBUTE_INLINE void add_noises(LayerMakers& makers) {
+  makers["Dropout"] = dropout_maker<nn::Dropout>();
+  makers["SpatialDropout1D"] = dropout_maker<nn::SpatialDropout1D>();
+  makers["SpatialDropout2D"] = dropout_maker<nn::SpatialDropout2D>();
+  makers["GaussianNoise"] = [](auto& r) { return made<nn::GaussianNoise>(r.get("stddev", 0.0)); };
 }
 
 DISTRIBUTE_INLINE void add_shapes(LayerMakers& makers) {
@@ -247,9 +177,6 @@ DISTRIBUTE_INLINE void add_shapes(LayerMakers& makers) {
     return made<nn::Reshape>(r.get("target_shape", std::vector<int64_t>()));
   };
   makers["Permute"] = [](auto& r) { return made<nn::Permute>(r.get("dims", std::vector<int>())); };
-  makers["RepeatVector"] = [](auto& r) {
-    return made<nn::RepeatVector>(r.template get<int64_t>("n", 1));
-  };
   makers["ZeroPadding2D"] = [](auto& r) {
     using Edges = std::array<std::array<int64_t, 2>, 2>;
     const auto* given = r.find("padding");
@@ -263,18 +190,43 @@ DISTRIBUTE_INLINE void add_shapes(LayerMakers& makers) {
   };
 }
 
-DISTRIBUTE_INLINE void add_merges(LayerMakers& makers) {
+DISTRIBUTE_INLINE std::map<std::string, nn::MergeFunction> merge_functions() {
   using F = nn::MergeFunction;
-  for (const auto& [name, function] : std::map<std::string, F>{{"Add", F::Add},
-                                                               {"Subtract", F::Subtract},
-                                                               {"Multiply", F::Multiply},
-                                                               {"Average", F::Average},
-                                                               {"Maximum", F::Maximum},
-                                                               {"Minimum", F::Minimum}})
+  return {{"Add", F::Add},         {"Subtract", F::Subtract}, {"Multiply", F::Multiply},
+          {"Average", F::Average}, {"Maximum", F::Maximum},   {"Minimum", F::Minimum}};
+}
+
+DISTRIBUTE_INLINE void add_merges(LayerMakers& makers) {
+  for (const auto& [name, function] : merge_functions())
     makers[name] = [function = function](auto&) { return made<nn::Merge>(function); };
   makers["Concatenate"] = [](auto& r) {
     return made<nn::Concatenate>(nn::ConcatenateOptions{.axis = r.get("axis", -1)});
   };
+  makers["Dot"] = [](auto& r) {
+    nn::DotOptions o;
+    const auto* axes = r.find("axes");
+    if (!axes) r.refuse("no axes");
+    o.axes = axes->is_number()
+                 ? std::array<int, 2>{axes->template get<int>(), axes->template get<int>()}
+                 : axes->template get<std::array<int, 2>>();
+    o.normalize = r.get("normalize", false);
+    return made<nn::Dot>(o);
+  };
+}
+
+DISTRIBUTE_INLINE MadeLayer make_einsum_dense(ConfigReader& r) {
+  nn::EinsumDenseOptions o;
+  o.equation = r.get<std::string>("equation", "");
+  o.bias_axes = r.get<std::string>("bias_axes", "");
+  o.activation = r.activation();
+  o.kernel_regularizer = r.regularizer("kernel_regularizer");
+  o.bias_regularizer = r.regularizer("bias_regularizer");
+  if (const auto* sizes = r.find("output_shape"); sizes && sizes->is_number())
+    o.output_shape = {sizes->get<int64_t>()};
+  else if (sizes)
+    for (const auto& size : *sizes)
+      o.output_shape.push_back(size.is_null() ? -1 : size.get<int64_t>());
+  return made<nn::EinsumDense>(o);
 }
 
 DISTRIBUTE_INLINE void add_products(LayerMakers& makers) {
@@ -283,15 +235,11 @@ DISTRIBUTE_INLINE void add_products(LayerMakers& makers) {
     o.units = r.template get<int64_t>("units", 0);
     o.activation = r.activation();
     o.use_bias = r.get("use_bias", true);
+    o.kernel_regularizer = r.regularizer("kernel_regularizer");
+    o.bias_regularizer = r.regularizer("bias_regularizer");
     return made<nn::Dense>(o);
   };
-  makers["Embedding"] = [](auto& r) {
-    nn::EmbeddingOptions o;
-    o.input_dim = r.template get<int64_t>("input_dim", 0);
-    o.output_dim = r.template get<int64_t>("output_dim", 0);
-    o.mask_zero = r.get("mask_zero", false);
-    return made<nn::Embedding>(o);
-  };
+  makers["EinsumDense"] = make_einsum_dense;
 }
 
 DISTRIBUTE_INLINE const LayerMakers& layer_makers() {
@@ -300,7 +248,9 @@ DISTRIBUTE_INLINE const LayerMakers& layer_makers() {
     add_products(all);
     add_convolutions(all);
     add_pools(all);
-    add_recurrent_layers(all);
+    add_sequence_makers(all);
+    add_noises(all);
+    add_preprocessing_makers(all);
     add_normalizations(all);
     add_functions(all);
     add_shapes(all);
@@ -310,8 +260,25 @@ DISTRIBUTE_INLINE const LayerMakers& layer_makers() {
   return makers;
 }
 
+/// "keras.src.ops.numpy" for what a graph has as an operation of tensors.
+DISTRIBUTE_INLINE bool is_operation(const ConfigReader::Json& object) {
+  return object.value("module", ConfigReader::Json()).dump().starts_with("\"keras.src.ops");
+}
+
+DISTRIBUTE_INLINE MadeLayer make_operation(ConfigReader& reader) {
+  const auto functions = merge_functions();
+  const auto function = functions.find(reader.class_name());
+  if (function == functions.end()) reader.refuse("the operation");
+  return made<OperationMerge>(function->second);
+}
+
 DISTRIBUTE_INLINE MadeLayer make_layer(const ConfigReader::Json& object) {
   ConfigReader reader(object);
+  if (is_operation(object)) {
+    MadeLayer operation = make_operation(reader);
+    reader.finish(*operation);
+    return operation;
+  }
   const auto maker = layer_makers().find(reader.class_name());
   if (maker == layer_makers().end()) reader.refuse("the layer");
   MadeLayer layer = maker->second(reader);

@@ -1,11 +1,13 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/nn/attention.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/functional.hpp>
 #include <distribute/nn/sequential.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/saving/detail/layer_maker.hpp>
 #include <distribute/saving/detail/model_maker.hpp>
+#include <distribute/saving/detail/sequence_makers.hpp>
 
 #include <map>
 #include <set>
@@ -94,7 +96,8 @@ class GraphMaker {
       nodes_[name] = {model_->input(name, shape, dtype)};
       return;
     }
-    nn::Module& made = model_->add(make_any(layer));
+    const bool attends = layer.at("class_name") == "MultiHeadAttention";
+    nn::Module& made = model_->add(make_any(attends ? with_causal_mask(layer) : layer));
     nodes_[name] = {};
     for (const Json& node : layer.at("inbound_nodes")) calls_.push_back({&made, name, &node});
   }
@@ -123,15 +126,42 @@ class GraphMaker {
     }
   }
 
-  bool apply(const Call& call) {
-    for (const auto& [key, value] : call.node->at("kwargs").items())
-      if (!value.is_null() && value != Json(false))
+  /// An attention layer as an object: here it has the causal mask as an option.
+  static Json with_causal_mask(const Json& layer) {
+    std::set<bool> causal;
+    for (const Json& call : layer.at("inbound_nodes"))
+      causal.insert(call.at("kwargs").value(kCausalMask, Json(false)) == Json(true));
+    if (causal.size() > 1)
+      throw UnimplementedError("load_model: layer '" + layer.at("name").get<std::string>() +
+                               "' has a causal mask in one of its calls and none in another, "
+                               "which is not known here");
+    Json described = layer;
+    described["config"][kCausalMask] = causal.contains(true);
+    return described;
+  }
+
+  /// The histories of what a call takes, of attention query, value and key.
+  static std::vector<Json> tensors_of(const Call& call) {
+    const bool attends = dynamic_cast<nn::MultiHeadAttention*>(call.layer);
+    const std::set<std::string> known =
+        attends ? std::set<std::string>{"query", "value", "key", kCausalMask}
+                : std::set<std::string>{};
+    const Json& options = call.node->at("kwargs");
+    for (const auto& [key, value] : options.items())
+      if (!value.is_null() && value != Json(false) && !known.contains(key))
         throw UnimplementedError("load_model: layer '" + call.name + "' is called with '" + key +
                                  "', which is not known here");
     std::vector<Json> histories;
     list_tensors(call.node->at("args"), call.name, histories);
+    for (const char* name : {"query", "value", "key"})
+      if (attends && options.contains(name) && !options.at(name).is_null())
+        list_tensors(Json::array({options.at(name)}), call.name, histories);
+    return histories;
+  }
+
+  bool apply(const Call& call) {
     std::vector<nn::Functional::Node> inputs;
-    for (const Json& history : histories) {
+    for (const Json& history : tensors_of(call)) {
       const auto* node = find(history);
       if (!node) return false;
       inputs.push_back(*node);

@@ -1,0 +1,78 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/nn/convolution.hpp>
+#include <distribute/ops/softmax.hpp>
+#include <distribute/saving/detail/config_writer.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace distribute::saving_internal {
+
+using Json = nlohmann::ordered_json;
+
+DISTRIBUTE_INLINE void refuse_layer(const nn::Module& layer, const std::string& what) {
+  throw UnimplementedError(str_cat("save_model: layer '", layer.name(), "' ", what,
+                                   "; save_weights writes the weights of any model"));
+}
+
+DISTRIBUTE_INLINE std::vector<std::pair<nn::ActivationFunction, const char*>> activations() {
+  using F = nn::ActivationFunction;
+  return {{nullptr, "linear"},
+          {F(nn::linear), "linear"},
+          {F(nn::relu), "relu"},
+          {F(nn::relu6), "relu6"},
+          {F(nn::leaky_relu), "leaky_relu"},
+          {F(nn::elu), "elu"},
+          {F(nn::selu), "selu"},
+          {F(nn::gelu), "gelu"},
+          {F(nn::softplus), "softplus"},
+          {F(nn::silu), "silu"},
+          {F(nn::sigmoid), "sigmoid"},
+          {F(nn::tanh), "tanh"},
+          {F(nn::softmax), "softmax"},
+          {F(nn::log_softmax), "log_softmax"}};
+}
+
+DISTRIBUTE_INLINE std::string activation_name(const nn::Module& layer,
+                                              nn::ActivationFunction function) {
+  for (const auto& [known, name] : activations())
+    if (known == function) return name;
+  refuse_layer(layer, "has an activation that Keras does not know by name");
+}
+
+DISTRIBUTE_INLINE std::string padding_name(const nn::Module& layer, Padding padding) {
+  if (padding == Padding::Explicit) refuse_layer(layer, "has an explicit padding");
+  return padding == Padding::Same ? "same" : "valid";
+}
+
+DISTRIBUTE_INLINE Json keras_object(const std::string& module, const std::string& name,
+                                    Json config) {
+  return {{"module", module},
+          {"class_name", name},
+          {"config", std::move(config)},
+          {"registered_name", nullptr}};
+}
+
+DISTRIBUTE_INLINE Json layer_object(const nn::Module& layer, const std::string& name, Json config) {
+  Json all = {{"name", layer.name()},
+              {"trainable", layer.trainable()},
+              {"dtype", layer.dtype_policy().name()}};
+  all.update(config);
+  return keras_object("keras.layers", name, std::move(all));
+}
+
+DISTRIBUTE_INLINE Json regularizer_object(const nn::Regularizer& regularizer) {
+  if (!regularizer) return nullptr;
+  return keras_object("keras.regularizers", "L1L2",
+                      {{"l1", regularizer.l1}, {"l2", regularizer.l2}});
+}
+
+DISTRIBUTE_INLINE Json pair_of(const nn::Size2D& size) { return {size.height, size.width}; }
+
+DISTRIBUTE_INLINE Json batch_shape(const Shape& sizes) {
+  Json shape = std::vector<int64_t>(sizes.begin(), sizes.end());
+  if (sizes.rank() > 0) shape[0] = nullptr;
+  return shape;
+}
+
+}  // namespace distribute::saving_internal
