@@ -27,7 +27,7 @@ DISTRIBUTE_INLINE std::string json_string(std::string_view text) {
     } else if (c == '\n') {
       json += "\\n";
     } else if (base_internal::is_unsafe(code) && code <= 0xFFFF) {
-      char escape[8];
+      char escape[16];
       std::snprintf(escape, sizeof escape, "\\u%04x", unsigned(code));
       json += escape;
     } else if (base_internal::is_unsafe(code)) {
