@@ -161,7 +161,7 @@ DISTRIBUTE_INLINE train::CheckpointState StateParser::parse() {
 
 /// A checkpoint's number, or -1 where its name has none.
 DISTRIBUTE_INLINE int64_t number_of(const std::string& prefix) {
-  const char* digits = prefix.data() + prefix.rfind('-') + 1;  // npos + 1: the whole name
+  const char* digits = prefix.data() + (prefix.rfind('-') + 1);  // npos + 1: the whole name
   int64_t number = -1;
   std::from_chars(digits, prefix.data() + prefix.size(), number);
   return number;
