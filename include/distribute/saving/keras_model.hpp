@@ -12,7 +12,7 @@ namespace distribute::saving {
 
 /// Writes a `.keras` file that keras.models.load_model opens: the layers with their options, the
 /// shape of the input of the first call, and the weights; no loss, and initializers
-/// and regularizers as Keras has them by default. An activation inside of BatchNormalization
+/// as Keras has them by default. An activation inside of BatchNormalization
 /// becomes a layer behind it, an explicit padding one before. train::Model::save calls it for paths
 /// with that ending. The file appears whole or not at all; with several workers every worker calls
 /// it, and the chief's file stays.
