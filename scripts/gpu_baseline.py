@@ -102,6 +102,17 @@ class Decoder(nn.Module):
             return self.head(x.float())
 
 
+def report(step, begin, what, examples):
+    """Figures of a step that trains with `examples`, from the start at `begin` on."""
+    step()
+    torch.cuda.synchronize()
+    first = time.time() - begin
+    ms = milliseconds(step, 30)
+    print(json.dumps({what: round(examples / ms * 1000, 1), "step_ms_p50": round(ms, 3),
+                      "seconds_to_first_step": round(first, 2),
+                      "peak_gpu_bytes": torch.cuda.max_memory_allocated()}))
+
+
 def train_decoder(batch, compiled, device="cuda"):
     begin = time.time()
     context, vocabulary = 1024, 128
@@ -119,13 +130,7 @@ def train_decoder(batch, compiled, device="cuda"):
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
 
-    step()
-    torch.cuda.synchronize()
-    first = time.time() - begin
-    ms = milliseconds(step, 30)
-    print(json.dumps({"tokens_per_second": round(batch * context / ms * 1000, 1),
-                      "step_ms_p50": round(ms, 3), "seconds_to_first_step": round(first, 2),
-                      "peak_gpu_bytes": torch.cuda.max_memory_allocated()}))
+    report(step, begin, "tokens_per_second", batch * context)
 
 
 def train(batch, compiled):
@@ -144,13 +149,7 @@ def train(batch, compiled):
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
 
-    step()
-    torch.cuda.synchronize()
-    first = time.time() - begin
-    ms = milliseconds(step, 30)
-    print(json.dumps({"images_per_second": round(batch / ms * 1000, 1),
-                      "step_ms_p50": round(ms, 3), "seconds_to_first_step": round(first, 2),
-                      "peak_gpu_bytes": torch.cuda.max_memory_allocated()}))
+    report(step, begin, "images_per_second", batch)
 
 
 if sys.argv[1:] == ["ceilings"]:

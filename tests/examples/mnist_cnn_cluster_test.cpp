@@ -285,11 +285,9 @@ TEST_CASE("a timeline holds the steps and collectives of all workers on one cloc
     CHECK(reductions[rank] >= 12);
     CHECK(reductions[rank] == reductions[0]);
   }
-  // Every rank is in the same all_reduce before any has left it. On busy cores the clocks differ by
-  // half of what an answer takes.
-  const double apart = 1000;  // microseconds
+  // Every rank is in the same all_reduce before any has left it.
   for (size_t i = 1; i < barriers[0].size(); ++i)
-    for (int rank = 1; rank < 3; ++rank) CHECK(barriers[rank].at(i) > barriers[0][i - 1] - apart);
+    for (int rank = 1; rank < 3; ++rank) CHECK(barriers[rank].at(i) > barriers[0][i - 1]);
 }
 
 TEST_CASE("a timeline that cannot be written is a warning", "[examples][mnist_cnn][timeline]") {

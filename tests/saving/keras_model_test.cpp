@@ -18,14 +18,9 @@
 #include <sstream>
 
 using namespace distribute;
+using keras_models::skipped;
 
 namespace {
-
-bool skipped() {
-  if (saving_internal::has_hdf5() && saving_internal::has_zip()) return false;
-  WARN("skipped: built without libhdf5 or libzip");
-  return true;
-}
 
 /// Layers whose options are not the default ones.
 nn::Sequential options_model() {

@@ -17,7 +17,10 @@
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/resnet.hpp>
 #include <distribute/nn/sequential.hpp>
+#include <distribute/ops/cast.hpp>
 #include <distribute/ops/elementwise.hpp>
+#include <distribute/saving/detail/hdf5_file.hpp>
+#include <distribute/saving/detail/zip_file.hpp>
 
 #include <fstream>
 #include <string>
@@ -33,6 +36,28 @@ inline std::string file(const std::string& name) {
   return DISTRIBUTE_SOURCE_DIR "/tests/saving/files/" + name;
 }
 
+/// True, and says so, in builds that cannot open these files.
+inline bool skipped() {
+  if (saving_internal::has_hdf5() && saving_internal::has_zip()) return false;
+  WARN("skipped: built without libhdf5 or libzip");
+  return true;
+}
+
+inline nlohmann::json content(const std::string& name) {
+  std::ifstream stream(file(name));
+  return nlohmann::json::parse(stream);
+}
+
+/// From {"shape", "values"}.
+inline Tensor tensor(const nlohmann::json& listed) {
+  return Tensor(Shape(listed.at("shape").get<std::vector<int64_t>>()),
+                listed.at("values").get<std::vector<float>>());
+}
+
+inline std::vector<double> numbers(const nlohmann::json& listed) {
+  return listed.at("values").get<std::vector<double>>();
+}
+
 /// Input and output of a model in Keras.
 struct Expected {
   Tensor x;
@@ -40,13 +65,9 @@ struct Expected {
 };
 
 inline Expected expected(const std::string& name, bool integers = false) {
-  std::ifstream stream(file("expected.json"));
-  const auto all = nlohmann::json::parse(stream);
-  const auto& x = all.at(name).at("x");
-  const auto sizes = x.at("shape").get<std::vector<int64_t>>();
-  return {integers ? Tensor(Shape(sizes), x.at("values").get<std::vector<int64_t>>())
-                   : Tensor(Shape(sizes), x.at("values").get<std::vector<float>>()),
-          all.at(name).at("y").at("values").get<std::vector<double>>()};
+  const nlohmann::json all = content("expected.json").at(name);
+  const Tensor x = tensor(all.at("x"));
+  return {integers ? cast(x, DType::Int64) : x, numbers(all.at("y"))};
 }
 
 inline nn::Sequential images(int64_t width = 4) {

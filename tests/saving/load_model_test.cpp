@@ -24,31 +24,16 @@
 #include <memory>
 
 using namespace distribute;
+using keras_models::numbers;
+using keras_models::skipped;
+using keras_models::tensor;
 using nlohmann::json;
 
 namespace {
 
-bool skipped() {
-  if (saving_internal::has_hdf5() && saving_internal::has_zip()) return false;
-  WARN("skipped: built without libhdf5 or libzip");
-  return true;
-}
-
 const json& trained() {
-  static const json all = [] {
-    std::ifstream stream(keras_models::file("trained.json"));
-    return json::parse(stream);
-  }();
+  static const json all = keras_models::content("trained.json");
   return all;
-}
-
-Tensor tensor(const json& listed) {
-  return Tensor(Shape(listed.at("shape").get<std::vector<int64_t>>()),
-                listed.at("values").get<std::vector<float>>());
-}
-
-std::vector<double> numbers(const json& listed) {
-  return listed.at("values").get<std::vector<double>>();
 }
 
 /// The model of the trained files; other weights each time.

@@ -15,16 +15,11 @@
 #include <sstream>
 
 using namespace distribute;
+using keras_models::skipped;
 using saving::load_weights;
 using saving_internal::Hdf5Reader;
 
 namespace {
-
-bool skipped() {
-  if (saving_internal::has_hdf5() && saving_internal::has_zip()) return false;
-  WARN("skipped: built without libhdf5 or libzip");
-  return true;
-}
 
 std::string bytes_of(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);

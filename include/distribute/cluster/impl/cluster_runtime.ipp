@@ -349,8 +349,9 @@ DISTRIBUTE_INLINE void ClusterRuntime::set_progress(std::function<std::string()>
 DISTRIBUTE_INLINE std::vector<std::string> ClusterRuntime::progress() const {
   return impl_->membership->progress();
 }
+/// Tasks of one host have one steady clock.
 DISTRIBUTE_INLINE int64_t ClusterRuntime::clock_offset_ns() const {
-  return impl_->membership->clock_offset_ns();
+  return hosts()[size_t(rank())] == hosts()[0] ? 0 : impl_->membership->clock_offset_ns();
 }
 DISTRIBUTE_INLINE void ClusterRuntime::leave() {
   impl_->ready.reset();

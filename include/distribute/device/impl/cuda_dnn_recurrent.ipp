@@ -129,6 +129,7 @@ DISTRIBUTE_INLINE CudnnRecurrent cudnn_recurrent(const CudnnRecurrentShape& s,
   with_cudnn_handle(device, [&](cudnnHandle_t handle) {
     const RnnDescriptors d(s, handle);
     check_cudnn_weights(s, handle, d);
+    // Lengths on the GPU (null) are not needed: since cuDNN 8.9.1 those of the descriptors count.
     const auto mode = with_gradient ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE;
     const Array work = rnn_space(handle, d, mode, device, result.reserve);
     check_cudnn(cudnn().rnn_forward(

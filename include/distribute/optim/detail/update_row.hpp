@@ -51,17 +51,18 @@ void update_with_root(Row row, float* w, SlotsOf slots, const float* g, int64_t 
   alignas(64) float root[kPiece];
   for (int64_t first = 0; first < count; first += kPiece) {
     const int64_t end = std::min(first + kPiece, count);
-    float* const roots = root - first;
+    float* const roots = root;
     simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
       for (int64_t i = first; i < end; ++i)
-        roots[i] = row.begin(SlotsOf{slots.first, slots.second, slots.third, i}, g[i]);
+        roots[i - first] = row.begin(SlotsOf{slots.first, slots.second, slots.third, i}, g[i]);
     });
     simd_sqrt(root, root, end - first);
     simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
       for (int64_t i = first; i < end; ++i)
-        row.finish(w[i], SlotsOf{slots.first, slots.second, slots.third, i}, g[i], roots[i]);
+        row.finish(w[i], SlotsOf{slots.first, slots.second, slots.third, i}, g[i],
+                   roots[i - first]);
     });
   }
 }
