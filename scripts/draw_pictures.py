@@ -47,9 +47,8 @@ class Picture:
         self.text(x + 10, y + 18, words, 12, fill=LINE)
 
     def arrow(self, x1, y1, x2, y2, words="", both=False, dx=6, dy=-5):
-        start = ' marker-start="url(#tip)"' if False else ""
         self.parts.append(f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="{LINE}" '
-                          f'stroke-width="1.5" marker-end="url(#tip)"{start}/>')
+                          f'stroke-width="1.5" marker-end="url(#tip)"/>')
         if both:
             self.parts.append(f'<line x1="{x2:g}" y1="{y2:g}" x2="{x1:g}" y2="{y1:g}" stroke="{LINE}" '
                               'stroke-width="1.5" marker-end="url(#tip)"/>')
@@ -86,16 +85,16 @@ def replica(picture, x, y, name, width=150):
 
 
 def mirrored():
-    picture = Picture(760, 380, "MirroredStrategy: a step of one process with three devices")
+    picture = Picture(760, 390, "MirroredStrategy: a step of one process with three devices")
     picture.box(20, 60, 130, 60, "global batch\nfrom the Dataset", DATA)
     for number in range(3):
         x = 200 + number * 185
         replica(picture, x, 130, f"replica {number}")
-        picture.arrow(150, 90, x + 75, 128, "a third of the rows" if number == 1 else "", dx=-40, dy=-14)
+        picture.arrow(150, 90, x + 75, 128, "a third of the rows" if number == 1 else "", dx=-40, dy=-24)
         picture.arrow(x + 75, 218, x + 75, 258, "gradients" if number == 0 else "")
-        picture.arrow(x + 75, 298, x + 75, 326, "" if number else "the same sum")
+        picture.arrow(x + 75, 298, x + 75, 336, "" if number else "the same sum", dy=1)
     picture.box(200, 260, 520, 36, "all-reduce: each thread sums its share of the elements, in replica order", NET)
-    picture.box(200, 328, 520, 34, "optimizer: the same update of each copy, in one pass", DEVICE)
+    picture.box(200, 338, 520, 34, "optimizer: the same update of each copy, in one pass", DEVICE)
     picture.text(20, 200, "strategy.run(step, batch)\ncalls the step once for\neach replica, on threads", 12, fill=LINE)
     return picture
 
@@ -107,7 +106,7 @@ def central_storage():
         x = 120 + number * 360
         picture.box(x, 170, 160, 44, f"replica {number}\nforward, backward", DEVICE)
         picture.arrow(360 if number == 0 else 400, 104, x + 80, 168, "one copy a step", dx=-96 if number == 0 else 8)
-        picture.arrow(x + 80, 214, 330 if number == 0 else 430, 258, "gradients", dx=-66 if number == 0 else 10)
+        picture.arrow(x + 80, 214, 330 if number == 0 else 430, 258, "gradients", dx=-76 if number == 0 else 22, dy=14)
     picture.box(270, 260, 220, 40, "sum, update on the host", STORE)
     picture.arrow(380, 258, 380, 106)
     return picture
@@ -117,7 +116,7 @@ def multi_worker():
     picture = Picture(860, 430, "MultiWorkerMirroredStrategy: workers in step")
     for number, host in enumerate(("host-a", "host-b")):
         x = 30 + number * 415
-        picture.frame(x, 50, 385, 250, host + (": worker 0, the chief" if number == 0 else ": worker 1"))
+        picture.frame(x, 50, 385, 256, host + (": worker 0, the chief" if number == 0 else ": worker 1"))
         picture.box(x + 15, 84, 100, 44, "its share\nof the data", DATA, 12)
         for local in range(2):
             rx = x + 130 + local * 126
@@ -125,12 +124,13 @@ def multi_worker():
             picture.arrow(rx + 59, 172, rx + 59, 210)
         picture.arrow(x + 115, 106, x + 128, 106)
         picture.box(x + 130, 212, 244, 34, "sum: shared memory, NCCL", NET, 12)
-        picture.box(x + 130, 258, 244, 30, "update of this host's copy", DEVICE, 12)
+        picture.arrow(x + 252, 246, x + 252, 262)
+        picture.box(x + 130, 264, 244, 30, "the same update of each copy", DEVICE, 12)
     picture.arrow(404, 229, 573, 229, both=True)
     picture.text(430, 330, "between hosts: buckets of 1 MiB, then 25 MiB, over TCP, NCCL, MPI or UCX, while the backward pass still runs",
                  12, "middle", fill=LINE)
     picture.box(150, 350, 560, 54, "membership: worker 0 hears a heartbeat of each task every second;\n"
-                "who is silent for 9 s is lost, and all tasks say so", STORE, 12)
+                "a task that is silent for 9 s is lost, and all others say so", STORE, 12)
     return picture
 
 
@@ -139,7 +139,7 @@ def parameter_server():
     picture.box(20, 170, 150, 60, "coordinator (chief):\nschedule, join", STORE)
     for number in range(3):
         picture.box(300, 70 + number * 110, 170, 60, f"worker {number}:\nits own dataset,\nforward, backward", DEVICE, 12)
-        picture.arrow(170, 200, 298, 100 + number * 110, "function names" if number == 0 else "", dx=-70)
+        picture.arrow(170, 200, 298, 100 + number * 110, "function names" if number == 0 else "", dx=-96, dy=-14)
         for server in range(2):
             picture.arrow(470, 100 + number * 110, 648, 135 + server * 150)
     for server in range(2):
@@ -151,15 +151,18 @@ def parameter_server():
 
 
 def horovod():
-    picture = Picture(760, 320, "hvd: ranks, each with one device and one copy")
+    picture = Picture(760, 384, "hvd: ranks, each with one device and one copy")
     for number in range(3):
         x = 60 + number * 230
         picture.box(x, 60, 180, 34, "dataset.shard(size, rank)", DATA, 12)
         replica(picture, x + 15, 114, f"rank {number}")
         picture.arrow(x + 90, 94, x + 90, 112)
-        picture.arrow(x + 90, 202, x + 90, 232, "by name" if number == 0 else "")
-    picture.box(60, 234, 640, 34, "DistributedOptimizer: rank 0 keeps the books, gradients that are ready travel together", NET, 12)
-    picture.text(60, 298, "hvd::broadcast_variables gives all ranks the weights of rank 0 at the start.", 12, fill=LINE)
+        picture.arrow(x + 90, 202, x + 90, 232, "gradients, by name" if number == 0 else "", dy=5)
+    picture.box(60, 234, 640, 34, "all-reduce: rank 0 says which gradients are ready on all ranks; these travel as one array", NET, 12)
+    for number in range(3):
+        picture.arrow(150 + number * 230, 268, 150 + number * 230, 300, "" if number else "the average", dy=5)
+    picture.box(60, 302, 640, 34, "DistributedOptimizer: the same update of each copy", DEVICE, 12)
+    picture.text(60, 362, "hvd::broadcast_variables gives all ranks the weights of rank 0 at the start.", 12, fill=LINE)
     return picture
 
 
@@ -171,9 +174,9 @@ def kubernetes():
     picture.text(330, 130, "makes pods and services,\nsets TF_CONFIG", 12, fill=LINE)
     picture.frame(30, 170, 620, 130, "pods, each with the image distribute/mnist_cnn")
     for number, name in enumerate(("mnist-chief-0", "mnist-worker-0", "mnist-worker-1", "mnist-evaluator-0")):
-        picture.box(45 + number * 150, 205, 140, 44, name, DEVICE, 12)
+        picture.box(45 + number * 154, 205, 128, 44, name, DEVICE, 12)
         if number < 2:
-            picture.arrow(185 + number * 150, 227, 193 + number * 150, 227, both=True)
+            picture.arrow(174 + number * 154, 227, 198 + number * 154, 227, both=True)
     picture.text(45, 285, "port 2222 between chief and workers: rendezvous, collectives, heartbeats, with the job's token", 12, fill=LINE)
     picture.arrow(315, 110, 315, 168)
     picture.box(690, 60, 150, 50, "Secret:\njob token", STORE)
@@ -220,12 +223,12 @@ def scaling(results):
     speed_of = lambda run: run["images_per_second"]  # noqa: E731
     one, two = (speed_of(results["speed"][f"book 50 {threads}"]["ours"]) for threads in (1, 2))
     workers = results["workers"]
-    groups = [("one core, global batch 50", [(one, "#9fb8c4")]), ("two cores, 50", [(two, "#1f6f8b")]),
-              ("two workers, shared memory, 100", [(speed_of(workers["workers"]), "#1f6f8b")]),
-              ("two workers, TCP, 100", [(speed_of(workers["workers tcp"]), "#1f6f8b")]),
-              ("two processes that do not meet, 100", [(speed_of(workers["apart"]), "#9fb8c4")])]
+    groups = [("one core, global batch 50", [(one, "#9fb8c4")]), ("two cores, global batch 50", [(two, "#1f6f8b")]),
+              ("two workers, shared memory, batch 100", [(speed_of(workers["workers"]), "#1f6f8b")]),
+              ("two workers, TCP, batch 100", [(speed_of(workers["workers tcp"]), "#1f6f8b")]),
+              ("two independent processes, batch 50 each", [(speed_of(workers["apart"]), "#9fb8c4")])]
     picture = Picture(780, 250, "Scaling of the book network, images/s")
-    bars(picture, 260, 54, groups, 410, "")
+    bars(picture, 280, 54, groups, 400, "")
     picture.text(16, 236, "Rows of different parts come from different runs: docs/benchmarks.md names machine and date of each.",
                  11, fill=LINE)
     return picture

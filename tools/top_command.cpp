@@ -34,17 +34,19 @@ double steady_seconds() {
 }
 
 /// "host:9100-9102" is three addresses.
+/// Throws  UsageProblem for a text that is none.
 std::vector<net::Address> addresses_of(const std::string& word) {
   const size_t colon = word.rfind(':'), dash = word.find('-', std::min(colon, word.size()));
-  if (dash == std::string::npos) return {value_or_throw(net::parse_address(word))};
-  net::Address address = value_or_throw(net::parse_address(word.substr(0, dash)));
+  const auto first = net::parse_address(word.substr(0, dash));
+  if (!first.ok()) throw UsageProblem(std::string(first.status().message()));
+  if (dash == std::string::npos) return {*first};
+  net::Address address = *first;
   int last = 0;
   const auto [end, error] =
       std::from_chars(word.data() + dash + 1, word.data() + word.size(), last);
   if (error != std::errc() || end != word.data() + word.size() || last < address.port ||
       last > 65535 || last - address.port > 1023)
-    throw InvalidArgumentError(
-        str_cat("'", word, "': wanted HOST:FIRST-LAST with at most 1,024 ports"));
+    throw UsageProblem(str_cat("'", word, "': wanted HOST:FIRST-LAST with at most 1,024 ports"));
   std::vector<net::Address> all;
   for (; address.port <= last; ++address.port) all.push_back(address);
   return all;
@@ -96,14 +98,18 @@ int watch(const std::vector<net::Address>& addresses, const TopOptions& options)
   const int64_t count = options.count == 0 && options.json ? 1 : options.count;
   std::string problem;
   std::vector<MetricSample> before = read_all(addresses, problem);
+  std::vector<std::string> names(addresses.size());  // which a task that is gone keeps
   if (!any_answers(before)) throw UnavailableError(problem);
   for (int64_t shown = 0; count == 0 || shown < count; ++shown) {
     std::this_thread::sleep_for(std::chrono::duration<double>(options.interval));
     std::vector<MetricSample> now = read_all(addresses, problem);
     if (!any_answers(now)) return 0;  // the job has ended
     std::vector<TaskRow> rows;
-    for (size_t i = 0; i < addresses.size(); ++i)
-      rows.push_back(row_of(addresses[i].text(), before[i], now[i]));
+    for (size_t i = 0; i < addresses.size(); ++i) {
+      TaskRow& row = rows.emplace_back(row_of(addresses[i].text(), before[i], now[i]));
+      if (row.reachable) names[i] = row.task;
+      if (!names[i].empty()) row.task = names[i];
+    }
     share_lateness(rows, now);
     show(rows, options.json, in_place);
     before = std::move(now);
@@ -118,8 +124,7 @@ Command top_command() {
   return make_command<O>(
       "top", "HOST:PORT|HOST:FIRST-LAST...",
       "a live table of tasks that were started with DISTRIBUTE_METRICS_PORT. On a terminal it "
-      "stays in "
-      "its place; elsewhere each one is printed below the last",
+      "stays in its place; elsewhere each one is printed below the last",
       {{"interval=SECONDS", &O::interval, above(0).at_most(3600), "between two readings"},
        {"count=N", &O::count, at_least(0),
         "tables to show; 0: until the job ends, with --json one"},

@@ -21,16 +21,23 @@ struct Figure {
   const char *name, *head;
   double factor;
   std::optional<double> TaskRow::*value;
+  bool is_count = false;  // an integer in JSON
+
+  nlohmann::ordered_json json(const TaskRow& row) const {
+    if (!(row.*value)) return nullptr;
+    if (is_count) return int64_t(*(row.*value));
+    return *(row.*value);
+  }
 };
 constexpr Figure kFigures[] = {
-    {"step", "STEP", 1, &TaskRow::step},
+    {"step", "STEP", 1, &TaskRow::step, true},
     {"images_per_second", "IMAGES/s", 1, &TaskRow::images_per_second},
     {"communication_share", "COMM %", 100, &TaskRow::communication_share},
     {"input_share", "INPUT %", 100, &TaskRow::input_share},
-    {"late_steps", "LATE", 1, &TaskRow::late_steps},
-    {"resident_bytes", "MEM MB", 1e-6, &TaskRow::resident_bytes},
+    {"late_steps", "LATE", 1, &TaskRow::late_steps, true},
+    {"resident_bytes", "MEM MB", 1e-6, &TaskRow::resident_bytes, true},
     {"throttled_share", "THROT %", 100, &TaskRow::throttled_share},
-    {"restarts", "RESTARTS", 1, &TaskRow::restarts}};
+    {"restarts", "RESTARTS", 1, &TaskRow::restarts, true}};
 
 std::string cell(std::optional<double> value, double factor) {
   if (!value) return "-";
@@ -96,9 +103,7 @@ std::string json_of(const std::vector<TaskRow>& rows, double unix_seconds) {
   for (const TaskRow& row : rows) {
     nlohmann::ordered_json task{
         {"task", row.task}, {"address", row.address}, {"reachable", row.reachable}};
-    for (const Figure& figure : kFigures)
-      task[figure.name] =
-          row.*figure.value ? nlohmann::ordered_json(*(row.*figure.value)) : nullptr;
+    for (const Figure& figure : kFigures) task[figure.name] = figure.json(row);
     tasks.push_back(task);
   }
   return nlohmann::ordered_json{{"time", unix_seconds}, {"tasks", tasks}}.dump();

@@ -9,11 +9,12 @@
 
 using namespace distribute_tools;
 using Catch::Matchers::Contains;
+using Catch::Matchers::Matches;
 using distribute::monitoring::parse_prometheus_text;
 
 namespace {
 
-/// What a worker says at the so-manieth reading, each a second after the last.
+/// What a worker says at this reading, each a second after the last.
 std::string metrics_text(int reading, int index, bool is_first) {
   const auto number = [&](double value) { return std::to_string(value * reading) + "\n"; };
   std::string text =
@@ -34,10 +35,12 @@ std::string metrics_text(int reading, int index, bool is_first) {
 /// A task's port, which wants the token.
 struct FakeTask {
   int index;
+  int answers = 1'000'000;  // and is gone afterwards
   std::atomic<int> readings{0};
   HttpServer server{[this](const HttpServerRequest& request) -> HttpServerReply {
     if (request.header("authorization") != "Bearer metrics-token") return {.status = 401};
-    return {.body = metrics_text(++readings, index, index == 0)};
+    if (++readings > answers) return {.status = 503};
+    return {.body = metrics_text(readings, index, index == 0)};
   }};
 };
 
@@ -87,7 +90,21 @@ TEST_CASE("top prints plain tables, and objects for scripts, of all tasks", "[to
   CHECK(tasks.at(1).at("late_steps") == 17);  // worker 0 says so
   CHECK(tasks.at(0).at("late_steps").is_null());
   CHECK(tasks.at(0).at("restarts") == 2);
+  CHECK(tasks.at(0).at("restarts").is_number_integer());
+  CHECK(tasks.at(0).at("resident_bytes") == 150'000'000);
   CHECK(tasks.at(0).at("images_per_second").get<double>() > 0);
+}
+
+TEST_CASE("top names a task that is gone", "[tools][top]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  FakeTask stays{0}, leaves{1, 2};
+  const ProgramResult run = run_program(
+      "distribute",
+      {"top", stays.server.address(), leaves.server.address(), "--interval=0.05", "--count=3"},
+      kToken);
+  INFO(run.out << run.err);
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Matches("[^]*worker 1 +200 [^]*worker 1 +gone[^]*worker 1 +gone[^]*"));
 }
 
 TEST_CASE("top refuses what it cannot read, with one line", "[tools][top]") {
@@ -101,7 +118,8 @@ TEST_CASE("top refuses what it cannot read, with one line", "[tools][top]") {
     CHECK_THAT(run.err, Contains(text));
   };
   check({"top"}, kToken, 2, "give HOST:PORT");
-  check({"top", "localhost:9-3"}, kToken, 1, "HOST:FIRST-LAST");
+  check({"top", "localhost:9-3"}, kToken, 2, "HOST:FIRST-LAST");
+  check({"top", "localhost:abc"}, kToken, 2, "wanted host:port");
   check({"top", "localhost:1", "--interval=0"}, kToken, 2, "--interval");
   check({"top", task.server.address()}, "DISTRIBUTE_METRICS_TOKEN=wrong", 1, "401");
 }
