@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the pages: links lead somewhere, the index names every page, docs/run.md every option;
-recipes of packages have the version of the library; comments of examples/deploy name files that exist.
+recipes of packages have the version and the options of the library; comments of examples/deploy name files that exist.
 
 Usage: tools/check_pages.py
 """
@@ -12,6 +12,7 @@ import sys
 from floors import INCLUDE
 
 ROOT = INCLUDE.parent
+CONAN, SPACK = "conan/conanfile.py", "spack/spack_repo/distribute/packages/distribute/package.py"
 LINK = re.compile(r"(?<!\!)\[[^\]]*\]\(([^()\s]+)\)|!\[[^\]]*\]\(([^()\s]+)\)")
 
 
@@ -70,11 +71,25 @@ def unlisted_pages():
 def wrong_versions():
     text = (INCLUDE / "distribute/base/config.hpp").read_text()
     version = ".".join(re.findall(r"#define DISTRIBUTE_VERSION_\w+ (\d+)", text))
-    for name in ("vcpkg/distribute/vcpkg.json", "conan/conanfile.py", "spack/packages/distribute/package.py"):
+    for name in ("vcpkg/distribute/vcpkg.json", CONAN, SPACK):
         if f'"{version}"' not in (ROOT / "packaging" / name).read_text():
             yield f"packaging/{name}: the library has version {version}"
     if f"## {version}" not in (ROOT / "CHANGELOG.md").read_text():
         yield f"CHANGELOG.md: has no section of version {version}"
+
+
+def wrong_recipe_options():
+    """Recipes must decide on each optional package: what the machine happens to have is left out."""
+    cmake = "".join((ROOT / f"cmake/Distribute{name}.cmake").read_text() for name in ("Dependencies", "Engines"))
+    known = set(re.findall(r"^distribute_dependency\((\w+) OPTIONAL|^distribute_engine\(\w+ OPTION (\w+)", cmake, re.M))
+    known = {first or second for first, second in known}
+    for name in ("vcpkg/distribute/portfile.cmake", CONAN, SPACK):
+        text = (ROOT / "packaging" / name).read_text()
+        for option in sorted(known - set(re.findall(r"[A-Z]\w+", re.sub("-?D?DISTRIBUTE_WITH_", "", text)))):
+            yield f"packaging/{name}: does not set DISTRIBUTE_WITH_{option}"
+        quoted = r'"([A-Z][A-Z0-9_]{2,})"' if name.endswith(".py") else r"DISTRIBUTE_WITH_([A-Z]\w*)"
+        for option in sorted(set(re.findall(quoted, text)) - known - {"OFF", "DISTRIBUTE_BUILD_PROGRAMS", "LICENSE", "NOTICE"}):
+            yield f"packaging/{name}: there is no option DISTRIBUTE_WITH_{option}"
 
 
 def missing_manifests():
@@ -89,7 +104,7 @@ def missing_manifests():
 
 def main():
     bad = [fault for page in pages() for fault in broken_links(page)]
-    bad += [*missing_options(), *unlisted_pages(), *wrong_versions(), *missing_manifests()]
+    bad += [*missing_options(), *unlisted_pages(), *wrong_versions(), *wrong_recipe_options(), *missing_manifests()]
     print("\n".join(bad) if bad else f"pages: {len(pages())}, whose links lead somewhere")
     return 1 if bad else 0
 

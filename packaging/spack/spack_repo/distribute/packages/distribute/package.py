@@ -1,3 +1,5 @@
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
+
 from spack.package import *
 
 
@@ -12,12 +14,14 @@ class Distribute(CMakePackage):
     variant("openssl", default=True, description="Tokens and encryption between tasks")
     variant("object_stores", default=False, description="S3, Google Cloud Storage, Hadoop")
     variant("pictures", default=True, description="JPEG and PNG")
-    variant("mpi", default=False, description="Collectives over MPI")
+    variant("mpi", default=False, description="Open MPI or MPICH as engine module")
+    variant("ucx", default=False, description="UCX as engine module")
     variant("programs", default=False, description="The programs distribute, mnist_cnn, resnet50 and text_transformer")
 
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
+    depends_on("pkgconfig", type="build")
     depends_on("abseil-cpp cxxstd=20")
     depends_on("asio")
     depends_on("eigen@3.4:3")
@@ -30,15 +34,16 @@ class Distribute(CMakePackage):
     depends_on("libjpeg-turbo", when="+pictures")
     depends_on("libpng", when="+pictures")
     depends_on("mpi", when="+mpi")
+    depends_on("ucx", when="+ucx")
 
     generator("ninja")
 
     def cmake_args(self):
-        features = {"ONEDNN": "onednn", "OPENSSL": "openssl", "CURL": "object_stores",
-                    "PUGIXML": "object_stores", "JPEG": "pictures", "PNG": "pictures", "MPI": "mpi"}
-        words = [f"-DDISTRIBUTE_WITH_{name}={'ON' if '+' + variant in self.spec else 'OFF'}"
-                 for name, variant in features.items()]
-        return [*words, "-DDISTRIBUTE_WITH_IPSEC_MB=OFF",
-                "-DDISTRIBUTE_WITH_HDF5=OFF", "-DDISTRIBUTE_WITH_LIBZIP=OFF",
-                "-DDISTRIBUTE_WITH_PCRE2=OFF", "-DDISTRIBUTE_WITH_SENTENCEPIECE=OFF",
-                self.define_from_variant("DISTRIBUTE_BUILD_PROGRAMS", "programs")]
+        features = {"ONEDNN": "+onednn", "OPENSSL": "+openssl", "CURL": "+object_stores",
+                    "PUGIXML": "+object_stores", "JPEG": "+pictures", "PNG": "+pictures",
+                    "OPENMPI": "+mpi ^openmpi", "MPICH": "+mpi ^mpich", "UCX": "+ucx"}
+        words = [f"-DDISTRIBUTE_WITH_{name}={'ON' if self.spec.satisfies(wanted) else 'OFF'}"
+                 for name, wanted in features.items()]
+        words += [f"-DDISTRIBUTE_WITH_{name}=OFF"
+                  for name in ("IPSEC_MB", "HDF5", "LIBZIP", "FARMHASH", "PCRE2", "SENTENCEPIECE")]
+        return [*words, self.define_from_variant("DISTRIBUTE_BUILD_PROGRAMS", "programs")]
