@@ -154,6 +154,8 @@ class Variable {
   /// value(), refused inside another strategy's scope, too.
   Tensor read_value() const;
 
+  /// Sets the value, adds to it, subtracts from it. In a replica the replicas' values for a
+  /// distributed variable are combined first, as its aggregation says.
   /// Throws  InvalidArgumentError when shape or dtype differ.
   void assign(const Tensor& value) const;
   void assign_add(const Tensor& delta) const;
@@ -205,6 +207,7 @@ class Variable {
   /// Rows: nn::embedding_lookup (ops/gather.hpp); the gradient is IndexedSlices.
   Tensor sparse_read(const Tensor& indices) const;
 
+  /// Fixed when the variable is made.
   const std::string& name() const;
   Shape shape() const;
   DType dtype() const;

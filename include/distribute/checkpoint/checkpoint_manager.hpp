@@ -51,8 +51,7 @@ class CheckpointManager {
   /// Throws  InvalidArgumentError for max_to_keep < 1, for an interval without counter and for
   ///         names with a slash; PermissionDeniedError and others with the path when it cannot be
   ///         made; DataLossError for a damaged `checkpoint` file; FailedPreconditionError where
-  ///         that
-  ///         file is missing and several checkpoints of this name are there.
+  ///         that file is missing and several checkpoints of this name are there.
   CheckpointManager(Checkpoint& checkpoint, CheckpointManagerOptions options);
 
   /// Saves and deletes what is too old; gives the path, or nothing within the interval, for a step
@@ -71,6 +70,7 @@ class CheckpointManager {
   /// restore_latest(); without a checkpoint it calls init_fn and gives nothing.
   std::optional<std::string> restore_or_initialize();
 
+  /// What the manager was made with, and the newest checkpoint's path, if there is one.
   Checkpoint& checkpoint() const { return checkpoint_; }
   const std::string& directory() const { return options_.directory; }
   const std::optional<std::string>& latest_checkpoint() const { return lists_.latest; }

@@ -68,11 +68,13 @@ class Dataset {
   /// The elements of reader(path) for each path in turn.
   static Dataset from_files(std::vector<std::string> paths,
                             std::function<Dataset(const std::string&)> reader);
+  /// Elements with the components of all datasets' elements; ends with the shortest.
   static Dataset zip(const std::vector<Dataset>& datasets);
   /// Elements of the datasets in the order of their numbers in `choices`, int64 scalars.
   /// data/sampling.hpp.
   static Dataset choose_from_datasets(const std::vector<Dataset>& datasets, const Dataset& choices,
                                       bool stop_on_empty_dataset = true);
+  /// Elements of the datasets in a random order, by weights where the options have them.
   static Dataset sample_from_datasets(const std::vector<Dataset>& datasets);
   static Dataset sample_from_datasets(const std::vector<Dataset>& datasets,
                                       const SampleOptions& options);
@@ -87,6 +89,7 @@ class Dataset {
         node_, [function = std::move(function)](const Batch& e) { return to_batch(function(e)); },
         options));
   }
+  /// The elements for which `predicate` is true.
   Dataset filter(Predicate predicate) const {
     return Dataset(filter_node(node_, std::move(predicate)));
   }
@@ -99,15 +102,21 @@ class Dataset {
     return interleave(std::move(function), {.cycle_length = 1});
   }
 
+  /// Gives a random one of the next `buffer_size` elements each time, in a new order in each pass;
+  /// a buffer as large as the dataset makes every order equally likely.
+  /// Throws  InvalidArgumentError for a size below 1.
   Dataset shuffle(int64_t buffer_size, const ShuffleOptions& options = {}) const {
     return Dataset(shuffle_node(node_, buffer_size, options));
   }
+  /// `batch_size` elements along a new first axis. The last batch may be smaller, or is dropped.
+  /// Throws  InvalidArgumentError for a size below 1.
   Dataset batch(int64_t batch_size, bool drop_remainder = false) const {
     return Dataset(batch_node(node_, batch_size, drop_remainder));
   }
   /// As batch, of examples that differ in size: data/padded_batching.hpp.
   Dataset padded_batch(int64_t batch_size) const;
   Dataset padded_batch(int64_t batch_size, const PaddedBatchOptions& options) const;
+  /// Batches of elements of about the same length, padded: data/padded_batching.hpp.
   Dataset bucket_by_sequence_length(std::function<int64_t(const Batch&)> element_length_func,
                                     std::vector<int64_t> bucket_boundaries,
                                     std::vector<int64_t> bucket_batch_sizes) const;
@@ -118,25 +127,34 @@ class Dataset {
   /// Windows of `size` elements, each a small dataset: data/window.hpp.
   Windows window(int64_t size) const;
   Windows window(int64_t size, const WindowOptions& options) const;
+  /// The rows of each batch one by one.
   Dataset unbatch() const { return Dataset(unbatch_node(node_)); }
   /// Cuts batches anew, with `sizes` in turn.
   Dataset rebatch(std::vector<int64_t> sizes, bool drop_remainder = false) const {
     return Dataset(rebatch_node(node_, std::move(sizes), drop_remainder));
   }
+  /// `count` times over; -1: without end.
   Dataset repeat(int64_t count = -1) const { return Dataset(repeat_node(node_, count)); }
+  /// The first `count` elements; -1: all.
   Dataset take(int64_t count) const { return Dataset(take_node(node_, count)); }
+  /// All but the first `count` elements; -1: none.
   Dataset skip(int64_t count) const { return Dataset(skip_node(node_, count)); }
+  /// Elements index, index + num_shards, index + 2 num_shards, ...
   Dataset shard(int64_t num_shards, int64_t index) const {
     return Dataset(shard_node(node_, num_shards, index));
   }
+  /// All elements of this dataset, then all of `other`.
+  /// Throws  InvalidArgumentError when their elements do not fit together.
   Dataset concatenate(const Dataset& other) const {
     return Dataset(concatenate_node(node_, other.node_));
   }
+  /// Keeps the elements of the first whole pass in memory for later ones.
   Dataset cache() const { return Dataset(cache_node(node_)); }
   /// In a file, for later programs too: data/saved_dataset.hpp.
   Dataset cache(const std::string& filename) const;
   /// Writes all elements into a directory: data/saved_dataset.hpp.
   void save(const std::string& path, io::Compression compression = io::Compression::None) const;
+  /// A thread keeps up to `buffer_size` elements ready; kAutotune: 2, 0: none.
   Dataset prefetch(int64_t buffer_size = kAutotune) const {
     return Dataset(prefetch_node(node_, buffer_size));
   }
@@ -146,9 +164,11 @@ class Dataset {
   }
   /// A first component with the element's number, int64. Source  tf.data.Dataset.enumerate
   Dataset enumerate(int64_t start = 0) const { return zip({range(start, INT64_MAX), *this}); }
+  /// The same elements; options that are set here replace earlier ones.
   Dataset with_options(const Options& options) const {
     return Dataset(options_node(node_, options));
   }
+  /// All options that the dataset and those before it were given.
   Options options() const { return options_of(*node_); }
 
   /// function(... function(function(initial, first), second) ..., last).
@@ -162,6 +182,7 @@ class Dataset {
 
   /// Number of elements, kInfiniteCardinality or kUnknownCardinality.
   int64_t cardinality() const { return node_->cardinality(); }
+  /// Names, shapes and dtypes of the components; -1 is a size that differs between elements.
   ElementSpec element_spec() const { return node_->element_spec(); }
 
   /// A new pass from the beginning; shuffles draw a new order each time.

@@ -17,6 +17,7 @@ class InputContext {
         input_pipeline_id_(input_pipeline_id),
         num_replicas_in_sync_(num_replicas_in_sync) {}
 
+  /// Number of pipelines of the job, which one this is, and the job's number of replicas.
   int64_t num_input_pipelines() const { return num_input_pipelines_; }
   int64_t input_pipeline_id() const { return input_pipeline_id_; }
   int64_t num_replicas_in_sync() const { return num_replicas_in_sync_; }

@@ -22,8 +22,7 @@ struct PaddedBatchOptions {  // of Dataset::padded_batch
 /// As batch_node; each component is padded at the end of its axes. The spec knows the sizes that
 /// `padded_shapes` gives.
 /// Throws  InvalidArgumentError for a size below 1, or options that do not fit the components; at
-/// an
-///         element that is longer than its padded shape.
+///         an element that is longer than its padded shape.
 /// Source  tf.data.Dataset.padded_batch
 NodePtr padded_batch_node(NodePtr input, int64_t batch_size, const PaddedBatchOptions& options);
 

@@ -51,6 +51,7 @@ class Tensor {
   static Tensor empty(const Shape& shape, DType dtype, Device device = current_device(),
                       LayoutPtr layout = nullptr);
 
+  /// Whether it has a value. The functions below throw InvalidArgumentError where it has none.
   explicit operator bool() const { return impl_ != nullptr; }
   const Shape& shape() const;
   DType dtype() const;

@@ -32,10 +32,12 @@ class Callback {
  public:
   virtual ~Callback() = default;
 
+  /// Called by the loop first of all; then set_model().
   virtual void set_params(const CallbackParams& params) { params_ = params; }
-  /// Before any other hook.
+  /// Before any hook below.
   virtual void set_model(Model& model) { model_ = &model; }
 
+  /// Around the training, each epoch and each batch of `fit`. At the end `logs` hold the figures.
   virtual void on_train_begin(Logs& logs) { (void)logs; }
   virtual void on_train_end(Logs& logs) { (void)logs; }
   virtual void on_epoch_begin(int64_t epoch, Logs& logs) { (void)epoch, (void)logs; }
@@ -43,11 +45,13 @@ class Callback {
   virtual void on_train_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
   virtual void on_train_batch_end(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
 
+  /// Around `evaluate` and its batches, also around the validation inside `fit`.
   virtual void on_test_begin(Logs& logs) { (void)logs; }
   virtual void on_test_end(Logs& logs) { (void)logs; }
   virtual void on_test_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
   virtual void on_test_batch_end(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
 
+  /// Around `predict` and its batches.
   virtual void on_predict_begin(Logs& logs) { (void)logs; }
   virtual void on_predict_end(Logs& logs) { (void)logs; }
   virtual void on_predict_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
