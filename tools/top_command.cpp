@@ -5,12 +5,14 @@
 #include <distribute/base/status.hpp>
 #include <distribute/metrics/metrics_server.hpp>
 #include <distribute/net/address.hpp>
+#include <distribute/net/deadline.hpp>
 #include <distribute/net/job_token.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <exception>
 #include <future>
 #include <thread>
 
@@ -25,6 +27,7 @@ namespace {
 /// The flags of the command, which its table explains.
 struct TopOptions {
   double interval = 2;
+  double wait = 10;
   int64_t count = 0;
   bool json = false;
 };
@@ -52,30 +55,27 @@ std::vector<net::Address> addresses_of(const std::string& word) {
   return all;
 }
 
-/// Of a task that does not answer, a sample without values; why, to `problem`.
-MetricSample sample_of(const net::Address& address, std::string& problem) {
-  try {
-    const std::string token = metrics_token(value_or_throw(net::job_token_from_environment()));
-    const std::string text = read_metrics(address, token, 5);
-    return monitoring::parse_prometheus_text(text, steady_seconds());
-  } catch (const Error& error) {
-    problem = error.what();
-    return {};
-  }
+MetricSample sample_of(const net::Address& address) {
+  const std::string token = metrics_token(value_or_throw(net::job_token_from_environment()));
+  return monitoring::parse_prometheus_text(read_metrics(address, token, 5), steady_seconds());
 }
 
-/// All tasks side by side: one that is gone does not hold up the others.
+/// All tasks side by side: one that is gone does not hold up the others. Of one that does not
+/// answer a sample without values; why, to `problem`.
 std::vector<MetricSample> read_all(const std::vector<net::Address>& addresses,
-                                   std::string& problem) {
-  std::vector<std::string> problems(addresses.size());
+                                   std::exception_ptr& problem) {
   std::vector<std::future<MetricSample>> answers;
-  for (size_t i = 0; i < addresses.size(); ++i)
-    answers.push_back(
-        std::async(std::launch::async, [&, i] { return sample_of(addresses[i], problems[i]); }));
+  for (const net::Address& address : addresses)
+    answers.push_back(std::async(std::launch::async, sample_of, address));
   std::vector<MetricSample> samples;
-  for (auto& answer : answers) samples.push_back(answer.get());
-  for (const std::string& one : problems)
-    if (problem.empty()) problem = one;
+  for (auto& answer : answers) {
+    try {
+      samples.push_back(answer.get());
+    } catch (const Error&) {
+      samples.emplace_back();
+      if (!problem) problem = std::current_exception();
+    }
+  }
   return samples;
 }
 
@@ -93,13 +93,30 @@ void show(const std::vector<TaskRow>& rows, bool json, bool in_place) {
   std::fflush(stdout);
 }
 
+/// The first reading in which a task answers. A job that has just been started may need a while.
+/// Throws  what the first task answers; UnavailableError when none does within `seconds`.
+std::vector<MetricSample> first_samples(const std::vector<net::Address>& addresses,
+                                        double seconds) {
+  const net::Deadline deadline = net::Deadline::after_seconds(seconds);
+  while (true) {
+    std::exception_ptr problem;
+    std::vector<MetricSample> samples = read_all(addresses, problem);
+    if (any_answers(samples)) return samples;
+    try {
+      std::rethrow_exception(problem);
+    } catch (const UnavailableError&) {
+      if (deadline.passed()) throw;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
 int watch(const std::vector<net::Address>& addresses, const TopOptions& options) {
   const bool in_place = !options.json && ::isatty(STDOUT_FILENO) == 1;
   const int64_t count = options.count == 0 && options.json ? 1 : options.count;
-  std::string problem;
-  std::vector<MetricSample> before = read_all(addresses, problem);
+  std::vector<MetricSample> before = first_samples(addresses, options.wait);
   std::vector<std::string> names(addresses.size());  // which a task that is gone keeps
-  if (!any_answers(before)) throw UnavailableError(problem);
+  std::exception_ptr problem;
   for (int64_t shown = 0; count == 0 || shown < count; ++shown) {
     std::this_thread::sleep_for(std::chrono::duration<double>(options.interval));
     std::vector<MetricSample> now = read_all(addresses, problem);
@@ -128,6 +145,7 @@ Command top_command() {
       {{"interval=SECONDS", &O::interval, above(0).at_most(3600), "between two readings"},
        {"count=N", &O::count, at_least(0),
         "tables to show; 0: until the job ends, with --json one"},
+       {"wait=SECONDS", &O::wait, at_least(0).at_most(3600), "for the first task to answer"},
        {"json", &O::json, "an object on each line instead of a table"}},
       [](const O& options, const CommandLine& line) {
         std::vector<net::Address> addresses;

@@ -122,4 +122,7 @@ TEST_CASE("top refuses what it cannot read, with one line", "[tools][top]") {
   check({"top", "localhost:abc"}, kToken, 2, "wanted host:port");
   check({"top", "localhost:1", "--interval=0"}, kToken, 2, "--interval");
   check({"top", task.server.address()}, "DISTRIBUTE_METRICS_TOKEN=wrong", 1, "401");
+  const std::string address = task.server.address();
+  task.server.stop();
+  check({"top", address, "--wait=0"}, kToken, 1, "Connection refused");
 }
