@@ -6,12 +6,13 @@ Before a code block of shell stands one of
     <!-- run -->                       this program runs it, with --run
     <!-- run: --steps=300 as --steps=20; host-a as localhost -->   the same, with these changes
     <!-- run: as --steps=20 -->        with this behind the last line
-    <!-- command: run by FILE, ... --> another test runs it: FILE exists
+    <!-- command: run by FILE, ... --> another test runs it: FILE names its programs
     <!-- not run: reason -->           it cannot be run by a test
     <!-- commands of this page not run: reason -->    for all blocks of the page behind it
 
 {port} in a change stands for four digits, so that ports which end with any digit are free. In all
-blocks files of the repository that are named must exist, and flags of the trainers must be known.
+blocks files of the repository that are named must exist, and flags of the trainers must be known;
+so must tests (x_test.cpp) that a mark names.
 
 Usage: tools/check_commands.py               checks the marks, files and flags
        tools/check_commands.py --run BIN     runs the blocks, with the programs of the folder BIN
@@ -74,6 +75,13 @@ def blocks():
             yield Block(page, text, match)
 
 
+def programs_of(text):
+    """The name of the first word of each command, without comments and variables."""
+    lines = re.sub(r"\\\n", " ", re.sub(r"(^|\s)#.*", "", text, flags=re.M)).splitlines()
+    words = [re.sub(r"^(\w+=\S* )+", "", part.strip()).split() for line in lines for part in line.split("&&")]
+    return [pathlib.PurePath(word[0]).name for word in words if word]
+
+
 def known_flags():
     """Of each trainer: those of all, and those of its own table."""
     def names(table):
@@ -92,6 +100,12 @@ def faults_of(block, flags):
         file = re.match(r"run by ([\w./-]+)", block.words)
         if not file or not (ROOT / file[1]).is_file():
             yield f"the mark names no file that runs it: `{block.words}`"
+        else:
+            text = (ROOT / file[1]).read_text()
+            yield from (f"{file[1]} does not run {name}" for name in programs_of(block.text) if name not in text)
+    for test in re.findall(r"\b\w+_test\.\w+", block.words):
+        if not next(ROOT.glob(f"tests/*/{test}"), None):
+            yield f"the mark names {test}, which does not exist"
     for path in OURS.findall(block.text):
         if not (ROOT / path).exists():
             yield f"names {path}, which does not exist"
@@ -126,7 +140,7 @@ def run(block, programs):
         try:
             done = subprocess.run(["bash", "-euo", "pipefail", "-c", block.changed(free_ports())], cwd=place,
                                   env=environment, stdin=subprocess.DEVNULL, timeout=SECONDS,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         except subprocess.TimeoutExpired:
             return f"{block}: is not done after {SECONDS} s"
         return "" if done.returncode == 0 else f"{block}: status {done.returncode}\n{done.stdout}"
