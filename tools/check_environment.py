@@ -2,8 +2,8 @@
 """Compares docs/environment.md with the environment variables that the code reads.
 
 A string literal of the library, the programs and the examples that looks like the name of a variable
-must have a row, or stand in NOT_VARIABLES; so must DISTRIBUTE_ variables of scripts and tests. A row
-that no code reads is an error, too.
+must have a row, or stand in NOT_VARIABLES; so must variables of scripts that have a default, and
+DISTRIBUTE_ variables of scripts and tests. A row that no code reads is an error, too.
 
 Usage: tools/check_environment.py
 """
@@ -22,7 +22,7 @@ NOT_VARIABLES = {
 LITERAL = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|OMPI_MCA_\w+)"')
 # A name of one word counts where it is read.
 SINGLE = re.compile(r'(?:getenv|environment|variables_?|has|needed)\(\{?"([A-Z]+)"|"HADOOP_USER_NAME", "([A-Z]+)"')
-SHELL = re.compile(r"\$\{?(DISTRIBUTE_[A-Z_]+)")
+SHELL = re.compile(r"\$\{?(DISTRIBUTE_[A-Z_]+)|\$\{([A-Z_]+):-")
 CMAKE = re.compile(r"ENV\{(DISTRIBUTE_\w+)\}")
 TESTS = re.compile(r'getenv\("(DISTRIBUTE_\w+)"|"(DISTRIBUTE_\w+_PYTHON)"')
 
