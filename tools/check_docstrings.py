@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Counts public types and functions without a comment; bench/docstrings_budget.json limits them.
+"""Counts public types, functions and member functions without a comment; bench/docstrings_budget.json limits them.
 
-Of the headers that lie directly in a folder of the library: what stands in a namespace, as Universal
+Of the headers that lie directly in a folder of the library: what stands in a namespace, and what
+classes there have as public functions (without constructors, operators and overrides), as Universal
 Ctags finds it. A comment (///, or // behind it on its line) is that of the declaration below it, and
 of those that follow without an empty line. Namespaces that end in _internal are not public. The
 counts may only fall.
@@ -19,7 +20,7 @@ from floors import ANNEXES, CORE, INCLUDE, LIBRARY, public_headers
 
 BUDGET = INCLUDE.parent / "bench/docstrings_budget.json"
 CTAGS = ["ctags", "--language-force=C++", "--kinds-C++=csgfp", "--regex-C++=/^concept (\\w+)/\\1/C,concept/",
-         "--fields=+nsZ", "--output-format=json", "--sort=no", "-f", "-", "-L", "-"]
+         "--fields=+ansZ", "--output-format=json", "--sort=no", "-f", "-", "-L", "-"]
 
 
 def declarations(lines):
@@ -33,8 +34,18 @@ def declarations(lines):
             scope = last.rstrip(" {") if last.startswith("namespace") else ""
         is_function = tag["kind"] in ("function", "prototype")
         nested = tag.get("scopeKind", "namespace") != "namespace" or lines[header][line - 1].startswith(" ")
+        if is_function and nested and is_public_member(tag, lines[header][line - 1:]):
+            yield "member", header, line, f"{scope}::{name}"
         if not nested and not re.search(r"(_internal|detail)$", scope) and not (is_function and name[0].isupper()):
             yield "function" if is_function else "type", header, line, name
+
+
+def is_public_member(tag, lines):
+    """Of the tag whose declaration the lines begin with."""
+    scope, name = tag.get("scope", ""), tag["name"]
+    special = name.startswith(("operator", "~", "__anon")) or name == scope.split("::")[-1]
+    return (tag.get("access") == "public" and not special and not re.search(r"_internal|detail", scope)
+            and not re.search(r"\boverride\b|= (delete|default);", re.match(r"[^;{]*.", "\n".join(lines[:8]))[0]))
 
 
 def is_documented(lines, number):
@@ -44,13 +55,13 @@ def is_documented(lines, number):
         return True
     above = lines[:number - 1]
     while above and above[-1].strip():
-        if above.pop().startswith("///"):
+        if above.pop().strip().startswith("///"):
             return True
     return False
 
 
 def main():
-    missing, counts = [], {"type": [0, 0], "function": [0, 0]}
+    missing, counts = [], {"type": [0, 0], "function": [0, 0], "member": [0, 0]}
     lines = {header: (LIBRARY / header).read_text().splitlines()
              for header in public_headers(CORE + list(ANNEXES))}
     for kind, header, line, name in declarations(lines):

@@ -46,6 +46,7 @@ class OpTrace {
   /// Ends the listing before the destructor does; what was listed stays.
   void stop();
 
+  /// Called by operations, and by reads of variables, while the trace is active.
   void add(TracedOp op);
   void add_variable(const Variable& variable, const Tensor& value);
   /// Operations belong to this layer from here on; the one before comes back.

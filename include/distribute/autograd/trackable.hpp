@@ -42,6 +42,7 @@ class Trackable {
   };
 
   virtual ~Trackable() = default;
+  /// What it has itself, by name; its parts; and, of an optimizer, the slots of variables.
   virtual std::vector<NamedVariable> own_variables() const { return {}; }
   virtual std::vector<Child> children() const { return {}; }
   virtual std::vector<SlotVariable> slot_variables() const { return {}; }

@@ -64,6 +64,7 @@ class VariableImpl {
   VariableImpl(const VariableImpl&) = delete;
   VariableImpl& operator=(const VariableImpl&) = delete;
 
+  /// What it was made with, and a number that no other variable of the process has.
   const VariableOptions& options() const { return options_; }
   uint64_t id() const { return id_; }
 
@@ -86,6 +87,7 @@ class VariableImpl {
   /// Replaces the copy of one replica without any synchronization.
   virtual void set_component(int replica, Tensor value) = 0;
 
+  /// Those of the first local copy.
   virtual Shape shape() const { return component(0).shape(); }
   virtual DType dtype() const { return component(0).dtype(); }
   /// "/job:ps/replica:0/task:1/device:CPU:0".
@@ -219,6 +221,7 @@ class Variable {
   /// VariableOptions::constraint; empty when there is none.
   const std::function<Tensor(const Tensor&)>& constraint() const;
 
+  /// For strategies: what the handle refers to.
   VariableImpl& impl() const;
   const std::shared_ptr<VariableImpl>& shared_impl() const { return impl_; }
   bool operator==(const Variable& other) const { return impl_ == other.impl_; }

@@ -29,6 +29,7 @@ struct LogOptions {                              // of the process
   std::function<void(const std::string& line)> sink = {};
   std::string problem = {};  // of the environment; printed with the first line
 
+  /// What the variables say: DISTRIBUTE_LOG, DISTRIBUTE_LOG_LEVEL, TF_CPP_MIN_LOG_LEVEL.
   static LogOptions from_environment();
 };
 

@@ -17,6 +17,7 @@ struct MemoryRoom {
   int64_t used = 0;    // counted against it, without what the kernel can drop
   std::string source;  // "/sys/fs/cgroup/memory.max", "ulimit -v"
 
+  /// Bytes.
   int64_t free() const { return limit - used; }
 };
 

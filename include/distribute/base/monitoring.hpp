@@ -103,6 +103,7 @@ void check_label_values(const MetricOptions& options, size_t count);
 class Metric {  // a named metric with a cell for each set of labels
  public:
   virtual ~Metric() = default;
+  /// The metric with all its cells, as it is now.
   virtual MetricFamily collect() const = 0;
 };
 

@@ -31,6 +31,7 @@ class BundleReader {
   BundleReader& operator=(BundleReader&&) noexcept;
   ~BundleReader();
 
+  /// The path without ".index", and the number of its files of data.
   const std::string& prefix() const { return prefix_; }
   int32_t num_shards() const { return header_.num_shards; }
 

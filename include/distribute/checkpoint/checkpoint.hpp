@@ -57,6 +57,7 @@ class Checkpoint {
   /// save_counter, too, so the two do not differ.
   LoadStatus read(const std::string& prefix) const { return restore(prefix); }
 
+  /// Number of the last save, 0 before the first; a part of the checkpoint.
   int64_t save_counter() const;
   void set_save_counter(int64_t count);
 

@@ -20,6 +20,8 @@ class ClusterResolver {
  public:
   virtual ~ClusterResolver() = default;
 
+  /// All tasks of the job, with their addresses.
+  /// Throws  what the source of this kind may fail with, such as UnavailableError for a service.
   virtual ClusterSpec cluster_spec() const = 0;
 
   /// The address of a task, with "rpc_layer://" in front where one is set; each kind of resolver
@@ -41,6 +43,7 @@ class ClusterResolver {
   /// "google" inside of Google, "" elsewhere; never read from JSON.
   const std::string& environment() const { return environment_; }
 
+  /// Take the place of what the environment says.
   virtual void set_task_type(std::optional<TaskType> value) { task_type_ = std::move(value); }
   void set_task_id(std::optional<int> value) { task_id_ = value; }
   void set_rpc_layer(std::optional<std::string> value) { rpc_layer_ = std::move(value); }

@@ -51,6 +51,7 @@ class ClusterRuntime {
   /// leave(); when an exception is under way, the others are told that this task has failed.
   ~ClusterRuntime();
 
+  /// This task's number in the job, and how many there are.
   int rank() const;
   int size() const;
   /// With the address under which the task can be reached.
@@ -67,6 +68,7 @@ class ClusterRuntime {
   const ClusterOptions& options() const;
 
   // The store. Values are bytes, at most options().max_message_bytes.
+  /// Writes into the store that all tasks share.
   void set(const std::string& key, const std::string& value, OptionalDeadline deadline = {});
   /// Blocks  until some rank has set the key.
   std::string get(const std::string& key, OptionalDeadline deadline = {});

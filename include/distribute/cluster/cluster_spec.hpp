@@ -22,6 +22,7 @@ class JobTasks {
   JobTasks(std::initializer_list<std::pair<const int, std::string>> tasks);
   JobTasks(std::map<int, std::string> tasks);  // NOLINT: implicit
 
+  /// Addresses by the indices of tasks, which may have gaps; how many there are.
   const std::map<int, std::string>& by_index() const { return tasks_; }
   int size() const { return int(tasks_.size()); }
   /// Whether the indices are 0, 1, ..., n - 1, with at least one.

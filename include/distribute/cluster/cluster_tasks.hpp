@@ -27,6 +27,7 @@ struct ClusterTasks {
   std::vector<ClusterMember> members;
   int rank = 0;
 
+  /// Number of tasks, and which one this is.
   int size() const { return int(members.size()); }
   const ClusterMember& self() const { return members[size_t(rank)]; }
 };

@@ -23,6 +23,7 @@ struct NetworkLine {
   int mtu = 0;                 // bytes, of the path
   double lost_share = 0;       // of the segments, sent again
 
+  /// As tasks send it to each other.
   nlohmann::ordered_json json() const;
   static NetworkLine from_json(const nlohmann::ordered_json& json);
 };

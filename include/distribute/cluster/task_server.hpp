@@ -53,6 +53,7 @@ class TaskServer {
   /// Refuses the purpose from now on; no call of its handler runs any more.
   void stop_serving(const std::string& purpose);
 
+  /// Where it listens, and what its handshakes demand.
   const net::Address& address() const { return listener_.address(); }
   const net::HandshakeConfig& config() const { return config_; }
   /// Connections that were refused or gave up so far.

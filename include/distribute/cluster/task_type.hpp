@@ -22,6 +22,7 @@ class TaskType {
   TaskType(std::string_view name) : name_(name) {}        // NOLINT: implicit
   TaskType(const char* name) : name_(name) {}             // NOLINT: implicit
 
+  /// "worker", "ps", "chief", "evaluator", or another job's name.
   const std::string& name() const { return name_; }
 
   friend bool operator==(const TaskType& a, const TaskType& b) = default;

@@ -61,6 +61,8 @@ class Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
+  /// This process's number in the group, how many there are, and what carries the bytes ("shm",
+  /// "tcp", ...).
   int rank() const { return transport_->rank(); }
   int size() const { return transport_->size(); }
   const char* transport() const { return transport_->name(); }

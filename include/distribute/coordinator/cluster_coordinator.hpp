@@ -74,6 +74,7 @@ class ClusterCoordinator {
   explicit ClusterCoordinator(std::shared_ptr<coordinator_internal::CoordinatorCore> core)
       : core_(std::move(core)) {}
 
+  /// The strategy that it was made with; workers of the job, also those that are lost.
   Strategy& strategy() const { return core_->strategy; }
   int num_workers() const;
   /// The number of workers that are not lost.

@@ -35,6 +35,7 @@ struct CoordinatorOptions {
   /// Gets the lines that people should read, from any thread; empty: stderr.
   std::function<void(const std::string&)> log = {};
 
+  /// To `log`, or as a message of the library where it is not set.
   void print(const std::string& line) const;
   /// The defaults with what the environment sets.
   /// Throws  InvalidArgumentError that names the variable, its value and what is allowed.

@@ -47,6 +47,7 @@ class PerWorkerValues {
     for (const auto& element : resource_->elements) values_.emplace_back(element);
   }
 
+  /// One value for each worker, in the order of their numbers.
   const std::vector<RemoteValue<T>>& values() const { return values_; }
   size_t size() const { return values_.size(); }
   const RemoteValue<T>& operator[](size_t worker) const { return values_.at(worker); }

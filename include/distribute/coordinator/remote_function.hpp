@@ -112,6 +112,7 @@ class RemoteFunction<R(Params...)> {
       : fn_(std::make_shared<std::function<R(Params...)>>(std::move(fn))),
         handle_(registration(name, fn_)) {}
 
+  /// Under which it is registered in every process.
   const std::string& name() const { return handle_.name(); }
   /// Runs the function in this process, not on a worker.
   R operator()(Params... params) const { return (*fn_)(std::forward<Params>(params)...); }

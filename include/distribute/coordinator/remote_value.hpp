@@ -68,6 +68,7 @@ class RemoteValue {
   /// Ready when the result has come, Aborted after an error. Does not wait.
   RemoteValueStatus status() const { return state_->status(); }
 
+  /// For the coordinator.
   const coordinator_internal::RemoteStatePtr& state() const { return state_; }
 
  private:

@@ -49,6 +49,7 @@ class Node {
     return true;
   }
 
+  /// A new pass over the elements.
   virtual std::unique_ptr<BatchStream> elements(const Pass& pass) const = 0;
   /// The table whose rows this dataset selects one by one; null when it makes elements otherwise.
   /// With a table, `row_numbers` gives the same pass as `elements`, as numbers.

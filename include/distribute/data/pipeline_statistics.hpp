@@ -37,6 +37,7 @@ class PipelineStatistics {
   /// One call of the stage: from `begin` to `end` in seconds of a steady clock.
   void add(size_t stage, double begin, double end, bool gave_element);
 
+  /// A row for each stage, in the order in which they were added; reset() begins to count anew.
   std::vector<StageStatistics> stages() const;
   void reset();
 

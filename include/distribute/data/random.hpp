@@ -20,6 +20,7 @@ class Random {
  public:
   explicit Random(uint64_t key) : key_(key) {}
 
+  /// The next 64 random bits.
   uint64_t bits();
   /// A random integer in [0, count).
   int64_t below(int64_t count) { return draw(key_, next_++, count); }

@@ -26,6 +26,7 @@ class CudaGraph {
   CudaGraph(CudaGraph&& other) noexcept;
   CudaGraph& operator=(CudaGraph&& other) noexcept;
   ~CudaGraph();
+  /// The driver's handle, which this object keeps, and its GPU.
   CudaHandle native() const { return native_; }
   Device device() const { return device_; }
 

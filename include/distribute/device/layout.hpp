@@ -63,6 +63,7 @@ struct Array {
   int64_t offset_bytes = 0;
   LayoutPtr layout;
 
+  /// The first byte of the array.
   char* bytes() const { return static_cast<char*>(buffer->data()) + offset_bytes; }
   template <typename T>
   T* data() const {

@@ -97,6 +97,7 @@ class Estimator {
   std::string export_saved_model(const std::string& export_dir_base,
                                  const EstimatorExportOptions& options = {});
 
+  /// The newest checkpoint of model_dir.
   std::optional<std::string> latest_checkpoint() const;
   /// Of the newest checkpoint: the variables' names, and one's value.
   /// Throw  NotFoundError when there is no checkpoint, or none of that name; InvalidArgumentError
@@ -107,6 +108,7 @@ class Estimator {
   /// Where evaluations of that name write their figures: MODEL_DIR/eval, or MODEL_DIR/eval_<name>.
   std::string eval_dir(const std::string& name = "") const;
 
+  /// What it was made with.
   Model& model() const { return model_; }
   const EstimatorOptions& options() const { return options_; }
 

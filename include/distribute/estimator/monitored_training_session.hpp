@@ -94,6 +94,7 @@ class MonitoredTrainingSession {
   MonitoredTrainingSession(const MonitoredTrainingSession&) = delete;
   MonitoredTrainingSession& operator=(const MonitoredTrainingSession&) = delete;
 
+  /// Whether the loop is to end: a hook, the end of the data, or request_stop() has said so.
   bool should_stop() const { return stop_; }
   void request_stop() { stop_ = true; }
   /// One step; what it gave, or nothing at the end of the data.
@@ -103,6 +104,7 @@ class MonitoredTrainingSession {
   /// Ends the session: hooks do their last work, such as saving.
   void close();
 
+  /// The step that the job is at; whether this task is the chief.
   int64_t global_step() const;
   bool is_chief() const { return is_chief_; }
   Strategy& strategy() const { return strategy_; }

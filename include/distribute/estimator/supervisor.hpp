@@ -40,6 +40,7 @@ class Supervisor {
  public:
   explicit Supervisor(SupervisorOptions options) : options_(std::move(options)) {}
 
+  /// Whether this task initializes variables and saves.
   bool is_chief() const;
   /// Prepares a session or waits for the chief's, calls the function, and ends. OutOfRangeError is
   /// a good end. May be called again. Throws  as MonitoredTrainingSession, and what the function

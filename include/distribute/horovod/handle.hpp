@@ -25,6 +25,7 @@ class Handle {
          std::shared_ptr<horovod_internal::Operation> operation, DType dtype, Device device);
 
   explicit operator bool() const { return operation_ != nullptr; }
+  /// Whether the result is there; never blocks.
   bool done() const;
   /// Blocks  until it is done; stalls and lost ranks end it.
   /// Throws  FailedPreconditionError, on all ranks, when they submitted different things under one

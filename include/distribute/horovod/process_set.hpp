@@ -14,6 +14,7 @@ class ProcessSet {
   ProcessSet() = default;
   explicit ProcessSet(int process_set_id) : id_(process_set_id) {}
 
+  /// 0 is the set of all ranks.
   int process_set_id() const { return id_; }
   /// In order. Throws  InvalidArgumentError after remove_process_set(); FailedPreconditionError
   /// before init().

@@ -46,6 +46,7 @@ struct HttpResponse {  // the answer of a server
   int64_t sink_bytes = 0;  // written to HttpRequest::sink
   int attempts = 1;        // set by send_with_retry
 
+  /// Whether the status is one of success, 200 to 299.
   bool ok() const { return status >= 200 && status < 300; }
   /// The value of a header, or "".
   std::string header(std::string_view name) const;

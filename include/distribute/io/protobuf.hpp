@@ -37,6 +37,7 @@ class ProtoWriter {
   void packed_integers(uint32_t field, std::span<const int64_t> values);
   void packed_floats(uint32_t field, std::span<const float> values);
 
+  /// The message so far.
   const std::string& str() const { return out_; }
   std::string take() { return std::move(out_); }
 

@@ -17,6 +17,7 @@ class RecordWriter {
                                              Compression compression = Compression::None);
   explicit RecordWriter(std::unique_ptr<WritableFile> file) : file_(std::move(file)) {}
 
+  /// Appends one record; flush() and close() are those of the file.
   absl::Status write(std::string_view record);
   absl::Status flush() { return file_->flush(); }
   absl::Status close() { return file_->close(); }

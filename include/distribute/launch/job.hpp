@@ -43,6 +43,7 @@ class Job {
   ///         names among other hosts; UnavailableError when a port is taken.
   explicit Job(const JobOptions& options);
 
+  /// All tasks, in the order in which they are started.
   const std::vector<Task>& tasks() const { return tasks_; }
   /// The secret that only the tasks of this job know: 64 hexadecimal digits.
   const std::string& token() const { return token_; }

@@ -19,6 +19,7 @@ struct ExitStatus {
   int code = 0;    // its exit status
   int signal = 0;  // the signal that ended it; 0: none, it exited
 
+  /// Whether the process has ended with status 0.
   bool ok() const { return code == 0 && signal == 0; }
   /// As a shell shows it: 128 + signal for signals.
   int shell_status() const { return signal ? 128 + signal : code; }
@@ -48,6 +49,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
+  /// The number that the system gave it.
   pid_t pid() const { return pid_; }
   /// Non-blocking read ends of the child's stdout and stderr.
   Descriptor& out() { return out_; }

@@ -42,6 +42,7 @@ class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
 
+  /// The next number, little-endian; 0 where the bytes have ended, and then ok() is false.
   template <std::integral T>
   T number() {
     if (!has(sizeof(T))) return 0;
@@ -50,6 +51,7 @@ class ByteReader {
     bytes_.remove_prefix(sizeof(T));
     return T(value);
   }
+  /// The next text, of at most `most` bytes; empty where it does not fit, and then ok() is false.
   std::string_view text(size_t most = std::numeric_limits<uint32_t>::max()) {
     const size_t size = number<uint32_t>();
     ok_ = ok_ && size <= most;
@@ -58,6 +60,7 @@ class ByteReader {
     bytes_.remove_prefix(size);
     return value;
   }
+  /// Whether everything so far was there.
   bool ok() const { return ok_; }
   /// Everything was read, and nothing is left.
   bool finished() const { return ok_ && bytes_.empty(); }

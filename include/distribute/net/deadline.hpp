@@ -17,9 +17,11 @@ class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
 
+  /// A deadline this time from now.
   static Deadline after(std::chrono::nanoseconds time) { return Deadline(Clock::now() + time); }
   static Deadline after_seconds(double time) { return after(seconds(time)); }
 
+  /// Whether it is over.
   bool passed() const { return Clock::now() >= when_; }
   /// At least 0.
   std::chrono::nanoseconds left() const {

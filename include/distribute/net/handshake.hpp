@@ -61,6 +61,7 @@ struct HandshakeHello {  // what both sides say first
   bool secured = false;
   std::string nonce;
 
+  /// As bytes on the wire.
   std::string encode() const;
 };
 

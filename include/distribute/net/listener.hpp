@@ -24,6 +24,7 @@ class Listener {
   static absl::StatusOr<Listener> bind_for_others(const Address& address, Deadline deadline);
 
   explicit operator bool() const { return descriptor_ >= 0; }
+  /// For ::poll.
   int native() const { return descriptor_; }
   /// As numbers, with the port that the system chose.
   const Address& address() const { return address_; }

@@ -37,6 +37,7 @@ class TlsContext {
   ~TlsContext();
   TlsContext(const TlsContext&) = delete;
 
+  /// For the connections of this context.
   const Impl& impl() const { return *impl_; }
 
  private:

@@ -19,6 +19,7 @@ struct TlsOptions {
   /// Number of bytes after which a sender takes a new key; AES-GCM is safe for some 300 GiB.
   uint64_t bytes_per_key = uint64_t{64} << 30;
 
+  /// Whether certificate, key and authorities are named; without them the token's key is taken.
   bool has_certificates() const {
     return !certificate_file.empty() || !key_file.empty() || !ca_file.empty();
   }

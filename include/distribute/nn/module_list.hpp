@@ -73,6 +73,7 @@ class ModuleList : public ModuleListBase {
     const ModuleList* list_;
     size_t index_;
   };
+  /// The layers in order.
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, size()}; }
 };

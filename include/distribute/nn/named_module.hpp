@@ -23,6 +23,7 @@ class NamedModule : public Module {
   ///         does not give exactly its outputs.
   NamedTensors operator()(const NamedTensors& inputs, CallOptions options = {});
 
+  /// In the order in which they were added.
   const std::vector<std::string>& input_names() const { return inputs_; }
   const std::vector<std::string>& output_names() const { return outputs_; }
 

@@ -24,6 +24,7 @@ class LearningRate {
   template <Schedule T>
   LearningRate(T schedule) : schedule_(std::move(schedule)) {}
 
+  /// Whether the rate is a schedule and no number.
   bool is_schedule() const { return schedule_ != nullptr; }
   double operator()(int64_t step) const { return schedule_ ? schedule_(step) : value_; }
 

@@ -36,6 +36,7 @@ class LossScaleOptimizer : public Trackable {
   int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape,
                    ApplyOptions options = {});
 
+  /// The current scale, and the optimizer inside.
   float loss_scale() const { return scale_.value().item<float>(); }
   Optimizer& inner_optimizer() const { return inner_; }
   /// Steps that changed the weights; those left out for infinite gradients do not count.

@@ -18,6 +18,7 @@ class OptimizerConfig {
  public:
   using Value = std::variant<std::monostate, bool, double, std::string>;
 
+  /// All values by name; set() adds one, set_optional() only where there is one.
   const std::map<std::string, Value>& values() const { return values_; }
   void set(const std::string& name, Value value) { values_[name] = std::move(value); }
   template <typename T>

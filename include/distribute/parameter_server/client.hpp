@@ -35,6 +35,7 @@ class Client {
   /// Leaves the servers.
   ~Client();
 
+  /// Number of servers of the job; this task's part in it.
   int num_servers() const;
   const std::shared_ptr<rpc::JobTask>& task() const;
 
@@ -48,6 +49,7 @@ class Client {
   bool exists(const std::string& key);
   int server_of(Id id) const;
 
+  /// The whole value of a variable.
   Tensor read(Id id);
   void assign(Id id, const Tensor& value);
   /// Atomic; gives the new value.
@@ -77,6 +79,7 @@ class Client {
   void flush();
 
   // Words for other tasks, on server 0.
+  /// Sets a value for wait() of other tasks.
   void set(const std::string& key, const std::string& value);
   /// Waits until some task has set it. Throws  DeadlineExceededError.
   std::string wait(const std::string& key, net::Deadline deadline);

@@ -29,6 +29,7 @@ class Directory {
   /// -1: nowhere.
   int find_now(const std::string& key) const;
 
+  /// Sets the key for get() of all tasks.
   void set(const std::string& key, const std::string& value);
   /// Waits until the key is set. Throws  CancelledError
   std::string get(const std::string& key, const Store::Cancelled& cancelled);

@@ -53,6 +53,7 @@ class InitialValue {
     return value;
   }
 
+  /// The functions that it was made of; a number where every element is that.
   const Whole& whole() const { return whole_; }
   const Rows& by_rows() const { return rows_; }
   std::optional<double> number() const { return number_; }

@@ -18,6 +18,7 @@ class Tokenizer {
  public:
   DISTRIBUTE_INLINE virtual ~Tokenizer();
 
+  /// The numbers of the tokens of a text in UTF-8.
   DISTRIBUTE_INLINE virtual std::vector<int64_t> encode(std::string_view text) const = 0;
   /// Throws  InvalidArgumentError for a number that has no token.
   DISTRIBUTE_INLINE virtual std::string decode(std::span<const int64_t> ids) const = 0;

@@ -44,6 +44,7 @@ class JobTask {
   /// Ends all connections that others have made.
   ~JobTask();
 
+  /// What the task was made with.
   const ClusterSpec& cluster() const;
   const ClusterOptions& options() const;
   /// This task.

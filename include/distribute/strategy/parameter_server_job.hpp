@@ -22,6 +22,7 @@ class ParameterServerJob {
   /// Nothing for other strategies, and for a ParameterServerStrategy without a cluster.
   static std::optional<ParameterServerJob> of(const Strategy& strategy);
 
+  /// The job, and this task's place in it.
   const ClusterSpec& cluster() const;
   const std::string& task_type() const;
   int task_id() const;

@@ -63,6 +63,7 @@ class ShardedVariable : public Variable {
   /// Throws  InvalidArgumentError when that has no shards.
   explicit ShardedVariable(const Variable& variable);
 
+  /// The shards in order; together their rows are those of the variable.
   const std::vector<Variable>& variables() const { return impl().parts(); }
   size_t size() const { return variables().size(); }
   std::vector<Variable>::const_iterator begin() const { return variables().begin(); }

@@ -135,6 +135,7 @@ class Strategy {
   DistributedDataset distribute_datasets_from_function(
       const std::function<data::Dataset(const InputContext&)>& fn, const InputOptions& options);
 
+  /// Number of replicas of the whole job over which gradients are summed.
   int num_replicas_in_sync() const { return extended_->num_replicas_in_sync(); }
   /// Describes the cluster of the job; null for strategies of one process.
   ClusterResolver* cluster_resolver() const { return resolver_.get(); }

@@ -34,6 +34,7 @@ class StrategyExtended : public SyncGroup {
   StrategyExtended(const StrategyExtended&) = delete;
   StrategyExtended& operator=(const StrategyExtended&) = delete;
 
+  /// "MirroredStrategy", and so on; in messages.
   virtual const char* name() const = 0;
   int num_replicas_in_sync() const override { return 1; }
   virtual int num_local_replicas() const { return 1; }
@@ -115,6 +116,7 @@ class StrategyExtended : public SyncGroup {
   /// The distributed variable of a component; components are tensors here, so the variable itself.
   Variable value_container(const Variable& variable) const { return variable; }
 
+  /// The strategy that this is the inside of.
   Strategy& strategy() const { return *strategy_; }
 
  protected:

@@ -21,6 +21,7 @@ class Shape {
   /// Throws  InvalidArgumentError for more than eight axes or a negative size.
   explicit Shape(std::span<const int64_t> dims);
 
+  /// Number of axes.
   int rank() const { return rank_; }
   /// The size of an axis; negative axes count from the end.
   /// Throws  InvalidArgumentError when there is no such axis.

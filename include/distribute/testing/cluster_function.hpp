@@ -15,6 +15,7 @@ class ClusterTask {
   /// Reads the environment that ProcessCluster has made.
   ClusterTask();
 
+  /// Which task of the cluster calls the function.
   const std::string& type() const { return type_; }
   int index() const { return index_; }
   /// ProcessClusterOptions::argument.

@@ -33,6 +33,7 @@ class NetworkNamespaces {
   NetworkNamespaces(const NetworkNamespaces&) = delete;
   NetworkNamespaces& operator=(const NetworkNamespaces&) = delete;
 
+  /// Number of hosts; the address of one.
   int hosts() const { return int(hosts_.size()); }
   std::string address(int host) const;
   /// The host with this address. Throws  NotFoundError

@@ -69,6 +69,7 @@ class ProcessCluster {
   /// A failure of this task does not fail join().
   void expect_failure(const TaskName& task);
 
+  /// Whether the task runs now, and its process.
   bool is_running(const TaskName& task) const;
   pid_t pid(const TaskName& task) const;
   /// stdout and stderr so far, in order of arrival.

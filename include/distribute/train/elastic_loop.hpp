@@ -94,6 +94,7 @@ class ElasticLoop {
   /// Throws  WorkersChangedError; UnavailableError when a worker is lost.
   void commit();
 
+  /// The workers that take part now.
   const ElasticMembers& members() const;
 
  private:

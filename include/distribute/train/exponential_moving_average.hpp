@@ -52,6 +52,7 @@ class ExponentialMovingAverage : public Trackable {
    private:
     ExponentialMovingAverage& ema_;
   };
+  /// The averages stand in the model's variables while the result lives.
   AveragedWeights averaged_weights() { return AveragedWeights(*this); }
 
   DISTRIBUTE_INLINE std::vector<NamedVariable> own_variables() const override;

@@ -20,6 +20,7 @@ class FitIterator {
   explicit FitIterator(DistributedIterator iterator) : iterator_(std::move(iterator)) {}
   explicit FitIterator(ElasticIterator iterator) : iterator_(std::move(iterator)) {}
 
+  /// As those of the iterator inside.
   std::optional<PerReplica<data::Batch>> next_if_any() {
     return std::visit([](auto& one) { return one.next_if_any(); }, iterator_);
   }

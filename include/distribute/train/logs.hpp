@@ -28,6 +28,7 @@ class Logs {
   /// "loss, accuracy".
   std::string names() const;
 
+  /// The figures with their names, in the order in which they came.
   bool empty() const { return entries_.empty(); }
   size_t size() const { return entries_.size(); }
   std::vector<Entry>::const_iterator begin() const { return entries_.begin(); }

@@ -146,6 +146,7 @@ class Model {
   /// The data as the strategy divides it.
   DistributedDataset distribute(const InputData& data) const;
 
+  /// The network inside, and the strategy in whose scope the model was made.
   nn::Module& module() const { return module_; }
   Strategy& strategy() const { return strategy_; }
   /// Whether steps run on the workers of a coordinator.

@@ -20,6 +20,7 @@ class SaveAndLeave {
   /// PreemptionNotice::has_come; unset: SIGTERM alone.
   explicit SaveAndLeave(CheckpointManager& manager, std::function<bool()> further = {});
 
+  /// Whether this task was told to go.
   bool is_told() const { return signal_.has_come() || (further_ && further_()); }
   /// Between two steps. If the task was told to go, it saves checkpoint number `step` and ends the
   /// process with kExitPreempted.

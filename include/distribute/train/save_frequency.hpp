@@ -17,6 +17,7 @@ class SaveFrequency {
   SaveFrequency(Number batches)
       : batches_(checked(int64_t(batches), std::same_as<Number, bool>)), epoch_(false) {}
 
+  /// Whether each end of an epoch saves.
   bool every_epoch() const { return epoch_; }
   /// Batches between two saves; 0: not by batches.
   int64_t batches() const { return batches_; }
