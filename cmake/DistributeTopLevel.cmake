@@ -31,5 +31,6 @@ if(DISTRIBUTE_SANITIZE)
   add_link_options(-fsanitize=${DISTRIBUTE_SANITIZE})
 endif()
 
-# `cpack` and `ninja install` take what is built, without making tests and measurements first.
-set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
+# `cpack` and `ninja install` take what is built, without making tests and measurements first. Without
+# programs there are none, and `ninja install` makes the libraries, as packages such as vcpkg's expect.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ${DISTRIBUTE_BUILD_PROGRAMS})
