@@ -2,12 +2,13 @@
 """Makes the API reference by Doxygen in build/api/html; a warning is an error.
 
 Doxygen reads copies of the public headers in which the lines Shapes, Throws, Source and so on are
-paragraphs, comments behind members are theirs, a comment above several overloads, or functions of a
-namespace, is that of each, and no word of a text is taken for a command. What a namespace is for
+paragraphs, comments behind members are theirs, a comment above several overloads, or functions and
+types of a namespace, is that of each, and no word of a text is taken for a command. What a namespace is for
 says the table of docs/api.md.
 
 Usage: scripts/api_reference.py
 """
+import html
 import pathlib
 import re
 import shutil
@@ -21,6 +22,7 @@ from floors import ANNEXES, CORE, LIBRARY, public_headers  # noqa: E402
 PLACE = ROOT / "build/api"
 HEADING = re.compile(r"(.*?) (Shapes|Units|Blocks|Throws|Errors|Source)  +(.*)")
 DECLARED = re.compile(r"(?:\[\[\w+\]\] )?(?!using|return|struct|class|enum|namespace|#|friend)[\w:<>*&, ]+?[ *&](\w+)\(")
+TYPE = re.compile(r"(?:class|struct|using) (\w+)(?!.*// )")
 NAMESPACE = re.compile(r"^\| `(distribute(?:::\w+)*)` \| (.*?) \|(.*)", re.M)
 
 
@@ -30,7 +32,10 @@ def escaped(text):
     if len(parts) % 2 == 0:
         parts = [text.replace("`", "'")]
     for i in range(0, len(parts), 2):
-        parts[i] = re.sub(r"([\\<>@#&$%*])", r"\\\1", parts[i]).replace("---", "\\---")
+        quotes = parts[i].split('"')  # inside of which Doxygen reads no commands
+        for k in range(0, len(quotes), 2):
+            quotes[k] = re.sub(r"([\\@#$%*])", r"\\\1", html.escape(quotes[k], quote=False)).replace("---", "\\---")
+        parts[i] = '"'.join(quotes)
     return "`".join(parts)
 
 
@@ -55,7 +60,7 @@ def repeated(lines):
             comment = comment if text else []
         elif comment and indent(line) == indent(comment[0]) and (before.startswith("///") or before.endswith((";", "}"))):
             head = next((one.strip() for one in lines[number:] if not re.match(r" *(template|requires)\b", one)), "")
-            found = DECLARED.match(head)
+            found = DECLARED.match(head) or TYPE.match(head)
             if found and name and (indent(line) == 0 or found[1] == name):
                 result += comment
             name = found[1] if found else name
