@@ -30,6 +30,7 @@ from floors import INCLUDE
 
 ROOT = INCLUDE.parent
 BLOCK = re.compile(r"^```(?:sh|bash|console|shell)\n(.*?)^```$", re.M | re.S)
+UNMARKED = re.compile(r"^```\n((?:\$|distribute|mnist_cnn|resnet50|pip|apt-get|docker|kubectl|export|scripts/\S+|build/\S+) .*)", re.M)
 MARK = re.compile(r"<!-- (run|command|not run)(?:: (.*?))? -->\n\Z")
 WHOLE_PAGE = re.compile(r"^<!-- commands of this page not run: \S.* -->$", re.M)
 OURS = re.compile(r"(?<![\w/.-])((?:examples|scripts|bench|tools|tests)/[\w./-]+\.\w+)")
@@ -67,9 +68,12 @@ class Block:
         return text
 
 
+def pages():
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))]
+
+
 def blocks():
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md")),
-                 *sorted(ROOT.glob("packaging/**/*.md"))]:
+    for page in pages():
         text = page.read_text()
         for match in BLOCK.finditer(text):
             yield Block(page, text, match)
@@ -89,6 +93,13 @@ def known_flags():
     common = names("common/trainer_flags.inc") | {"help"}
     return {"mnist_cnn": common} | {name: common | names(f"{name}/{name}_flags.inc")
                                     for name in ("resnet50", "text_transformer")}
+
+
+def commands_without_language():
+    """Commands in blocks of no language would pass unseen."""
+    for page in pages():
+        for match in UNMARKED.finditer(page.read_text()):
+            yield f"{page.relative_to(ROOT)}: a block of commands must begin with ```sh: `{match[1]}`"
 
 
 def faults_of(block, flags):
@@ -161,6 +172,7 @@ def main():
         return 1 if bad else 0
     flags = known_flags()
     bad = [f"{block}: {fault}" for block in everything for fault in faults_of(block, flags)]
+    bad += commands_without_language()
     for block in everything:
         block.changed("1100")  # changes that do not apply
     kinds = [block.kind for block in everything]
