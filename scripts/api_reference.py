@@ -3,8 +3,8 @@
 
 Doxygen reads copies of the public headers in which the lines Shapes, Throws, Source and so on are
 paragraphs, comments behind members are theirs, a comment above several overloads, or functions and
-types of a namespace, is that of each, and no word of a text is taken for a command. What a namespace is for
-says the table of docs/api.md.
+types of a namespace, is that of each, and no word of a text is taken for a command. The table of
+docs/api.md says what each namespace is for.
 
 Usage: scripts/api_reference.py
 """
