@@ -39,6 +39,24 @@ TEST_CASE("attention looks at other sequences", "[nn][attention]") {
                   InvalidArgumentError);
 }
 
+TEST_CASE("attention with dropout gives Keras's zeros where a query may look at no key",
+          "[nn][attention]") {
+  const nn::MultiHeadAttentionOptions options{.num_heads = 2, .key_dim = 3, .dropout = 0.5};
+  const Tensor pairs = mask({1, 4, 4}, {1, 1, 0, 1, 0, 1, 0, 0, 1, 0, 0, 1, 1, 1, 1, 1});
+  nn::MultiHeadAttention one(options), two(options);
+  check("attention_dropout_padding", one, {.mask = padding()});
+  check("attention_dropout_mask", {&two}, [&](const auto& in) {
+    return two(in[0], in[0],
+               {.value_mask = gaps(), .attention_mask = pairs, .use_causal_mask = true});
+  });
+
+  // In training, too: what is left is the bias of the projection that joins the heads.
+  const Tensor x = uniform({1, 4, 5}, 3);
+  const Tensor y = two(x, x, {.value_mask = mask({1, 4}, {0, 0, 0, 0}), .training = true});
+  const auto bias = two.variables().back().value().to_vector(), got = y.to_vector();
+  for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == bias[i % bias.size()]);
+}
+
 TEST_CASE("attention is called with wrong sizes", "[nn][attention]") {
   CHECK_THROWS_AS(nn::MultiHeadAttention({.num_heads = 0, .key_dim = 3}), InvalidArgumentError);
   CHECK_THROWS_AS(nn::MultiHeadAttention({.num_heads = 2, .key_dim = 0}), InvalidArgumentError);

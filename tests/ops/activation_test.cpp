@@ -6,7 +6,9 @@
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"
 
+#include <cmath>
 #include <limits>
+#include <numbers>
 
 using namespace distribute;
 
@@ -53,6 +55,30 @@ TEST_CASE("activations have first and second derivatives", "[ops][activation]") 
     check_gradient([&](auto& in) { return row.fn(in[0]); }, {x}, {.second = true});
   }
   check_gradient([](auto& in) { return nn::leaky_relu(in[0], 0.3f); }, {x}, {.second = true});
+}
+
+TEST_CASE("gelu has the derivatives of its formula, in vectors and in what is left over",
+          "[ops][activation]") {
+  const auto density = [](double x) {
+    return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
+  };
+  for (const int64_t count : {int64_t(1), int64_t(13), int64_t(1003)}) {
+    INFO(count);
+    const Tensor x = test_tensor({count}, 4, -6, 6);
+    GradientTape outer, inner;
+    outer.watch(x), inner.watch(x);
+    const Tensor first = inner.gradient(nn::gelu(x), x), second = outer.gradient(first, x);
+    std::vector<double> once, twice;
+    for (const double v : x.to_vector()) {
+      once.push_back(std::erfc(-v / std::numbers::sqrt2) / 2 + v * density(v));
+      twice.push_back((2 - v * v) * density(v));
+    }
+    check_close(first, once, 2e-6);
+    check_close(second, twice, 2e-6);
+  }
+  const Tensor many = test_tensor({61}, 5, -4, 4);
+  for (const auto function : {nn::gelu, nn::gelu_approximate})
+    check_gradient([&](auto& in) { return function(in[0]); }, {many}, {.second = true});
 }
 
 TEST_CASE("activations stay finite far out", "[ops][activation]") {

@@ -70,6 +70,9 @@ TEST_CASE("attention by blocks is attention with all scores", "[ops][attention]"
   compare(operands(2, 10, 150, 3, 4, 9),
           {.is_causal = true, .mask = pattern_mask({1, 10, 150}, 5)});
   compare(operands(2, 10, 15, 5, 4, 9), {.mask = pattern_mask({2, 10, 15}, 4)});
+  compare(operands(2, 70, 150, 3, 20, 9), {.query_mask = pattern_mask({2, 70}, 7),
+                                           .key_mask = pattern_mask({2, 150}, 3),
+                                           .zeros_without_keys = true});
 }
 
 TEST_CASE("attention has the gradients that it should", "[ops][attention]") {

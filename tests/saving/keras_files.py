@@ -8,7 +8,8 @@ after the next step).
 layers: layers_tokens.keras, layers_pictures.keras and layers.json (what they compute, their penalties,
 and the weights after the next step of the first).
 resnet50: resnet50.weights.h5 of keras.applications and resnet50.json.
-check: loads DIR/*.weights.h5 and DIR/*.keras that the tests wrote and prints what they compute.
+check: loads DIR/ours_* that the tests wrote, weights and models, and lists in DIR/answers.json what
+they compute.
 Exit status 77: no Keras.
 """
 import json
@@ -25,6 +26,7 @@ try:
 except ImportError:
     sys.exit(77)
 from keras import layers as L
+from keras.src.legacy.saving import legacy_h5_format
 
 
 def images():
@@ -246,11 +248,24 @@ def layers(folder):
     (folder / "layers.json").write_text(json.dumps(expected))
 
 
+def is_model(path):
+    if path.suffix == ".keras":
+        return True
+    with h5py.File(path) as file:
+        return "model_config" in file.attrs
+
+
 def next_step(path, name):
     """The weights after a step from what the file has of model and optimizer."""
-    if path.suffix == ".keras":
+    if is_model(path):
         model = keras.models.load_model(path)
-        model.compile(model.optimizer, "mse")
+        optimizer = model.optimizer
+        if path.suffix == ".h5":  # for which Keras's loader makes an optimizer of no variables
+            optimizer = type(optimizer).from_config(optimizer.get_config())
+            optimizer.build(model.trainable_variables)
+            with h5py.File(path) as file:
+                optimizer.set_weights(legacy_h5_format.load_optimizer_weights_from_hdf5_group(file))
+        model.compile(optimizer, "mse")
     else:
         model = trained_model()
         model.compile(OPTIMIZERS[name](), "mse")
@@ -277,7 +292,7 @@ def check(folder):
         if name.startswith("trained_"):
             answers[path.name] = next_step(path, name.removeprefix("trained_"))
             continue
-        if path.suffix == ".keras":
+        if is_model(path):
             model = keras.models.load_model(path)
         else:
             model = globals()[name]()

@@ -85,6 +85,9 @@ TEST_CASE("save_model: Model::save writes a file that comes back, and Keras open
   nn::save_module(images, directory / "ours_images.keras", nullptr);
   saving::save_model(text, directory / "ours_text.keras");
   saving::save_model(options, directory / "ours_options.keras");
+  nn::save_module(images, directory / "ours_images.h5", nullptr);
+  saving::save_model(text, directory / "ours_text.h5");
+  saving::save_model(options, directory / "ours_options.hdf5");
   auto again = options_model();
   std::vector<float> numbers;
   for (int i = 0; i < 2 * 7 * 7 * 2; ++i) numbers.push_back(float(i * 37 % 101) / 50 - 1);
@@ -106,10 +109,12 @@ TEST_CASE("save_model: Model::save writes a file that comes back, and Keras open
   const auto answers = nlohmann::json::parse(answers_stream);
   const auto check = [&](const std::string& name, const std::vector<double>& wanted) {
     INFO(name);
-    const auto there = answers.at("ours_" + name + ".keras").at("values").get<std::vector<float>>();
+    const auto there = answers.at("ours_" + name).at("values").get<std::vector<float>>();
     check_close(Tensor(Shape{int64_t(there.size())}, there), wanted, 1e-5);
   };
-  check("images", keras_models::expected("images").y);
-  check("text", keras_models::expected("text", true).y);
-  check("options", {y.begin(), y.end()});
+  for (const char* name : {"images.keras", "images.h5"})
+    check(name, keras_models::expected("images").y);
+  for (const char* name : {"text.keras", "text.h5"})
+    check(name, keras_models::expected("text", true).y);
+  for (const char* name : {"options.keras", "options.hdf5"}) check(name, {y.begin(), y.end()});
 }

@@ -75,8 +75,9 @@ nn::Functional graph() {
   const auto both = model.apply(nn::Add(), {x, model.apply(attention, {y, x})});
   const auto kept = model.apply(nn::GroupNormalization({.groups = -1}), both);
   const auto product = model.apply(nn::Dot({.axes = {1, 1}}), {kept, y});
-  const auto dense =
-      model.apply(nn::EinsumDense({.equation = "...x,xy->...y", .output_shape = {2}}), product);
+  const auto dense = model.apply(
+      nn::Activation(nullptr),  // Keras's Identity
+      model.apply(nn::EinsumDense({.equation = "...x,xy->...y", .output_shape = {2}}), product));
   model.output("y", model.apply(nn::AveragePooling1D({.pool_size = 2}), dense));
   return model;
 }
@@ -138,9 +139,11 @@ TEST_CASE("Keras opens these layers when they were loaded here or made here",
   json expected;
   for (const std::string name : {"tokens", "pictures"}) {
     const auto model = saving::load_model(keras_models::file("layers_" + name + ".keras"));
-    saving::save_model(*model, directory / ("ours_" + name + ".keras"));
-    const auto again = saving::load_model(directory / ("ours_" + name + ".keras"));
-    CHECK(saving_internal::model_config(*again) == saving_internal::model_config(*model));
+    for (const char* ending : {".keras", ".h5"}) {
+      saving::save_model(*model, directory / ("ours_" + name + ending));
+      const auto again = saving::load_model(directory / ("ours_" + name + ending));
+      CHECK(saving_internal::model_config(*again) == saving_internal::model_config(*model));
+    }
     expected[name]["x"] = layers()[name]["x"];
   }
   auto own = graph();
@@ -160,12 +163,13 @@ TEST_CASE("Keras opens these layers when they were loaded here or made here",
   }
   std::ifstream stream(directory / "answers.json");
   const json answers = json::parse(stream);
-  for (const std::string name : {"tokens", "pictures"}) {
-    const std::string file = "ours_" + name + ".keras";
-    check_close(tensor(answers.at(file)), numbers(layers()[name]["y"]), 1e-5);
-    CHECK(answers.at(file + " penalty").get<double>() ==
-          Approx(layers()[name]["penalty"].get<double>()).epsilon(1e-5));
-  }
+  for (const std::string name : {"tokens", "pictures"})
+    for (const char* ending : {".keras", ".h5"}) {
+      const std::string file = "ours_" + name + ending;
+      check_close(tensor(answers.at(file)), numbers(layers()[name]["y"]), 1e-5);
+      CHECK(answers.at(file + " penalty").get<double>() ==
+            Approx(layers()[name]["penalty"].get<double>()).epsilon(1e-5));
+    }
   check_close(tensor(answers.at("ours_graph.keras")), {y.begin(), y.end()}, 1e-5);
   CHECK(answers.at("ours_graph.keras penalty").get<double>() == Approx(penalty(own)).epsilon(1e-5));
 }

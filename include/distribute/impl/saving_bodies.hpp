@@ -249,6 +249,7 @@
 #include <distribute/saving/impl/keras_model.ipp>
 #include <distribute/saving/impl/layer_config.ipp>
 #include <distribute/saving/impl/layer_maker.ipp>
+#include <distribute/saving/impl/legacy_weights.ipp>
 #include <distribute/saving/impl/model_config.ipp>
 #include <distribute/saving/impl/model_maker.ipp>
 #include <distribute/saving/impl/optimizer_state.ipp>

@@ -45,7 +45,9 @@ struct MultiHeadAttentionCall {
 
 /// Queries, keys and values of every head by a product, attention (ops/attention.hpp), and a
 /// product that joins the heads. Called with one tensor it is self-attention, whose mask says which
-/// places count as query and as key; the mask goes on to the next layer.
+/// places count as query and as key; the mask goes on to the next layer. Where a query may look at
+/// no key, attention gives the mean of all values, or zeros with dropout, in training or not, as
+/// Keras.
 /// Shapes  query [batch, queries, d], value and key [batch, keys, ...] -> [batch, queries,
 ///         output_shape]; query/kernel [d, heads, key_dim], query/bias [heads, key_dim], key and
 ///         value likewise, attention_output/kernel [heads, value_dim, output_shape].

@@ -10,8 +10,7 @@
 
 namespace distribute::nn {
 
-/// Which keys a query may look at; all of it together. A query that may look at none gets the mean
-/// of all values, as in TensorFlow, where forbidden scores are replaced by a large negative number.
+/// Which keys a query may look at; all of it together.
 struct AttentionOptions {
   std::optional<double> scale = {};  // of the scores; unset: 1 / sqrt(depth)
   bool is_causal = false;            // keys up to the query's own place
@@ -19,7 +18,11 @@ struct AttentionOptions {
   Tensor key_mask = {};              // bool [batch, keys]
   Tensor mask = {};                  // bool [batch or 1, queries, keys]
   double dropout = 0;                // of the probabilities
-  uint64_t seed = 0;                 // of the dropout, and a number that differs from call to call
+  /// What a query gets that may look at no key: zeros, or the mean of all values. Keras's function
+  /// gives the mean, as it replaces forbidden scores by a large negative number; so does its layer
+  /// without dropout. With dropout the layer gives zeros, also outside of training.
+  bool zeros_without_keys = false;
+  uint64_t seed = 0;  // of the dropout, and a number that differs from call to call
   std::function<uint64_t()> counter = {};
 };
 

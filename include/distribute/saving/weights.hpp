@@ -12,18 +12,18 @@ namespace distribute::saving {
 
 /// What save_weights and save_model write beside the weights.
 struct SaveWeightsOptions {
-  /// Its steps, learning rate and slots, in Keras's files alone ("optimizer/vars/0", ...).
+  /// Its steps, learning rate and slots ("optimizer/vars/0", ...): in `.weights.h5` and models.
   optim::Optimizer* optimizer = nullptr;
 };
 
 /// Writes all weights of a module that was called once. The ending says how: `.weights.h5` as
-/// Keras 3 (layers/dense/vars/0, ...), `.safetensors` by the names of the variables. The file
-/// appears whole or not at all. With several workers every worker calls it, and the chief's file
-/// stays.
-/// Blocks  until the chief's file is complete.
-/// Throws  InvalidArgumentError for another ending, or an optimizer in safetensors;
-/// FailedPreconditionError for a module without
-///         weights; UnimplementedError in a build without libhdf5; what files throw.
+/// Keras 3 (layers/dense/vars/0, ...), `.h5` and `.hdf5` as Keras 2, which Keras 3 reads, too,
+/// `.safetensors` by the names of the variables. The file appears whole or not at all. With several
+/// workers every worker calls it, and the chief's file stays. Blocks  until the chief's file is
+/// complete. Throws  InvalidArgumentError for another ending, or an optimizer in safetensors or in
+/// weights
+///         of Keras 2; FailedPreconditionError for a module without weights; UnimplementedError in
+///         a build without libhdf5; what files throw.
 /// Source  tf.keras.Model.save_weights
 void save_weights(nn::Module& module, const std::string& path,
                   const SaveWeightsOptions& options = {});

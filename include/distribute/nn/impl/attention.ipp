@@ -113,7 +113,8 @@ DISTRIBUTE_INLINE Tensor MultiHeadAttention::attend(const Tensor& query, const T
       .is_causal = options.use_causal_mask.value_or(options_.use_causal_mask),
       .query_mask = options.query_mask,
       .key_mask = options.value_mask,
-      .mask = options.attention_mask};
+      .mask = options.attention_mask,
+      .zeros_without_keys = options_.dropout > 0};
   if (options.key && options.key_mask)
     attention.key_mask =
         attention.key_mask ? logical_and(attention.key_mask, options.key_mask) : options.key_mask;

@@ -24,7 +24,9 @@ DISTRIBUTE_INLINE void register_module_saver(ModuleSaver saver, const std::strin
 DISTRIBUTE_INLINE void save_module(Module& module, const std::string& path,
                                    const saved_model::SaveOptions* options) {
   const auto& savers = in_process<nn_internal::SaversOfModules>().by_ending;
-  const std::string ending = path.ends_with(".keras") ? ".keras" : "";
+  std::string ending;
+  for (const char* known : {".keras", ".h5", ".hdf5"})
+    if (path.ends_with(known)) ending = known;
   const auto saver = savers.find(ending);
   if (saver != savers.end()) return saver->second(module, path, options);
   const bool keras = !ending.empty();

@@ -70,10 +70,13 @@ DISTRIBUTE_INLINE Tensor attention_of_operations(const Tensor& q, const Tensor& 
                                                  double scale) {
   const auto by_head = [](const Tensor& t) { return transpose(t, {0, 2, 1, 3}); };
   Tensor scores = matmul(by_head(q * scale), by_head(k), {.transpose_b = true});
-  if (const Tensor mask = joined_masks(q, k, options))
+  const Tensor mask = joined_masks(q, k, options);
+  if (mask)
     scores = where(mask, scores,
                    scalar_like(scores, scores.dtype() == DType::Float16 ? -4.5e4 : -2.37e38));
   Tensor probabilities = nn::softmax(scores);
+  if (mask && options.zeros_without_keys)
+    probabilities = where(mask, probabilities, scalar_like(probabilities, 0));
   if (options.dropout > 0)
     probabilities = nn::dropout(
         probabilities, float(options.dropout), options.seed,
@@ -103,6 +106,8 @@ struct BlockAttention {
     return {t.mutable_data<float>() + (example * s[1] * s[2] + number) * s[3], s[2] * s[3]};
   }
   void run();
+  /// Zeros in the rows of [batch, queries, heads, width] whose query may look at no key.
+  void clear_rows_without_keys(Tensor& t) const;
   std::vector<Tensor> gradients(const Tensor& d_out) const;
 };
 
@@ -136,6 +141,16 @@ DISTRIBUTE_INLINE void BlockAttention::run() {
              own_rows(out, example, number), sums + pair * queries());
     }
   });
+}
+
+DISTRIBUTE_INLINE void BlockAttention::clear_rows_without_keys(Tensor& t) const {
+  const float* sums = log_sums.data<float>().data();
+  for (int64_t i = 0; i < log_sums.num_elements(); ++i)
+    if (std::isinf(sums[i])) {
+      const int64_t pair = i / queries();
+      const OwnHeadRows all = own_rows(t, pair / heads(), pair % heads());
+      std::fill_n(all.data + i % queries() * all.step, t.shape()[3], 0.0f);
+    }
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> BlockAttention::gradients(const Tensor& d_out) const {
@@ -188,8 +203,10 @@ DISTRIBUTE_INLINE Tensor attention_by_blocks(const Tensor& q, const Tensor& k, c
   pass.options.key_mask = host(options.key_mask);
   pass.options.mask = host(options.mask);
   pass.run();
+  if (options.zeros_without_keys) pass.clear_rows_without_keys(pass.out);
   return record("attention", {q, k, v}, pass.out, [pass](const Backward& backward) {
-    const Tensor d_out = backward.gradient().row_major();
+    Tensor d_out = backward.gradient().row_major();
+    if (pass.options.zeros_without_keys) pass.clear_rows_without_keys(d_out);
     return final_gradients("attention gradient", {pass.q, pass.k, pass.v, d_out},
                            pass.gradients(d_out));
   });

@@ -51,8 +51,11 @@ class Hdf5Reader {
 /// What a file is made of. Arrays keep their dtype; bfloat16 is written as Keras does.
 struct Hdf5Contents {
   std::map<std::string, Tensor> arrays;
-  /// Attributes of groups, which are made with those above them: group, name, text.
+  /// Attributes of groups, which are made with those above them: group, name, text. The root's
+  /// group is "".
   std::map<std::string, std::map<std::string, std::string>> attributes;
+  /// The same, lists of texts.
+  std::map<std::string, std::map<std::string, std::vector<std::string>>> lists = {};
 };
 
 /// Throws  UnimplementedError in a build without libhdf5.

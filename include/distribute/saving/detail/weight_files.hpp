@@ -7,6 +7,7 @@
 #include <distribute/saving/detail/hdf5_file.hpp>
 #include <distribute/saving/safetensors.hpp>
 
+#include <set>
 #include <string>
 
 namespace distribute::saving_internal {
@@ -16,17 +17,22 @@ Hdf5Contents weights_h5(const nn::Module& module, optim::Optimizer* optimizer = 
 /// By the names of the variables.
 saving::safetensors::Tensors weights_by_name(const nn::Module& module);
 
-/// Whether it is a file as Keras 2 writes, with "layer_names".
-bool is_legacy(const Hdf5Reader& file);
+/// What a file has for a variable at the path of an array, which may be none.
+FoundWeight found_array(const Hdf5Reader& file, const Variable& variable, const std::string& path);
+/// Arrays of the file that are not among the used ones are noted as unused.
+void note_unused(const Hdf5Reader& file, const std::set<std::string>& used,
+                 WeightAssignment& weights);
+
 /// Each gives `weights` what the file has for the module.
 void find_in_keras3(const Hdf5Reader& file, const nn::Module& module, bool by_name,
-                    WeightAssignment& weights);
-void find_in_legacy(const Hdf5Reader& file, const nn::Module& module, bool by_name,
                     WeightAssignment& weights);
 /// Steps, learning rate and slots, which `file` has in Keras's order.
 void find_optimizer(const Hdf5Reader& file, const nn::Module& module, optim::Optimizer& optimizer,
                     WeightAssignment& weights);
 void find_by_name(const saving::safetensors::Tensors& file, const nn::Module& module,
                   WeightAssignment& weights);
+
+/// The chief's file stays; every worker calls it with its own bytes.
+void write_on_chief(const std::string& path, const std::string& bytes);
 
 }  // namespace distribute::saving_internal

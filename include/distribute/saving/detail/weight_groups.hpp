@@ -18,7 +18,11 @@ struct WeightGroup {
   std::vector<Variable> variables;  // those that are trained first, as in Keras
   std::string rest = {};            // what of the path is inside of the model's part
   std::string outermost = {};       // the name of the model's part
+  bool trainable = true;            // false: frozen
 };
+
+/// "path/name"; the name alone where there is no path.
+std::string below(const std::string& path, const std::string& name);
 
 /// In Keras's order. Layers without weights count, as they have groups in files, too.
 /// Source  keras.src.saving.saving_lib._save_state

@@ -262,15 +262,29 @@ DISTRIBUTE_INLINE Hdf5Id file_type(DType dtype) {
   throw InternalError("HDF5: a new dtype");
 }
 
-DISTRIBUTE_INLINE bool write_text(hid_t object, const std::string& attribute,
-                                  const std::string& text) {
-  const Hdf5Id type(H5Tcopy(H5T_C_S1), H5Tclose), space(H5Screate(H5S_SCALAR), H5Sclose);
+DISTRIBUTE_INLINE bool write_texts(hid_t object, const std::string& attribute, hid_t space,
+                                   const std::vector<const char*>& texts) {
+  const Hdf5Id type(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_size(type, H5T_VARIABLE);
   H5Tset_cset(type, H5T_CSET_UTF8);
   const Hdf5Id made(H5Acreate2(object, attribute.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
                     H5Aclose);
-  const char* value = text.c_str();
-  return made && H5Awrite(made, type, &value) >= 0;
+  return made && (texts.empty() || H5Awrite(made, type, texts.data()) >= 0);
+}
+
+DISTRIBUTE_INLINE bool write_text(hid_t object, const std::string& attribute,
+                                  const std::string& text) {
+  const Hdf5Id space(H5Screate(H5S_SCALAR), H5Sclose);
+  return write_texts(object, attribute, space, {text.c_str()});
+}
+
+DISTRIBUTE_INLINE bool write_list(hid_t object, const std::string& attribute,
+                                  const std::vector<std::string>& texts) {
+  const hsize_t count = texts.size();
+  const Hdf5Id space(H5Screate_simple(1, &count, nullptr), H5Sclose);
+  std::vector<const char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  return write_texts(object, attribute, space, pointers);
 }
 
 DISTRIBUTE_INLINE bool write_array(hid_t file, const std::string& path, const Tensor& value,
@@ -291,14 +305,25 @@ DISTRIBUTE_INLINE bool write_array(hid_t file, const std::string& path, const Te
          H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, plain.array().bytes()) >= 0;
 }
 
+DISTRIBUTE_INLINE Hdf5Id open_or_make(hid_t file, const std::string& group, hid_t with_parents) {
+  const std::string path = "/" + group;
+  Hdf5Id found(H5Gopen2(file, path.c_str(), H5P_DEFAULT), H5Gclose);
+  if (found) return found;
+  return {H5Gcreate2(file, path.c_str(), with_parents, H5P_DEFAULT, H5P_DEFAULT), H5Gclose};
+}
+
 DISTRIBUTE_INLINE bool write_contents(hid_t file, const Hdf5Contents& contents) {
   const Hdf5Id with_parents(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
   H5Pset_create_intermediate_group(with_parents, 1);
   for (const auto& [group, texts] : contents.attributes) {
-    const Hdf5Id made(H5Gcreate2(file, group.c_str(), with_parents, H5P_DEFAULT, H5P_DEFAULT),
-                      H5Gclose);
+    const Hdf5Id made = open_or_make(file, group, with_parents);
     for (const auto& [attribute, text] : texts)
       if (!made || !write_text(made, attribute, text)) return false;
+  }
+  for (const auto& [group, lists] : contents.lists) {
+    const Hdf5Id made = open_or_make(file, group, with_parents);
+    for (const auto& [attribute, texts] : lists)
+      if (!made || !write_list(made, attribute, texts)) return false;
   }
   for (const auto& [path, value] : contents.arrays)
     if (!write_array(file, path, value, with_parents)) return false;

@@ -2,8 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/worker_path.hpp>
-#include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
+#include <distribute/saving/detail/legacy_weights.hpp>
 #include <distribute/saving/detail/model_config.hpp>
 #include <distribute/saving/detail/model_maker.hpp>
 #include <distribute/saving/detail/optimizer_state.hpp>
@@ -24,7 +24,7 @@ DISTRIBUTE_INLINE std::string model_metadata() {
   ::gmtime_r(&now, &parts);
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%d@%H:%M:%S", &parts);
-  return nlohmann::ordered_json({{"keras_version", "3.15.1"}, {"date_saved", text}}).dump();
+  return nlohmann::ordered_json({{"keras_version", kKerasVersion}, {"date_saved", text}}).dump();
 }
 
 /// A model's configuration with that of its optimizer, so that Keras makes it before it reads its
@@ -39,6 +39,20 @@ DISTRIBUTE_INLINE std::string with_optimizer(const std::string& config,
   return all.dump();
 }
 
+DISTRIBUTE_INLINE void check_path_of_model(const char* function, const std::string& path) {
+  if (!path.ends_with(".keras") && !is_legacy_path(path))
+    throw InvalidArgumentError(
+        str_cat(function, ": '", path, "' must end in .keras, .h5 or .hdf5 (not .weights.h5)"));
+}
+
+/// The zip archive of Keras 3.
+DISTRIBUTE_INLINE std::string encode_keras(const nn::Module& model, const std::string& config,
+                                           optim::Optimizer* optimizer) {
+  return encode_zip({{"metadata.json", model_metadata()},
+                     {"config.json", with_optimizer(config, optimizer)},
+                     {"model.weights.h5", encode_hdf5(weights_h5(model, optimizer))}});
+}
+
 }  // namespace distribute::saving_internal
 
 namespace distribute::saving {
@@ -46,26 +60,21 @@ namespace distribute::saving {
 DISTRIBUTE_INLINE void save_model(nn::Module& model, const std::string& path,
                                   const SaveWeightsOptions& options) {
   using namespace saving_internal;
-  if (!path.ends_with(".keras"))
-    throw InvalidArgumentError(str_cat("save_model: '", path, "' must end in .keras"));
-  const std::string config = with_optimizer(model_config(model), options.optimizer);
-  const std::string bytes =
-      encode_zip({{"metadata.json", model_metadata()},
-                  {"config.json", config},
-                  {"model.weights.h5", encode_hdf5(weights_h5(model, options.optimizer))}});
-  checkpoint_internal::write_on_all_workers(
-      get_strategy(), path, "",
-      [&](const std::string& place) { throw_if_error(io::write_file_atomically(place, bytes)); },
-      [](const auto& write) { write(); });
+  check_path_of_model("save_model", path);
+  const std::string config = model_config(model);
+  write_on_chief(path, is_legacy_path(path)
+                           ? encode_hdf5(legacy_model(model, config, options.optimizer))
+                           : encode_keras(model, config, options.optimizer));
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<nn::Module> load_model(const std::string& path) {
   using namespace saving_internal;
-  if (!path.ends_with(".keras"))
-    throw InvalidArgumentError(str_cat("load_model: '", path, "' must end in .keras"));
+  check_path_of_model("load_model", path);
   std::string config;
   checkpoint_internal::read_on_all_workers(get_strategy().extended(), [&] {
-    config = read_zip_entry(value_or_throw(io::read_file(path)), "config.json", path);
+    std::string bytes = value_or_throw(io::read_file(path));
+    config = is_legacy_path(path) ? legacy_config(Hdf5Reader(std::move(bytes), path))
+                                  : read_zip_entry(bytes, "config.json", path);
   });
   std::unique_ptr<nn::Module> model = make_model(config, path);
   if (!model->variables().empty()) load_weights(*model, path);

@@ -7,14 +7,14 @@
 namespace distribute::saving_internal {
 
 DISTRIBUTE_INLINE bool register_keras_saver() {
-  nn::register_module_saver(
-      [](nn::Module& module, const std::string& path, const saved_model::SaveOptions* options) {
-        if (options)
-          throw InvalidArgumentError(
-              "Model::save: the options are those of a SavedModel, and a .keras file has none");
-        saving::save_model(module, path);
-      },
-      ".keras");
+  const nn::ModuleSaver saver = [](nn::Module& module, const std::string& path,
+                                   const saved_model::SaveOptions* options) {
+    if (options)
+      throw InvalidArgumentError(
+          "Model::save: the options are those of a SavedModel, and a file of Keras has none");
+    saving::save_model(module, path);
+  };
+  for (const char* ending : {".keras", ".h5", ".hdf5"}) nn::register_module_saver(saver, ending);
   return true;
 }
 

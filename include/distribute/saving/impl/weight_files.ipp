@@ -1,9 +1,14 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/worker_path.hpp>
+#include <distribute/io/atomic_file.hpp>
+#include <distribute/saving/detail/legacy_weights.hpp>
 #include <distribute/saving/detail/optimizer_state.hpp>
 #include <distribute/saving/detail/weight_files.hpp>
 #include <distribute/saving/detail/weight_groups.hpp>
+#include <distribute/strategy/strategy.hpp>
 
 #include <algorithm>
 #include <map>
@@ -83,7 +88,6 @@ DISTRIBUTE_INLINE size_t count_arrays(const Hdf5Reader& file, const std::string&
   return count;
 }
 
-/// Takes away what the loaded layers have and optimizers keep; the rest is unused.
 DISTRIBUTE_INLINE void note_unused(const Hdf5Reader& file, const std::set<std::string>& used,
                                    WeightAssignment& weights) {
   for (const auto& [path, array] : file.arrays())
@@ -121,88 +125,6 @@ DISTRIBUTE_INLINE void find_in_keras3(const Hdf5Reader& file, const nn::Module& 
       const std::string array = str_cat(place, "/", i);
       weights.take(found_array(file, group.variables[i], array));
       used.insert(array);
-    }
-  }
-  note_unused(file, used, weights);
-}
-
-/// The group of a legacy file that holds the layers, "" or "model_weights" of a whole model.
-DISTRIBUTE_INLINE std::string legacy_root(const Hdf5Reader& file) {
-  return file.texts("", "layer_names").empty() ? "model_weights" : "";
-}
-
-/// A list of texts, which is in several attributes where it is long.
-DISTRIBUTE_INLINE std::vector<std::string> legacy_texts(const Hdf5Reader& file,
-                                                        const std::string& group,
-                                                        const std::string& attribute) {
-  std::vector<std::string> all = file.texts(group, attribute);
-  for (int part = 0; all.empty() || part > 0; ++part) {
-    const auto more = file.texts(group, str_cat(attribute, part));
-    if (more.empty()) break;
-    all.insert(all.end(), more.begin(), more.end());
-  }
-  return all;
-}
-
-DISTRIBUTE_INLINE bool is_legacy(const Hdf5Reader& file) {
-  return !legacy_texts(file, legacy_root(file), "layer_names").empty();
-}
-
-/// The model's parts that have weights, with all that is in them.
-DISTRIBUTE_INLINE std::vector<std::pair<std::string, std::vector<Variable>>> weighted_parts(
-    const nn::Module& module) {
-  std::vector<std::pair<std::string, std::vector<Variable>>> parts;
-  for (const WeightGroup& group : weight_groups(module)) {
-    if (group.variables.empty()) continue;
-    if (parts.empty() || parts.back().first != group.outermost)
-      parts.push_back({group.outermost, {}});
-    auto& all = parts.back().second;
-    all.insert(all.end(), group.variables.begin(), group.variables.end());
-  }
-  for (auto& [name, all] : parts)
-    std::stable_partition(all.begin(), all.end(), [](const Variable& v) { return v.trainable(); });
-  return parts;
-}
-
-/// The paths of the weights of each layer that has some, by the names of layers, in order.
-DISTRIBUTE_INLINE std::vector<std::pair<std::string, std::vector<std::string>>> legacy_layers(
-    const Hdf5Reader& file) {
-  const std::string root = legacy_root(file);
-  std::vector<std::pair<std::string, std::vector<std::string>>> layers;
-  for (const std::string& layer : legacy_texts(file, root, "layer_names")) {
-    const std::string group = root.empty() ? layer : root + "/" + layer;
-    std::vector<std::string> paths;
-    for (const std::string& weight : legacy_texts(file, group, "weight_names"))
-      paths.push_back(group + "/" + weight);
-    if (!paths.empty()) layers.emplace_back(layer, paths);
-  }
-  return layers;
-}
-
-DISTRIBUTE_INLINE void find_in_legacy(const Hdf5Reader& file, const nn::Module& module,
-                                      bool by_name, WeightAssignment& weights) {
-  const auto parts = weighted_parts(module);
-  const auto layers = legacy_layers(file);
-  std::map<std::string, std::vector<std::string>> named(layers.begin(), layers.end());
-  const bool names = by_name || std::all_of(parts.begin(), parts.end(), [&](const auto& part) {
-                       return named.contains(part.first);
-                     });
-  std::set<std::string> used;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const auto& [name, variables] = parts[i];
-    std::vector<std::string> paths;
-    if (names && named.contains(name)) paths = named[name];
-    if (!names && i < layers.size()) paths = layers[i].second;
-    if (!paths.empty() && paths.size() != variables.size()) {
-      weights.refuse(variables,
-                     str_cat("layer '", names ? name : layers[i].first, "' has ", paths.size(),
-                             " weights, layer '", name, "' of the model ", variables.size()));
-      continue;
-    }
-    paths.resize(variables.size());
-    for (size_t k = 0; k < variables.size(); ++k) {
-      weights.take(found_array(file, variables[k], paths[k]));
-      used.insert(paths[k]);
     }
   }
   note_unused(file, used, weights);
@@ -247,9 +169,7 @@ DISTRIBUTE_INLINE std::map<std::string, std::string> keys_by_name(
 DISTRIBUTE_INLINE std::vector<std::string> optimizer_paths(const Hdf5Reader& file) {
   std::vector<std::string> paths;
   if (is_legacy(file)) {
-    constexpr const char* kGroup = "optimizer_weights";
-    for (const std::string& name : legacy_texts(file, kGroup, "weight_names"))
-      paths.push_back(str_cat(kGroup, "/", name));
+    paths = legacy_optimizer_paths(file);
     if (!paths.empty() && !paths[0].ends_with("/iteration"))
       throw UnimplementedError(file.name() +
                                ": the optimizer is of Keras 2; load the model "
@@ -292,6 +212,13 @@ DISTRIBUTE_INLINE void find_by_name(const saving::safetensors::Tensors& file,
   }
   for (const auto& [name, value] : file)
     if (!used.contains(name)) weights.result().unused.push_back(name);
+}
+
+DISTRIBUTE_INLINE void write_on_chief(const std::string& path, const std::string& bytes) {
+  checkpoint_internal::write_on_all_workers(
+      get_strategy(), path, "",
+      [&](const std::string& place) { throw_if_error(io::write_file_atomically(place, bytes)); },
+      [](const auto& write) { write(); });
 }
 
 }  // namespace distribute::saving_internal

@@ -105,6 +105,7 @@ class GroupWalk {
     groups.push_back({.path = path, .layer = module.name(), .variables = own_in_order(module)});
     WeightGroup& group = groups.back();
     group.outermost = outermost_;
+    group.trainable = module.trainable();
     group.rest = path.substr(std::min(path.size(), outermost_path_.size()));
     if (dynamic_cast<const nn::Sequential*>(&module) || is_functional(module))
       return visit_list(module, below(path, "layers"));

@@ -2,8 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/worker_path.hpp>
-#include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
+#include <distribute/saving/detail/legacy_weights.hpp>
 #include <distribute/saving/detail/weight_files.hpp>
 #include <distribute/saving/detail/zip_file.hpp>
 #include <distribute/saving/weights.hpp>
@@ -53,17 +53,19 @@ DISTRIBUTE_INLINE void save_weights(nn::Module& module, const std::string& path,
   std::string bytes;
   if (path.ends_with(".weights.h5"))
     bytes = encode_hdf5(weights_h5(module, options.optimizer));
-  else if (path.ends_with(".safetensors") && options.optimizer)
-    throw InvalidArgumentError(path + ": files of safetensors have no optimizer");
+  else if (options.optimizer && (path.ends_with(".safetensors") || is_legacy_path(path)))
+    throw InvalidArgumentError(
+        str_cat(path, ": files of ",
+                is_legacy_path(path) ? "weights alone in the older format" : "safetensors",
+                " have no optimizer"));
   else if (path.ends_with(".safetensors"))
     bytes = safetensors::serialize(weights_by_name(module), {{"format", "np"}});
+  else if (is_legacy_path(path))
+    bytes = encode_hdf5(legacy_weights(module));
   else
-    throw InvalidArgumentError(
-        str_cat("save_weights: '", path, "' must end in .weights.h5 or in .safetensors"));
-  checkpoint_internal::write_on_all_workers(
-      get_strategy(), path, "",
-      [&](const std::string& place) { throw_if_error(io::write_file_atomically(place, bytes)); },
-      [](const auto& write) { write(); });
+    throw InvalidArgumentError(str_cat("save_weights: '", path,
+                                       "' ends in none of .weights.h5, .h5, .hdf5, .safetensors"));
+  write_on_chief(path, bytes);
 }
 
 DISTRIBUTE_INLINE train::LoadedWeights load_weights(nn::Module& module, const std::string& path,
