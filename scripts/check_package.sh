@@ -24,7 +24,9 @@ grep -q "distribute run" "$place/help"
 
 pkgconfig=$(dirname "$(find "$root/usr" -name distribute.pc)")
 export PKG_CONFIG_PATH=$pkgconfig
-g++ packaging/example/main.cpp -o "$place/by_pkg_config" $(pkg-config --cflags --libs distribute)
+line=$(grep '^g++ trainer.cpp -o trainer ' docs/packaging.md)  # the page's command, for the example
+line=${line/trainer.cpp/packaging/example/main.cpp}
+eval "${line/-o trainer/-o "$place/by_pkg_config"}"
 "$place/by_pkg_config"
 pkg-config --exists --print-errors distribute-horovod distribute-object_stores distribute-estimator
 
