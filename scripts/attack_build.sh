@@ -11,7 +11,8 @@ build_for_attacks() {
   export OMP_WAIT_POLICY=passive
   case ${build##*/} in
     # A process that is killed has no time to free its memory; what is leaked by others is told.
-    asan*) export ASAN_OPTIONS=allocator_may_return_null=1:quarantine_size_mb=16 ;;
+    asan*) export ASAN_OPTIONS=allocator_may_return_null=1:quarantine_size_mb=16 \
+        LSAN_OPTIONS=suppressions=$PWD/tests/support/lsan.supp:print_suppressions=0 ;;
     # libgomp is not instrumented. A process that is told to go leaves threads that have ended.
     tsan*) export OMP_NUM_THREADS=1 \
         TSAN_OPTIONS=suppressions=$PWD/tests/support/tsan.supp:allocator_may_return_null=1:report_thread_leaks=0 ;;

@@ -13,7 +13,7 @@ optional=(libdnnl-dev libssl-dev libcurl4-openssl-dev libpugixml-dev libipsec-mb
 if [ "${1:-}" != build ]; then
   tools+=(git:git python3:python3 clang-format:clang-format ccache:ccache clang++:clang ld.lld:lld make:make
           doxygen:doxygen ctags:universal-ctags)
-  libraries+=(catch2)
+  libraries+=(catch2 libclang-rt-dev libomp-dev)
   optional+=(iproute2 locales libopenmpi-dev openmpi-bin libmpich-dev mpich libucx-dev
              python3-yaml python3-jsonschema)
 fi

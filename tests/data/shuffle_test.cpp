@@ -116,7 +116,8 @@ TEST_CASE("an error in the input loses no element of the buffer", "[data][shuffl
   CHECK(sorted(got) == Numbers{0, 1, 2, 4, 5});
 }
 
-/// Sets `ulimit -v` so that a twentieth of what is in use is left; false: without a limit again.
+/// Sets `ulimit -v` so that a twentieth of what is in use is left, and waits until the library knows;
+/// false: without a limit again.
 static void leave_little_memory(bool little) {
   rlimit limit{};
   ::getrlimit(RLIMIT_AS, &limit);
@@ -125,11 +126,8 @@ static void leave_little_memory(bool little) {
   if (little) limit.rlim_cur = rlim_t(double(address_room()->used) * 1.05);
   if (!little) limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_AS, &limit);
-}
-
-/// Until a look at the memory that is newer than the limit has been taken.
-static void wait_for_shortage() {
-  testing::wait_until([] { return !host_memory_shortage().empty(); }, "little memory");
+  testing::wait_until([little] { return host_memory_shortage().empty() != little; },
+                      "a look at the memory that is newer than the limit");
 }
 
 // Run by the test below, in a process of its own.
@@ -147,7 +145,6 @@ TEST_CASE("with little memory", "[.little_memory]") {
   Iterator it = shuffled.iterator();
   Numbers got = take(it, 50);  // with all of the buffer
   leave_little_memory(true);
-  wait_for_shortage();
   for (const int64_t number : take(it, 150)) got.push_back(number);
   leave_little_memory(false);
   const Tensor position = it.state();
@@ -171,7 +168,6 @@ TEST_CASE("with little memory", "[.little_memory]") {
            rows = Dataset::range(400).shuffle(200, {.seed = 6}).iterator();
   Numbers in_order = take(ahead, 1);  // starts the threads
   leave_little_memory(true);
-  wait_for_shortage();
   const Numbers rest_in_order = take(ahead, 100), order = take(rows, 400);
   leave_little_memory(false);
   in_order.insert(in_order.end(), rest_in_order.begin(), rest_in_order.end());

@@ -4,6 +4,7 @@
 #include <distribute/ops/reduce.hpp>
 
 #include "support/gradient_check.hpp"
+#include "support/sanitizers.hpp"
 
 #include <fstream>
 #include <string>
@@ -85,9 +86,7 @@ TEST_CASE("attention has the gradients that it should", "[ops][attention]") {
 }
 
 TEST_CASE("attention's memory grows with the length, not its square", "[ops][attention]") {
-#ifdef __SANITIZE_ADDRESS__
-  SKIP("AddressSanitizer keeps freed memory");
-#endif
+  if (with_address_sanitizer) SKIP("AddressSanitizer keeps freed memory");
   const auto in = operands(1, 4096, 4096, 1, 64, 64);
   const int64_t before = peak_kilobytes();
   GradientTape tape;

@@ -1,6 +1,8 @@
 #pragma once
 /// The threads of one block of a kernel that the host's compiler made, as fibers.
 
+#include <tests/support/sanitizers.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -149,13 +151,13 @@ class BlockRunner {
   /// swapcontext() also sets the signal mask: two system calls, which took most of a kernel's time.
   static void change(Point& from, Point& to) {
     from.has_begun = true;
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-    swapcontext(&from.context, &to.context);
-#else
-    if (_setjmp(from.at) != 0) return;
-    if (to.has_begun) _longjmp(to.at, 1);
-    setcontext(&to.context);
-#endif
+    if constexpr (with_thread_sanitizer || with_address_sanitizer) {
+      swapcontext(&from.context, &to.context);
+    } else {
+      if (_setjmp(from.at) != 0) return;
+      if (to.has_begun) _longjmp(to.at, 1);
+      setcontext(&to.context);
+    }
   }
   /// The body of a fiber: threads one after the other, as long as none of them waits.
   void work() {
