@@ -95,8 +95,7 @@ class IndexLookup {
   /// Strings (preprocessing/strings.hpp) or integers -> int64 of the same places, or vectors as
   /// CategoryEncoding gives them, int64 (TfIdf: float32). Inverted: int64 -> tokens.
   /// Throws  FailedPreconditionError before it has a vocabulary; InvalidArgumentError for an
-  /// unknown
-  ///         token where num_oov_indices is 0.
+  ///         unknown token where num_oov_indices is 0.
   Tensor operator()(const Tensor& input) const;
 
   /// For layers that make tokens themselves: one token's number, or kMasked where it is the mask
