@@ -18,6 +18,7 @@
 #include <distribute/base/impl/run_queue.ipp>
 #include <distribute/base/impl/safe_text.ipp>
 #include <distribute/base/impl/sleeping_team.ipp>
+#include <distribute/base/impl/span_recorder.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/thread_chooser.ipp>
@@ -46,6 +47,7 @@
 #include <distribute/device/impl/cuda_dnn_plans.ipp>
 #include <distribute/device/impl/cuda_dnn_recurrent.ipp>
 #include <distribute/device/impl/cuda_driver.ipp>
+#include <distribute/device/impl/cuda_feed.ipp>
 #include <distribute/device/impl/cuda_graph.ipp>
 #include <distribute/device/impl/cuda_library.ipp>
 #include <distribute/device/impl/cuda_library_stub.ipp>
@@ -55,6 +57,7 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_staging.ipp>
 #include <distribute/device/impl/cuda_stream.ipp>
+#include <distribute/device/impl/cuda_trace.ipp>
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
@@ -62,6 +65,8 @@
 #include <distribute/device/impl/math_mode.ipp>
 #include <distribute/device/impl/placement.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
+
+#include <distribute/net/impl/bytes.ipp>
 
 #include <distribute/io/impl/atomic_file.ipp>
 #include <distribute/io/impl/file_system.ipp>
@@ -106,6 +111,7 @@
 #include <distribute/replica/impl/nest.ipp>
 #include <distribute/replica/impl/reduce_op.ipp>
 #include <distribute/replica/impl/replica_context.ipp>
+#include <distribute/replica/impl/single_replica.ipp>
 #include <distribute/replica/impl/values.ipp>
 
 #include <distribute/nn/impl/initializers.ipp>
@@ -115,12 +121,16 @@
 #include <distribute/nn/impl/replica_calls.ipp>
 #include <distribute/nn/impl/summary_table.ipp>
 
+#include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
 #include <distribute/data/impl/combine.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
 #include <distribute/data/impl/element_spec.ipp>
+#include <distribute/data/impl/gpu_fetch.ipp>
+#include <distribute/data/impl/gpu_fetch_stub.ipp>
+#include <distribute/data/impl/input_context.ipp>
 #include <distribute/data/impl/interleave.ipp>
 #include <distribute/data/impl/iterator.ipp>
 #include <distribute/data/impl/node.ipp>
@@ -138,6 +148,22 @@
 #include <distribute/data/impl/stream.ipp>
 #include <distribute/data/impl/transform.ipp>
 
+#include <distribute/collective/impl/nccl_library.ipp>
+
+#include <distribute/strategy/impl/device_copies.ipp>
+#include <distribute/strategy/impl/devices.ipp>
+#include <distribute/strategy/impl/distributed_dataset.ipp>
+#include <distribute/strategy/impl/distributed_variable.ipp>
+#include <distribute/strategy/impl/one_device_strategy.ipp>
+#include <distribute/strategy/impl/reduce_arguments.ipp>
+#include <distribute/strategy/impl/reduction.ipp>
+#include <distribute/strategy/impl/run_options.ipp>
+#include <distribute/strategy/impl/run_spans.ipp>
+#include <distribute/strategy/impl/scope.ipp>
+#include <distribute/strategy/impl/strategy.ipp>
+#include <distribute/strategy/impl/strategy_extended.ipp>
+#include <distribute/strategy/impl/tensor_places.ipp>
+
 #include <distribute/preprocessing/impl/affine_transform.ipp>
 #include <distribute/preprocessing/impl/byte_pair_tokenizer.ipp>
 #include <distribute/preprocessing/impl/byte_pairs.ipp>
@@ -147,6 +173,7 @@
 #include <distribute/preprocessing/impl/index_lookup.ipp>
 #include <distribute/preprocessing/impl/keyed_hash.ipp>
 #include <distribute/preprocessing/impl/keyed_hash_stub.ipp>
+#include <distribute/preprocessing/impl/learned.ipp>
 #include <distribute/preprocessing/impl/normalization.ipp>
 #include <distribute/preprocessing/impl/pattern.ipp>
 #include <distribute/preprocessing/impl/pattern_stub.ipp>

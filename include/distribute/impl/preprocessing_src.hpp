@@ -11,6 +11,7 @@
 #include <distribute/preprocessing/impl/index_lookup.ipp>
 #include <distribute/preprocessing/impl/keyed_hash.ipp>
 #include <distribute/preprocessing/impl/keyed_hash_stub.ipp>
+#include <distribute/preprocessing/impl/learned.ipp>
 #include <distribute/preprocessing/impl/normalization.ipp>
 #include <distribute/preprocessing/impl/pattern.ipp>
 #include <distribute/preprocessing/impl/pattern_stub.ipp>

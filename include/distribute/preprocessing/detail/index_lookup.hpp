@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/preprocessing/category_encoding.hpp>
+#include <distribute/preprocessing/detail/learned.hpp>
 #include <distribute/preprocessing/detail/string_hash.hpp>
 
 #include <concepts>
@@ -29,6 +30,20 @@ Key default_oov_token() {
     return -1;
 }
 
+/// What a lookup knows.
+template <LookupKey Key>
+struct Vocabulary {
+  Vocabulary() = default;
+  explicit Vocabulary(std::vector<Key> tokens);
+
+  std::vector<Key> tokens;                  // without the special ones
+  std::unordered_map<Key, int64_t> places;  // of the tokens
+  std::vector<float> idf_weights;           // of all numbers
+
+  std::string bytes() const;
+  static Vocabulary from_bytes(const std::string& bytes);
+};
+
 }  // namespace preprocessing_internal
 
 /// Source  the arguments of tf.keras.layers.StringLookup and IntegerLookup
@@ -51,8 +66,10 @@ struct LookupOptions {
 
 /// A table from tokens to numbers. Thread-compatible while it learns, then thread-safe to call:
 /// `map` functions of datasets call it on any thread. Every process has a table of its own, so that
-/// workers of a parameter server job look up where their dataset functions run; all tasks give it
-/// the same vocabulary, or adapt it to the same data.
+/// workers of a parameter server job look up where their dataset functions run. There a table that
+/// was made in the strategy's scope, and learned nothing by itself, takes what the chief has
+/// learned, also later, at its first use, which waits for the chief; all tasks make such tables in
+/// the same order, and what the chief has learned is final.
 template <LookupKey Key>
 class IndexLookup {
  public:
@@ -60,7 +77,8 @@ class IndexLookup {
 
   /// Learns the tokens, the most frequent ones first, equally frequent ones from the last in sort
   /// order to the first. Of a dataset the first component counts; for TfIdf a row is a document.
-  /// Throws  FailedPreconditionError when a vocabulary was given.
+  /// Throws  FailedPreconditionError when a vocabulary was given, and on the chief of a parameter
+  ///         server job for another vocabulary than it learned before.
   void adapt(const data::Dataset& dataset);
   void adapt(const Tensor& tokens);
   /// With or without mask and unknown tokens at its front.
@@ -70,13 +88,14 @@ class IndexLookup {
                       const std::vector<float>& idf_weights = {});
   /// A token's place is its number.
   std::vector<Key> get_vocabulary(bool include_special_tokens = true) const;
-  int64_t vocabulary_size() const { return token_start() + int64_t(tokens_.size()); }
+  int64_t vocabulary_size() const { return token_start() + int64_t(tokens().size()); }
   /// One token a line, as vocabulary_file reads it.
   void save_vocabulary(const std::string& path) const;
 
   /// Strings (preprocessing/strings.hpp) or integers -> int64 of the same places, or vectors as
   /// CategoryEncoding gives them, int64 (TfIdf: float32). Inverted: int64 -> tokens.
-  /// Throws  InvalidArgumentError for an unknown token where num_oov_indices is 0.
+  /// Throws  FailedPreconditionError before it has a vocabulary; InvalidArgumentError for an
+  ///         unknown token where num_oov_indices is 0.
   Tensor operator()(const Tensor& input) const;
 
   /// For layers that make tokens themselves: one token's number, or kMasked where it is the mask
@@ -94,19 +113,20 @@ class IndexLookup {
     return options_.mask_token && options_.output_mode == OutputMode::Int ? 1 : 0;
   }
   int64_t token_start() const { return oov_start() + options_.num_oov_indices; }
+  /// None before it has a vocabulary.
+  const std::vector<Key>& tokens() const;
+  const preprocessing_internal::Vocabulary<Key>& known() const;
   int64_t unknown_index(const Key& token) const;
   int64_t depth() const;
   std::vector<Key> special_tokens() const;
   Tensor tokens_of(const Tensor& numbers) const;
   void check_options() const;
-  void set_tokens(std::vector<Key> tokens);
-  void set_weights(std::vector<float> weights, bool with_special_tokens);
+  void check_tokens(const std::vector<Key>& tokens) const;
+  void set(std::vector<Key> tokens, std::vector<float> weights, bool with_special_tokens);
 
   LookupOptions<Key> options_;
   bool has_given_vocabulary_ = false;
-  std::vector<Key> tokens_;  // without the special ones
-  std::unordered_map<Key, int64_t> numbers_;
-  std::vector<float> idf_weights_;  // of all numbers
+  preprocessing_internal::Learned<preprocessing_internal::Vocabulary<Key>> vocabulary_;
   // While it learns.
   std::map<Key, int64_t> counts_, document_counts_;
   int64_t num_documents_ = 0;

@@ -1,12 +1,33 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/net/bytes.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/preprocessing/detail/quantiles.hpp>
 #include <distribute/preprocessing/discretization.hpp>
 
 #include <algorithm>
+#include <bit>
 
 namespace distribute::preprocessing {
+
+namespace preprocessing_internal {
+
+DISTRIBUTE_INLINE std::string Boundaries::bytes() const {
+  net::ByteWriter writer;
+  for (const float end : ends) writer.number(std::bit_cast<uint32_t>(end));
+  return writer.take();
+}
+
+DISTRIBUTE_INLINE Boundaries Boundaries::from_bytes(const std::string& bytes) {
+  net::ByteReader reader(bytes);
+  Boundaries result;
+  while (reader.ok() && !reader.finished())
+    result.ends.push_back(std::bit_cast<float>(reader.number<uint32_t>()));
+  if (!reader.ok()) throw DataLossError("Discretization: the chief's boundaries are cut off");
+  return result;
+}
+
+}  // namespace preprocessing_internal
 
 DISTRIBUTE_INLINE Discretization::Discretization(DiscretizationOptions options)
     : options_(std::move(options)), learns_(options_.bin_boundaries.empty()) {
@@ -21,6 +42,14 @@ DISTRIBUTE_INLINE Discretization::Discretization(DiscretizationOptions options)
     throw InvalidArgumentError("Discretization: bin_boundaries must rise");
   if (options_.output_mode == OutputMode::TfIdf)
     throw InvalidArgumentError("Discretization: has no mode TfIdf");
+  if (learns_)
+    learned_ =
+        preprocessing_internal::Learned<preprocessing_internal::Boundaries>("Discretization");
+}
+
+DISTRIBUTE_INLINE const std::vector<float>& Discretization::bin_boundaries() const {
+  const auto* learned = learned_.get();
+  return learned ? learned->ends : options_.bin_boundaries;
 }
 
 DISTRIBUTE_INLINE void Discretization::adapt(const data::Dataset& dataset) {
@@ -32,9 +61,9 @@ DISTRIBUTE_INLINE void Discretization::adapt(const data::Dataset& dataset) {
     const Tensor numbers = cast(element.x.to(Device{}), DType::Float32);
     if (numbers.num_elements() > 0) summary.add(numbers.data<float>());
   }
-  options_.bin_boundaries = summary.boundaries(*options_.num_bins);
-  if (options_.bin_boundaries.empty())
-    throw InvalidArgumentError("Discretization: adapt() got too little data");
+  std::vector<float> ends = summary.boundaries(*options_.num_bins);
+  if (ends.empty()) throw InvalidArgumentError("Discretization: adapt() got too little data");
+  learned_.set({std::move(ends)});
 }
 
 DISTRIBUTE_INLINE void Discretization::adapt(const Tensor& data) {
@@ -42,10 +71,10 @@ DISTRIBUTE_INLINE void Discretization::adapt(const Tensor& data) {
 }
 
 DISTRIBUTE_INLINE Tensor Discretization::operator()(const Tensor& x) const {
-  if (options_.bin_boundaries.empty())
+  const std::vector<float>& ends = bin_boundaries();
+  if (ends.empty())
     throw FailedPreconditionError("Discretization: call adapt() first; there are no boundaries");
   const Tensor numbers = cast(x.to(Device{}), DType::Float32);
-  const auto& ends = options_.bin_boundaries;
   std::vector<int32_t> bins;
   for (const float value : numbers.data<float>())
     bins.push_back(int32_t(std::upper_bound(ends.begin(), ends.end(), value) - ends.begin()));

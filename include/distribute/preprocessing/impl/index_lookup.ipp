@@ -3,6 +3,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
+#include <distribute/net/bytes.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/preprocessing/detail/index_lookup.hpp>
@@ -10,6 +11,7 @@
 #include <distribute/preprocessing/strings.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -70,6 +72,40 @@ std::vector<Key> keys_of(const Tensor& input, Shape& shape) {
   }
 }
 
+template <LookupKey Key>
+Vocabulary<Key>::Vocabulary(std::vector<Key> all) : tokens(std::move(all)) {
+  for (size_t i = 0; i < tokens.size(); ++i) places[tokens[i]] = int64_t(i);
+}
+
+template <LookupKey Key>
+std::string Vocabulary<Key>::bytes() const {
+  net::ByteWriter writer;
+  writer.number(uint64_t(tokens.size()));
+  for (const Key& token : tokens)
+    if constexpr (std::is_same_v<Key, std::string>)
+      writer.text(token);
+    else
+      writer.number(token);
+  for (const float weight : idf_weights) writer.number(std::bit_cast<uint32_t>(weight));
+  return writer.take();
+}
+
+template <LookupKey Key>
+Vocabulary<Key> Vocabulary<Key>::from_bytes(const std::string& bytes) {
+  net::ByteReader reader(bytes);
+  std::vector<Key> tokens;
+  for (uint64_t left = reader.number<uint64_t>(); left > 0 && reader.ok(); --left)
+    if constexpr (std::is_same_v<Key, std::string>)
+      tokens.emplace_back(reader.text());
+    else
+      tokens.push_back(reader.number<int64_t>());
+  Vocabulary result(std::move(tokens));
+  while (reader.ok() && !reader.finished())
+    result.idf_weights.push_back(std::bit_cast<float>(reader.number<uint32_t>()));
+  if (!reader.ok()) throw DataLossError("lookup: the chief's vocabulary is cut off");
+  return result;
+}
+
 }  // namespace preprocessing_internal
 
 template <LookupKey Key>
@@ -79,7 +115,11 @@ IndexLookup<Key>::IndexLookup(LookupOptions<Key> options) : options_(std::move(o
   if (!options_.vocabulary_file.empty())
     vocabulary = preprocessing_internal::read_vocabulary<Key>(options_.vocabulary_file);
   has_given_vocabulary_ = !options_.vocabulary.empty() || !options_.vocabulary_file.empty();
-  if (has_given_vocabulary_) set_vocabulary(vocabulary, options_.idf_weights);
+  if (has_given_vocabulary_)
+    set_vocabulary(vocabulary, options_.idf_weights);
+  else
+    vocabulary_ = preprocessing_internal::Learned<preprocessing_internal::Vocabulary<Key>>(
+        std::is_same_v<Key, std::string> ? "StringLookup" : "IntegerLookup");
 }
 
 template <LookupKey Key>
@@ -125,13 +165,12 @@ void IndexLookup<Key>::set_vocabulary(const std::vector<Key>& vocabulary,
   const std::vector<Key> special = special_tokens();
   const bool with_special = vocabulary.size() >= special.size() &&
                             std::equal(special.begin(), special.end(), vocabulary.begin());
-  set_tokens(
-      {vocabulary.begin() + (with_special ? std::ptrdiff_t(special.size()) : 0), vocabulary.end()});
-  if (!idf_weights.empty()) set_weights(idf_weights, with_special);
+  set({vocabulary.begin() + (with_special ? std::ptrdiff_t(special.size()) : 0), vocabulary.end()},
+      idf_weights, with_special);
 }
 
 template <LookupKey Key>
-void IndexLookup<Key>::set_tokens(std::vector<Key> tokens) {
+void IndexLookup<Key>::check_tokens(const std::vector<Key>& tokens) const {
   using preprocessing_internal::text_of;
   std::set<Key> seen;
   for (const Key& token : tokens) {
@@ -148,20 +187,36 @@ void IndexLookup<Key>::set_tokens(std::vector<Key> tokens) {
   if (options_.max_tokens && size > *options_.max_tokens)
     throw InvalidArgumentError(str_cat("lookup: a vocabulary of ", size,
                                        " tokens, more than max_tokens = ", *options_.max_tokens));
-  tokens_ = std::move(tokens);
-  numbers_.clear();
-  for (size_t i = 0; i < tokens_.size(); ++i) numbers_[tokens_[i]] = token_start() + int64_t(i);
 }
 
 /// Unknown tokens have the mean of the weights where they have none of their own.
 template <LookupKey Key>
-void IndexLookup<Key>::set_weights(std::vector<float> weights, bool with_special_tokens) {
-  double sum = 0;
-  for (const float weight : weights) sum += double(weight);
-  if (!with_special_tokens)
-    weights.insert(weights.begin(), size_t(token_start()), float(sum / double(weights.size())));
-  if (options_.pad_to_max_tokens) weights.resize(size_t(*options_.max_tokens));
-  idf_weights_ = std::move(weights);
+void IndexLookup<Key>::set(std::vector<Key> tokens, std::vector<float> weights,
+                           bool with_special_tokens) {
+  check_tokens(tokens);
+  preprocessing_internal::Vocabulary<Key> all(std::move(tokens));
+  if (!weights.empty()) {
+    double sum = 0;
+    for (const float weight : weights) sum += double(weight);
+    if (!with_special_tokens)
+      weights.insert(weights.begin(), size_t(token_start()), float(sum / double(weights.size())));
+    if (options_.pad_to_max_tokens) weights.resize(size_t(*options_.max_tokens));
+    all.idf_weights = std::move(weights);
+  }
+  vocabulary_.set(std::move(all));
+}
+
+template <LookupKey Key>
+const preprocessing_internal::Vocabulary<Key>& IndexLookup<Key>::known() const {
+  if (const auto* vocabulary = vocabulary_.get()) return *vocabulary;
+  throw FailedPreconditionError("lookup: give a vocabulary or call adapt() first");
+}
+
+template <LookupKey Key>
+const std::vector<Key>& IndexLookup<Key>::tokens() const {
+  static const std::vector<Key> none;
+  const auto* vocabulary = vocabulary_.get();
+  return vocabulary ? vocabulary->tokens : none;
 }
 
 template <LookupKey Key>
@@ -191,9 +246,8 @@ void IndexLookup<Key>::finish_learning() {
     tokens.push_back(token);
     weights.push_back(std::log(1 + float(num_documents_) / (1 + float(document_counts_[token]))));
   }
-  set_tokens(std::move(tokens));
-  if (options_.output_mode == OutputMode::TfIdf && !weights.empty())
-    set_weights(std::move(weights), false);
+  if (options_.output_mode != OutputMode::TfIdf) weights.clear();
+  set(std::move(tokens), std::move(weights), false);
   counts_.clear();
   document_counts_.clear();
   num_documents_ = 0;
@@ -230,7 +284,7 @@ template <LookupKey Key>
 std::vector<Key> IndexLookup<Key>::get_vocabulary(bool include_special_tokens) const {
   std::vector<Key> result;
   if (include_special_tokens) result = special_tokens();
-  result.insert(result.end(), tokens_.begin(), tokens_.end());
+  result.insert(result.end(), tokens().begin(), tokens().end());
   return result;
 }
 
@@ -259,14 +313,15 @@ template <LookupKey Key>
 int64_t IndexLookup<Key>::index_of(const Key& token) const {
   if (options_.mask_token && token == *options_.mask_token)
     return options_.output_mode == OutputMode::Int ? 0 : kMasked;
-  const auto found = numbers_.find(token);
-  return found == numbers_.end() ? unknown_index(token) : found->second;
+  const auto& places = known().places;
+  const auto found = places.find(token);
+  return found == places.end() ? unknown_index(token) : token_start() + found->second;
 }
 
 template <LookupKey Key>
 int64_t IndexLookup<Key>::depth() const {
   if (options_.pad_to_max_tokens) return *options_.max_tokens;
-  if (tokens_.empty())
+  if (tokens().empty())
     throw FailedPreconditionError(
         "lookup: give a vocabulary or call adapt() first; the size of the output is unknown");
   return vocabulary_size();
@@ -278,21 +333,22 @@ Tensor IndexLookup<Key>::encode(const Tensor& numbers) const {
   if (options_.output_mode != OutputMode::TfIdf)
     return encode_categories(numbers, options_.output_mode, depth(), DType::Int64);
   const Tensor counts = encode_categories(numbers, OutputMode::Count, depth(), DType::Float32);
-  return counts * Tensor(Shape{int64_t(idf_weights_.size())}, idf_weights_).to(counts.device());
+  const auto& weights = known().idf_weights;
+  return counts * Tensor(Shape{int64_t(weights.size())}, weights).to(counts.device());
 }
 
 template <LookupKey Key>
 Tensor IndexLookup<Key>::tokens_of(const Tensor& numbers) const {
   Shape shape;
   const auto ids = preprocessing_internal::keys_of<int64_t>(numbers, shape);
+  const std::vector<Key>& all = known().tokens;
   std::vector<Key> tokens;
   for (const int64_t id : ids) {
     const int64_t at = id - token_start();
     if (options_.mask_token && id == 0)
       tokens.push_back(*options_.mask_token);
     else
-      tokens.push_back(at >= 0 && at < int64_t(tokens_.size()) ? tokens_[size_t(at)]
-                                                               : options_.oov_token);
+      tokens.push_back(at >= 0 && at < int64_t(all.size()) ? all[size_t(at)] : options_.oov_token);
   }
   if constexpr (std::is_same_v<Key, std::string>)
     return strings_tensor(tokens, shape);

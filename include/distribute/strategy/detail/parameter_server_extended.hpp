@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/parameter_server/server_options.hpp>
+#include <distribute/strategy/detail/chief_texts.hpp>
 #include <distribute/strategy/detail/local_replicas.hpp>
 #include <distribute/strategy/detail/remote_variable.hpp>
 #include <distribute/strategy/detail/server_access.hpp>
@@ -47,7 +48,7 @@ struct VariablePlacement {
 
 /// Local replicas, on CPUs or GPUs, whose variables are on servers, or, without a cluster, on the
 /// CPU of this process. What replicas of one process compute is summed here and sent as one update.
-class ParameterServerExtended final : public LocalReplicas {
+class ParameterServerExtended final : public LocalReplicas, public HasChiefTexts {
  public:
   ParameterServerExtended(std::vector<std::string> devices, ServerJob job,
                           VariablePlacement placement, const PushOptions& push);
@@ -94,6 +95,7 @@ class ParameterServerExtended final : public LocalReplicas {
   void set_coordinated() { coordinated_ = warns_ = true; }
   DISTRIBUTE_INLINE void check_reads_input() const override;
   bool has_coordinator() const override { return coordinated_; }
+  std::shared_ptr<ChiefTexts> chief_texts() const override { return chief_texts_; }
 
  protected:
   DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer> make_reducer(
@@ -120,7 +122,8 @@ class ParameterServerExtended final : public LocalReplicas {
   const VariablePlacement placement_;
   const std::shared_ptr<StagingMemory> staging_;  // null: no replica is on a GPU
   const std::shared_ptr<ServerAccess> link_;
-  const int exceptions_;  // in flight at construction
+  const std::shared_ptr<ChiefTexts> chief_texts_;  // null: no cluster, or a server
+  const int exceptions_;                           // in flight at construction
   std::atomic<bool> coordinated_{false}, warns_{false};
   bool left_ = false;
   std::mutex mutex_;  // guards names_

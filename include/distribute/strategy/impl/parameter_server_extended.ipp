@@ -20,6 +20,54 @@
 
 namespace distribute::strategy_internal {
 
+/// Waits for what the chief sets on server 0. `what` is what it is to do.
+DISTRIBUTE_INLINE std::string wait_for_chief(const ServerJob& job, parameter_server::Client& client,
+                                             const std::string& key, double seconds,
+                                             const std::string& what) {
+  try {
+    return client.wait(key, net::Deadline::after_seconds(seconds));
+  } catch (const DeadlineExceededError&) {
+    const char* chief = job.cluster.has_job("chief") ? "chief" : "worker";
+    throw DeadlineExceededError(str_cat(job.type, ' ', job.index, " has waited ", seconds,
+                                        " s for the chief, ", job.task->describe(chief, 0), ", to ",
+                                        what, ": is it running?"));
+  }
+}
+
+/// On server 0. Objects that outlive the strategy find it gone.
+class TextsOnServer final : public ChiefTexts {
+ public:
+  explicit TextsOnServer(const ServerJob& job) : job_(job), client_(job.client) {
+    job_.client = nullptr;
+  }
+  bool is_chief() const override { return job_.is_chief; }
+  int64_t next_number() override { return next_++; }
+  void give(const std::string& key, const std::string& text) override {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto [given, is_new] = given_.emplace(key, text);
+      if (!is_new && given->second == text) return;
+      if (!is_new) throw FailedPreconditionError(key + " has another text already");
+    }
+    client()->set(key, text);
+  }
+  std::string take(const std::string& key, const std::string& what) override {
+    return wait_for_chief(job_, *client(), key, job_.task->options().startup_timeout, what);
+  }
+
+ private:
+  std::shared_ptr<parameter_server::Client> client() const {
+    if (auto client = client_.lock()) return client;
+    throw FailedPreconditionError("the ParameterServerStrategy of this object is gone");
+  }
+
+  ServerJob job_;
+  const std::weak_ptr<parameter_server::Client> client_;
+  std::atomic<int64_t> next_{0};
+  std::mutex mutex_;
+  std::map<std::string, std::string> given_;  // guarded by mutex_
+};
+
 DISTRIBUTE_INLINE std::shared_ptr<ServerAccess> access_to_servers(
     const ServerJob& job, const PushOptions& push, std::shared_ptr<StagingMemory> staging) {
   if (!job.task) return nullptr;
@@ -37,6 +85,7 @@ DISTRIBUTE_INLINE ParameterServerExtended::ParameterServerExtended(std::vector<s
       placement_(std::move(placement)),
       staging_(staging_for(replica_devices())),
       link_(access_to_servers(job_, push, staging_)),
+      chief_texts_(job_.client ? std::make_shared<TextsOnServer>(job_) : nullptr),
       exceptions_(std::uncaught_exceptions()) {
   record_runs(name(), job_.task ? str_cat(job_.type, '-', job_.index) : "");
 }
@@ -71,14 +120,7 @@ DISTRIBUTE_INLINE std::string ParameterServerExtended::wait_until_initialized(
     std::optional<double> seconds) {
   if (!job_.client) return {};
   const double limit = seconds.value_or(job_.task->options().startup_timeout);
-  try {
-    return job_.client->wait(kInitializedKey, net::Deadline::after_seconds(limit));
-  } catch (const DeadlineExceededError&) {
-    const char* chief = job_.cluster.has_job("chief") ? "chief" : "worker";
-    throw DeadlineExceededError(str_cat(job_.type, ' ', job_.index, " has waited ", limit,
-                                        " s for the chief, ", job_.task->describe(chief, 0),
-                                        ", to initialize the variables: is it running?"));
-  }
+  return wait_for_chief(job_, *job_.client, kInitializedKey, limit, "initialize the variables");
 }
 
 /// The chief's word is there at once or not at all, as this is the chief.

@@ -1,0 +1,70 @@
+#pragma once
+/// What tables learn from data, and how it comes to the tasks of a job.
+
+#include <distribute/base/config.hpp>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace distribute::strategy_internal {
+class ChiefTexts;
+}
+
+namespace distribute::preprocessing::preprocessing_internal {
+
+/// A table's place in a job with parameter servers: the chief hands on what the table has learned,
+/// the other tasks take it.
+class TableOfJob {
+ public:
+  /// No such job.
+  TableOfJob() = default;
+  /// In the scope of the current strategy. `kind` is the name of the table's class.
+  explicit TableOfJob(const std::string& kind);
+  bool takes() const;
+  /// Nothing but on the chief. Throws  FailedPreconditionError after it gave something else.
+  void give(const std::string& bytes) const;
+  /// Blocks  until the chief has given it. Throws  DeadlineExceededError.
+  std::string take() const;
+
+ private:
+  std::string kind_, key_;
+  std::shared_ptr<strategy_internal::ChiefTexts> texts_;
+};
+
+/// What a table has learned, here or, where it learned nothing here, on the chief. T has `bytes()`
+/// and a static `from_bytes(text)`. One thread while it learns, then thread-safe; copies are cheap.
+template <typename T>
+class Learned {
+ public:
+  /// Of a table that was given what it knows.
+  Learned() = default;
+  /// Of one that learns, made in the scope of the current strategy.
+  explicit Learned(const std::string& kind) : job_(kind) {
+    if (job_.takes()) taken_ = std::make_shared<Taken>();
+  }
+  void set(T value) {
+    job_.give(value.bytes());
+    own_ = std::make_shared<const T>(std::move(value));
+  }
+  /// Null: nothing so far. Blocks and throws as TableOfJob::take().
+  const T* get() const {
+    if (own_ || !taken_) return own_.get();
+    const std::lock_guard lock(taken_->mutex);
+    if (!taken_->value) taken_->value = std::make_unique<const T>(T::from_bytes(job_.take()));
+    return taken_->value.get();
+  }
+
+ private:
+  struct Taken {
+    std::mutex mutex;
+    std::unique_ptr<const T> value;  // guarded by mutex until it is set
+  };
+
+  TableOfJob job_;
+  std::shared_ptr<const T> own_;
+  std::shared_ptr<Taken> taken_;  // null: nothing is taken
+};
+
+}  // namespace distribute::preprocessing::preprocessing_internal
