@@ -239,7 +239,7 @@ void take_ended(distribute_engine_group* group, int count, bool with_errors) {
   group->cancels.resize(kept);
 }
 
-int progress(distribute_engine_group* group, distribute_engine_event* events, int most,
+int progress(distribute_engine_group* group, distribute_engine_event* events, int most, int*,
              distribute_engine_error* error) {
   if (group->events.empty() && !group->requests.empty()) {
     const std::lock_guard lock(mpi_mutex());

@@ -308,7 +308,7 @@ TEST_CASE("an engine that not all workers can have is an error of all, with the 
   };
   const auto [what, transport, words] =
       GENERATE(Case{"missing", "ucx", "no libdistribute_ucx.so in /nowhere; install libucx-dev"},
-               Case{"another version", "ucx", "version 3 of the modules' interface"},
+               Case{"another version", "ucx", "version 4 of the modules' interface"},
                Case{"damaged", "ucx", "libdistribute_ucx.so: file too short"},
                Case{"different", "mpi", "the tasks disagree about the engine: openmpi in worker 0"},
                Case{"two MPIs", "mpi", "two MPIs are loaded in this process"},

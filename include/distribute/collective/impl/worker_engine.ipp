@@ -1,9 +1,9 @@
 #pragma once
-#include <distribute/base/cores.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
+#include <distribute/collective/detail/spin_time.hpp>
 #include <distribute/collective/detail/worker_engine.hpp>
 #include <distribute/device/math_mode.hpp>
 #include <distribute/net/hmac.hpp>
@@ -143,7 +143,7 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<EngineMessages>> connect_engine(
     ClusterRuntime& runtime, const Engine& engine, const std::string& name, int per_worker) {
   const std::vector<int>& hosts = runtime.hosts();
   const int here = int(std::count(hosts.begin(), hosts.end(), hosts[size_t(runtime.rank())]));
-  const double spin_seconds = spinning_pays(here * per_worker) ? 8e-6 : 0;
+  const double spin_seconds = useful_spin(here * per_worker);
   std::vector<std::unique_ptr<EngineGroup>> groups;
   std::vector<std::string> mine, names;
   for (int i = 0; i < per_worker; ++i) {
