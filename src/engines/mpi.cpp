@@ -58,14 +58,14 @@ bool all_ranks_end() {
   return come;
 }
 
-/// Ends MPI with the process, unless a group broke: then others may never come to the end.
+/// Ends MPI with the process, unless it or a group failed: then others may never come to the end.
 /// MPI_Finalize of MPICH 4.0 over UCX and TCP may wait for ever from three hosts on, also in
 /// programs that do nothing else: a rank flushes its connections while the others sleep.
 void end_mpi(int status, void*) {
   static constexpr std::chrono::seconds kLimit(5);
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (finalized || MpiProcess::get().broken || !all_ranks_end()) return;
+  if (finalized || status != 0 || MpiProcess::get().broken || !all_ranks_end()) return;
   std::thread([status] {
     std::this_thread::sleep_for(kLimit);
     std::fflush(nullptr);

@@ -19,14 +19,14 @@ namespace distribute::collective {
 namespace engine_internal {
 
 /// Two channels of heads, and the contents that belong to each, share the tags of a pair.
-inline constexpr uint32_t kChannelBits = 13, kFlowBits = 10;
-static_assert(kChannelBits + 2 == DISTRIBUTE_ENGINE_TAG_BITS);
-constexpr uint32_t head_tag(int channel) { return uint32_t(channel) << kChannelBits; }
+inline constexpr uint32_t kChannelShift = 13, kFlowShift = 10;
+static_assert(kChannelShift + 2 == DISTRIBUTE_ENGINE_TAG_BITS);
+constexpr uint32_t head_tag(int channel) { return uint32_t(channel) << kChannelShift; }
 /// Contents of the same tag arrive in order, and all algorithms send and expect the parts of a flow
 /// in an order that differs by less than 1,024, if at all.
 constexpr uint32_t contents_tag(int channel, uint64_t tag) {
-  return uint32_t(channel + 2) << kChannelBits | (flow_of(tag) & 7) << kFlowBits |
-         uint32_t(number_of(tag) & ((1 << kFlowBits) - 1));
+  return uint32_t(channel + 2) << kChannelShift | (flow_of(tag) & 7) << kFlowShift |
+         uint32_t(number_of(tag) & ((1 << kFlowShift) - 1));
 }
 
 DISTRIBUTE_INLINE std::string reason(int code) {
