@@ -136,6 +136,21 @@ TEST_CASE("a rank under mpirun: the contract", "[.mpi_contract]") {
   contract::check(mpi_group({.rank_order = true}));
 }
 
+/// Without errors: here a rank that leaves takes its connections along, and is missed at once.
+TEST_CASE("a rank under mpirun: collectives over UCX", "[.ucx_collectives]") {
+  if (!is_mpi_rank()) return;
+  const auto make_mpi = mpi_group({});
+  const auto make = [&](int size) {
+    auto group = make_mpi(size);
+    if (group.empty()) return group;
+    Communicator mpi(std::move(group[0]));  // through which the ranks tell their addresses
+    group[0] = make_ucx_transport(mpi);
+    return group;
+  };
+  SECTION("all-reduce") { contract::all_reduce_cases(make); }
+  SECTION("other collectives") { contract::other_collectives(make); }
+}
+
 TEST_CASE("a rank under mpirun: all-reduces of MPI itself", "[.mpi_reduces]") {
   if (!is_mpi_rank()) return;
   const auto make = mpi_group({.own_all_reduce_bytes = 4096});
@@ -195,6 +210,17 @@ TEST_CASE("MPI holds the contract, with ranks as processes", "[collective][engin
   if (const std::string problem = mpi_problem(mpi); !problem.empty()) SKIP("" + problem);
   const MpiRun run =
       run_with_mpi("[.mpi_contract]", {.mpi = mpi, .ranks = ranks, .survives = true});
+  INFO(run.output);
+  CHECK(run.passed == ranks);
+}
+
+TEST_CASE("collectives over UCX, with ranks as processes", "[collective][engine][ucx]") {
+  const int ranks = GENERATE(2, 3, 5);
+  if (const std::string problem = ucx_problem(); !problem.empty()) SKIP("" + problem);
+  if (const std::string problem = mpi_problem(EngineKind::Mpich); !problem.empty())
+    SKIP("" + problem);
+  const MpiRun run = run_with_mpi("[.ucx_collectives]",
+                                  {.mpi = EngineKind::Mpich, .ranks = ranks, .survives = true});
   INFO(run.output);
   CHECK(run.passed == ranks);
 }

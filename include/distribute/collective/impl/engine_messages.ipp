@@ -155,8 +155,14 @@ DISTRIBUTE_INLINE void EngineMessages::send(int to, uint64_t tag, std::span<cons
   const std::span<const std::byte> message(head->bytes.data(),
                                            sizeof(EngineHead) + (alone ? 0 : bytes.size()));
   slots_[cookie].head = std::move(head);
-  group_->send(to, engine_internal::head_tag(channel), message, cookie);
-  if (alone) group_->send(to, engine_internal::contents_tag(channel, tag), bytes, cookie);
+  try {
+    group_->send(to, engine_internal::head_tag(channel), message, cookie);
+    if (alone) group_->send(to, engine_internal::contents_tag(channel, tag), bytes, cookie);
+  } catch (const UnavailableError& error) {  // which does not name the rank
+    lose(to, error.what());
+    throw_if_lost();
+    throw;
+  }
 }
 
 DISTRIBUTE_INLINE void EngineMessages::receive(int from, uint64_t tag, std::span<std::byte> out) {
