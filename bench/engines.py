@@ -3,16 +3,20 @@
 
 UCX beside our TCP and plain sockets (one program, round by round), and UCX called directly beside a
 plain socket; MPI through its module beside the same MPI called directly, blocking and not (programs in
-turn). Each figure is the best of all rounds: medians tell what else the machine did.
+turn). Ranks are processes of this host, with --hosts each in network namespaces of its own (as root).
+Each figure is the median of the rounds' best times: the rest tells what else the machine did.
 Usage: bench/engines.py [build folder, such as build/release] [--ranks 2,3] [--seconds 1] [--rounds 3]
-                        [--sizes 4,65536] [--engines ucx,openmpi,mpich]
+                        [--sizes 4,65536] [--engines ucx,openmpi,mpich] [--hosts] [--alone]
 """
 import argparse
 import json
 import pathlib
 import shutil
+import statistics
 import subprocess
 import tempfile
+
+from neighbours import Group
 
 HERE = pathlib.Path(__file__).resolve().parent
 DIRECT = r"""
@@ -48,8 +52,61 @@ int main(int argc, char** argv) {
   MPI_Finalize();
 }
 """
-MPIS = {"openmpi": ("mpicxx.openmpi", "mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none"),
-        "mpich": ("mpicxx.mpich", "mpiexec.mpich")}
+MPIS = {"openmpi": "mpicxx.openmpi", "mpich": "mpicxx.mpich"}
+ENTER = ["nsenter", "-n", "-m", "-u", "-t"]
+# MPICH's UCX would find the shared memory of another namespace.
+OVER_TCP = ["env", "UCX_TLS=tcp,self"]
+
+
+class Hosts:
+    """Network namespaces on one switch, and a command in place of ssh for MPI's launchers."""
+
+    def __init__(self, count, folder):
+        self.processes = []
+        switch = self.start("ip link add switch type bridge && ip link set switch up")
+        cases = ""
+        for i in range(1, count + 1):
+            host = self.start(f"mount -t tmpfs tmpfs /dev/shm && hostname bench-{i} && ip link set lo up")
+            for where, command in [
+                    (switch, f"ip link add port{i} type veth peer name eth0 netns {host}"),
+                    (switch, f"ip link set port{i} master switch up"),
+                    (host, f"ip address add 10.78.0.{i}/24 dev eth0"),
+                    (host, "ip link set eth0 up")]:
+                output([*ENTER, where, *command.split()])
+            cases += f"10.78.0.{i}) pid={host};; "
+        self.names = ",".join(f"10.78.0.{i}" for i in range(1, count + 1))
+        self.first = self.processes[1].pid
+        self.shell = folder / "shell"  # [options] address command
+        self.shell.write_text(f"#!/bin/sh\nuntil case $1 in {cases}*) false;; esac; do shift; done\n"
+                              f'shift\nexec {" ".join(ENTER)} $pid sh -c "$*"\n')
+        self.shell.chmod(0o755)
+
+    def start(self, script):
+        command = ["unshare", "--net", "--mount", "--uts", "sh", "-c", f"{script} && echo && exec sleep infinity"]
+        self.processes.append(subprocess.Popen(command, stdout=subprocess.PIPE))
+        if not self.processes[-1].stdout.readline():
+            raise SystemExit("--hosts needs root, iproute2 and util-linux")
+        return self.processes[-1].pid
+
+    def launcher(self, name):
+        words = {"openmpi": "mpirun.openmpi --allow-run-as-root --bind-to none "
+                            f"--host {self.names} --mca plm_rsh_agent {self.shell}",
+                 "mpich": f"mpiexec.mpich -launcher ssh -launcher-exec {self.shell} -hosts {self.names}"}
+        return [*ENTER, self.first, *OVER_TCP, *words[name].split()]
+
+    def close(self):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+class ThisHost:
+    def launcher(self, name):
+        openmpi = "mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none"
+        return {"openmpi": openmpi, "mpich": "mpiexec.mpich"}[name].split()
+
+    def close(self):
+        pass
 
 
 def output(command):
@@ -58,8 +115,9 @@ def output(command):
 
 def ours(args, transport, launcher=(), extra=()):
     """Best us by (transport, bytes)."""
-    out = output([*launcher, args.program, "bench", "allreduce", f"--transport={transport}",
-                  f"--bytes={args.sizes}", f"--seconds={args.seconds}", "--json", *extra])
+    out = output([*launcher, f"{args.build}/bin/distribute", "bench", "allreduce",
+                  f"--transport={transport}", f"--bytes={args.sizes}", f"--seconds={args.seconds}",
+                  "--json", *extra])
     return {(row["transport"], row["bytes"]): row["us_best"] for row in json.loads(out[out.index("["):])}
 
 
@@ -69,8 +127,8 @@ def direct(command, names):
     return {(name, int(row[0])): float(number) for row in rows for name, number in zip(names, row[1:])}
 
 
-def best(rounds):
-    return {key: min(one[key] for one in rounds if key in one) for key in rounds[0]}
+def median(rounds):
+    return {key: statistics.median(one[key] for one in rounds) for key in rounds[0]}
 
 
 def print_rows(args, ranks, engine, mine, beside, alone=()):
@@ -86,6 +144,11 @@ def print_rows(args, ranks, engine, mine, beside, alone=()):
 
 
 def ucx_rows(args, ranks, folder):
+    sizes = args.sizes.split(",")
+    if args.hosts:
+        command = [f"{args.build}/bin/engine_hosts_bench", ranks, 0, args.seconds, *sizes]
+        rounds = [direct(command, ("ucx", "tcp", "raw_tcp")) for _ in range(args.rounds)]
+        return print_rows(args, ranks, "ucx", median(rounds), ("tcp", "raw_tcp"))
     alone = ranks == 2 and subprocess.run(
         ["g++", "-std=c++20", "-O2", HERE / "peers/ucx_direct.cpp", "-o", f"{folder}/ucx", "-lucp", "-lucs"],
         capture_output=True).returncode == 0
@@ -93,43 +156,63 @@ def ucx_rows(args, ranks, folder):
     for _ in range(args.rounds):
         rounds.append(ours(args, "ucx", extra=("--raw", f"--world={ranks}")))
         if alone:
-            command = ["env", "UCX_TLS=tcp,self", f"{folder}/ucx", "exchange", args.seconds]
-            rounds[-1] |= direct([*command, *args.sizes.split(",")], ("UCX alone", "socket alone"))
-    print_rows(args, ranks, "ucx", best(rounds), ("tcp", "raw_tcp"),
+            command = [*OVER_TCP, f"{folder}/ucx", "exchange", args.seconds, *sizes]
+            rounds[-1] |= direct(command, ("UCX alone", "socket alone"))
+    print_rows(args, ranks, "ucx", median(rounds), ("tcp", "raw_tcp"),
                ("UCX alone", "socket alone") if alone else ())
 
 
-def mpi_rows(args, ranks, folder, name, compiler, launcher):
-    words = [*launcher.split(), "-np", ranks]
+def mpi_rows(args, ranks, folder, name, launcher):
+    words = [*launcher, "-np", ranks]
     (folder / "direct.cpp").write_text(DIRECT)
-    output([compiler, "-O2", folder / "direct.cpp", "-o", folder / "direct"])
+    output([MPIS[name], "-O2", folder / "direct.cpp", "-o", folder / "direct"])
     rounds = []
     for _ in range(args.rounds):
         command = [*words, folder / "direct", args.seconds, *args.sizes.split(",")]
         rounds.append(ours(args, "mpi", words) | direct(command, ("MPI_Allreduce", "MPI_Iallreduce")))
-    print_rows(args, ranks, name, best(rounds), ("MPI_Allreduce",), ("MPI_Iallreduce", "MPI_Allreduce"))
+    print_rows(args, ranks, name, median(rounds), ("MPI_Allreduce", "MPI_Iallreduce"),
+               ("MPI_Iallreduce", "MPI_Allreduce"))
+
+
+def all_rows(args):
+    for ranks in map(int, args.ranks.split(",")):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            if "ucx" in args.engines:
+                ucx_rows(args, ranks, folder)
+            mpis = [mpi for mpi, compiler in MPIS.items() if mpi in args.engines and shutil.which(compiler)]
+            place = Hosts(ranks, folder) if args.hosts and mpis else ThisHost()
+            try:
+                for mpi in mpis:
+                    mpi_rows(args, ranks, folder, mpi, place.launcher(mpi))
+            finally:
+                place.close()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build", nargs="?", default="build/release")
+    parser.add_argument("build", nargs="?", default="build/release", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("--ranks", default="2,3")
-    parser.add_argument("--sizes", default="4,4096,65536,1048576,26214400,104857600")
+    parser.add_argument("--sizes", default="4,4096,65536,262144,1048576,4194304,26214400,104857600")
     parser.add_argument("--engines", default="ucx,openmpi,mpich")
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--hosts", action="store_true", help="each rank in network namespaces of its own")
+    parser.add_argument("--alone", action="store_true",
+                        help="in a control group beside which other programs hardly run: as root, for minutes only")
     args = parser.parse_args()
-    args.program = str(pathlib.Path(args.build).resolve() / "bin/distribute")
     load = pathlib.Path("/proc/loadavg").read_text().split()[0]
     print(f"Load before the start: {load}\n\n| ranks | bytes | engine, us | beside it, us (ratio) "
-          "| the library itself, us | beside it, us (ratio) |\n|---|---|---|---|---|---|")
-    for ranks in map(int, args.ranks.split(",")):
-        with tempfile.TemporaryDirectory() as folder:
-            if "ucx" in args.engines:
-                ucx_rows(args, ranks, pathlib.Path(folder))
-            for name, (compiler, launcher) in MPIS.items():
-                if name in args.engines and shutil.which(compiler):
-                    mpi_rows(args, ranks, pathlib.Path(folder), name, compiler, launcher)
+          "| the library itself, us | beside it, us (ratio) |\n|---|---|---|---|---|---|", flush=True)
+    group = Group("engines", weight=262144) if args.alone else None
+    if group:
+        group.enter()
+    try:
+        all_rows(args)
+    finally:
+        if group:
+            group.leave()
+            group.close()
 
 
 if __name__ == "__main__":

@@ -49,6 +49,9 @@ class Group:
     def enter(self):
         (self.folder / "cgroup.procs").write_text(str(os.getpid()))
 
+    def leave(self):
+        (self.folder.parent / "cgroup.procs").write_text(str(os.getpid()))
+
     def close(self):
         self.folder.rmdir()
 

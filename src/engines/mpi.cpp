@@ -2,11 +2,17 @@
 #include "module_tools.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <climits>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <thread>
+
+#include <unistd.h>
 
 #define OMPI_SKIP_MPICXX 1  // the old C++ bindings, which only cost time
 #define MPICH_SKIP_MPICXX 1
@@ -31,21 +37,42 @@ std::mutex& mpi_mutex() {
   return mutex;
 }
 
-/// Ends MPI with the process, unless a group broke: then others may never come to the end.
+/// What this process has of MPI. Lives to its end.
 struct MpiProcess {
-  bool ours = false;
-  bool uses_lost_memory = false;  // a broken group left something under way in memory of its caller
   std::atomic<bool> broken = false;
-  ~MpiProcess() {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (ours && !broken && !finalized) MPI_Finalize();
-  }
+  bool uses_lost_memory = false;  // a broken group left something under way in memory of its caller
   static MpiProcess& get() {
-    static MpiProcess process;
-    return process;
+    static auto* process = new MpiProcess;
+    return *process;
   }
 };
+
+/// Waits for all ranks as MPI_Finalize does, but asleep.
+bool all_ranks_end() {
+  MPI_Request request;
+  int come = 0;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (MPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS) return false;
+  while (MPI_Test(&request, &come, MPI_STATUS_IGNORE) == MPI_SUCCESS && !come)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return come;
+}
+
+/// Ends MPI with the process, unless it or a group failed: then others may never come to the end.
+/// MPI_Finalize of MPICH 4.0 over UCX and TCP may wait for ever from three hosts on, also in
+/// programs that do nothing else: a rank flushes its connections while the others sleep.
+void end_mpi(int status, void*) {
+  static constexpr std::chrono::seconds kLimit(5);
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized || status != 0 || MpiProcess::get().broken || !all_ranks_end()) return;
+  std::thread([status] {
+    std::this_thread::sleep_for(kLimit);
+    std::fflush(nullptr);
+    ::_exit(status);
+  }).detach();
+  MPI_Finalize();
+}
 
 int code_of(int result) {
   int category = MPI_ERR_OTHER;
@@ -125,7 +152,7 @@ int start_mpi(distribute_engine_error* error) {
     return fail(error, engines::kFailedPrecondition, "the program has called MPI_Finalize already");
   if (!initialized) {
     RETURN_IF_FAILED(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level));
-    MpiProcess::get().ours = true;
+    ::on_exit(end_mpi, nullptr);
     outlive_signal();
   }
   RETURN_IF_FAILED(MPI_Query_thread(&level));
@@ -239,7 +266,7 @@ void take_ended(distribute_engine_group* group, int count, bool with_errors) {
   group->cancels.resize(kept);
 }
 
-int progress(distribute_engine_group* group, distribute_engine_event* events, int most,
+int progress(distribute_engine_group* group, distribute_engine_event* events, int most, int*,
              distribute_engine_error* error) {
   if (group->events.empty() && !group->requests.empty()) {
     const std::lock_guard lock(mpi_mutex());

@@ -225,12 +225,12 @@ int receive(distribute_engine_group* group, int from, uint32_t tag, void* data, 
   return begun(group, request, "receive", cookie, error);
 }
 
-int progress(distribute_engine_group* group, distribute_engine_event* events, int most,
+int progress(distribute_engine_group* group, distribute_engine_event* events, int most, int* moved,
              distribute_engine_error*) {
   const Calling scope(group);
   const auto is_enough = [&] { return most > 0 && !group->events.empty(); };
-  while (!is_enough() && ucp_worker_progress(group->worker)) {
-  }
+  while (!is_enough() && ucp_worker_progress(group->worker))
+    if (moved) *moved = 1;
   return group->events.take(events, most);
 }
 

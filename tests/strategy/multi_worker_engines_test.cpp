@@ -290,6 +290,7 @@ DISTRIBUTE_CLUSTER_MAIN(asks_for_engine) {
     ::setenv("DISTRIBUTE_ENGINE_PATH", other_modules().c_str(), 1);
   if (what == "damaged" && odd) ::setenv("DISTRIBUTE_ENGINE_PATH", std::getenv("DAMAGED"), 1);
   if (what == "different") ::setenv(odd ? "PMI_RANK" : "OMPI_COMM_WORLD_RANK", "0", 1);
+  if (what == "no device" && odd) ::setenv("UCX_TLS", "nothing", 1);
   if (what == "two MPIs")
     for (const char* name : {"libmpi.so.40", "libmpich.so.12"}) ::dlopen(name, RTLD_LAZY);
   CommunicationOptions options;
@@ -308,8 +309,9 @@ TEST_CASE("an engine that not all workers can have is an error of all, with the 
   };
   const auto [what, transport, words] =
       GENERATE(Case{"missing", "ucx", "no libdistribute_ucx.so in /nowhere; install libucx-dev"},
-               Case{"another version", "ucx", "version 3 of the modules' interface"},
+               Case{"another version", "ucx", "version 4 of the modules' interface"},
                Case{"damaged", "ucx", "libdistribute_ucx.so: file too short"},
+               Case{"no device", "ucx", "the engine ucx: UCX: cannot start"},
                Case{"different", "mpi", "the tasks disagree about the engine: openmpi in worker 0"},
                Case{"two MPIs", "mpi", "two MPIs are loaded in this process"},
                Case{"program", "tcp", "DISTRIBUTE_TRANSPORT is tcp, and the program's"});

@@ -53,6 +53,8 @@ struct EngineTransportOptions {
   bool rank_order = false;
   /// Arrays from here on are large.
   int64_t own_all_reduce_bytes = 64 << 10;
+  /// With this one; they wait in other ways where each has a core. 0: all are.
+  int ranks_on_host = 0;
 };
 
 /// This process's rank among those that mpirun started; initializes MPI where the program has not,

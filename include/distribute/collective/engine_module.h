@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define DISTRIBUTE_ENGINE_ABI 2u
+#define DISTRIBUTE_ENGINE_ABI 3u
 
 /** What a module can do, in `abilities`. */
 enum {
@@ -89,9 +89,10 @@ typedef struct distribute_engine_module {
   int (*all_reduce)(distribute_engine_group* group, const void* input, void* output, size_t count,
                     int dtype, int op, uint64_t cookie, distribute_engine_error* error);
   /* Moves what can move, without waiting: the number of events written, or minus a code. With
-   * `most` 0 the events are kept for a later call. */
+   * `most` 0 the events are kept for a later call. `moved` becomes 1 when parts of messages have
+   * moved, where the library tells; it may be null. */
   int (*progress)(distribute_engine_group* group, distribute_engine_event* events, int most,
-                  distribute_engine_error* error);
+                  int* moved, distribute_engine_error* error);
   /* A descriptor that becomes readable when there is something to do; -1: there is already, as
    * where events are kept; -2: this module has none, look again soon. */
   int (*wait_handle)(distribute_engine_group* group);

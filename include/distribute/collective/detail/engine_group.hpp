@@ -44,8 +44,10 @@ class EngineGroup {
   void receive(int from, uint32_t tag, std::span<std::byte> out, uint64_t cookie);
   void all_reduce(const void* input, void* output, int64_t count, int dtype, int op,
                   uint64_t cookie);
-  /// The events that have come, at most as many as fit.
-  std::span<const distribute_engine_event> progress(std::span<distribute_engine_event> events);
+  /// The events that have come, at most as many as fit. `moved`: whether anything has, parts of
+  /// messages included where the engine tells.
+  std::span<const distribute_engine_event> progress(std::span<distribute_engine_event> events,
+                                                    bool& moved);
   /// The caller waits for the descriptor and calls progress() after it.
   int wait_handle();
 

@@ -30,15 +30,16 @@ struct EngineProofs {
 /// Stands before every message.
 struct EngineHead {
   MessageHeader header;
-  uint64_t rest = 0;  // number of the message with the contents, where they do not follow
   std::array<char, 16> proof{};
 };
-static_assert(sizeof(EngineHead) == 80 && std::is_trivially_copyable_v<EngineHead>);
+static_assert(sizeof(EngineHead) == 72 && std::is_trivially_copyable_v<EngineHead>);
 
-/// A message is a head, which carries short contents with it; long ones are a second message, which
-/// the receiver asks for after it has checked the head, into the memory where they belong. A head
-/// is received in one of two channels for each rank, of collectives and from point to point, and
-/// stays there while its operation has not begun. Used by one thread, but for abort().
+/// A message is a head, which carries short contents with it; long ones are a second message. Its
+/// engine tag follows from the message's own, so that the receiver asks for it, into the memory
+/// where it belongs, before either has come: engines keep what is not asked for in memory of their
+/// own, and copy it once more. A head is received in one of two channels for each rank, of
+/// collectives and from point to point, and stays there while its operation has not begun. A
+/// message has come when its head is checked, too. Used by one thread, but for abort().
 class EngineMessages final : public GroupMessages {
  public:
   /// `names` of the ranks, for messages. `spin_seconds`: how long to look before sleeping.
@@ -75,6 +76,7 @@ class EngineMessages final : public GroupMessages {
   struct Incoming {
     uint64_t tag;
     std::span<std::byte> out;
+    uint64_t slot;  // of contents that come alone, else kNoSlot
   };
   /// What a rank sends in turn.
   struct Channel {
@@ -86,7 +88,6 @@ class EngineMessages final : public GroupMessages {
     std::vector<Incoming> wanted;
     std::vector<BufferPointer> early;         // heads of this collective, before their receive()
     uint64_t parts_sent = 0, parts_come = 0;  // point-to-point, ever
-    uint32_t rests = 0;                       // contents that were sent alone, ever
     bool lost = false;
     std::string why;
   };
@@ -95,22 +96,24 @@ class EngineMessages final : public GroupMessages {
     int peer = 0;
     uint64_t tag = 0;
     bool sends = false;
-    int parts = 0;  // that have not ended; 0: the slot is free
+    int parts = 0;    // that have not ended; 0: the slot is free
+    int failure = 0;  // the engine's code, of contents whose head has not come
     BufferPointer head;
   };
   // Cookies of everything else.
   static constexpr uint64_t kHeads = uint64_t{1} << 62, kReduction = kHeads << 1,
-                            kLastWords = kReduction + 1;
+                            kLastWords = kReduction + 1, kNoSlot = kReduction + 2;
 
   Peer& peer(int rank) { return peers_[size_t(rank)]; }
-  uint64_t open_slot(int peer, uint64_t tag, bool sends);
+  uint64_t open_slot(int peer, uint64_t tag, bool sends, int parts);
   BufferPointer new_buffer();
   void post(int from, int channel);
-  void write_head(Buffer& buffer, int to, const MessageHeader& header, uint64_t rest) const;
+  void write_head(Buffer& buffer, int to, const MessageHeader& header) const;
   bool turn_once();
   void turn();
   void take(const distribute_engine_event& event);
   void end_part(uint64_t cookie);
+  void fail_part(uint64_t cookie, int code);
   void end_message(int peer, uint64_t tag, bool sent);
   void read(int from, int channel);
   bool read_head(int from, int channel);
@@ -121,6 +124,7 @@ class EngineMessages final : public GroupMessages {
   void lose(int who, const std::string& why);
   void throw_if_lost();
   void wait();
+  void wait_without_handle(net::Deadline::Clock::time_point now, bool each_rank_has_a_core);
   void late();
 
   const int rank_;
@@ -142,7 +146,7 @@ class EngineMessages final : public GroupMessages {
   bool broken_ = false;
   bool reduction_failed_ = false;
   int last_words_ = 0;
-  net::Deadline::Clock::time_point moved_at_;
+  net::Deadline::Clock::time_point moved_at_, yielded_at_;
 
   int wake_ = -1;  // an eventfd, readable after abort()
   std::atomic<bool> aborted_ = false;

@@ -6,12 +6,17 @@
 #include <distribute/collective/detail/message_algorithms.hpp>
 #include <distribute/collective/detail/transport.hpp>
 #include <distribute/collective/engine.hpp>
-#include <distribute/collective/tcp_transport.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 namespace distribute::collective {
+
+/// What large arrays are cut into. With its own head a message of this size fits the pieces in
+/// which the module for UCX sends over TCP; from larger ones on UCX asks the receiver first, which
+/// costs two wake-ups of a rank that sleeps.
+inline constexpr int64_t kEngineSegmentBytes = 192 << 10;
 
 /// Our algorithms over the engine's messages; large all-reduces over the engine's own, where it has
 /// one and the options allow it. Ranks compare their operations in both.

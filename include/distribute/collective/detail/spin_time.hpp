@@ -9,8 +9,10 @@
 namespace distribute::collective {
 
 /// Polling for a few microseconds saves the wake-up, but takes the core from other threads:
-/// 0 where this host has more ranks than cores. `flows[peer]` are the connections to a rank.
+/// 0 where this host has more ranks than cores.
 /// Units   seconds.
+double useful_spin(int ranks_on_host);
+/// The same of the ranks that are found to be here; `flows[peer]` are the connections to a rank.
 double useful_spin(const std::vector<std::vector<net::Socket>>& flows);
 
 }  // namespace distribute::collective

@@ -174,9 +174,11 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::mpi_t
     throw InvalidArgumentError(str_cat(
         "DISTRIBUTE_TRANSPORT=mpi carries one replica per process, this worker has ", per_worker,
         "; start that many times more processes (mpirun -np) with one replica each"));
+  const HostLayout hosts(runtime_->hosts());
   std::vector<std::unique_ptr<Transport>> result;
   result.push_back(make_mpi_transport(
-      *engine_, {.rank_order = config::experimental::is_op_determinism_enabled()}));
+      *engine_, {.rank_order = config::experimental::is_op_determinism_enabled(),
+                 .ranks_on_host = int(hosts.members(hosts.host_of(runtime_->rank())).size())}));
   const Transport& mpi = *result[0];
   if (mpi.rank() != runtime_->rank() || mpi.size() != runtime_->size())
     throw FailedPreconditionError(str_cat(
@@ -195,7 +197,8 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::ucx_t
   std::vector<std::unique_ptr<Transport>> result;
   for (auto& messages : connect_engine(*runtime_, *engine_, name, per_worker)) {
     if (window)
-      result.push_back(std::make_unique<HierarchicalTransport>(std::move(messages), hosts, window));
+      result.push_back(std::make_unique<HierarchicalTransport>(
+          std::move(messages), hosts, window, TcpOptions{.segment_bytes = kEngineSegmentBytes}));
     else
       result.push_back(std::make_unique<EngineTransport>(std::move(messages)));
   }

@@ -72,7 +72,8 @@ DISTRIBUTE_INLINE int EngineGroup::take_turn(uint64_t& seen) {
     return -1;
   }
   distribute_engine_error error;
-  if (module_.progress(group_, nullptr, 0, &error) < 0) return -1;  // the caller will see it, too
+  if (module_.progress(group_, nullptr, 0, nullptr, &error) < 0)
+    return -1;  // the caller will see it, too
   return module_.wait_handle(group_);
 }
 
@@ -100,14 +101,17 @@ DISTRIBUTE_INLINE void EngineGroup::all_reduce(const void* input, void* output, 
 }
 
 DISTRIBUTE_INLINE std::span<const distribute_engine_event> EngineGroup::progress(
-    std::span<distribute_engine_event> events) {
+    std::span<distribute_engine_event> events, bool& moved) {
   distribute_engine_error error;
   error.text[0] = 0;
+  int parts_moved = 0;
   const std::lock_guard lock(mutex_);
   ++turns_;
   waits_ = false;
-  const int count = module_.progress(group_, events.data(), int(events.size()), &error);
+  const int count =
+      module_.progress(group_, events.data(), int(events.size()), &parts_moved, &error);
   if (count < 0) check(-count, error);
+  moved = count > 0 || parts_moved != 0;
   return events.first(size_t(count));
 }
 

@@ -18,11 +18,19 @@ namespace distribute::collective {
 
 namespace engine_internal {
 
-/// Channels and contents share the tags of a pair.
-inline constexpr uint32_t kNumberBits = DISTRIBUTE_ENGINE_TAG_BITS - 2;
-constexpr uint32_t channel_tag(int channel) { return uint32_t(channel) << kNumberBits; }
-constexpr uint32_t rest_tag(uint64_t number) {
-  return uint32_t{2} << kNumberBits | uint32_t(number & ((1u << kNumberBits) - 1));
+/// Two channels of heads, and the contents that belong to each, share the tags of a pair.
+inline constexpr uint32_t kChannelShift = 13, kFlowShift = 10;
+static_assert(kChannelShift + 2 == DISTRIBUTE_ENGINE_TAG_BITS);
+constexpr uint32_t head_tag(int channel) { return uint32_t(channel) << kChannelShift; }
+/// Contents of the same tag arrive in order, and all algorithms send and expect the parts of a flow
+/// in an order that differs by less than 1,024, if at all.
+constexpr uint32_t contents_tag(int channel, uint64_t tag) {
+  return uint32_t(channel + 2) << kChannelShift | (flow_of(tag) & 7) << kFlowShift |
+         uint32_t(number_of(tag) & ((1 << kFlowShift) - 1));
+}
+
+DISTRIBUTE_INLINE std::string reason(int code) {
+  return code == 0 ? std::string() : str_cat("code ", code, " of the engine");
 }
 
 }  // namespace engine_internal
@@ -67,7 +75,8 @@ DISTRIBUTE_INLINE EngineMessages::BufferPointer EngineMessages::new_buffer() {
   return buffer;
 }
 
-DISTRIBUTE_INLINE uint64_t EngineMessages::open_slot(int peer, uint64_t tag, bool sends) {
+DISTRIBUTE_INLINE uint64_t EngineMessages::open_slot(int peer, uint64_t tag, bool sends,
+                                                     int parts) {
   if (free_slots_.empty()) {
     free_slots_.push_back(slots_.size());
     slots_.emplace_back();
@@ -78,7 +87,8 @@ DISTRIBUTE_INLINE uint64_t EngineMessages::open_slot(int peer, uint64_t tag, boo
   slot.peer = peer;
   slot.tag = tag;
   slot.sends = sends;
-  slot.parts = 1;
+  slot.parts = parts;
+  slot.failure = 0;
   return cookie;
 }
 
@@ -87,7 +97,7 @@ DISTRIBUTE_INLINE void EngineMessages::post(int from, int channel) {
   Channel& place = peer(from).channels[size_t(channel)];
   if (!place.buffer) place.buffer = new_buffer();
   place.arrived = false;
-  group_->receive(from, engine_internal::channel_tag(channel), place.buffer->bytes,
+  group_->receive(from, engine_internal::head_tag(channel), place.buffer->bytes,
                   kHeads + uint64_t(from) * 2 + uint64_t(channel));
 }
 
@@ -116,9 +126,8 @@ DISTRIBUTE_INLINE void EngineMessages::begin(const Operation& operation) {
 }
 
 DISTRIBUTE_INLINE void EngineMessages::write_head(Buffer& buffer, int to,
-                                                  const MessageHeader& header,
-                                                  uint64_t rest) const {
-  EngineHead head{.header = header, .rest = rest};
+                                                  const MessageHeader& header) const {
+  EngineHead head{.header = header};
   if (!proofs_.out.empty())
     std::memcpy(head.proof.data(), proofs_.out[size_t(to)].data(), head.proof.size());
   std::memcpy(buffer.bytes.data(), &head, sizeof head);
@@ -131,24 +140,29 @@ DISTRIBUTE_INLINE void EngineMessages::send(int to, uint64_t tag, std::span<cons
   ++other.to_send;
   ++pending_;
   if (other.lost) throw_if_lost();
-  const uint64_t cookie = open_slot(to, tag, true);
-  BufferPointer head = new_buffer();
   const bool alone = bytes.size() > kShort;
+  const int channel = collective_runs_ ? 0 : 1;
+  const uint64_t cookie = open_slot(to, tag, true, alone ? 2 : 1);
+  BufferPointer head = new_buffer();
   write_head(*head, to,
              {.kind = collective_runs_ ? MessageHeader::Kind::Collective
                                        : MessageHeader::Kind::PointToPoint,
               .signature = collective_runs_ ? collective_ : point_to_point_,
               .tag = tag,
-              .bytes = bytes.size()},
-             other.rests);
+              .bytes = bytes.size()});
   if (!alone)
     copy_bytes(head->bytes.data() + sizeof(EngineHead), bytes.data(), int64_t(bytes.size()));
   const std::span<const std::byte> message(head->bytes.data(),
                                            sizeof(EngineHead) + (alone ? 0 : bytes.size()));
   slots_[cookie].head = std::move(head);
-  slots_[cookie].parts = alone ? 2 : 1;
-  group_->send(to, engine_internal::channel_tag(collective_runs_ ? 0 : 1), message, cookie);
-  if (alone) group_->send(to, engine_internal::rest_tag(other.rests++), bytes, cookie);
+  try {
+    group_->send(to, engine_internal::head_tag(channel), message, cookie);
+    if (alone) group_->send(to, engine_internal::contents_tag(channel, tag), bytes, cookie);
+  } catch (const UnavailableError& error) {  // which does not name the rank
+    lose(to, error.what());
+    throw_if_lost();
+    throw;
+  }
 }
 
 DISTRIBUTE_INLINE void EngineMessages::receive(int from, uint64_t tag, std::span<std::byte> out) {
@@ -156,14 +170,19 @@ DISTRIBUTE_INLINE void EngineMessages::receive(int from, uint64_t tag, std::span
   if (!collective_runs_) tag = other.parts_come++;
   ++other.to_come;
   ++pending_;
-  other.wanted.push_back({tag, out});
-  if (collective_runs_ && take_early(from)) return;
   const int channel = collective_runs_ ? 0 : 1;
+  other.wanted.push_back({tag, out, kNoSlot});
+  if (out.size() > kShort) {
+    const uint64_t slot = other.wanted.back().slot = open_slot(from, tag, false, 2);
+    group_->receive(from, engine_internal::contents_tag(channel, tag), out, slot);
+  }
+  if (collective_runs_ && take_early(from)) return;
   if (other.channels[size_t(channel)].arrived) read(from, channel);
 }
 
 DISTRIBUTE_INLINE void EngineMessages::all_reduce(int dtype, int op) {
   ++pending_;
+  moved_at_ = {};
   group_->all_reduce(operation_.input, operation_.output, operation_.count, dtype, op, kReduction);
 }
 
@@ -189,8 +208,8 @@ DISTRIBUTE_INLINE void EngineMessages::look() {
 
 /// Whether something has come or gone.
 DISTRIBUTE_INLINE bool EngineMessages::turn_once() {
-  if (unread_.empty()) unread_ = group_->progress(engine_events_);
-  const bool moved = !unread_.empty();
+  bool moved = true;
+  if (unread_.empty()) unread_ = group_->progress(engine_events_, moved);
   while (!unread_.empty()) {
     const distribute_engine_event event = unread_.front();
     unread_ = unread_.subspan(1);
@@ -211,7 +230,7 @@ DISTRIBUTE_INLINE void EngineMessages::turn() {
 }
 
 DISTRIBUTE_INLINE void EngineMessages::take(const distribute_engine_event& event) {
-  const std::string why = event.code == 0 ? "" : str_cat("code ", event.code, " of the engine");
+  const std::string why = engine_internal::reason(event.code);
   if (event.cookie == DISTRIBUTE_ENGINE_PEER_LOST) return lose(event.peer, why);
   if (event.cookie == kLastWords) {
     --last_words_;
@@ -224,7 +243,7 @@ DISTRIBUTE_INLINE void EngineMessages::take(const distribute_engine_event& event
     peer(from).channels[size_t(channel)].arrived = true;
     read(from, channel);
   } else if (event.code != 0) {
-    lose(slots_[event.cookie].peer, why);
+    fail_part(event.cookie, event.code);
   } else {
     end_part(event.cookie);
   }
@@ -236,6 +255,13 @@ DISTRIBUTE_INLINE void EngineMessages::end_part(uint64_t cookie) {
   if (slot.head) free_buffers_.push_back(std::move(slot.head));
   free_slots_.push_back(cookie);
   end_message(slot.peer, slot.tag, slot.sends);
+}
+
+/// Contents that do not fit are of another operation, as their head will tell.
+DISTRIBUTE_INLINE void EngineMessages::fail_part(uint64_t cookie, int code) {
+  Slot& slot = slots_[cookie];
+  if (slot.sends || slot.parts == 1) return lose(slot.peer, engine_internal::reason(code));
+  slot.failure = code;
 }
 
 DISTRIBUTE_INLINE void EngineMessages::end_message(int who, uint64_t tag, bool sent) {
@@ -281,7 +307,7 @@ DISTRIBUTE_INLINE bool EngineMessages::read_point_to_point(int from, const Engin
   return deliver(from, *peer(from).channels[1].buffer);
 }
 
-/// Puts the contents where they are wanted, or asks for them; false: no operation waits for
+/// Checks the head, and puts short contents where they are wanted; false: no operation waits for
 /// them yet.
 DISTRIBUTE_INLINE bool EngineMessages::deliver(int from, const Buffer& buffer) {
   Peer& other = peer(from);
@@ -290,14 +316,15 @@ DISTRIBUTE_INLINE bool EngineMessages::deliver(int from, const Buffer& buffer) {
                                [&](const Incoming& one) { return one.tag == head.header.tag; });
   if (at == other.wanted.end()) return false;
   check_length(head.header, at->out.size(), other.name);
-  const std::span<std::byte> out = at->out;
+  const Incoming message = *at;
   other.wanted.erase(at);
-  if (out.size() <= kShort) {
-    copy_bytes(out.data(), buffer.contents(), int64_t(out.size()));
-    end_message(from, head.header.tag, false);
+  if (message.slot == kNoSlot) {
+    copy_bytes(message.out.data(), buffer.contents(), int64_t(message.out.size()));
+    end_message(from, message.tag, false);
+  } else if (const int failure = slots_[message.slot].failure) {
+    lose(from, engine_internal::reason(failure));
   } else {
-    group_->receive(from, engine_internal::rest_tag(head.rest), out,
-                    open_slot(from, head.header.tag, false));
+    end_part(message.slot);
   }
   return true;
 }
@@ -330,20 +357,39 @@ DISTRIBUTE_INLINE void EngineMessages::throw_if_lost() {
                                    ": the all-reduce of the engine ", name(), " has failed"));
 }
 
-/// Sleeps where the engine says when there is something to do, else for short times.
+/// Sleeps where the engine says when there is something to do, else as long as seems right.
 DISTRIBUTE_INLINE void EngineMessages::wait() {
-  using namespace std::chrono_literals;
   const auto now = net::Deadline::Clock::now();
   if (moved_at_ == net::Deadline::Clock::time_point{}) moved_at_ = now;
   if (operation_.deadline.passed()) return late();
-  const std::chrono::duration<double> spin(cores_are_contended() ? 0 : spin_seconds_);
-  if (now - moved_at_ < spin) return;
+  const std::chrono::duration<double> idle = now - moved_at_;
+  const double spin_seconds = cores_are_contended() ? 0 : spin_seconds_;
+  if (idle.count() < spin_seconds) return;
   const int handle = group_->wait_handle();
   if (handle >= 0) {
     pollfd polled[] = {{wake_, POLLIN, 0}, {handle, POLLIN, 0}};
     ::poll(polled, 2, operation_.deadline.left_ms());
   } else if (handle == -2) {
-    now - moved_at_ > 2ms ? std::this_thread::sleep_for(50us) : std::this_thread::yield();
+    wait_without_handle(now, spin_seconds > 0);
+  }
+}
+
+/// MPI moves bytes only while it is called, a piece at a call, and tells of none before the end: it
+/// is called again and again for as long as a transfer takes, as MPI's own waits do. After that
+/// another rank is late, and the core may be needed. Now and then the core is given away even where
+/// each rank should have one: the system may have put two of them on the same.
+DISTRIBUTE_INLINE void EngineMessages::wait_without_handle(net::Deadline::Clock::time_point now,
+                                                           bool each_rank_has_a_core) {
+  using namespace std::chrono_literals;
+  constexpr double kSlowestBytesPerSecond = 1e9;
+  const std::chrono::duration<double> idle = now - moved_at_,
+                                      transfer(double(bytes_of(operation_)) /
+                                               kSlowestBytesPerSecond);
+  if (idle > 2ms + transfer) {
+    std::this_thread::sleep_for(50us);
+  } else if (!each_rank_has_a_core || now - yielded_at_ > 20us) {
+    yielded_at_ = now;
+    std::this_thread::yield();
   }
 }
 
@@ -393,15 +439,16 @@ DISTRIBUTE_INLINE void EngineMessages::hang_up(StatusCode code, const std::strin
       if (p == rank_ || peer(p).lost) continue;
       slots_.push_back({.parts = 1, .head = new_buffer()});  // the engine may need it to the end
       Buffer& buffer = *slots_.back().head;
-      write_head(buffer, p, header, 0);
+      write_head(buffer, p, header);
       std::memcpy(buffer.bytes.data() + sizeof(EngineHead), message.data(), length);
       const std::span<const std::byte> bytes(buffer.bytes.data(), sizeof(EngineHead) + length);
       for (int channel = 0; channel < 2; ++channel, ++last_words_)
-        group_->send(p, engine_internal::channel_tag(channel), bytes, kLastWords);
+        group_->send(p, engine_internal::head_tag(channel), bytes, kLastWords);
     }
     const auto end = net::Deadline::Clock::now() + 200ms;
     while (last_words_ > 0 && net::Deadline::Clock::now() < end) {
-      const auto events = group_->progress(engine_events_);
+      bool moved = false;
+      const auto events = group_->progress(engine_events_, moved);
       for (const auto& event : events) last_words_ -= event.cookie == kLastWords;
       if (events.empty()) std::this_thread::yield();
     }

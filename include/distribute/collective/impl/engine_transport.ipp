@@ -1,7 +1,7 @@
 #pragma once
-#include <distribute/base/cores.hpp>
 #include <distribute/collective/communicator.hpp>
 #include <distribute/collective/detail/engine_transport.hpp>
+#include <distribute/collective/detail/spin_time.hpp>
 
 #include <optional>
 #include <utility>
@@ -38,7 +38,7 @@ DISTRIBUTE_INLINE EngineTransport::EngineTransport(std::unique_ptr<EngineMessage
                                                    const EngineTransportOptions& options)
     : messages_(std::move(messages)),
       options_(options),
-      algorithms_(*messages_, {}, TcpOptions().segment_bytes) {}
+      algorithms_(*messages_, {}, kEngineSegmentBytes) {}
 
 /// The same answer on all ranks: it depends on the operation and the options alone.
 DISTRIBUTE_INLINE bool EngineTransport::engine_reduces(const Operation& operation) const {
@@ -84,11 +84,14 @@ DISTRIBUTE_INLINE const Engine& engine_or_throw(EngineKind kind) {
 DISTRIBUTE_INLINE std::unique_ptr<Transport> make_mpi_transport(
     const Engine& engine, const EngineTransportOptions& options) {
   auto group = std::make_unique<EngineGroup>(engine);
-  const int rank = group->rank();
+  const int rank = group->rank(), ranks = group->size();
   std::vector<std::string> names;
-  for (int r = 0; r < group->size(); ++r) names.push_back(str_cat("rank ", r));
+  for (int r = 0; r < ranks; ++r) names.push_back(str_cat("rank ", r));
+  const double spin = useful_spin(options.ranks_on_host > 0 ? options.ranks_on_host : ranks);
   return std::make_unique<EngineTransport>(
-      std::make_unique<EngineMessages>(std::move(group), rank, std::move(names)), options);
+      std::make_unique<EngineMessages>(std::move(group), rank, std::move(names), EngineProofs{},
+                                       spin),
+      options);
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<Transport> make_mpi_transport(
@@ -106,7 +109,7 @@ DISTRIBUTE_INLINE std::unique_ptr<Transport> ucx_transport(
   for (int r = 0; r < ranks; ++r) names.push_back(str_cat("rank ", r));
   group->connect(rank, addresses);
   return std::make_unique<EngineTransport>(std::make_unique<EngineMessages>(
-      std::move(group), rank, std::move(names), EngineProofs{}, spinning_pays(ranks) ? 8e-6 : 0));
+      std::move(group), rank, std::move(names), EngineProofs{}, useful_spin(ranks)));
 }
 
 }  // namespace engine_internal

@@ -26,10 +26,14 @@ DISTRIBUTE_INLINE bool is_local(int socket) {
   return here.ss_family == AF_UNIX;
 }
 
+DISTRIBUTE_INLINE double useful_spin(int ranks_on_host) {
+  return spinning_pays(ranks_on_host) ? 8e-6 : 0;
+}
+
 DISTRIBUTE_INLINE double useful_spin(const std::vector<std::vector<net::Socket>>& flows) {
   int local = 1;
   for (const auto& peer : flows) local += !peer.empty() && is_local(peer[0].native());
-  return spinning_pays(local) ? 8e-6 : 0;
+  return useful_spin(local);
 }
 
 }  // namespace distribute::collective

@@ -1,9 +1,9 @@
 #pragma once
-#include <distribute/base/cores.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
+#include <distribute/collective/detail/spin_time.hpp>
 #include <distribute/collective/detail/worker_engine.hpp>
 #include <distribute/device/math_mode.hpp>
 #include <distribute/net/hmac.hpp>
@@ -139,17 +139,34 @@ DISTRIBUTE_INLINE const Engine* agree_on_engine(ClusterRuntime& runtime, WantedT
   return engine;
 }
 
+namespace engine_internal {
+
+/// Opens a group for each replica of this task. Where one task cannot, all throw what it says.
+DISTRIBUTE_INLINE std::vector<std::unique_ptr<EngineGroup>> open_groups(ClusterRuntime& runtime,
+                                                                        const Engine& engine,
+                                                                        const std::string& name,
+                                                                        int per_worker) {
+  std::vector<std::unique_ptr<EngineGroup>> groups;
+  std::string verdict = "+";
+  try {
+    for (int i = 0; i < per_worker; ++i) groups.push_back(std::make_unique<EngineGroup>(engine));
+  } catch (const Error& error) {
+    verdict = str_cat("-", error.what());
+  }
+  check_verdicts(runtime, runtime.all_gather("the engine of " + name, verdict));
+  return groups;
+}
+
+}  // namespace engine_internal
+
 DISTRIBUTE_INLINE std::vector<std::unique_ptr<EngineMessages>> connect_engine(
     ClusterRuntime& runtime, const Engine& engine, const std::string& name, int per_worker) {
   const std::vector<int>& hosts = runtime.hosts();
   const int here = int(std::count(hosts.begin(), hosts.end(), hosts[size_t(runtime.rank())]));
-  const double spin_seconds = spinning_pays(here * per_worker) ? 8e-6 : 0;
-  std::vector<std::unique_ptr<EngineGroup>> groups;
+  const double spin_seconds = useful_spin(here * per_worker);
+  auto groups = engine_internal::open_groups(runtime, engine, name, per_worker);
   std::vector<std::string> mine, names;
-  for (int i = 0; i < per_worker; ++i) {
-    groups.push_back(std::make_unique<EngineGroup>(engine));
-    mine.push_back(groups.back()->address());
-  }
+  for (const auto& group : groups) mine.push_back(group->address());
   const auto addresses = engine_internal::exchange_addresses(runtime, name, mine);
   const int size = int(addresses.size());
   for (int r = 0; r < size; ++r)
