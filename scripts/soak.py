@@ -42,6 +42,8 @@ import sys
 import tempfile
 import time
 
+from limits_test import sanitizer_of
+
 ABORTED = re.compile(r"terminate called|core dumped|Segmentation fault|Sanitizer|runtime error:|"
                      r"double free|pure virtual")
 LOST_AFTER = 6  # seconds
@@ -211,11 +213,7 @@ class Soak:
         self.environment = dict(os.environ, SOAK=self.marker, TMPDIR=str(self.temporary),
                                 OMP_NUM_THREADS="1", OMP_WAIT_POLICY="passive",
                                 DISTRIBUTE_LOST_AFTER=str(LOST_AFTER))
-        if "asan" in arguments.build:  # its quarantine grows up to 256 MB, which is no leak
-            self.environment["ASAN_OPTIONS"] = "quarantine_size_mb=4:allocator_may_return_null=1"
-        if "tsan" in arguments.build:
-            supp = pathlib.Path(__file__).resolve().parent.parent / "tests/support/tsan.supp"
-            self.environment["TSAN_OPTIONS"] = f"suppressions={supp}"
+        self.environment.update(sanitizer_of(self.bin)[1])
         self.failures, self.samples, self.thawed, self.held = [], [], [], []
         self.counts = collections.Counter()
         self.shared_memory_before = set(os.listdir("/dev/shm"))

@@ -116,8 +116,8 @@ TEST_CASE("an error in the input loses no element of the buffer", "[data][shuffl
   CHECK(sorted(got) == Numbers{0, 1, 2, 4, 5});
 }
 
-/// Sets `ulimit -v` so that a twentieth of what is in use is left, and waits until the library knows;
-/// false: without a limit again.
+/// Sets `ulimit -v` so that a twentieth of what is in use is left, and waits until the library
+/// knows; false: without a limit again.
 static void leave_little_memory(bool little) {
   rlimit limit{};
   ::getrlimit(RLIMIT_AS, &limit);
