@@ -307,7 +307,7 @@ TEST_CASE("a worker with fewer cores than the others is named",
   group.limit("10000");  // a tenth of a core
   {
     ProcessCluster cluster(
-        cluster_options(2, {"--model=tutorial", "--batch_size=2", "--steps=1000000"}));
+        cluster_options(2, {"--model=tutorial", "--batch_size=8", "--steps=1000000"}));
     for (const int worker : {0, 1}) cluster.expect_failure({"worker", worker});
     cluster.wait_for_output({"worker", 0}, "step 100 ");
     group.take(cluster.pid({"worker", 1}));
