@@ -145,7 +145,7 @@ TEST_CASE("with little memory", "[.little_memory]") {
   Iterator it = shuffled.iterator();
   Numbers got = take(it, 50);  // with all of the buffer
   leave_little_memory(true);
-  for (const int64_t number : take(it, 150)) got.push_back(number);
+  for (const int64_t number : take(it, 200)) got.push_back(number);
   leave_little_memory(false);
   const Tensor position = it.state();
   const Numbers rest = take(it, 400);

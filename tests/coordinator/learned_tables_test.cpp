@@ -125,7 +125,7 @@ DISTRIBUTE_CLUSTER_MAIN(tables_adapted_late) {
 }
 
 TEST_CASE("workers use the tables that the coordinator adapts after they have joined",
-          "[preprocessing][learned][multiproc]") {
+          "[coordinator][learned_tables][multiproc]") {
   ProcessCluster cluster({.workers = 2,
                           .parameter_servers = 1,
                           .chief = true,
@@ -157,7 +157,7 @@ DISTRIBUTE_CLUSTER_MAIN(tables_never_adapted) {
 }
 
 TEST_CASE("a worker whose coordinator never adapts its table says so",
-          "[preprocessing][learned][multiproc]") {
+          "[coordinator][learned_tables][multiproc]") {
   ProcessCluster cluster(
       {.workers = 1,
        .parameter_servers = 1,
@@ -174,7 +174,7 @@ TEST_CASE("a worker whose coordinator never adapts its table says so",
 }
 
 // As in Keras: "Table not initialized".
-TEST_CASE("a table that has learned nothing is an error", "[preprocessing][learned]") {
+TEST_CASE("a table that has learned nothing is an error", "[coordinator][learned_tables]") {
   const Tensor words = pre::strings_tensor({"a"});
   check_throws<FailedPreconditionError>([&] { pre::StringLookup()(words); }, "call adapt() first");
   check_throws<FailedPreconditionError>([&] { pre::TextVectorization()(words); }, "adapt() first");
