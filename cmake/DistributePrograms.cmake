@@ -73,7 +73,7 @@ function(distribute_teaching_program target file)
   # An executable's -fPIE would not fit the library's precompiled header, -fPIC does.
   distribute_reuse_precompiled(${target})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fPIC>)
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang>:-fPIC>)
 endfunction()
 foreach(example IN LISTS examples)
   file(GLOB sources CONFIGURE_DEPENDS examples/${example}/*.cpp)

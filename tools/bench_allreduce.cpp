@@ -174,7 +174,8 @@ std::vector<AllReduceTime> time_size(const Measured& measured, int64_t bytes,
   std::vector<std::function<void()>> rounds;
   for (const auto& [name, group] : measured.groups) {
     check_sum(*group, numbers, count);
-    rounds.push_back([&, group] { group->all_reduce(numbers.data(), count, DType::Float32); });
+    rounds.push_back(
+        [&, group = group] { group->all_reduce(numbers.data(), count, DType::Float32); });
   }
   if (raw) rounds.push_back([&] { (*raw)(); });
   auto times = time_rounds(first, options.seconds, rounds);

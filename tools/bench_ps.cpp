@@ -92,8 +92,8 @@ class RawPeer {
  public:
   RawPeer(RankProcesses& processes, int64_t bytes) : bytes_(size_t(bytes), std::byte{1}) {
     auto [here, there] = loopback_connection();
-    processes.start([&, other = &there] {
-      here.close();
+    processes.start([&, mine = &here, other = &there] {
+      mine->close();
       for (;;) {
         write(*other);
         read(*other);

@@ -27,7 +27,7 @@ inline nn::Sequential book_model() {
                        .name = name});
   };
   nn::Sequential model(conv("conv1", 32), nn::MaxPool2D({.name = "pool1"}), conv("conv2", 64),
-                       nn::MaxPool2D({.name = "pool2"}), nn::Flatten({.name = "flatten"}),
+                       nn::MaxPool2D({.name = "pool2"}), nn::Flatten("flatten"),
                        nn::Dense({.units = 500, .activation = nn::relu, .name = "fc1"}),
                        logits_layer());
   model.set_name_in_path(false);
@@ -38,7 +38,7 @@ inline nn::Sequential book_model() {
 inline nn::Sequential tutorial_model() {
   nn::Sequential model(
       nn::Conv2D({.filters = 32, .kernel_size = 3, .activation = nn::relu, .name = "conv1"}),
-      nn::MaxPool2D({.name = "pool1"}), nn::Flatten({.name = "flatten"}),
+      nn::MaxPool2D({.name = "pool1"}), nn::Flatten("flatten"),
       nn::Dense({.units = 128, .activation = nn::relu, .name = "fc1"}), logits_layer());
   model.set_name_in_path(false);
   return model;
