@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs every check and test of the project; the last line counts them.
 # Usage: scripts/test.sh [stage...]     without stages: all of all_stages. Of the headers headers and
-#        budgets take a twentieth and the newest; all_headers and all_budgets take them all (12 minutes)
+#        budgets take a twentieth and the newest, of the whole_programs compile_checks takes one;
+#        all_headers, all_budgets and all_whole_programs take them all (12 and 6 minutes)
 # Logs lie in build/logs. A stage counts as one check, a run of ctest as many as it has tests.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -76,15 +77,28 @@ several_files() {
 }
 # with_cmake: an installed copy, its components, and what goes wrong with them.
 with_cmake() {
-  local place=$PWD/$work/cmake source=examples/three_ways/cmake
-  rm -rf "$place"
-  cmake --install build/ci --prefix "$place/installed" > /dev/null &&
-    cmake -S "$source" -B "$place/build" -G Ninja -DCMAKE_PREFIX_PATH="$place/installed" &&
-    cmake --build "$place/build" --target all trainer_header_only -- -j1 &&
-    python3 tools/check_bodies.py "$place/build/CMakeFiles/trainer_header_only.dir/main.cpp.o" 3000 &&
+  local place=$PWD/$work/cmake
+  configure_consumer "$place" && cmake --build "$place/build" &&
     "$place/build/trainer" examples/mnist_cnn/data "$place/saved" &&
-    "$place/build/trainer_header_only" examples/mnist_cnn/data "$place/saved_header_only" &&
     python3 tests/checks/package_errors.py "$place/installed" "$place"
+}
+header_only_target() {
+  local place=$PWD/$work/header_only_target
+  configure_consumer "$place" && cmake --build "$place/build" --target trainer_header_only &&
+    python3 tools/check_bodies.py "$place/build/CMakeFiles/trainer_header_only.dir/main.cpp.o" 3000 &&
+    "$place/build/trainer_header_only" examples/mnist_cnn/data "$place/saved"
+}
+# configure_consumer <place>: the example with CMake, on an installed copy of its own.
+configure_consumer() {
+  rm -rf "$1"
+  cmake --install build/ci --prefix "$1/installed" > /dev/null &&
+    cmake -S examples/three_ways/cmake -B "$1/build" -G Ninja -DCMAKE_PREFIX_PATH="$1/installed"
+}
+# Each compiles all bodies once more. A run takes one of them, another one after every commit.
+whole_programs=(one_file one_file_clang several_files header_only_target)
+all_whole_programs() {
+  local program
+  for program in "${whole_programs[@]}"; do "$program" || return 1; done
 }
 # consumer_within <name>: a project that takes the sources in.
 consumer_within() {
@@ -96,7 +110,8 @@ consumer_subdirectory() { consumer_within subdirectory; }
 consumer_kernels() { consumer_within kernels; }
 # Side by side, as many as there are cores.
 compile_checks() {
-  local checks=(budgets one_file several_files every_body one_file_clang two_units headers with_cmake
+  local turn=$(($(git rev-list --count HEAD 2> /dev/null || echo 0) % ${#whole_programs[@]}))
+  local checks=("${whole_programs[turn]}" budgets every_body two_units headers with_cmake
     consumer_kernels consumer_subdirectory)
   local check failed=0 result seconds
   for check in "${checks[@]}"; do
