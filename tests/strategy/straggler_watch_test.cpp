@@ -52,3 +52,12 @@ TEST_CASE("workers that cost little are not named", "[strategy][straggler_watch]
   CHECK(straggler_text({.worker = 1, .share = 1, .seconds_late = 0.0015, .step_seconds = 0.02}) ==
         "worker 1 was last in 100 % of steps by 1.5 ms on average");
 }
+
+TEST_CASE("a worker whose quota runs out is found though all wait for it alike",
+          "[strategy][straggler_watch]") {
+  CHECK(find_throttled(std::vector<float>{0, 0.02f, 0.9f}, 3, 3) == 2);
+  CHECK(find_throttled(std::vector<float>{0, 0.02f, 0.9f, 0}, 4, 2) == 1);  // two ranks each
+  CHECK(!find_throttled(std::vector<float>{0.7f, 0.8f, 0.9f}, 3, 3));       // all are
+  CHECK(!find_throttled(std::vector<float>{0, 0.1f}, 2, 2));
+  CHECK(!find_throttled(std::vector<float>{0.9f}, 1, 1));
+}

@@ -2,6 +2,7 @@
 /// Finds out which worker the others wait for, and names it in the log and in metrics.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/control_groups.hpp>
 #include <distribute/collective/communicator.hpp>
 
 #include <optional>
@@ -27,8 +28,15 @@ std::optional<Straggler> find_straggler(std::span<const float> seconds, int rank
 /// of the time of all steps.
 std::string straggler_text(const Straggler& straggler);
 
+/// The worker whose quota of CPU time runs out more often than the others': in a fifth of its
+/// periods at least, and twice as often as theirs on average. Such a worker may be stopped while it
+/// sums gradients, too, where all of them look equally late.
+/// Shapes  shares [ranks]: of the periods of each rank, 0 to 1.
+std::optional<int> find_throttled(std::span<const float> shares, int ranks, int workers);
+
 /// Measures from the end of one update to the begin of the next, in which ranks do not wait for
-/// each other, and compares it with the other ranks every kSteps updates. One replica thread.
+/// each other, and compares it with the other ranks every kSteps updates, as how often each one's
+/// quota of CPU time ran out. One replica thread.
 class StragglerWatch {
  public:
   static constexpr int kSteps = 100;
@@ -41,10 +49,18 @@ class StragglerWatch {
 
  private:
   void compare(collective::Communicator& group, int workers);
+  /// Of the periods since the last call; 0 where there is no quota.
+  float throttled_share();
+  /// In metrics and the log; `throttled`: its quota of CPU time is the reason.
+  void tell_late(const Straggler& late, bool throttled);
+  void tell_throttled(int worker, float share);
+  /// Whether it is time to name this worker in the log: once in ten minutes the same one.
+  bool is_news(int worker);
 
   double ended_ = 0;  // the update before; 0: none
   float computed_ = -1;
   std::vector<float> seconds_;
+  std::optional<CpuThrottling> throttling_;  // at the last comparison
   double told_at_ = 0;
   int told_ = -1;  // the worker that was named last
 };

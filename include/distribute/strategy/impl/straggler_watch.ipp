@@ -65,6 +65,27 @@ DISTRIBUTE_INLINE std::string straggler_text(const Straggler& straggler) {
                  ms < 10 ? std::round(10 * ms) / 10 : std::round(ms), " ms on average");
 }
 
+DISTRIBUTE_INLINE std::optional<int> find_throttled(std::span<const float> shares, int ranks,
+                                                    int workers) {
+  if (workers < 2) return std::nullopt;
+  const auto most = std::max_element(shares.begin(), shares.end());
+  const int worker = int(most - shares.begin()) * workers / ranks;
+  double others = 0;
+  for (int rank = 0; rank < ranks; ++rank)
+    if (rank * workers / ranks != worker) others += double(shares[size_t(rank)]);
+  others /= ranks - ranks / workers;
+  if (*most < 0.2f || double(*most) < 2 * others) return std::nullopt;
+  return worker;
+}
+
+DISTRIBUTE_INLINE float StragglerWatch::throttled_share() {
+  // The groups of now: a process may be moved.
+  const auto before = std::exchange(throttling_, ControlGroups().throttling());
+  if (!before || !throttling_ || throttling_->periods <= before->periods) return 0;
+  return float(double(throttling_->throttled - before->throttled) /
+               double(throttling_->periods - before->periods));
+}
+
 DISTRIBUTE_INLINE void StragglerWatch::begin() {
   computed_ = ended_ > 0 ? float(steady_seconds() - ended_) : -1;
 }
@@ -76,28 +97,52 @@ DISTRIBUTE_INLINE void StragglerWatch::end(collective::Communicator& group, int 
 }
 
 DISTRIBUTE_INLINE void StragglerWatch::compare(collective::Communicator& group, int workers) {
-  std::vector<float> all(size_t(group.size()) * kSteps);
-  const std::vector<int64_t> counts(size_t(group.size()), int64_t{kSteps});
-  group.all_gather(seconds_.data(), all.data(), counts, DType::Float32);
+  const auto of_all = [&](const std::vector<float>& mine) {
+    std::vector<float> all(size_t(group.size()) * mine.size());
+    const std::vector<int64_t> counts(size_t(group.size()), int64_t(mine.size()));
+    group.all_gather(mine.data(), all.data(), counts, DType::Float32);
+    return all;
+  };
+  const auto late = find_straggler(of_all(seconds_), group.size(), workers);
+  const std::vector<float> shares = of_all({throttled_share()});
+  const auto throttled = find_throttled(shares, group.size(), workers);
   seconds_.clear();
-  const auto found = find_straggler(all, group.size(), workers);
-  if (!found || group.rank() != 0) return;
-  const std::string text = straggler_text(*found);
-  if (text.empty()) return;
-  monitoring::metrics()
-      .last_steps.get_cell({std::to_string(found->worker)})
-      .increment_by(int64_t(std::lround(found->share * kSteps)));
-  monitoring::metrics()
-      .late_time.get_cell({std::to_string(found->worker)})
-      .increment_by(int64_t(found->share * kSteps * found->seconds_late * 1e9));
+  if (group.rank() != 0) return;
+  if (late && !straggler_text(*late).empty())
+    tell_late(*late, throttled == late->worker);
+  else if (throttled)
+    tell_throttled(*throttled, *std::max_element(shares.begin(), shares.end()));
+}
+
+DISTRIBUTE_INLINE void StragglerWatch::tell_late(const Straggler& late, bool throttled) {
+  const double steps = late.share * kSteps;
+  const std::string worker = std::to_string(late.worker);
+  monitoring::metrics().last_steps.get_cell({worker}).increment_by(int64_t(std::lround(steps)));
+  monitoring::metrics().late_time.get_cell({worker}).increment_by(
+      int64_t(steps * late.seconds_late * 1e9));
+  if (is_news(late.worker))
+    log_warning(
+        "strategy",
+        str_cat(straggler_text(late), ", and the others waited for it: ",
+                throttled ? "its quota of CPU time runs out" : "it may have fewer or busier cores"),
+        {{"worker", late.worker}, {"share", late.share}, {"seconds_late", late.seconds_late}});
+}
+
+DISTRIBUTE_INLINE void StragglerWatch::tell_throttled(int worker, float share) {
+  if (is_news(worker))
+    log_warning(
+        "strategy",
+        str_cat("the quota of CPU time of worker ", worker, " ran out in ",
+                std::lround(100 * share), " % of its periods, and the others waited for it"),
+        {{"worker", worker}, {"throttled_share", share}});
+}
+
+DISTRIBUTE_INLINE bool StragglerWatch::is_news(int worker) {
   const double now = steady_seconds();
-  if (found->worker == told_ && now - told_at_ < 600) return;
-  told_ = found->worker;
+  if (worker == told_ && now - told_at_ < 600) return false;
+  told_ = worker;
   told_at_ = now;
-  log_warning(
-      "strategy",
-      str_cat(text, ", and the others waited for it: it may have fewer or busier cores"),
-      {{"worker", found->worker}, {"share", found->share}, {"seconds_late", found->seconds_late}});
+  return true;
 }
 
 }  // namespace distribute::strategy_internal
