@@ -29,6 +29,13 @@ DISTRIBUTE_INLINE NormShape gradient_pattern_of(const CudnnNormShape& s) {
 
 using Pointers = std::vector<void*>;
 
+/// Two vectors of sums lie one behind the other, and cuDNN takes them at multiples of 16 bytes.
+DISTRIBUTE_INLINE void check_whole_vectors(int64_t channels) {
+  if (channels % 4)
+    throw UnimplementedError(
+        str_cat("sums over channels: cuDNN takes multiples of 4 channels, not ", channels));
+}
+
 /// `count` float32 zeros and room for `behind` more: cuDNN may add to sums instead of writing them.
 DISTRIBUTE_INLINE Array zero_sums(int64_t count, int64_t behind, Device device) {
   Array sums = image_array(DType::Float32, count + behind, device);
@@ -50,9 +57,7 @@ DISTRIBUTE_INLINE void require_pass(Device device, char name, const NormShape& p
 }  // namespace cudnn_internal
 
 DISTRIBUTE_INLINE Array make_channel_sums(int64_t channels, int64_t rows, Device device) {
-  if (channels % 4)
-    throw UnimplementedError(
-        str_cat("sums over channels: cuDNN takes multiples of 4 channels, not ", channels));
+  cudnn_internal::check_whole_vectors(channels);
   Array sums = cudnn_internal::zero_sums(2 * channels, 1, device);
   fill_elements(sums.data<float>() + 2 * channels, device, sizeof(float),
                 std::bit_cast<uint32_t>(float(rows)), 1);
@@ -82,6 +87,7 @@ DISTRIBUTE_INLINE void require_cudnn_norm_passes(const CudnnNormShape& s, Device
   require_pass(device, 'y', pattern_of(s), channels_scaled);
   if (back == CudnnNormWayBack::Whole)
     return require_pass(device, 'N', backward_pattern_of(s, device, false), batch_norm_backward);
+  check_whole_vectors(s.channels);
   require_pass(device, 'u', pattern_of(s), channel_sums);
   require_pass(device, 'U', pattern_of(s), channel_gradient_sums);
   require_pass(device, 'Y', gradient_pattern_of(s), channels_gradient);

@@ -13,6 +13,8 @@
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/unary.hpp>
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace distribute::ops_internal {
@@ -20,7 +22,8 @@ namespace distribute::ops_internal {
 /// What both have: the vectors between the passes.
 class GpuNormPasses : public NormPasses {
  public:
-  explicit GpuNormPasses(const NormPassesInputs& in) : in_(in) {}
+  explicit GpuNormPasses(const NormPassesInputs& in)
+      : in_(in), residual_(std::exchange(in_.residual, Tensor())), has_residual_(residual_) {}
 
   Tensor sums() final { return rows() > 0 && in_.x.channel_sums() ? in_.x.channel_sums() : sum(); }
 
@@ -29,11 +32,12 @@ class GpuNormPasses : public NormPasses {
     vectors_ = gpu_norm_vectors(totals, in_.scale, in_.offset, in_.epsilon);
     // Only a replica without rows has to wait and see whether another has some.
     const bool has_rows = rows() > 0 || totals.data<float>().back() > 0;
-    return {scaled(), vectors_.mean, vectors_.variance, has_rows};
+    const Tensor y = scaled(std::exchange(residual_, Tensor()));
+    return {y, vectors_.mean, vectors_.variance, has_rows};
   }
 
   Tensor gradient_sums(const Backward& backward) final {
-    wants_residual_ = in_.residual && backward.needs(3);
+    wants_residual_ = has_residual_ && backward.needs(3);
     own_ = gradient_sum(stop_gradient(backward.gradient(0)));
     return own_;
   }
@@ -47,20 +51,23 @@ class GpuNormPasses : public NormPasses {
   }
 
  protected:
-  int64_t rows() const { return in_.x.num_elements() / channels(); }
+  int64_t rows() const { return in_.x.num_elements() / std::max<int64_t>(channels(), 1); }
   int64_t channels() const { return in_.x.shape()[-1]; }
   bool has_relu() const { return in_.epilogue == Epilogue::Relu; }
-  const NormPassesInputs in_;
+  NormPassesInputs in_;  // without the residual
   NormVectors vectors_;
   bool wants_residual_ = false;
 
  private:
   virtual Tensor sum() = 0;
-  virtual Tensor scaled() = 0;
+  /// `residual` may be none.
+  virtual Tensor scaled(const Tensor& residual) = 0;
   virtual Tensor gradient_sum(const Tensor& dy) = 0;
   /// dx and the residual's gradient, of the dy before.
   virtual Gradients through(const NormGradientVectors& vectors) = 0;
 
+  Tensor residual_;  // until it is added
+  bool has_residual_;
   Tensor totals_, own_;
 };
 
@@ -80,9 +87,9 @@ class ElementwiseNormPasses final : public GpuNormPasses {
     const Tensor count = fill({1}, float(rows()), DType::Float32, x_.device());
     return concat({columns(x_), columns(square(x_)), count}, 0);
   }
-  Tensor scaled() override {
+  Tensor scaled(const Tensor& residual) override {
     Tensor y = x_ * vectors_.factor + vectors_.shift;
-    if (in_.residual) y = y + converted(in_.residual, DType::Float32);
+    if (residual) y = y + converted(residual, DType::Float32);
     if (has_relu()) y_ = y = nn::relu(y);
     return converted(y, in_.x.dtype());
   }
@@ -120,11 +127,10 @@ class CudnnNormPasses final : public GpuNormPasses {
     return Tensor(in_.x.shape(), in_.x.dtype(), std::move(array));
   }
   Tensor sum() override { return vector(2 * channels() + 1, cudnn_channel_sums(shape_, x_)); }
-  Tensor scaled() override {
-    const Array residual = in_.residual ? cudnn_array(in_.residual) : Array{};
-    const CudnnNormForward forward =
-        cudnn_scale_channels(shape_, x_, vectors_.factor.array(), vectors_.shift.array(),
-                             in_.residual ? &residual : nullptr);
+  Tensor scaled(const Tensor& residual) override {
+    const Array added = residual ? cudnn_array(residual) : Array{};
+    const CudnnNormForward forward = cudnn_scale_channels(
+        shape_, x_, vectors_.factor.array(), vectors_.shift.array(), residual ? &added : nullptr);
     mask_ = forward.mask;
     return images(forward.y);
   }

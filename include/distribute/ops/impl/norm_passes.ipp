@@ -21,7 +21,8 @@ class CpuNormPasses final : public NormPasses {
       : in_(in),
         x_(with_channel_block(direct(in.x))),
         block_(channel_block(x_)),
-        norm_(make_channel_norm(x_, block_, in.scale, in.offset, in.epilogue)) {}
+        norm_(make_channel_norm(x_, block_, in.scale, in.offset, in.epilogue)),
+        has_residual_(in.residual) {}
 
   DISTRIBUTE_INLINE Tensor sums() override;
   DISTRIBUTE_INLINE nn::FusedBatchNorm normalize(const Tensor& totals) override;
@@ -37,13 +38,13 @@ class CpuNormPasses final : public NormPasses {
   DISTRIBUTE_INLINE Tensor both(const std::vector<float>& a, const std::vector<float>& b,
                                 int64_t more) const;
 
-  NormPassesInputs in_;
+  NormPassesInputs in_;  // without the residual once it is added
   Tensor x_, y_;
   ChannelBlock block_;
   ChannelNorm norm_;
   double rows_ = 0;  // of all replicas
   std::optional<NormGradientPasses> back_;
-  bool wants_residual_ = false;
+  bool has_residual_;
 };
 
 DISTRIBUTE_INLINE Tensor CpuNormPasses::both(const std::vector<float>& a,
@@ -81,7 +82,8 @@ DISTRIBUTE_INLINE nn::FusedBatchNorm CpuNormPasses::normalize(const Tensor& tota
     set_channel(norm_, c, float(mean), variances[c], float(in_.epsilon));
   }
   y_ = Tensor::empty(x_.shape(), x_.dtype(), x_.device(), x_.layout());
-  const Tensor other = in_.residual ? in_layout(direct(in_.residual), x_.layout()) : Tensor();
+  const Tensor residual = std::exchange(in_.residual, Tensor());
+  const Tensor other = residual ? in_layout(direct(residual), x_.layout()) : Tensor();
   sum_then_apply(
       block_, [](int64_t, int64_t, LaneSums<float>&) {}, [](int64_t, const LaneSums<double>&) {},
       [&](int64_t group, int64_t piece) {
@@ -100,8 +102,8 @@ DISTRIBUTE_INLINE Tensor CpuNormPasses::gradient_sums(const Backward& backward) 
     in.dy = parts;
   }
   in.want_dx = backward.needs(0);
-  in.want_residual = wants_residual_ = in_.residual && backward.needs(3);
-  if (in_.residual) in.y = y_;
+  in.want_residual = has_residual_ && backward.needs(3);
+  if (has_residual_) in.y = y_;
   back_.emplace(x_, norm_, in);
   return both(back_->sum(), back_->product(), 0);
 }
@@ -130,10 +132,10 @@ DISTRIBUTE_INLINE std::unique_ptr<NormPasses> make_norm_passes(const NormPassesI
 DISTRIBUTE_INLINE nn::FusedBatchNorm normalize_over_replicas(
     const Tensor& x, const Tensor& scale, const Tensor& offset,
     const nn::FusedBatchNormOptions& options) {
-  const auto own = [&](const Tensor& t) {
-    return t ? stop_gradient(brought_to(t, x.device())) : Tensor();
+  const auto own = [&](const Tensor& t) {  // layouts of CPUs stay
+    return t ? stop_gradient(on_gpu(x) ? brought_to(t, x.device()) : t) : Tensor();
   };
-  Tensor images = stop_gradient(x);
+  Tensor images = own(x);
   if (const Tensor sums = x.channel_sums()) images.set_channel_sums(sums);
   const std::shared_ptr<NormPasses> passes = make_norm_passes(
       {images, own(scale), own(offset), own(options.residual), options.epsilon, options.epilogue});
