@@ -224,7 +224,10 @@ speed() {
   # The first run compiles kernels and normalization's plans, which the others find on disk.
   train 120 resnet50 "${common[@]}" "--batch_size=$(pick 256 4)"
   train 60 resnet50 "${common[@]}" "--batch_size=$(pick 256 4)" --cuda_graph=false
-  settings=TF_CUDNN_USE_AUTOTUNE=1 train 60 resnet50 "${common[@]}" "--batch_size=$(pick 256 4)"
+  settings=TF_CUDNN_USE_AUTOTUNE=0 train 60 resnet50 "${common[@]}" "--batch_size=$(pick 256 4)"
+  # Compiles 23 kernels of convolutions, 2 to 4 seconds each, and 16 that scale.
+  settings=DISTRIBUTE_CUDNN_STATISTICS=1 train 100 resnet50 "${common[@]}" \
+    "--batch_size=$(pick 256 4)"
   [[ -n $python ]] && part 60 "PyTorch: ResNet-50, channels_last, bf16, batch 256" \
     "$python" "$root/gpu_baseline.py" resnet50 256 && figures "$kFigures"
   train 60 resnet50 "${common[@]}" "--batch_size=$(pick 512 6)"
@@ -240,6 +243,10 @@ speed() {
     "--batch_size=$(pick 16 2)"
   [[ -n $python ]] && part 60 "PyTorch: the same decoder, bf16, batch 16" \
     "$python" "$root/gpu_baseline.py" decoder 16 && figures "$kFigures"
+  # Two replicas on one card, each with its own batch statistics, then with those of both: the
+  # latter compiles 64 kernels, a second each.
+  train 60 resnet50 "${common[@]}" "--batch_size=$(pick 256 4)" --replicas=2
+  train 100 resnet50 "${common[@]}" "--batch_size=$(pick 256 4)" --replicas=2 --sync_batch_norm
   [[ -n $python ]] && part 110 "PyTorch: the same, compiled" \
     "$python" "$root/gpu_baseline.py" resnet50 256 compiled && figures "$kFigures"
 }

@@ -12,12 +12,15 @@ namespace resnet50 {
 inline std::unique_ptr<distribute::nn::Module> make_model(const Options& o) {
   namespace applications = distribute::nn::applications;
   if (o.common.model == "resnet50")
-    return std::make_unique<applications::ResNet>(
-        applications::ResNetOptions{.classes = o.num_classes, .zero_gamma = o.zero_gamma});
+    return std::make_unique<applications::ResNet>(applications::ResNetOptions{
+        .classes = o.num_classes, .zero_gamma = o.zero_gamma, .synchronized = o.sync_batch_norm});
   if (o.common.model == "resnet9")
-    return std::make_unique<applications::ResNet9>(applications::ResNet9Options{
-        .width = o.width > 0 ? o.width : 64, .classes = o.num_classes});
-  applications::SmallResNetOptions small{.classes = o.num_classes};
+    return std::make_unique<applications::ResNet9>(
+        applications::ResNet9Options{.width = o.width > 0 ? o.width : 64,
+                                     .classes = o.num_classes,
+                                     .synchronized = o.sync_batch_norm});
+  applications::SmallResNetOptions small{.classes = o.num_classes,
+                                         .synchronized = o.sync_batch_norm};
   if (o.common.model == "resnet20") small.blocks = 3;
   if (o.common.model == "resnet10" || o.common.model == "resnet18") {
     small.filters = {64, 128, 256, 512};

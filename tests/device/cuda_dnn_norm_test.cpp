@@ -3,6 +3,7 @@
 // over a stub of the driver (support/driver_shim.c). A plan takes half a second of the processor:
 // the tests take some, with DISTRIBUTE_TEST_EVERY_PLAN=1 all that ResNet-50 uses.
 #include <distribute/base/error.hpp>
+#include <distribute/device/cuda_driver.hpp>
 #include <distribute/device/detail/cuda_dnn_operations.hpp>
 
 #include "../support/catch.hpp"
@@ -31,6 +32,7 @@ TEST_CASE("batch normalization needs cuDNN", "[device][cuda_dnn_norm]") {
 namespace {
 
 using namespace distribute::cudnn_internal;
+using distribute::testing::resnet50_convolutions;
 using distribute::testing::square_convolution;
 
 /// The stub of the driver, loaded before cuDNN asks for one; made once in a process.
@@ -139,7 +141,59 @@ TEST_CASE("a stored plan of batch normalization is not compiled again", "[device
 TEST_CASE("a convolution with statistics has a plan in bfloat16", "[device][cuda_dnn_norm]") {
   if (missing()) return;
   const auto shape = square_convolution(DType::BFloat16, 256, 14, 1024, 256, 1, 1);
-  finished(target_of("h200_deviceprop"), convolution_statistics(shape));
+  CHECK(
+      finished(target_of("h200_deviceprop"), convolution_statistics(shape)).compiled_at_runtime());
+}
+
+TEST_CASE("the passes of a normalization over replicas have plans", "[device][cuda_dnn_norm]") {
+  if (missing()) return;
+  const auto passes = [](const char* target, NormShape shape) {
+    shape.keeps_gated = shape.residual;
+    for (const auto& graph :
+         {channel_sums, channels_scaled, channel_gradient_sums, channels_gradient})
+      CHECK(finished(target_of(target), graph(shape)).compiled_at_runtime());
+  };
+  passes("h100_deviceprop", {DType::BFloat16, 32, 256, 14, 14, true, true});
+  passes("h200_deviceprop", {DType::Float32, 32, 64, 28, 28, true, false});
+}
+
+TEST_CASE("sums over channels have plans that do not depend on timing", "[device][cuda_dnn_norm]") {
+  if (missing()) return;
+  const NormShape norm{DType::BFloat16, 32, 256, 14, 14, true, true};
+  const auto convolution = square_convolution(DType::BFloat16, 32, 14, 256, 64, 1, 1);
+  const CudnnTarget target = target_of("h100_deviceprop");
+  CudnnGraph sums = channel_sums(norm), products = channel_gradient_sums(norm);
+  for (CudnnGraph* graph : {&sums, &products})
+    CHECK(make_plans(target, *graph, {.deterministic = true}).size() == 1);
+  CudnnGraph statistics = convolution_statistics(convolution);
+  CHECK(make_plans(target, statistics, {.deterministic = true}).size() == 1);
+}
+
+TEST_CASE("the next convolution can scale its input in bfloat16, its filters' gradient cannot",
+          "[device][cuda_dnn_norm]") {
+  if (missing()) return;
+  const auto graph_of = [](ConvolutionPass pass) {
+    const auto s = square_convolution(DType::BFloat16, 256, 14, 256, 1024, 1, 1);
+    const auto type = data_type_of(s.dtype);
+    const GraphTensor images = image(type, s.batch, s.in_channels, s.in[0], s.in[1]);
+    CudnnGraph graph;
+    const auto x = graph.add(images);
+    const auto w = graph.add(image(type, s.out_channels, s.in_channels, 1, 1));
+    const auto y = graph.add(image(type, s.batch, s.out_channels, s.out[0], s.out[1]));
+    const auto factor = graph.add(channel_vector(s.in_channels));
+    const auto shift = graph.add(channel_vector(s.in_channels));
+    const auto scaled = graph.add(between(images)), shifted = graph.add(between(images));
+    const auto gated = graph.add(between(images, type));
+    graph.pointwise(CUDNN_POINTWISE_MUL, x, scaled, factor);
+    graph.pointwise(CUDNN_POINTWISE_ADD, scaled, shifted, shift);
+    graph.pointwise(CUDNN_POINTWISE_RELU_FWD, shifted, gated);
+    graph.convolution(pass, s, gated, w, y);
+    return graph;
+  };
+  const CudnnTarget target = target_of("h100_deviceprop");
+  finished(target, graph_of(ConvolutionPass::Forward));
+  CudnnGraph filters = graph_of(ConvolutionPass::Filter);
+  CHECK_THROWS_AS(make_plans(target, filters, {}), UnimplementedError);
 }
 
 TEST_CASE("attention has plans for H100 and H200, with gradients of 16 bits",
@@ -179,6 +233,29 @@ TEST_CASE("every normalization of ResNet-50 has plans", "[device][cuda_dnn_norm]
       }
   }
   CHECK(plans == 64);
+  WARN(compiled << " of " << plans << " plans were compiled when they were made");
+}
+
+TEST_CASE("every convolution and normalization of ResNet-50 has plans with sums apart",
+          "[device][cuda_dnn_norm]") {
+  if (!std::getenv("DISTRIBUTE_TEST_EVERY_PLAN") || missing()) return;
+  int compiled = 0, plans = 0;
+  const auto count = [&](const CudnnTarget& target, CudnnGraph graph) {
+    compiled += finished(target, std::move(graph)).compiled_at_runtime();
+    ++plans;
+  };
+  for (const char* name : {"h100_deviceprop", "h200_deviceprop"}) {
+    const CudnnTarget target = target_of(name);
+    for (const Conv2DShape& shape : resnet50_convolutions(DType::BFloat16, 256, 8))
+      count(target, convolution_statistics(shape));
+    for (NormShape shape : resnet50_norms(DType::BFloat16, 256)) {
+      shape.keeps_gated = shape.residual;
+      for (const auto& graph :
+           {channel_sums, channels_scaled, channel_gradient_sums, channels_gradient})
+        count(target, graph(shape));
+    }
+  }
+  CHECK(plans == 2 * (23 + 4 * 16));
   WARN(compiled << " of " << plans << " plans were compiled when they were made");
 }
 

@@ -1,5 +1,6 @@
 #include <distribute/nn/normalization.hpp>
 #include <distribute/ops/activation.hpp>
+#include <distribute/ops/cast.hpp>
 
 #include "golden_support.hpp"
 #include "two_replicas.hpp"
@@ -77,6 +78,47 @@ TEST_CASE("synchronized batch normalization sees the batches of all replicas",
   parts[0].insert(parts[0].end(), parts[1].begin(), parts[1].end());
   REQUIRE(parts[0].size() == wanted.size());
   for (size_t i = 0; i < wanted.size(); ++i) CHECK(parts[0][i] == Approx(wanted[i]).margin(1e-5));
+}
+
+TEST_CASE("gradients of a synchronized batch normalization are those of the whole batch",
+          "[nn][normalization]") {
+  const nn::ActivationFunction activation =
+      GENERATE(nn::ActivationFunction(nullptr), nn::ActivationFunction(nn::relu));
+  const DType dtype = GENERATE(DType::Float32, DType::BFloat16, DType::Float16);
+  const Tensor x = golden_input({6, 4}), residual = x * x - 0.4f, weights = x - 0.5f * x * x + 0.3f;
+  const auto layer = [&](bool synchronized) {
+    nn::BatchNormalization made({.synchronized = synchronized, .activation = activation});
+    made.set_dtype_policy(nn::Policy(dtype == DType::Float32    ? "float32"
+                                     : dtype == DType::BFloat16 ? "mixed_bfloat16"
+                                                                : "mixed_float16"));
+    made.ensure_built(x.shape());
+    return made;
+  };
+  const auto gradients = [&](nn::BatchNormalization& norm, int64_t begin, int64_t end) {
+    const Tensor own = x.rows(begin, end), side = residual.rows(begin, end);
+    GradientTape tape;
+    tape.watch(own);
+    tape.watch(side);
+    const Tensor gamma = norm.gamma().value(), beta = norm.beta().value();
+    const Tensor y = norm.with_residual(own, side, {.training = true});
+    const Tensor target = reduce_sum(cast(y, DType::Float32) * weights.rows(begin, end));
+    return tape.gradient(target, std::vector<Tensor>{own, side, gamma, beta});
+  };
+  nn::BatchNormalization alone = layer(false), first = layer(true), second = layer(true);
+  const auto whole = gradients(alone, 0, 6);
+  std::vector<Tensor> parts[2];
+  run_two_replicas([&](int replica) {  // uneven parts: two rows and four
+    parts[replica] = replica == 0 ? gradients(first, 0, 2) : gradients(second, 2, 6);
+  });
+  const float margin = dtype == DType::Float32 ? 1e-5f : 4e-2f;
+  for (size_t i = 0; i < 4; ++i) {
+    auto got = parts[0][i].to_vector();
+    const auto more = parts[1][i].to_vector(), wanted = whole[i].to_vector();
+    if (i < 2) got.insert(got.end(), more.begin(), more.end());
+    for (size_t k = 0; k < got.size() && i >= 2; ++k) got[k] += more[k];
+    REQUIRE(got.size() == wanted.size());
+    for (size_t k = 0; k < got.size(); ++k) CHECK(got[k] == Approx(wanted[k]).margin(margin));
+  }
 }
 
 TEST_CASE("layer normalization gives Keras's values and gradients", "[nn][normalization]") {

@@ -73,6 +73,9 @@ constexpr char kResizeRows[] =
 constexpr char kBlendAverages[] =
 #include <distribute/device/kernels/blend_averages.cu.inc>
     ;
+constexpr char kNormVectors[] =
+#include <distribute/device/kernels/norm_vectors.cu.inc>
+    ;
 constexpr char kNumbers[] =
 #include <distribute/device/kernels/numbers.cu.inc>
     ;
@@ -285,6 +288,13 @@ TEST_CASE("every kernel compiles for every architecture", "[ops][gpu_kernels]") 
       "struct BlendAveragesArguments { const float* old[2]; const float* latest[2]; float* out[2]; "
       "int64_t count; float keep; float take; };";
   compiler.check({kBlendAverages, "blend_averages", blend}, 90);
+  const std::string_view vectors =
+      "struct NormVectorsArguments { const float* totals; const float* scale; const float* offset; "
+      "float* mean; float* variance; float* deviation; float* factor; float* shift; int64_t "
+      "channels; float epsilon; }; struct NormGradientVectorsArguments { const float* totals; "
+      "const float* own; const float* all; const float* mean; const float* deviation; const float* "
+      "factor; float* dscale; float* doffset; float* slope; float* constant; int64_t channels; };";
+  compiler.check({kNormVectors, "norm_vectors", vectors}, 90);
   // Those that wait for memory move 16 bytes at once.
   for (const char* kernel : {"avg_pool",
                              "avg_pool_gradient",

@@ -17,6 +17,7 @@
 #include <distribute/strategy/one_device_strategy.hpp>
 
 #include <tests/strategy/gpu_training.hpp>
+#include <tests/support/library_gpu.hpp>
 
 #include <memory>
 
@@ -112,6 +113,18 @@ TEST_CASE("replicas on logical GPUs of one GPU train as those of the CPU",
     REQUIRE(strategy.num_replicas_in_sync() == replicas);
     check_close_results(cpu, train_images(strategy, make, 3));
   }
+}
+
+TEST_CASE("batches normalized over logical GPUs are those of one batch on the CPU",
+          "[strategy][gpu_contract]") {
+  const MakeOptimizer make = [] {
+    return std::make_unique<optim::SGD>(optim::SGDOptions{.learning_rate = 0.05, .momentum = 0.9});
+  };
+  distribute::OneDeviceStrategy whole("/cpu:0");
+  const auto cpu = train_images(whole, make, 3);
+  LibraryGpu gpu;
+  distribute::MirroredStrategy<distribute::GpuDevice> strategy({.num_replicas = 3});
+  check_close_results(cpu, train_images(strategy, make, 3, true));
 }
 
 TEST_CASE("every visible GPU is a replica by default", "[strategy][fake_gpu]") {

@@ -39,12 +39,12 @@ using MakeOptimizer = std::function<std::unique_ptr<optim::Optimizer>()>;
 
 /// Losses of some steps of a small convolutional network, then its variables.
 inline std::vector<Tensor> train_images(distribute::Strategy& strategy, const MakeOptimizer& make,
-                                        int steps) {
+                                        int steps, bool synchronized = false) {
   const auto scope = strategy.scope();
   distribute::random::set_seed(4);
   nn::Sequential model(nn::Conv2D({.filters = 4, .kernel_size = 3, .use_bias = false}),
-                       nn::BatchNormalization(), nn::MaxPool2D(), nn::Flatten(),
-                       nn::Dense({.units = 5}));
+                       nn::BatchNormalization({.synchronized = synchronized}), nn::MaxPool2D(),
+                       nn::Flatten(), nn::Dense({.units = 5}));
   const auto optimizer = make();
   const int replicas = strategy.num_replicas_in_sync();
   const int64_t rows = 12 / replicas;

@@ -30,12 +30,16 @@ class FakeCudnn {
   static inline bool has_norm_backward = true;
   static inline bool adds_gradients = true;  // engines of a norm's way back for dy in two parts
   static inline bool has_attention = true;
+  static inline bool has_passes = true;       // sums over channels and what is made of them
+  static inline bool has_statistics = true;   // convolutions that sum over channels
+  static inline bool has_scaling = true;      // functions of pointwise operations alone
   static inline bool compiler_fails = false;  // of engines that compile when the plan is made
   static inline thread_local cudaStream_t current_stream = nullptr;  // of the one handle
 
   static cudnn_internal::CudnnTable table() {
     alive = plans = executed = 0;
     has_norm_backward = adds_gradients = has_attention = true;
+    has_passes = has_statistics = has_scaling = true;
     compiler_fails = false;
     cudnn_internal::CudnnTable t;
     t.get_version = [] { return size_t{91900}; };
@@ -173,8 +177,14 @@ class FakeCudnn {
     return CUDNN_STATUS_SUCCESS;
   }
 
+  static bool sums_channels(const Node& n) {
+    const auto y = n.tensors.find(CUDNN_ATTR_OPERATION_REDUCTION_YDESC);
+    return y != n.tensors.end() && y->second.dims[0] == 1 && y->second.dims[1] > 1;
+  }
+
   static bool known(const Program& program) {
     int additions = 0;
+    bool scales = true;
     for (const Node& n : *program) {
       const bool pointwise = n.type == CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR;
       const bool convolution =
@@ -186,14 +196,17 @@ class FakeCudnn {
       const bool matrix = n.type == CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR ||
                           n.type == CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR ||
                           n.type == CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR;
-      if (matrix && !has_attention) return false;
-      if (!pointwise && !convolution && !norm && !matrix) return false;
+      const bool statistics = n.type == CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR;
+      if (statistics && !has_statistics) return false;
+      if (matrix && !(sums_channels(n) ? has_passes : has_attention)) return false;
+      if (!pointwise && !convolution && !norm && !matrix && !statistics) return false;
+      scales &= pointwise;
       additions += pointwise && n.mode == CUDNN_POINTWISE_ADD;
       if (n.type == CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR &&
           (!has_norm_backward || (additions > 0 && !adds_gradients)))
         return false;
     }
-    return true;
+    return has_scaling || !scales;
   }
 
   static cudnnStatus_t get(cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,
@@ -409,18 +422,33 @@ class FakeCudnn {
                 x[size_t((m * rows + i) * inner + k)] * y[size_t((m * inner + k) * columns + j)];
     run.write(c);
   }
-  static void reduction(const Node& n, Run& run) {  // of the last axis
+  static void reduction(const Node& n, Run& run) {  // of the axes along which y has one element
     const TensorInfo &x = n.tensors.at(CUDNN_ATTR_OPERATION_REDUCTION_XDESC),
                      &y = n.tensors.at(CUDNN_ATTR_OPERATION_REDUCTION_YDESC);
     const std::vector<float> from = run.read(x);
     auto& to = run.values[y.id];
     const bool largest = n.mode == CUDNN_REDUCE_TENSOR_MAX;
-    to.assign(size_t(y.count()), largest ? -std::numeric_limits<float>::infinity() : 0.0f);
+    // A sum over channels is added to what is there, as atomic additions do.
+    if (sums_channels(n) && !y.is_virtual) to.clear(), run.read(y);
+    to.resize(size_t(y.count()), largest ? -std::numeric_limits<float>::infinity() : 0.0f);
     for (size_t i = 0; i < from.size(); ++i) {
-      float& value = to[i / size_t(x.dims[3])];
+      float& value = to[place_in(y, x, i)];
       value = largest ? std::max(value, from[i]) : value + from[i];
     }
     run.write(y);
+  }
+  static void statistics(const Node& n, Run& run) {
+    const TensorInfo &x = n.tensors.at(CUDNN_ATTR_OPERATION_GENSTATS_XDESC),
+                     &s = n.tensors.at(CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC),
+                     &q = n.tensors.at(CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC);
+    const std::vector<float> from = run.read(x);
+    auto &sums = run.read(s), &squares = run.read(q);
+    for (size_t i = 0; i < from.size(); ++i) {
+      sums[place_in(s, x, i)] += from[i];
+      squares[place_in(q, x, i)] += from[i] * from[i];
+    }
+    run.write(s);
+    run.write(q);
   }
   static void reshape(const Node& n, Run& run) {
     const TensorInfo &x = n.tensors.at(CUDNN_ATTR_OPERATION_RESHAPE_XDESC),
@@ -461,6 +489,7 @@ class FakeCudnn {
     if (n.type == CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR) return matmul(n, run);
     if (n.type == CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR) return reduction(n, run);
     if (n.type == CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR) return reshape(n, run);
+    if (n.type == CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR) return statistics(n, run);
     if (n.type == CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR) return norm(n, run);
     if (n.type == CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR) return norm_backward(n, run);
     const int base = n.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR         ? 0

@@ -12,10 +12,10 @@
 
 namespace distribute {
 
-/// False when the environment variable is "0".
-inline bool env_switch(const char* name) {
+/// False when the environment variable is "0", `otherwise` when it is not there.
+inline bool env_switch(const char* name, bool otherwise = true) {
   const char* value = std::getenv(name);
-  return !value || std::string_view(value) != "0";
+  return value ? std::string_view(value) != "0" : otherwise;
 }
 
 /// The process's one T, which lives from its first use to the end of the process. Every folder

@@ -45,6 +45,7 @@
 #include <distribute/device/impl/cuda_dnn_descriptor.ipp>
 #include <distribute/device/impl/cuda_dnn_graph.ipp>
 #include <distribute/device/impl/cuda_dnn_library.ipp>
+#include <distribute/device/impl/cuda_dnn_norm_passes.ipp>
 #include <distribute/device/impl/cuda_dnn_operations.ipp>
 #include <distribute/device/impl/cuda_dnn_operations_stub.ipp>
 #include <distribute/device/impl/cuda_dnn_patterns.ipp>

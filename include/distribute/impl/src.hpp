@@ -52,6 +52,7 @@
 #include <distribute/device/impl/cuda_dnn_descriptor.ipp>
 #include <distribute/device/impl/cuda_dnn_graph.ipp>
 #include <distribute/device/impl/cuda_dnn_library.ipp>
+#include <distribute/device/impl/cuda_dnn_norm_passes.ipp>
 #include <distribute/device/impl/cuda_dnn_operations.ipp>
 #include <distribute/device/impl/cuda_dnn_operations_stub.ipp>
 #include <distribute/device/impl/cuda_dnn_patterns.ipp>
@@ -202,11 +203,14 @@
 #include <distribute/ops/impl/gpu_batch_norm.ipp>
 #include <distribute/ops/impl/gpu_lines.ipp>
 #include <distribute/ops/impl/gpu_loops.ipp>
+#include <distribute/ops/impl/gpu_norm_passes.ipp>
+#include <distribute/ops/impl/gpu_norm_vectors.ipp>
 #include <distribute/ops/impl/gpu_recurrent.ipp>
 #include <distribute/ops/impl/layer_norm.ipp>
 #include <distribute/ops/impl/map_fn.ipp>
 #include <distribute/ops/impl/matmul.ipp>
 #include <distribute/ops/impl/norm.ipp>
+#include <distribute/ops/impl/norm_passes.ipp>
 #include <distribute/ops/impl/pad.ipp>
 #include <distribute/ops/impl/pool.ipp>
 #include <distribute/ops/impl/random.ipp>

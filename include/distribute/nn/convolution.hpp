@@ -46,12 +46,16 @@ class Conv2D : public Module {
  public:
   /// Throws  InvalidArgumentError for filters < 1 or filters that groups do not divide.
   explicit Conv2D(Conv2DLayerOptions options);
+  /// In front of a BatchNormalization, which in training then takes sums over channels from here
+  /// where the device sums while it convolves (nn::Conv2DOptions::sums_channels).
+  Tensor before_norm(const Tensor& x, CallOptions options = {});
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }
   /// The options that the constructor got.
   const Conv2DLayerOptions& options() const { return options_; }
 
  private:
+  Tensor convolve(const Tensor& x, bool sums_channels);
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;

@@ -52,8 +52,6 @@ class BatchNormalization : public Module {
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   std::string kind() const override { return "batch_normalization"; }
   Tensor normalize(const Tensor& x, const Tensor& residual, CallOptions options);
-  Tensor synchronized_call(const Tensor& x, const Tensor& gamma, const Tensor& beta,
-                           Epilogue epilogue);
   void move(const Tensor& mean, const Tensor& variance);
 
   BatchNormalizationOptions options_;

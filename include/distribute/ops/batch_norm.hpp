@@ -5,6 +5,7 @@
 #include <distribute/device/backend.hpp>
 #include <distribute/tensor/tensor.hpp>
 
+#include <functional>
 #include <initializer_list>
 #include <span>
 
@@ -24,6 +25,10 @@ struct FusedBatchNormOptions {  // options of FusedBatchNorm
   Tensor mean = {}, variance = {};  // [channels], read when not training
   Tensor residual = {};             // as x, added before the epilogue
   Epilogue epilogue = Epilogue::None;
+  /// In training of several replicas: gives the sum over them of a float32 vector. Mean and
+  /// variance are then those of all replicas' rows, and no gradient flows through the two results;
+  /// called once on each way. Empty: this replica's rows alone.
+  std::function<Tensor(const Tensor&)> sum_over_replicas = {};
 };
 
 struct FusedBatchNorm {  // result of fused_batch_norm()

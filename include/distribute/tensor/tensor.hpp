@@ -94,6 +94,11 @@ class Tensor {
   bool unique() const;
   /// For variables: the same memory under a new identity.
   Tensor renamed() const;
+  /// For fused normalization: what the operation that made this tensor has summed over each
+  /// channel, its elements and their squares, then the number of rows, float32 [2 channels + 1];
+  /// else none.
+  Tensor channel_sums() const;
+  void set_channel_sums(const Tensor& sums);
   /// For fused gradients: this tensor came out of a ReLU.
   bool is_relu_output() const;
   void mark_relu_output();

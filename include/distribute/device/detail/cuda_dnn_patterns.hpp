@@ -36,6 +36,19 @@ CudnnGraph batch_norm_forward(const NormShape& shape);
 /// summed; with ReLU then mask, and dy behind it, where that is written: the residual's gradient.
 CudnnGraph batch_norm_backward(const NormShape& shape);
 
+/// The same in passes, between which sums go over replicas, or come from the convolution in front.
+/// A residual may come without ReLU here.
+/// x, sums, sums of squares, over each channel.
+CudnnGraph channel_sums(const NormShape& shape);
+/// y = relu(x * factor + shift + residual): x, y, factor, shift; with ReLU then mask and zero as
+/// above; then residual.
+CudnnGraph channels_scaled(const NormShape& shape);
+/// g is dy behind the gate. x, dy, mean, sums of g, sums of g * (x - mean); with ReLU then mask.
+CudnnGraph channel_gradient_sums(const NormShape& shape);
+/// dx = g * factor + x * slope + constant: x, dy, dx, factor, slope, constant; with ReLU then mask,
+/// and g, where that is written.
+CudnnGraph channels_gradient(const NormShape& shape);
+
 /// Convolution whose epilogue sums y and y * y over each channel, for the batch normalization that
 /// follows: x, w, y, sum, sum of squares. Compiled when the plan is made, but
 /// in float16.

@@ -27,6 +27,9 @@ struct DeviceState {
   bool op_determinism = false;  // tf.config.experimental.enable_op_determinism
   /// Kernels of cuDNN are chosen by measuring them once for each shape.
   bool cudnn_autotune = env_switch("TF_CUDNN_USE_AUTOTUNE");
+  /// cuDNN's convolutions in 16 bits sum for the normalization behind them, where that is asked for
+  /// (nn::Conv2DOptions::sums_channels). Such kernels are compiled for each shape.
+  bool cudnn_statistics = env_switch("DISTRIBUTE_CUDNN_STATISTICS", false);
   Backend* cpu_backend = nullptr;  // null: the fastest built in (device/backend)
 };
 

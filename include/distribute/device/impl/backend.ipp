@@ -14,6 +14,11 @@ DISTRIBUTE_INLINE Backend& backend(DeviceType type) {
   return onednn ? *onednn : eigen_backend();
 }
 
+DISTRIBUTE_INLINE Array Backend::conv2d_with_sums(const Conv2DShape& shape, const Array& x,
+                                                  const Array& w, Array&) {
+  return conv2d(shape, x, w, nullptr, Epilogue::None);
+}
+
 DISTRIBUTE_INLINE void Backend::product_rows(const MatmulShape& shape, const float* a,
                                              const float* b, int64_t begin, int64_t end,
                                              float* rows) {

@@ -6,8 +6,10 @@
 #include <distribute/device/cuda_module.hpp>
 #include <distribute/device/detail/cuda_backend.hpp>
 #include <distribute/device/detail/cuda_blas.hpp>
+#include <distribute/device/detail/cuda_dnn_norm_passes.hpp>
 #include <distribute/device/detail/cuda_dnn_operations.hpp>
 #include <distribute/device/detail/cuda_plain_backend.hpp>
+#include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/detail/kernel_text.hpp>
 #include <distribute/device/kernel_arguments.hpp>
 
@@ -175,6 +177,18 @@ class CudaBackend final : public Backend {
         [&] { return cuda_plain_backend().conv2d(s, x, not_turned(s, w), bias, epilogue); });
   }
 
+  Array conv2d_with_sums(const Conv2DShape& s, const Array& x, const Array& w,
+                         Array& sums) override {
+    const bool wanted = device_state().cudnn_statistics && is_half(s.dtype) && Counts(s).y > 0;
+    if (wanted && cudnn_problem().empty()) try {
+        return forward_with_sums(s, x, w, sums);
+      } catch (const UnimplementedError& error) {
+        if (!told_sums_.exchange(true))
+          log_info("device", str_cat("convolutions do not sum for normalizations: ", error.what()));
+      }
+    return conv2d(s, x, w, nullptr, Epilogue::None);
+  }
+
   Array conv2d_backprop_input(const Conv2DShape& s, const Array& dy, const Array& w) override {
     const Counts counts(s);
     if (counts.y == 0) return zeros(s.dtype, counts.x, dy.buffer->device());
@@ -242,6 +256,16 @@ class CudaBackend final : public Backend {
                         added.buffer ? &added : nullptr, epilogue);
   }
 
+  static Array forward_with_sums(const Conv2DShape& s, const Array& x, const Array& w,
+                                 Array& sums) {
+    if (!wants_padding(s))
+      return cudnn_conv2d_with_sums(s, cuda_aligned(x, Counts(s).x * size_of(s.dtype)),
+                                    turned(s, w), sums);
+    const Padded padded(s);
+    return cudnn_conv2d_with_sums(padded.shape, padded.images(x), padded.filters(turned(s, w)),
+                                  sums);
+  }
+
   /// By cuDNN; by own kernels where it is missing or has none for the shape.
   template <typename Fast, typename Plain>
   Array convolve(const Conv2DShape& s, Fast fast, Plain plain) {
@@ -257,7 +281,7 @@ class CudaBackend final : public Backend {
     return plain();
   }
 
-  std::atomic<bool> told_blas_ = false, told_dnn_ = false;
+  std::atomic<bool> told_blas_ = false, told_dnn_ = false, told_sums_ = false;
 };
 
 }  // namespace cuda_backend_internal

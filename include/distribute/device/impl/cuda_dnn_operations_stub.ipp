@@ -2,6 +2,7 @@
 #if !DISTRIBUTE_HAS_CUDNN
 #include <distribute/base/error.hpp>
 #include <distribute/device/detail/cuda_dnn_attention.hpp>
+#include <distribute/device/detail/cuda_dnn_norm_passes.hpp>
 #include <distribute/device/detail/cuda_dnn_operations.hpp>
 #include <distribute/device/detail/cuda_dnn_recurrent.hpp>
 
@@ -33,6 +34,32 @@ DISTRIBUTE_INLINE CudnnNormBackward cudnn_batch_norm_backward(const CudnnNormSha
                                                               const Array&, const Array&,
                                                               const CudnnNormForward&,
                                                               const Array*) {
+  throw UnavailableError(cudnn_problem());
+}
+DISTRIBUTE_INLINE Array make_channel_sums(int64_t, int64_t, Device) {
+  throw UnavailableError(cudnn_problem());
+}
+DISTRIBUTE_INLINE Array cudnn_conv2d_with_sums(const Conv2DShape&, const Array&, const Array&,
+                                               Array&) {
+  throw UnavailableError(cudnn_problem());
+}
+DISTRIBUTE_INLINE void require_cudnn_norm_passes(const CudnnNormShape&, Device, CudnnNormWayBack) {
+  throw UnavailableError(cudnn_problem());
+}
+DISTRIBUTE_INLINE Array cudnn_channel_sums(const CudnnNormShape&, const Array&) {
+  throw UnavailableError(cudnn_problem());
+}
+DISTRIBUTE_INLINE CudnnNormForward cudnn_scale_channels(const CudnnNormShape&, const Array&,
+                                                        const Array&, const Array&, const Array*) {
+  throw UnavailableError(cudnn_problem());
+}
+DISTRIBUTE_INLINE Array cudnn_channel_gradient_sums(const CudnnNormShape&, const Array&,
+                                                    const Array&, const Array&, const Array&) {
+  throw UnavailableError(cudnn_problem());
+}
+DISTRIBUTE_INLINE CudnnNormBackward cudnn_channels_gradient(const CudnnNormShape&, const Array&,
+                                                            const Array&, const CudnnGradientLines&,
+                                                            const Array&) {
   throw UnavailableError(cudnn_problem());
 }
 DISTRIBUTE_INLINE CudnnAttention cudnn_attention(const CudnnAttentionShape&,

@@ -55,9 +55,12 @@ DISTRIBUTE_INLINE GraphTensor bits(GraphTensor tensor) {
   return tensor;
 }
 
+DISTRIBUTE_INLINE GraphTensor whole_of(const NormShape& s) {
+  return image(data_type_of(s.dtype), s.batch, s.channels, s.height, s.width);
+}
+
 DISTRIBUTE_INLINE CudnnGraph batch_norm_forward(const NormShape& s) {
-  const GraphTensor whole = image(data_type_of(s.dtype), s.batch, s.channels, s.height, s.width);
-  const GraphTensor vector = channel_vector(s.channels);
+  const GraphTensor whole = whole_of(s), vector = channel_vector(s.channels);
   CudnnGraph graph;
   CudnnGraph::NormForward t{};
   t.x = graph.add(whole);
@@ -84,8 +87,7 @@ DISTRIBUTE_INLINE CudnnGraph batch_norm_forward(const NormShape& s) {
 }
 
 DISTRIBUTE_INLINE CudnnGraph batch_norm_backward(const NormShape& s) {
-  const GraphTensor whole = image(data_type_of(s.dtype), s.batch, s.channels, s.height, s.width);
-  const GraphTensor vector = channel_vector(s.channels);
+  const GraphTensor whole = whole_of(s), vector = channel_vector(s.channels);
   CudnnGraph graph;
   CudnnGraph::NormBackward t{};
   t.x = graph.add(whole);
@@ -109,6 +111,75 @@ DISTRIBUTE_INLINE CudnnGraph batch_norm_backward(const NormShape& s) {
     graph.pointwise(CUDNN_POINTWISE_MUL, whole_dy, t.dy, mask);
   }
   graph.batch_norm_backward(t);
+  return graph;
+}
+
+DISTRIBUTE_INLINE CudnnGraph channel_sums(const NormShape& s) {
+  const GraphTensor whole = whole_of(s), vector = channel_vector(s.channels);
+  CudnnGraph graph;
+  const Id x = graph.add(whole), sums = graph.add(vector), squares = graph.add(vector);
+  const Id square = graph.add(between(whole));
+  graph.pointwise(CUDNN_POINTWISE_MUL, x, square, x);
+  graph.reduction(CUDNN_REDUCE_TENSOR_ADD, x, sums);
+  graph.reduction(CUDNN_REDUCE_TENSOR_ADD, square, squares);
+  return graph;
+}
+
+DISTRIBUTE_INLINE CudnnGraph channels_scaled(const NormShape& s) {
+  const GraphTensor whole = whole_of(s), vector = channel_vector(s.channels);
+  CudnnGraph graph;
+  const Id x = graph.add(whole), y = graph.add(whole);
+  const Id factor = graph.add(vector), shift = graph.add(vector);
+  const Id mask = s.relu ? graph.add(bits(whole)) : 0, zero = s.relu ? graph.add(host_scalar()) : 0;
+  const Id residual = s.residual ? graph.add(whole) : 0;
+  const auto next = [&](bool last) { return last ? y : graph.add(between(whole)); };
+  const Id scaled = next(false), shifted = next(!s.relu && !s.residual);
+  graph.pointwise(CUDNN_POINTWISE_MUL, x, scaled, factor);
+  graph.pointwise(CUDNN_POINTWISE_ADD, scaled, shifted, shift);
+  const Id before_relu = s.residual ? next(!s.relu) : shifted;
+  if (s.residual) graph.pointwise(CUDNN_POINTWISE_ADD, shifted, before_relu, residual);
+  if (!s.relu) return graph;
+  graph.pointwise(CUDNN_POINTWISE_RELU_FWD, before_relu, y);
+  graph.pointwise(CUDNN_POINTWISE_CMP_GT, y, mask, zero);
+  return graph;
+}
+
+/// dy behind the gate, where there is one; `gated` is where it goes.
+DISTRIBUTE_INLINE Id behind_gate(CudnnGraph& graph, Id dy, Id mask, Id gated) {
+  if (!mask) return dy;
+  graph.pointwise(CUDNN_POINTWISE_MUL, dy, gated, mask);
+  return gated;
+}
+
+DISTRIBUTE_INLINE CudnnGraph channel_gradient_sums(const NormShape& s) {
+  const GraphTensor whole = whole_of(s), vector = channel_vector(s.channels);
+  CudnnGraph graph;
+  const Id x = graph.add(whole), dy = graph.add(whole), mean = graph.add(vector);
+  const Id sums = graph.add(vector), products = graph.add(vector);
+  const Id mask = s.relu ? graph.add(bits(whole)) : 0;
+  const Id g = behind_gate(graph, dy, mask, s.relu ? graph.add(between(whole)) : 0);
+  const Id centered = graph.add(between(whole)), product = graph.add(between(whole));
+  graph.pointwise(CUDNN_POINTWISE_SUB, x, centered, mean);
+  graph.pointwise(CUDNN_POINTWISE_MUL, g, product, centered);
+  graph.reduction(CUDNN_REDUCE_TENSOR_ADD, g, sums);
+  graph.reduction(CUDNN_REDUCE_TENSOR_ADD, product, products);
+  return graph;
+}
+
+DISTRIBUTE_INLINE CudnnGraph channels_gradient(const NormShape& s) {
+  const GraphTensor whole = whole_of(s), vector = channel_vector(s.channels);
+  CudnnGraph graph;
+  const Id x = graph.add(whole), dy = graph.add(whole), dx = graph.add(whole);
+  const Id factor = graph.add(vector), slope = graph.add(vector), constant = graph.add(vector);
+  const Id mask = s.relu ? graph.add(bits(whole)) : 0;
+  const Id gated = s.relu ? graph.add(s.keeps_gated ? whole : between(whole)) : 0;
+  const Id g = behind_gate(graph, dy, mask, gated);
+  const Id own = graph.add(between(whole)), line = graph.add(between(whole));
+  const Id sum = graph.add(between(whole));
+  graph.pointwise(CUDNN_POINTWISE_MUL, g, own, factor);
+  graph.pointwise(CUDNN_POINTWISE_MUL, x, line, slope);
+  graph.pointwise(CUDNN_POINTWISE_ADD, own, sum, line);
+  graph.pointwise(CUDNN_POINTWISE_ADD, sum, dx, constant);
   return graph;
 }
 

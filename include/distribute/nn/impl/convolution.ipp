@@ -34,11 +34,17 @@ DISTRIBUTE_INLINE void Conv2D::build(const Shape& input) {
   if (options_.use_bias) bias_ = add_weight("bias", {options_.filters}, options_.bias_initializer);
 }
 
-DISTRIBUTE_INLINE Tensor Conv2D::call(const Tensor& x, CallOptions) {
+DISTRIBUTE_INLINE Tensor Conv2D::call(const Tensor& x, CallOptions) { return convolve(x, false); }
+
+DISTRIBUTE_INLINE Tensor Conv2D::before_norm(const Tensor& x, CallOptions options) {
+  return enter(std::span(&x, 1), [&] { return convolve(autocast(x), options.training); });
+}
+
+DISTRIBUTE_INLINE Tensor Conv2D::convolve(const Tensor& x, bool sums_channels) {
   const Tensor bias = bias_ ? bias_.value() : Tensor();
   const Tensor y = conv2d(x, kernel_.value(),
                           {options_.strides, options_.padding, options_.explicit_paddings,
-                           options_.dilation_rate, options_.groups},
+                           options_.dilation_rate, options_.groups, sums_channels},
                           bias, nn_internal::epilogue_of(options_.activation));
   return nn_internal::activate(options_.activation, y);
 }

@@ -120,18 +120,15 @@ DISTRIBUTE_INLINE Tensor BatchNormalization::normalize(const Tensor& x, const Te
   const Tensor beta = nn_internal::value_or_none(beta_);
   const bool training = options.training && trainable();
   const Epilogue epilogue = nn_internal::epilogue_of(options_.activation);
-  const ReplicaContext* replica = get_replica_context();
-  if (training && options_.synchronized && replica && replica->num_replicas_in_sync() > 1) {
-    if (!residual)
-      return nn_internal::activate(options_.activation,
-                                   synchronized_call(x, gamma, beta, epilogue));
-    const Tensor sum = synchronized_call(x, gamma, beta, Epilogue::None) + residual;
-    return options_.activation ? options_.activation(sum) : sum;
-  }
   FusedBatchNormOptions fused{.epsilon = options_.epsilon,
                               .training = training,
                               .residual = residual,
                               .epilogue = epilogue};
+  const ReplicaContext* replica = get_replica_context();
+  if (training && options_.synchronized && replica && replica->num_replicas_in_sync() > 1)
+    fused.sum_over_replicas = [](const Tensor& sums) {
+      return get_replica_context()->all_reduce(ReduceOp::Sum, sums);
+    };
   if (!training) {
     fused.mean = moving_mean_.value();
     fused.variance = moving_variance_.value();
@@ -139,27 +136,6 @@ DISTRIBUTE_INLINE Tensor BatchNormalization::normalize(const Tensor& x, const Te
   const FusedBatchNorm result = fused_batch_norm(x, gamma, beta, fused);
   if (result.has_statistics) move(result.batch_mean, result.batch_variance);
   return nn_internal::activate(options_.activation, result.y);
-}
-
-DISTRIBUTE_INLINE Tensor BatchNormalization::synchronized_call(const Tensor& x, const Tensor& gamma,
-                                                               const Tensor& beta,
-                                                               Epilogue epilogue) {
-  std::vector<int> axes;
-  for (int axis = 0; axis + 1 < x.shape().rank(); ++axis) axes.push_back(axis);
-  // Sums and counts: replicas may have batches of different sizes.
-  const float here = float(x.num_elements() / std::max<int64_t>(x.shape()[-1], 1));
-  const Tensor wide = cast(x, DType::Float32);  // statistics and moving values are float32
-  const std::vector<Tensor> local{reduce_sum(wide, axes), reduce_sum(square(wide), axes),
-                                  Tensor(here)};
-  const std::vector<Tensor> all = get_replica_context()->all_reduce(ReduceOp::Sum, local);
-  const float count = all[2].item<float>();
-  if (count == 0.0f) return x;
-  const Tensor mean = all[0] / count;
-  const Tensor variance = maximum(all[1] / count - square(mean), zeros_like(mean));
-  move(mean, variance);
-  return cast(
-      batch_normalization(wide, mean, variance, beta, gamma, float(options_.epsilon), epilogue),
-      x.dtype());
 }
 
 DISTRIBUTE_INLINE void BatchNormalization::move(const Tensor& mean, const Tensor& variance) {

@@ -65,7 +65,7 @@ DISTRIBUTE_INLINE void ResNet::add_block(const std::string& name, int64_t filter
 
 DISTRIBUTE_INLINE Tensor ResNet::call(const Tensor& x, CallOptions options) {
   const auto apply = [&](const ResNetStep& step, const Tensor& input) {
-    return step.norm(step.convolution(input, options), options);
+    return step.norm(step.convolution->before_norm(input, options), options);
   };
   // The stem's output is not negative, so padding with nothing is padding with zeros.
   Tensor h = max_pool2d(apply(stem_, x), {.ksize = {3, 3},
@@ -75,7 +75,7 @@ DISTRIBUTE_INLINE Tensor ResNet::call(const Tensor& x, CallOptions options) {
   for (const Block& b : blocks_) {
     const Tensor side = b.shortcut.norm ? apply(b.shortcut, h) : h;
     h = apply(b.second, apply(b.first, h));
-    h = b.last.norm->with_residual(b.last.convolution(h, options), side, options);
+    h = b.last.norm->with_residual(b.last.convolution->before_norm(h, options), side, options);
   }
   return predictions_(reduce_mean(h, {1, 2}), options);
 }
@@ -129,12 +129,12 @@ DISTRIBUTE_INLINE void SmallResNet::add_block(const std::string& name, int64_t f
 
 DISTRIBUTE_INLINE Tensor SmallResNet::call(const Tensor& x, CallOptions options) {
   const auto apply = [&](const ResNetStep& step, const Tensor& input) {
-    return step.norm(step.convolution(input, options), options);
+    return step.norm(step.convolution->before_norm(input, options), options);
   };
   Tensor h = apply(stem_, x);
   for (const Block& b : blocks_) {
     const Tensor side = b.shortcut.norm ? apply(b.shortcut, h) : h;
-    const Tensor last = b.second.convolution(apply(b.first, h), options);
+    const Tensor last = b.second.convolution->before_norm(apply(b.first, h), options);
     h = b.second.norm->with_residual(last, side, options);
   }
   return fc_(reduce_mean(h, {1, 2}), options);
@@ -172,7 +172,7 @@ DISTRIBUTE_INLINE ResNet9::Stage ResNet9::add_stage(const std::string& name, int
 
 DISTRIBUTE_INLINE Tensor ResNet9::call(const Tensor& x, CallOptions options) {
   const auto convolve = [&](const ResNetStep& step, const Tensor& input) {
-    return step.convolution(input, options);
+    return step.convolution->before_norm(input, options);
   };
   Tensor h = prep_.norm(convolve(prep_, x), options);
   for (const Stage& stage : stages_) {

@@ -60,4 +60,29 @@ struct NormGradients {
 NormGradients norm_gradients(const Tensor& x, const ChannelNorm& norm,
                              const NormGradientInputs& in);
 
+/// The tensors that a gradient reads and writes, all in the layout of x.
+struct GradientPass {
+  Tensor x, dy, dy2, y;  // dy: x where there is no gradient, its factor is 0 then
+  Tensor g, dx;          // none: not kept, not wanted
+};
+
+/// norm_gradients() through statistics in two passes, between which the sums may be added to those
+/// of other replicas. The norm must outlive it.
+class NormGradientPasses {
+ public:
+  /// Sums; in.dy, in.dmean and in.dvariance: dy alone, at least one part.
+  NormGradientPasses(const Tensor& x, const ChannelNorm& norm, const NormGradientInputs& in);
+  const std::vector<float>& sum() const { return sum_; }
+  const std::vector<float>& product() const { return product_; }
+  /// The gradients of x and of the residual, with the sums over `rows` rows.
+  NormGradients finish(const std::vector<float>& sum, const std::vector<float>& product,
+                       double rows) const;
+
+ private:
+  const ChannelNorm& norm_;
+  GradientPass pass_;
+  Tensor residual_;
+  std::vector<float> sum_, product_;
+};
+
 }  // namespace distribute::ops_internal

@@ -7,6 +7,7 @@
 #include <distribute/ops/detail/channel_norm.hpp>
 #include <distribute/ops/detail/gpu_batch_norm.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
+#include <distribute/ops/detail/norm_passes.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/reshape.hpp>
@@ -259,6 +260,8 @@ DISTRIBUTE_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor&
   check_residual(x, options.residual);
   check_channels("fused_batch_norm", "scale", x, scale);
   check_channels("fused_batch_norm", "offset", x, offset);
+  if (options.training && options.sum_over_replicas)
+    return normalize_over_replicas(x, as_float(scale), as_float(offset), options);
   if (options.training && on_gpu(x))
     if (auto done = cudnn_normalize(x, as_float(scale), as_float(offset), options)) return *done;
   const bool direct = x.dtype() != DType::Float16 && !on_gpu(x);

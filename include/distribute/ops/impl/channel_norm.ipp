@@ -212,12 +212,6 @@ DISTRIBUTE_INLINE void set_line(GradientLines& lines, const ChannelNorm& norm,
   lines.c[c] = float((double(lines.dmean[c]) - factor * sum) / rows);
 }
 
-/// The tensors that a gradient reads and writes, all in the layout of x.
-struct GradientPass {
-  Tensor x, dy, dy2, y;  // dy: x where there is no gradient, its factor is 0 then
-  Tensor g, dx;          // none: not kept, not wanted
-};
-
 /// The gradient's memory for a result, when it is not shared; else fresh memory.
 DISTRIBUTE_INLINE Tensor reused(const Tensor& x, std::span<const Tensor> gradients, size_t part) {
   if (part < gradients.size() && gradients[part].unique() && gradients[part].dtype() == x.dtype() &&
@@ -304,6 +298,49 @@ DISTRIBUTE_INLINE NormGradients norm_gradients(const Tensor& x, const ChannelNor
         });
   });
   return result;
+}
+
+DISTRIBUTE_INLINE NormGradientPasses::NormGradientPasses(const Tensor& x, const ChannelNorm& norm,
+                                                         const NormGradientInputs& in)
+    : norm_(norm), pass_(plan_gradient(x, norm, in)) {
+  const ChannelBlock b = channel_block(x);
+  sum_.resize(size_t(b.channels));
+  product_.resize(size_t(b.channels));
+  if (in.want_residual) residual_ = pass_.g ? pass_.g : in.dy[0];
+  const auto sum = [&](int64_t group, int64_t piece, LaneSums<float>& sums) {
+    with_norm_type(x, [&](auto type) {
+      sum_gradient_piece<decltype(type)>(pass_, b, norm, group, piece, sums);
+    });
+  };
+  const auto finish = [&](int64_t group, const LaneSums<double>& sums) {
+    for (int64_t i = 0; i < b.lanes(group); ++i) {
+      sum_[size_t(group * b.width + i)] = float(sums.first[i]);
+      product_[size_t(group * b.width + i)] = float(sums.second[i]);
+    }
+  };
+  sum_then_apply(b, sum, finish, [](int64_t, int64_t) {});
+}
+
+DISTRIBUTE_INLINE NormGradients NormGradientPasses::finish(const std::vector<float>& sum,
+                                                           const std::vector<float>& product,
+                                                           double rows) const {
+  const size_t padded = sum_.size();
+  if (!pass_.dx) return {{}, residual_, {}, {}};
+  GradientLines lines{norm_.factor, std::vector<float>(padded), std::vector<float>(padded), {}, {}};
+  for (size_t c = 0; c < padded; ++c) {
+    const double factor = norm_.factor[c], rstd = norm_.rstd[c];
+    lines.b[c] = float(-factor * rstd * rstd * product[c] / rows);
+    lines.c[c] = float(-factor * sum[c] / rows);
+  }
+  const ChannelBlock b = channel_block(pass_.x);
+  sum_then_apply(
+      b, [](int64_t, int64_t, LaneSums<float>&) {}, [](int64_t, const LaneSums<double>&) {},
+      [&](int64_t group, int64_t piece) {
+        with_norm_type(pass_.x, [&](auto type) {
+          write_gradient_piece<decltype(type)>(pass_, b, norm_, lines, kNoFloor, group, piece);
+        });
+      });
+  return {pass_.dx, residual_, {}, {}};
 }
 
 }  // namespace distribute::ops_internal

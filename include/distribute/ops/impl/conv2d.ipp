@@ -164,16 +164,17 @@ DISTRIBUTE_INLINE Tensor image_gradient(const Shape& input_shape, const Tensor& 
 
 namespace nn {
 
-DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
-                                const Conv2DOptions& options, const Tensor& bias,
-                                Epilogue epilogue) {
+DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters, const Conv2DOptions& given,
+                                const Tensor& bias, Epilogue epilogue) {
   using namespace ops_internal;
+  Conv2DOptions options = given;
+  options.sums_channels = false;  // not of gradients
   if (const Device device = device_of({x, filters}); lie_apart(x, filters))
-    return conv2d(carried_to(x, device), carried_to(filters, device), options,
+    return conv2d(carried_to(x, device), carried_to(filters, device), given,
                   carried_to(bias, device), epilogue);
   if (const DType own = filter_dtype(x); is_half(own) && !needs_float32(x))
     if (filters.dtype() != own || (bias && bias.dtype() != own))
-      return conv2d(x, cast(filters, own), options, bias ? cast(bias, own) : bias, epilogue);
+      return conv2d(x, cast(filters, own), given, bias ? cast(bias, own) : bias, epilogue);
   const DType type = kernel_dtype(x);
   const Conv2DShape s = conv2d_shape(x.shape(), filters.shape(), options, type);
   if (is_half(x.dtype()) && !computes_as_it_is(x, filters)) {
@@ -183,10 +184,15 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
   check_conv2d_types(x, filters, bias);
   Backend& device = backend(x.device().type);
   const Array ready = device.prepare_filters(s, filters.array());
+  const Array images = converted(x, type).array();
+  const bool sums_channels = given.sums_channels && !bias && epilogue == Epilogue::None;
+  Array sums;
   Tensor y(output_shape(s), type,
-           device.conv2d(s, converted(x, type).array(), ready, bias ? &bias.array() : nullptr,
-                         epilogue));
+           sums_channels
+               ? device.conv2d_with_sums(s, images, ready, sums)
+               : device.conv2d(s, images, ready, bias ? &bias.array() : nullptr, epilogue));
   y = converted(y, x.dtype());
+  if (sums.buffer) y.set_channel_sums(Tensor({2 * s.out_channels + 1}, DType::Float32, sums));
   if (epilogue == Epilogue::Relu) y.mark_relu_output();
   const Tensor gate = epilogue == Epilogue::Relu ? y : Tensor();
   const BackwardFunction gradient = [=](const Backward& b) -> std::vector<Tensor> {

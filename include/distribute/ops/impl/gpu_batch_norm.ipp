@@ -3,11 +3,12 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/device/detail/cuda_backend.hpp>
-#include <distribute/device/detail/cuda_dnn_operations.hpp>
+#include <distribute/device/detail/cuda_dnn_norm_passes.hpp>
 #include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/gpu_batch_norm.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
+#include <distribute/ops/detail/gpu_norm_vectors.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/unary.hpp>
 
@@ -27,21 +28,24 @@ struct CudnnNormCall {
   Tensor mean;  // of the batch
 };
 
-/// The elements as cuDNN reads them, at an address that it takes.
 DISTRIBUTE_INLINE Array cudnn_array(const Tensor& t) {
   return cuda_aligned(t.array(), t.num_elements() * size_of(t.dtype()));
 }
 
-DISTRIBUTE_INLINE CudnnNormShape cudnn_norm_shape(const Tensor& x,
-                                                  const nn::FusedBatchNormOptions& options) {
+DISTRIBUTE_INLINE CudnnNormShape cudnn_norm_shape(const Tensor& x, Epilogue epilogue) {
   const Shape& shape = x.shape();
   CudnnNormShape s{.dtype = x.dtype(), .channels = shape[-1]};
   const bool is_image = shape.rank() == 4;
   s.batch = is_image ? shape[0] : shape.num_elements() / std::max<int64_t>(s.channels, 1);
   if (is_image) s.height = shape[1], s.width = shape[2];
-  s.relu = options.epilogue == Epilogue::Relu;
-  s.residual = bool(options.residual);
+  s.relu = epilogue == Epilogue::Relu;
   return s;
+}
+
+DISTRIBUTE_INLINE void tell_slow_batch_norm(const UnimplementedError& error) {
+  static std::atomic<bool> told = false;
+  if (told.exchange(true)) return;
+  log_warning("ops", str_cat("slow kernels are used for batch normalization: ", error.what()));
 }
 
 /// What gradients of the statistics themselves add to that of x.
@@ -88,11 +92,35 @@ DISTRIBUTE_INLINE std::vector<Tensor> cudnn_norm_gradients(const CudnnNormCall& 
   return gradients;
 }
 
+/// Normalizes with the sums that the operation before has; gives the variance, or none where there
+/// are no sums or no kernels.
+DISTRIBUTE_INLINE Tensor normalize_from_sums(CudnnNormCall& call, const Tensor& bias,
+                                             const Array& residual, double epsilon) {
+  const Tensor sums = call.input.channel_sums();
+  if (!sums) return {};
+  try {
+    require_cudnn_norm_passes(call.shape, call.x.device(), CudnnNormWayBack::Whole);
+  } catch (const UnimplementedError& error) {
+    static std::atomic<bool> told = false;
+    if (!told.exchange(true))
+      log_info("ops", str_cat("normalizations sum what convolutions have summed: ", error.what()));
+    return {};
+  }
+  const NormVectors vectors = gpu_norm_vectors(sums, call.scale, bias, epsilon);
+  call.forward =
+      cudnn_scale_channels(call.shape, cudnn_array(call.x), vectors.factor.array(),
+                           vectors.shift.array(), call.shape.residual ? &residual : nullptr);
+  call.forward.mean = vectors.mean.array();
+  call.forward.inverse_deviation = vectors.inverse_deviation.array();
+  return vectors.variance;
+}
+
 DISTRIBUTE_INLINE nn::FusedBatchNorm run_cudnn_norm(const Tensor& x, const Tensor& scale,
                                                     const Tensor& offset,
                                                     const nn::FusedBatchNormOptions& options) {
   const Device device = x.device();
-  const CudnnNormShape s = cudnn_norm_shape(x, options);
+  CudnnNormShape s = cudnn_norm_shape(x, options.epilogue);
+  s.residual = bool(options.residual);
   const Shape channels{s.channels};
   const auto vector = [&](const Tensor& given, double otherwise) {
     return given ? brought_to(given, device) : fill(channels, otherwise, DType::Float32, device);
@@ -100,14 +128,17 @@ DISTRIBUTE_INLINE nn::FusedBatchNorm run_cudnn_norm(const Tensor& x, const Tenso
   CudnnNormCall call{s, x, brought_to(x, device), vector(scale, 1), {}, {}};
   const Tensor bias = vector(offset, 0), residual = brought_to(options.residual, device);
   const Array added = residual ? cudnn_array(residual) : Array{};
-  call.forward =
-      cudnn_batch_norm(s, cudnn_array(call.x), cudnn_array(call.scale), cudnn_array(bias),
-                       float(options.epsilon), residual ? &added : nullptr);
+  Tensor variance = normalize_from_sums(call, bias, added, options.epsilon);
+  if (!variance) {
+    call.forward =
+        cudnn_batch_norm(s, cudnn_array(call.x), cudnn_array(call.scale), cudnn_array(bias),
+                         float(options.epsilon), residual ? &added : nullptr);
+    const Tensor deviation(channels, DType::Float32, call.forward.inverse_deviation);
+    variance = maximum(reciprocal(square(deviation)) - float(options.epsilon), Tensor(0.0f));
+  }
   call.mean = Tensor(channels, DType::Float32, call.forward.mean);
-  const Tensor deviation(channels, DType::Float32, call.forward.inverse_deviation);
-  const nn::FusedBatchNorm result{
-      Tensor(x.shape(), x.dtype(), call.forward.y), call.mean.renamed(),
-      maximum(reciprocal(square(deviation)) - float(options.epsilon), Tensor(0.0f)), true};
+  const nn::FusedBatchNorm result{Tensor(x.shape(), x.dtype(), call.forward.y), call.mean.renamed(),
+                                  variance, true};
   const Tensor inputs[] = {x, scale, offset, options.residual};
   const Tensor outputs[] = {result.y, result.batch_mean, result.batch_variance};
   record("fused_batch_norm", inputs, outputs, [call](const Backward& backward) {
@@ -128,9 +159,7 @@ DISTRIBUTE_INLINE std::optional<nn::FusedBatchNorm> cudnn_normalize(
   try {
     return run_cudnn_norm(x, scale, offset, options);
   } catch (const UnimplementedError& error) {
-    static std::atomic<bool> told = false;
-    if (!told.exchange(true))
-      log_warning("ops", str_cat("slow kernels are used for batch normalization: ", error.what()));
+    tell_slow_batch_norm(error);
     return std::nullopt;
   }
 }

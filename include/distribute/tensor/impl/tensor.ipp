@@ -29,6 +29,7 @@ struct TensorImpl {
   const DType dtype;
   const Array array;
   const uint64_t id = in_process<TensorIds>().next.fetch_add(1, std::memory_order_relaxed);
+  Tensor channel_sums = {};
   bool relu_output = false;
   bool gated = false;
   std::once_flag plain_once;
@@ -183,6 +184,8 @@ DISTRIBUTE_INLINE DType Tensor::dtype() const { return impl().dtype; }
 DISTRIBUTE_INLINE Device Tensor::device() const { return impl().array.buffer->device(); }
 DISTRIBUTE_INLINE uint64_t Tensor::id() const { return impl().id; }
 DISTRIBUTE_INLINE const Array& Tensor::array() const { return impl().array; }
+DISTRIBUTE_INLINE Tensor Tensor::channel_sums() const { return impl().channel_sums; }
+DISTRIBUTE_INLINE void Tensor::set_channel_sums(const Tensor& sums) { impl_->channel_sums = sums; }
 DISTRIBUTE_INLINE bool Tensor::is_relu_output() const { return impl().relu_output; }
 DISTRIBUTE_INLINE void Tensor::mark_relu_output() { impl_->relu_output = true; }
 DISTRIBUTE_INLINE bool Tensor::is_gated() const { return impl().gated; }
