@@ -56,8 +56,8 @@ void move_raw(RawExchange& one, size_t bytes, short ready) {
   }
 }
 
-void exchange_raw(const std::vector<const net::Socket*>& peers, size_t bytes,
-                  const std::byte* from, std::byte* to) {
+void exchange_raw(const std::vector<const net::Socket*>& peers, size_t bytes, const std::byte* from,
+                  std::byte* to) {
   std::vector<RawExchange> all;
   for (const auto* peer : peers) {
     const size_t offset = all.size() * bytes;

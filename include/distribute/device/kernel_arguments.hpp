@@ -7,6 +7,7 @@
 
 namespace distribute::kernels {
 
+// clang-format off
 DISTRIBUTE_KERNEL_TEXT(
     kArguments,
 
@@ -244,5 +245,6 @@ DISTRIBUTE_KERNEL_TEXT(
       uint64_t numbers[128];
       int32_t count;
     };)
+// clang-format on
 
 }  // namespace distribute::kernels
