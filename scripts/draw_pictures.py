@@ -13,6 +13,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 from floors import ANNEXES, FLOORS  # noqa: E402
+from written import out_of_date, report  # noqa: E402
 
 FOLDER = ROOT / "docs/pictures"
 INK, LINE, PAPER = "#1c2530", "#5b6b7c", "#ffffff"
@@ -242,15 +243,8 @@ def pictures():
 
 
 def main():
-    bad = []
-    for name, picture in pictures().items():
-        path = FOLDER / f"{name}.svg"
-        if "--fix" in sys.argv[1:]:
-            path.write_text(picture.svg())
-        elif not path.exists() or path.read_text() != picture.svg():
-            bad.append(f"docs/pictures/{name}.svg: differs from what scripts/draw_pictures.py --fix writes")
-    print("\n".join(bad) if bad else f"pictures: {len(pictures())} are as the script draws them")
-    return 1 if bad else 0
+    wanted = {FOLDER / f"{name}.svg": picture.svg() for name, picture in pictures().items()}
+    return report(out_of_date(wanted, "scripts/draw_pictures.py"), f"pictures: {len(wanted)} are as the script draws them")
 
 
 if __name__ == "__main__":

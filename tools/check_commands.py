@@ -89,9 +89,9 @@ def programs_of(text):
 def known_flags():
     """Of each trainer: those of all, and those of its own table."""
     def names(table):
-        return set(re.findall(r"^FLAG\([\w:<> ]+, (\w+),", (ROOT / "examples" / table).read_text(), re.M))
-    common = names("common/trainer_flags.inc") | {"help"}
-    return {"mnist_cnn": common} | {name: common | names(f"{name}/{name}_flags.inc")
+        return set(re.findall(r"^FLAG\([\w:<> ]+, (\w+),", (ROOT / table).read_text(), re.M))
+    common = names("examples/common/trainer_flags.inc") | names("tools/cluster_flags.inc") | {"help"}
+    return {"mnist_cnn": common} | {name: common | names(f"examples/{name}/{name}_flags.inc")
                                     for name in ("resnet50", "text_transformer")}
 
 

@@ -13,20 +13,16 @@ Usage: tools/check_docstrings.py             checks
 """
 import json
 import re
-import subprocess
 import sys
 
 from floors import ANNEXES, CORE, INCLUDE, LIBRARY, public_headers
+from tags import tags_of
 
 BUDGET = INCLUDE.parent / "bench/docstrings_budget.json"
-CTAGS = ["ctags", "--language-force=C++", "--kinds-C++=csgfp", "--regex-C++=/^concept (\\w+)/\\1/C,concept/",
-         "--fields=+ansZ", "--output-format=json", "--sort=no", "-f", "-", "-L", "-"]
-
 
 def declarations(lines):
     """(kind, header, line, name) of what stands in public namespaces, without deduction guides."""
-    found = subprocess.run(CTAGS, cwd=LIBRARY, input="\n".join(lines), capture_output=True, text=True, check=True)
-    for tag in map(json.loads, found.stdout.splitlines()):
+    for tag in tags_of(lines, "csgfp"):
         header, line, name = tag["path"], tag["line"], tag["name"]
         scope = tag.get("scope", "")
         if tag["kind"] == "concept":  # which Ctags does not know: the last namespace that began, unless it has ended

@@ -12,6 +12,7 @@ import sys
 
 from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, TRAINER_FLOORS, WORKERS, bodies, files,
                     public_headers, reached, without_gpus)
+from written import out_of_date, report
 
 BY_HAND = ("fwd.hpp",)
 STRATEGY_USERS = INCLUDE.parent / "cmake/strategy_users.txt"
@@ -143,22 +144,13 @@ def pair_problems():
 
 def main():
     texts = expected()
-    if "--fix" in sys.argv[1:]:
-        (LIBRARY / "impl").mkdir(exist_ok=True)
-        for name, text in texts.items():
-            (LIBRARY / name).write_text(text)
-        STRATEGY_USERS.write_text(strategy_users())
-    bad = [*pair_problems(), *cmake_problems()]
-    for name, text in texts.items():
-        if not (LIBRARY / name).exists() or (LIBRARY / name).read_text() != text:
-            bad.append(f"{name} does not fit the files; run tools/check_umbrella.py --fix")
-    if STRATEGY_USERS.read_text() != strategy_users():
-        bad.append("cmake/strategy_users.txt does not fit; run tools/check_umbrella.py --fix")
+    wanted = {LIBRARY / name: text for name, text in texts.items()}
+    bad = [*pair_problems(), *cmake_problems(),
+           *out_of_date({**wanted, STRATEGY_USERS: strategy_users()}, "tools/check_umbrella.py")]
     outside = [*LIBRARY.glob("*.hpp"), *LIBRARY.glob("impl/*")]
     bad += [f"{path.relative_to(INCLUDE)} stands outside of the floors" for path in outside
             if str(path.relative_to(LIBRARY)) not in (*texts, *BY_HAND)]
-    print("\n".join(bad) if bad else "umbrella: every public header and every body is in its place")
-    return 1 if bad else 0
+    return report(bad, "umbrella: every public header and every body is in its place")
 
 
 if __name__ == "__main__":

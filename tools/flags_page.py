@@ -7,12 +7,12 @@ Usage: tools/flags_page.py          fails where the page differs
 import re
 import sys
 
-from floors import INCLUDE
+from written import ROOT, out_of_date, report
 
-ROOT = INCLUDE.parent
 PAGE = ROOT / "docs/flags.md"
-TABLES = {"trainers": ROOT / "examples/common/trainer_flags.inc",
-          **{name: ROOT / f"examples/{name}/{name}_flags.inc" for name in ("resnet50", "text_transformer")}}
+BLOCKS = {"trainers": ["examples/common/trainer_flags.inc", "tools/cluster_flags.inc"],
+          **{name: [f"examples/{name}/{name}_flags.inc"] for name in ("resnet50", "text_transformer")}}
+TABLES = [ROOT / name for names in BLOCKS.values() for name in names]
 HEAD = ["| flag | default | takes | meaning |", "|---|---|---|---|"]
 
 
@@ -91,11 +91,14 @@ def count_of(path):
 
 
 def written(text):
-    for name, path in TABLES.items():
-        lines = table_of(path)
-        rows = sum(line.startswith("| `--") for line in lines)
-        if rows != count_of(path):
-            sys.exit(f"{path}: {count_of(path)} flags, of which {rows} were understood")
+    for name, files in BLOCKS.items():
+        lines = []
+        for path in (ROOT / file for file in files):
+            table = table_of(path)
+            rows = sum(line.startswith("| `--") for line in table)
+            if rows != count_of(path):
+                sys.exit(f"{path}: {count_of(path)} flags, of which {rows} were understood")
+            lines += [*([""] if lines else []), *table]
         begin, end = f"<!-- flags of {name} -->", f"<!-- end of {name} -->"
         if begin not in text or end not in text:
             sys.exit(f"{PAGE}: no block {begin}")
@@ -105,15 +108,8 @@ def written(text):
 
 
 def main():
-    text = PAGE.read_text()
-    right = written(text)
-    if "--fix" in sys.argv[1:]:
-        PAGE.write_text(right)
-    elif right != text:
-        print("docs/flags.md: differs from the tables of flags; run tools/flags_page.py --fix")
-        return 1
-    print(f"flags: {sum(map(count_of, TABLES.values()))} with their rows")
-    return 0
+    bad = out_of_date({PAGE: written(PAGE.read_text())}, "tools/flags_page.py")
+    return report(bad, f"flags: {sum(map(count_of, TABLES))} with their rows")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@
 #include <distribute/platforms/make_cluster.hpp>
 
 #include <absl/strings/ascii.h>
+#include <absl/strings/str_split.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -16,7 +16,6 @@
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -43,14 +42,10 @@ std::string read_text(const std::string& path) {
 std::vector<std::string> read_hosts(const std::string& path) {
   std::vector<std::string> hosts;
   const std::string text = read_text(path);
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    std::string line = text.substr(at, end - at);
-    line.resize(std::min(line.size(), line.find('#')));
-    std::istringstream words(line);
-    std::string host;
-    if (words >> host) hosts.push_back(host);
-    at = end + 1;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    const absl::string_view said = line.substr(0, line.find('#'));
+    const Words words = absl::StrSplit(said, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
+    if (!words.empty()) hosts.push_back(words[0]);
   }
   if (hosts.empty()) throw InvalidArgumentError(path + " names no host");
   return hosts;

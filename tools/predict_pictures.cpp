@@ -5,13 +5,12 @@
 #include <distribute/data/decode_image.hpp>
 #include <distribute/data/example.hpp>
 #include <distribute/data/idx.hpp>
+#include <distribute/data/image_folder.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/path.hpp>
 #include <distribute/io/tfrecord.hpp>
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <iostream>
 #include <optional>
@@ -39,12 +38,6 @@ Kind kind_of(io::FileSystem& files, const std::string& path) {
   // Two zeros, the type of bytes, three axes.
   if (head.starts_with(std::string_view("\0\0\x08\x03", 4))) return Kind::Idx;
   return Kind::Other;
-}
-
-bool has_picture_ending(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return char(std::tolower(c)); });
-  return name.ends_with(".jpg") || name.ends_with(".jpeg") || name.ends_with(".png");
 }
 
 struct Place {
@@ -114,7 +107,7 @@ class Search {
     for (const std::string& name : value_or_throw(files.list_directory(directory))) {
       if (name.starts_with('.')) continue;
       const std::string path = io::join_path(directory, name);
-      if (has_picture_ending(name)) {
+      if (data::is_picture_name(name)) {
         ++count;
         word(path);
       } else if (value_or_throw(files.is_directory(path))) {

@@ -1,8 +1,9 @@
 #include "raw_sockets.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
+#include <distribute/base/status.hpp>
+#include <distribute/net/connect.hpp>
+#include <distribute/net/listener.hpp>
+
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,27 +16,17 @@
 
 namespace distribute_tools {
 
+using namespace distribute;
+
 [[noreturn]] void fail_socket(const char* what) {
   throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
 }
 
-std::pair<distribute::net::Socket, distribute::net::Socket> loopback_connection() {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* any = reinterpret_cast<sockaddr*>(&address);
-  const distribute::net::Socket listener(::socket(AF_INET, SOCK_STREAM, 0), "listener");
-  if (::bind(listener.native(), any, size) != 0 || ::listen(listener.native(), 1) != 0 ||
-      ::getsockname(listener.native(), any, &size) != 0)
-    fail_socket("listen on 127.0.0.1");
-  const int there = ::socket(AF_INET, SOCK_STREAM, 0);
-  if (::connect(there, any, size) != 0) fail_socket("connect to 127.0.0.1");
-  const int here = ::accept(listener.native(), nullptr, nullptr);
-  if (here < 0) fail_socket("accept on 127.0.0.1");
-  const int on = 1;
-  for (int end : {here, there}) ::setsockopt(end, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  return {distribute::net::Socket(here, "127.0.0.1"), distribute::net::Socket(there, "127.0.0.1")};
+std::pair<net::Socket, net::Socket> loopback_connection() {
+  const auto soon = net::Deadline::after_seconds(10);
+  net::Listener listener = value_or_throw(net::Listener::bind({"127.0.0.1", 0}, soon));
+  net::Socket there = value_or_throw(net::connect(listener.address(), soon));
+  return {value_or_throw(listener.accept(soon)), std::move(there)};
 }
 
 /// One peer's share of an exchange.
@@ -65,8 +56,8 @@ void move_raw(RawExchange& one, size_t bytes, short ready) {
   }
 }
 
-void exchange_raw(const std::vector<const distribute::net::Socket*>& peers, size_t bytes,
-                  const std::byte* from, std::byte* to) {
+void exchange_raw(const std::vector<const net::Socket*>& peers, size_t bytes, const std::byte* from,
+                  std::byte* to) {
   std::vector<RawExchange> all;
   for (const auto* peer : peers) {
     const size_t offset = all.size() * bytes;

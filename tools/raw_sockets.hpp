@@ -10,7 +10,7 @@
 namespace distribute_tools {
 
 /// The two ends of a TCP connection over 127.0.0.1.
-/// Throws  std::runtime_error.
+/// Throws  distribute::Error.
 std::pair<distribute::net::Socket, distribute::net::Socket> loopback_connection();
 
 /// Sends `bytes` to every peer and receives as many from each, both directions at once, in one

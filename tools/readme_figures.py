@@ -8,9 +8,8 @@ import json
 import re
 import sys
 
-from floors import INCLUDE
+from written import ROOT, out_of_date, report
 
-ROOT = INCLUDE.parent
 README = ROOT / "README.md"
 BLOCK = re.compile(r"<!-- figures -->\n.*?<!-- end figures -->", re.S)
 
@@ -62,13 +61,8 @@ def main():
     right, count = BLOCK.subn(lambda _: block(json.loads((ROOT / "docs/benchmarks.json").read_text())), text)
     if count != 1:
         sys.exit("README.md: no block <!-- figures -->")
-    if "--fix" in sys.argv[1:]:
-        README.write_text(right)
-    elif right != text:
-        print("README.md: its figures differ from docs/benchmarks.json; run tools/readme_figures.py --fix")
-        return 1
-    print("figures: README.md has those of docs/benchmarks.json")
-    return 0
+    bad = out_of_date({README: right}, "tools/readme_figures.py")
+    return report(bad, "figures: README.md has those of docs/benchmarks.json")
 
 
 if __name__ == "__main__":

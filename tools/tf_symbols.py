@@ -18,9 +18,10 @@ import json
 import re
 import sys
 
-from floors import INCLUDE, LIBRARY, public_headers
+from floors import LIBRARY, public_headers
+from tags import tags_of
+from written import ROOT, out_of_date, report
 
-ROOT = INCLUDE.parent
 LIST, BUDGET = ROOT / "bench/tf_symbols.json", ROOT / "bench/tf_symbols_budget.json"
 NOTES, PAGE, MAP = ROOT / "tools/tf_symbols_notes.json", ROOT / "docs/tf_symbols.md", ROOT / "docs/tf_map.md"
 HEADING = "## Not here"
@@ -90,61 +91,21 @@ def refresh():
 
 # ---- what the headers declare ----------------------------------------------------------------
 
-def matching(text, begin):
-    """The end of the brackets that open at begin."""
-    depth = 0
-    for i in range(begin, len(text)):
-        depth += {"{": 1, "(": 1, "}": -1, ")": -1}.get(text[i], 0)
-        if depth == 0:
-            return i
-    return len(text)
-
-
-def without_inner(text):
-    """Text with the insides of its brackets removed."""
-    out, i = [], 0
-    while i < len(text):
-        out.append(text[i])
-        if text[i] in "{(":
-            end = matching(text, i)
-            out.append(text[end:end + 1])
-            i = end
-        i += 1
-    return "".join(out)
-
-
-def public_part(kind, body):
-    """What programs may call or override, of a class without the insides of its brackets."""
-    out, visible = [], kind != "class"
-    for part in re.split(r"\b(public|protected|private)\s*:(?!:)", body):
-        if part in ("public", "protected", "private"):
-            visible = part != "private"
-        elif visible:
-            out.append(part)
-    return " ".join(out)
-
-
 Class = collections.namedtuple("Class", "headers bases members")
-CLASS = re.compile(r"\b(class|struct|enum class|enum)\s+(?:\[\[\w+\]\]\s*)?(\w+)(?:\s+final)?\s*(?::([^;{}()]*))?\{")
 
 
 def declarations(folders):
     """Classes by name, and headers of functions, constants and aliases by name."""
-    classes, others = {}, collections.defaultdict(set)
-    for header in public_headers(folders):
-        text = (LIBRARY / header).read_text()
-        text = re.sub(r"//[^\n]*|/\*.*?\*/|^\s*#[^\n]*", "", text, flags=re.M | re.S)
-        for match in CLASS.finditer(text):
-            kind, name, bases = match.groups()
-            body = public_part(kind, without_inner(text[match.end():matching(text, match.end() - 1)]))
-            names = set(re.findall(r"\b(\w+)\b", body) if kind.startswith("enum") else
-                        re.findall(r"\b(\w+)\s*(?=[(={;,])", body))
-            old = classes.setdefault(name, Class(set(), set(), set()))
-            old.headers.add(header)
-            old.bases.update(re.findall(r"\b(\w+)\b", bases or ""))
-            old.members.update(names)
-        for name in re.findall(r"\busing\s+(\w+)\s*=|\b(\w+)\s*\(|\b(k[A-Z]\w*)\b", text):
-            others["".join(name)].add(header)
+    classes = collections.defaultdict(lambda: Class(set(), set(), set()))
+    others = collections.defaultdict(set)
+    for tag in tags_of(public_headers(folders), "csgefpmtvx"):
+        name, header, scope = tag["name"], tag["path"], tag.get("scopeKind")
+        others[name].add(header)
+        if tag["kind"] in ("class", "struct", "enum"):
+            classes[name].headers.add(header)
+            classes[name].bases.update(re.findall(r"\w+", tag.get("inherits") or ""))
+        if scope in ("class", "struct", "enum") and tag.get("access") != "private":
+            classes[tag["scope"].rpartition("::")[2]].members.add(name)
     return classes, others
 
 
@@ -306,13 +267,8 @@ def main():
         notes, here = json.loads(NOTES.read_text()), {row.symbol for row in found if row.state == "present"}
         kept = {symbol: note for symbol, note in notes.items() if symbol not in here or note.get("all")}
         wanted[NOTES] = json.dumps(kept, indent=1) + "\n"
-        for path, text in wanted.items():
-            path.write_text(text)
-    else:
-        errors += [f"{path.relative_to(ROOT)}: out of date; run tools/tf_symbols.py --fix"
-                   for path, text in wanted.items() if not path.exists() or path.read_text() != text]
-    print("\n".join(errors if errors else count_lines(table)))
-    return 1 if errors else 0
+    errors = errors or out_of_date(wanted, "tools/tf_symbols.py")
+    return report(errors, "\n".join(count_lines(table)))
 
 
 if __name__ == "__main__":

@@ -102,13 +102,13 @@ ChosenStrategy make_parameter_server(const TrainerOptions& o,
 /// Whether the strategy is one of several tasks, or left to the environment.
 bool asks_cluster(const TrainerOptions& o) {
   return o.strategy.empty() || o.strategy == "multi_worker" || o.strategy == "parameter_server" ||
-         o.cluster.any() || !o.gce_instance_group.empty();
+         o.cluster().any() || !o.gce_instance_group.empty();
 }
 
 }  // namespace
 
 std::unique_ptr<dist::ClusterResolver> cluster_of(const TrainerOptions& o) {
-  if (o.gce_instance_group.empty()) return dist::default_resolver({}, o.cluster).resolver;
+  if (o.gce_instance_group.empty()) return dist::default_resolver({}, o.cluster()).resolver;
   return std::make_unique<dist::GCEClusterResolver>(
       dist::GCEClusterResolverOptions{.project = o.gce_project,
                                       .zone = o.gce_zone,
@@ -120,7 +120,7 @@ std::unique_ptr<dist::ClusterResolver> cluster_of(const TrainerOptions& o) {
 
 bool is_evaluator(const TrainerOptions& o) {
   return asks_cluster(o) && o.gce_instance_group.empty() &&
-         dist::implied_resolver({}, o.cluster).resolver->task_type() ==
+         dist::implied_resolver({}, o.cluster()).resolver->task_type() ==
              dist::TaskType(dist::TaskType::Evaluator);
 }
 

@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include "managed_job.hpp"
+#include "tools/cluster_flags.hpp"
 
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/flags_cluster_resolver.hpp>
@@ -43,11 +44,11 @@ CommandLine command_line;  // of the last parse_options
 bool given(const std::string& flag) { return command_line.count(flag) > 0; }
 
 const std::vector<CommandFlag>& trainer_flags() {
-  static const std::vector<Row<TrainerOptions>> rows = {
+  static const auto rows = with_cluster_flags<TrainerOptions>({
 #define FLAG(type, name, value, rule, help) {#name, &TrainerOptions::name, rule, help},
 #include "trainer_flags.inc"
 #undef FLAG
-  };
+  });
   static const std::vector<CommandFlag> flags(rows.begin(), rows.end());
   return flags;
 }
@@ -79,11 +80,6 @@ namespace {
 
 /// What follows from several flags together.
 void complete(TrainerOptions& o) {
-  o.cluster = {.job_name = o.job_name,
-               .task_index = o.task_index,
-               .ps_hosts = o.ps_hosts,
-               .worker_hosts = o.worker_hosts,
-               .chief_hosts = o.chief_hosts};
   if (o.metrics_port)
     ::setenv("DISTRIBUTE_METRICS_PORT", std::to_string(*o.metrics_port).c_str(), 1);
   if (o.optimizer == "rmsprop" && !given("momentum")) o.momentum = 0;
@@ -96,7 +92,7 @@ void complete(TrainerOptions& o) {
 /// What one flag's rule cannot say.
 std::string problem_between(const TrainerOptions& o) {
   try {
-    if (o.cluster.any()) distribute::FlagsClusterResolver checked(o.cluster);
+    if (o.cluster().any()) distribute::FlagsClusterResolver checked(o.cluster());
   } catch (const distribute::InvalidArgumentError& error) {
     return error.what();
   }
@@ -104,7 +100,7 @@ std::string problem_between(const TrainerOptions& o) {
     for (const char* flag : {"gce_project", "gce_zone", "gce_port", "gce_service"})
       if (given(flag))
         return absl::StrCat("--", flag, " does nothing without --gce_instance_group");
-  if (!o.gce_instance_group.empty() && o.cluster.any())
+  if (!o.gce_instance_group.empty() && o.cluster().any())
     return "--gce_instance_group and the hosts of --worker_hosts and others exclude each other";
   if (o.strategy == "one_device" && o.replicas > 1)
     return absl::StrCat("--strategy=one_device has one replica, not --replicas=", o.replicas);

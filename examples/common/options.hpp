@@ -21,18 +21,21 @@ struct JsonTarget {
 bool AbslParseFlag(absl::string_view text, JsonTarget* target, std::string* error);
 std::string AbslUnparseFlag(const JsonTarget& target);
 
-/// Values of the flags, whose meaning and defaults are in trainer_flags.inc, and what follows.
-struct TrainerOptions {
+/// Values of the flags, whose meaning and defaults are in trainer_flags.inc and, of those of the
+/// base, in tools/cluster_flags.inc, and what follows.
+struct TrainerOptions : distribute::ClusterFlags {
 #define FLAG(type, name, value, rule, help) type name = value;
 #include "trainer_flags.inc"
 #undef FLAG
   bool coupled_decay = false;  // weight decay is part of the gradient, as in Goyal et al. 2017
   std::vector<double> piecewise{0.5, 0.75};  // parts of training after which the rate is a tenth
   std::map<std::string, std::string> more_flags;  // those of one program, which workers agree on
-  distribute::ClusterFlags cluster;  // --job_name, --task_index, ...; instead of TF_CONFIG
+
+  /// --job_name, --task_index, ...; instead of TF_CONFIG.
+  const distribute::ClusterFlags& cluster() const { return *this; }
 };
 
-/// The rows of trainer_flags.inc.
+/// The rows of both tables.
 const std::vector<distribute_tools::CommandFlag>& trainer_flags();
 /// What tasks have to be started with alike, by flag, of those in `table`, which `options` has.
 std::map<std::string, std::string> agreed_values(

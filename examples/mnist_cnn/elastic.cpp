@@ -89,10 +89,5 @@ int run() {
 
 int main(int argc, char** argv) {
   absl::ParseCommandLine(argc, argv);
-  try {
-    return run();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return dist::exit_status(error);
-  }
+  return dist::run_main(run);
 }

@@ -3,6 +3,7 @@
 ///
 ///   mnist_cnn_mirrored --replicas=2
 
+#include <distribute/base/exit_status.hpp>
 #include <distribute/strategy.hpp>
 
 #include <absl/flags/flag.h>
@@ -116,12 +117,8 @@ void restore_without_strategy() {
 
 int main(int argc, char** argv) {
   absl::ParseCommandLine(argc, argv);
-  try {
+  return dist::run_main([] {
     run();
     restore_without_strategy();
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 1;
-  }
+  });
 }

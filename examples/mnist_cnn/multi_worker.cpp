@@ -111,11 +111,5 @@ void run() {
 
 int main(int argc, char** argv) {
   absl::ParseCommandLine(argc, argv);
-  try {
-    run();
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return dist::exit_status(error);
-  }
+  return dist::run_main(run);
 }

@@ -119,7 +119,6 @@
 #include <distribute/optim/nadam.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/optim/optimizer_config.hpp>
-#include <distribute/optim/optimizer_text.hpp>
 #include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/serialization.hpp>

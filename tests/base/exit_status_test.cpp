@@ -23,3 +23,11 @@ TEST_CASE("operators take statuses from 128 for retryable and below for permanen
   CHECK(kExitPreempted == 128 + 15);
   for (int permanent : {kExitFailed, kExitUsage}) CHECK((permanent > 0 && permanent < 128));
 }
+
+TEST_CASE("run_main gives what the body gives, and the status of its exception",
+          "[base][exit_status]") {
+  CHECK(run_main([] {}) == kExitDone);
+  CHECK(run_main([] { return 3; }) == 3);
+  CHECK(run_main([] { throw UnavailableError("a peer is lost"); }) == kExitRetry);
+  CHECK(run_main([]() -> int { throw std::runtime_error("not ours"); }) == kExitFailed);
+}

@@ -8,9 +8,6 @@
 
 using Catch::Matchers::Contains;
 
-#define SKIP_WITHOUT_PROGRAM() \
-  if (!has_program("mnist_cnn")) SKIP("the program was not built")
-
 namespace {
 
 const std::string kDeploy = DISTRIBUTE_SOURCE_DIR "/examples/deploy/";
@@ -37,7 +34,7 @@ const std::string kSrun =
 
 TEST_CASE("Slurm's script trains on the nodes of its step and tries again after a loss",
           "[examples][deploy][slurm][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const ProgramResult run = shell(
       kFakes + fake("srun", kSrun) + fake("scontrol", "echo scontrol $*\n") +
       "export SLURM_JOB_ID=7 PROGRAM=mnist_cnn RUN_DIR=$PWD/run\n"
@@ -52,7 +49,7 @@ TEST_CASE("Slurm's script trains on the nodes of its step and tries again after 
 
 TEST_CASE("Slurm's script for parameter servers makes its own cluster",
           "[examples][deploy][slurm][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   // Five nodes; the boot script is told which one it is on.
   const std::string srun =
       "while [[ $1 == --* ]]; do shift; done\npids=\nscript=$2; shift 2\n"
@@ -71,7 +68,7 @@ TEST_CASE("Slurm's script for parameter servers makes its own cluster",
 }
 
 TEST_CASE("mpirun's ranks meet at the first host", "[examples][deploy][mpi][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const std::string mpirun =
       "echo mpirun \"$@\" > arguments\n"
       "while [[ $1 == -* ]]; do [[ $1 == -x && $2 == *=* ]] && export \"$2\"; shift 2; done\n"
@@ -109,7 +106,7 @@ ProgramResult emr_step(int nodes, const std::string& variables, const std::strin
 
 TEST_CASE("a step of EMR starts a worker on every core node",
           "[examples][deploy][emr][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const ProgramResult run = emr_step(3, "", "");
   INFO(run.out);
   CHECK_THAT(run.out, Contains("workers: 127.0.0.2 127.0.0.3 127.0.0.4") && Contains("ended 0") &&
@@ -119,7 +116,7 @@ TEST_CASE("a step of EMR starts a worker on every core node",
 
 TEST_CASE("a step of EMR gives core nodes the roles of chief and server",
           "[examples][deploy][emr][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const ProgramResult run = emr_step(3, "CHIEFS=1 SERVERS=1", " --strategy=parameter_server");
   INFO(run.out);
   CHECK_THAT(run.out, Contains("workers: 127.0.0.4  servers: 127.0.0.3  chief: 127.0.0.2") &&

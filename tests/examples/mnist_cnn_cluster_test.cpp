@@ -21,9 +21,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-#define SKIP_WITHOUT_PROGRAM() \
-  if (!has_program("mnist_cnn")) SKIP("the program was not built")
-
 /// What must be the same bits.
 struct Result {
   std::string losses, weights, index;
@@ -134,7 +131,7 @@ double weight_difference(const std::string& prefix, const std::string& expected_
 
 TEST_CASE("workers give the bits of one process with as many replicas",
           "[examples][mnist_cnn][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const int workers = GENERATE(1, 2, 3, 4);
   INFO(workers << " workers");
   const Result alone = train_alone(kShort, workers);
@@ -144,7 +141,7 @@ TEST_CASE("workers give the bits of one process with as many replicas",
 
 TEST_CASE("gradients that travel while others are computed give the same bits",
           "[examples][mnist_cnn][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const int workers = GENERATE(2, 4);
   const Words flags{"--model=tutorial", "--batch_size=8", "--steps=8"};
   const std::string alone = weights_alone(flags, workers);
@@ -155,7 +152,7 @@ TEST_CASE("gradients that travel while others are computed give the same bits",
 
 TEST_CASE("workers may have parts of a batch of different size",
           "[examples][mnist_cnn][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   // The gradients of one image and of two lie differently in memory. One process divides the batch
   // otherwise than four workers do, as in TensorFlow, so that its sums have other bits.
   const Words flags{"--model=tutorial", "--batch_size=6", "--steps=8"};
@@ -168,7 +165,7 @@ TEST_CASE("workers may have parts of a batch of different size",
 
 TEST_CASE("two workers with two replicas each follow four replicas, with the same bits on TCP",
           "[examples][mnist_cnn][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const auto alone = column(train_alone(kShort, 4).losses, "loss");
   const Words flags = kShort + Words{"--replicas=2"};
   const Result shared = train_workers(flags, 2);
@@ -179,7 +176,7 @@ TEST_CASE("two workers with two replicas each follow four replicas, with the sam
 
 TEST_CASE("two workers follow TensorFlow's two workers, over shared memory and TCP alike",
           "[examples][mnist_cnn][multiproc][parity]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const auto parity = shared_data("parity"), images = shared_data("mnist");
   if (!parity || !images) SKIP("the parity data are not there");
   const std::string folder = *parity + "/two_workers_book_cnn_sgd";
@@ -206,7 +203,7 @@ TEST_CASE("two workers follow TensorFlow's two workers, over shared memory and T
 
 TEST_CASE("workers learn, and the chief alone writes and prints",
           "[examples][mnist_cnn][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const bool chief = GENERATE(false, true);
   const TemporaryDirectory out;
   // Every task has a directory of its own, so that one can tell who wrote what.
@@ -233,7 +230,7 @@ TEST_CASE("workers learn, and the chief alone writes and prints",
 }
 
 TEST_CASE("the launcher runs mnist_cnn on three workers", "[examples][mnist_cnn][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   if (!has_program("distribute")) SKIP("the launcher was not built");
   const TemporaryDirectory out;
   const ProgramResult run = run_program(
@@ -247,7 +244,7 @@ TEST_CASE("the launcher runs mnist_cnn on three workers", "[examples][mnist_cnn]
 
 TEST_CASE("a timeline holds the steps and collectives of all workers on one clock",
           "[examples][mnist_cnn][multiproc][timeline]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const std::string transport = GENERATE("", "tcp");
   const TemporaryDirectory out;
   auto options = cluster_options(3, kShort);
@@ -291,7 +288,7 @@ TEST_CASE("a timeline holds the steps and collectives of all workers on one cloc
 }
 
 TEST_CASE("a timeline that cannot be written is a warning", "[examples][mnist_cnn][timeline]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const ProgramResult run = run_program("mnist_cnn", kShort + Words{"--strategy=multi_worker"},
                                         "DISTRIBUTE_TIMELINE=/proc/no/trace.json");
   CHECK(run.status == 0);
@@ -301,7 +298,7 @@ TEST_CASE("a timeline that cannot be written is a warning", "[examples][mnist_cn
 
 TEST_CASE("a worker with fewer cores than the others is named",
           "[examples][mnist_cnn][straggler][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const ControlGroup group("cpu", "cpu.cfs_quota_us", "cpu.max");
   if (!group.why_not().empty()) SKIP("" + group.why_not());
   group.limit("10000");  // a tenth of a core

@@ -24,9 +24,6 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-#define SKIP_WITHOUT_PROGRAM() \
-  if (!has_program("mnist_cnn")) SKIP("the program was not built")
-
 /// Small steps, without end.
 const Words kEndless{"--model=tutorial", "--batch_size=6", "--steps=100000000"};
 
@@ -153,7 +150,7 @@ class TakenPort {
 
 TEST_CASE("a worker that is killed or stands still ends the others with its name",
           "[examples][mnist_cnn][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const int asked = rounds_asked_for();
   // Asked for: also while the job starts, with the limits that users have.
   const std::map<std::string, std::string> quick{{"DISTRIBUTE_LOST_AFTER", "2"},
@@ -172,7 +169,7 @@ TEST_CASE("a worker that is killed or stands still ends the others with its name
 
 TEST_CASE("a job that fails leaves the chief's timeline",
           "[examples][mnist_cnn][multiproc][timeline]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory out;
   const std::string path = out / "trace.json";
   lose_one({.workers = 2, .victim = 1, .step = 100}, {{"DISTRIBUTE_TIMELINE", path}});
@@ -188,7 +185,7 @@ TEST_CASE("a job that fails leaves the chief's timeline",
 }
 
 TEST_CASE("an environment that makes no cluster is one line", "[examples][mnist_cnn]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   check_complaint("TF_CONFIG='{\"cluster\": {'", 1, "TF_CONFIG: not valid JSON");
   check_complaint(tf_config(2, "127.0.0.1:1", "127.0.0.1:2"), 1,
                   "The `task_id` 2 exceeds the maximum id of worker");
@@ -216,21 +213,21 @@ TEST_CASE("an environment that makes no cluster is one line", "[examples][mnist_
 }
 
 TEST_CASE("a port that another program uses is named", "[examples][mnist_cnn]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TakenPort port;
   check_complaint("DISTRIBUTE_STARTUP_TIMEOUT=1 " + tf_config(0, port.address(), "127.0.0.1:1"), 1,
                   port.address());
 }
 
 TEST_CASE("a worker whose leader never comes says whom it waited for", "[examples][mnist_cnn]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   check_complaint("DISTRIBUTE_STARTUP_TIMEOUT=1 " + tf_config(1, "127.0.0.1:1", "127.0.0.1:0"), 138,
                   "worker 0 (127.0.0.1:1), the leader, has not answered");
 }
 
 TEST_CASE("workers with different flags end with the difference",
           "[examples][mnist_cnn][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   check_all_say(run_different({{1, "--batch_size=48"}}), "batch_size");
   check_all_say(run_different({{2, "--replicas=2"}}), "replicas per worker differs");
   check_all_say(run_different({{1, "--model=book"}}), "model");
@@ -240,7 +237,7 @@ TEST_CASE("workers with different flags end with the difference",
 
 TEST_CASE("workers with different data end with the difference",
           "[examples][mnist_cnn][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory less;
   const std::string bundled = DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data/";
   for (const std::string kind :
@@ -253,7 +250,7 @@ TEST_CASE("workers with different data end with the difference",
 }
 
 TEST_CASE("a task that is started twice is an error", "[examples][mnist_cnn][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   auto options = cluster_options(3, {"--model=tutorial", "--steps=5"});
   options.command.at(2) =
       "[ $DISTRIBUTE_LOCAL_RANK != 2 ] || "
@@ -274,7 +271,7 @@ TEST_CASE("a task that is started twice is an error", "[examples][mnist_cnn][mul
 }
 
 TEST_CASE("a task with another job's token is refused", "[examples][mnist_cnn][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   auto options = cluster_options(2, {"--model=tutorial", "--steps=5"});
   options.command.at(2) =
       "[ $DISTRIBUTE_LOCAL_RANK = 0 ] || export DISTRIBUTE_JOB_TOKEN=another-than-the-others; exec "
@@ -289,7 +286,7 @@ TEST_CASE("a task with another job's token is refused", "[examples][mnist_cnn][m
 }
 
 TEST_CASE("the classic flags make a cluster, too", "[examples][mnist_cnn][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   auto options = cluster_options(2, {"--model=tutorial", "--steps=5"});
   // Addresses from TF_CONFIG, so that they are free; then as flags.
   options.command.at(2) =

@@ -19,9 +19,6 @@ using Json = nlohmann::json;
 
 namespace {
 
-#define SKIP_WITHOUT_PROGRAM() \
-  if (!has_program("mnist_cnn")) SKIP("the program was not built")
-
 const Words kShort{"--model=tutorial", "--batch_size=24", "--steps=6"};
 
 Words files(const TemporaryDirectory& out) {
@@ -39,7 +36,7 @@ void train(int ranks, const Words& flags) { ProcessCluster(cluster_options(ranks
 }  // namespace
 
 TEST_CASE("three ranks give the bits of three workers", "[examples][mnist_cnn][horovod]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const bool overlapped = GENERATE(false, true);  // --loss_csv asks for the summed gradients
   const TemporaryDirectory ranks, workers;
   const auto losses = [&](const TemporaryDirectory& out) {
@@ -62,7 +59,7 @@ TEST_CASE("three ranks give the bits of three workers", "[examples][mnist_cnn][h
 }
 
 TEST_CASE("training resumes from rank 0's checkpoint", "[examples][mnist_cnn][horovod]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory whole, parts;
   const Words flags{"--model=tutorial", "--batch_size=24", "--api=horovod"};
   train(3, flags + files(whole) + Words{"--steps=6"});
@@ -83,7 +80,7 @@ TEST_CASE("training resumes from rank 0's checkpoint", "[examples][mnist_cnn][ho
 }
 
 TEST_CASE("one rank needs no cluster", "[examples][mnist_cnn][horovod]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory rank, device;
   for (const auto& [out, how] :
        {std::pair{&rank, "--api=horovod"}, std::pair{&device, "--strategy=one_device"}}) {
@@ -109,7 +106,7 @@ TEST_CASE("the launcher starts ranks", "[examples][mnist_cnn][horovod]") {
 }
 
 TEST_CASE("ranks with different flags say which", "[examples][mnist_cnn][horovod]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   ProcessCluster cluster(
       cluster_options(3, kShort + Words{"--api=horovod"}, {{2, "--learning_rate=0.5"}}));
   for (int worker : {0, 1, 2}) cluster.expect_failure({"worker", worker});
@@ -138,7 +135,7 @@ ProcessClusterOptions elastic_ranks(const TemporaryDirectory& out, const Words& 
 
 TEST_CASE("an elastic job goes on without a rank that is killed, and with it again",
           "[examples][mnist_cnn][horovod][elastic]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory elastic, whole;
   const std::string checkpoints = elastic / "ckpt";
   ProcessCluster cluster(elastic_ranks(
@@ -176,7 +173,7 @@ TEST_CASE("an elastic job goes on without a rank that is killed, and with it aga
 
 TEST_CASE("a rank that is told to go leaves the others at work, also when it is the chief",
           "[examples][mnist_cnn][horovod][elastic]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory out;
   ProcessCluster cluster(elastic_ranks(
       out, {"--steps=200", "--save_steps=100", "--checkpoint_dir=" + (out / "ckpt")}));
@@ -194,7 +191,7 @@ TEST_CASE("a rank that is told to go leaves the others at work, also when it is 
 
 TEST_CASE("an elastic rank with other flags is refused",
           "[examples][mnist_cnn][horovod][elastic]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory out;
   auto options = elastic_ranks(out, {"--steps=40"});
   options.command[2] =
@@ -211,7 +208,7 @@ TEST_CASE("an elastic rank with other flags is refused",
 
 TEST_CASE("flags that do not go with the Horovod way are refused",
           "[examples][mnist_cnn][horovod]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const ProgramResult unknown = run_program("mnist_cnn", {"--api=mpi"});
   CHECK(unknown.status == 2);
   CHECK_THAT(unknown.err, Contains("--api=mpi is unknown; it takes strategy, horovod"));

@@ -14,9 +14,6 @@ using namespace mnist_cluster;
 using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
-#define SKIP_WITHOUT_PROGRAM() \
-  if (!has_program("mnist_cnn")) SKIP("the program was not built")
-
 namespace {
 
 const Words kTiny{"--model=tutorial", "--batch_size=6", "--seed=1"};
@@ -57,7 +54,7 @@ void check_all_done(const std::vector<TaskOutcome>& outcomes) {
 
 TEST_CASE("SageMaker starts the container with 'train', files and folders",
           "[examples][mnist_cnn][sagemaker]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const OptMl ml;
   ml.write("resourceconfig.json", R"({"current_host": "algo-1", "hosts": ["algo-1"]})");
   ml.write("hyperparameters.json", R"({"steps": "\"3\"", "learning-rate": "0.01"})");
@@ -76,7 +73,7 @@ TEST_CASE("SageMaker starts the container with 'train', files and folders",
 }
 
 TEST_CASE("SageMaker shows why a job has failed", "[examples][mnist_cnn][sagemaker]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const OptMl ml;
   ml.write("resourceconfig.json", R"({"current_host": "algo-1", "hosts": ["algo-1"]})");
   ml.write("hyperparameters.json", R"({"epoch": "3"})");
@@ -93,7 +90,7 @@ TEST_CASE("SageMaker shows why a job has failed", "[examples][mnist_cnn][sagemak
 
 TEST_CASE("three hosts of SageMaker train together without its toolkit",
           "[examples][mnist_cnn][sagemaker][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   if (!has_namespaces("--mount")) SKIP("no right to make mount namespaces");
   const ProgramResult run = shell(
       "for i in 1 2 3; do echo \"127.0.0.$((i + 1)) algo-$i\" >> hosts\n"
@@ -114,7 +111,7 @@ TEST_CASE("three hosts of SageMaker train together without its toolkit",
 
 TEST_CASE("three worker pools of Vertex AI train together",
           "[examples][mnist_cnn][vertex][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory job;
   auto options = translated(3,
                             "export CLUSTER_SPEC=\"$(echo \"$TF_CONFIG\" | "
@@ -129,7 +126,7 @@ TEST_CASE("three worker pools of Vertex AI train together",
 
 TEST_CASE("outputs that would spoil each other are refused before the first step",
           "[examples][mnist_cnn][vertex]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory job;
   const std::string model = job / "not/yet/model";
   const ProgramResult spoiled =
@@ -145,7 +142,7 @@ TEST_CASE("outputs that would spoil each other are refused before the first step
 }
 
 TEST_CASE("--json alone leaves standard output to the report", "[examples][mnist_cnn]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const ProgramResult run = train({"--steps=2", "--json"});
   CHECK(run.status == 0);
   CHECK(run.out.starts_with("{"));
@@ -155,7 +152,7 @@ TEST_CASE("--json alone leaves standard output to the report", "[examples][mnist
 
 TEST_CASE("a program that trains alone writes its timeline, with and without a job's strategy",
           "[examples][mnist_cnn]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory directory;
   const std::string file = directory / "trace.json";
   const Words two{"--steps=2", "--replicas=2"};
@@ -167,7 +164,7 @@ TEST_CASE("a program that trains alone writes its timeline, with and without a j
 }
 
 TEST_CASE("tasks of a job that is described in part do not train alone", "[examples][mnist_cnn]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   for (const char* environment :
        {"TF_CONFIG='{\"task\": {\"type\": \"ps\", \"index\": 0}}'", "TF_CONFIG='{\"cluster\": {}}'",
         "RANK=1 WORLD_SIZE=2", "SLURM_JOB_ID=7 SLURM_NTASKS=4 SLURM_PROCID=0",
@@ -182,7 +179,7 @@ TEST_CASE("tasks of a job that is described in part do not train alone", "[examp
 }
 
 TEST_CASE("a trial of Vertex AI reports its accuracy", "[examples][mnist_cnn][vertex]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory directory;
   const std::string file = directory / "output.metrics";
   const ProgramResult run = train({"--steps=2"},
@@ -195,7 +192,7 @@ TEST_CASE("a trial of Vertex AI reports its accuracy", "[examples][mnist_cnn][ve
 
 TEST_CASE("nodes of Kubeflow's torch runtime train together",
           "[examples][mnist_cnn][kubernetes][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   // The first worker's address is the master's; the others have none of their own.
   const std::string script =
       "first=$(echo \"$TF_CONFIG\" | sed 's/.*\"worker\": *\\[ *\"\\([^\"]*\\)\".*/\\1/'); "
@@ -207,7 +204,7 @@ TEST_CASE("nodes of Kubeflow's torch runtime train together",
 
 TEST_CASE("pods of an indexed Job find each other when their names appear, and are ready then",
           "[examples][mnist_cnn][kubernetes][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   if (!has_namespaces("--mount")) SKIP("no right to make mount namespaces");
   // Headless service: names that do not resolve until the pods run. Every pod has its own address
   // and the same port.
@@ -238,7 +235,7 @@ TEST_CASE("pods of an indexed Job find each other when their names appear, and a
 
 TEST_CASE("the first process of a container obeys SIGTERM, and saves before it goes",
           "[examples][mnist_cnn][kubernetes]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   if (!has_namespaces("--pid --fork")) SKIP("no right to make process namespaces");
   const bool saves = GENERATE(true, false);
   const std::string flags = saves ? "--checkpoint_dir=ckpt --save_steps=100000000" : "";
@@ -256,7 +253,7 @@ TEST_CASE("the first process of a container obeys SIGTERM, and saves before it g
 
 TEST_CASE("workers save together when a metadata server announces the end",
           "[examples][mnist_cnn][preemption_notice][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   if (!distribute::io::has_http()) SKIP("this build has no libcurl");
   const HttpServer cloud([](const HttpServerRequest& request) -> HttpServerReply {
     return {.body = request.path().ends_with("/preempted") ? "TRUE" : "NONE"};
@@ -276,7 +273,7 @@ TEST_CASE("workers save together when a metadata server announces the end",
 
 TEST_CASE("the chief of a job with parameter servers saves when it is told to go",
           "[examples][mnist_cnn][kubernetes][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory directory;
   auto options = cluster_options(
       2, kTiny + Words{"--strategy=parameter_server", "--steps=100000000", "--save_steps=100000000",
@@ -300,7 +297,7 @@ TEST_CASE("the chief of a job with parameter servers saves when it is told to go
 
 TEST_CASE("an evaluator follows the checkpoints to the last step",
           "[examples][mnist_cnn][kubernetes][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const ProgramResult run = shell(
       // As the operator gives it: the evaluator is listed, too.
       "evaluator='{\"cluster\":{\"chief\":[\"127.0.0.1:1\"],\"evaluator\":[\"127.0.0.1:2\"]},"
@@ -325,7 +322,7 @@ TEST_CASE("an evaluator follows the checkpoints to the last step",
 
 TEST_CASE("tuners find figures in the output only when they are asked for",
           "[examples][mnist_cnn][kubernetes]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const ProgramResult plain = train({"--steps=1"}),
                       lines = train({"--steps=100", "--metric_lines"});
   CHECK_THAT(plain.out, !Contains("="));
@@ -338,7 +335,7 @@ TEST_CASE("tuners find figures in the output only when they are asked for",
 
 TEST_CASE("a task without the job's token says where to put it",
           "[examples][mnist_cnn][kubernetes]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const std::string config =
       "env -u DISTRIBUTE_JOB_TOKEN -u DISTRIBUTE_JOB_TOKEN_FILE "
       "TF_CONFIG='{\"cluster\":{\"worker\":[\"mnist-0.mnist:8470\",\"mnist-1.mnist:8470\"]},"
@@ -351,7 +348,7 @@ TEST_CASE("a task without the job's token says where to put it",
 
 TEST_CASE("an instance group of Compute Engine is the cluster by flags",
           "[examples][mnist_cnn][gce]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   if (!distribute::io::has_http()) SKIP("this build has no libcurl");
   HttpServer cloud{[](const HttpServerRequest& request) -> HttpServerReply {
     const std::string path = request.path();

@@ -20,9 +20,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-#define SKIP_WITHOUT_PROGRAM() \
-  if (!has_program("resnet50")) SKIP("the program was not built")
-
 ProgramResult resnet50(const Words& arguments) {
   return run_program("resnet50", arguments, "OMP_NUM_THREADS=1");
 }
@@ -77,7 +74,7 @@ Result train(const Words& more) {
 
 TEST_CASE("resnet50 trains in both precisions and writes what it promises",
           "[examples][resnet50]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("resnet50");
   const std::string policy = GENERATE("float32", "mixed_bfloat16");
   const TemporaryDirectory out;
   const ProgramResult run =
@@ -94,7 +91,7 @@ TEST_CASE("resnet50 trains in both precisions and writes what it promises",
 }
 
 TEST_CASE("--width scales the channels of a small network", "[examples][resnet50]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("resnet50");
   const auto parameters = [](const Words& model) {
     const TemporaryDirectory out;
     const Words flags{"--image_size=16", "--num_classes=10", "--batch_size=2", "--steps=1",
@@ -113,7 +110,7 @@ TEST_CASE("--width scales the channels of a small network", "[examples][resnet50
 }
 
 TEST_CASE("resnet50's loss falls alike in float32 and bfloat16", "[examples][resnet50]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("resnet50");
   const auto last_loss = [](const std::string& policy) {
     const TemporaryDirectory out;
     const ProgramResult run =
@@ -129,7 +126,7 @@ TEST_CASE("resnet50's loss falls alike in float32 and bfloat16", "[examples][res
 
 TEST_CASE("three workers of resnet50 do what three replicas do",
           "[examples][resnet50][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("resnet50");
   const Words flags{"--steps=6", "--weight_decay=1e-4"};
   const Result replicas = train(flags + Words{"--replicas=3", "--strategy=mirrored"});
   const TemporaryDirectory out;
@@ -144,7 +141,7 @@ TEST_CASE("three workers of resnet50 do what three replicas do",
 
 TEST_CASE("a resumed run of resnet50 ends with the bits of one that was not stopped",
           "[examples][resnet50]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("resnet50");
   const Words common{"--lr_schedule=constant", "--warmup_steps=0", "--ema_decay=0.9"};
   const Result whole = train(common + Words{"--steps=8"});
   const TemporaryDirectory out;
@@ -158,7 +155,7 @@ TEST_CASE("a resumed run of resnet50 ends with the bits of one that was not stop
 
 TEST_CASE("parts of a batch add up to the batch where batch norm sees the same pictures",
           "[examples][resnet50]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("resnet50");
   // Replicas and parts split a batch alike, so their statistics are the same.
   const Words flags{"--steps=3", "--learning_rate=0.01", "--model=resnet18"};
   const auto losses = [&](const Words& more) {
@@ -175,7 +172,7 @@ TEST_CASE("parts of a batch add up to the batch where batch norm sees the same p
 }
 
 TEST_CASE("resnet50 learns CIFAR-10's pictures", "[examples][resnet50][slow]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("resnet50");
   const auto data = shared_data("cifar10");
   if (!data) SKIP("the CIFAR-10 data are not there");
   const TemporaryDirectory out;
@@ -189,7 +186,7 @@ TEST_CASE("resnet50 learns CIFAR-10's pictures", "[examples][resnet50][slow]") {
 }
 
 TEST_CASE("wrong flags of resnet50 give one line and status 2", "[examples][resnet50]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("resnet50");
   check_complaint({"--dataset=mnist"}, 2, "synthetic, tfrecord, folder, cifar10, cifar100");
   check_complaint({"--model=vgg"}, 2, "resnet50, resnet8");
   check_complaint({"--image_size=4"}, 2, "--image_size");
@@ -206,7 +203,7 @@ TEST_CASE("wrong flags of resnet50 give one line and status 2", "[examples][resn
 
 TEST_CASE("resnet50 names the place and the cure when data cannot be used",
           "[examples][resnet50]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("resnet50");
   for (const char* dataset : {"tfrecord", "folder", "cifar10"})
     check_complaint({"--dataset=" + std::string(dataset), "--data_dir=/no/such/place"}, 1,
                     "/no/such/place");

@@ -19,9 +19,6 @@ namespace dist = distribute;
 
 namespace {
 
-#define SKIP_WITHOUT_PROGRAM() \
-  if (!has_program("text_transformer")) SKIP("the program was not built")
-
 constexpr int64_t kContext = 16;
 
 const Words kNetwork{"--layers=1", "--width=16", "--heads=2", "--context=16", "--sample_length=20"};
@@ -103,7 +100,7 @@ void check_complaint(const Words& flags, int status, const std::string& text) {
 
 TEST_CASE("text_transformer learns, reports and samples; its weights give the same sample later",
           "[examples][text]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("text_transformer");
   const SmallText text;
   const TemporaryDirectory out;
   const std::string prompt = "--prompt=And the ";
@@ -138,7 +135,7 @@ TEST_CASE("text_transformer learns, reports and samples; its weights give the sa
 
 TEST_CASE("text_transformer goes on with the bits of a run that was not stopped",
           "[examples][text]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("text_transformer");
   const SmallText text;
   const TemporaryDirectory out;
   const Words flags = text.flags() + Words{"--decay_steps=6"};
@@ -155,7 +152,7 @@ TEST_CASE("text_transformer goes on with the bits of a run that was not stopped"
 
 TEST_CASE("text_transformer computes blocks again, parts of a batch and 16 bits with one result",
           "[examples][text]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("text_transformer");
   const SmallText text;
   const Words flags = text.flags() + Words{"--steps=4", "--warmup_steps=0", "--dropout=0.1"};
   const Result plain = train_alone(flags);
@@ -172,7 +169,7 @@ TEST_CASE("text_transformer computes blocks again, parts of a batch and 16 bits 
 
 TEST_CASE("three workers of text_transformer give the bits of one process with three replicas",
           "[examples][text][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("text_transformer");
   const SmallText text;
   const Words flags = text.flags() + Words{"--steps=4"};
   const Result alone = train_alone(flags + Words{"--replicas=3"});
@@ -183,7 +180,7 @@ TEST_CASE("three workers of text_transformer give the bits of one process with t
 
 TEST_CASE("text_transformer trains on parameter servers, whose chief prints the sample",
           "[examples][text][parameter_server][multiproc]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("text_transformer");
   const bool chief = GENERATE(false, true);
   CAPTURE(chief);
   const SmallText text;
@@ -209,7 +206,7 @@ TEST_CASE("text_transformer trains on parameter servers, whose chief prints the 
 
 TEST_CASE("the SavedModel of text_transformer continues a text as the program does",
           "[examples][text]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("text_transformer");
   const SmallText text;
   const TemporaryDirectory out;
   const ProgramResult run =
@@ -230,7 +227,7 @@ TEST_CASE("the SavedModel of text_transformer continues a text as the program do
 }
 
 TEST_CASE("wrong flags and texts of text_transformer give one line", "[examples][text]") {
-  SKIP_WITHOUT_PROGRAM();
+  SKIP_WITHOUT_PROGRAM("text_transformer");
   check_complaint({"--width=100", "--heads=3"}, 2, "--width=100 must be a multiple of --heads=3");
   check_complaint({"--model=encoder"}, 2, "it takes decoder");
   check_complaint({"--dropout=1"}, 2, "--dropout must be in [0, 1)");

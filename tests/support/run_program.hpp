@@ -1,6 +1,7 @@
 #pragma once
 /// Runs one of the project's programs and catches what it prints.
 
+#include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <cstdlib>
@@ -21,6 +22,10 @@ struct ProgramResult {
 inline bool has_program(const std::string& name) {
   return std::filesystem::exists(std::string(DISTRIBUTE_BINARY_DIR) + "/" + name);
 }
+
+/// Ends a test of a program that was not built.
+#define SKIP_WITHOUT_PROGRAM(name) \
+  if (!has_program(name)) SKIP("the program " name " was not built")
 
 inline std::string shell_quoted(const std::string& word) {
   std::string quoted = "'";

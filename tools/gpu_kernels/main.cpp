@@ -38,7 +38,6 @@ using MakeOptimizer = std::function<std::unique_ptr<optim::Optimizer>()>;
 struct Network {
   MakeModel make;
   dist::Shape images;
-  bool has_penalties = false;
 };
 
 std::unique_ptr<nn::Module> digits_model(int64_t kernel) {

@@ -3,7 +3,9 @@
 
 #include <distribute/base/config.hpp>
 
+#include <concepts>
 #include <exception>
+#include <type_traits>
 
 namespace distribute {
 
@@ -23,5 +25,21 @@ inline constexpr int kExitPreempted = 143;
 /// exceptions.
 /// Source  Kubeflow training operator, RestartPolicyExitCode
 int exit_status(const std::exception& error);
+
+/// Prints "error: ..." on stderr and gives the exit_status.
+int report_failure(const std::exception& error);
+
+/// What main() returns: what `body` does, kExitDone where that is nothing. An exception of it is
+/// reported as by report_failure().
+template <std::invocable Body>
+int run_main(Body&& body) {
+  try {
+    if constexpr (!std::is_void_v<std::invoke_result_t<Body>>) return body();
+    body();
+    return kExitDone;
+  } catch (const std::exception& error) {
+    return report_failure(error);
+  }
+}
 
 }  // namespace distribute

@@ -2,10 +2,10 @@
 /// Collectives between ranks that share memory: threads of a process, processes of a host.
 
 #include <distribute/base/config.hpp>
+#include <distribute/collective/detail/abort_state.hpp>
 #include <distribute/collective/detail/transport.hpp>
 #include <distribute/collective/detail/window.hpp>
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -71,10 +71,8 @@ class WindowTransport : public Transport {
   const Patience patience_;
   const Operation* operation_ = nullptr;  // while execute() runs
   uint32_t step_ = 0;                     // exchange steps done
-  std::atomic<bool> aborted_{false};
-  std::mutex abort_mutex_;  // guards the two below and the writing of Place::failure
-  StatusCode abort_code_ = StatusCode::Ok;
-  std::string abort_message_;
+  AbortState aborted_;
+  std::mutex failure_mutex_;  // guards the writing of Place::failure
 };
 
 /// The ranks of a group of threads.

@@ -16,9 +16,13 @@ struct ImageFolder {
   std::vector<int64_t> labels;  // of `paths`
 };
 
-/// Files .jpg, .jpeg and .png, in small or capital letters, in `directory`/<class>/; hidden ones
-/// and other endings are passed over, and so are files beside the folders. Throws  NotFoundError
-/// for no directory or no pictures; PermissionDeniedError; for a class
+/// Whether a file of this name is taken for a picture: .jpg, .jpeg and .png, in small or capital
+/// letters, but no hidden file.
+bool is_picture_name(std::string name);
+
+/// The pictures in `directory`/<class>/; files of other names are passed over, and so are files
+/// beside the folders.
+/// Throws  NotFoundError for no directory or no pictures; PermissionDeniedError; for a class
 ///         without pictures InvalidArgumentError that names it.
 /// Source  tf.keras.utils.image_dataset_from_directory(labels="inferred")
 ImageFolder list_image_folder(const std::string& directory);

@@ -7,6 +7,7 @@
 
 namespace distribute::kernels {
 
+// clang-format off
 DISTRIBUTE_KERNEL_TEXT(
     kArguments,
 
@@ -205,6 +206,18 @@ DISTRIBUTE_KERNEL_TEXT(
       int32_t relu;
     };
 
+    // What every optimizer does to an element beside its own formula.
+    struct UpdateSteps {  // w: weight, g: gradient
+      template <typename Number>
+      static Number shrunk(Number w, float decay) {
+        return w - w * decay;
+      }
+      static float with_decay(float g, float w, float decay) { return g + decay * w; }
+      static float averaged(float mean, float w, float momentum) {
+        return momentum * mean + (1.0f - momentum) * w;
+      }
+    };
+
     // What an optimizer's step may change from one step to the next.
     struct UpdateNumbers {  // numbers of one step of an optimizer
       float row[8];
@@ -232,5 +245,6 @@ DISTRIBUTE_KERNEL_TEXT(
       uint64_t numbers[128];
       int32_t count;
     };)
+// clang-format on
 
 }  // namespace distribute::kernels

@@ -89,11 +89,11 @@
 #include <distribute/autograd/impl/custom_gradient.ipp>
 #include <distribute/autograd/impl/gradient_placer.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
-#include <distribute/autograd/impl/jacobian.ipp>
 #include <distribute/autograd/impl/lazy_product.ipp>
 #include <distribute/autograd/impl/op_trace.ipp>
 #include <distribute/autograd/impl/recorded_step.ipp>
 #include <distribute/autograd/impl/scatter.ipp>
+#include <distribute/autograd/impl/tape_state.ipp>
 #include <distribute/autograd/impl/trackable.ipp>
 #include <distribute/autograd/impl/variable.ipp>
 
@@ -218,12 +218,14 @@
 #include <distribute/optim/impl/loss_scale_optimizer.ipp>
 #include <distribute/optim/impl/nadam.ipp>
 #include <distribute/optim/impl/optimizer.ipp>
+#include <distribute/optim/impl/optimizer_step.ipp>
 #include <distribute/optim/impl/optimizer_text.ipp>
 #include <distribute/optim/impl/rmsprop.ipp>
 #include <distribute/optim/impl/schedules.ipp>
 #include <distribute/optim/impl/serialization.ipp>
 #include <distribute/optim/impl/sgd.ipp>
 #include <distribute/optim/impl/slot_table.ipp>
+#include <distribute/optim/impl/step_updates.ipp>
 #include <distribute/optim/impl/unused_parameters.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
@@ -343,6 +345,7 @@
 #include <distribute/device/impl/cuda_feed.ipp>
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 
+#include <distribute/collective/impl/abort_state.ipp>
 #include <distribute/collective/impl/combine.ipp>
 #include <distribute/collective/impl/communication_options.ipp>
 #include <distribute/collective/impl/communicator.ipp>
@@ -359,6 +362,7 @@
 #include <distribute/strategy/impl/gradient_slots.ipp>
 #include <distribute/strategy/impl/host_reducer.ipp>
 #include <distribute/strategy/impl/host_variables.ipp>
+#include <distribute/strategy/impl/nccl_replica_context.ipp>
 #include <distribute/strategy/impl/straggler_watch.ipp>
 #include <distribute/strategy/impl/tensor_collectives.ipp>
 #include <distribute/strategy/impl/worker_reducer.ipp>

@@ -82,13 +82,12 @@
 #include <distribute/tensor/impl/tensor.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
-#include <distribute/autograd/impl/gradient_placer.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
-#include <distribute/autograd/impl/jacobian.ipp>
 #include <distribute/autograd/impl/lazy_product.ipp>
 #include <distribute/autograd/impl/op_trace.ipp>
 #include <distribute/autograd/impl/recorded_step.ipp>
 #include <distribute/autograd/impl/scatter.ipp>
+#include <distribute/autograd/impl/tape_state.ipp>
 #include <distribute/autograd/impl/trackable.ipp>
 #include <distribute/autograd/impl/variable.ipp>
 

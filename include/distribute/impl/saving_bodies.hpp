@@ -10,7 +10,6 @@
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
-#include <distribute/base/impl/json.ipp>
 #include <distribute/base/impl/library_metrics.ipp>
 #include <distribute/base/impl/log_state.ipp>
 #include <distribute/base/impl/logging.ipp>
@@ -83,13 +82,12 @@
 #include <distribute/tensor/impl/tensor.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
-#include <distribute/autograd/impl/gradient_placer.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
-#include <distribute/autograd/impl/jacobian.ipp>
 #include <distribute/autograd/impl/lazy_product.ipp>
 #include <distribute/autograd/impl/op_trace.ipp>
 #include <distribute/autograd/impl/recorded_step.ipp>
 #include <distribute/autograd/impl/scatter.ipp>
+#include <distribute/autograd/impl/tape_state.ipp>
 #include <distribute/autograd/impl/trackable.ipp>
 #include <distribute/autograd/impl/variable.ipp>
 
@@ -181,8 +179,9 @@
 #include <distribute/optim/impl/constraints.ipp>
 #include <distribute/optim/impl/element_kernels.ipp>
 #include <distribute/optim/impl/optimizer.ipp>
-#include <distribute/optim/impl/optimizer_text.ipp>
+#include <distribute/optim/impl/optimizer_step.ipp>
 #include <distribute/optim/impl/slot_table.ipp>
+#include <distribute/optim/impl/step_updates.ipp>
 #include <distribute/optim/impl/unused_parameters.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>

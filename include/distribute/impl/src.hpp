@@ -169,6 +169,7 @@
 #include <distribute/cluster/impl/union_resolver.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
+#include <distribute/autograd/impl/backward_walk.ipp>
 #include <distribute/autograd/impl/custom_gradient.ipp>
 #include <distribute/autograd/impl/gradient_placer.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
@@ -177,6 +178,7 @@
 #include <distribute/autograd/impl/op_trace.ipp>
 #include <distribute/autograd/impl/recorded_step.ipp>
 #include <distribute/autograd/impl/scatter.ipp>
+#include <distribute/autograd/impl/tape_state.ipp>
 #include <distribute/autograd/impl/trackable.ipp>
 #include <distribute/autograd/impl/variable.ipp>
 
@@ -301,12 +303,14 @@
 #include <distribute/optim/impl/loss_scale_optimizer.ipp>
 #include <distribute/optim/impl/nadam.ipp>
 #include <distribute/optim/impl/optimizer.ipp>
+#include <distribute/optim/impl/optimizer_step.ipp>
 #include <distribute/optim/impl/optimizer_text.ipp>
 #include <distribute/optim/impl/rmsprop.ipp>
 #include <distribute/optim/impl/schedules.ipp>
 #include <distribute/optim/impl/serialization.ipp>
 #include <distribute/optim/impl/sgd.ipp>
 #include <distribute/optim/impl/slot_table.ipp>
+#include <distribute/optim/impl/step_updates.ipp>
 #include <distribute/optim/impl/unused_parameters.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
@@ -363,6 +367,7 @@
 #include <distribute/data/impl/transform.ipp>
 #include <distribute/data/impl/window.ipp>
 
+#include <distribute/collective/impl/abort_state.ipp>
 #include <distribute/collective/impl/chain_reduction.ipp>
 #include <distribute/collective/impl/combine.ipp>
 #include <distribute/collective/impl/communication_options.ipp>
@@ -373,7 +378,9 @@
 #include <distribute/collective/impl/engine.ipp>
 #include <distribute/collective/impl/engine_group.ipp>
 #include <distribute/collective/impl/engine_messages.ipp>
+#include <distribute/collective/impl/engine_slots.ipp>
 #include <distribute/collective/impl/engine_transport.ipp>
+#include <distribute/collective/impl/engine_wait.ipp>
 #include <distribute/collective/impl/flight_recorder.ipp>
 #include <distribute/collective/impl/flight_report.ipp>
 #include <distribute/collective/impl/hierarchical_reduction.ipp>
@@ -390,6 +397,7 @@
 #include <distribute/collective/impl/nccl_tasks.ipp>
 #include <distribute/collective/impl/nccl_transport.ipp>
 #include <distribute/collective/impl/operation.ipp>
+#include <distribute/collective/impl/running_operation.ipp>
 #include <distribute/collective/impl/shared_window.ipp>
 #include <distribute/collective/impl/spin_time.ipp>
 #include <distribute/collective/impl/tcp_flow.ipp>
@@ -467,6 +475,7 @@
 #include <distribute/strategy/impl/multi_worker_extended.ipp>
 #include <distribute/strategy/impl/multi_worker_mirrored_strategy.ipp>
 #include <distribute/strategy/impl/nccl_all_reduce.ipp>
+#include <distribute/strategy/impl/nccl_replica_context.ipp>
 #include <distribute/strategy/impl/nccl_replicas.ipp>
 #include <distribute/strategy/impl/nccl_replicas_stub.ipp>
 #include <distribute/strategy/impl/one_device_strategy.ipp>

@@ -144,11 +144,11 @@
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/gradient_placer.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
-#include <distribute/autograd/impl/jacobian.ipp>
 #include <distribute/autograd/impl/lazy_product.ipp>
 #include <distribute/autograd/impl/op_trace.ipp>
 #include <distribute/autograd/impl/recorded_step.ipp>
 #include <distribute/autograd/impl/scatter.ipp>
+#include <distribute/autograd/impl/tape_state.ipp>
 #include <distribute/autograd/impl/variable.ipp>
 
 #include <distribute/ops/impl/broadcast.ipp>
@@ -199,6 +199,7 @@
 #include <distribute/data/impl/stream.ipp>
 #include <distribute/data/impl/transform.ipp>
 
+#include <distribute/collective/impl/abort_state.ipp>
 #include <distribute/collective/impl/chain_reduction.ipp>
 #include <distribute/collective/impl/combine.ipp>
 #include <distribute/collective/impl/communication_options.ipp>
@@ -209,7 +210,9 @@
 #include <distribute/collective/impl/engine.ipp>
 #include <distribute/collective/impl/engine_group.ipp>
 #include <distribute/collective/impl/engine_messages.ipp>
+#include <distribute/collective/impl/engine_slots.ipp>
 #include <distribute/collective/impl/engine_transport.ipp>
+#include <distribute/collective/impl/engine_wait.ipp>
 #include <distribute/collective/impl/flight_recorder.ipp>
 #include <distribute/collective/impl/flight_report.ipp>
 #include <distribute/collective/impl/hierarchical_reduction.ipp>
@@ -226,6 +229,7 @@
 #include <distribute/collective/impl/nccl_tasks.ipp>
 #include <distribute/collective/impl/nccl_transport.ipp>
 #include <distribute/collective/impl/operation.ipp>
+#include <distribute/collective/impl/running_operation.ipp>
 #include <distribute/collective/impl/shared_window.ipp>
 #include <distribute/collective/impl/spin_time.ipp>
 #include <distribute/collective/impl/tcp_flow.ipp>
@@ -282,6 +286,7 @@
 #include <distribute/strategy/impl/mirrored_strategy.ipp>
 #include <distribute/strategy/impl/multi_worker_extended.ipp>
 #include <distribute/strategy/impl/multi_worker_mirrored_strategy.ipp>
+#include <distribute/strategy/impl/nccl_replica_context.ipp>
 #include <distribute/strategy/impl/nccl_replicas.ipp>
 #include <distribute/strategy/impl/nccl_replicas_stub.ipp>
 #include <distribute/strategy/impl/one_device_strategy.ipp>

@@ -23,6 +23,11 @@ class RecordedStep;
 
 namespace distribute::optim {
 
+namespace optim_internal {
+struct OptimizerStep;
+struct VariableFormula;
+}  // namespace optim_internal
+
 /// What every optimizer's options hold beside its own.
 struct CommonOptions {
   LearningRate learning_rate = 0.001;
@@ -186,26 +191,15 @@ class Optimizer : public Trackable {
   void clip(std::vector<VariableUpdate>& updates) const;
   void densify(std::vector<VariableUpdate>& updates,
                const replica_internal::GradientReducer& reducer) const;
-  /// All that a step's formula depends on beside the options.
-  struct Step {
-    float rate;
-    int64_t done;                     // steps before it
-    std::vector<bool> decayed;        // of each update
-    std::vector<float> factors = {};  // of each update, of its rate; none: 1 everywhere
-    std::vector<float> ratios = {};   // of each update, of its step; none: 1 everywhere
-  };
-  Step step_of(const std::vector<VariableUpdate>& updates, int64_t done) const;
-  void add_ratios(Step& step, const std::vector<VariableUpdate>& updates,
+  optim_internal::OptimizerStep step_of(const std::vector<VariableUpdate>& updates,
+                                        int64_t done) const;
+  void add_ratios(optim_internal::OptimizerStep& step, const std::vector<VariableUpdate>& updates,
                   ReplicaContext& replica) const;
-  UpdateKernel make_described_kernel(Step step) const;
-  struct VariableFormula {
-    ElementKernel formula;
-    float decay;     // what the weights shrink by before it
-    GpuFormula gpu;  // without coupled decay, which kernels of GPUs do themselves
-  };
-  std::vector<VariableFormula> formulas_of(const Step& step) const;
-  UpdateKernel make_kernel(Step step) const;
-  std::string describe(const Step& step) const;
+  UpdateKernel make_described_kernel(optim_internal::OptimizerStep step) const;
+  std::vector<optim_internal::VariableFormula> formulas_of(
+      const optim_internal::OptimizerStep& step) const;
+  UpdateKernel make_kernel(optim_internal::OptimizerStep step) const;
+  std::string describe(const optim_internal::OptimizerStep& step) const;
   std::string serialize() const;
   void check_serializable() const;  // throws without a class_name()
   OptimizerConfig own_config() const;

@@ -1,11 +1,14 @@
 #pragma once
 #include <distribute/autograd/detail/jacobian.hpp>
+#include <distribute/autograd/detail/tape_state.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
+#include <utility>
 
 namespace distribute::autograd_internal {
 
@@ -92,4 +95,87 @@ DISTRIBUTE_INLINE Tensor stack_gradients(const std::vector<Tensor>& gradients,
   return result;
 }
 
+/// Lets a tape be walked several times for one answer; one that is not persistent is used up then.
+class SeveralWalks {
+ public:
+  explicit SeveralWalks(GradientTape& tape, GradientTape::State& state)
+      : state_(state), persistent_(state.options.persistent) {
+    if (persistent_) return;
+    state.check_unused();
+    paused_.emplace(tape);
+    state.options.persistent = true;
+  }
+  ~SeveralWalks() {
+    state_.options.persistent = persistent_;
+    state_.used = true;
+    if (!persistent_) state_.nodes.clear();
+  }
+  SeveralWalks(const SeveralWalks&) = delete;
+
+ private:
+  GradientTape::State& state_;
+  const bool persistent_;
+  std::optional<GradientTape::StopRecording> paused_;
+};
+
 }  // namespace distribute::autograd_internal
+
+namespace distribute {
+
+template <typename Source>
+std::vector<Tensor> GradientTape::jacobians(const Tensor& target,
+                                            const std::vector<Source>& sources,
+                                            UnconnectedGradients unconnected, bool of_rows) {
+  const autograd_internal::SeveralWalks walks(*this, *state_);
+  std::vector<std::vector<Tensor>> gradients(sources.size());
+  const int64_t rows = of_rows ? target.shape()[0] : 1;
+  for (int64_t i = 0; i * rows < target.num_elements(); ++i) {
+    const Call call{.output_gradients = {autograd_internal::element_weight(target, rows, i)}};
+    std::vector<Tensor> of_element = gradient(std::vector<Tensor>{target}, sources, call);
+    for (size_t s = 0; s < sources.size(); ++s) gradients[s].push_back(std::move(of_element[s]));
+  }
+  std::vector<Tensor> result;
+  for (size_t s = 0; s < sources.size(); ++s) {
+    const autograd_internal::JacobianShape shape{target.shape(), sources[s].shape(), of_rows};
+    result.push_back(autograd_internal::stack_gradients(gradients[s], shape));
+    const bool empty = shape.whole().num_elements() == 0;
+    if (!result[s] && (empty || unconnected == UnconnectedGradients::Zero))
+      result[s] = zeros(shape.whole(), sources[s].dtype());
+  }
+  return result;
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> GradientTape::jacobian(const Tensor& target,
+                                                             const std::vector<Tensor>& sources,
+                                                             UnconnectedGradients unconnected) {
+  return jacobians(target, sources, unconnected, false);
+}
+DISTRIBUTE_INLINE std::vector<Tensor> GradientTape::jacobian(const Tensor& target,
+                                                             const std::vector<Variable>& sources,
+                                                             UnconnectedGradients unconnected) {
+  return jacobians(target, sources, unconnected, false);
+}
+DISTRIBUTE_INLINE Tensor GradientTape::jacobian(const Tensor& target, const Tensor& source,
+                                                UnconnectedGradients unconnected) {
+  return jacobian(target, std::vector<Tensor>{source}, unconnected)[0];
+}
+DISTRIBUTE_INLINE Tensor GradientTape::jacobian(const Tensor& target, const Variable& source,
+                                                UnconnectedGradients unconnected) {
+  return jacobian(target, std::vector<Variable>{source}, unconnected)[0];
+}
+
+DISTRIBUTE_INLINE Tensor GradientTape::batch_jacobian(const Tensor& target, const Tensor& source,
+                                                      UnconnectedGradients unconnected) {
+  const Shape &to = target.shape(), &from = source.shape();
+  if (to.rank() < 2 || from.rank() < 2)
+    throw InvalidArgumentError(str_cat("batch_jacobian: Shape ",
+                                       to_string(to.rank() < 2 ? to : from),
+                                       " must have rank at least 2"));
+  if (to[0] != from[0])
+    throw InvalidArgumentError(str_cat("batch_jacobian: Need first dimension of target shape ",
+                                       to_string(to), " and source shape ", to_string(from),
+                                       " to match."));
+  return jacobians(target, std::vector<Tensor>{source}, unconnected, true)[0];
+}
+
+}  // namespace distribute

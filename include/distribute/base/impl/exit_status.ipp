@@ -1,6 +1,9 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
+#include <distribute/base/memory_limit.hpp>
+
+#include <cstdio>
 
 namespace distribute {
 
@@ -13,6 +16,12 @@ DISTRIBUTE_INLINE int exit_status(const std::exception& error) {
     case StatusCode::DeadlineExceeded: return kExitRetry;
     default: return kExitFailed;
   }
+}
+
+DISTRIBUTE_INLINE int report_failure(const std::exception& error) {
+  std::fflush(stdout);  // what it says about the way to the error comes first
+  std::fprintf(stderr, "error: %s\n", error_text(error).c_str());
+  return exit_status(error);
 }
 
 }  // namespace distribute

@@ -3,19 +3,19 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/collective/detail/abort_state.hpp>
 #include <distribute/collective/detail/engine_group.hpp>
+#include <distribute/collective/detail/engine_slots.hpp>
+#include <distribute/collective/detail/engine_wait.hpp>
 #include <distribute/collective/detail/group_messages.hpp>
-#include <distribute/collective/detail/message_header.hpp>
-#include <distribute/collective/detail/message_peer.hpp>
-#include <distribute/net/deadline.hpp>
+#include <distribute/collective/detail/running_operation.hpp>
+#include <distribute/net/wake_up.hpp>
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,13 +26,6 @@ namespace distribute::collective {
 struct EngineProofs {
   std::vector<std::string> out, in;  // 16 bytes for each rank
 };
-
-/// Stands before every message.
-struct EngineHead {
-  MessageHeader header;
-  std::array<char, 16> proof{};
-};
-static_assert(sizeof(EngineHead) == 72 && std::is_trivially_copyable_v<EngineHead>);
 
 /// A message is a head, which carries short contents with it; long ones are a second message. Its
 /// engine tag follows from the message's own, so that the receiver asks for it, into the memory
@@ -66,13 +59,6 @@ class EngineMessages final : public GroupMessages {
   EngineGroup& group() { return *group_; }
 
  private:
-  static constexpr size_t kBuffer = 8192, kShort = kBuffer - sizeof(EngineHead);
-  struct Buffer {
-    std::array<std::byte, kBuffer> bytes;
-    EngineHead head() const;
-    const std::byte* contents() const { return bytes.data() + sizeof(EngineHead); }
-  };
-  using BufferPointer = std::unique_ptr<Buffer>;
   struct Incoming {
     uint64_t tag;
     std::span<std::byte> out;
@@ -80,35 +66,24 @@ class EngineMessages final : public GroupMessages {
   };
   /// What a rank sends in turn.
   struct Channel {
-    BufferPointer buffer;
+    EngineBufferPointer buffer;
     bool arrived = false;  // before it is wanted here
   };
   struct Peer : MessagePeer {
     std::array<Channel, 2> channels;  // of collectives, and from point to point
     std::vector<Incoming> wanted;
-    std::vector<BufferPointer> early;         // heads of this collective, before their receive()
+    std::vector<EngineBufferPointer> early;   // heads of this collective, before their receive()
     uint64_t parts_sent = 0, parts_come = 0;  // point-to-point, ever
     bool lost = false;
     std::string why;
   };
-  /// A message that is under way; its index is the cookie.
-  struct Slot {
-    int peer = 0;
-    uint64_t tag = 0;
-    bool sends = false;
-    int parts = 0;    // that have not ended; 0: the slot is free
-    int failure = 0;  // the engine's code, of contents whose head has not come
-    BufferPointer head;
-  };
-  // Cookies of everything else.
+  // Cookies of what is no slot of a message.
   static constexpr uint64_t kHeads = uint64_t{1} << 62, kReduction = kHeads << 1,
                             kLastWords = kReduction + 1, kNoSlot = kReduction + 2;
 
   Peer& peer(int rank) { return peers_[size_t(rank)]; }
-  uint64_t open_slot(int peer, uint64_t tag, bool sends, int parts);
-  BufferPointer new_buffer();
   void post(int from, int channel);
-  void write_head(Buffer& buffer, int to, const MessageHeader& header) const;
+  void write_head(EngineBuffer& buffer, int to, const MessageHeader& header) const;
   bool turn_once();
   void turn();
   void take(const distribute_engine_event& event);
@@ -119,40 +94,29 @@ class EngineMessages final : public GroupMessages {
   bool read_head(int from, int channel);
   bool read_collective(int from, const EngineHead& head);
   bool read_point_to_point(int from, const EngineHead& head);
-  bool deliver(int from, const Buffer& buffer);
+  bool deliver(int from, const EngineBuffer& buffer);
   bool take_early(int from);
   void lose(int who, const std::string& why);
   void throw_if_lost();
-  void wait();
-  void wait_without_handle(net::Deadline::Clock::time_point now, bool each_rank_has_a_core);
   void late();
 
   const int rank_;
-  const double spin_seconds_;
   std::unique_ptr<EngineGroup> group_;
   std::vector<Peer> peers_;
   const EngineProofs proofs_;
-  std::vector<Slot> slots_;
-  std::vector<uint64_t> free_slots_;
-  std::vector<BufferPointer> free_buffers_;
+  EngineSlots slots_;
   std::array<distribute_engine_event, 64> engine_events_;
   std::span<const distribute_engine_event> unread_;
   std::deque<Event> events_;
   size_t pending_ = 0;  // messages that are not done, of all peers, and the engine's all-reduce
-  Operation operation_;
-  Signature collective_, point_to_point_;  // of the newest of each kind
-  bool collective_runs_ = false;
-  bool lingers_ = false;  // past the deadline
+  RunningOperation running_;
   bool broken_ = false;
   bool reduction_failed_ = false;
   int last_words_ = 0;
-  net::Deadline::Clock::time_point moved_at_, yielded_at_;
 
-  int wake_ = -1;  // an eventfd, readable after abort()
-  std::atomic<bool> aborted_ = false;
-  std::mutex mutex_;  // guards the two below
-  StatusCode abort_code_ = StatusCode::Ok;
-  std::string abort_message_;
+  net::WakeUp wake_;  // after abort()
+  AbortState aborted_;
+  EngineWait wait_;
 };
 
 }  // namespace distribute::collective

@@ -2,6 +2,7 @@
 /// Collectives between GPUs over NCCL.
 
 #include <distribute/base/config.hpp>
+#include <distribute/collective/detail/abort_state.hpp>
 #include <distribute/collective/detail/nccl_communicator.hpp>
 #include <distribute/collective/detail/transport.hpp>
 
@@ -36,14 +37,12 @@ class NcclTransport final : public Transport {
   void enqueue(const Operation& operation, CudaStreamRef stream);
   void enqueue_parts(const Operation& operation, NcclGroup& group, CudaStreamRef stream);
   void wait_for_input(const Operation& operation, CudaStreamRef stream);
-  void throw_if_aborted();
 
   NcclCommunicator communicator_;
   const std::function<void()> stop_;
-  std::mutex mutex_;                         // guards all below
+  AbortState aborted_;
+  std::mutex mutex_;                         // guards the events
   std::map<uint64_t, CudaEvent> announced_;  // by sequence: when the input is there
-  StatusCode abort_code_ = StatusCode::Ok;
-  std::string abort_message_;
 };
 
 /// The ranks of a group inside this process, one for each device, in their order.

@@ -3,16 +3,17 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/collective/detail/abort_state.hpp>
 #include <distribute/collective/detail/group_messages.hpp>
+#include <distribute/collective/detail/running_operation.hpp>
 #include <distribute/collective/detail/tcp_peer.hpp>
 #include <distribute/collective/operation.hpp>
+#include <distribute/net/wake_up.hpp>
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -79,18 +80,12 @@ class TcpMessages final : public GroupMessages {
   std::vector<std::pair<int, TcpFlow*>> polled_flows_;
   std::deque<Event> events_;
   size_t pending_ = 0;  // messages that are not done, of all peers
-  Operation operation_;
-  Signature collective_, point_to_point_;  // of the newest of each kind
-  bool collective_runs_ = false;
-  bool lingers_ = false;  // past the deadline
+  RunningOperation running_;
   net::Deadline::Clock::time_point moved_at_;
   std::array<std::byte, MessageHeader::kMaxFailureBytes> failure_;
 
-  int wake_ = -1;  // an eventfd, readable after abort()
-  std::atomic<bool> aborted_ = false;
-  std::mutex mutex_;  // guards the two below
-  StatusCode abort_code_ = StatusCode::Ok;
-  std::string abort_message_;
+  net::WakeUp wake_;  // after abort()
+  AbortState aborted_;
 };
 
 }  // namespace distribute::collective

@@ -1,18 +1,12 @@
 #pragma once
-#include <distribute/base/cores.hpp>
 #include <distribute/collective/detail/engine_messages.hpp>
 #include <distribute/collective/detail/message_tools.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <thread>
 #include <utility>
-
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 namespace distribute::collective {
 
@@ -35,22 +29,14 @@ DISTRIBUTE_INLINE std::string reason(int code) {
 
 }  // namespace engine_internal
 
-DISTRIBUTE_INLINE EngineHead EngineMessages::Buffer::head() const {
-  EngineHead head;
-  std::memcpy(&head, bytes.data(), sizeof head);
-  return head;
-}
-
 DISTRIBUTE_INLINE EngineMessages::EngineMessages(std::unique_ptr<EngineGroup> group, int rank,
                                                  std::vector<std::string> names,
                                                  EngineProofs proofs, double spin_seconds)
     : rank_(rank),
-      spin_seconds_(spin_seconds),
       group_(std::move(group)),
       peers_(names.size()),
-      proofs_(std::move(proofs)) {
-  wake_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (wake_ < 0) throw ResourceExhaustedError(str_cat("eventfd: ", std::strerror(errno)));
+      proofs_(std::move(proofs)),
+      wait_(spin_seconds) {
   for (int p = 0; p < size(); ++p) {
     peer(p).name = std::move(names[size_t(p)]);
     for (int channel = 0; channel < 2 && p != rank_; ++channel) post(p, channel);
@@ -61,41 +47,16 @@ DISTRIBUTE_INLINE EngineMessages::~EngineMessages() {
   const bool is_used_for_ever = broken_ && group_->owns_ranks();  // MPI takes nothing back
   group_.reset();  // the buffers outlive the engine's use of them
   if (is_used_for_ever) {
-    new std::vector<Slot>(std::move(slots_));
+    new EngineSlots(std::move(slots_));
     for (Peer& other : peers_)
       for (Channel& channel : other.channels) static_cast<void>(channel.buffer.release());
   }
-  ::close(wake_);
-}
-
-DISTRIBUTE_INLINE EngineMessages::BufferPointer EngineMessages::new_buffer() {
-  if (free_buffers_.empty()) return std::make_unique<Buffer>();
-  BufferPointer buffer = std::move(free_buffers_.back());
-  free_buffers_.pop_back();
-  return buffer;
-}
-
-DISTRIBUTE_INLINE uint64_t EngineMessages::open_slot(int peer, uint64_t tag, bool sends,
-                                                     int parts) {
-  if (free_slots_.empty()) {
-    free_slots_.push_back(slots_.size());
-    slots_.emplace_back();
-  }
-  const uint64_t cookie = free_slots_.back();
-  free_slots_.pop_back();
-  Slot& slot = slots_[cookie];
-  slot.peer = peer;
-  slot.tag = tag;
-  slot.sends = sends;
-  slot.parts = parts;
-  slot.failure = 0;
-  return cookie;
 }
 
 /// The next head of the channel goes into its buffer.
 DISTRIBUTE_INLINE void EngineMessages::post(int from, int channel) {
   Channel& place = peer(from).channels[size_t(channel)];
-  if (!place.buffer) place.buffer = new_buffer();
+  if (!place.buffer) place.buffer = slots_.new_buffer();
   place.arrived = false;
   group_->receive(from, engine_internal::head_tag(channel), place.buffer->bytes,
                   kHeads + uint64_t(from) * 2 + uint64_t(channel));
@@ -103,29 +64,20 @@ DISTRIBUTE_INLINE void EngineMessages::post(int from, int channel) {
 
 DISTRIBUTE_INLINE void EngineMessages::begin(const Operation& operation) {
   throw_if_aborted();
-  operation_ = operation;
-  collective_runs_ = operation.kind != Collective::Send && operation.kind != Collective::Receive;
-  Signature signature = signature_of(operation);
-  if (collective_runs_) {
-    collective_ = signature;
-  } else {  // as the sender sees it
-    if (operation.kind == Collective::Receive) signature.peer = rank_;
-    signature.kind = Collective::Send;
-    point_to_point_ = signature;
-  }
-  moved_at_ = net::Deadline::Clock::now();
-  lingers_ = false;
+  running_.begin(operation, rank_);
+  wait_.moved(net::Deadline::Clock::now());
   for (int p = 0; p < size(); ++p) {
     Peer& other = peer(p);
     other.heard = false;
-    for (const BufferPointer& early : other.early)
-      if (collective_runs_) check_same(collective_, rank_, early->head().header.signature, p);
+    for (const EngineBufferPointer& early : other.early)
+      if (running_.is_collective)
+        check_same(running_.collective, rank_, early->head().header.signature, p);
     for (int channel = 0; channel < 2; ++channel)
       if (other.channels[size_t(channel)].arrived) read(p, channel);
   }
 }
 
-DISTRIBUTE_INLINE void EngineMessages::write_head(Buffer& buffer, int to,
+DISTRIBUTE_INLINE void EngineMessages::write_head(EngineBuffer& buffer, int to,
                                                   const MessageHeader& header) const {
   EngineHead head{.header = header};
   if (!proofs_.out.empty())
@@ -136,22 +88,17 @@ DISTRIBUTE_INLINE void EngineMessages::write_head(Buffer& buffer, int to,
 DISTRIBUTE_INLINE void EngineMessages::send(int to, uint64_t tag, std::span<const std::byte> bytes,
                                             bool) {
   Peer& other = peer(to);
-  if (!collective_runs_) tag = other.parts_sent++;
+  if (!running_.is_collective) tag = other.parts_sent++;
   ++other.to_send;
   ++pending_;
   if (other.lost) throw_if_lost();
-  const bool alone = bytes.size() > kShort;
-  const int channel = collective_runs_ ? 0 : 1;
-  const uint64_t cookie = open_slot(to, tag, true, alone ? 2 : 1);
-  BufferPointer head = new_buffer();
-  write_head(*head, to,
-             {.kind = collective_runs_ ? MessageHeader::Kind::Collective
-                                       : MessageHeader::Kind::PointToPoint,
-              .signature = collective_runs_ ? collective_ : point_to_point_,
-              .tag = tag,
-              .bytes = bytes.size()});
-  if (!alone)
-    copy_bytes(head->bytes.data() + sizeof(EngineHead), bytes.data(), int64_t(bytes.size()));
+  const bool alone = bytes.size() > EngineBuffer::kShort;
+  const int channel = running_.is_collective ? 0 : 1;
+  const uint64_t cookie =
+      slots_.open({.peer = to, .tag = tag, .sends = true, .parts = alone ? 2 : 1});
+  EngineBufferPointer head = slots_.new_buffer();
+  write_head(*head, to, running_.header(tag, bytes.size()));
+  if (!alone) copy_bytes(head->contents(), bytes.data(), int64_t(bytes.size()));
   const std::span<const std::byte> message(head->bytes.data(),
                                            sizeof(EngineHead) + (alone ? 0 : bytes.size()));
   slots_[cookie].head = std::move(head);
@@ -167,23 +114,25 @@ DISTRIBUTE_INLINE void EngineMessages::send(int to, uint64_t tag, std::span<cons
 
 DISTRIBUTE_INLINE void EngineMessages::receive(int from, uint64_t tag, std::span<std::byte> out) {
   Peer& other = peer(from);
-  if (!collective_runs_) tag = other.parts_come++;
+  if (!running_.is_collective) tag = other.parts_come++;
   ++other.to_come;
   ++pending_;
-  const int channel = collective_runs_ ? 0 : 1;
+  const int channel = running_.is_collective ? 0 : 1;
   other.wanted.push_back({tag, out, kNoSlot});
-  if (out.size() > kShort) {
-    const uint64_t slot = other.wanted.back().slot = open_slot(from, tag, false, 2);
+  if (out.size() > EngineBuffer::kShort) {
+    const uint64_t slot = other.wanted.back().slot =
+        slots_.open({.peer = from, .tag = tag, .parts = 2});
     group_->receive(from, engine_internal::contents_tag(channel, tag), out, slot);
   }
-  if (collective_runs_ && take_early(from)) return;
+  if (running_.is_collective && take_early(from)) return;
   if (other.channels[size_t(channel)].arrived) read(from, channel);
 }
 
 DISTRIBUTE_INLINE void EngineMessages::all_reduce(int dtype, int op) {
   ++pending_;
-  moved_at_ = {};
-  group_->all_reduce(operation_.input, operation_.output, operation_.count, dtype, op, kReduction);
+  wait_.moved();
+  group_->all_reduce(running_.operation.input, running_.operation.output, running_.operation.count,
+                     dtype, op, kReduction);
 }
 
 DISTRIBUTE_INLINE Messages::Event EngineMessages::next() {
@@ -222,11 +171,12 @@ DISTRIBUTE_INLINE void EngineMessages::turn() {
   const bool moved = turn_once();
   throw_if_aborted();
   if (moved || !events_.empty()) {
-    moved_at_ = {};
+    wait_.moved();
     return;
   }
   throw_if_lost();
-  wait();
+  if (running_.operation.deadline.passed()) return late();
+  wait_.wait(*group_, wake_.native(), running_.operation);
 }
 
 DISTRIBUTE_INLINE void EngineMessages::take(const distribute_engine_event& event) {
@@ -250,16 +200,15 @@ DISTRIBUTE_INLINE void EngineMessages::take(const distribute_engine_event& event
 }
 
 DISTRIBUTE_INLINE void EngineMessages::end_part(uint64_t cookie) {
-  Slot& slot = slots_[cookie];
+  EngineSlot& slot = slots_[cookie];
   if (--slot.parts > 0) return;
-  if (slot.head) free_buffers_.push_back(std::move(slot.head));
-  free_slots_.push_back(cookie);
+  slots_.close(cookie);
   end_message(slot.peer, slot.tag, slot.sends);
 }
 
 /// Contents that do not fit are of another operation, as their head will tell.
 DISTRIBUTE_INLINE void EngineMessages::fail_part(uint64_t cookie, int code) {
-  Slot& slot = slots_[cookie];
+  EngineSlot& slot = slots_[cookie];
   if (slot.sends || slot.parts == 1) return lose(slot.peer, engine_internal::reason(code));
   slot.failure = code;
 }
@@ -278,7 +227,7 @@ DISTRIBUTE_INLINE void EngineMessages::read(int from, int channel) {
 
 DISTRIBUTE_INLINE bool EngineMessages::read_head(int from, int channel) {
   Peer& other = peer(from);
-  const Buffer& buffer = *other.channels[size_t(channel)].buffer;
+  const EngineBuffer& buffer = *other.channels[size_t(channel)].buffer;
   const EngineHead head = buffer.head();
   if (!proofs_.in.empty() && std::memcmp(head.proof.data(), proofs_.in[size_t(from)].data(), 16))
     throw UnauthenticatedError(str_cat("a message in the name of ", other.name,
@@ -293,23 +242,23 @@ DISTRIBUTE_INLINE bool EngineMessages::read_head(int from, int channel) {
 DISTRIBUTE_INLINE bool EngineMessages::read_collective(int from, const EngineHead& head) {
   Peer& other = peer(from);
   other.heard = true;
-  if (head.header.signature.sequence > collective_.sequence) return false;  // it is ahead
-  check_same(collective_, rank_, head.header.signature, from);
-  if (!collective_runs_) return false;
-  BufferPointer& buffer = other.channels[0].buffer;
+  if (head.header.signature.sequence > running_.collective.sequence) return false;  // it is ahead
+  check_same(running_.collective, rank_, head.header.signature, from);
+  if (!running_.is_collective) return false;
+  EngineBufferPointer& buffer = other.channels[0].buffer;
   if (!deliver(from, *buffer)) other.early.push_back(std::move(buffer));
   return true;
 }
 
 DISTRIBUTE_INLINE bool EngineMessages::read_point_to_point(int from, const EngineHead& head) {
-  if (collective_runs_ || peer(from).wanted.empty()) return false;
-  check_point_to_point(point_to_point_, head.header.signature, from);
+  if (running_.is_collective || peer(from).wanted.empty()) return false;
+  check_point_to_point(running_.point_to_point, head.header.signature, from);
   return deliver(from, *peer(from).channels[1].buffer);
 }
 
 /// Checks the head, and puts short contents where they are wanted; false: no operation waits for
 /// them yet.
-DISTRIBUTE_INLINE bool EngineMessages::deliver(int from, const Buffer& buffer) {
+DISTRIBUTE_INLINE bool EngineMessages::deliver(int from, const EngineBuffer& buffer) {
   Peer& other = peer(from);
   const EngineHead head = buffer.head();
   const auto at = std::find_if(other.wanted.begin(), other.wanted.end(),
@@ -334,7 +283,7 @@ DISTRIBUTE_INLINE bool EngineMessages::take_early(int from) {
   Peer& other = peer(from);
   for (auto at = other.early.begin(); at != other.early.end(); ++at)
     if (deliver(from, **at)) {
-      free_buffers_.push_back(std::move(*at));
+      slots_.give_back(std::move(*at));
       other.early.erase(at);
       return true;
     }
@@ -349,79 +298,24 @@ DISTRIBUTE_INLINE void EngineMessages::lose(int who, const std::string& why) {
 DISTRIBUTE_INLINE void EngineMessages::throw_if_lost() {
   for (const Peer& other : peers_)
     if (other.lost && other.awaited())
-      throw UnavailableError(str_cat(to_string(signature_of(operation_)), ": rank ", rank_,
+      throw UnavailableError(str_cat(to_string(signature_of(running_.operation)), ": rank ", rank_,
                                      " has lost the connection to ", other.name,
                                      ", which has ended or was cut off (", other.why, ")"));
   if (reduction_failed_ && pending_ == 0)
-    throw UnavailableError(str_cat(to_string(signature_of(operation_)),
+    throw UnavailableError(str_cat(to_string(signature_of(running_.operation)),
                                    ": the all-reduce of the engine ", name(), " has failed"));
 }
 
-/// Sleeps where the engine says when there is something to do, else as long as seems right.
-DISTRIBUTE_INLINE void EngineMessages::wait() {
-  const auto now = net::Deadline::Clock::now();
-  if (moved_at_ == net::Deadline::Clock::time_point{}) moved_at_ = now;
-  if (operation_.deadline.passed()) return late();
-  const std::chrono::duration<double> idle = now - moved_at_;
-  const double spin_seconds = cores_are_contended() ? 0 : spin_seconds_;
-  if (idle.count() < spin_seconds) return;
-  const int handle = group_->wait_handle();
-  if (handle >= 0) {
-    pollfd polled[] = {{wake_, POLLIN, 0}, {handle, POLLIN, 0}};
-    ::poll(polled, 2, operation_.deadline.left_ms());
-  } else if (handle == -2) {
-    wait_without_handle(now, spin_seconds > 0);
-  }
-}
-
-/// MPI moves bytes only while it is called, a piece at a call, and tells of none before the end: it
-/// is called again and again for as long as a transfer takes, as MPI's own waits do. After that
-/// another rank is late, and the core may be needed. Now and then the core is given away even where
-/// each rank should have one: the system may have put two of them on the same.
-DISTRIBUTE_INLINE void EngineMessages::wait_without_handle(net::Deadline::Clock::time_point now,
-                                                           bool each_rank_has_a_core) {
-  using namespace std::chrono_literals;
-  constexpr double kSlowestBytesPerSecond = 1e9;
-  const std::chrono::duration<double> idle = now - moved_at_,
-                                      transfer(double(bytes_of(operation_)) /
-                                               kSlowestBytesPerSecond);
-  if (idle > 2ms + transfer) {
-    std::this_thread::sleep_for(50us);
-  } else if (!each_rank_has_a_core || now - yielded_at_ > 20us) {
-    yielded_at_ = now;
-    std::this_thread::yield();
-  }
-}
-
-/// A rank that has heard from all it waits for lets others name the missing rank for a moment.
 DISTRIBUTE_INLINE void EngineMessages::late() {
-  constexpr double kMoment = 1;
-  const bool one_is_silent = std::any_of(peers_.begin(), peers_.end(), [](const Peer& other) {
-    return other.awaited() && !other.heard;
-  });
-  if (lingers_ || one_is_silent || !collective_runs_) {
-    std::vector<const MessagePeer*> all;
-    for (const Peer& other : peers_) all.push_back(&other);
-    throw_too_late(all, operation_, rank_);
-  }
-  lingers_ = true;
-  operation_.deadline = net::Deadline::after_seconds(kMoment);
+  std::vector<const MessagePeer*> all;
+  for (const Peer& other : peers_) all.push_back(&other);
+  running_.late(all, rank_);
 }
 
-DISTRIBUTE_INLINE void EngineMessages::throw_if_aborted() {
-  if (!aborted_) return;
-  const std::lock_guard lock(mutex_);
-  throw_error(abort_code_, abort_message_);
-}
+DISTRIBUTE_INLINE void EngineMessages::throw_if_aborted() { aborted_.throw_if_set(); }
 
 DISTRIBUTE_INLINE void EngineMessages::abort(StatusCode code, const std::string& message) {
-  const std::lock_guard lock(mutex_);
-  if (aborted_) return;
-  abort_code_ = code;
-  abort_message_ = message;
-  aborted_ = true;
-  const uint64_t one = 1;
-  if (::write(wake_, &one, sizeof one) < 0) return;  // the counter is full: readable anyway
+  if (aborted_.set(code, message)) wake_.signal();
 }
 
 /// In both channels, as the receiver may have something in one of them that it does not want yet.
@@ -437,10 +331,9 @@ DISTRIBUTE_INLINE void EngineMessages::hang_up(StatusCode code, const std::strin
   try {
     for (int p = 0; p < size(); ++p) {
       if (p == rank_ || peer(p).lost) continue;
-      slots_.push_back({.parts = 1, .head = new_buffer()});  // the engine may need it to the end
-      Buffer& buffer = *slots_.back().head;
+      EngineBuffer& buffer = *slots_.keep({.parts = 1, .head = slots_.new_buffer()}).head;
       write_head(buffer, p, header);
-      std::memcpy(buffer.bytes.data() + sizeof(EngineHead), message.data(), length);
+      std::memcpy(buffer.contents(), message.data(), length);
       const std::span<const std::byte> bytes(buffer.bytes.data(), sizeof(EngineHead) + length);
       for (int channel = 0; channel < 2; ++channel, ++last_words_)
         group_->send(p, engine_internal::head_tag(channel), bytes, kLastWords);

@@ -19,16 +19,8 @@ DISTRIBUTE_INLINE NcclTransport::NcclTransport(NcclCommunicator communicator,
                                                std::function<void()> stop)
     : communicator_(std::move(communicator)), stop_(std::move(stop)) {}
 
-DISTRIBUTE_INLINE void NcclTransport::throw_if_aborted() {
-  const std::lock_guard lock(mutex_);
-  if (abort_code_ != StatusCode::Ok) throw_error(abort_code_, abort_message_);
-}
-
 DISTRIBUTE_INLINE void NcclTransport::abort(StatusCode code, const std::string& message) {
-  const std::lock_guard lock(mutex_);
-  if (abort_code_ != StatusCode::Ok) return;
-  abort_code_ = code;
-  abort_message_ = message;
+  aborted_.set(code, message);
 }
 
 /// Operations that NCCL has no call for: parts of different sizes, and what goes from point to
@@ -121,7 +113,7 @@ DISTRIBUTE_INLINE void wait_for_aborted(CudaStreamRef stream) noexcept {
 }
 
 DISTRIBUTE_INLINE void NcclTransport::execute(const Operation& operation) {
-  throw_if_aborted();
+  aborted_.throw_if_set();
   const Device device = communicator_.device();
   const GpuGuard guard(device);
   const CudaStreamRef stream = communication_stream(device);
@@ -136,7 +128,7 @@ DISTRIBUTE_INLINE void NcclTransport::execute(const Operation& operation) {
   try {
     enqueue(whole, stream);
     const auto stop = [&] {
-      throw_if_aborted();
+      aborted_.throw_if_set();
       if (stop_) stop_();
     };
     communicator_.wait_ready(operation.deadline, stop);

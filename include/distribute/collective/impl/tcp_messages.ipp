@@ -9,8 +9,6 @@
 #include <utility>
 
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 namespace distribute::collective {
 
@@ -25,26 +23,14 @@ DISTRIBUTE_INLINE TcpMessages::TcpMessages(int rank, std::vector<std::vector<net
     peers_[p].name = str_cat("rank ", p, " (", flows[p][0].peer(), ")");
     for (net::Socket& socket : flows[p]) peers_[p].flows.emplace_back(std::move(socket));
   }
-  wake_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (wake_ < 0) throw ResourceExhaustedError(str_cat("eventfd: ", std::strerror(errno)));
 }
 
-DISTRIBUTE_INLINE TcpMessages::~TcpMessages() { ::close(wake_); }
+DISTRIBUTE_INLINE TcpMessages::~TcpMessages() = default;
 
 DISTRIBUTE_INLINE void TcpMessages::begin(const Operation& operation) {
   throw_if_aborted();
-  operation_ = operation;
-  collective_runs_ = operation.kind != Collective::Send && operation.kind != Collective::Receive;
-  Signature signature = signature_of(operation);
-  if (collective_runs_) {
-    collective_ = signature;
-  } else {  // as the sender sees it
-    if (operation.kind == Collective::Receive) signature.peer = rank_;
-    signature.kind = Collective::Send;
-    point_to_point_ = signature;
-  }
+  running_.begin(operation, rank_);
   moved_at_ = net::Deadline::Clock::now();
-  lingers_ = false;
   for (int p = 0; p < size(); ++p) {
     peer(p).heard = false;
     for (TcpFlow& flow : peer(p).flows)
@@ -55,8 +41,8 @@ DISTRIBUTE_INLINE void TcpMessages::begin(const Operation& operation) {
 DISTRIBUTE_INLINE void TcpMessages::send(int to, uint64_t tag, std::span<const std::byte> bytes,
                                          bool urgent) {
   TcpPeer& other = peer(to);
-  if (other.gone()) other.throw_gone(operation_, rank_);
-  if (!collective_runs_) tag = other.parts_sent++;
+  if (other.gone()) other.throw_gone(running_.operation, rank_);
+  if (!running_.is_collective) tag = other.parts_sent++;
   (urgent ? other.urgent : other.queue).push_back({tag, bytes});
   ++other.to_send;
   ++pending_;
@@ -64,11 +50,11 @@ DISTRIBUTE_INLINE void TcpMessages::send(int to, uint64_t tag, std::span<const s
 
 DISTRIBUTE_INLINE void TcpMessages::receive(int from, uint64_t tag, std::span<std::byte> out) {
   TcpPeer& other = peer(from);
-  if (!collective_runs_) tag = other.parts_come++;
+  if (!running_.is_collective) tag = other.parts_come++;
   ++other.to_come;
   ++pending_;
-  if (!collective_runs_ && take_early(from, {tag, out})) return;
-  if (other.gone()) other.throw_gone(operation_, rank_);
+  if (!running_.is_collective && take_early(from, {tag, out})) return;
+  if (other.gone()) other.throw_gone(running_.operation, rank_);
   other.wanted.push_back({tag, out});
   for (TcpFlow& flow : other.flows)
     if (flow.parked) consume(from, flow);
@@ -94,7 +80,7 @@ DISTRIBUTE_INLINE void TcpMessages::turn() {
   const bool moved = write_some();
   const int ready = poll(moved || !events_.empty());
   throw_if_aborted();
-  if (ready == 0 && operation_.deadline.passed()) late();
+  if (ready == 0 && running_.operation.deadline.passed()) late();
   read_polled(ready);
 }
 
@@ -133,12 +119,7 @@ DISTRIBUTE_INLINE bool TcpMessages::start_next(int to, TcpFlow& flow) {
   if (queue.empty()) return false;
   const TcpPeer::Outgoing message = queue.front();
   queue.pop_front();
-  flow.start({.kind = collective_runs_ ? MessageHeader::Kind::Collective
-                                       : MessageHeader::Kind::PointToPoint,
-              .signature = collective_runs_ ? collective_ : point_to_point_,
-              .tag = message.tag,
-              .bytes = message.bytes.size()},
-             message.bytes);
+  flow.start(running_.header(message.tag, message.bytes.size()), message.bytes);
   return true;
 }
 
@@ -154,7 +135,7 @@ DISTRIBUTE_INLINE void TcpMessages::write(int to, TcpFlow& flow) {
 /// `moved`: there is something to do anyway. Returns what ::poll does, at least 1 when there are
 /// bytes that it does not know of.
 DISTRIBUTE_INLINE int TcpMessages::poll(bool moved) {
-  polled_.assign(1, {wake_, POLLIN, 0});
+  polled_.assign(1, {wake_.native(), POLLIN, 0});
   polled_flows_.clear();
   bool buffered = false;
   for (int p = 0; p < size(); ++p)
@@ -169,7 +150,7 @@ DISTRIBUTE_INLINE int TcpMessages::poll(bool moved) {
   const std::chrono::duration<double> spin(cores_are_contended() ? 0 : spin_seconds_);
   const bool look = moved || buffered || now - moved_at_ < spin;
   const int ready =
-      ::poll(polled_.data(), polled_.size(), look ? 0 : operation_.deadline.left_ms());
+      ::poll(polled_.data(), polled_.size(), look ? 0 : running_.operation.deadline.left_ms());
   return buffered ? std::max(ready, 1) : ready;
 }
 
@@ -211,9 +192,9 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_collective(int from,
                                                                    const MessageHeader& header) {
   TcpPeer& other = peer(from);
   other.heard = true;
-  if (header.signature.sequence > collective_.sequence) return {};  // it is ahead
-  check_same(collective_, rank_, header.signature, from);
-  if (!collective_runs_) return {};
+  if (header.signature.sequence > running_.collective.sequence) return {};  // it is ahead
+  check_same(running_.collective, rank_, header.signature, from);
+  if (!running_.is_collective) return {};
   return place_wanted(from, header);
 }
 
@@ -224,7 +205,7 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_wanted(int from,
                                [&](const TcpPeer::Incoming& one) { return one.tag == header.tag; });
   if (at == other.wanted.end()) return {};
   if (header.kind == MessageHeader::Kind::PointToPoint)
-    check_point_to_point(point_to_point_, header.signature, from);
+    check_point_to_point(running_.point_to_point, header.signature, from);
   check_length(header, at->out.size(), other.name);
   std::byte* out = at->out.data();
   other.wanted.erase(at);
@@ -235,7 +216,7 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_point_to_point(
     int from, const MessageHeader& header) {
   static constexpr size_t kMessage = 64 << 10, kAll = 1 << 20;
   TcpPeer& other = peer(from);
-  if (!collective_runs_)
+  if (!running_.is_collective)
     if (const Place out = place_wanted(from, header)) return out;
   if (header.bytes > kMessage || other.early_bytes + header.bytes + sizeof(TcpPeer::Early) > kAll)
     return {};
@@ -251,7 +232,7 @@ DISTRIBUTE_INLINE bool TcpMessages::take_early(int from, const TcpPeer::Incoming
       std::find_if(other.early.begin(), other.early.end(),
                    [&](const TcpPeer::Early& one) { return one.header.tag == wanted.tag; });
   if (at == other.early.end()) return false;
-  check_point_to_point(point_to_point_, at->header.signature, from);
+  check_point_to_point(running_.point_to_point, at->header.signature, from);
   check_length(at->header, wanted.out.size(), other.name);
   at->out = wanted.out.data();
   if (at->whole) arrived(from, at->header);
@@ -286,7 +267,7 @@ DISTRIBUTE_INLINE void TcpMessages::lost(int who, TcpFlow& flow, bool broken) {
   const bool needed = other.awaited();
   if (!needed || !(broken || other.gone())) return;
   hear_last_words(who);
-  other.throw_gone(operation_, rank_);
+  other.throw_gone(running_.operation, rank_);
 }
 
 /// A rank that fails says why on a connection that is free, while others break off.
@@ -296,35 +277,16 @@ DISTRIBUTE_INLINE void TcpMessages::hear_last_words(int from) {
       consume(from, flow);
 }
 
-/// A rank that has heard from all it waits for lets others name the missing rank for a moment.
 DISTRIBUTE_INLINE void TcpMessages::late() {
-  constexpr double kMoment = 1;
-  const bool a_rank_is_silent = std::any_of(peers_.begin(), peers_.end(), [](const TcpPeer& other) {
-    return other.awaited() && !other.heard;
-  });
-  if (lingers_ || a_rank_is_silent || !collective_runs_) {
-    std::vector<const MessagePeer*> all;
-    for (const TcpPeer& other : peers_) all.push_back(&other);
-    throw_too_late(all, operation_, rank_);
-  }
-  lingers_ = true;
-  operation_.deadline = net::Deadline::after_seconds(kMoment);
+  std::vector<const MessagePeer*> all;
+  for (const TcpPeer& other : peers_) all.push_back(&other);
+  running_.late(all, rank_);
 }
 
-DISTRIBUTE_INLINE void TcpMessages::throw_if_aborted() {
-  if (!aborted_) return;
-  const std::lock_guard lock(mutex_);
-  throw_error(abort_code_, abort_message_);
-}
+DISTRIBUTE_INLINE void TcpMessages::throw_if_aborted() { aborted_.throw_if_set(); }
 
 DISTRIBUTE_INLINE void TcpMessages::abort(StatusCode code, const std::string& message) {
-  const std::lock_guard lock(mutex_);
-  if (aborted_) return;
-  abort_code_ = code;
-  abort_message_ = message;
-  aborted_ = true;
-  const uint64_t one = 1;
-  if (::write(wake_, &one, sizeof one) < 0) return;  // the counter is full: readable anyway
+  if (aborted_.set(code, message)) wake_.signal();
 }
 
 DISTRIBUTE_INLINE void TcpMessages::hang_up(StatusCode code, const std::string& message) {

@@ -21,19 +21,12 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> make_thread_transports
 }
 
 DISTRIBUTE_INLINE void WindowTransport::abort(StatusCode code, const std::string& message) {
-  {
-    const std::lock_guard lock(abort_mutex_);
-    if (aborted_.load()) return;
-    abort_code_ = code;
-    abort_message_ = message;
-    aborted_.store(true);
-  }
-  fail(message);
+  if (aborted_.set(code, message)) fail(message);
 }
 
 /// Tells the others why this rank will not come.
 DISTRIBUTE_INLINE void WindowTransport::fail(const std::string& message) {
-  const std::lock_guard lock(abort_mutex_);
+  const std::lock_guard lock(failure_mutex_);
   Window::Place& place = window_->place(rank_);
   if (place.failed.load(std::memory_order_relaxed)) return;
   const size_t length = std::min(message.size(), sizeof place.failure - 1);
@@ -116,7 +109,7 @@ DISTRIBUTE_INLINE void WindowTransport::wait_for(SharedCounter& counter, uint32_
 }
 
 DISTRIBUTE_INLINE void WindowTransport::check_peer(int peer) const {
-  if (aborted_.load(std::memory_order_acquire)) throw_error(abort_code_, abort_message_);
+  aborted_.throw_if_set();
   const Window::Place& place = window_->place(peer);
   if (!place.failed.load(std::memory_order_acquire)) return;
   throw UnavailableError(str_cat("rank ", peer, " has failed: ", place.failure));

@@ -8,14 +8,14 @@
 
 namespace distribute::data {
 
-namespace data_internal {
-
 DISTRIBUTE_INLINE bool is_picture_name(std::string name) {
   if (name.starts_with(".")) return false;
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return char(std::tolower(c)); });
   return name.ends_with(".jpg") || name.ends_with(".jpeg") || name.ends_with(".png");
 }
+
+namespace data_internal {
 
 DISTRIBUTE_INLINE void list_class(io::FileSystem& files, const std::string& folder,
                                   ImageFolder& result) {

@@ -220,12 +220,15 @@ DISTRIBUTE_INLINE Tensor nn::dot_product_attention(const Tensor& query, const Te
   using namespace ops_internal;
   check_attention(query, key, value, options);
   const double scale = options.scale.value_or(1 / std::sqrt(double(query.shape()[3])));
-  const bool by_blocks = !on_gpu(query) && !on_gpu(key) && !on_gpu(value) && options.dropout == 0 &&
-                         !autograd_internal::is_tracing();
-  const bool on_a_gpu = on_gpu(query) || on_gpu(key) || on_gpu(value);
-  if (on_a_gpu && !autograd_internal::is_tracing())
-    if (auto done = cudnn_attend(query, key, value, options, scale)) return *done;
-  if (!by_blocks) return attention_of_operations(query, key, value, options, scale);
+  const auto of_operations = [&] {
+    return attention_of_operations(query, key, value, options, scale);
+  };
+  if (autograd_internal::is_tracing()) return of_operations();  // which files can have
+  if (on_gpu(query) || on_gpu(key) || on_gpu(value)) {
+    const auto done = cudnn_attend(query, key, value, options, scale);
+    return done ? *done : of_operations();
+  }
+  if (options.dropout != 0) return of_operations();
   const auto wide = [](const Tensor& t) { return cast(t, DType::Float32); };
   return cast(attention_by_blocks(wide(query), wide(key), wide(value), options, scale),
               query.dtype());

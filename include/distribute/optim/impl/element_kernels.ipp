@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/parallel.hpp>
+#include <distribute/device/kernel_arguments.hpp>
 #include <distribute/optim/detail/element_kernels.hpp>
 
 #include <algorithm>
@@ -11,14 +12,15 @@ namespace distribute::optim::optim_internal {
 DISTRIBUTE_INLINE void scale(float* x, float factor, int64_t count) {
   simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
-    for (int64_t i = 0; i < count; ++i) x[i] -= x[i] * factor;
+    for (int64_t i = 0; i < count; ++i) x[i] = kernels::UpdateSteps::shrunk(x[i], factor);
   });
 }
 
 DISTRIBUTE_INLINE void average(float* mean, const float* x, float momentum, int64_t count) {
   simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
-    for (int64_t i = 0; i < count; ++i) mean[i] = momentum * mean[i] + (1.0f - momentum) * x[i];
+    for (int64_t i = 0; i < count; ++i)
+      mean[i] = kernels::UpdateSteps::averaged(mean[i], x[i], momentum);
   });
 }
 
@@ -26,7 +28,8 @@ DISTRIBUTE_INLINE void add_decay(const float* g, const float* w, float decay, fl
                                  int64_t count) {
   simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
-    for (int64_t i = 0; i < count; ++i) sum[i] = g[i] + decay * w[i];
+    for (int64_t i = 0; i < count; ++i)
+      sum[i] = kernels::UpdateSteps::with_decay(g[i], w[i], decay);
   });
 }
 

@@ -18,15 +18,19 @@ struct LambRow {
   static constexpr int kSlots = 2;
   static constexpr bool kRoot = true;
   float rate, complement_1, complement_2, correction_1, correction_2, epsilon;
-  template <typename Slots>
-  float begin(Slots slot, float g) const {
-    slot[0] += (g - slot[0]) * complement_1;
-    slot[1] += (g * g - slot[1]) * complement_2;
+  template <typename Slots, typename Number>
+  Number begin(Slots slot, Number g) const {
+    slot[0] = slot[0] + (g - slot[0]) * complement_1;
+    slot[1] = slot[1] + (g * g - slot[1]) * complement_2;
     return slot[1] * correction_2;
+  }
+  template <typename Slots, typename Number>
+  Number step(Slots slot, Number root) const {
+    return slot[0] * correction_1 / (root + epsilon);
   }
   template <typename Slots>
   void finish(float& w, Slots slot, float, float root) const {
-    w -= rate * (slot[0] * correction_1 / (root + epsilon));
+    w -= rate * step(slot, root);
   }
 };
 )
@@ -40,7 +44,7 @@ struct LambNorms {
   }
 };
 
-/// Squares of the norms. Takes the step as `row` would make it, and changes nothing.
+/// Squares of the norms. Takes the step as `row` makes it, and changes nothing.
 DISTRIBUTE_INLINE LambNorms lamb_norms(const LambRow& row, const VariableUpdate& update,
                                        float decay) {
   const std::vector<float> weights = update.variable.value().to_vector();
@@ -49,9 +53,10 @@ DISTRIBUTE_INLINE LambNorms lamb_norms(const LambRow& row, const VariableUpdate&
   const std::vector<float> second = update.slots[1].value().to_vector();
   LambNorms squares;
   for (size_t i = 0; i < weights.size(); ++i) {
-    float w = weights[i] - weights[i] * decay, step = 0, slots[2] = {first[i], second[i]};
-    const float root = std::sqrt(row.begin(slots, gradient[i]));
-    row.finish(step, slots, gradient[i], root);
+    const float w = kernels::UpdateSteps::shrunk(weights[i], decay);
+    float slots[2] = {first[i], second[i]};
+    const float under_root = row.begin(slots, gradient[i]);
+    const float step = row.step(slots, std::sqrt(under_root));
     squares.weights += double(w) * w;
     squares.step += double(step) * step;
   }
@@ -63,11 +68,10 @@ DISTRIBUTE_INLINE Tensor gpu_lamb_norms(const LambRow& row, const VariableUpdate
                                         float decay) {
   const Tensor g = update.gradient.row_major();
   const auto value = [&](const Variable& v) { return v.value().to(g.device()).renamed(); };
-  const Tensor old = value(update.variable), m = value(update.slots[0]), v = value(update.slots[1]);
-  const Tensor w = old - old * decay;
-  const Tensor first = m + (g - m) * row.complement_1;
-  const Tensor second = v + (square(g) - v) * row.complement_2;
-  const Tensor step = first * row.correction_1 / (sqrt(second * row.correction_2) + row.epsilon);
+  const Tensor w = kernels::UpdateSteps::shrunk(value(update.variable), decay);
+  Tensor slots[2] = {value(update.slots[0]), value(update.slots[1])};
+  const Tensor under_root = row.begin(slots, g);
+  const Tensor step = row.step(slots, sqrt(under_root));
   return stack({reduce_sum(square(w)), reduce_sum(square(step))}, 0);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/json.hpp>
-#include <distribute/optim/optimizer_text.hpp>
+#include <distribute/optim/detail/optimizer_text.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -30,7 +30,8 @@ DISTRIBUTE_INLINE std::string optimizer_text(const std::string& class_name,
 }
 
 DISTRIBUTE_INLINE std::string kernel_text(const std::string& class_name,
-                                          const OptimizerConfig& config, const StepText& step) {
+                                          const OptimizerConfig& config,
+                                          const OptimizerStep& step) {
   Json json = optimizer_json(class_name, config);
   json["rate"] = double(step.rate);
   json["done"] = step.done;

@@ -2,6 +2,8 @@
 #include <distribute/base/json.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/optim/detail/optimizer_classes.hpp>
+#include <distribute/optim/detail/optimizer_step.hpp>
+#include <distribute/optim/detail/optimizer_text.hpp>
 #include <distribute/optim/serialization.hpp>
 
 #include <iterator>
@@ -74,6 +76,50 @@ DISTRIBUTE_INLINE std::unique_ptr<Optimizer> make_optimizer(const Json& json) {
 }
 
 }  // namespace optim_internal
+
+DISTRIBUTE_INLINE OptimizerConfig Optimizer::own_config() const {
+  OptimizerConfig config;
+  config.set_optional("weight_decay", options_.weight_decay);
+  if (options_.coupled_weight_decay)
+    config.set_optional("coupled_weight_decay", options_.coupled_weight_decay);
+  config.set_optional("clipnorm", options_.clipnorm);
+  config.set_optional("clipvalue", options_.clipvalue);
+  config.set_optional("global_clipnorm", options_.global_clipnorm);
+  config.set("clip_per_replica", options_.clip_per_replica);
+  config.set("use_ema", options_.use_ema);
+  config.set("ema_momentum", options_.ema_momentum);
+  config.set_optional("ema_overwrite_frequency", options_.ema_overwrite_frequency);
+  config.set("name", options_.name);
+  add_config(config);
+  return config;
+}
+
+DISTRIBUTE_INLINE OptimizerConfig Optimizer::get_config() const {
+  if (options_.learning_rate.is_schedule() && !learning_rate_)
+    throw UnimplementedError(
+        str_cat("get_config: the learning rate of '", options_.name, "' is a schedule"));
+  OptimizerConfig config = own_config();
+  config.set("learning_rate", double(learning_rate()));
+  return config;
+}
+
+DISTRIBUTE_INLINE std::string Optimizer::serialize() const {
+  check_serializable();
+  return optim_internal::optimizer_text(class_name(), get_config());
+}
+
+DISTRIBUTE_INLINE std::string Optimizer::describe(const optim_internal::OptimizerStep& step) const {
+  check_serializable();
+  OptimizerConfig config = own_config();
+  config.set("learning_rate", double(step.rate));
+  return optim_internal::kernel_text(class_name(), config, step);
+}
+
+DISTRIBUTE_INLINE void Optimizer::check_serializable() const {
+  if (class_name().empty())
+    throw UnimplementedError(str_cat("the class of the optimizer '", options_.name,
+                                     "' has no class_name(), so it cannot be serialized"));
+}
 
 DISTRIBUTE_INLINE std::string serialize(const Optimizer& optimizer) {
   return optimizer.serialize();

@@ -12,7 +12,8 @@
 namespace distribute::strategy_internal {
 
 /// The sums go to every worker, and each updates its own copies. The slowest way, which knows every
-/// gradient: that of GPUs without NCCL, and of sparse gradients on the ways that derive from it.
+/// gradient: that of GPUs without NCCL, of sparse gradients beside buckets, and of the steps that a
+/// HostReducer cannot do in place.
 class WorkerReducer : public LocalReducer {
  public:
   WorkerReducer(LocalReplicaContext& context, WorkerState& state)

@@ -6,30 +6,38 @@
 #include <distribute/strategy/detail/local_replica_context.hpp>
 #include <distribute/strategy/detail/worker_state.hpp>
 
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace distribute {
 
-/// One replica thread at a time.
-class WorkerReplicaContext final : public LocalReplicaContext {
+/// Values go through host memory and the workers' transport. One replica thread at a time.
+class WorkerReplicaContext : public LocalReplicaContext {
  public:
   using ReplicaContext::all_reduce;
+  /// `group`: of this replica; lives longer.
   WorkerReplicaContext(Strategy& strategy, strategy_internal::ReplicaGroup& local, int replica,
-                       strategy_internal::WorkerState& state);
+                       collective::Communicator& group)
+      : LocalReplicaContext(strategy, local, replica), group_(group) {}
 
-  int replica_id_in_sync_group() const override { return group().rank(); }
-  int num_replicas_in_sync() const override { return group().size(); }
+  int replica_id_in_sync_group() const override { return group_.rank(); }
+  int num_replicas_in_sync() const override { return group_.size(); }
 
   DISTRIBUTE_INLINE std::vector<Tensor> all_reduce(ReduceOp op,
                                                    std::span<const Tensor> values) override;
   DISTRIBUTE_INLINE Tensor all_gather(const Tensor& value, int axis) override;
 
  private:
-  collective::Communicator& group() const;
-  std::vector<Tensor> all_reduce_over_nccl(ReduceOp op, std::span<const Tensor> values);
-
-  strategy_internal::WorkerState& state_;
+  collective::Communicator& group_;
 };
+
+namespace strategy_internal {
+
+/// The context of replica `replica` of `local`, by the devices and places of all workers.
+std::unique_ptr<LocalReplicaContext> make_worker_context(Strategy& strategy, ReplicaGroup& local,
+                                                         int replica, WorkerState& state);
+
+}  // namespace strategy_internal
 
 }  // namespace distribute

@@ -3,12 +3,14 @@
 
 namespace distribute::strategy_internal {
 
-DISTRIBUTE_INLINE BucketReducer::BucketReducer(LocalReplicaContext& context, WorkerState& state)
-    : WorkerReducer(context, state),
+DISTRIBUTE_INLINE BucketReducer::BucketReducer(LocalReplicaContext& context, WorkerState& state,
+                                               std::unique_ptr<LocalReducer> sparse)
+    : LocalReducer(context),
       buckets_(state.group.replicas[size_t(replica())],
                state.group.gpus.empty() ? state.group.replicas[size_t(replica())]
                                         : state.group.gpus[size_t(replica())],
-               state.options) {}
+               state.options),
+      sparse_(std::move(sparse)) {}
 
 DISTRIBUTE_INLINE void BucketReducer::ready(const Variable& variable, const Tensor& gradient) {
   buckets_.ready(variable, gradient);
@@ -18,10 +20,7 @@ DISTRIBUTE_INLINE void BucketReducer::update(std::span<const VariableUpdate> upd
                                              bool gradients_are_reduced,
                                              const UpdateKernel& kernel) {
   if (gradients_are_reduced) return LocalReducer::update(updates, true, kernel);
-  if (has_sparse(updates)) {  // buckets hold dense gradients alone
-    if (state().alone_on_gpus()) return LocalReducer::update(updates, false, kernel);
-    return WorkerReducer::update(updates, false, kernel);
-  }
+  if (has_sparse(updates)) return sparse_->update(updates, false, kernel);
   if (!buckets_.fits(updates)) buckets_.plan(updates);
   update_with(updates, buckets_.reduce(updates), kernel);
 }

@@ -98,7 +98,7 @@ DISTRIBUTE_INLINE InputContext MultiWorkerExtended::input_context() const {
 
 DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> MultiWorkerExtended::make_context(
     ReplicaGroup& group, int replica) {
-  return std::make_unique<WorkerReplicaContext>(strategy(), group, replica, state_);
+  return make_worker_context(strategy(), group, replica, state_);
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer>

@@ -29,7 +29,7 @@ class NcclWorker final : public NcclReplicas {
 
   std::unique_ptr<LocalReplicaContext> make_context(Strategy& strategy, ReplicaGroup& group,
                                                     int replica) override {
-    return std::make_unique<WorkerReplicaContext>(strategy, group, replica, state_);
+    return make_worker_context(strategy, group, replica, state_);
   }
 
   std::unique_ptr<replica_internal::GradientReducer> make_reducer(

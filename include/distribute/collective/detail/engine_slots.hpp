@@ -1,0 +1,64 @@
+#pragma once
+/// Memory of the messages that an engine has in hand.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/detail/message_header.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace distribute::collective {
+
+/// Stands before every message.
+struct EngineHead {
+  MessageHeader header;
+  std::array<char, 16> proof{};
+};
+static_assert(sizeof(EngineHead) == 72 && std::is_trivially_copyable_v<EngineHead>);
+
+/// A head and, behind it, contents that are short.
+struct EngineBuffer {
+  static constexpr size_t kSize = 8192, kShort = kSize - sizeof(EngineHead);
+  std::array<std::byte, kSize> bytes;
+
+  EngineHead head() const;
+  const std::byte* contents() const { return bytes.data() + sizeof(EngineHead); }
+  std::byte* contents() { return bytes.data() + sizeof(EngineHead); }
+};
+using EngineBufferPointer = std::unique_ptr<EngineBuffer>;
+
+/// A message that is under way.
+struct EngineSlot {
+  int peer = 0;
+  uint64_t tag = 0;
+  bool sends = false;
+  int parts = 0;    // that have not ended; 0: the slot is free
+  int failure = 0;  // the engine's code, of contents whose head has not come
+  EngineBufferPointer head = {};
+};
+
+/// Slots by the cookies of their messages, and buffers; both are used again. One thread.
+class EngineSlots {
+ public:
+  uint64_t open(EngineSlot slot);
+  /// One that is never closed: the engine may need it to the end.
+  EngineSlot& keep(EngineSlot slot);
+  /// Takes back the slot and its head.
+  void close(uint64_t cookie);
+  EngineSlot& operator[](uint64_t cookie) { return slots_[cookie]; }
+
+  EngineBufferPointer new_buffer();
+  void give_back(EngineBufferPointer buffer) { free_buffers_.push_back(std::move(buffer)); }
+
+ private:
+  std::vector<EngineSlot> slots_;
+  std::vector<uint64_t> free_slots_;
+  std::vector<EngineBufferPointer> free_buffers_;
+};
+
+}  // namespace distribute::collective
