@@ -79,7 +79,7 @@ DISTRIBUTE_INLINE std::optional<int> find_throttled(std::span<const float> share
 }
 
 DISTRIBUTE_INLINE float StragglerWatch::throttled_share() {
-  // The groups of now: a process may be moved.
+  // Read again, as a process may be moved to other groups.
   const auto before = std::exchange(throttling_, ControlGroups().throttling());
   if (!before || !throttling_ || throttling_->periods <= before->periods) return 0;
   return float(double(throttling_->throttled - before->throttled) /
