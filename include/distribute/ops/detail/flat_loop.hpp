@@ -97,6 +97,10 @@ inline constexpr UnaryFunction kUnaryFunction{value_loop<F>, slope_loop<F, 1>, s
                                               unary_row<F>(), F::kFromOutput};
 /// The bytes of a row, which has up to four floats.
 struct RowNumbers {
+  template <typename F>
+  explicit RowNumbers(const F& f) {
+    std::memcpy(bytes.data(), &f, sizeof f);
+  }
   alignas(float) std::array<std::byte, 16> bytes{};
 };
 
@@ -109,9 +113,7 @@ Tensor record_unary(const char* op, const Tensor& x, const UnaryFunction& functi
 
 template <typename F>
 Tensor unary(const char* op, const Tensor& x, const F& f = {}, AttributesFunction attributes = {}) {
-  RowNumbers numbers;
-  std::memcpy(numbers.bytes.data(), &f, sizeof f);
-  return record_unary(op, x, kUnaryFunction<F>, numbers, attributes);
+  return record_unary(op, x, kUnaryFunction<F>, RowNumbers(f), attributes);
 }
 
 }  // namespace ops_internal
