@@ -73,10 +73,10 @@ DISTRIBUTE_INLINE std::string naming_event(const char* what, const std::string& 
 
 DISTRIBUTE_INLINE std::string Timeline::event(const Span& span, const std::string& process,
                                               std::chrono::nanoseconds offset) {
-  std::string text = str_cat(
-      "{\"name\":", log_internal::json_string(span.name), ",\"ph\":\"X\",", process,
-      ",\"tid\":", span.row, ",\"ts\":", microseconds(span.begin.time_since_epoch() + offset),
-      ",\"dur\":", microseconds(span.end - span.begin));
+  std::string text = str_cat("{\"name\":", log_internal::json_string(span.name), ",\"ph\":\"X\",",
+                             process, ",\"tid\":", span.row,
+                             ",\"ts\":", microseconds(span.begin.time_since_epoch() + offset),
+                             ",\"dur\":", microseconds(span.end - span.begin));
   std::string details;
   if (span.bytes >= 0)
     details = str_cat("\"bytes\":", span.bytes,
@@ -120,17 +120,16 @@ DISTRIBUTE_INLINE std::string_view word_behind(std::string_view json, std::strin
   return json.substr(0, size_t(std::find_if_not(json.begin(), json.end(), belongs) - json.begin()));
 }
 
-/// The task that TF_CONFIG gives this process, such as "evaluator-0"; empty: none. Only for a file's
-/// name, so it is looked for in the text: a parser of JSON would be 3 % of a header-only trainer.
+/// The task that TF_CONFIG gives this process, such as "evaluator-0"; empty: none. Only for a
+/// file's name, so it is looked for in the text: a parser of JSON would be 3 % of a header-only
+/// trainer.
 DISTRIBUTE_INLINE std::string task_of_environment() {
   const char* config = std::getenv("TF_CONFIG");
   const std::string_view json = config ? config : "";
-  const size_t at = json.rfind("\"type\"");
+  const size_t at = json.find('{', std::min(json.rfind("\"task\""), json.size()));
   if (at == std::string_view::npos) return "";
-  const size_t task = json.rfind('{', at), end = json.find('}', at);
-  if (task == std::string_view::npos) return "";
-  const std::string_view object = json.substr(task, end - task);
-  const std::string_view type = word_behind(object, "type"), index = word_behind(object, "index");
+  const std::string_view task = json.substr(at, json.find('}', at) - at);
+  const std::string_view type = word_behind(task, "type"), index = word_behind(task, "index");
   return type.empty() ? "" : str_cat(type, '-', index.empty() ? "0" : index);
 }
 

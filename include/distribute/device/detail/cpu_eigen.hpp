@@ -6,8 +6,8 @@
 
 namespace distribute {
 
-/// Row-major in, row-major out; float32 everywhere, int32 and int64 in matmul. A program with oneDNN
-/// has it in the static library alone, where tests compare the two.
+/// Row-major in, row-major out; float32 everywhere, int32 and int64 in matmul. A program with
+/// oneDNN has it in the static library alone, where tests compare the two.
 Backend& eigen_backend();
 
 }  // namespace distribute

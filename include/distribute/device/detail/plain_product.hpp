@@ -1,5 +1,6 @@
 #pragma once
-/// Matrix products by plain loops: of whole numbers, of nothing, and of backends that have no other.
+/// Matrix products by plain loops: of whole numbers, of nothing, and of backends that have no
+/// other.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/kernel_shapes.hpp>

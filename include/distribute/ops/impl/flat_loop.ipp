@@ -94,8 +94,8 @@ DISTRIBUTE_INLINE Tensor unary_slope(const char* op, const Tensor& dy, const Ten
 DISTRIBUTE_INLINE Tensor record_unary(const char* op, const Tensor& x, const UnaryFunction& f,
                                       const RowNumbers& numbers, AttributesFunction attributes) {
   const Tensor y = map_floats(op, x, f.value, numbers.bytes.data(), f.row);
-  const BackwardFunction gradient = [op, &f, numbers, at = f.from_output ? y : x](
-                                        const Backward& b) {
+  const BackwardFunction gradient = [op, &f, numbers,
+                                     at = f.from_output ? y : x](const Backward& b) {
     return std::vector<Tensor>{unary_slope(op, b.gradient(), at, f, numbers)};
   };
   return record(op, {x}, y, gradient, attributes);
