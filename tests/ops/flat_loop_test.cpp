@@ -51,6 +51,5 @@ TEST_CASE("pair loops bring the first operand into the second's layout", "[ops][
 TEST_CASE("loops name operation, shapes and dtypes that do not fit", "[ops][flat_loop]") {
   CHECK_THROWS_WITH(unary("cube", Tensor{1, 2}, cube(1)),
                     "cube: wants a floating dtype, got int32 [2]");
-  CHECK_THROWS_WITH(slope(zeros({2}), zeros({3})),
-                    "cube: [2] float32 and [3] float32");
+  CHECK_THROWS_WITH(slope(zeros({2}), zeros({3})), "cube: [2] float32 and [3] float32");
 }
