@@ -9,7 +9,7 @@ scripts/install_dependencies.sh build
 begin=$SECONDS
 mkdir -p build
 echo "compiling examples/mnist_mirrored/main.cpp with the whole library in it"
-g++ -std=c++20 -O1 -fopenmp -I include -I /usr/include/eigen3 -DDISTRIBUTE_HAS_ONEDNN=1 \
+g++ -std=c++20 -O1 -fopenmp -I include -DDISTRIBUTE_HAS_ONEDNN=1 \
   examples/mnist_mirrored/main.cpp -o build/mnist_mirrored -ldnnl -lz \
   $(pkg-config --libs absl_statusor)
 echo "compiled in $((SECONDS - begin)) s"

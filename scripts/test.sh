@@ -63,7 +63,7 @@ one_file() {
 # With Clang, and with the smaller umbrella for one process.
 one_file_clang() {
   sed 's/strategy.hpp/one_process.hpp/' examples/three_ways/one_file/trainer.cpp > "$work/one_process.cpp"
-  clang++ -std=c++20 -O0 -I include -I /usr/include/eigen3 -DDISTRIBUTE_HAS_ONEDNN=1 \
+  clang++ -std=c++20 -O0 -I include -DDISTRIBUTE_HAS_ONEDNN=1 \
     "$work/one_process.cpp" -o "$work/one_file_clang" -ldnnl -lz -lgomp \
     $(pkg-config --libs absl_statusor) && trains "$PWD/$work/one_file_clang"
 }

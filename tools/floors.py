@@ -109,7 +109,8 @@ def included(name, has=lambda feature: None):
     """
     text = re.sub(r"#ifdef DISTRIBUTE_SEPARATE_COMPILATION\n.*?#endif\n", "",
                   (LIBRARY / name).read_text(), flags=re.S)
-    door = re.match(r"#pragma once\n#if (!?)DISTRIBUTE_HAS_(\w+)\n", text)
+    door = re.match(r"#pragma once\n#if (!?)DISTRIBUTE_HAS_(\w+)"
+                    r"(?: \|\| defined\(DISTRIBUTE_SEPARATE_COMPILATION\))?\n", text)
     if door and has(door[2]) not in (None, not door[1]):
         return []
     return [line[len("distribute/"):] for line in includes(text) if line.startswith("distribute/")]

@@ -139,3 +139,19 @@ TEST_CASE("a task of a job writes a trace of its own name", "[strategy][run_span
   CHECK(rows_of(trace.path("trace.evaluator-0.json")).at("OneDeviceStrategy.run").size() == 3);
   CHECK_FALSE(std::ifstream(trace.path()).good());
 }
+
+TEST_CASE("a task is found in any order and spelling of its members", "[strategy][run_spans]") {
+  const std::string cluster = R"("cluster": {"type": ["a:1"], "worker": ["b:1"]})";
+  const std::string task = R"("task":{"index" : "3","type":"evaluator"})";
+  for (const std::string& config :
+       {"{" + cluster + "," + task + "}", "{" + task + "," + cluster + "}"}) {
+    const Trace trace;
+    ::setenv("TF_CONFIG", config.c_str(), 1);
+    {
+      OneDeviceStrategy strategy("/cpu:0");
+      three_steps(strategy);
+    }
+    ::unsetenv("TF_CONFIG");
+    CHECK(std::ifstream(trace.path("trace.evaluator-3.json")).good());
+  }
+}

@@ -52,6 +52,8 @@ class Timeline : public monitoring::SpanRecorder {
   };
   void keep(Span span);
   std::vector<Span> sorted() const;
+  static std::string event(const Span& span, const std::string& process,
+                           std::chrono::nanoseconds offset);
 
   const std::string path_;
   const size_t capacity_;

@@ -62,4 +62,5 @@
 #include <distribute/device/impl/math_mode.ipp>
 #include <distribute/device/impl/own_convolutions.ipp>
 #include <distribute/device/impl/own_convolutions_stub.ipp>
+#include <distribute/device/impl/plain_product.ipp>
 #include <distribute/device/impl/prepared_values.ipp>

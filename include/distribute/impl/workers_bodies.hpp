@@ -68,6 +68,7 @@
 #include <distribute/device/impl/host_arena.ipp>
 #include <distribute/device/impl/math_mode.ipp>
 #include <distribute/device/impl/placement.ipp>
+#include <distribute/device/impl/plain_product.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
 
 #include <distribute/net/impl/address.ipp>

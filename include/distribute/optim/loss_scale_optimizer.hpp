@@ -37,7 +37,7 @@ class LossScaleOptimizer : public Trackable {
                    ApplyOptions options = {});
 
   /// The current scale, and the optimizer inside.
-  float loss_scale() const { return scale_.value().item<float>(); }
+  float loss_scale() const;
   Optimizer& inner_optimizer() const { return inner_; }
   /// Steps that changed the weights; those left out for infinite gradients do not count.
   int64_t iterations() const { return inner_.iterations(); }

@@ -1,16 +1,15 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/json.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/collective/timeline.hpp>
 #include <distribute/io/atomic_file.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
+#include <string_view>
 #include <tuple>
 #include <utility>
-
-#include <nlohmann/json.hpp>
 
 namespace distribute::collective {
 
@@ -61,35 +60,40 @@ DISTRIBUTE_INLINE std::vector<Timeline::Span> Timeline::sorted() const {
   return spans;
 }
 
-DISTRIBUTE_INLINE double microseconds(std::chrono::nanoseconds time) {
-  return double(time.count()) * 1e-3;
+DISTRIBUTE_INLINE std::string microseconds(std::chrono::nanoseconds time) {
+  return log_internal::json_number(double(time.count()) * 1e-3);
+}
+
+/// The event that names a process, or one of its rows.
+DISTRIBUTE_INLINE std::string naming_event(const char* what, const std::string& place,
+                                           const std::string& name) {
+  return str_cat("{\"name\":\"", what, "\",\"ph\":\"M\",", place,
+                 ",\"args\":{\"name\":", log_internal::json_string(name), "}}");
+}
+
+DISTRIBUTE_INLINE std::string Timeline::event(const Span& span, const std::string& process,
+                                              std::chrono::nanoseconds offset) {
+  std::string text = str_cat("{\"name\":", log_internal::json_string(span.name), ",\"ph\":\"X\",",
+                             process, ",\"tid\":", span.row,
+                             ",\"ts\":", microseconds(span.begin.time_since_epoch() + offset),
+                             ",\"dur\":", microseconds(span.end - span.begin));
+  std::string details;
+  if (span.bytes >= 0)
+    details = str_cat("\"bytes\":", span.bytes,
+                      ",\"queued_us\":", microseconds(span.begin - span.queued));
+  if (span.failed) details += details.empty() ? "\"failed\":true" : ",\"failed\":true";
+  if (!details.empty()) text += ",\"args\":{" + details + "}";
+  return text + "}";
 }
 
 DISTRIBUTE_INLINE std::string Timeline::events(int task, const std::string& task_name,
                                                std::chrono::nanoseconds offset) const {
-  using Json = nlohmann::json;
   const std::lock_guard lock(mutex_);
-  Json process{{"name", "process_name"}, {"ph", "M"}, {"pid", task}};
-  process["args"]["name"] = task_name;
-  std::string text = json_text(process);
-  for (size_t row = 0; row < rows_.size(); ++row) {
-    Json thread{{"name", "thread_name"}, {"ph", "M"}, {"pid", task}, {"tid", row}};
-    thread["args"]["name"] = rows_[row];
-    text += ",\n" + json_text(thread);
-  }
-  for (const Span& span : sorted()) {
-    Json event{{"name", span.name},
-               {"ph", "X"},
-               {"pid", task},
-               {"tid", span.row},
-               {"ts", microseconds(span.begin.time_since_epoch() + offset)},
-               {"dur", microseconds(span.end - span.begin)}};
-    if (span.bytes >= 0)
-      event["args"] = {{"bytes", span.bytes},
-                       {"queued_us", microseconds(span.begin - span.queued)}};
-    if (span.failed) event["args"]["failed"] = true;
-    text += ",\n" + json_text(event);
-  }
+  const std::string process = str_cat("\"pid\":", task);
+  std::string text = naming_event("process_name", process, task_name);
+  for (size_t row = 0; row < rows_.size(); ++row)
+    text += ",\n" + naming_event("thread_name", str_cat(process, ",\"tid\":", row), rows_[row]);
+  for (const Span& span : sorted()) text += ",\n" + event(span, process, offset);
   return text;
 }
 
@@ -106,16 +110,27 @@ DISTRIBUTE_INLINE void Timeline::save_alone(const std::string& task) const {
   save(std::span(&own, 1));
 }
 
-/// The task that TF_CONFIG gives this process, such as "evaluator-0"; empty: none.
+/// The letters, digits, - and _ that stand behind `"key":` in `json`; empty: none.
+DISTRIBUTE_INLINE std::string_view word_behind(std::string_view json, std::string_view key) {
+  const size_t at = json.find(str_cat('"', key, '"'));
+  if (at == std::string_view::npos) return {};
+  json.remove_prefix(at + key.size() + 2);
+  json.remove_prefix(std::min(json.find_first_not_of(" \t\r\n:\""), json.size()));
+  const auto belongs = [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; };
+  return json.substr(0, size_t(std::find_if_not(json.begin(), json.end(), belongs) - json.begin()));
+}
+
+/// The task that TF_CONFIG gives this process, such as "evaluator-0"; empty: none. Only for a
+/// file's name, so it is looked for in the text: a parser of JSON would be 3 % of a header-only
+/// trainer.
 DISTRIBUTE_INLINE std::string task_of_environment() {
   const char* config = std::getenv("TF_CONFIG");
-  const nlohmann::json json = json_of(config ? config : "");
-  if (!json.is_object() || !json.contains("task")) return "";
-  const nlohmann::json& task = json["task"];
-  if (!task.is_object() || !task.contains("type") || !task["type"].is_string()) return "";
-  const nlohmann::json index = task.value("index", nlohmann::json(0));
-  return str_cat(task["type"].get<std::string>(), '-',
-                 index.is_string() ? index.get<std::string>() : index.dump());
+  const std::string_view json = config ? config : "";
+  const size_t at = json.find('{', std::min(json.rfind("\"task\""), json.size()));
+  if (at == std::string_view::npos) return "";
+  const std::string_view task = json.substr(at, json.find('}', at) - at);
+  const std::string_view type = word_behind(task, "type"), index = word_behind(task, "index");
+  return type.empty() ? "" : str_cat(type, '-', index.empty() ? "0" : index);
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<monitoring::SpanRecorder> make_process_timeline(

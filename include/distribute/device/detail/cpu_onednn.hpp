@@ -12,6 +12,9 @@ namespace distribute {
 /// The oneDNN backend, or null when this build has none.
 Backend* onednn_backend();
 
+/// That one, or Eigen's where there is none.
+Backend& built_in_backend();
+
 /// Kernel names that oneDNN chose so far, "convolution_forward jit:avx512_core"; empty without it.
 std::vector<std::string> onednn_kernels_in_use();
 

@@ -1,17 +1,16 @@
 #pragma once
 #include <distribute/device/backend.hpp>
-#include <distribute/device/detail/cpu_eigen.hpp>
 #include <distribute/device/detail/cpu_onednn.hpp>
 #include <distribute/device/detail/cuda_backend.hpp>
 #include <distribute/device/detail/device_state.hpp>
+#include <distribute/device/detail/plain_product.hpp>
 
 namespace distribute {
 
 DISTRIBUTE_INLINE Backend& backend(DeviceType type) {
   if (type == DeviceType::Gpu) return cuda_backend();
   if (auto* chosen = device_state().cpu_backend) return *chosen;
-  Backend* onednn = onednn_backend();
-  return onednn ? *onednn : eigen_backend();
+  return built_in_backend();
 }
 
 DISTRIBUTE_INLINE Array Backend::conv2d_with_sums(const Conv2DShape& shape, const Array& x,
@@ -22,7 +21,7 @@ DISTRIBUTE_INLINE Array Backend::conv2d_with_sums(const Conv2DShape& shape, cons
 DISTRIBUTE_INLINE void Backend::product_rows(const MatmulShape& shape, const float* a,
                                              const float* b, int64_t begin, int64_t end,
                                              float* rows) {
-  eigen_backend().product_rows(shape, a, b, begin, end, rows);
+  device_internal::plain_rows(shape, a, b, begin, end, rows);
 }
 
 DISTRIBUTE_INLINE ScopedCpuBackend::ScopedCpuBackend(Backend& backend)

@@ -1,8 +1,9 @@
 #pragma once
+#if !DISTRIBUTE_HAS_ONEDNN || defined(DISTRIBUTE_SEPARATE_COMPILATION)
 #include <distribute/base/detail/throwing_loop.hpp>
 #include <distribute/device/detail/cpu_eigen.hpp>
+#include <distribute/device/detail/plain_product.hpp>
 
-#include <concepts>
 #include <cstring>
 
 #include <Eigen/Core>
@@ -35,19 +36,7 @@ DISTRIBUTE_INLINE Array plain(const Array& array, int64_t bytes) {
   return result;
 }
 
-/// Whole numbers are rare: one plain loop for all transposes, which compiles fast.
-template <std::integral T>
-void multiply(const MatmulShape& s, const T* a, const T* b, T* c) {
-  using Strides = Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>;
-  using Strided = Eigen::Map<const Matrix<T>, 0, Strides>;
-  const Strided left(a, s.rows, s.inner, s.transpose_a ? Strides(1, s.rows) : Strides(s.inner, 1));
-  const Strided right(b, s.inner, s.columns,
-                      s.transpose_b ? Strides(1, s.inner) : Strides(s.columns, 1));
-  view(c, s.rows, s.columns, s.columns).noalias() = left.lazyProduct(right);
-}
-
-template <std::floating_point T>
-void multiply(const MatmulShape& s, const T* a, const T* b, T* c) {
+DISTRIBUTE_INLINE void multiply(const MatmulShape& s, const float* a, const float* b, float* c) {
   const auto left =
       s.transpose_a ? view(a, s.inner, s.rows, s.rows) : view(a, s.rows, s.inner, s.inner);
   const auto right =
@@ -223,19 +212,13 @@ DISTRIBUTE_INLINE Array EigenBackend::conv2d_backprop_filter(const Conv2DShape& 
 
 DISTRIBUTE_INLINE Array EigenBackend::matmul(const MatmulShape& s, const Array& a, const Array& b,
                                              const Array* bias, Epilogue epilogue) {
+  if (s.dtype != DType::Float32) return device_internal::plain_product(s, a, b, bias, epilogue);
   const int64_t a_step = s.rows * s.inner, b_step = s.inner * s.columns,
                 c_step = s.rows * s.columns;
   Array c = make_array(s.batch * c_step * size_of(s.dtype), a.buffer->device());
-  const auto run = [&]<typename T>(T) {
-    for (int64_t i = 0; i < s.batch; ++i)
-      multiply(s, a.data<T>() + i * a_step, b.data<T>() + i * b_step, c.data<T>() + i * c_step);
-  };
-  if (s.dtype == DType::Int32)
-    run(int32_t{});
-  else if (s.dtype == DType::Int64)
-    run(int64_t{});
-  else
-    run(float{});
+  for (int64_t i = 0; i < s.batch; ++i)
+    multiply(s, a.data<float>() + i * a_step, b.data<float>() + i * b_step,
+             c.data<float>() + i * c_step);
   if (bias || epilogue != Epilogue::None)
     finish(view(c.data<float>(), s.batch * s.rows, s.columns, s.columns), bias, 0, epilogue);
   return c;
@@ -257,3 +240,4 @@ DISTRIBUTE_INLINE Backend& eigen_backend() {
 }
 
 }  // namespace distribute
+#endif

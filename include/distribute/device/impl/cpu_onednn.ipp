@@ -1,11 +1,12 @@
 #pragma once
 #if DISTRIBUTE_HAS_ONEDNN
-#include <distribute/device/detail/cpu_eigen.hpp>
 #include <distribute/device/detail/cpu_onednn.hpp>
 #include <distribute/device/detail/cpu_onednn_plan.hpp>
 #include <distribute/device/detail/cpu_onednn_product.hpp>
 #include <distribute/device/detail/device_state.hpp>
+#include <distribute/device/detail/plain_product.hpp>
 
+#include <cstring>
 #include <utility>
 
 #ifdef DISTRIBUTE_SEPARATE_COMPILATION
@@ -75,7 +76,7 @@ class OneDnnBackend final : public Backend {
 
 DISTRIBUTE_INLINE Array OneDnnBackend::conv2d(const Conv2DShape& s, const Array& x, const Array& w,
                                               const Array* bias, Epilogue epilogue) {
-  if (s.batch == 0) return eigen_backend().conv2d(s, x, w, bias, epilogue);
+  if (s.batch == 0) return make_array(0, x.buffer->device());
   const auto make = [&] {
     auto plan = std::make_shared<Plan>();
     const ConvDescs descs(s);
@@ -128,7 +129,7 @@ DISTRIBUTE_INLINE Array turned_backprop_input(const Conv2DShape& s, const Array&
 
 DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_input(const Conv2DShape& s, const Array& dy,
                                                              const Array& w) {
-  if (s.batch == 0) return eigen_backend().conv2d_backprop_input(s, dy, w);
+  if (s.batch == 0) return make_array(0, dy.buffer->device());
   if (is_product(s, dy, w)) return product_backprop_input(s, dy, w);
   if (is_turnable(s)) return turned_backprop_input(s, dy, w);
   const auto make = [&] {
@@ -164,10 +165,20 @@ DISTRIBUTE_INLINE LayoutPtr direct_gradient_layout(const Conv2DShape& s) {
   return find_or_make(key_of('g', s, Array{}, Array{}, 0), Array{}, Array{}, make)->layout;
 }
 
+DISTRIBUTE_INLINE Array zeros(int64_t count, Device device) {
+  Array result = make_array(count * size_of(DType::Float32), device);
+  std::memset(result.bytes(), 0, size_t(count) * sizeof(float));
+  return result;
+}
+
 DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_filter(const Conv2DShape& s, const Array& x,
                                                               const Array& dy,
                                                               Array* bias_gradient) {
-  if (s.batch == 0) return eigen_backend().conv2d_backprop_filter(s, x, dy, bias_gradient);
+  if (s.batch == 0) {
+    if (bias_gradient) *bias_gradient = zeros(s.out_channels, x.buffer->device());
+    return zeros(s.kernel[0] * s.kernel[1] * (s.in_channels / s.groups) * s.out_channels,
+                 x.buffer->device());
+  }
   if (!bias_gradient && (is_product(s, x, dy) || writes_windows_out(s, x, dy)))
     return product_backprop_filter(s, x, dy);
   const auto make = [&] {
@@ -225,7 +236,8 @@ DISTRIBUTE_INLINE void OneDnnBackend::product_rows(const MatmulShape& s, const f
 DISTRIBUTE_INLINE Array OneDnnBackend::matmul(const MatmulShape& s, const Array& a, const Array& b,
                                               const Array* bias, Epilogue epilogue) {
   const bool empty = s.batch * s.rows * s.columns * s.inner == 0;
-  if (s.dtype != DType::Float32 || empty) return eigen_backend().matmul(s, a, b, bias, epilogue);
+  if (s.dtype != DType::Float32 || empty)
+    return device_internal::plain_product(s, a, b, bias, epilogue);
   if (!bias && epilogue == Epilogue::None && is_small_batch_gradient(s)) {
     // There oneDNN's gemm is up to 2.8 times as fast as its matmul (docs/decisions.md).
     Array result = make_array(s.rows * s.columns * size_of(s.dtype), a.buffer->device());
@@ -271,6 +283,8 @@ DISTRIBUTE_INLINE Backend* onednn_backend() {
       device_state().own_convolutions ? device_state().own_convolutions(plain) : nullptr;
   return faster ? faster.get() : &plain;
 }
+
+DISTRIBUTE_INLINE Backend& built_in_backend() { return *onednn_backend(); }
 
 DISTRIBUTE_INLINE std::vector<std::string> onednn_kernels_in_use() {
   auto& cache = onednn_internal::plan_cache();

@@ -10,12 +10,10 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
+#include <cstddef>
+#include <cstring>
 
 namespace distribute {
-
-Tensor multiply(const Tensor& a,
-                const Tensor& b);  // elementwise.hpp, whose bodies need this header
 
 namespace ops_internal {
 
@@ -87,28 +85,35 @@ struct ExpLine {
 /// y = exp(x - most), most being the largest x; gives back that and the sum of y.
 ExpLine exp_line(const float* x, float* y, int64_t count);
 
-/// Recorded; the third derivative is missing.
-template <typename F, int Order = 1>
-Tensor slope(const char* op, const Tensor& dy, const Tensor& at, const F& f) {
-  const Tensor dx = map_floats(op, dy, at, slope_loop<F, Order>, &f, unary_row<F>(), Order);
-  if constexpr (Order == 2) {
-    return record(op, {dy, at}, dx, no_gradient("a second derivative"));
-  } else {
-    return record(op, {dy, at}, dx, [=](const Backward& b) -> std::vector<Tensor> {
-      const Tensor& g = b.gradient();
-      return {b.needs(0) ? slope<F>(op, g, at, f) : Tensor(),
-              b.needs(1) ? slope<F, 2>(op, multiply(g, dy), at, f) : Tensor()};
-    });
+/// A function of one number with its derivatives, as loops and as a row for GPUs.
+struct UnaryFunction {
+  UnaryLoop value;
+  PairLoop slope, curve;
+  GpuRow row;
+  bool from_output;  // slope and curve take the result, not x
+};
+template <typename F>
+inline constexpr UnaryFunction kUnaryFunction{value_loop<F>, slope_loop<F, 1>, slope_loop<F, 2>,
+                                              unary_row<F>(), F::kFromOutput};
+/// The bytes of a row, which has up to four floats.
+struct RowNumbers {
+  template <typename F>
+  explicit RowNumbers(const F& f) {
+    std::memcpy(bytes.data(), &f, sizeof f);
   }
-}
+  alignas(float) std::array<std::byte, 16> bytes{};
+};
+
+/// dy times the slope at `at`, recorded.
+Tensor unary_slope(const char* op, const Tensor& dy, const Tensor& at,
+                   const UnaryFunction& function, const RowNumbers& numbers);
+/// The function of x, recorded; the third derivative is missing.
+Tensor record_unary(const char* op, const Tensor& x, const UnaryFunction& function,
+                    const RowNumbers& numbers, AttributesFunction attributes);
 
 template <typename F>
 Tensor unary(const char* op, const Tensor& x, const F& f = {}, AttributesFunction attributes = {}) {
-  const Tensor y = map_floats(op, x, value_loop<F>, &f, unary_row<F>());
-  const BackwardFunction gradient = [op, f, at = F::kFromOutput ? y : x](const Backward& b) {
-    return std::vector<Tensor>{slope<F>(op, b.gradient(), at, f)};
-  };
-  return record(op, {x}, y, gradient, attributes);
+  return record_unary(op, x, kUnaryFunction<F>, RowNumbers(f), attributes);
 }
 
 }  // namespace ops_internal

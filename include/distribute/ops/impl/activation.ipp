@@ -22,7 +22,9 @@ DISTRIBUTE_INLINE Tensor relu(const Tensor& x) {
   return record("relu", {x}, y, [y](const Backward& b) -> std::vector<Tensor> {
     const Tensor& dy = b.gradient();
     if (dy.is_gated()) return {dy};  // the operation above has done it while writing dy
-    return {ops_internal::slope("relu", dy, y, ops_internal::Relu{})};
+    using ops_internal::Relu;
+    return {ops_internal::unary_slope("relu", dy, y, ops_internal::kUnaryFunction<Relu>,
+                                      ops_internal::RowNumbers(Relu{}))};
   });
 }
 

@@ -6,6 +6,7 @@
 #include <distribute/ops/elementwise.hpp>
 
 #include <algorithm>
+#include <vector>
 
 namespace distribute::ops_internal {
 
@@ -72,6 +73,32 @@ DISTRIBUTE_INLINE Tensor map_floats(const char* op, const Tensor& a, const Tenso
          count);
   });
   return result;
+}
+
+DISTRIBUTE_INLINE Tensor unary_curve(const char* op, const Tensor& dy, const Tensor& at,
+                                     const UnaryFunction& f, const RowNumbers& numbers) {
+  return record(op, {dy, at}, map_floats(op, dy, at, f.curve, numbers.bytes.data(), f.row, 2),
+                no_gradient("a second derivative"));
+}
+
+DISTRIBUTE_INLINE Tensor unary_slope(const char* op, const Tensor& dy, const Tensor& at,
+                                     const UnaryFunction& f, const RowNumbers& numbers) {
+  const Tensor dx = map_floats(op, dy, at, f.slope, numbers.bytes.data(), f.row, 1);
+  return record(op, {dy, at}, dx, [=, &f](const Backward& b) -> std::vector<Tensor> {
+    const Tensor& g = b.gradient();
+    return {b.needs(0) ? unary_slope(op, g, at, f, numbers) : Tensor(),
+            b.needs(1) ? unary_curve(op, multiply(g, dy), at, f, numbers) : Tensor()};
+  });
+}
+
+DISTRIBUTE_INLINE Tensor record_unary(const char* op, const Tensor& x, const UnaryFunction& f,
+                                      const RowNumbers& numbers, AttributesFunction attributes) {
+  const Tensor y = map_floats(op, x, f.value, numbers.bytes.data(), f.row);
+  const BackwardFunction gradient = [op, &f, numbers,
+                                     at = f.from_output ? y : x](const Backward& b) {
+    return std::vector<Tensor>{unary_slope(op, b.gradient(), at, f, numbers)};
+  };
+  return record(op, {x}, y, gradient, attributes);
 }
 
 // Functions of their own: what a lambda captures keeps loops from being vectorised.

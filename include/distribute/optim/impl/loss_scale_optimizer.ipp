@@ -33,6 +33,10 @@ DISTRIBUTE_INLINE LossScaleOptimizer::LossScaleOptimizer(Optimizer& inner,
       "dynamic_scale", [scale = float(options.initial_scale)] { return Tensor(scale); });
 }
 
+DISTRIBUTE_INLINE float LossScaleOptimizer::loss_scale() const {
+  return scale_.value().item<float>();
+}
+
 DISTRIBUTE_INLINE Tensor LossScaleOptimizer::scale_loss(const Tensor& loss) const {
   return loss * loss_scale();
 }

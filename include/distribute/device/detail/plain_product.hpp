@@ -1,0 +1,19 @@
+#pragma once
+/// Matrix products by plain loops: of whole numbers, of nothing, and of backends that have no
+/// other.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/kernel_shapes.hpp>
+#include <distribute/device/layout.hpp>
+
+namespace distribute::device_internal {
+
+/// Rows [begin, end) of c = op(a) op(b) for one matrix of the batch.
+void plain_rows(const MatmulShape& shape, const float* a, const float* b, int64_t begin,
+                int64_t end, float* rows);
+
+/// c = epilogue(a b + bias) for float32, int32 and int64; whole numbers have no bias or epilogue.
+Array plain_product(const MatmulShape& shape, const Array& a, const Array& b, const Array* bias,
+                    Epilogue epilogue);
+
+}  // namespace distribute::device_internal
