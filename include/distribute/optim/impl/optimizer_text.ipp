@@ -46,7 +46,8 @@ DISTRIBUTE_INLINE std::string numbers_member(const char* name, const std::vector
 }
 
 DISTRIBUTE_INLINE std::string kernel_text(const std::string& class_name,
-                                          const OptimizerConfig& config, const OptimizerStep& step) {
+                                          const OptimizerConfig& config,
+                                          const OptimizerStep& step) {
   return str_cat('{', members_of(class_name, config), ",\"rate\":", json_number(double(step.rate)),
                  ",\"done\":", step.done, ",\"decayed\":[", list_of(step.decayed), ']',
                  numbers_member("factors", step.factors), numbers_member("ratios", step.ratios),
