@@ -77,8 +77,8 @@ def compile_trainer(folder):
     libraries = subprocess.run(["pkg-config", "--libs", "absl_statusor"], check=True,
                                capture_output=True, text=True).stdout.split()
     print("compiling examples/mnist_mirrored", file=sys.stderr)
-    subprocess.run(["g++", "-std=c++20", "-O1", "-fopenmp", "-I", "include", "-I",
-                    "/usr/include/eigen3", "-DDISTRIBUTE_HAS_ONEDNN=1",
+    subprocess.run(["g++", "-std=c++20", "-O1", "-fopenmp", "-I", "include",
+                    "-DDISTRIBUTE_HAS_ONEDNN=1",
                     "examples/mnist_mirrored/main.cpp", "-o", program, "-ldnnl", "-lz", *libraries],
                    check=True, cwd=ROOT)
     return program
