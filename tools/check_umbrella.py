@@ -3,14 +3,15 @@
 
 They follow from where the files lie (and the list of optimizers from what these say): an umbrella includes what is public in its folders, and in
 header-only programs the bodies that this reaches; impl/*src.hpp have all bodies of one part.
-Also checks the pairs: every impl/x.ipp has its x.hpp or detail/x.hpp.
+Also checks the pairs: every impl/x.ipp has its x.hpp or detail/x.hpp, which another file includes.
 Usage: tools/check_umbrella.py [--fix]
 """
+import collections
 import pathlib
 import re
 import sys
 
-from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, TRAINER_FLOORS, WORKERS, bodies, files,
+from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, TRAINER_FLOORS, WORKERS, bodies, files, included,
                     public_headers, reached, without_gpus)
 from written import out_of_date, report
 
@@ -142,10 +143,20 @@ def pair_problems():
             yield f"{body}: wanted one of {' and '.join(places)}"
 
 
+def unreached_problems():
+    """A header of detail that its own body alone includes: no list of bodies finds the two."""
+    users = collections.Counter(name for file in files() if "/" in file
+                                for name in set(included(file)))
+    for body in bodies(CORE):
+        header = f"{body.split('/')[0]}/detail/{pathlib.PurePath(body).stem}.hpp"
+        if header in files() and users[header] < 2:
+            yield f"{header}: {body} alone includes it, so header-only programs lack that body"
+
+
 def main():
     texts = expected()
     wanted = {LIBRARY / name: text for name, text in texts.items()}
-    bad = [*pair_problems(), *cmake_problems(),
+    bad = [*pair_problems(), *unreached_problems(), *cmake_problems(),
            *out_of_date({**wanted, STRATEGY_USERS: strategy_users()}, "tools/check_umbrella.py")]
     outside = [*LIBRARY.glob("*.hpp"), *LIBRARY.glob("impl/*")]
     bad += [f"{path.relative_to(INCLUDE)} stands outside of the floors" for path in outside

@@ -83,7 +83,10 @@
 #include <distribute/tensor/impl/tensor.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
+#include <distribute/autograd/impl/backward_walk.ipp>
+#include <distribute/autograd/impl/gradient_placer.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
+#include <distribute/autograd/impl/jacobian.ipp>
 #include <distribute/autograd/impl/lazy_product.ipp>
 #include <distribute/autograd/impl/op_trace.ipp>
 #include <distribute/autograd/impl/recorded_step.ipp>

@@ -149,9 +149,11 @@
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
+#include <distribute/autograd/impl/backward_walk.ipp>
 #include <distribute/autograd/impl/custom_gradient.ipp>
 #include <distribute/autograd/impl/gradient_placer.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
+#include <distribute/autograd/impl/jacobian.ipp>
 #include <distribute/autograd/impl/lazy_product.ipp>
 #include <distribute/autograd/impl/op_trace.ipp>
 #include <distribute/autograd/impl/recorded_step.ipp>
