@@ -29,7 +29,7 @@ int exit_status(const std::exception& error);
 /// Prints "error: ..." on stderr and gives the exit_status.
 int report_failure(const std::exception& error);
 
-/// What main() returns: what `body` does, kExitDone where that is nothing. An exception of it is
+/// What main() returns: what `body` does, kExitDone where it returns none. An exception of it is
 /// reported as by report_failure().
 template <std::invocable Body>
 int run_main(Body&& body) {
