@@ -26,7 +26,7 @@ class Backward {
   const Tensor& gradient(size_t output = 0) const;
   /// The gradient as at most two tensors that are still to be added, for operations that can do
   /// that on their way; a tensor that is unique() may be overwritten.
-  std::span<const Tensor> gradient_parts(size_t output = 0) const { return parts_[output]; }
+  std::span<const Tensor> gradient_parts(size_t output = 0) const;
   /// True when the gradient of this input is used; else return none in its place.
   bool needs(size_t input) const { return needed_[input]; }
   /// True when only the operation that made this input will read the gradient, so that work of
@@ -59,7 +59,7 @@ class AttributesFunction {
   requires std::is_invocable_r_v<OpAttributes, const Make&> AttributesFunction(const Make& make)
       : make_(&make),
         call_([](const void* m) -> OpAttributes { return (*static_cast<const Make*>(m))(); }) {}
-  OpAttributes operator()() const { return call_ ? call_(make_) : OpAttributes(); }
+  OpAttributes operator()() const;
 
  private:
   const void* make_ = nullptr;

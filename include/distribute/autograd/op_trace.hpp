@@ -23,8 +23,8 @@ struct TracedOp {              // one operation of a trace
   std::string name;            // as gradient tapes know it, such as "conv2d"
   std::vector<Tensor> inputs;  // none where an operand was left out
   Tensor output;
-  OpAttributes attributes = {};
-  std::string layer = {};  // path of the module that called it, such as "block1/conv"; "" outside
+  OpAttributes attributes;
+  std::string layer;  // path of the module that called it, such as "block1/conv"; "" outside
 };
 
 /// Lists the operations of its thread from construction to stop() or destruction. Where one

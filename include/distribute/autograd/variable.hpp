@@ -108,7 +108,7 @@ class VariableImpl {
 
   /// Set on shards, after their creation.
   const std::optional<SaveSliceInfo>& save_slice_info() const { return slice_info_; }
-  void set_save_slice_info(SaveSliceInfo info) { slice_info_ = std::move(info); }
+  void set_save_slice_info(SaveSliceInfo info);
 
  private:
   VariableOptions options_;

@@ -55,7 +55,7 @@ class Checkpoint {
   LoadStatus restore(const std::string& prefix) const;
   /// The way back of write(): restore() by TensorFlow's other name. What write() makes has the
   /// save_counter, too, so the two do not differ.
-  LoadStatus read(const std::string& prefix) const { return restore(prefix); }
+  LoadStatus read(const std::string& prefix) const;
 
   /// Number of the last save, 0 before the first; a part of the checkpoint.
   int64_t save_counter() const;

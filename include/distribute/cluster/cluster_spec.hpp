@@ -55,7 +55,7 @@ class ClusterSpec {
   explicit operator bool() const { return !jobs_.empty(); }
   const Jobs& as_dict() const { return jobs_; }
   std::vector<std::string> jobs() const;
-  bool has_job(const std::string& job) const { return jobs_.contains(job); }
+  bool has_job(const std::string& job) const;
 
   /// These throw InvalidArgumentError ("No such job in cluster", "No task with index").
   int num_tasks(const std::string& job) const;

@@ -4,7 +4,7 @@
 #include <distribute/base/config.hpp>
 
 #include <cstdint>
-#include <mutex>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +13,8 @@ namespace distribute::data {
 /// Counts pictures that could not be decoded, and keeps the first reasons. Thread-safe.
 class BadPictures {
  public:
+  BadPictures();
+  ~BadPictures();
   /// `reason` begins with the picture's name; the first ten are kept.
   void add(const std::string& reason);
   int64_t count() const;
@@ -21,9 +23,8 @@ class BadPictures {
   std::string summary() const;
 
  private:
-  mutable std::mutex mutex_;  // guards the rest
-  int64_t count_ = 0;
-  std::vector<std::string> reasons_;
+  struct State;
+  const std::unique_ptr<State> state_;
 };
 
 }  // namespace distribute::data

@@ -189,7 +189,7 @@ class Dataset {
   Iterator iterator() const { return Iterator(node_); }
 
   /// For `for (auto batch : dataset)`.
-  LoopIterator<Iterator> begin() const { return LoopIterator(iterator()); }
+  LoopIterator<Iterator> begin() const;
   std::nullptr_t end() const { return nullptr; }
 
   /// For strategies: the last transformation.

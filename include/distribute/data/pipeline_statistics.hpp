@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +31,8 @@ struct StageStatistics {
 /// parallel passes (several workers in a process) add up.
 class PipelineStatistics {
  public:
+  PipelineStatistics();
+  ~PipelineStatistics();
   /// The number of the stage with this name, which is added when it is new.
   size_t stage(const std::string& name);
   /// One call of the stage: from `begin` to `end` in seconds of a steady clock.
@@ -47,13 +48,8 @@ class PipelineStatistics {
   std::vector<std::pair<std::string, double>> scalars() const;
 
  private:
-  struct Stage {
-    StageStatistics total;
-    double first_begin = -1;
-  };
-
-  mutable std::mutex mutex_;  // guards stages_
-  std::vector<Stage> stages_;
+  struct State;
+  const std::unique_ptr<State> state_;
 };
 
 using PipelineStatisticsPtr = std::shared_ptr<PipelineStatistics>;

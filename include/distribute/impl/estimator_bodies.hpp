@@ -218,6 +218,7 @@
 #include <distribute/optim/impl/constraints.ipp>
 #include <distribute/optim/impl/element_kernels.ipp>
 #include <distribute/optim/impl/optimizer.ipp>
+#include <distribute/optim/impl/optimizer_config.ipp>
 #include <distribute/optim/impl/optimizer_step.ipp>
 #include <distribute/optim/impl/slot_table.ipp>
 #include <distribute/optim/impl/step_updates.ipp>

@@ -221,6 +221,7 @@
 #include <distribute/optim/impl/loss_scale_optimizer.ipp>
 #include <distribute/optim/impl/nadam.ipp>
 #include <distribute/optim/impl/optimizer.ipp>
+#include <distribute/optim/impl/optimizer_config.ipp>
 #include <distribute/optim/impl/optimizer_step.ipp>
 #include <distribute/optim/impl/optimizer_text.ipp>
 #include <distribute/optim/impl/rmsprop.ipp>

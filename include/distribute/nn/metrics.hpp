@@ -29,7 +29,7 @@ class Metric : public Trackable {
   void reset_state();
   const std::string& name() const { return name_; }
   std::vector<Variable> variables() const;
-  std::vector<NamedVariable> own_variables() const override { return variables_; }
+  DISTRIBUTE_INLINE std::vector<NamedVariable> own_variables() const override;
 
  protected:
   explicit Metric(std::string name);

@@ -163,8 +163,8 @@ class Module : public Trackable {
   /// Automatic names below follow the order of the parts, in whatever order the compiler has made
   /// the arguments of a constructor.
   void number_parts_in_order();
-  size_t num_children() const { return children_.size(); }
-  Module& child(size_t index) const { return *children_[index].second; }
+  size_t num_children() const;
+  Module& child(size_t index) const;
 
  private:
   struct State;

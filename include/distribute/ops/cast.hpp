@@ -4,7 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
 
-#include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace distribute {
@@ -20,7 +20,7 @@ namespace ops_internal {
 /// The nearest number of an integer type towards zero; NaN is 0.
 template <typename To>
 To saturated(double value) {
-  if (std::isnan(value)) return 0;
+  if (value != value) return 0;  // NaN
   if (value <= double(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
   if (value >= double(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
   return To(value);

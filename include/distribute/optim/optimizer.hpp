@@ -95,7 +95,7 @@ class Optimizer : public Trackable {
  public:
   /// Throws  InvalidArgumentError when more than one kind of clipping is asked for.
   explicit Optimizer(CommonOptions options);
-  ~Optimizer() override = default;
+  DISTRIBUTE_INLINE ~Optimizer() override;
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 

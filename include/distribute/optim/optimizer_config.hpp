@@ -2,7 +2,6 @@
 /// The configuration of an optimizer: named numbers, switches and texts.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/error.hpp>
 
 #include <cstdint>
 #include <map>
@@ -20,36 +19,17 @@ class OptimizerConfig {
 
   /// All values by name; set() adds one, set_optional() only where there is one.
   const std::map<std::string, Value>& values() const { return values_; }
-  void set(const std::string& name, Value value) { values_[name] = std::move(value); }
-  template <typename T>
-  void set_optional(const std::string& name, const std::optional<T>& value) {
-    values_[name] = value ? Value(double(*value)) : Value();
-  }
-  /// Leaves `out` alone when there is no value of this name.
+  void set(const std::string& name, Value value);
+  void set_optional(const std::string& name, std::optional<double> value);
+  /// Leaves `out` alone when there is no value of this name; none where the value is empty.
   /// Throws  InvalidArgumentError for a value of another kind.
-  void get(const std::string& name, double& out) const { read(name, out); }
-  void get(const std::string& name, bool& out) const { read(name, out); }
-  void get(const std::string& name, std::string& out) const { read(name, out); }
-  template <typename T>
-  void get(const std::string& name, std::optional<T>& out) const {
-    const auto found = values_.find(name);
-    if (found == values_.end()) return;
-    if (std::holds_alternative<std::monostate>(found->second)) return out.reset();
-    double value = 0;
-    read(name, value);
-    out = T(value);
-  }
+  void get(const std::string& name, double& out) const;
+  void get(const std::string& name, bool& out) const;
+  void get(const std::string& name, std::string& out) const;
+  void get(const std::string& name, std::optional<double>& out) const;
+  void get(const std::string& name, std::optional<int64_t>& out) const;
 
  private:
-  template <typename T>
-  void read(const std::string& name, T& out) const {
-    const auto found = values_.find(name);
-    if (found == values_.end()) return;
-    const T* value = std::get_if<T>(&found->second);
-    if (!value) throw InvalidArgumentError("optimizer: '" + name + "' has a value of another kind");
-    out = *value;
-  }
-
   std::map<std::string, Value> values_;
 };
 

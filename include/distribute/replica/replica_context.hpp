@@ -132,8 +132,8 @@ std::vector<Mode>& mode_stack();
 /// Puts the calling thread into a mode for the life of the object.
 class [[nodiscard]] ModeScope {
  public:
-  explicit ModeScope(const Mode& mode) { mode_stack().push_back(mode); }
-  ~ModeScope() { mode_stack().pop_back(); }
+  explicit ModeScope(const Mode& mode);
+  ~ModeScope();
   ModeScope(const ModeScope&) = delete;
   ModeScope& operator=(const ModeScope&) = delete;
 };

@@ -100,7 +100,7 @@ class DistributedDataset {
   }
 
   /// For `for (auto batch : dataset) strategy.run(step, batch);`.
-  data::LoopIterator<DistributedIterator> begin() const { return data::LoopIterator(iterator()); }
+  data::LoopIterator<DistributedIterator> begin() const;
   std::nullptr_t end() const { return nullptr; }
 
  private:

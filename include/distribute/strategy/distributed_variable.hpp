@@ -7,7 +7,6 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -39,6 +38,7 @@ class DistributedVariable : public VariableImpl {
  public:
   DistributedVariable(const Tensor& initial_value, VariableOptions options, Strategy& owner,
                       int num_components, std::shared_ptr<OtherWorkers> others = nullptr);
+  DISTRIBUTE_INLINE ~DistributedVariable() override;
 
   /// The strategy in whose scope it was created; compare only, it may be gone.
   const Strategy* owner() const { return owner_; }
@@ -55,7 +55,7 @@ class DistributedVariable : public VariableImpl {
   /// divided.
   DISTRIBUTE_INLINE void scatter(ScatterOp op, const IndexedSlices& slices) override;
 
-  int num_components() const override { return int(components_.size()); }
+  DISTRIBUTE_INLINE int num_components() const override;
   DISTRIBUTE_INLINE std::vector<std::string> devices() const override;
   /// Throws  FailedPreconditionError for a replica of a strategy with more of them.
   DISTRIBUTE_INLINE Tensor component(int replica) const override;
@@ -99,8 +99,8 @@ class DistributedVariable : public VariableImpl {
 
   Strategy* owner_;
   const std::shared_ptr<OtherWorkers> others_;  // null: this process is the only worker
-  mutable std::mutex mutex_;                    // guards components_
-  std::vector<Tensor> components_;
+  struct Components;
+  const std::unique_ptr<Components> components_;
   std::vector<Device> homes_;  // of the components; empty: wherever the values are
 };
 

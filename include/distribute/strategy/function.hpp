@@ -57,21 +57,11 @@ class RecordedFunction {
 
 /// The tensors of an argument, and an argument of the same form made of others.
 inline void append_tensors(const Tensor& value, std::vector<Tensor>& all) { all.push_back(value); }
-inline void append_tensors(const std::vector<Tensor>& value, std::vector<Tensor>& all) {
-  all.insert(all.end(), value.begin(), value.end());
-}
-inline void append_tensors(const data::Batch& value, std::vector<Tensor>& all) {
-  for (size_t i = 0; i < value.size(); ++i) all.push_back(value[i]);
-}
+void append_tensors(const std::vector<Tensor>& value, std::vector<Tensor>& all);
+void append_tensors(const data::Batch& value, std::vector<Tensor>& all);
 inline Tensor with_tensors(const Tensor&, const Tensor*& next) { return *next++; }
-inline std::vector<Tensor> with_tensors(const std::vector<Tensor>& value, const Tensor*& next) {
-  const Tensor* const first = next;
-  return {first, next += value.size()};
-}
-inline data::Batch with_tensors(data::Batch value, const Tensor*& next) {
-  for (size_t i = 0; i < value.size(); ++i) value[i] = *next++;
-  return value;
-}
+std::vector<Tensor> with_tensors(const std::vector<Tensor>& value, const Tensor*& next);
+data::Batch with_tensors(data::Batch value, const Tensor*& next);
 
 }  // namespace strategy_internal
 

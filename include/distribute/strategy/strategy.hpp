@@ -172,21 +172,20 @@ auto Strategy::run(Fn&& fn, const Args&... args) {
 
 namespace strategy_internal {
 
+using TensorReduction = std::function<Tensor(const PerReplica<Tensor>&)>;
+/// Replaces each tensor of the first structure by that of all.
+/// Throws  InvalidArgumentError where the structures differ.
+void reduce_into_first(const char* what, std::vector<replica_internal::TensorsOf>& replicas,
+                       const TensorReduction& reduce);
+
 /// A structure like those of the replicas, with reduce(PerReplica<Tensor>) in each tensor's place.
-template <typename T, typename Reduce>
-T reduce_parts(const char* what, const PerReplica<T>& value, const Reduce& reduce) {
+template <typename T>
+T reduce_parts(const char* what, const PerReplica<T>& value, const TensorReduction& reduce) {
   std::vector<T> copies = value.values();
   if (copies.empty()) throw InvalidArgumentError(std::string(what) + ": there is no value");
   std::vector<replica_internal::TensorsOf> tensors;
   for (T& one : copies) tensors.emplace_back(one);
-  replica_internal::check_same_parts(what, tensors);
-  std::vector<Tensor> results;
-  for (size_t i = 0; i < tensors[0].size(); ++i) {
-    std::vector<Tensor> parts;
-    for (const auto& replica : tensors) parts.push_back(replica.value(i));
-    results.push_back(reduce(PerReplica<Tensor>(std::move(parts))));
-  }
-  tensors[0].replace(results);
+  reduce_into_first(what, tensors, reduce);
   return copies[0];
 }
 

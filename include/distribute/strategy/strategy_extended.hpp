@@ -59,10 +59,9 @@ class StrategyExtended : public SyncGroup {
   /// True when any worker says so; every worker asks.
   virtual bool any_worker(bool mine) { return mine; }
   /// The texts (or tensors) of all workers, the chief's first; every worker calls it.
-  virtual std::vector<std::string> all_gather_texts(const std::string& mine) { return {mine}; }
-  virtual std::vector<std::vector<Tensor>> all_gather_tensors(const std::vector<Tensor>& mine) {
-    return {mine};
-  }
+  DISTRIBUTE_INLINE virtual std::vector<std::string> all_gather_texts(const std::string& mine);
+  DISTRIBUTE_INLINE virtual std::vector<std::vector<Tensor>> all_gather_tensors(
+      const std::vector<Tensor>& mine);
   /// Tells the other workers that this one gives up; they get the same error.
   virtual void report_failure(const std::exception_ptr&) {}
   /// Ends this worker's part of the job in good order, before a process exits without destructors.

@@ -89,6 +89,10 @@ DISTRIBUTE_INLINE void GradientTape::State::step_back(size_t n, autograd_interna
       walk.gradients.add(node.inputs[i], std::move(input_gradients[i]));
 }
 
+DISTRIBUTE_INLINE std::span<const Tensor> Backward::gradient_parts(size_t output) const {
+  return parts_[output];
+}
+
 DISTRIBUTE_INLINE const Tensor& Backward::gradient(size_t output) const {
   static const Tensor none;
   std::vector<Tensor>& parts = parts_[output];

@@ -28,7 +28,7 @@ DISTRIBUTE_INLINE void record(const char* op, std::span<const Tensor> inputs,
     device_internal::log_placement(op, outputs[0].device());
   if (OpTrace* trace = autograd_internal::active_trace())
     for (const Tensor& output : outputs)
-      if (output) trace->add({op, {inputs.begin(), inputs.end()}, output, attributes()});
+      if (output) trace->add({op, {inputs.begin(), inputs.end()}, output, attributes(), ""});
   if (!backward) return;
   for (GradientTape::State* tape : autograd_internal::active_tapes())
     if (tape->recording && tape->keeps_operations) tape->add(op, inputs, outputs, backward);
@@ -44,8 +44,12 @@ DISTRIBUTE_INLINE Tensor record(const char* op, std::initializer_list<Tensor> in
 DISTRIBUTE_INLINE Tensor record_composite(const char* op, std::initializer_list<Tensor> inputs,
                                           const Tensor& output, AttributesFunction attributes) {
   if (OpTrace* trace = autograd_internal::active_trace(); trace && output)
-    trace->add({op, {inputs.begin(), inputs.end()}, output, attributes()});
+    trace->add({op, {inputs.begin(), inputs.end()}, output, attributes(), ""});
   return output;
+}
+
+DISTRIBUTE_INLINE OpAttributes AttributesFunction::operator()() const {
+  return call_ ? call_(make_) : OpAttributes();
 }
 
 DISTRIBUTE_INLINE BackwardFunction no_gradient(const char* op) {
@@ -153,7 +157,7 @@ DISTRIBUTE_INLINE autograd_internal::HiddenTapes::~HiddenTapes() {
 DISTRIBUTE_INLINE Tensor stop_gradient(const Tensor& tensor) {
   Tensor result = tensor.renamed();
   if (OpTrace* trace = autograd_internal::active_trace())
-    trace->add({"stop_gradient", {tensor}, result});
+    trace->add({"stop_gradient", {tensor}, result, {}, ""});
   return result;
 }
 

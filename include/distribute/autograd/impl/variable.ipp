@@ -29,6 +29,10 @@ DISTRIBUTE_INLINE VariableImpl::VariableImpl(VariableOptions options)
   options_.colocate_with = nullptr;
 }
 
+DISTRIBUTE_INLINE void VariableImpl::set_save_slice_info(SaveSliceInfo info) {
+  slice_info_ = std::move(info);
+}
+
 DISTRIBUTE_INLINE std::string VariableImpl::device() const {
   return device_internal::full_name(component(0).device());
 }

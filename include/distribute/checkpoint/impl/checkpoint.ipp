@@ -298,6 +298,10 @@ DISTRIBUTE_INLINE std::string Checkpoint::save(const std::string& prefix,
   }
 }
 
+DISTRIBUTE_INLINE LoadStatus Checkpoint::read(const std::string& prefix) const {
+  return restore(prefix);
+}
+
 DISTRIBUTE_INLINE LoadStatus Checkpoint::restore(const std::string& prefix) const {
   checkpoint_internal::check_outside_replicas("restore");
   sync();

@@ -86,6 +86,10 @@ DISTRIBUTE_INLINE std::vector<std::string> ClusterSpec::jobs() const {
   return names;
 }
 
+DISTRIBUTE_INLINE bool ClusterSpec::has_job(const std::string& job) const {
+  return jobs_.contains(job);
+}
+
 DISTRIBUTE_INLINE const JobTasks& ClusterSpec::job_or_throw(const std::string& job) const {
   const auto found = jobs_.find(job);
   if (found != jobs_.end()) return found->second;

@@ -23,10 +23,8 @@ struct Pass {
 /// Collects the few counters that make up a position.
 class StateWriter {
  public:
-  void put(int64_t value) { values_.push_back(value); }
-  void put(std::span<const int64_t> values) {
-    values_.insert(values_.end(), values.begin(), values.end());
-  }
+  void put(int64_t value);
+  void put(std::span<const int64_t> values);
   const std::vector<int64_t>& values() const { return values_; }
 
  private:

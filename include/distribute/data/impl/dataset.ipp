@@ -41,4 +41,6 @@ DISTRIBUTE_INLINE Dataset Dataset::interleave(std::function<Dataset(const Batch&
       options));
 }
 
+DISTRIBUTE_INLINE LoopIterator<Iterator> Dataset::begin() const { return LoopIterator(iterator()); }
+
 }  // namespace distribute::data

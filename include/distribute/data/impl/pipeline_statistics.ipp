@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <mutex>
 
 namespace distribute::data {
 
@@ -62,18 +63,30 @@ DISTRIBUTE_INLINE double StageStatistics::wait_share() const {
   return seconds_elapsed > 0 ? std::min(seconds_waited / seconds_elapsed, 1.0) : 0;
 }
 
+struct PipelineStatistics::State {
+  struct Stage {
+    StageStatistics total;
+    double first_begin = -1;
+  };
+  std::mutex mutex;  // guards the stages
+  std::vector<Stage> stages;
+};
+
+DISTRIBUTE_INLINE PipelineStatistics::PipelineStatistics() : state_(std::make_unique<State>()) {}
+DISTRIBUTE_INLINE PipelineStatistics::~PipelineStatistics() = default;
+
 DISTRIBUTE_INLINE size_t PipelineStatistics::stage(const std::string& name) {
-  std::lock_guard lock(mutex_);
-  for (size_t i = 0; i < stages_.size(); ++i)
-    if (stages_[i].total.name == name) return i;
-  stages_.push_back({{name}});
-  return stages_.size() - 1;
+  std::lock_guard lock(state_->mutex);
+  for (size_t i = 0; i < state_->stages.size(); ++i)
+    if (state_->stages[i].total.name == name) return i;
+  state_->stages.push_back({{name}});
+  return state_->stages.size() - 1;
 }
 
 DISTRIBUTE_INLINE void PipelineStatistics::add(size_t stage, double begin, double end,
                                                bool gave_element) {
-  std::lock_guard lock(mutex_);
-  Stage& s = stages_.at(stage);
+  std::lock_guard lock(state_->mutex);
+  State::Stage& s = state_->stages.at(stage);
   if (s.first_begin < 0) s.first_begin = begin;
   s.total.elements += gave_element;
   s.total.seconds_waited += end - begin;
@@ -81,15 +94,15 @@ DISTRIBUTE_INLINE void PipelineStatistics::add(size_t stage, double begin, doubl
 }
 
 DISTRIBUTE_INLINE std::vector<StageStatistics> PipelineStatistics::stages() const {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(state_->mutex);
   std::vector<StageStatistics> result;
-  for (const Stage& stage : stages_) result.push_back(stage.total);
+  for (const State::Stage& stage : state_->stages) result.push_back(stage.total);
   return result;
 }
 
 DISTRIBUTE_INLINE void PipelineStatistics::reset() {
-  std::lock_guard lock(mutex_);
-  for (Stage& stage : stages_) stage = {{stage.total.name}};
+  std::lock_guard lock(state_->mutex);
+  for (State::Stage& stage : state_->stages) stage = {{stage.total.name}};
 }
 
 DISTRIBUTE_INLINE std::string PipelineStatistics::summary() const {

@@ -16,6 +16,11 @@ DISTRIBUTE_INLINE Pass Pass::child(int64_t epoch) const {
   return {number == 0 ? uint64_t(epoch) : mix_bits(mix_bits(number) + uint64_t(epoch))};
 }
 
+DISTRIBUTE_INLINE void StateWriter::put(int64_t value) { values_.push_back(value); }
+DISTRIBUTE_INLINE void StateWriter::put(std::span<const int64_t> values) {
+  values_.insert(values_.end(), values.begin(), values.end());
+}
+
 DISTRIBUTE_INLINE int64_t StateReader::get(int64_t least, int64_t most) {
   if (values_.empty()) throw InvalidArgumentError("the saved position ends too early");
   const int64_t value = values_.front();

@@ -26,6 +26,10 @@ DISTRIBUTE_INLINE Metric::Metric(std::string name)
     : name_(std::move(name)), building_(std::make_shared<Building>()) {}
 
 /// No replica makes anything before all have come here, so all of them take the same branch.
+DISTRIBUTE_INLINE std::vector<Trackable::NamedVariable> Metric::own_variables() const {
+  return variables_;
+}
+
 DISTRIBUTE_INLINE void Metric::build_once(const std::function<void()>& make) {
   if (building_->done.load(std::memory_order_acquire)) return;
   const auto build = [&] {

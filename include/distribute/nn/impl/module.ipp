@@ -194,6 +194,10 @@ DISTRIBUTE_INLINE void Module::list_unnamed(std::vector<Module*>& all) {
   for (auto& [edge, part] : children_) part->list_unnamed(all);
 }
 
+DISTRIBUTE_INLINE size_t Module::num_children() const { return children_.size(); }
+
+DISTRIBUTE_INLINE Module& Module::child(size_t index) const { return *children_[index].second; }
+
 DISTRIBUTE_INLINE void Module::number_parts_in_order() {
   std::vector<Module*> ordered;
   for (auto& [edge, part] : children_) {

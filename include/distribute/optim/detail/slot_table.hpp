@@ -5,10 +5,8 @@
 #include <distribute/base/config.hpp>
 #include <distribute/replica/replica_context.hpp>
 
-#include <cstdint>
 #include <functional>
-#include <map>
-#include <mutex>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +21,8 @@ struct SlotSpec {
 /// Thread-safe but for all(), which must not run at the same time as create().
 class SlotTable {
  public:
+  SlotTable();
+  ~SlotTable();
   /// Told of every variable that was made.
   using Created =
       std::function<void(const std::string& slot, const Variable& created, const Variable& weight)>;
@@ -38,12 +38,8 @@ class SlotTable {
   std::vector<Trackable::SlotVariable> all(const std::vector<SlotSpec>& specs) const;
 
  private:
-  struct Set {
-    Variable original;
-    std::vector<Variable> values;
-  };
-  std::mutex mutex_;              // guards sets_
-  std::map<uint64_t, Set> sets_;  // by the variable's id, so in order of creation
+  struct Sets;
+  const std::unique_ptr<Sets> sets_;
 };
 
 }  // namespace distribute::optim

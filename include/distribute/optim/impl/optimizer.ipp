@@ -43,6 +43,8 @@ DISTRIBUTE_INLINE Optimizer::Optimizer(CommonOptions options) : options_(std::mo
   learning_rate_ = optim_internal::scalar_variable("learning_rate", [=] { return Tensor(rate); });
 }
 
+DISTRIBUTE_INLINE Optimizer::~Optimizer() = default;
+
 DISTRIBUTE_INLINE int64_t Optimizer::iterations() const {
   return iterations_.value().item<int64_t>();
 }

@@ -3,6 +3,9 @@
 #include <distribute/ops/unary.hpp>
 #include <distribute/optim/detail/slot_table.hpp>
 
+#include <cstdint>
+#include <map>
+#include <mutex>
 #include <utility>
 
 namespace distribute::optim {
@@ -28,11 +31,23 @@ DISTRIBUTE_INLINE Variable make_slot(const Variable& weight, const SlotSpec& spe
 
 }  // namespace optim_internal
 
+struct SlotTable::Sets {
+  struct Set {
+    Variable original;
+    std::vector<Variable> values;
+  };
+  std::mutex mutex;             // guards the rest
+  std::map<uint64_t, Set> all;  // by the variable's id, so in order of creation
+};
+
+DISTRIBUTE_INLINE SlotTable::SlotTable() : sets_(std::make_unique<Sets>()) {}
+DISTRIBUTE_INLINE SlotTable::~SlotTable() = default;
+
 DISTRIBUTE_INLINE bool SlotTable::find(std::vector<VariableUpdate>& updates) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(sets_->mutex);
   for (VariableUpdate& update : updates) {
-    const auto found = sets_.find(update.variable.impl().id());
-    if (found == sets_.end()) return false;
+    const auto found = sets_->all.find(update.variable.impl().id());
+    if (found == sets_->all.end()) return false;
     update.slots = found->second.values;
   }
   return true;
@@ -41,25 +56,25 @@ DISTRIBUTE_INLINE bool SlotTable::find(std::vector<VariableUpdate>& updates) {
 DISTRIBUTE_INLINE void SlotTable::create(const std::vector<VariableUpdate>& updates,
                                          const std::vector<SlotSpec>& specs,
                                          const Created& created) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(sets_->mutex);
   for (const VariableUpdate& update : updates) {
     const Variable& weight = update.variable;
-    if (sets_.contains(weight.impl().id())) continue;
+    if (sets_->all.contains(weight.impl().id())) continue;
     std::vector<Variable> values;
     for (const SlotSpec& spec : specs) {
       values.push_back(optim_internal::make_slot(weight, spec));
       created(spec.name, values.back(), weight);
     }
-    sets_[weight.impl().id()] = {weight, std::move(values)};
+    sets_->all[weight.impl().id()] = {weight, std::move(values)};
   }
 }
 
 DISTRIBUTE_INLINE void SlotTable::exchange_with_last(const std::vector<Variable>& weights,
                                                      bool keep_weights) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(sets_->mutex);
   for (const Variable& variable : weights) {
-    const auto found = sets_.find(variable.impl().id());
-    if (found == sets_.end())
+    const auto found = sets_->all.find(variable.impl().id());
+    if (found == sets_->all.end())
       throw FailedPreconditionError(
           str_cat("there is no moving average of variable '", variable.name(), "'"));
     VariableImpl &weight = variable.impl(), &mean = found->second.values.back().impl();
@@ -74,7 +89,7 @@ DISTRIBUTE_INLINE void SlotTable::exchange_with_last(const std::vector<Variable>
 DISTRIBUTE_INLINE std::vector<Trackable::SlotVariable> SlotTable::all(
     const std::vector<SlotSpec>& specs) const {
   std::vector<Trackable::SlotVariable> all;
-  for (const auto& [id, set] : sets_)
+  for (const auto& [id, set] : sets_->all)
     for (size_t s = 0; s < set.values.size(); ++s)
       all.push_back({set.original, specs[s].name, set.values[s]});
   return all;

@@ -51,6 +51,9 @@ DISTRIBUTE_INLINE std::vector<Mode>& mode_stack() {
                                           std::vector<Mode>>();
 }
 
+DISTRIBUTE_INLINE ModeScope::ModeScope(const Mode& mode) { mode_stack().push_back(mode); }
+DISTRIBUTE_INLINE ModeScope::~ModeScope() { mode_stack().pop_back(); }
+
 DISTRIBUTE_INLINE void check_update(const VariableUpdate& update) {
   const Shape shape = update.variable.shape();
   const auto check = [&](const char* what, const Shape& its_shape, DType dtype) {

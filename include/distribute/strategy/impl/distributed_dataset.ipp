@@ -153,6 +153,10 @@ DISTRIBUTE_INLINE DistributedIterator DistributedDataset::iterator() const {
                              sources_.asks_others ? strategy_ : nullptr);
 }
 
+DISTRIBUTE_INLINE data::LoopIterator<DistributedIterator> DistributedDataset::begin() const {
+  return data::LoopIterator(iterator());
+}
+
 DISTRIBUTE_INLINE data::ElementSpec DistributedDataset::element_spec() const {
   data::ElementSpec spec = sources_.datasets[0].element_spec();
   if (sources_.asks_others)

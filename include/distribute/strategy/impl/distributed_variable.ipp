@@ -11,6 +11,7 @@
 #include <distribute/strategy/strategy.hpp>
 
 #include <algorithm>
+#include <mutex>
 
 namespace distribute {
 
@@ -90,6 +91,17 @@ aggregate_values(const VariableOptions& options, std::vector<Tensor> values,
 
 }  // namespace strategy_internal
 
+struct DistributedVariable::Components {
+  std::vector<Tensor> values;
+  std::mutex mutex = {};  // guards the elements; their number stays
+};
+
+DISTRIBUTE_INLINE DistributedVariable::~DistributedVariable() = default;
+
+DISTRIBUTE_INLINE int DistributedVariable::num_components() const {
+  return int(components_->values.size());
+}
+
 DISTRIBUTE_INLINE Tensor DistributedVariable::reduce_replicas(const char* what, ReduceOp op,
                                                               std::vector<Tensor> values) const {
   return others_ ? others_->reduce(op, std::move(values))
@@ -107,14 +119,15 @@ DISTRIBUTE_INLINE DistributedVariable::DistributedVariable(const Tensor& initial
     : VariableImpl(std::move(options)),
       owner_(&owner),
       others_(std::move(others)),
-      components_(size_t(num_components), initial_value.renamed()) {}
+      components_(
+          new Components{std::vector<Tensor>(size_t(num_components), initial_value.renamed())}) {}
 
 DISTRIBUTE_INLINE size_t DistributedVariable::checked_index(int replica) const {
-  if (components_.size() == 1) return 0;
-  if (size_t(replica) < components_.size()) return size_t(replica);
+  if (num_components() == 1) return 0;
+  if (replica >= 0 && replica < num_components()) return size_t(replica);
   throw FailedPreconditionError(
       str_cat("Mixing different tf.distribute.Strategy objects: variable '", options().name,
-              "' has ", components_.size(), " copies and none for replica ", replica,
+              "' has ", num_components(), " copies and none for replica ", replica,
               ": it was created under a strategy with fewer replicas"));
 }
 
@@ -126,26 +139,26 @@ DISTRIBUTE_INLINE std::vector<std::string> DistributedVariable::devices() const 
 }
 
 DISTRIBUTE_INLINE Tensor DistributedVariable::component(int replica) const {
-  const std::lock_guard lock(mutex_);
-  return components_[checked_index(replica)];
+  const std::lock_guard lock(components_->mutex);
+  return components_->values[checked_index(replica)];
 }
 
 DISTRIBUTE_INLINE void DistributedVariable::set_component(int replica, Tensor value) {
   if (!homes_.empty() && value) value = value.to(homes_[checked_index(replica)]);
-  const std::lock_guard lock(mutex_);
-  std::swap(components_[checked_index(replica)], value);
+  const std::lock_guard lock(components_->mutex);
+  std::swap(components_->values[checked_index(replica)], value);
 }
 
 DISTRIBUTE_INLINE void DistributedVariable::place_on(std::vector<Device> devices) {
-  if (components_[0].shape().rank() == 0) return;
+  std::vector<Tensor>& values = components_->values;
+  if (values[0].shape().rank() == 0) return;
   homes_ = std::move(devices);
-  for (size_t i = 0; i < components_.size(); ++i)
-    components_[i] = components_[i].to(homes_[i]).renamed();
+  for (size_t i = 0; i < values.size(); ++i) values[i] = values[i].to(homes_[i]).renamed();
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> DistributedVariable::all_components() const {
-  const std::lock_guard lock(mutex_);
-  return components_;
+  const std::lock_guard lock(components_->mutex);
+  return components_->values;
 }
 
 DISTRIBUTE_INLINE Tensor DistributedVariable::read() const {

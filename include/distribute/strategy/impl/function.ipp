@@ -162,4 +162,23 @@ DISTRIBUTE_INLINE std::vector<Tensor> RecordedFunction::launch(
   return results;
 }
 
+DISTRIBUTE_INLINE void append_tensors(const std::vector<Tensor>& value, std::vector<Tensor>& all) {
+  all.insert(all.end(), value.begin(), value.end());
+}
+
+DISTRIBUTE_INLINE void append_tensors(const data::Batch& value, std::vector<Tensor>& all) {
+  for (size_t i = 0; i < value.size(); ++i) all.push_back(value[i]);
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> with_tensors(const std::vector<Tensor>& value,
+                                                   const Tensor*& next) {
+  const Tensor* const first = next;
+  return {first, next += value.size()};
+}
+
+DISTRIBUTE_INLINE data::Batch with_tensors(data::Batch value, const Tensor*& next) {
+  for (size_t i = 0; i < value.size(); ++i) value[i] = *next++;
+  return value;
+}
+
 }  // namespace distribute::strategy_internal

@@ -33,6 +33,19 @@ DISTRIBUTE_INLINE Tensor reduce_axes(StrategyExtended& extended, ReduceOp op,
   return divided(sum, count.item<int64_t>());
 }
 
+DISTRIBUTE_INLINE void reduce_into_first(const char* what,
+                                         std::vector<replica_internal::TensorsOf>& replicas,
+                                         const TensorReduction& reduce) {
+  replica_internal::check_same_parts(what, replicas);
+  std::vector<Tensor> results;
+  for (size_t i = 0; i < replicas[0].size(); ++i) {
+    std::vector<Tensor> parts;
+    for (const auto& replica : replicas) parts.push_back(replica.value(i));
+    results.push_back(reduce(PerReplica<Tensor>(std::move(parts))));
+  }
+  replicas[0].replace(results);
+}
+
 }  // namespace strategy_internal
 
 DISTRIBUTE_INLINE Strategy::Strategy(strategy_internal::StrategyParts parts)

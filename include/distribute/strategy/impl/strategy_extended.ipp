@@ -23,6 +23,16 @@ DISTRIBUTE_INLINE Tensor reduce_single(ReduceOp op, const Tensor& value, int rep
 }  // namespace strategy_internal
 
 /// A result goes to devices of this process alone.
+DISTRIBUTE_INLINE std::vector<std::string> StrategyExtended::all_gather_texts(
+    const std::string& mine) {
+  return {mine};
+}
+
+DISTRIBUTE_INLINE std::vector<std::vector<Tensor>> StrategyExtended::all_gather_tensors(
+    const std::vector<Tensor>& mine) {
+  return {mine};
+}
+
 DISTRIBUTE_INLINE void StrategyExtended::check_task(const Destinations& destinations) const {
   const DeviceSpec wanted = DeviceSpec::from_string(destinations.task);
   if (wanted.job.value_or("localhost") == "localhost" && wanted.task.value_or(0) == 0) return;

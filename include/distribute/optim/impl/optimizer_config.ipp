@@ -1,0 +1,67 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/optim/optimizer_config.hpp>
+
+#include <utility>
+
+namespace distribute::optim {
+
+namespace optim_internal {
+
+/// The value of that name; none where there is none.
+template <typename T>
+std::optional<T> find_value(const OptimizerConfig& config, const std::string& name) {
+  const auto found = config.values().find(name);
+  if (found == config.values().end()) return std::nullopt;
+  if (const T* value = std::get_if<T>(&found->second)) return *value;
+  throw InvalidArgumentError("optimizer: '" + name + "' has a value of another kind");
+}
+
+template <typename T>
+void read_value(const OptimizerConfig& config, const std::string& name, T& out) {
+  if (auto value = find_value<T>(config, name)) out = *std::move(value);
+}
+
+/// Also takes an empty value.
+template <typename T>
+void read_optional(const OptimizerConfig& config, const std::string& name, std::optional<T>& out) {
+  const auto found = config.values().find(name);
+  if (found != config.values().end() && std::holds_alternative<std::monostate>(found->second))
+    return out.reset();
+  if (const auto value = find_value<double>(config, name)) out = T(*value);
+}
+
+}  // namespace optim_internal
+
+DISTRIBUTE_INLINE void OptimizerConfig::set(const std::string& name, Value value) {
+  values_[name] = std::move(value);
+}
+
+DISTRIBUTE_INLINE void OptimizerConfig::set_optional(const std::string& name,
+                                                     std::optional<double> value) {
+  set(name, value ? Value(*value) : Value());
+}
+
+DISTRIBUTE_INLINE void OptimizerConfig::get(const std::string& name, double& out) const {
+  optim_internal::read_value(*this, name, out);
+}
+
+DISTRIBUTE_INLINE void OptimizerConfig::get(const std::string& name, bool& out) const {
+  optim_internal::read_value(*this, name, out);
+}
+
+DISTRIBUTE_INLINE void OptimizerConfig::get(const std::string& name, std::string& out) const {
+  optim_internal::read_value(*this, name, out);
+}
+
+DISTRIBUTE_INLINE void OptimizerConfig::get(const std::string& name,
+                                            std::optional<double>& out) const {
+  optim_internal::read_optional(*this, name, out);
+}
+
+DISTRIBUTE_INLINE void OptimizerConfig::get(const std::string& name,
+                                            std::optional<int64_t>& out) const {
+  optim_internal::read_optional(*this, name, out);
+}
+
+}  // namespace distribute::optim
