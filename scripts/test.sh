@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every check and test of the project; the last line counts them.
 # Usage: scripts/test.sh [stage...]     without stages: all of all_stages. Of the headers headers and
-#        budgets take a twentieth and the newest, of the whole_programs compile_checks takes one;
+#        budgets take a fortieth and the newest, of the whole_programs compile_checks takes one;
 #        all_headers, all_budgets and all_whole_programs take them all (12 and 8 minutes)
 # Logs lie in build/logs. A stage counts as one check, a run of ctest as many as it has tests.
 set -uo pipefail

@@ -8,7 +8,7 @@ Machines and their load differ, so seconds are those of a core that compiles REF
 that the budgets name. What is over its budget gets further tries beside the reference; the best
 counts.
 --all: prints every figure
---part: a twentieth of the headers, as check_headers.py takes them
+--part: a fortieth of the headers, as check_headers.py takes them
 --program: runs the command, whatever it writes stays
 """
 import collections

@@ -2,7 +2,7 @@
 """Compiles every header alone, twice in one file, as a user's file includes it, and every body.
 
 Usage: tools/check_headers.py build/ci [--part]
---part: a twentieth of them, another one after every commit, and up to 12 that were touched last.
+--part: a fortieth of them, another one after every commit, and up to 12 that were touched last.
 """
 import sys
 
