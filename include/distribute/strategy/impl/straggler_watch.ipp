@@ -132,7 +132,7 @@ DISTRIBUTE_INLINE void StragglerWatch::tell_throttled(int worker, float share) {
   if (is_news(worker))
     log_warning(
         "strategy",
-        str_cat("the quota of CPU time of worker ", worker, " ran out in ",
+        str_cat("worker ", worker, " was stopped by its quota of CPU time in ",
                 std::lround(100 * share), " % of its periods, and the others waited for it"),
         {{"worker", worker}, {"throttled_share", share}});
 }
