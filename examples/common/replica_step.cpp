@@ -28,8 +28,9 @@ StepRunner::StepRunner(Training& training, Way& way)
 std::string StepRunner::why_not_recorded() const {
   if (const std::string why = way_.why_not_recorded(); !why.empty()) return why;
   const auto devices = t.strategy.extended().replica_devices();
-  if (devices.size() != 1 || devices[0].type != dist::DeviceType::Gpu)
-    return dist::str_cat("it takes one replica on a GPU, this is ", dist::to_string(t.strategy));
+  if (devices.empty() || devices[0].type != dist::DeviceType::Gpu)
+    return dist::str_cat("it takes replicas on GPUs, this is ", dist::to_string(t.strategy));
+  if (const std::string why = t.strategy.extended().recording_problem(); !why.empty()) return why;
   if (t.loss_scale) return "--policy=mixed_float16 looks for infinities in every step";
   if (!t.options.loss_csv.empty()) return "--loss_csv reads the gradients' norm in every step";
   return {};
@@ -102,7 +103,9 @@ ReplicaStep StepRunner::in_parts(const Batch& batch) {
 Step StepRunner::operator()(const dist::PerReplica<Batch>& batch) {
   if (recorded_) {
     const auto sums = t.strategy.run(*recorded_, batch);
-    return {sums[0].data<float>()[0], 0.0, t.optimizer->iterations()};
+    const dist::Tensor sum =
+        sums.size() == 1 ? sums[0] : t.strategy.reduce(dist::ReduceOp::Sum, sums);
+    return {sum.data<float>()[0], 0.0, t.optimizer->iterations()};
   }
   const auto results =
       t.strategy.run([this](const Batch& part) { return on_replica(part); }, batch);

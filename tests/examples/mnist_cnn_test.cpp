@@ -162,7 +162,7 @@ TEST_CASE("wrong flags of mnist_cnn give one line and status 2", "[examples][mni
   check_complaint({"surplus"}, 2, "unexpected argument 'surplus'");
   check_complaint({"--cuda_graph=nonsense"}, 2, "auto, true, false");
   check_complaint({"--device=cpu", "--cuda_graph=true"}, 1,
-                  "--cuda_graph=true: it takes one replica on a GPU");
+                  "--cuda_graph=true: it takes replicas on GPUs");
 }
 
 TEST_CASE("mnist_cnn names the file and the cure when data cannot be used",

@@ -291,10 +291,13 @@ TEST_CASE("every kernel compiles for every architecture", "[ops][gpu_kernels]") 
   const std::string_view vectors =
       "struct NormVectorsArguments { const float* totals; const float* scale; const float* offset; "
       "float* mean; float* variance; float* deviation; float* factor; float* shift; int64_t "
-      "channels; float epsilon; }; struct NormGradientVectorsArguments { const float* totals; "
+      "channels; float epsilon; }; struct NormVarianceArguments { const float* deviation; float* "
+      "variance; int64_t channels; float epsilon; }; struct NormGradientVectorsArguments { const "
+      "float* totals; "
       "const float* own; const float* all; const float* mean; const float* deviation; const float* "
       "factor; float* dscale; float* doffset; float* slope; float* constant; int64_t channels; };";
-  compiler.check({kNormVectors, "norm_vectors", vectors}, 90);
+  for (const char* kernel : {"norm_vectors", "norm_variance"})
+    compiler.check({kNormVectors, kernel, vectors}, 90);
   // Those that wait for memory move 16 bytes at once.
   for (const char* kernel : {"avg_pool",
                              "avg_pool_gradient",

@@ -568,7 +568,9 @@ TEST_CASE("functions run plainly on CPUs, on several replicas, and under a tape"
     distribute::MirroredStrategy<distribute::GpuDevice> two({.num_replicas = 2});
     const auto step = distribute::function(twice);
     for (int i = 0; i < 4; ++i) two.run(step, Tensor(3.0f));
-    CHECK(step.problem() == "several replicas step together");
+    CHECK(step.problem() ==
+          "several replicas step together, whose gradients are added by copies: NCCL adds those of "
+          "GPUs of their own, not of logical ones");
   }
   distribute::MirroredStrategy<distribute::GpuDevice> one({.num_replicas = 1});
   const auto step = distribute::function(twice);

@@ -5,6 +5,8 @@
 #include <distribute/strategy/one_device_strategy.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/fake_cuda.hpp>
+#include <tests/support/fake_cupti.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <cstdlib>
@@ -154,4 +156,26 @@ TEST_CASE("a task is found in any order and spelling of its members", "[strategy
     ::unsetenv("TF_CONFIG");
     CHECK(std::ifstream(trace.path("trace.evaluator-3.json")).good());
   }
+}
+
+TEST_CASE("what the GPUs of a strategy did is in its trace, within its run",
+          "[strategy][run_spans]") {
+  using distribute::testing::FakeCupti;
+  const distribute::testing::FakeCuda cuda;
+  const device_internal::ScopedCupti scoped(FakeCupti::table());
+  const Trace trace;
+  {
+    MirroredStrategy<GpuDevice> strategy({.num_replicas = 1});
+    strategy.run([] {
+      FakeCupti::kernels.push_back(
+          distribute::testing::cupti_kernel("relu", FakeCupti::Clock::now(), 0, 13));
+    });
+  }
+  const auto rows = rows_of(trace.path());
+  REQUIRE(rows.count("GPU 1 stream 13") == 1);
+  const Span kernel = rows.at("GPU 1 stream 13").at(0), run = rows.at("MirroredStrategy.run").at(0);
+  CHECK(kernel.name == "relu");
+  constexpr double kMicroseconds = 20'000;  // as far as the clocks' distance may be wrong here
+  CHECK(kernel.begin > run.begin - kMicroseconds);
+  CHECK(kernel.end < run.end + kMicroseconds);
 }

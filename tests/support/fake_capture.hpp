@@ -20,6 +20,8 @@ inline constexpr CudaResult kFakeInvalidHandle = 400, kFakeIllegalState = 401,
                             kFakeCaptureUnmatched = 903, kFakeCaptureUnjoined = 904,
                             kFakeCaptureIsolation = 905, kFakeCapturedEvent = 907,
                             kFakeCaptureWrongThread = 908;
+/// No error: the graph's work waits for another GPU's, and is to be resumed.
+inline constexpr CudaResult kFakeSuspended = 100000;
 
 /// Streams and events by their handles. Who uses it holds the fake's mutex.
 /// Source  "Prohibited and Unhandled Operations" of the CUDA programming guide, cuda.h
@@ -142,11 +144,13 @@ class FakeCaptures {
   CudaResult launch(CudaHandle executable, CudaHandle stream) {
     const auto found = executables_.find(executable);
     if (found == executables_.end()) return kFakeInvalidHandle;
-    return submit(stream, [works = found->second] {
-      for (const Work& work : *works)
-        if (const CudaResult result = work()) return result;
-      return kCudaSuccess;
-    });
+    return submit(stream,
+                  [this, executable, works = found->second] { return run(executable, works, 0); });
+  }
+  /// Goes on where a launch was suspended.
+  CudaResult resume(CudaHandle executable) {
+    const auto [works, at] = std::move(suspended_.extract(executable).mapped());
+    return run(executable, works, at);
   }
   CudaResult drop_graph(CudaHandle graph) {
     return graphs_.erase(graph) ? kCudaSuccess : kFakeInvalidHandle;
@@ -168,6 +172,15 @@ class FakeCaptures {
     std::shared_ptr<Capture> capture = nullptr;
     std::set<size_t> reached = {};
   };
+  using Works = std::shared_ptr<std::vector<Work>>;
+  CudaResult run(CudaHandle executable, const Works& works, size_t at) {
+    for (; at < works->size(); ++at) {
+      const CudaResult result = (*works)[at]();
+      if (result == kFakeSuspended) suspended_[executable] = {works, at};
+      if (result) return result;
+    }
+    return kCudaSuccess;
+  }
   Place* find(CudaHandle stream) {
     const auto found = places_.find(stream);
     return found == places_.end() ? nullptr : &found->second;
@@ -179,7 +192,8 @@ class FakeCaptures {
 
   std::map<CudaHandle, Place> places_;  // of streams that capture
   std::map<CudaHandle, Place> events_;  // that were recorded, where
-  std::map<CudaHandle, std::shared_ptr<std::vector<Work>>> graphs_, executables_;
+  std::map<CudaHandle, Works> graphs_, executables_;
+  std::map<CudaHandle, std::pair<Works, size_t>> suspended_;  // by executable
 };
 
 }  // namespace distribute::testing

@@ -565,6 +565,24 @@ bool FakeCuda::on_stream(CudaHandle stream, std::vector<const void*> places,
   return testing::on_stream(stream, std::move(places), done) == kCudaSuccess;
 }
 
+bool FakeCuda::on_capture(CudaHandle stream, std::vector<const void*> places,
+                          std::function<bool()> is_done) {
+  return ::distribute::testing::on_stream(stream, std::move(places),
+                                          [is_done = std::move(is_done)] {
+                                            return is_done() ? kCudaSuccess : kFakeSuspended;
+                                          }) == kCudaSuccess;
+}
+
+bool FakeCuda::is_capturing(CudaHandle stream) {
+  const std::lock_guard lock(fake->mutex);
+  return fake->captures.is_capturing(stream);
+}
+
+CudaResult FakeCuda::resume_graph(CudaHandle executable) {
+  const std::lock_guard lock(fake->mutex);
+  return fake->captures.resume(executable);
+}
+
 void FakeCuda::with_memory(const std::function<void()>& work) {
   watch_copies();
   const DeviceWork opened;

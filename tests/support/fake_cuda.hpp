@@ -47,6 +47,12 @@ class FakeCuda {
   /// which then needs the memory at `places`. False: the driver does not take it.
   static bool on_stream(CudaHandle stream, std::vector<const void*> places,
                         std::function<void()> work);
+  /// For work of a stream that captures: each launch calls it again and again, until it is done.
+  static bool on_capture(CudaHandle stream, std::vector<const void*> places,
+                         std::function<bool()> is_done);
+  static bool is_capturing(CudaHandle stream);
+  /// Goes on with a launch that waits for another GPU's.
+  static CudaResult resume_graph(CudaHandle executable);
   /// Runs `work` while the host may touch the GPUs' memory: for fakes of libraries.
   static void with_memory(const std::function<void()>& work);
 

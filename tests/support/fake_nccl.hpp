@@ -8,12 +8,15 @@
 #include "fake_cuda.hpp"
 #include "fake_order.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace distribute::testing {
@@ -37,12 +40,7 @@ class FakeNccl {
       return 0;
     };
     t.ncclCommInitRankConfig = init;
-    t.ncclCommAbort = [](CudaHandle handle) {
-      const std::lock_guard lock(hub()->mutex);
-      ++hub()->aborted;
-      static_cast<Rank*>(handle)->aborted = true;
-      return 0;
-    };
+    t.ncclCommAbort = abort;
     t.ncclCommGetAsyncError = [](CudaHandle handle, int* state) {
       const std::lock_guard lock(hub()->mutex);
       Rank& rank = *static_cast<Rank*>(handle);
@@ -89,6 +87,8 @@ class FakeNccl {
 
   static int calls() { return hub()->calls; }
   static int aborted() { return hub()->aborted; }
+  /// Aborts of communicators whose work a graph still held: NCCL would wait for ever.
+  static int stuck() { return hub()->stuck; }
   /// From now on every rank's state is this error.
   static void break_all(int error) {
     const std::lock_guard lock(hub()->mutex);
@@ -104,6 +104,12 @@ class FakeNccl {
     size_t count;
     int type, op, root = 0;
     CudaHandle stream;
+    std::shared_ptr<bool> done = nullptr;  // of a launch of the graph that holds it
+  };
+  /// A call that a graph holds.
+  struct Recorded {
+    Call call;
+    bool is_under_way = false;
   };
   struct Group;
   struct Rank {
@@ -111,6 +117,7 @@ class FakeNccl {
     int rank, pending = 0, error = 0;
     bool aborted = false;
     std::deque<Call> calls = {};
+    std::vector<std::weak_ptr<Recorded>> recorded = {};
   };
   struct Message {
     Rank* owner;
@@ -126,7 +133,7 @@ class FakeNccl {
   struct Hub {
     std::mutex mutex;  // guards everything
     std::map<std::string, std::unique_ptr<Group>> groups;
-    int ids = 0, calls = 0, aborted = 0;
+    int ids = 0, calls = 0, aborted = 0, stuck = 0;
   };
   static std::unique_ptr<Hub>& hub() {
     static std::unique_ptr<Hub> hub;
@@ -168,16 +175,63 @@ class FakeNccl {
     return 0;
   }
 
+  /// As NCCL does, waits until no graph holds work of the rank; not for ever.
+  static int abort(CudaHandle handle) {
+    Rank& rank = *static_cast<Rank*>(handle);
+    const auto is_held = [&] {
+      const std::lock_guard lock(hub()->mutex);
+      rank.aborted = true;
+      return std::any_of(rank.recorded.begin(), rank.recorded.end(),
+                         [](const auto& one) { return !one.expired(); });
+    };
+    for (int i = 0; i < 1000000 && is_held(); ++i) std::this_thread::yield();
+    const bool held = is_held();
+    const std::lock_guard lock(hub()->mutex);
+    ++hub()->aborted;
+    hub()->stuck += held;
+    return held ? 5 : 0;
+  }
+
+  /// Every launch makes the call, and waits for the other ranks.
+  static bool record(Rank& rank, const Call& call) {
+    const auto recorded = std::make_shared<Recorded>(Recorded{call});
+    {
+      const std::lock_guard lock(hub()->mutex);
+      rank.recorded.push_back(recorded);
+    }
+    return FakeCuda::on_capture(call.stream, {call.in, call.out}, [&rank, recorded] {
+      const std::unique_lock lock(hub()->mutex, std::try_to_lock);
+      if (!lock) return false;  // who has it may wait for this thread's locks
+      if (!std::exchange(recorded->is_under_way, true)) {
+        recorded->call.done = std::make_shared<bool>(false);
+        ++hub()->calls;
+        ++rank.pending;
+        rank.calls.push_back(recorded->call);
+        run(*rank.group);
+      }
+      const bool done = *recorded->call.done || rank.aborted;
+      if (done) recorded->is_under_way = false;
+      return done;
+    });
+  }
+
   static int group_end() {
     if (--depth() > 0) return 0;
+    auto calls = std::exchange(waiting(), {});
+    bool accepted = true;
+    std::erase_if(calls, [&](const auto& one) {
+      if (!FakeCuda::is_capturing(one.second.stream)) return false;
+      accepted = record(*one.first, one.second) && accepted;
+      return true;
+    });
+    if (!accepted) return 1;
     const std::lock_guard lock(hub()->mutex);
-    for (auto& [rank, call] : waiting()) {
+    for (auto& [rank, call] : calls) {
       ++hub()->calls;
       ++rank->pending;
       rank->calls.push_back(call);
       run(*rank->group);
     }
-    waiting().clear();
     return collective::kNcclInProgress;
   }
 
@@ -219,7 +273,10 @@ class FakeNccl {
       std::vector<Call> calls;
       std::vector<CudaHandle> streams;
       for (auto& [number, rank] : group.ranks) {
-        streams.push_back(rank->calls.front().stream);
+        if (rank->calls.front().done)
+          *rank->calls.front().done = true;
+        else
+          streams.push_back(rank->calls.front().stream);
         calls.push_back(rank->calls.front());
         rank->calls.pop_front();
         --rank->pending;

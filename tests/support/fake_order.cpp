@@ -1,5 +1,6 @@
 #include "fake_order.hpp"
 
+#include "fake_capture.hpp"
 #include "fake_cuda.hpp"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -241,19 +243,28 @@ CudaResult launch(CudaHandle function, unsigned gx, unsigned gy, unsigned gz, un
   return result ? result : work(stream, "a kernel", changed);
 }
 
+CudaResult with_context(const char* name, const std::function<CudaResult()>& call);
+
 /// Counts as one piece of work. Within a graph its streams are in order: the fake's captures see to
 /// that as far as they join.
 CudaResult launch_graph(CudaHandle graph, CudaHandle stream) {
-  watch_copies();
-  Ranges ranges;
-  if (const auto found = watch->executables.find(graph); found != watch->executables.end())
-    std::copy_if(found->second->begin(), found->second->end(), std::back_inserter(ranges),
-                 [](const FakeRange& one) { return block_at(one.begin) != nullptr; });
-  if (const CudaResult result = work(stream, "a graph", ranges)) return result;
-  Ranges changed;
-  const CudaResult result =
-      run(ranges, changed, [&] { return watch->driver.cuGraphLaunch(graph, stream); });
-  return result ? result : work(stream, "a graph", changed);
+  Ranges ranges, changed;
+  CudaResult result = with_context("cuGraphLaunch", [&] {
+    watch_copies();
+    if (const auto found = watch->executables.find(graph); found != watch->executables.end())
+      std::copy_if(found->second->begin(), found->second->end(), std::back_inserter(ranges),
+                   [](const FakeRange& one) { return block_at(one.begin) != nullptr; });
+    if (const CudaResult refused = work(stream, "a graph", ranges)) return refused;
+    return run(ranges, changed, [&] { return watch->driver.cuGraphLaunch(graph, stream); });
+  });
+  while (result == kFakeSuspended) {  // other GPUs' threads go on meanwhile
+    std::this_thread::yield();
+    result = with_context("cuGraphLaunch", [&] {
+      return run(ranges, changed, [&] { return FakeCuda::resume_graph(graph); });
+    });
+  }
+  if (result) return result;
+  return with_context("cuGraphLaunch", [&] { return work(stream, "a graph", changed); });
 }
 
 CudaResult get_function(CudaHandle* function, CudaHandle module, const char* name) {
@@ -387,9 +398,7 @@ void watch_graphs(CudaDriver& d) {
       return result;
     });
   };
-  d.cuGraphLaunch = [](CudaHandle graph, CudaHandle stream) {
-    return with_context("cuGraphLaunch", [&] { return launch_graph(graph, stream); });
-  };
+  d.cuGraphLaunch = [](CudaHandle graph, CudaHandle stream) { return launch_graph(graph, stream); };
 }
 
 void watch_copying(CudaDriver& d) {

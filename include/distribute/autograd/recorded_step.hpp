@@ -19,6 +19,12 @@ namespace distribute {
 class Variable;
 class VariableImpl;
 
+/// Which of the replicas that step together records: the variables' copies with its index are its
+/// own.
+struct RecordedReplica {
+  int index = 0, count = 1;
+};
+
 /// Records a step and launches it. The GPU's variables that the step reads or writes are read and
 /// written where they are, so they must stay there between launches; what changes from launch to
 /// launch comes out of numbers(). One thread at a time.
@@ -29,7 +35,7 @@ class RecordedStep {
   /// Throws  what `step` throws; FailedPreconditionError when it reads a value of the GPU on the
   ///         host, makes variables, changes variables in host memory, or does anything else that
   ///         happens on the host at every call.
-  RecordedStep(Device device, const std::function<void()>& step);
+  RecordedStep(Device device, const std::function<void()>& step, RecordedReplica replica = {});
   ~RecordedStep();
   RecordedStep(const RecordedStep&) = delete;
   RecordedStep& operator=(const RecordedStep&) = delete;
@@ -37,6 +43,8 @@ class RecordedStep {
   /// Why the graph does not fit the variables any more, so that it has to be recorded again; empty:
   /// it does.
   std::string outdated() const;
+  /// True when something that the graph holds was aborted, such as a sum over replicas.
+  bool is_lost() const { return graph_life_->is_dropped(); }
   /// True when the value of a variable is also held elsewhere and may not change: such a step is
   /// run without the graph, which gives the variable new memory.
   bool writes_what_others_hold() const;
@@ -66,6 +74,10 @@ class RecordedStep {
         sizeof(T), [next = std::move(next)](void* to) { *static_cast<T*>(to) = next(); }));
   }
   void after_launch(std::function<void()> work) { after_.push_back(std::move(work)); }
+  /// Memory of others that the graph uses lives as long as the step.
+  void keep(std::shared_ptr<const void> memory) { kept_.push_back(std::move(memory)); }
+  /// For those whose work becomes part of the graph, and may have to end before it.
+  const std::shared_ptr<CudaGraphLife>& graph_life() const { return graph_life_; }
   /// The step is about to read or write the variable.
   void notice(const std::shared_ptr<VariableImpl>& variable);
   /// Whether `value`, which was taken out of the variable, may be written in place.
@@ -82,10 +94,13 @@ class RecordedStep {
   void write_numbers();
 
   Device device_;
+  RecordedReplica replica_;
+  std::shared_ptr<CudaGraphLife> graph_life_ = std::make_shared<CudaGraphLife>();
   Tensor numbers_;                      // on the GPU
   std::vector<uint64_t> next_numbers_;  // on the host
   std::vector<std::function<void()>> writers_, after_;
   std::vector<Place> places_;
+  std::vector<std::shared_ptr<const void>> kept_;
   std::unique_ptr<CudaGraph> graph_;
 };
 

@@ -49,6 +49,21 @@ using MakeSpanRecorder = std::shared_ptr<SpanRecorder> (*)(const std::string& ta
 /// Called by the header that has the recorder, when the program starts. Returns true.
 bool register_span_recorder(MakeSpanRecorder make);
 
+/// What has spans beside those of the host's threads, such as a GPU.
+struct SpanSource {
+  /// Adds spans to `recorder` from now on, while it lives.
+  void (*record)(const std::shared_ptr<SpanRecorder>& recorder) = nullptr;
+  /// Adds those of what has been done so far.
+  void (*flush)() = nullptr;
+};
+
+/// The process's one source, which records for the recorder that was made last. Returns true.
+bool register_span_source(SpanSource source);
+/// The source records for it from now on. What makes a recorder calls it.
+void record_source(const std::shared_ptr<SpanRecorder>& recorder);
+/// Before the spans are written.
+void flush_source();
+
 /// The one recorder of `task` in this process; null when DISTRIBUTE_TIMELINE is not set. A program
 /// that has no recorder gets a warning.
 std::shared_ptr<SpanRecorder> span_recorder(const std::string& task);

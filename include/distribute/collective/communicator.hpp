@@ -74,6 +74,13 @@ class Communicator {
   /// Returns at once; both arrays must stay until Work::wait() has returned.
   Work all_reduce_async(const void* input, void* output, int64_t count, DType dtype,
                         ReductionOp op = ReductionOp::Sum);
+  /// Makes it a part of the CUDA graph that the calling thread records; see Transport::record.
+  /// Blocks  until what was queued before is done, not for other ranks.
+  /// Throws  FailedPreconditionError when the transport has no such way.
+  void record_all_reduce(const void* input, void* output, int64_t count, DType dtype,
+                         ReductionOp op, const std::shared_ptr<CudaGraphLife>& graph);
+  /// What the thread records from now on comes after all that was recorded so.
+  void join_recorded() { transport_->join_recorded(); }
   /// In place on `root`; elsewhere `data` is only read.
   void reduce(void* data, int64_t count, DType dtype, ReductionOp op, int root);
   /// `input` holds sum(counts) elements; rank r gets counts[r] of the result.

@@ -17,6 +17,7 @@
 #include <distribute/base/impl/run_queue.ipp>
 #include <distribute/base/impl/safe_text.ipp>
 #include <distribute/base/impl/sleeping_team.ipp>
+#include <distribute/base/impl/span_recorder.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/thread_chooser.ipp>
 #include <distribute/base/impl/thread_context.ipp>
@@ -31,9 +32,11 @@
 #include <distribute/device/impl/cpu_onednn_product.ipp>
 #include <distribute/device/impl/cpu_onednn_stub.ipp>
 #include <distribute/device/impl/cpu_winograd.ipp>
+#include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_backend.ipp>
 #include <distribute/device/impl/cuda_backend_stub.ipp>
 #include <distribute/device/impl/cuda_blas.ipp>
+#include <distribute/device/impl/cuda_cupti.ipp>
 #include <distribute/device/impl/cuda_device.ipp>
 #include <distribute/device/impl/cuda_dnn_attention.ipp>
 #include <distribute/device/impl/cuda_dnn_descriptor.ipp>

@@ -21,11 +21,14 @@
 #include <distribute/base/impl/run_queue.ipp>
 #include <distribute/base/impl/safe_text.ipp>
 #include <distribute/base/impl/sleeping_team.ipp>
+#include <distribute/base/impl/span_recorder.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/thread_chooser.ipp>
 #include <distribute/base/impl/thread_context.ipp>
 
+#include <distribute/device/impl/cuda_activity.ipp>
+#include <distribute/device/impl/cuda_cupti.ipp>
 #include <distribute/device/impl/cuda_device.ipp>
 #include <distribute/device/impl/cuda_driver.ipp>
 #include <distribute/device/impl/cuda_library.ipp>

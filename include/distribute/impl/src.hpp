@@ -44,9 +44,11 @@
 #include <distribute/device/impl/cpu_onednn_product.ipp>
 #include <distribute/device/impl/cpu_onednn_stub.ipp>
 #include <distribute/device/impl/cpu_winograd.ipp>
+#include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_backend.ipp>
 #include <distribute/device/impl/cuda_backend_stub.ipp>
 #include <distribute/device/impl/cuda_blas.ipp>
+#include <distribute/device/impl/cuda_cupti.ipp>
 #include <distribute/device/impl/cuda_device.ipp>
 #include <distribute/device/impl/cuda_dnn_attention.ipp>
 #include <distribute/device/impl/cuda_dnn_descriptor.ipp>

@@ -492,7 +492,9 @@
 #include <distribute/checkpoint/impl/worker_path.ipp>
 
 #if DISTRIBUTE_HAS_CUDA
+#include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_blas.ipp>
+#include <distribute/device/impl/cuda_cupti.ipp>
 #include <distribute/device/impl/cuda_dnn_patterns.ipp>
 #include <distribute/device/impl/cuda_feed.ipp>
 #include <distribute/device/impl/cuda_plain_backend.ipp>

@@ -28,7 +28,8 @@ namespace strategy_internal {
 /// What a function does with its arguments, all of whose tensors come one after the other.
 using FunctionBody = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 
-/// The recorded steps behind a Function; copies of that share them.
+/// The recorded steps behind a Function; copies of that share them. The replicas of a process call
+/// it together, each from its thread, and meet to agree on what to do.
 class RecordedFunction {
  public:
   explicit RecordedFunction(FunctionOptions options);
@@ -40,11 +41,18 @@ class RecordedFunction {
   const std::string& problem() const { return problem_; }
 
  private:
+  enum class Action { Plain, Record, Launch };
+  struct Part;
   struct Graph;
-  Graph& graph_for(const std::vector<Tensor>& arguments);
-  bool is_ready(Graph& graph, const FunctionBody& body);
-  static void record(Graph& graph, const FunctionBody& body);
-  std::vector<Tensor> launch(Graph& graph, const std::vector<Tensor>& arguments);
+  struct Turn;
+  using Turns = std::span<void* const>;
+  void decide(Turns turns);
+  void settle(Turns turns);
+  Action next_action(Graph& graph);
+  Graph& graph_for(Turns turns);
+  void record(Turn& turn, const FunctionBody& body) const;
+  static std::vector<Tensor> launch(Part& part, const std::vector<Tensor>& arguments);
+  void count_failure(const std::string& why);
   void tell(const std::string& why);
 
   FunctionOptions options_;
@@ -78,12 +86,14 @@ concept FunctionResult =
     std::is_void_v<T> || std::same_as<T, Tensor> || std::same_as<T, std::vector<Tensor>>;
 
 /// Calls a step of training, such as strategy.run() takes. Where the calling replica is the only
-/// one, and on a GPU, the third call with arguments of a shape is recorded as a CUDA graph, which
-/// later calls launch: then nothing of the step happens on the host but what optimizers and
-/// dropout layers count, and what the step gives back is copied. Elsewhere, and where a step cannot
-/// be recorded (it reads a value of the GPU, scales a loss), every call is a plain one; one line of
-/// the log says why. Copies share the graphs. One thread at a time. What the step uses must outlive
-/// the function. Source  tf.function
+/// one, and on a GPU, or one of several on GPUs of one process whose gradients NCCL sums, the third
+/// call with arguments of a shape is recorded as a CUDA graph for each replica, which later calls
+/// launch: then nothing of the step happens on the host but what optimizers and dropout layers
+/// count, and what the step gives back is copied. Elsewhere, and where the step of one replica
+/// cannot be recorded (it reads a value of the GPU, scales a loss), every call of all replicas is a
+/// plain one; one line of the log says why. Copies share the graphs. All replicas call it equally
+/// often, each from its own thread. What the step uses must outlive the function.
+/// Source  tf.function
 template <typename Fn>
 class Function {
  public:

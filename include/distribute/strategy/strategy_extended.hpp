@@ -67,6 +67,10 @@ class StrategyExtended : public SyncGroup {
   /// Ends this worker's part of the job in good order, before a process exits without destructors.
   /// Blocks  until all workers have called it, or the time for it is over.
   virtual void leave() {}
+  /// Why a step of its replicas cannot be recorded as CUDA graphs; empty: it can.
+  virtual std::string recording_problem() const {
+    return num_replicas_in_sync() > 1 ? "several replicas step together" : "";
+  }
   /// This process's number among the tasks of its job, as in TF_CONFIG.
   virtual int task_id() const { return 0; }
   /// Workers of the job, also those that have a loop of their own beside parameter servers.

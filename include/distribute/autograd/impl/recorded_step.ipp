@@ -43,6 +43,7 @@ DISTRIBUTE_INLINE size_t bytes_of(const Tensor& value) {
 
 struct RecordedStep::Place {
   std::shared_ptr<VariableImpl> variable;
+  int component;
   const char* data;
   size_t bytes;
   std::string on_host = {};  // the elements of a variable in host memory
@@ -50,6 +51,8 @@ struct RecordedStep::Place {
   bool is_written = false;
 
   bool contains(const char* other) const { return other >= data && other < data + bytes; }
+  Tensor value() const { return variable->component(component); }
+  void set(Tensor value) const { variable->set_component(component, std::move(value)); }
   bool is_host() const { return !is_gpu(before.device()); }
   std::string name() const { return str_cat("variable '", variable->options().name, "'"); }
 };
@@ -59,18 +62,21 @@ DISTRIBUTE_INLINE RecordedStep::Pause::Pause()
     : paused_(std::exchange(autograd_internal::recording(), nullptr)) {}
 DISTRIBUTE_INLINE RecordedStep::Pause::~Pause() { autograd_internal::recording() = paused_; }
 
-DISTRIBUTE_INLINE RecordedStep::RecordedStep(Device device, const std::function<void()>& step)
+DISTRIBUTE_INLINE RecordedStep::RecordedStep(Device device, const std::function<void()>& step,
+                                             RecordedReplica replica)
     : device_(device),
+      replica_(replica),
       numbers_(Tensor::empty({int64_t(autograd_internal::kMostNumbers)}, DType::Int64, device)) {
   autograd_internal::refuse_in_recording("another step is recorded");
   try {
-    graph_ = std::make_unique<CudaGraph>(CudaGraph::capture(device, [&] {
+    const auto record = [&] {
       {
         const autograd_internal::RecordingScope recording(this);
         step();
       }
       put_back();
-    }));
+    };
+    graph_ = std::make_unique<CudaGraph>(CudaGraph::capture(device, record, graph_life_));
   } catch (...) {
     restore();
     throw;
@@ -89,11 +95,13 @@ DISTRIBUTE_INLINE RecordedStep::Place* RecordedStep::find(const VariableImpl& va
 
 DISTRIBUTE_INLINE void RecordedStep::notice(const std::shared_ptr<VariableImpl>& variable) {
   if (find(*variable)) return;
-  if (variable->num_components() != 1 || !variable->parts().empty())
+  const int copies = variable->num_components();
+  if ((copies != 1 && copies != replica_.count) || !variable->parts().empty())
     throw FailedPreconditionError(str_cat("variable '", variable->options().name,
                                           "' is in several places: its step cannot be recorded"));
-  const Tensor value = variable->component(0);
-  Place place{variable, value.array().bytes(), autograd_internal::bytes_of(value)};
+  const int component = copies == 1 ? 0 : replica_.index;
+  const Tensor value = variable->component(component);
+  Place place{variable, component, value.array().bytes(), autograd_internal::bytes_of(value)};
   place.before = value;
   if (!is_gpu(value.device())) place.on_host.assign(place.data, place.bytes);
   places_.push_back(std::move(place));
@@ -120,7 +128,7 @@ DISTRIBUTE_INLINE bool RecordedStep::may_write(VariableImpl& variable, const Ten
 DISTRIBUTE_INLINE void RecordedStep::put_back() {
   std::vector<std::pair<Place*, Tensor>> moved;
   for (Place& place : places_) {
-    Tensor now = place.variable->component(0);
+    Tensor now = place.value();
     const bool same = now.array().bytes() == place.data;
     if (place.is_host()) {
       if (!same || std::memcmp(place.data, place.on_host.data(), place.bytes) != 0)
@@ -142,7 +150,7 @@ DISTRIBUTE_INLINE void RecordedStep::put_back() {
   for (auto& [place, now] : moved) {
     copy_bytes(const_cast<char*>(place->data), device_, now.array().bytes(), now.device(),
                int64_t(place->bytes));
-    place->variable->set_component(0, place->before);
+    place->set(place->before);
     place->is_written = true;
   }
 }
@@ -150,7 +158,7 @@ DISTRIBUTE_INLINE void RecordedStep::put_back() {
 /// After a recording that went wrong.
 DISTRIBUTE_INLINE void RecordedStep::restore() {
   for (Place& place : places_)
-    if (place.before) place.variable->set_component(0, std::exchange(place.before, Tensor()));
+    if (place.before) place.set(std::exchange(place.before, Tensor()));
 }
 
 DISTRIBUTE_INLINE const void* RecordedStep::add_numbers(size_t bytes,
@@ -165,7 +173,7 @@ DISTRIBUTE_INLINE const void* RecordedStep::add_numbers(size_t bytes,
 
 DISTRIBUTE_INLINE std::string RecordedStep::outdated() const {
   for (const Place& place : places_) {
-    const Tensor now = place.variable->component(0);
+    const Tensor now = place.value();
     if (!is_gpu(now.device())) {
       if (autograd_internal::bytes_of(now) != place.bytes ||
           std::memcmp(now.array().bytes(), place.on_host.data(), place.bytes) != 0)
@@ -180,10 +188,10 @@ DISTRIBUTE_INLINE std::string RecordedStep::outdated() const {
 DISTRIBUTE_INLINE bool RecordedStep::writes_what_others_hold() const {
   for (const Place& place : places_) {
     if (!place.is_written) continue;
-    Tensor value = place.variable->component(0);
-    place.variable->set_component(0, Tensor());
+    Tensor value = place.value();
+    place.set(Tensor());
     const bool alone = value.unique();
-    place.variable->set_component(0, std::move(value));
+    place.set(std::move(value));
     if (!alone) return true;
   }
   return false;
@@ -210,7 +218,7 @@ DISTRIBUTE_INLINE void RecordedStep::launch() {
   graph_->launch();
   // Under a new identity, as a tensor may remember on the host what it was.
   for (const Place& place : places_)
-    if (place.is_written) place.variable->set_component(0, place.variable->component(0).renamed());
+    if (place.is_written) place.set(place.value().renamed());
   for (const auto& work : after_) work();
 }
 

@@ -10,8 +10,15 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
+
+namespace distribute {
+class CudaGraphLife;
+}
 
 namespace distribute::collective {
 
@@ -65,6 +72,11 @@ class NcclCommunicator {
   void wait_ready(net::Deadline deadline, const std::function<void()>& stop = {}) const;
   /// Throws  UnavailableError when the group failed; false while something is under way.
   bool is_ready() const;
+  /// The graph will hold work of this rank. It is dropped first at an abort, as NCCL waits until no
+  /// graph holds work of a communicator that ends.
+  void record_in(const std::shared_ptr<CudaGraphLife>& graph);
+  /// True when graphs that live hold work of this rank.
+  bool is_recorded() const;
   /// Ends everything on the device at once; the group is then lost, for all ranks.
   void abort() noexcept;
 
@@ -84,8 +96,13 @@ class NcclCommunicator {
                CudaStreamRef stream) const;
 
  private:
+  struct State {
+    std::mutex mutex;  // guards the graphs, and the end of the handle
+    std::vector<std::weak_ptr<CudaGraphLife>> graphs;
+  };
   void check(int result, const char* call) const;
 
+  std::unique_ptr<State> state_ = std::make_unique<State>();
   std::atomic<CudaHandle> native_ = nullptr;
   Device device_;
   int rank_ = 0, size_ = 1;

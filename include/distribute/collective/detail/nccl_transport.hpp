@@ -31,6 +31,10 @@ class NcclTransport final : public Transport {
   int size() const override { return communicator_.size(); }
   DISTRIBUTE_INLINE void execute(const Operation& operation) override;
   DISTRIBUTE_INLINE void announce(const Operation& operation) override;
+  DISTRIBUTE_INLINE void record(const Operation& operation,
+                                const std::shared_ptr<CudaGraphLife>& graph) override;
+  DISTRIBUTE_INLINE void join_recorded() override;
+  /// No thread waits for what graphs do, so this one ends it.
   DISTRIBUTE_INLINE void abort(StatusCode code, const std::string& message) override;
 
  private:
@@ -41,6 +45,8 @@ class NcclTransport final : public Transport {
   NcclCommunicator communicator_;
   const std::function<void()> stop_;
   AbortState aborted_;
+  std::mutex calls_;                         // guards NCCL's calls for operations
+  std::unique_ptr<CudaStream> beside_;       // of recorded operations; none: there were none
   std::mutex mutex_;                         // guards the events
   std::map<uint64_t, CudaEvent> announced_;  // by sequence: when the input is there
 };

@@ -7,7 +7,12 @@
 #include <distribute/collective/operation.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <span>
+
+namespace distribute {
+class CudaGraphLife;
+}
 
 namespace distribute::collective {
 
@@ -33,6 +38,16 @@ class Transport {
 
   /// By the thread that asks for an operation which another one will execute, at once.
   virtual void announce(const Operation& operation) { (void)operation; }
+
+  /// Makes the operation a part of the CUDA graph that the calling thread records: it begins after
+  /// what the thread's stream was given before, and runs beside what comes until join_recorded().
+  /// `graph` is dropped before the group ends. Other ranks are not waited for.
+  virtual void record(const Operation& operation, const std::shared_ptr<CudaGraphLife>& graph) {
+    (void)graph;
+    throw FailedPreconditionError(
+        str_cat(name_of(operation.kind), " over ", name(), " cannot be part of a CUDA graph"));
+  }
+  virtual void join_recorded() {}
 
   /// From any thread: execute(), running or coming, throws an error of this code and message soon.
   /// The first call counts.

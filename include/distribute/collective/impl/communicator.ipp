@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/autograd/recorded_step.hpp>
 #include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
@@ -86,6 +87,7 @@ DISTRIBUTE_INLINE void check_operation(const Operation& operation, int rank, int
 /// With mutex_ held.
 DISTRIBUTE_INLINE Operation Communicator::prepare(Operation operation) {
   if (error_) std::rethrow_exception(error_);
+  autograd_internal::refuse_in_recording("replicas exchange values");
   check_operation(operation, rank(), size());
   const bool group = operation.kind != Collective::Send && operation.kind != Collective::Receive;
   if (group) operation.sequence = ++sequence_;
@@ -173,6 +175,23 @@ DISTRIBUTE_INLINE Work Communicator::all_reduce_async(const void* input, void* o
   Work work;
   work.state_ = std::move(state);
   return work;
+}
+
+DISTRIBUTE_INLINE void Communicator::record_all_reduce(
+    const void* input, void* output, int64_t count, DType dtype, ReductionOp op,
+    const std::shared_ptr<CudaGraphLife>& graph) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !busy_ && queue_.empty(); });
+  if (error_) std::rethrow_exception(error_);
+  Operation operation{.kind = Collective::AllReduce,
+                      .op = op,
+                      .dtype = dtype,
+                      .count = count,
+                      .input = input,
+                      .output = output};
+  check_operation(operation, rank(), size());
+  operation.deadline = net::Deadline::after_seconds(options_.timeout_seconds);
+  transport_->record(operation, graph);
 }
 
 /// The life of the thread for asynchronous operations; it finishes what was queued.

@@ -3,7 +3,9 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/collective/detail/nccl_communicator.hpp>
 #include <distribute/device/cuda_device.hpp>
+#include <distribute/device/cuda_graph.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -146,6 +148,7 @@ DISTRIBUTE_INLINE NcclCommunicator::NcclCommunicator(NcclCommunicator&& other) n
     : device_(other.device_), rank_(other.rank_), size_(other.size_) {
   nccl_internal::note_life(&other, false);
   native_ = other.native_.exchange(nullptr);
+  std::swap(state_, other.state_);
   nccl_internal::note_life(this, true);
 }
 
@@ -156,14 +159,36 @@ DISTRIBUTE_INLINE NcclCommunicator::~NcclCommunicator() {
 }
 
 DISTRIBUTE_INLINE void NcclCommunicator::abort() noexcept {
-  const CudaHandle native = native_.exchange(nullptr);
+  const auto [native, graphs] = [&] {
+    const std::lock_guard lock(state_->mutex);
+    return std::pair(native_.exchange(nullptr), std::exchange(state_->graphs, {}));
+  }();
   if (!native) return;
+  for (const auto& graph : graphs)
+    if (const auto life = graph.lock()) life->drop();
   const int result = nccl().ncclCommAbort(native);
   if (!nccl_internal::is_accepted(result))
     log_warning("collective", str_cat("ncclCommAbort failed with ", result));
 }
 
+DISTRIBUTE_INLINE void NcclCommunicator::record_in(const std::shared_ptr<CudaGraphLife>& graph) {
+  const std::lock_guard lock(state_->mutex);
+  auto& graphs = state_->graphs;
+  std::erase_if(graphs, [&](const auto& other) {
+    const auto life = other.lock();
+    return !life || life == graph;
+  });
+  graphs.push_back(graph);
+}
+
+DISTRIBUTE_INLINE bool NcclCommunicator::is_recorded() const {
+  const std::lock_guard lock(state_->mutex);
+  return std::any_of(state_->graphs.begin(), state_->graphs.end(),
+                     [](const auto& graph) { return !graph.expired(); });
+}
+
 DISTRIBUTE_INLINE bool NcclCommunicator::is_ready() const {
+  const std::lock_guard lock(state_->mutex);  // an abort does not free the handle meanwhile
   const CudaHandle native = native_;
   if (!native) throw UnavailableError("the NCCL group was aborted");
   int state = kNcclSuccess;

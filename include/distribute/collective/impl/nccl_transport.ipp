@@ -21,6 +21,29 @@ DISTRIBUTE_INLINE NcclTransport::NcclTransport(NcclCommunicator communicator,
 
 DISTRIBUTE_INLINE void NcclTransport::abort(StatusCode code, const std::string& message) {
   aborted_.set(code, message);
+  { const std::lock_guard lock(calls_); }  // none comes from now on
+  if (communicator_.is_recorded()) communicator_.abort();
+}
+
+DISTRIBUTE_INLINE void NcclTransport::record(const Operation& operation,
+                                             const std::shared_ptr<CudaGraphLife>& graph) {
+  aborted_.throw_if_set();
+  const Device device = communicator_.device();
+  const GpuGuard guard(device);
+  if (!beside_) beside_ = std::make_unique<CudaStream>(device, StreamPriority::High);
+  beside_->ref().wait(current_stream(device));
+  communicator_.record_in(graph);
+  try {
+    enqueue(operation, *beside_);
+    communicator_.wait_ready(operation.deadline, [&] { aborted_.throw_if_set(); });
+  } catch (...) {
+    communicator_.abort();
+    throw;
+  }
+}
+
+DISTRIBUTE_INLINE void NcclTransport::join_recorded() {
+  if (beside_) current_stream(communicator_.device()).wait(*beside_);
 }
 
 /// Operations that NCCL has no call for: parts of different sizes, and what goes from point to
@@ -54,6 +77,8 @@ DISTRIBUTE_INLINE void NcclTransport::enqueue(const Operation& o, CudaStreamRef 
   const bool even =
       std::adjacent_find(o.counts.begin(), o.counts.end(), std::not_equal_to<>()) == o.counts.end();
   const int64_t each = o.counts.empty() ? 0 : o.counts[0];
+  const std::lock_guard lock(calls_);
+  aborted_.throw_if_set();
   NcclGroup group;
   switch (o.kind) {
     case Collective::AllReduce:
@@ -135,8 +160,8 @@ DISTRIBUTE_INLINE void NcclTransport::execute(const Operation& operation) {
     const CudaEvent end(device);
     end.record(stream);
     while (!end.ref().is_done()) {
-      communicator_.is_ready();
       stop();
+      communicator_.is_ready();
       if (operation.deadline.passed())
         throw DeadlineExceededError(str_cat(to_string(signature_of(operation)), " over NCCL, rank ",
                                             rank(), " of ", size(), ": not done in time"));

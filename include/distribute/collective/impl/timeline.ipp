@@ -19,7 +19,9 @@ DISTRIBUTE_INLINE Timeline::Timeline(std::string path, size_t capacity)
 DISTRIBUTE_INLINE std::shared_ptr<Timeline> Timeline::from_environment(int tasks) {
   const char* path = std::getenv("DISTRIBUTE_TIMELINE");
   if (!path || !*path) return nullptr;
-  return std::make_shared<Timeline>(path, size_t(100'000 / std::max(tasks, 1)));
+  auto made = std::make_shared<Timeline>(path, size_t(100'000 / std::max(tasks, 1)));
+  monitoring::record_source(made);
+  return made;
 }
 
 DISTRIBUTE_INLINE int Timeline::add_row(std::string name) {
@@ -88,6 +90,7 @@ DISTRIBUTE_INLINE std::string Timeline::event(const Span& span, const std::strin
 
 DISTRIBUTE_INLINE std::string Timeline::events(int task, const std::string& task_name,
                                                std::chrono::nanoseconds offset) const {
+  monitoring::flush_source();
   const std::lock_guard lock(mutex_);
   const std::string process = str_cat("\"pid\":", task);
   std::string text = naming_event("process_name", process, task_name);

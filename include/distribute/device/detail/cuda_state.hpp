@@ -64,6 +64,10 @@ struct GpuState {
 
 /// Made at first use from the libraries of this machine.
 GpuState& gpu_state();
+/// The same, before its GPUs have been looked for; tests exchange it.
+GpuState*& gpu_state_slot();
+/// A timeline may have what GPUs do from now on. False in builds without GPUs.
+bool offer_gpu_spans();
 /// Throws  InvalidArgumentError for a device that this process lacks.
 GpuLane& gpu_lane(Device device);
 /// True when a lane exists: GPUs may not be divided any more.

@@ -75,7 +75,6 @@ DISTRIBUTE_INLINE GpuState* make_gpu_state() {
   return state;
 }
 
-/// The state in use; tests exchange it.
 DISTRIBUTE_INLINE GpuState*& gpu_state_slot() {
   static GpuState* state = make_gpu_state();
   return state;
@@ -87,7 +86,8 @@ DISTRIBUTE_INLINE GpuState& gpu_state() {
     find_gpus(*gpu_state_slot());
     return true;
   }();
-  (void)found;
+  static const bool offers = offer_gpu_spans();
+  (void)found, (void)offers;
   return *gpu_state_slot();
 }
 

@@ -43,11 +43,12 @@ DISTRIBUTE_INLINE CudaHandle record_work(CudaStreamRef stream, const std::functi
 
 }  // namespace device_internal
 
-DISTRIBUTE_INLINE CudaGraph CudaGraph::capture(Device device, const std::function<void()>& work) {
+DISTRIBUTE_INLINE CudaGraph CudaGraph::capture(Device device, const std::function<void()>& work,
+                                               std::shared_ptr<CudaGraphLife> life) {
   const GpuGuard guard(device);
   if (current_stream(device).is_capturing())
     throw FailedPreconditionError("the stream of " + to_string(device) + " is being recorded");
-  CudaGraph made(device, make_gpu_pool(device));
+  CudaGraph made(device, make_gpu_pool(device), std::move(life));
   CudaHandle graph = nullptr;
   {
     const CudaStream stream(device);
@@ -56,32 +57,75 @@ DISTRIBUTE_INLINE CudaGraph CudaGraph::capture(Device device, const std::functio
     graph = device_internal::record_work(stream, work);
   }
   const CudaDriver& driver = cuda_driver();
-  const CudaResult result = driver.cuGraphInstantiateWithFlags(&made.native_, graph, 0);
+  CudaHandle executable = nullptr;
+  const CudaResult result = driver.cuGraphInstantiateWithFlags(&executable, graph, 0);
   device_internal::report_cuda(driver.cuGraphDestroy(graph), "cuGraphDestroy");
   check_cuda(result, "cuGraphInstantiateWithFlags", device);
+  made.life_->begin(executable);
   return made;
 }
 
-DISTRIBUTE_INLINE CudaGraph::CudaGraph(CudaGraph&& other) noexcept
-    : device_(other.device_),
-      pool_(std::move(other.pool_)),
-      native_(std::exchange(other.native_, nullptr)) {}
+DISTRIBUTE_INLINE CudaGraph::CudaGraph(CudaGraph&& other) noexcept = default;
 DISTRIBUTE_INLINE CudaGraph& CudaGraph::operator=(CudaGraph&& other) noexcept {
   std::swap(device_, other.device_);
   std::swap(pool_, other.pool_);
-  std::swap(native_, other.native_);
+  std::swap(life_, other.life_);
   return *this;
 }
 DISTRIBUTE_INLINE CudaGraph::~CudaGraph() {
-  if (native_)
-    device_internal::report_cuda(device_internal::gpu_state().driver.cuGraphExecDestroy(native_),
-                                 "cuGraphExecDestroy");
+  if (life_) life_->drop();
 }
 
 DISTRIBUTE_INLINE void CudaGraph::launch() const {
   const GpuGuard guard(device_);
-  check_cuda(cuda_driver().cuGraphLaunch(native_, current_stream(device_).native()),
-             "cuGraphLaunch", device_);
+  life_->launch(current_stream(device_));
+}
+
+DISTRIBUTE_INLINE void CudaGraphLife::begin(CudaHandle executable) {
+  {
+    const std::lock_guard lock(mutex_);
+    native_ = executable;
+    if (!is_dropped_) return;
+  }
+  drop();
+  throw AbortedError("what a graph holds was aborted while it was recorded");
+}
+
+DISTRIBUTE_INLINE void CudaGraphLife::launch(CudaStreamRef stream) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_dropped_) throw AbortedError("a graph is launched whose work was aborted");
+    ++launching_;
+  }
+  const CudaResult result = cuda_driver().cuGraphLaunch(native_, stream.native());
+  end_launch();
+  check_cuda(result, "cuGraphLaunch", stream.device());
+}
+
+DISTRIBUTE_INLINE void CudaGraphLife::end_launch() noexcept {
+  const bool goes = [&] {
+    const std::lock_guard lock(mutex_);
+    return --launching_ == 0 && is_dropped_;
+  }();
+  if (goes) drop();
+}
+
+DISTRIBUTE_INLINE void CudaGraphLife::drop() noexcept {
+  const std::lock_guard lock(mutex_);
+  is_dropped_ = true;
+  if (launching_ > 0 || !native_) return;
+  device_internal::report_cuda(device_internal::gpu_state().driver.cuGraphExecDestroy(native_),
+                               "cuGraphExecDestroy");
+  native_ = nullptr;
+}
+
+DISTRIBUTE_INLINE bool CudaGraphLife::is_dropped() const {
+  const std::lock_guard lock(mutex_);
+  return is_dropped_;
+}
+DISTRIBUTE_INLINE CudaHandle CudaGraphLife::native() const {
+  const std::lock_guard lock(mutex_);
+  return native_;
 }
 
 }  // namespace distribute

@@ -2,6 +2,8 @@
 #if DISTRIBUTE_HAS_CUDA
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_library.hpp>
+#include <distribute/device/detail/cuda_activity.hpp>
+#include <distribute/device/detail/cuda_state.hpp>
 
 #include <cstdlib>
 #include <filesystem>
@@ -78,6 +80,10 @@ DISTRIBUTE_INLINE std::string cuda_library_file(const void* function) {
 }
 
 DISTRIBUTE_INLINE bool built_for_cuda() { return !device_internal::toolkit_folder().empty(); }
+
+DISTRIBUTE_INLINE bool device_internal::offer_gpu_spans() {
+  return monitoring::register_span_source({record_gpus, flush_gpu_spans});
+}
 
 }  // namespace distribute
 #endif

@@ -2,6 +2,7 @@
 #if !DISTRIBUTE_HAS_CUDA
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_library.hpp>
+#include <distribute/device/detail/cuda_state.hpp>
 
 namespace distribute {
 
@@ -15,6 +16,8 @@ DISTRIBUTE_INLINE void* cuda_symbol(void*, const char*) { return nullptr; }
 DISTRIBUTE_INLINE std::string cuda_library_file(const void*) { return {}; }
 
 DISTRIBUTE_INLINE bool built_for_cuda() { return false; }
+
+DISTRIBUTE_INLINE bool device_internal::offer_gpu_spans() { return false; }
 
 }  // namespace distribute
 #endif

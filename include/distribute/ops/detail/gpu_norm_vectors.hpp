@@ -14,6 +14,9 @@ struct NormVectors {
 NormVectors gpu_norm_vectors(const Tensor& totals, const Tensor& scale, const Tensor& offset,
                              double epsilon);
 
+/// The variance of the channels whose 1 / sqrt(variance + epsilon) is given; float32 [channels].
+Tensor gpu_norm_variance(const Tensor& inverse_deviation, double epsilon);
+
 /// float32 [channels] each; dx = g * factor + x * slope + constant.
 struct NormGradientVectors {
   Tensor dscale, doffset, slope, constant;

@@ -10,7 +10,6 @@
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/detail/gpu_norm_vectors.hpp>
 #include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/unary.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -134,7 +133,7 @@ DISTRIBUTE_INLINE nn::FusedBatchNorm run_cudnn_norm(const Tensor& x, const Tenso
         cudnn_batch_norm(s, cudnn_array(call.x), cudnn_array(call.scale), cudnn_array(bias),
                          float(options.epsilon), residual ? &added : nullptr);
     const Tensor deviation(channels, DType::Float32, call.forward.inverse_deviation);
-    variance = maximum(reciprocal(square(deviation)) - float(options.epsilon), Tensor(0.0f));
+    variance = gpu_norm_variance(deviation, options.epsilon);
   }
   call.mean = Tensor(channels, DType::Float32, call.forward.mean);
   const nn::FusedBatchNorm result{Tensor(x.shape(), x.dtype(), call.forward.y), call.mean.renamed(),

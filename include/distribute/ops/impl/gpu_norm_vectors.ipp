@@ -19,6 +19,12 @@ DISTRIBUTE_KERNEL_TEXT(
       int64_t channels;
       float epsilon;
     };
+    struct NormVarianceArguments {
+      const float* deviation;
+      float* variance;
+      int64_t channels;
+      float epsilon;
+    };
     struct NormGradientVectorsArguments {
       const float* totals;
       const float* own;
@@ -54,6 +60,17 @@ DISTRIBUTE_INLINE NormVectors gpu_norm_vectors(const Tensor& totals, const Tenso
   launch_kernel(device, {kNormVectorsText, "norm_vectors", kNormVectorsArguments},
                 launch_for(channels), p);
   return v;
+}
+
+DISTRIBUTE_INLINE Tensor gpu_norm_variance(const Tensor& inverse_deviation, double epsilon) {
+  const Device device = inverse_deviation.device();
+  const int64_t channels = inverse_deviation.num_elements();
+  Tensor variance = Tensor::empty({channels}, DType::Float32, device);
+  const NormVarianceArguments p{floats_of(inverse_deviation), floats_of(variance), channels,
+                                float(epsilon)};
+  launch_kernel(device, {kNormVectorsText, "norm_variance", kNormVectorsArguments},
+                launch_for(channels), p);
+  return variance;
 }
 
 DISTRIBUTE_INLINE NormGradientVectors gpu_norm_gradient_vectors(const Tensor& totals,

@@ -185,7 +185,7 @@ DISTRIBUTE_INLINE int64_t Optimizer::record_update(RecordedStep& recording, Repl
   recording.after_launch([this] {
     ReplicaContext* running = get_replica_context();
     optim_internal::run_once(running, [&] { iterations_.assign_add(Tensor(int64_t{1})); });
-    monitoring::metrics().count_step();
+    if (!running || running->local_replica_id() == 0) monitoring::metrics().count_step();
   });
   const RecordedStep::Pause pause;
   return iterations() + 1;

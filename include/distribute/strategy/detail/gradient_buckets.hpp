@@ -11,6 +11,10 @@
 #include <span>
 #include <vector>
 
+namespace distribute {
+class RecordedStep;
+}
+
 namespace distribute::strategy_internal {
 
 /// Gradients of one replica in the order in which the backward pass gives them, as rank 0 saw it,
@@ -52,8 +56,10 @@ class GradientBuckets {
   Tensor part(int64_t at, int64_t count, DType dtype) const;
   void cut(size_t slots);
   void begin_step();
+  void follow_recording();
   void take(size_t slot, const Tensor& gradient);
   void launch(Bucket& bucket);
+  void sum(Bucket& bucket, const void* from, void* to, int64_t count, DType dtype);
   void finish(Bucket& bucket);
 
   std::shared_ptr<collective::Communicator> group_, sums_;
@@ -65,8 +71,9 @@ class GradientBuckets {
   int64_t bytes_ = 0;                // of the gradients
   std::unique_ptr<GradientSlots> slots_;
   std::vector<Bucket> buckets_;
-  std::vector<bool> taken_;  // slots of this step
-  size_t launched_ = 0;      // buckets of this step
+  std::vector<bool> taken_;                  // slots of this step
+  size_t launched_ = 0;                      // buckets of this step
+  const RecordedStep* recording_ = nullptr;  // that this step is part of
 };
 
 }  // namespace distribute::strategy_internal

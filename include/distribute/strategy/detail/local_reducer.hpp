@@ -30,6 +30,8 @@ class LocalReducer : public replica_internal::GradientReducer {
                       const UpdateKernel& kernel);
   void update_on_gpu(std::span<const VariableUpdate> updates, bool reduced,
                      const UpdateKernel& kernel);
+  void update_in_recording(std::span<const VariableUpdate> updates, bool reduced,
+                           const UpdateKernel& kernel);
   /// update() with the sums of the gradients, in the order of the updates.
   void update_with(std::span<const VariableUpdate> updates, std::vector<Tensor> sums,
                    const UpdateKernel& kernel);

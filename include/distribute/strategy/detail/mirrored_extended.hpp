@@ -23,6 +23,7 @@ class MirroredExtended : public LocalReplicas {
   const char* name() const override { return "MirroredStrategy"; }
   std::vector<std::string> parameter_devices() const override { return worker_devices(); }
   bool supports_per_replica_input() const override { return true; }
+  DISTRIBUTE_INLINE std::string recording_problem() const override;
 
  protected:
   DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group,

@@ -9,19 +9,18 @@
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/function.hpp>
 #include <distribute/strategy/strategy.hpp>
+#include <distribute/strategy/strategy_extended.hpp>
 
 #include <algorithm>
 #include <utility>
 
 namespace distribute::strategy_internal {
 
-/// The step for arguments of one shape. The graph reads `arguments` and writes `results`.
-struct RecordedFunction::Graph {
+/// One replica's share of a graph, which reads `arguments` and writes `results`.
+struct RecordedFunction::Part {
   Device device;
   std::vector<Tensor> arguments = {}, results = {};  // whose memory stays
-  int plain_calls = 0;
-  int64_t launches = 0;
-  std::unique_ptr<RecordedStep> step = nullptr;  // goes before what it uses
+  std::unique_ptr<RecordedStep> step = nullptr;      // goes before what it uses
 
   bool takes(const std::vector<Tensor>& others) const {
     return std::equal(others.begin(), others.end(), arguments.begin(), arguments.end(),
@@ -29,6 +28,54 @@ struct RecordedFunction::Graph {
                         return bool(a) == bool(b) &&
                                (!a || (a.shape() == b.shape() && a.dtype() == b.dtype()));
                       });
+  }
+};
+
+/// A replica's call, which it shows the others.
+struct RecordedFunction::Turn {
+  const std::vector<Tensor>& arguments;
+  Device device;
+  RecordedReplica replica;
+  Graph* graph = nullptr;
+  Part* part = nullptr;
+  Action action = Action::Plain;
+  std::string problem = {};  // of the recording
+
+  static Turn& of(void* turn) { return *static_cast<Turn*>(turn); }
+};
+
+/// The steps of all replicas for arguments of one shape each.
+struct RecordedFunction::Graph {
+  std::vector<Part> parts = {};  // by replica
+  int plain_calls = 0;
+  int64_t launches = 0;
+
+  bool takes(Turns turns) const {
+    return std::equal(
+        turns.begin(), turns.end(), parts.begin(), parts.end(), [](void* turn, const Part& part) {
+          return part.device == Turn::of(turn).device && part.takes(Turn::of(turn).arguments);
+        });
+  }
+  bool is_recorded() const {
+    return std::all_of(parts.begin(), parts.end(), [](const Part& part) { return !!part.step; });
+  }
+  bool is_lost() const {
+    return std::any_of(parts.begin(), parts.end(),
+                       [](const Part& part) { return part.step->is_lost(); });
+  }
+  bool writes_what_others_hold() const {
+    return std::any_of(parts.begin(), parts.end(),
+                       [](const Part& part) { return part.step->writes_what_others_hold(); });
+  }
+  /// Of the first part that is; empty: none is.
+  std::string outdated() const {
+    for (const Part& part : parts)
+      if (std::string why = part.step->outdated(); !why.empty()) return why;
+    return {};
+  }
+  void drop() {
+    for (Part& part : parts) part.step.reset();
+    launches = 0;
   }
 };
 
@@ -55,9 +102,8 @@ DISTRIBUTE_INLINE std::string why_plain() {
   if (!replica) return "it was called across replicas";
   if (current_device().type != DeviceType::Gpu)
     return "it runs on " + distribute::to_string(current_device());
-  if (replica->num_replicas_in_sync() > 1) return "several replicas step together";
   if (replica->strategy().cluster_resolver()) return "the strategy is one of workers";
-  return {};
+  return replica->strategy().extended().recording_problem();
 }
 
 /// True when an enclosing recording, trace or tape follows what is computed.
@@ -72,14 +118,19 @@ DISTRIBUTE_INLINE RecordedFunction::~RecordedFunction() = default;
 DISTRIBUTE_INLINE std::vector<Tensor> RecordedFunction::call(const std::vector<Tensor>& arguments,
                                                              const FunctionBody& body) {
   if (has_given_up_ || is_followed()) return body(arguments);
+  ReplicaContext* const replica = get_replica_context();
   if (const std::string why = why_plain(); !why.empty()) {
-    tell(why);
+    if (!replica || replica->local_replica_id() == 0) tell(why);
     return body(arguments);
   }
-  problem_.clear();
-  Graph& graph = graph_for(arguments);
-  if (graph.plain_calls++ >= options_.plain_calls && is_ready(graph, body))
-    return launch(graph, arguments);
+  Turn mine{
+      arguments, current_device(), {replica->local_replica_id(), replica->num_replicas_in_sync()}};
+  replica->merge([this](Turns turns) { decide(turns); }, &mine);
+  if (mine.action == Action::Record) {
+    record(mine, body);
+    replica->merge([this](Turns turns) { settle(turns); }, &mine);
+  }
+  if (mine.action == Action::Launch) return launch(*mine.part, arguments);
   std::vector<Tensor> results = body(arguments);
   own(results);
   return results;
@@ -92,73 +143,110 @@ DISTRIBUTE_INLINE void RecordedFunction::tell(const std::string& why) {
 }
 
 /// Each graph has memory of its own, so there are few of them.
-DISTRIBUTE_INLINE RecordedFunction::Graph& RecordedFunction::graph_for(
-    const std::vector<Tensor>& arguments) {
+DISTRIBUTE_INLINE RecordedFunction::Graph& RecordedFunction::graph_for(Turns turns) {
   constexpr size_t kMost = 4;
-  const Device device = current_device();
-  const auto found = std::find_if(graphs_.begin(), graphs_.end(), [&](const auto& graph) {
-    return graph->device == device && graph->takes(arguments);
-  });
+  const auto found = std::find_if(graphs_.begin(), graphs_.end(),
+                                  [&](const auto& graph) { return graph->takes(turns); });
   if (found != graphs_.end()) {
     std::rotate(found, found + 1, graphs_.end());
     return *graphs_.back();
   }
   if (graphs_.size() == kMost) graphs_.erase(graphs_.begin());
-  graphs_.push_back(std::make_unique<Graph>(Graph{device}));
-  for (const Tensor& argument : arguments)
-    graphs_.back()->arguments.push_back(
-        argument ? Tensor::empty(argument.shape(), argument.dtype(), device) : Tensor());
+  graphs_.push_back(std::make_unique<Graph>());
+  for (void* turn : turns) {
+    Part& part = graphs_.back()->parts.emplace_back(Part{Turn::of(turn).device});
+    for (const Tensor& argument : Turn::of(turn).arguments)
+      part.arguments.push_back(
+          argument ? Tensor::empty(argument.shape(), argument.dtype(), part.device) : Tensor());
+  }
   return *graphs_.back();
 }
 
-/// Records where that has to be. Recordings that fail, or fit one launch only, are tried a few
-/// times: another thread may have held a variable.
-DISTRIBUTE_INLINE bool RecordedFunction::is_ready(Graph& graph, const FunctionBody& body) {
-  constexpr int kMostFailures = 3;
-  std::string problem;
-  if (graph.step) {
-    problem = graph.step->outdated();
-    if (problem.empty()) return !graph.step->writes_what_others_hold();
-    if (graph.launches < 2) ++failures_;
+/// For all replicas, which wait meanwhile: so they do the same, whatever they could do alone.
+DISTRIBUTE_INLINE void RecordedFunction::decide(Turns turns) {
+  problem_.clear();
+  Graph& graph = graph_for(turns);
+  const Action action = next_action(graph);
+  if (has_given_up_) return;  // and the graph is gone
+  for (size_t r = 0; r < turns.size(); ++r) {
+    Turn& turn = Turn::of(turns[r]);
+    turn.graph = &graph;
+    turn.part = &graph.parts[r];
+    turn.action = action;
   }
-  if (failures_ < kMostFailures) try {
-      record(graph, body);
-      return !graph.step->writes_what_others_hold();
-    } catch (const Error& error) {
-      problem = error.what();
-      ++failures_;
-    }
-  if (failures_ < kMostFailures) return false;
+}
+
+DISTRIBUTE_INLINE RecordedFunction::Action RecordedFunction::next_action(Graph& graph) {
+  if (graph.is_recorded() && graph.is_lost()) {  // plain steps meet the new group first
+    graph.drop();
+    graph.plain_calls = 0;
+  }
+  if (graph.plain_calls < options_.plain_calls) return ++graph.plain_calls, Action::Plain;
+  if (!graph.is_recorded()) return Action::Record;
+  if (const std::string why = graph.outdated(); !why.empty()) {
+    if (graph.launches < 2) count_failure(why);
+    return has_given_up_ ? Action::Plain : Action::Record;
+  }
+  if (graph.writes_what_others_hold()) return Action::Plain;
+  ++launches_;
+  if (++graph.launches > 1) failures_ = 0;
+  return Action::Launch;
+}
+
+/// Recordings that fail, or fit one launch only, are tried a few times: another thread may have
+/// held a variable.
+DISTRIBUTE_INLINE void RecordedFunction::count_failure(const std::string& why) {
+  constexpr int kMostFailures = 3;
+  if (++failures_ < kMostFailures) return;
   has_given_up_ = true;
   has_told_ = false;  // what was told may have been about another call
   graphs_.clear();
-  tell(problem);
-  return false;
+  tell(why);
 }
 
-DISTRIBUTE_INLINE void RecordedFunction::record(Graph& graph, const FunctionBody& body) {
-  graph.step.reset();
-  graph.launches = 0;
-  graph.step = std::make_unique<RecordedStep>(graph.device, [&] {
-    graph.results = body(graph.arguments);
-    for (Tensor& result : graph.results) {
-      if (result && result.device() != graph.device)
+DISTRIBUTE_INLINE void RecordedFunction::record(Turn& turn, const FunctionBody& body) const {
+  Part& part = *turn.part;
+  part.step.reset();
+  const auto step = [&] {
+    part.results = body(part.arguments);
+    for (Tensor& result : part.results) {
+      if (result && result.device() != part.device)
         throw FailedPreconditionError(
             "a value in host memory is given back by a step that is being recorded");
     }
-    own(graph.results);
-  });
+    own(part.results);
+  };
+  try {
+    part.step = std::make_unique<RecordedStep>(part.device, step, turn.replica);
+  } catch (const Error& error) {
+    turn.problem = error.what();
+  }
+}
+
+/// After a recording: where one replica has none, all step plainly.
+DISTRIBUTE_INLINE void RecordedFunction::settle(Turns turns) {
+  Graph& graph = *Turn::of(turns[0]).graph;
+  std::string problem;
+  for (void* turn : turns)
+    if (problem.empty()) problem = Turn::of(turn).problem;
+  Action action = Action::Plain;
+  if (!graph.is_recorded()) {
+    graph.drop();
+    count_failure(problem);
+  } else {
+    graph.launches = 0;
+    if (!graph.is_lost()) action = next_action(graph);
+  }
+  for (void* turn : turns) Turn::of(turn).action = action;
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> RecordedFunction::launch(
-    Graph& graph, const std::vector<Tensor>& arguments) {
+    Part& part, const std::vector<Tensor>& arguments) {
   for (size_t i = 0; i < arguments.size(); ++i)
-    if (arguments[i]) copy_elements(arguments[i], graph.arguments[i]);
-  graph.step->launch();
-  ++launches_;
-  if (++graph.launches > 1) failures_ = 0;
+    if (arguments[i]) copy_elements(arguments[i], part.arguments[i]);
+  part.step->launch();
   std::vector<Tensor> results;
-  for (const Tensor& result : graph.results) results.push_back(result ? copy_of(result) : result);
+  for (const Tensor& result : part.results) results.push_back(result ? copy_of(result) : result);
   return results;
 }
 

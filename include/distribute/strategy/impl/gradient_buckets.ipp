@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/autograd/recorded_step.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <sstream>
 #include <string>
+#include <utility>
 
 namespace distribute::strategy_internal {
 
@@ -98,9 +100,16 @@ DISTRIBUTE_INLINE void GradientBuckets::begin_step() {
   for (Bucket& bucket : buckets_) bucket.missing = bucket.last - bucket.first;
 }
 
+/// What a recording that was given up has left is of no use to the next step.
+DISTRIBUTE_INLINE void GradientBuckets::follow_recording() {
+  const RecordedStep* const now = RecordedStep::current();
+  if (std::exchange(recording_, now) != now) begin_step();
+}
+
 DISTRIBUTE_INLINE void GradientBuckets::ready(const Variable& variable, const Tensor& gradient) {
   const uint64_t id = variable.impl().id();
   if (!slots_) return observed_.push_back(id);
+  follow_recording();
   const auto slot = std::find(variables_.begin(), variables_.end(), id);
   if (slot != variables_.end() && gradient && !is_indexed_slices(gradient))
     take(size_t(slot - variables_.begin()), gradient);
@@ -134,23 +143,35 @@ void convert_into(const Tensor& to, const Tensor& from) {
   std::copy(values, values + from.num_elements(), reinterpret_cast<To*>(target));
 }
 
+DISTRIBUTE_INLINE void GradientBuckets::sum(Bucket& bucket, const void* from, void* to,
+                                            int64_t count, DType dtype) {
+  if (RecordedStep* step = RecordedStep::current()) {
+    step->keep(memory_);
+    sums_->record_all_reduce(from, to, count, dtype, collective::ReductionOp::Sum,
+                             step->graph_life());
+  } else {
+    bucket.work = sums_->all_reduce_async(from, to, count, dtype);
+  }
+}
+
 DISTRIBUTE_INLINE void GradientBuckets::launch(Bucket& bucket) {
   const int64_t count = (bucket.end - bucket.begin) / int64_t(sizeof(float));
   const Tensor mine = part(bucket.begin, count, DType::Float32);
   const char* const from = mine.array().bytes();
   if (!options_.bfloat16_gradients) {
     auto* const to = static_cast<char*>(memory_->data()) + bytes_ + bucket.begin;
-    bucket.work = sums_->all_reduce_async(from, to, count, DType::Float32);
-    return;
+    return sum(bucket, from, to, count, DType::Float32);
   }
   const Tensor wire = part(2 * bytes_ + bucket.begin / 2, count, DType::BFloat16);
   convert_into<float, bfloat16>(wire, mine);
-  bucket.work =
-      sums_->all_reduce_async(wire.array().bytes(), wire.array().bytes(), count, DType::BFloat16);
+  sum(bucket, wire.array().bytes(), wire.array().bytes(), count, DType::BFloat16);
 }
 
 DISTRIBUTE_INLINE void GradientBuckets::finish(Bucket& bucket) {
-  bucket.work.wait();
+  if (RecordedStep::current())
+    sums_->join_recorded();
+  else
+    bucket.work.wait();
   if (!options_.bfloat16_gradients) return;
   const int64_t count = (bucket.end - bucket.begin) / int64_t(sizeof(float));
   convert_into<bfloat16, float>(part(bytes_ + bucket.begin, count, DType::Float32),
@@ -159,6 +180,7 @@ DISTRIBUTE_INLINE void GradientBuckets::finish(Bucket& bucket) {
 
 DISTRIBUTE_INLINE std::vector<Tensor> GradientBuckets::reduce(
     std::span<const VariableUpdate> updates) {
+  follow_recording();
   std::vector<size_t> update_of(updates.size());
   for (size_t u = 0; u < updates.size(); ++u) update_of[slot_of_[u]] = u;
   for (size_t slot = 0; slot < update_of.size(); ++slot)

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/strategy/detail/local_reducer.hpp>
 #include <distribute/strategy/detail/shared_update.hpp>
@@ -85,6 +86,8 @@ DISTRIBUTE_INLINE Tensor sum_over_replicas(
 
 DISTRIBUTE_INLINE void LocalReducer::update_on_gpu(std::span<const VariableUpdate> updates,
                                                    bool reduced, const UpdateKernel& kernel) {
+  if (replicas().size() > 1 && RecordedStep::current())
+    return update_in_recording(updates, reduced, kernel);
   Call call{updates, reduced, replicas()};
   replicas().meet(replica(), "update", &call, [&](std::span<void* const> calls) {
     context_.check_owner(updates);
@@ -104,6 +107,17 @@ DISTRIBUTE_INLINE void LocalReducer::update_on_gpu(std::span<const VariableUpdat
   // Gradients must live until every replica has read them: copies make their streams wait.
   replicas().meet(replica(), "update", nullptr, {});
   replica_internal::update_on_gpu(mine, replica(), kernel.gpu(), 0);
+}
+
+/// Replicas record one by one: what was compared in the plain steps before is not compared again.
+DISTRIBUTE_INLINE void LocalReducer::update_in_recording(std::span<const VariableUpdate> updates,
+                                                         bool reduced, const UpdateKernel& kernel) {
+  if (!reduced)
+    throw FailedPreconditionError(
+        "gradients of several replicas are added by copies in a step that is being recorded");
+  context_.check_owner(updates);
+  for (const VariableUpdate& update : updates) replica_internal::check_update(update);
+  replica_internal::update_on_gpu(updates, replica(), kernel.gpu(), 0);
 }
 
 DISTRIBUTE_INLINE void LocalReducer::update_with(std::span<const VariableUpdate> updates,

@@ -37,6 +37,12 @@ DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer> MirroredExt
   return nccl_ ? nccl_->make_reducer(context) : LocalReplicas::make_reducer(context);
 }
 
+DISTRIBUTE_INLINE std::string MirroredExtended::recording_problem() const {
+  if (nccl_ || num_replicas_in_sync() == 1) return {};
+  return "several replicas step together, whose gradients are added by copies: NCCL adds those of "
+         "GPUs of their own, not of logical ones";
+}
+
 DISTRIBUTE_INLINE void MirroredExtended::begin_run() {
   if (nccl_) nccl_->begin_run([this] { forget_contexts(); });
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/autograd/recorded_step.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/strategy/detail/gradient_packs.hpp>
 #include <distribute/strategy/detail/nccl_replica_context.hpp>
@@ -24,8 +25,15 @@ DISTRIBUTE_INLINE std::vector<Tensor> all_reduce_over_nccl(collective::Communica
   const auto sum = [&](const std::vector<Tensor>& pack) {
     const Tensor& all = pack[0];
     const Tensor result = Tensor::empty(all.shape(), all.dtype(), gpu);
-    gpus.all_reduce(all.array().bytes(), result.array().bytes(), all.num_elements(), all.dtype(),
-                    reduction_op(op));
+    const char* const from = all.array().bytes();
+    char* const to = result.array().bytes();
+    if (const RecordedStep* step = RecordedStep::current()) {
+      gpus.record_all_reduce(from, to, all.num_elements(), all.dtype(), reduction_op(op),
+                             step->graph_life());
+      gpus.join_recorded();
+    } else {
+      gpus.all_reduce(from, to, all.num_elements(), all.dtype(), reduction_op(op));
+    }
     return result;
   };
   return reduce_in_packs(mine, 1, sum);

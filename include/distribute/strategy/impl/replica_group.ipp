@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/autograd/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/strategy/detail/replica_group.hpp>
 #include <distribute/strategy/detail/wait.hpp>
@@ -70,6 +71,8 @@ DISTRIBUTE_INLINE void ReplicaGroup::finish(int replica) {
 
 DISTRIBUTE_INLINE void ReplicaGroup::meet(int replica, const char* what, void* argument,
                                           const Lead& lead) {
+  if (size_ > 1 && RecordedStep::current())
+    autograd_internal::refuse_in_recording(str_cat("replicas meet for '", what, "'"));
   const monitoring::RecordedSpan span = spans_->replica(replica, what);
   enter(replica);
   Place& own = places_[size_t(replica)];

@@ -79,9 +79,9 @@ DISTRIBUTE_INLINE void Model::compile(CompileOptions options) {
 DISTRIBUTE_INLINE void Model::record_steps() {
   recorded_.reset();
   const std::vector<Device> devices = strategy_.extended().replica_devices();
-  const bool alone = devices.size() == 1 && is_gpu(devices[0]) && !strategy_.cluster_resolver() &&
-                     strategy_.num_replicas_in_sync() == 1;
-  if (!alone || compiled_->run_eagerly || compiled_->minimize || accumulator_ || named_ ||
+  const bool can = !devices.empty() && is_gpu(devices[0]) && !strategy_.cluster_resolver() &&
+                   strategy_.extended().recording_problem().empty();
+  if (!can || compiled_->run_eagerly || compiled_->minimize || accumulator_ || named_ ||
       typeid(*this) != typeid(Model))
     return;
   const std::function<std::vector<Tensor>(const data::Batch&)> step =
