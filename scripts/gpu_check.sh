@@ -234,6 +234,10 @@ speed() {
   for batch in 50 "$(pick 512 60)"; do
     train 30 mnist_cnn "--steps=$(pick 500 2)" "--batch_size=$batch"
   done
+  # What recording the GPU's kernels costs (CUPTI), and whether they are in the timeline.
+  settings="DISTRIBUTE_TIMELINE=$out/gpu_timeline.json" train 30 mnist_cnn \
+    "--steps=$(pick 500 2)" --batch_size=50
+  [[ -z $dry_run ]] && part 5 "the timeline has the GPU's rows" grep -c '"GPU 0 stream' "$out/gpu_timeline.json"
   run_tests 30 "NCCL with one rank" test_strategy "[nccl_real]"
   # A decoder of 85 million weights; both sides have these sizes.
   local sizes=(--layers=12 --width=768 --heads=12 --context=1024)
@@ -244,7 +248,8 @@ speed() {
   [[ -n $python ]] && part 60 "PyTorch: the same decoder, bf16, batch 16" \
     "$python" "$root/gpu_baseline.py" decoder 16 && figures "$kFigures"
   # Two replicas on one card, each with its own batch statistics, then with those of both: the
-  # latter compiles 64 kernels, a second each.
+  # latter compiles 64 kernels, a second each. Their steps are not recorded as graphs: that takes
+  # NCCL, and so a card for each replica.
   train 60 resnet50 "${common[@]}" "--batch_size=$(pick 256 4)" --replicas=2
   train 100 resnet50 "${common[@]}" "--batch_size=$(pick 256 4)" --replicas=2 --sync_batch_norm
   [[ -n $python ]] && part 110 "PyTorch: the same, compiled" \
