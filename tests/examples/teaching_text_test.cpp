@@ -1,0 +1,46 @@
+/// decoder.cpp: a text, and blocks that are computed again.
+
+#include "teaching.hpp"
+
+using namespace mnist_cluster;
+
+namespace {
+
+Words text_run(const TemporaryDirectory& model_dir, const Words& more) {
+  return Words{"--text=" DISTRIBUTE_SOURCE_DIR "/examples/text_transformer/data/kjv.txt",
+               "--model_dir=" + model_dir.path()} +
+         more;
+}
+
+}  // namespace
+
+TEST_CASE("decoder.cpp learns to continue a text, with blocks computed again the same numbers",
+          "[examples][teaching][text]") {
+  SKIP_WITHOUT_PROGRAM("text_transformer_decoder");
+  const auto result_of = [](const Words& more) {
+    const TemporaryDirectory directory;
+    const ProgramResult run =
+        run_program("text_transformer_decoder", text_run(directory, Words{"--steps=20"} + more),
+                    "env -u TF_CONFIG OMP_NUM_THREADS=1");
+    INFO(run.out << run.err);
+    REQUIRE(run.status == 0);
+    CHECK(fs::exists(directory / "chief"));
+    return run.out.substr(run.out.find("test loss "));
+  };
+  const std::string plain = result_of({});
+  CHECK(accuracy_in(plain, "test loss ") < 3.3);  // log(63) is 4.1
+  CHECK_THAT(plain, Contains("\n\nIn the beginning "));
+  CHECK(result_of({"--recompute"}) == plain);
+  CHECK(accuracy_in(result_of({"--policy=mixed_bfloat16", "--accumulate=2"}), "test loss ") < 3.6);
+}
+
+TEST_CASE("decoder.cpp learns on two workers", "[examples][teaching][text][multiproc]") {
+  SKIP_WITHOUT_PROGRAM("text_transformer_decoder");
+  const TemporaryDirectory directory;
+  ProcessCluster cluster(
+      job_of("text_transformer_decoder", 2, text_run(directory, {"--steps=20"})));
+  const auto outcomes = cluster.join();
+  INFO(all_output(outcomes));
+  CHECK(accuracy_in(outcomes[0].out, "test loss ") < 3.3);
+  CHECK(outcomes[1].out.find("test loss") == std::string::npos);
+}
