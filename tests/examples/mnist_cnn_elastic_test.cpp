@@ -11,7 +11,7 @@ using namespace mnist_cluster;
 using Catch::Matchers::Contains;
 
 TEST_CASE("an elastic job goes on without a worker that is killed", "[examples][elastic]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory directory;
   auto options = cluster_options(
       3, {"--model=tutorial", "--batch_size=12", "--steps=60", "--elastic", "--min_workers=2",
@@ -29,7 +29,7 @@ TEST_CASE("an elastic job goes on without a worker that is killed", "[examples][
 }
 
 TEST_CASE("elastic flags that make no sense are usage errors", "[examples][elastic]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   for (const Words& flags : {Words{"--min_workers=2"}, Words{"--elastic", "--strategy=mirrored"},
                              Words{"--elastic", "--min_workers=3", "--max_workers=2"}}) {
     const ProgramResult result = run_program("mnist_cnn", flags);

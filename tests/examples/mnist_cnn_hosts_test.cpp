@@ -30,7 +30,7 @@ const Words kShort{"--model=tutorial", "--batch_size=24", "--steps=6"};
 
 TEST_CASE("hosts give the bits of one process with as many replicas",
           "[examples][mnist_cnn][multiproc][network_namespaces]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   SKIP_WITHOUT_NETWORK();
   const int hosts = GENERATE(2, 3);
   const bool token = GENERATE(true, false);
@@ -51,7 +51,7 @@ TEST_CASE("hosts give the bits of one process with as many replicas",
 
 TEST_CASE("hosts without a token refuse to start unless told to",
           "[examples][mnist_cnn][multiproc][network_namespaces]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   SKIP_WITHOUT_NETWORK();
   const NetworkNamespaces network;
   auto options = cluster_options(2, kShort);
@@ -62,7 +62,7 @@ TEST_CASE("hosts without a token refuse to start unless told to",
 
 TEST_CASE("a cut cable ends every host with the name of the lost task",
           "[examples][mnist_cnn][multiproc][network_namespaces]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   SKIP_WITHOUT_NETWORK();
   const int hosts = GENERATE(2, 3);
   const int cut = hosts - 2;  // the leader's cable, or a member's

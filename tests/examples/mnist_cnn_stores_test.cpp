@@ -35,7 +35,7 @@ void refuse(FakeS3& store, const std::string& part) {
 }  // namespace
 
 TEST_CASE("all results but the loss file may be on a store", "[examples][mnist_cnn][store]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   FakeS3 store;
   const ProgramResult run =
       train(store, {"--checkpoint_dir=s3://bucket/ckpt", "--logdir=s3://bucket/log",
@@ -54,7 +54,7 @@ TEST_CASE("all results but the loss file may be on a store", "[examples][mnist_c
 
 TEST_CASE("a store that may not be written ends the program before it trains",
           "[examples][mnist_cnn][store]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   FakeS3 store;
   refuse(store, "probe");
   for (const std::string flag :
@@ -69,7 +69,7 @@ TEST_CASE("a store that may not be written ends the program before it trains",
 }
 
 TEST_CASE("events that no store has are an error", "[examples][mnist_cnn][store]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   FakeS3 store;
   refuse(store, "events.out");
   const ProgramResult run = train(store, {"--logdir=s3://bucket/log"});

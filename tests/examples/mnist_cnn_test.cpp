@@ -55,7 +55,7 @@ std::vector<std::string> lines_of(const std::string& path) {
 }  // namespace
 
 TEST_CASE("mnist_cnn trains and writes what it promises", "[examples][mnist_cnn]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory out;
   const ProgramResult run =
       mnist_cnn({"--model=tutorial", "--steps=100", "--replicas=2", "--json=" + (out / "run.json"),
@@ -99,7 +99,7 @@ TEST_CASE("mnist_cnn trains and writes what it promises", "[examples][mnist_cnn]
 
 TEST_CASE("a run that resumes with other data says what has changed and how to go on",
           "[examples][mnist_cnn]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory out;
   const std::string here = "--checkpoint_dir=" + (out / "ckpt");
   REQUIRE(mnist_cnn({"--steps=4", here}).status == 0);
@@ -115,7 +115,7 @@ TEST_CASE("a run that resumes with other data says what has changed and how to g
 
 TEST_CASE("a run that is resumed takes the same steps as one that was not stopped",
           "[examples][mnist_cnn]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory out;
   const std::string common = "--model=tutorial";
   REQUIRE(mnist_cnn({common, "--steps=12", "--loss_csv=" + (out / "whole.csv")}).status == 0);
@@ -132,7 +132,7 @@ TEST_CASE("a run that is resumed takes the same steps as one that was not stoppe
 }
 
 TEST_CASE("wrong flags of mnist_cnn give one line and status 2", "[examples][mnist_cnn]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   check_complaint({"--no_such_flag=1"}, 2, "unknown flag --no_such_flag");
   check_complaint({"--bach_size=5"}, 2, "did you mean --batch_size?");
   check_complaint({"--steps=many"}, 2, "bad value 'many'");
@@ -167,7 +167,7 @@ TEST_CASE("wrong flags of mnist_cnn give one line and status 2", "[examples][mni
 
 TEST_CASE("mnist_cnn names the file and the cure when data cannot be used",
           "[examples][mnist_cnn]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   check_complaint({"--data_dir=/no/such/place"}, 1, "/no/such/place");
   check_complaint({"--batch_size=10000"}, 1, "9000 images");
   {
@@ -196,7 +196,7 @@ TEST_CASE("mnist_cnn names the file and the cure when data cannot be used",
 }
 
 TEST_CASE("results that cannot be written are found before training", "[examples][mnist_cnn]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   check_complaint({"--steps=1", "--json=/no/such/place/x.json"}, 1, "/no/such/place");
   check_complaint({"--steps=1", "--final_checkpoint=/no/such/place/x"}, 1, "/no/such/place");
   check_complaint({"--steps=1", "--loss_csv=/no/such/place/x"}, 1, "/no/such/place");
@@ -206,7 +206,7 @@ TEST_CASE("results that cannot be written are found before training", "[examples
 
 TEST_CASE("a loss that is no number ends training with its step and variable",
           "[examples][mnist_cnn]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const ProgramResult run = mnist_cnn({"--model=tutorial", "--optimizer=sgd", "--learning_rate=10",
                                        "--weight_decay=100000", "--steps=50"});
   CHECK(run.status == 1);
@@ -214,7 +214,7 @@ TEST_CASE("a loss that is no number ends training with its step and variable",
 }
 
 TEST_CASE("weights that the last update has spoiled are not saved", "[examples][mnist_cnn]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory out;
   const std::string directory = "--checkpoint_dir=" + (out / "ckpt");
   REQUIRE(mnist_cnn({"--model=tutorial", "--steps=3", directory}).status == 0);
@@ -230,7 +230,7 @@ TEST_CASE("weights that the last update has spoiled are not saved", "[examples][
 }
 
 TEST_CASE("mixed precision trains, with several replicas, too", "[examples][mnist_cnn]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const std::string policy = GENERATE("mixed_bfloat16", "mixed_float16");
   for (const char* more : {"--model=book", "--replicas=2", "--strategy=one_device"}) {
     const TemporaryDirectory out;
@@ -246,7 +246,7 @@ TEST_CASE("mixed precision trains, with several replicas, too", "[examples][mnis
 
 TEST_CASE("mixed_float16 goes on with its loss scale, and gives the same weights",
           "[examples][mnist_cnn]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory out;
   const auto train = [&](const char* steps, const std::string& directory) {
     const std::string final = out / ("final_" + directory);
@@ -270,7 +270,7 @@ TEST_CASE("mixed_float16 goes on with its loss scale, and gives the same weights
 }
 
 TEST_CASE("gradients that overflow whatever the loss scale are an error", "[examples][mnist_cnn]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const auto complaint = [](const char* rate, const char* words) {
     check_complaint({"--model=tutorial", "--policy=mixed_float16", "--steps=40", "--optimizer=sgd",
                      "--learning_rate=" + std::string(rate)},
@@ -282,14 +282,14 @@ TEST_CASE("gradients that overflow whatever the loss scale are an error", "[exam
 }
 
 TEST_CASE("results that do not fit on the disk are an error", "[examples][mnist_cnn]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   check_complaint({"--model=tutorial", "--steps=2", "--loss_csv=/dev/full"}, 1,
                   "No space left on device");
   check_complaint({"--model=tutorial", "--steps=2", "--json=/dev/full"}, 1, "/dev/full");
 }
 
 TEST_CASE("--help lists the flags", "[examples][mnist_cnn]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const ProgramResult run = mnist_cnn({"--help"});
   CHECK(run.status == 0);
   CHECK_THAT(run.out, Contains("--batch_size") && Contains("--checkpoint_dir"));
@@ -298,7 +298,7 @@ TEST_CASE("--help lists the flags", "[examples][mnist_cnn]") {
 
 TEST_CASE("a disk that fills up during a save leaves the checkpoint before it whole",
           "[examples][mnist_cnn]") {
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TemporaryDirectory out;
   const std::string directory = "--checkpoint_dir=" + (out / "ckpt");
   REQUIRE(mnist_cnn({"--model=tutorial", "--steps=3", directory}).status == 0);

@@ -219,7 +219,7 @@ TEST_CASE("resnet50 tells how fast its input is, and how long the steps waited f
 }
 
 TEST_CASE("resnet50 finds CIFAR's binary files", "[examples][resnet50]") {
-  if (!has_program("resnet50")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("resnet50");
   const TemporaryDirectory root;
   cifar_files::write_cifar10(root / "ten", 4);
   fs::create_directories(root / "hundred");

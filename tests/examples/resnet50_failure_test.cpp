@@ -56,7 +56,7 @@ void check_same_weights(const std::string& one, const std::string& other) {
 
 TEST_CASE("a worker killed in mid-epoch of augmented TFRecords: after a restart every bit is right",
           "[examples][resnet50][multiproc]") {
-  if (!has_program("resnet50")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("resnet50");
   if (!distribute::data::has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory data, whole, broken;
   picture_files::write_shards(data.path(), "train", 5, 10);

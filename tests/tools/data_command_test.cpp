@@ -131,7 +131,7 @@ TEST_CASE("data ls tells what the records of a file hold", "[tools][data_command
 }
 
 TEST_CASE("data ls shows what came before damage", "[tools][data_command]") {
-  if (!has_program("distribute")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory root;
   const std::string record = io::frame_record(data::encode_example({{"n", data::Int64List{1}}}));
   data::write_bytes(root / "cut", record + record.substr(0, 9));

@@ -100,7 +100,7 @@ Json report_of(const testing::TaskOutcome& outcome) {
 }  // namespace
 
 TEST_CASE("the doctor finds a single process healthy", "[tools][doctor_command]") {
-  if (!has_program("distribute")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("distribute");
   const ProgramResult result = alone({"--json"}, "-u TF_CONFIG");
   CHECK(result.status == 0);
   const Json report = Json::parse(result.out);
@@ -116,7 +116,7 @@ TEST_CASE("the doctor finds a single process healthy", "[tools][doctor_command]"
 }
 
 TEST_CASE("the doctor says what is wrong with TF_CONFIG", "[tools][doctor_command]") {
-  if (!has_program("distribute")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("distribute");
   const auto with = [](const std::string& text) {
     const ProgramResult result = alone({}, "TF_CONFIG=" + shell_quoted(text));
     CHECK(result.status == 1);
@@ -133,7 +133,7 @@ TEST_CASE("the doctor says what is wrong with TF_CONFIG", "[tools][doctor_comman
 }
 
 TEST_CASE("the doctor names the step at which a port fails", "[tools][doctor_command]") {
-  if (!has_program("distribute")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("distribute");
   const auto taken = net::Listener::bind({"127.0.0.1", 0}, net::Deadline::after_seconds(5));
   REQUIRE(taken.ok());
   const launch::ReservedPort port(0);
@@ -171,7 +171,7 @@ TEST_CASE("the doctor tells of names that are loopback addresses, and of tasks a
 }
 
 TEST_CASE("three tasks measure the network between them", "[tools][doctor_command][multiproc]") {
-  if (!has_program("distribute")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("distribute");
   for (const auto& outcome : three("", "20")) {
     const Json report = report_of(outcome);
     CHECK(outcome.status.code == 0);
@@ -199,7 +199,7 @@ TEST_CASE("three tasks measure the network between them", "[tools][doctor_comman
 
 TEST_CASE("a task with another token is found from both sides",
           "[tools][doctor_command][multiproc]") {
-  if (!has_program("distribute")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("distribute");
   const auto outcomes = three("export DISTRIBUTE_JOB_TOKEN=another-than-the-others", "2");
   for (int i = 0; i < 3; ++i) {
     const Json report = report_of(outcomes[size_t(i)]);
@@ -212,7 +212,7 @@ TEST_CASE("a task with another token is found from both sides",
 }
 
 TEST_CASE("a task that is not there is found by the others", "[tools][doctor_command][multiproc]") {
-  if (!has_program("distribute")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("distribute");
   const auto outcomes = three("exit 0", "1");
   for (int i = 0; i < 2; ++i) {
     const Json report = report_of(outcomes[size_t(i)]);
@@ -226,7 +226,7 @@ TEST_CASE("a task that is not there is found by the others", "[tools][doctor_com
 
 TEST_CASE("hosts apart have their lines, and a cut cable is seen",
           "[tools][doctor_command][multiproc]") {
-  if (!has_program("distribute")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("distribute");
   const testing::NetworkOptions hosts{.hosts = 3};
   SKIP_WITHOUT_NETWORK(hosts);
   testing::NetworkNamespaces network(hosts);
@@ -245,7 +245,7 @@ TEST_CASE("hosts apart have their lines, and a cut cable is seen",
 }
 
 TEST_CASE("the delay of a network is in the latency", "[tools][doctor_command][multiproc]") {
-  if (!has_program("distribute")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("distribute");
   const testing::NetworkOptions hosts{.hosts = 3, .bits_per_second = 0, .delay_ms = 3};
   SKIP_WITHOUT_NETWORK(hosts);
   const testing::NetworkNamespaces network(hosts);
@@ -256,7 +256,7 @@ TEST_CASE("the delay of a network is in the latency", "[tools][doctor_command][m
 
 TEST_CASE("packets that vanish between two tasks are found by both, and told by the third",
           "[tools][doctor_command][multiproc]") {
-  if (!has_program("distribute")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("distribute");
   const testing::NetworkOptions hosts{.hosts = 3};
   SKIP_WITHOUT_NETWORK(hosts);
   testing::NetworkNamespaces network(hosts);
@@ -286,7 +286,7 @@ TEST_CASE("packets that vanish between two tasks are found by both, and told by 
 
 TEST_CASE("packets that are too large for one cable are found, with the cure",
           "[tools][doctor_command][multiproc]") {
-  if (!has_program("distribute")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("distribute");
   const testing::NetworkOptions hosts{.hosts = 3};
   SKIP_WITHOUT_NETWORK(hosts);
   testing::NetworkNamespaces network(hosts);
@@ -311,7 +311,7 @@ TEST_CASE("packets that are too large for one cable are found, with the cure",
 
 TEST_CASE("a task with another version of the protocol is named, with both versions and the cure",
           "[tools][doctor_command][multiproc]") {
-  if (!has_program("distribute")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("distribute");
   DoctorsAndGuest job;
   ClusterOptions options;
   options.log = [](const std::string&) {};
@@ -336,7 +336,7 @@ TEST_CASE("a task with another version of the protocol is named, with both versi
 
 TEST_CASE("a task with another version of the library is named, with both versions and the cure",
           "[tools][doctor_command][multiproc]") {
-  if (!has_program("distribute")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("distribute");
   DoctorsAndGuest job;
   job.start("20");
   ClusterOptions options;
@@ -359,7 +359,7 @@ TEST_CASE("a task with another version of the library is named, with both versio
 
 TEST_CASE("the doctor can require a GPU and names what is missing for one",
           "[tools][doctor_command]") {
-  if (!has_program("distribute")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("distribute");
   const ProgramResult result = alone({"--json", "--require_gpu"}, "CUDA_VISIBLE_DEVICES=");
   CHECK(result.status == 1);
   const Json report = Json::parse(result.out);

@@ -74,7 +74,7 @@ TEST_CASE("a task that began anew, or is gone, has no rates", "[tools][top]") {
 }
 
 TEST_CASE("top prints plain tables, and objects for scripts, of all tasks", "[tools][top]") {
-  if (!has_program("distribute")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("distribute");
   FakeTask first{0}, second{1};
   const std::vector<std::string> both{first.server.address(), second.server.address()};
   ProgramResult run =
@@ -96,7 +96,7 @@ TEST_CASE("top prints plain tables, and objects for scripts, of all tasks", "[to
 }
 
 TEST_CASE("top names a task that is gone", "[tools][top]") {
-  if (!has_program("distribute")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("distribute");
   FakeTask stays{0}, leaves{1, 2};
   const ProgramResult run = run_program(
       "distribute",
@@ -108,7 +108,7 @@ TEST_CASE("top names a task that is gone", "[tools][top]") {
 }
 
 TEST_CASE("top refuses what it cannot read, with one line", "[tools][top]") {
-  if (!has_program("distribute")) SKIP("the program was not built");
+  SKIP_WITHOUT_PROGRAM("distribute");
   FakeTask task{0};
   const auto check = [](const std::vector<std::string>& words, const std::string& environment,
                         int status, const std::string& text) {
