@@ -56,6 +56,11 @@ class DistributedVariable : public VariableImpl {
   DISTRIBUTE_INLINE void scatter(ScatterOp op, const IndexedSlices& slices) override;
 
   DISTRIBUTE_INLINE int num_components() const override;
+  /// Also while an update has taken the first copy; they hold none, so a replica that asks does not
+  /// keep another from writing in place.
+  DISTRIBUTE_INLINE Shape shape() const override;
+  DISTRIBUTE_INLINE DType dtype() const override;
+  DISTRIBUTE_INLINE std::string device() const override;
   DISTRIBUTE_INLINE std::vector<std::string> devices() const override;
   /// Throws  FailedPreconditionError for a replica of a strategy with more of them.
   DISTRIBUTE_INLINE Tensor component(int replica) const override;

@@ -92,8 +92,18 @@ aggregate_values(const VariableOptions& options, std::vector<Tensor> values,
 }  // namespace strategy_internal
 
 struct DistributedVariable::Components {
-  std::vector<Tensor> values;
-  std::mutex mutex = {};  // guards the elements; their number stays
+  Components(int count, const Tensor& value) : values(size_t(count), value) { describe(value); }
+  void describe(const Tensor& first) {
+    shape = first.shape();
+    dtype = first.dtype();
+    device = first.device();
+  }
+
+  std::mutex mutex;            // guards the elements, whose number stays, and the rest
+  std::vector<Tensor> values;  // none while an update has taken it
+  Shape shape;                 // these three of the first
+  DType dtype;
+  Device device;
 };
 
 DISTRIBUTE_INLINE DistributedVariable::~DistributedVariable() = default;
@@ -119,8 +129,22 @@ DISTRIBUTE_INLINE DistributedVariable::DistributedVariable(const Tensor& initial
     : VariableImpl(std::move(options)),
       owner_(&owner),
       others_(std::move(others)),
-      components_(
-          new Components{std::vector<Tensor>(size_t(num_components), initial_value.renamed())}) {}
+      components_(std::make_unique<Components>(num_components, initial_value.renamed())) {}
+
+DISTRIBUTE_INLINE Shape DistributedVariable::shape() const {
+  const std::lock_guard lock(components_->mutex);
+  return components_->shape;
+}
+
+DISTRIBUTE_INLINE DType DistributedVariable::dtype() const {
+  const std::lock_guard lock(components_->mutex);
+  return components_->dtype;
+}
+
+DISTRIBUTE_INLINE std::string DistributedVariable::device() const {
+  const std::lock_guard lock(components_->mutex);
+  return device_internal::full_name(components_->device);
+}
 
 DISTRIBUTE_INLINE size_t DistributedVariable::checked_index(int replica) const {
   if (num_components() == 1) return 0;
@@ -145,8 +169,10 @@ DISTRIBUTE_INLINE Tensor DistributedVariable::component(int replica) const {
 
 DISTRIBUTE_INLINE void DistributedVariable::set_component(int replica, Tensor value) {
   if (!homes_.empty() && value) value = value.to(homes_[checked_index(replica)]);
+  const size_t index = checked_index(replica);
   const std::lock_guard lock(components_->mutex);
-  std::swap(components_->values[checked_index(replica)], value);
+  if (index == 0 && value) components_->describe(value);
+  std::swap(components_->values[index], value);
 }
 
 DISTRIBUTE_INLINE void DistributedVariable::place_on(std::vector<Device> devices) {
@@ -154,6 +180,7 @@ DISTRIBUTE_INLINE void DistributedVariable::place_on(std::vector<Device> devices
   if (values[0].shape().rank() == 0) return;
   homes_ = std::move(devices);
   for (size_t i = 0; i < values.size(); ++i) values[i] = values[i].to(homes_[i]).renamed();
+  components_->describe(values[0]);
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> DistributedVariable::all_components() const {
