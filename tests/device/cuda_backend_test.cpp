@@ -73,16 +73,19 @@ void check_sums_of_part(int64_t rows, int64_t columns) {
   CHECK(std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-template <typename T>
+/// The bits of a conversion by the host, ties between two numbers of 16 bits among them.
+template <typename From, typename To = From>
 void check_transpose(int64_t rows, int64_t columns) {
-  const auto values = numbers<T>(rows * columns);
-  const auto got =
-      on_host<T>(cuda_transpose(dtype_of<T>, on_gpu(values), rows, columns), rows * columns);
-  bool same = true;
+  std::vector<From> values;
+  for (int64_t i = 0; i < rows * columns; ++i)
+    values.push_back(From(i % 3 == 0 ? 1 + float(i) * 0x1p-11f : 1 / float(3 + i * 13 % 17)));
+  const auto got = on_host<To>(
+      cuda_transpose(dtype_of<From>, dtype_of<To>, on_gpu(values), rows, columns), rows * columns);
+  std::vector<To> wanted(values.size());
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c)
-      same &= float(got[size_t(c * rows + r)]) == float(values[size_t(r * columns + c)]);
-  CHECK(same);
+      wanted[size_t(c * rows + r)] = To(float(values[size_t(r * columns + c)]));
+  CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(To)) == 0);
 }
 
 }  // namespace
@@ -112,6 +115,21 @@ TEST_CASE("matrices are turned round", "[device][cuda_backend]") {
   check_transpose<float>(65, 33);
   check_transpose<bfloat16>(25, 64);
   check_transpose<float16>(64, 31);
+}
+
+TEST_CASE("matrices are turned round and converted by one launch", "[device][cuda_backend]") {
+  FakeCuda gpu;
+  const auto check = [](int64_t rows, int64_t columns) {
+    check_transpose<float, bfloat16>(rows, columns);
+    check_transpose<float, float16>(rows, columns);
+    check_transpose<bfloat16, float>(rows, columns);
+    check_transpose<float16, float>(rows, columns);
+  };
+  check(65, 33);
+  check(1, 40);
+  check(40, 1);
+  check(3, 5);
+  CHECK(gpu.count("launch transpose_matrix") == 16);
 }
 
 TEST_CASE("products without elements or without inner elements", "[device][cuda_backend]") {

@@ -260,9 +260,11 @@ TEST_CASE("every kernel compiles for every architecture", "[ops][gpu_kernels]") 
                                          kPool,    kMatmul,  kConv,    kMatrix,    kNumbers};
     for (const char* text : part(texts))
       compiler.check({text, "text", {}, {}, {DType::Float32, DType::Int64}}, capability);
-    compiler.check({kConvert, "convert", {}, {}, {DType::Float32, DType::BFloat16}}, capability);
+    for (const char* text : {kConvert, kMatrix})
+      compiler.check({text, "text", {}, {}, {DType::Float32, DType::BFloat16}}, capability);
   }
   for (DType type : {DType::BFloat16, DType::Float16}) {  // float32 is above
+    compiler.check({kMatrix, "matrix", {}, {}, {DType::Float32, type}}, 90);
     compiler.check({kElementwise, "map", unary, "Relu", {type}}, 90);
     for (const char* text : {kSoftmax, kLayerNorm, kPool, kRandom, kCombine, kMatrix})
       compiler.check({text, "text", {}, {}, {type}}, 90);

@@ -11,7 +11,7 @@ namespace distribute {
 
 /// The operations whose speed decides. Arguments may be in any layout the backend itself made or
 /// row-major; results may be in a layout of the backend's choice. Thread-safe. Shapes are checked
-/// by the caller. A convolution whose shape says BFloat16 reads and writes images in bfloat16;
+/// by the caller. A convolution whose shape has a 16-bit type reads and writes images in it;
 /// filters, biases and their gradients are float32 all the same.
 class Backend {
  public:

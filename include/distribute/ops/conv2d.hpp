@@ -25,8 +25,8 @@ struct Conv2DOptions {  // of conv2d()
 /// Shapes  x [batch, height, width, in_channels],
 ///         filters [kernel_height, kernel_width, in_channels / groups, out_channels]
 ///         -> [batch, out_height, out_width, out_channels].
-/// x and the result may be bfloat16 while filters and bias stay float32, as do their gradients:
-/// then products of bfloat16 are summed in float32. Otherwise all dtypes are alike.
+/// x and the result may have 16 bits while filters and bias stay float32, as do their gradients:
+/// kernels round filters to x's type and sum in float32. 16-bit filters are cast to float32 first.
 /// Throws  InvalidArgumentError with both shapes when they do not fit.
 /// Source  tf.nn.conv2d (cross-correlation)
 Tensor conv2d(const Tensor& x, const Tensor& filters, const Conv2DOptions& options = {},

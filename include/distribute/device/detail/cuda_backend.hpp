@@ -8,8 +8,9 @@ namespace distribute {
 
 /// Takes and gives row-major arrays in float32, bfloat16 and float16, and integers for products.
 /// Work is queued on the current stream of the operands' device. cuDNN wants filters [out, height,
-/// width, in]: they are turned round on the way in and out. What a library lacks, or a library that
-/// is not there, cuda_plain_backend() replaces in float32, with one warning.
+/// width, in], and in the images' type: one kernel turns them round and converts them on the way
+/// in, and one on the way out. What a library lacks, or a library that is not there,
+/// cuda_plain_backend() replaces in float32, with one warning.
 Backend& cuda_backend();
 
 /// The array, or a copy of its first `bytes` bytes at an address that is a multiple of 16: cuDNN's
@@ -20,7 +21,8 @@ Array cuda_aligned(const Array& array, int64_t bytes);
 /// that does not depend on timing; the result has `dtype` too.
 Array cuda_column_sums(DType dtype, const Array& x, int64_t rows, int64_t columns);
 
-/// [rows, columns] -> [columns, rows] on a GPU.
-Array cuda_transpose(DType dtype, const Array& x, int64_t rows, int64_t columns);
+/// [rows, columns] of type `from` -> [columns, rows] of type `to` on a GPU, in one launch. Both
+/// types are floating; numbers are rounded as cast() rounds them.
+Array cuda_transpose(DType from, DType to, const Array& x, int64_t rows, int64_t columns);
 
 }  // namespace distribute

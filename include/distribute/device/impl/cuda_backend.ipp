@@ -84,7 +84,8 @@ struct Counts {
         taps(s.kernel[0] * s.kernel[1] * (s.in_channels / s.groups)) {}
 };
 
-/// Filters as cuDNN reads them: [out, height, width, in] instead of [height, width, in, out].
+/// Filters as cuDNN reads them: [out, height, width, in] instead of [height, width, in, out], and
+/// in the images' type, whose size is `element`.
 class TurnedFilters final : public Layout {
  public:
   TurnedFilters(int64_t taps, int64_t out, int64_t element)
@@ -138,12 +139,23 @@ struct Padded {
   }
 };
 
-/// For cuDNN, and for own kernels, whatever was given.
+/// For cuDNN in the images' type, and for own kernels, which have float32 alone, whatever was
+/// given.
 DISTRIBUTE_INLINE Array turned(const Conv2DShape& s, const Array& w) {
-  return w.layout ? w : cuda_transpose(s.dtype, w, Counts(s).taps, s.out_channels);
+  if (w.layout) return w;
+  return cuda_transpose(DType::Float32, s.dtype, w, Counts(s).taps, s.out_channels);
 }
 DISTRIBUTE_INLINE Array not_turned(const Conv2DShape& s, const Array& w) {
-  return w.layout ? cuda_transpose(s.dtype, w, s.out_channels, Counts(s).taps) : w;
+  if (!w.layout) return w;
+  return cuda_transpose(s.dtype, DType::Float32, w, s.out_channels, Counts(s).taps);
+}
+
+/// A float32 vector in the images' type, and back.
+DISTRIBUTE_INLINE Array narrowed(const Conv2DShape& s, const Array& bias) {
+  return cuda_transpose(DType::Float32, s.dtype, bias, 1, s.out_channels);
+}
+DISTRIBUTE_INLINE Array widened(const Conv2DShape& s, const Array& bias) {
+  return cuda_transpose(s.dtype, DType::Float32, bias, 1, s.out_channels);
 }
 
 /// Says once why own kernels do the work of a library; `told` belongs to the library.
@@ -208,8 +220,10 @@ class CudaBackend final : public Backend {
                                Array* bias_gradient) override {
     const Counts counts(s);
     if (bias_gradient)
-      *bias_gradient = cuda_column_sums(s.dtype, dy, counts.y / s.out_channels, s.out_channels);
-    if (counts.y == 0) return zeros(s.dtype, counts.taps * s.out_channels, dy.buffer->device());
+      *bias_gradient =
+          widened(s, cuda_column_sums(s.dtype, dy, counts.y / s.out_channels, s.out_channels));
+    if (counts.y == 0)
+      return zeros(DType::Float32, counts.taps * s.out_channels, dy.buffer->device());
     return convolve(
         s,
         [&] {
@@ -223,7 +237,7 @@ class CudaBackend final : public Backend {
                 cudnn_conv2d_backprop_filter(padded.shape, padded.images(x), gradient));
           };
           const Array turned = filters();
-          return cuda_transpose(s.dtype, turned, s.out_channels, counts.taps);
+          return cuda_transpose(s.dtype, DType::Float32, turned, s.out_channels, counts.taps);
         },
         [&] { return cuda_plain_backend().conv2d_backprop_filter(s, x, dy, nullptr); });
   }
@@ -244,7 +258,7 @@ class CudaBackend final : public Backend {
     const Counts counts(s);
     // cuDNN fuses ReLU only behind a bias.
     const bool add_zero = !bias && epilogue == Epilogue::Relu;
-    const Array added = bias       ? cuda_aligned(*bias, s.out_channels * size_of(s.dtype))
+    const Array added = bias       ? narrowed(s, *bias)
                         : add_zero ? zeros(s.dtype, s.out_channels, x.buffer->device())
                                    : Array{};
     if (wants_padding(s)) {
@@ -310,13 +324,15 @@ DISTRIBUTE_INLINE Array cuda_column_sums(DType dtype, const Array& x, int64_t ro
   return sum_slices(DType::Float32, dtype, parts, slices, columns, 1);
 }
 
-DISTRIBUTE_INLINE Array cuda_transpose(DType dtype, const Array& x, int64_t rows, int64_t columns) {
+DISTRIBUTE_INLINE Array cuda_transpose(DType from, DType to, const Array& x, int64_t rows,
+                                       int64_t columns) {
   using namespace cuda_backend_internal;
-  if (rows == 1 || columns == 1) return cuda_aligned(x, rows * columns * size_of(dtype));
+  const int64_t count = rows * columns;
+  if (from == to && (rows == 1 || columns == 1)) return cuda_aligned(x, count * size_of(to));
   const Device device = x.buffer->device();
-  Array result = make_array(rows * columns * size_of(dtype), device);
+  Array result = make_array(count * size_of(to), device);
   const kernels::TransposeArguments arguments{x.bytes(), result.bytes(), rows, columns};
-  launch_kernel(device, {kMatrixText, "transpose_matrix", {}, {}, {dtype}},
+  launch_kernel(device, {kMatrixText, "transpose_matrix", {}, {}, {from, to}},
                 {.grid_x = tiles(rows) * tiles(columns)}, arguments);
   return result;
 }

@@ -56,30 +56,22 @@ DISTRIBUTE_INLINE bool needs_float32(const Tensor& t) {
   return is_half(t.dtype()) && !backend(t.device().type).supports(t.dtype());
 }
 
-/// What filters and bias of a convolution of `images` are: on GPUs alike, else float32.
-DISTRIBUTE_INLINE DType filter_dtype(const Tensor& images) {
-  return on_gpu(images) ? images.dtype() : DType::Float32;
-}
-
 DISTRIBUTE_INLINE nn::FilterGradients filter_gradients(const Tensor& x, const Shape& filter_shape,
                                                        const Tensor& dy,
                                                        const nn::Conv2DOptions& options,
                                                        bool with_bias) {
-  const DType own = filter_dtype(x);
-  if (needs_float32(x)) {
-    const auto wide = filter_gradients(cast(x, DType::Float32), filter_shape,
-                                       cast(dy, DType::Float32), options, with_bias);
-    return {cast(wide.filters, own), with_bias ? cast(wide.bias, own) : Tensor()};
-  }
+  if (needs_float32(x))
+    return filter_gradients(cast(x, DType::Float32), filter_shape, cast(dy, DType::Float32),
+                            options, with_bias);
   const Conv2DShape s = conv2d_shape(x.shape(), filter_shape, options, x.dtype());
   Array bias;
   Array filters =
       backend(x.device().type)
           .conv2d_backprop_filter(s, x.array(), dy.array(), with_bias ? &bias : nullptr);
-  nn::FilterGradients result{Tensor(filter_shape, own, std::move(filters)), {}};
+  nn::FilterGradients result{Tensor(filter_shape, DType::Float32, std::move(filters)), {}};
   std::vector<Tensor> outputs{result.filters};
   if (with_bias) {
-    result.bias = Tensor({s.out_channels}, own, std::move(bias));
+    result.bias = Tensor({s.out_channels}, DType::Float32, std::move(bias));
     outputs.push_back(result.bias);
   }
   const std::vector<Tensor> inputs{x, dy};
@@ -103,10 +95,13 @@ DISTRIBUTE_INLINE DType kernel_dtype(const Tensor& x) {
   return needs_float32(x) && !on_gpu(x) ? DType::Float32 : x.dtype();
 }
 
-/// 16-bit images with filters for them, which the kernels take or which are converted around them.
-DISTRIBUTE_INLINE bool computes_as_it_is(const Tensor& x, const Tensor& filters) {
-  return filters.dtype() == filter_dtype(x) && x.shape()[0] > 0 && !(needs_float32(x) && on_gpu(x));
+/// 16-bit images which the kernels take or which are converted around them.
+DISTRIBUTE_INLINE bool computes_as_it_is(const Tensor& x) {
+  return x.shape()[0] > 0 && !(needs_float32(x) && on_gpu(x));
 }
+
+/// Of the filters or the bias of a convolution; no bias counts.
+DISTRIBUTE_INLINE bool has_float32(const Tensor& t) { return !t || t.dtype() == DType::Float32; }
 
 /// What the traces of convolutions tell besides the operands.
 DISTRIBUTE_INLINE OpAttributes conv2d_attributes(const nn::Conv2DOptions& o, Epilogue epilogue) {
@@ -121,8 +116,7 @@ DISTRIBUTE_INLINE OpAttributes conv2d_attributes(const nn::Conv2DOptions& o, Epi
 
 DISTRIBUTE_INLINE void check_conv2d_types(const Tensor& x, const Tensor& filters,
                                           const Tensor& bias) {
-  const DType own = filter_dtype(x);
-  if (!is_floating(x.dtype()) || filters.dtype() != own || (bias && bias.dtype() != own))
+  if (!is_floating(x.dtype()) || !has_float32(filters) || !has_float32(bias))
     throw InvalidArgumentError(str_cat("conv2d: operands must be floating and alike: input ",
                                        name_of(x.dtype()), ", filters ", name_of(filters.dtype())));
   if (bias && bias.shape() != Shape{filters.shape()[3]})
@@ -140,8 +134,8 @@ DISTRIBUTE_INLINE Tensor image_gradient(const Shape& input_shape, const Tensor& 
     return cast(conv2d_backprop_input(input_shape, cast(filters, DType::Float32),
                                       cast(dy, DType::Float32), options),
                 dy.dtype());
-  if (filters.dtype() != filter_dtype(dy))
-    return conv2d_backprop_input(input_shape, cast(filters, filter_dtype(dy)), dy, options);
+  if (!has_float32(filters))
+    return conv2d_backprop_input(input_shape, cast(filters, DType::Float32), dy, options);
   const Conv2DShape s = conv2d_shape(input_shape, filters.shape(), options, dy.dtype());
   if (dy.shape() != output_shape(s))
     throw InvalidArgumentError(str_cat("conv2d_backprop_input: the gradient is ",
@@ -154,7 +148,7 @@ DISTRIBUTE_INLINE Tensor image_gradient(const Shape& input_shape, const Tensor& 
       "conv2d_backprop_input", {filters, dy}, dx, [=](const Backward& b) -> std::vector<Tensor> {
         Tensor d_filters, ddy;
         if (b.needs(0))
-          d_filters = conv2d_backprop_filter(b.gradient(), filters.shape(), dy, options).filters;
+          d_filters = filter_gradients(b.gradient(), filters.shape(), dy, options, false).filters;
         if (b.needs(1)) ddy = conv2d(b.gradient(), filters, options);
         return {d_filters, ddy};
       });
@@ -172,15 +166,13 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters, const Co
   if (const Device device = device_of({x, filters}); lie_apart(x, filters))
     return conv2d(carried_to(x, device), carried_to(filters, device), given,
                   carried_to(bias, device), epilogue);
-  if (const DType own = filter_dtype(x); is_half(own) && !needs_float32(x))
-    if (filters.dtype() != own || (bias && bias.dtype() != own))
-      return conv2d(x, cast(filters, own), given, bias ? cast(bias, own) : bias, epilogue);
+  if (is_half(x.dtype()) && !(has_float32(filters) && has_float32(bias)))
+    return conv2d(x, cast(filters, DType::Float32), given, bias ? cast(bias, DType::Float32) : bias,
+                  epilogue);
   const DType type = kernel_dtype(x);
   const Conv2DShape s = conv2d_shape(x.shape(), filters.shape(), options, type);
-  if (is_half(x.dtype()) && !computes_as_it_is(x, filters)) {
-    const auto wide = [](const Tensor& t) { return t ? cast(t, DType::Float32) : t; };
-    return cast(conv2d(wide(x), wide(filters), options, wide(bias), epilogue), x.dtype());
-  }
+  if (is_half(x.dtype()) && !computes_as_it_is(x))
+    return cast(conv2d(cast(x, DType::Float32), filters, options, bias, epilogue), x.dtype());
   check_conv2d_types(x, filters, bias);
   Backend& device = backend(x.device().type);
   const Array ready = device.prepare_filters(s, filters.array());
