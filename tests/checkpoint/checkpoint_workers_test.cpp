@@ -4,6 +4,7 @@
 #include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/data/dataset.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <tests/checkpoint/module_support.hpp>

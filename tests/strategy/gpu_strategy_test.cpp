@@ -13,6 +13,7 @@
 #include <distribute/optim/nadam.hpp>
 #include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/sgd.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
 

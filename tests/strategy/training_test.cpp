@@ -15,6 +15,7 @@
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/central_storage_strategy.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
 

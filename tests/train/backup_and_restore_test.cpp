@@ -1,5 +1,6 @@
 #include <distribute/data/dataset.hpp>
 #include <distribute/strategy/central_storage_strategy.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
 #include <distribute/strategy/strategy.hpp>

@@ -6,6 +6,7 @@
 #include <distribute/ops/softmax.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/sgd.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
 #include <distribute/train/lambda_callback.hpp>

@@ -50,7 +50,6 @@
 #include <distribute/device/impl/cuda_dnn_plans.ipp>
 #include <distribute/device/impl/cuda_dnn_recurrent.ipp>
 #include <distribute/device/impl/cuda_driver.ipp>
-#include <distribute/device/impl/cuda_feed.ipp>
 #include <distribute/device/impl/cuda_graph.ipp>
 #include <distribute/device/impl/cuda_library.ipp>
 #include <distribute/device/impl/cuda_library_stub.ipp>
@@ -127,15 +126,12 @@
 #include <distribute/nn/impl/replica_calls.ipp>
 #include <distribute/nn/impl/summary_table.ipp>
 
-#include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
 #include <distribute/data/impl/combine.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
 #include <distribute/data/impl/element_spec.ipp>
-#include <distribute/data/impl/gpu_fetch.ipp>
-#include <distribute/data/impl/gpu_fetch_stub.ipp>
 #include <distribute/data/impl/input_context.ipp>
 #include <distribute/data/impl/interleave.ipp>
 #include <distribute/data/impl/iterator.ipp>
@@ -158,7 +154,6 @@
 
 #include <distribute/strategy/impl/device_copies.ipp>
 #include <distribute/strategy/impl/devices.ipp>
-#include <distribute/strategy/impl/distributed_dataset.ipp>
 #include <distribute/strategy/impl/distributed_variable.ipp>
 #include <distribute/strategy/impl/one_device_strategy.ipp>
 #include <distribute/strategy/impl/reduce_arguments.ipp>

@@ -2,7 +2,6 @@
 /// The bodies that saved_model.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
-#include <distribute/base/impl/cancellation.ipp>
 #include <distribute/base/impl/control_groups.ipp>
 #include <distribute/base/impl/core_watch.ipp>
 #include <distribute/base/impl/cores.ipp>
@@ -51,7 +50,6 @@
 #include <distribute/device/impl/cuda_dnn_plans.ipp>
 #include <distribute/device/impl/cuda_dnn_recurrent.ipp>
 #include <distribute/device/impl/cuda_driver.ipp>
-#include <distribute/device/impl/cuda_feed.ipp>
 #include <distribute/device/impl/cuda_graph.ipp>
 #include <distribute/device/impl/cuda_library.ipp>
 #include <distribute/device/impl/cuda_library_stub.ipp>
@@ -147,39 +145,15 @@
 #include <distribute/nn/impl/policy.ipp>
 #include <distribute/nn/impl/summary_table.ipp>
 
-#include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batch.ipp>
-#include <distribute/data/impl/batching.ipp>
-#include <distribute/data/impl/combine.ipp>
-#include <distribute/data/impl/dataset.ipp>
-#include <distribute/data/impl/distribute_options.ipp>
 #include <distribute/data/impl/element_spec.ipp>
-#include <distribute/data/impl/gpu_fetch.ipp>
-#include <distribute/data/impl/gpu_fetch_stub.ipp>
 #include <distribute/data/impl/input_context.ipp>
-#include <distribute/data/impl/interleave.ipp>
-#include <distribute/data/impl/iterator.ipp>
-#include <distribute/data/impl/node.ipp>
-#include <distribute/data/impl/options.ipp>
-#include <distribute/data/impl/parallel_interleave.ipp>
-#include <distribute/data/impl/pipeline_facts.ipp>
-#include <distribute/data/impl/pipeline_statistics.ipp>
-#include <distribute/data/impl/prefetch.ipp>
-#include <distribute/data/impl/random.ipp>
-#include <distribute/data/impl/rebatch.ipp>
-#include <distribute/data/impl/row_table.ipp>
-#include <distribute/data/impl/selection.ipp>
-#include <distribute/data/impl/shuffle.ipp>
-#include <distribute/data/impl/sources.ipp>
-#include <distribute/data/impl/stream.ipp>
-#include <distribute/data/impl/transform.ipp>
 
 #include <distribute/collective/impl/nccl_library.ipp>
 
 #include <distribute/strategy/impl/all_workers.ipp>
 #include <distribute/strategy/impl/device_copies.ipp>
 #include <distribute/strategy/impl/devices.ipp>
-#include <distribute/strategy/impl/distributed_dataset.ipp>
 #include <distribute/strategy/impl/distributed_variable.ipp>
 #include <distribute/strategy/impl/one_device_strategy.ipp>
 #include <distribute/strategy/impl/reduce_arguments.ipp>

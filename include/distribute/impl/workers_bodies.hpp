@@ -2,7 +2,6 @@
 /// The bodies that workers.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
-#include <distribute/base/impl/cancellation.ipp>
 #include <distribute/base/impl/control_groups.ipp>
 #include <distribute/base/impl/core_watch.ipp>
 #include <distribute/base/impl/cores.ipp>
@@ -53,7 +52,6 @@
 #include <distribute/device/impl/cuda_dnn_plans.ipp>
 #include <distribute/device/impl/cuda_dnn_recurrent.ipp>
 #include <distribute/device/impl/cuda_driver.ipp>
-#include <distribute/device/impl/cuda_feed.ipp>
 #include <distribute/device/impl/cuda_graph.ipp>
 #include <distribute/device/impl/cuda_library.ipp>
 #include <distribute/device/impl/cuda_library_stub.ipp>
@@ -177,32 +175,7 @@
 #include <distribute/replica/impl/single_replica.ipp>
 #include <distribute/replica/impl/values.ipp>
 
-#include <distribute/data/impl/auto_shard.ipp>
-#include <distribute/data/impl/batch.ipp>
-#include <distribute/data/impl/batching.ipp>
-#include <distribute/data/impl/combine.ipp>
-#include <distribute/data/impl/dataset.ipp>
-#include <distribute/data/impl/distribute_options.ipp>
-#include <distribute/data/impl/element_spec.ipp>
-#include <distribute/data/impl/gpu_fetch.ipp>
-#include <distribute/data/impl/gpu_fetch_stub.ipp>
 #include <distribute/data/impl/input_context.ipp>
-#include <distribute/data/impl/interleave.ipp>
-#include <distribute/data/impl/iterator.ipp>
-#include <distribute/data/impl/node.ipp>
-#include <distribute/data/impl/options.ipp>
-#include <distribute/data/impl/parallel_interleave.ipp>
-#include <distribute/data/impl/pipeline_facts.ipp>
-#include <distribute/data/impl/pipeline_statistics.ipp>
-#include <distribute/data/impl/prefetch.ipp>
-#include <distribute/data/impl/random.ipp>
-#include <distribute/data/impl/rebatch.ipp>
-#include <distribute/data/impl/row_table.ipp>
-#include <distribute/data/impl/selection.ipp>
-#include <distribute/data/impl/shuffle.ipp>
-#include <distribute/data/impl/sources.ipp>
-#include <distribute/data/impl/stream.ipp>
-#include <distribute/data/impl/transform.ipp>
 
 #include <distribute/collective/impl/abort_state.ipp>
 #include <distribute/collective/impl/chain_reduction.ipp>
@@ -276,7 +249,6 @@
 #include <distribute/strategy/impl/cross_device_ops.ipp>
 #include <distribute/strategy/impl/device_copies.ipp>
 #include <distribute/strategy/impl/devices.ipp>
-#include <distribute/strategy/impl/distributed_dataset.ipp>
 #include <distribute/strategy/impl/distributed_variable.ipp>
 #include <distribute/strategy/impl/elastic_workers.ipp>
 #include <distribute/strategy/impl/gradient_buckets.ipp>

@@ -122,7 +122,8 @@ class Strategy {
   auto experimental_distribute_values_from_function(Fn&& fn);
 
   /// Every step each replica gets its part of one batch of the dataset, whose batch size is that
-  /// of all replicas together. At the end parts may be smaller, or empty, never missing.
+  /// of all replicas together. At the end parts may be smaller, or empty, never missing. What this
+  /// returns is in <distribute/strategy/distributed_dataset.hpp>, which the umbrellas include.
   /// Throws  UnimplementedError for InputReplicationMode::PerReplica; InvalidArgumentError when the
   ///         dataset has no batches to divide.
   DistributedDataset experimental_distribute_dataset(const data::Dataset& dataset);
@@ -219,5 +220,3 @@ inline const bool default_strategy_exists = (get_strategy(), true);
 }  // namespace strategy_internal
 
 }  // namespace distribute
-
-#include <distribute/strategy/distributed_dataset.hpp>  // what the input functions return

@@ -6,6 +6,7 @@
 #include <distribute/coordinator/detail/worker_pool.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/strategy/detail/parameter_server_extended.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
 
 #include <exception>

@@ -2,6 +2,7 @@
 #include <distribute/autograd/variable.hpp>
 #include <distribute/coordinator/detail/worker_service.hpp>
 #include <distribute/coordinator/worker_index.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <optional>
