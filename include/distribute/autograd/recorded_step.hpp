@@ -2,7 +2,6 @@
 /// A replica's step as a CUDA graph, with what every launch of it does beside on the host.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/cuda_graph.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <cstddef>
@@ -16,6 +15,8 @@
 
 namespace distribute {
 
+class CudaGraph;
+class CudaGraphLife;
 class Variable;
 class VariableImpl;
 
@@ -44,7 +45,7 @@ class RecordedStep {
   /// it does.
   std::string outdated() const;
   /// True when something that the graph holds was aborted, such as a sum over replicas.
-  bool is_lost() const { return graph_life_->is_dropped(); }
+  bool is_lost() const;
   /// True when the value of a variable is also held elsewhere and may not change: such a step is
   /// run without the graph, which gives the variable new memory.
   bool writes_what_others_hold() const;
@@ -95,7 +96,7 @@ class RecordedStep {
 
   Device device_;
   RecordedReplica replica_;
-  std::shared_ptr<CudaGraphLife> graph_life_ = std::make_shared<CudaGraphLife>();
+  std::shared_ptr<CudaGraphLife> graph_life_;
   Tensor numbers_;                      // on the GPU
   std::vector<uint64_t> next_numbers_;  // on the host
   std::vector<std::function<void()>> writers_, after_;

@@ -9,7 +9,6 @@
 namespace distribute {
 
 class Strategy;
-class StrategyExtended;
 
 namespace train {
 
@@ -43,7 +42,7 @@ void write_on_all_workers(Strategy& strategy, const std::string& path,
 
 /// Runs `read` on every worker; one that cannot find the file is told where it should be.
 /// Blocks, throws  as strategy_internal::on_all_workers.
-void read_on_all_workers(StrategyExtended& extended, const std::function<void()>& read);
+void read_on_all_workers(Strategy& strategy, const std::function<void()>& read);
 
 }  // namespace checkpoint_internal
 }  // namespace distribute

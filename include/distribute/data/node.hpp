@@ -6,7 +6,6 @@
 #include <distribute/data/detail/stream.hpp>
 #include <distribute/data/element_spec.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -24,6 +23,7 @@ inline constexpr int64_t kUnknownCardinality = -2;
 void require_end(int64_t cardinality, const std::string& consumer, const std::string& cure);
 
 class Node;
+struct PassCount;
 using NodePtr = std::shared_ptr<const Node>;
 
 /// Immutable, thread-safe; lives as long as the streams it opened.
@@ -61,7 +61,7 @@ class Node {
   virtual NodePtr with_files(std::vector<std::string>) const { return nullptr; }
 
   /// Where a random transformation counts the passes over it; null for others.
-  virtual std::atomic<uint64_t>* passes() const { return nullptr; }
+  virtual PassCount* passes() const { return nullptr; }
 };
 
 /// Base of the transformations of one dataset; unless they say otherwise its elements keep their

@@ -324,6 +324,7 @@
 #include <distribute/strategy/impl/all_workers.ipp>
 #include <distribute/strategy/impl/bucket_reducer.ipp>
 #include <distribute/strategy/impl/central_reducer.ipp>
+#include <distribute/strategy/impl/chief_texts.ipp>
 #include <distribute/strategy/impl/closure_replica_context.ipp>
 #include <distribute/strategy/impl/cross_device_ops.ipp>
 #include <distribute/strategy/impl/device_copies.ipp>

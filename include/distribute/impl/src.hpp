@@ -457,6 +457,7 @@
 #include <distribute/strategy/impl/cache_variable_reads.ipp>
 #include <distribute/strategy/impl/central_reducer.ipp>
 #include <distribute/strategy/impl/central_storage_strategy.ipp>
+#include <distribute/strategy/impl/chief_texts.ipp>
 #include <distribute/strategy/impl/closure_replica_context.ipp>
 #include <distribute/strategy/impl/cluster_place.ipp>
 #include <distribute/strategy/impl/cross_device_ops.ipp>

@@ -10,7 +10,6 @@
 #include <distribute/optim/optimizer_config.hpp>
 #include <distribute/replica/replica_context.hpp>
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -216,7 +215,7 @@ class Optimizer : public Trackable {
   std::vector<std::function<bool(const Variable&)>> excluded_;
   std::vector<std::function<double(const Variable&)>> factors_;
   SlotTable slots_;
-  std::atomic<bool> warned_ = false;
+  bool warned_ = false;  // through std::atomic_ref
 };
 
 }  // namespace distribute::optim

@@ -3,6 +3,7 @@
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/device/cuda_graph.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
 #include <distribute/device/kernel_arguments.hpp>
@@ -66,6 +67,7 @@ DISTRIBUTE_INLINE RecordedStep::RecordedStep(Device device, const std::function<
                                              RecordedReplica replica)
     : device_(device),
       replica_(replica),
+      graph_life_(std::make_shared<CudaGraphLife>()),
       numbers_(Tensor::empty({int64_t(autograd_internal::kMostNumbers)}, DType::Int64, device)) {
   autograd_internal::refuse_in_recording("another step is recorded");
   try {
@@ -85,6 +87,8 @@ DISTRIBUTE_INLINE RecordedStep::RecordedStep(Device device, const std::function<
 }
 
 DISTRIBUTE_INLINE RecordedStep::~RecordedStep() = default;
+
+DISTRIBUTE_INLINE bool RecordedStep::is_lost() const { return graph_life_->is_dropped(); }
 
 DISTRIBUTE_INLINE RecordedStep::Place* RecordedStep::find(const VariableImpl& variable) {
   const auto found = std::find_if(places_.begin(), places_.end(), [&](const Place& place) {

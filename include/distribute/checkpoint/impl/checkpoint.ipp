@@ -309,7 +309,7 @@ DISTRIBUTE_INLINE LoadStatus Checkpoint::restore(const std::string& prefix) cons
   std::shared_ptr<checkpoint_internal::Restoration> restoration;
   try {
     const InputContext place = extended.input_context();
-    checkpoint_internal::read_on_all_workers(extended, [&] {
+    checkpoint_internal::read_on_all_workers(strategy(), [&] {
       restoration = std::make_shared<checkpoint_internal::Restoration>(
           prefix, place.input_pipeline_id(), place.num_input_pipelines());
       restoration->read(checkpoint_internal::ProgramGraph(parts_));

@@ -6,7 +6,7 @@
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/checkpoint/object_graph.hpp>
 #include <distribute/checkpoint/worker_path.hpp>
-#include <distribute/strategy/strategy.hpp>
+#include <distribute/strategy/scope.hpp>
 
 #include <algorithm>
 #include <map>
@@ -207,7 +207,7 @@ DISTRIBUTE_INLINE LoadedWeights load_weights(const std::string& prefix,
                                              const std::vector<Variable>& variables,
                                              const LoadWeightsOptions& options) {
   std::optional<checkpoint_internal::WeightsByName> weights;
-  checkpoint_internal::read_on_all_workers(get_strategy().extended(), [&] {
+  checkpoint_internal::read_on_all_workers(get_strategy(), [&] {
     weights.emplace(prefix, options);
     weights->read(variables);
   });

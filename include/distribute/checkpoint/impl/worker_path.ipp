@@ -77,8 +77,8 @@ DISTRIBUTE_INLINE void write_on_all_workers(
   });
 }
 
-DISTRIBUTE_INLINE void read_on_all_workers(StrategyExtended& extended,
-                                           const std::function<void()>& read) {
+DISTRIBUTE_INLINE void read_on_all_workers(Strategy& strategy, const std::function<void()>& read) {
+  StrategyExtended& extended = strategy.extended();
   strategy_internal::on_all_workers_for_long(extended, [&]() -> std::string {
     try {
       read();

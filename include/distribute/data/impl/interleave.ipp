@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/data/detail/parallel_interleave.hpp>
+#include <distribute/data/detail/pass_count.hpp>
 #include <distribute/data/interleave.hpp>
 #include <distribute/data/transform.hpp>
 
@@ -153,7 +154,7 @@ class InterleaveNode final : public OneInputNode {
     return spec_;
   }
   bool spec_is_exact() const override { return false; }
-  std::atomic<uint64_t>* passes() const override { return &passes_; }
+  PassCount* passes() const override { return &passes_; }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     auto all = input().elements(pass);
     const int64_t threads =
@@ -168,7 +169,7 @@ class InterleaveNode final : public OneInputNode {
   InterleaveOptions options_;
   mutable std::once_flag spec_once_;
   mutable ElementSpec spec_;
-  mutable std::atomic<uint64_t> passes_{0};
+  mutable PassCount passes_;
 };
 
 }  // namespace data_internal

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/data/detail/pass_count.hpp>
 #include <distribute/data/node.hpp>
 
 #include <algorithm>
@@ -71,7 +72,7 @@ class TableNode final : public Node {
 namespace data_internal {
 
 DISTRIBUTE_INLINE uint64_t next_pass(const Node& node) {
-  uint64_t number = node.passes() ? node.passes()->load() : 0;
+  uint64_t number = node.passes() ? node.passes()->next.load() : 0;
   for (const NodePtr& input : node.inputs()) number = std::max(number, next_pass(*input));
   return number;
 }
@@ -79,7 +80,7 @@ DISTRIBUTE_INLINE uint64_t next_pass(const Node& node) {
 }  // namespace data_internal
 
 DISTRIBUTE_INLINE void set_next_pass(const Node& node, uint64_t number) {
-  if (node.passes()) node.passes()->store(number);
+  if (node.passes()) node.passes()->next.store(number);
   for (const NodePtr& input : node.inputs()) set_next_pass(*input, number);
 }
 

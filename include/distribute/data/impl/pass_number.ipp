@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/data/detail/pass_count.hpp>
 #include <distribute/data/detail/pass_number.hpp>
 
 namespace distribute::data {
@@ -38,10 +39,10 @@ class PassNumberNode final : public OneInputNode {
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     return std::make_unique<PassNumberStream>(input().elements(pass), pass);
   }
-  std::atomic<uint64_t>* passes() const override { return &passes_; }
+  PassCount* passes() const override { return &passes_; }
 
  private:
-  mutable std::atomic<uint64_t> passes_{0};
+  mutable PassCount passes_;
 };
 
 }  // namespace data_internal

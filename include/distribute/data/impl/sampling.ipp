@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/data/dataset.hpp>
+#include <distribute/data/detail/pass_count.hpp>
 #include <distribute/data/random.hpp>
 #include <distribute/data/sampling.hpp>
 #include <distribute/ops/detail/global_seed.hpp>
@@ -135,12 +136,12 @@ class DrawNode final : public Node {
     const uint64_t number = options_.rerandomize_each_iteration ? pass.number : 0;
     return std::make_unique<DrawStream>(random_key(std::array{seed, number}), sums_);
   }
-  std::atomic<uint64_t>* passes() const override { return &passes_; }
+  PassCount* passes() const override { return &passes_; }
 
  private:
   std::vector<double> sums_;
   SampleOptions options_;
-  mutable std::atomic<uint64_t> passes_{0};
+  mutable PassCount passes_;
 };
 
 }  // namespace data_internal

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/logging.hpp>
+#include <distribute/data/detail/pass_count.hpp>
 #include <distribute/data/detail/selection_node.hpp>
 #include <distribute/data/random.hpp>
 #include <distribute/data/shuffle.hpp>
@@ -176,7 +177,7 @@ class ShuffleNode final : public SelectionNode<ShuffleNode> {
     return std::make_shared<ShuffleNode>(inputs.at(0), buffer_size_, options_);
   }
   int64_t cardinality() const override { return input().cardinality(); }
-  std::atomic<uint64_t>* passes() const override { return &passes_; }
+  PassCount* passes() const override { return &passes_; }
   template <typename T>
   std::unique_ptr<Stream<T>> open(const Pass& pass) const {
     const uint64_t seed = options_.seed ? *options_.seed : ops_internal::global_seed().load();
@@ -188,7 +189,7 @@ class ShuffleNode final : public SelectionNode<ShuffleNode> {
  private:
   int64_t buffer_size_;
   ShuffleOptions options_;
-  mutable std::atomic<uint64_t> passes_{0};
+  mutable PassCount passes_;
 };
 
 }  // namespace data_internal

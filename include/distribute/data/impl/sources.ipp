@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/data/detail/pass_count.hpp>
 #include <distribute/data/sources.hpp>
 
 #include <mutex>
@@ -150,7 +151,7 @@ class FileNode final : public Node {
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     return std::make_unique<FileStream>(files_, reader_, pass);
   }
-  std::atomic<uint64_t>* passes() const override { return &passes_; }
+  PassCount* passes() const override { return &passes_; }
   std::vector<std::string> files() const override { return files_; }
   NodePtr with_files(std::vector<std::string> files) const override {
     return file_source(std::move(files), reader_);
@@ -167,7 +168,7 @@ class FileNode final : public Node {
   FileReader reader_;
   mutable std::once_flag first_once_;
   mutable NodePtr first_;
-  mutable std::atomic<uint64_t> passes_{0};
+  mutable PassCount passes_;
 };
 
 }  // namespace data_internal

@@ -4,10 +4,12 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/ops/clip.hpp>
 #include <distribute/ops/concat.hpp>
+#include <distribute/ops/unary.hpp>
 #include <distribute/optim/detail/step_updates.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/replica/detail/gradient_reducer.hpp>
 
+#include <atomic>
 #include <utility>
 
 namespace distribute::optim {
@@ -80,7 +82,7 @@ DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
     throw InvalidArgumentError(str_cat(
         "No gradients provided for any variable: ", optim_internal::names_of(variables), "."));
   if (missing.empty()) return updates;
-  if (!warned_.exchange(true))
+  if (!std::atomic_ref(warned_).exchange(true))
     log_warning("optim", str_cat("Gradients do not exist for variables ",
                                  optim_internal::names_of(missing), " when minimizing the loss"));
   return updates;

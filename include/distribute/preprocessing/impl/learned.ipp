@@ -2,14 +2,11 @@
 #include <distribute/base/error.hpp>
 #include <distribute/preprocessing/detail/learned.hpp>
 #include <distribute/strategy/detail/chief_texts.hpp>
-#include <distribute/strategy/strategy.hpp>
 
 namespace distribute::preprocessing::preprocessing_internal {
 
-DISTRIBUTE_INLINE TableOfJob::TableOfJob(const std::string& kind) : kind_(kind) {
-  if (const auto* job =
-          dynamic_cast<const strategy_internal::HasChiefTexts*>(&get_strategy().extended()))
-    texts_ = job->chief_texts();
+DISTRIBUTE_INLINE TableOfJob::TableOfJob(const std::string& kind)
+    : kind_(kind), texts_(strategy_internal::current_chief_texts()) {
   if (texts_) key_ = str_cat("table ", texts_->next_number(), ", a ", kind);
 }
 

@@ -10,7 +10,7 @@
 #include <distribute/saving/detail/weight_files.hpp>
 #include <distribute/saving/detail/zip_file.hpp>
 #include <distribute/saving/keras_model.hpp>
-#include <distribute/strategy/strategy.hpp>
+#include <distribute/strategy/scope.hpp>
 
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -71,7 +71,7 @@ DISTRIBUTE_INLINE std::unique_ptr<nn::Module> load_model(const std::string& path
   using namespace saving_internal;
   check_path_of_model("load_model", path);
   std::string config;
-  checkpoint_internal::read_on_all_workers(get_strategy().extended(), [&] {
+  checkpoint_internal::read_on_all_workers(get_strategy(), [&] {
     std::string bytes = value_or_throw(io::read_file(path));
     config = is_legacy_path(path) ? legacy_config(Hdf5Reader(std::move(bytes), path))
                                   : read_zip_entry(bytes, "config.json", path);

@@ -7,7 +7,7 @@
 #include <distribute/saving/detail/weight_files.hpp>
 #include <distribute/saving/detail/zip_file.hpp>
 #include <distribute/saving/weights.hpp>
-#include <distribute/strategy/strategy.hpp>
+#include <distribute/strategy/scope.hpp>
 
 #include <optional>
 
@@ -80,7 +80,7 @@ DISTRIBUTE_INLINE train::LoadedWeights load_weights(nn::Module& module, const st
                                        ".h5, .hdf5, .keras, .safetensors"));
   std::optional<WeightAssignment> weights;
   checkpoint_internal::read_on_all_workers(
-      get_strategy().extended(), [&] { weights.emplace(find_weights(module, path, options)); });
+      get_strategy(), [&] { weights.emplace(find_weights(module, path, options)); });
   return weights->assign();
 }
 

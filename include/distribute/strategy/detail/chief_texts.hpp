@@ -36,4 +36,7 @@ class HasChiefTexts {
   virtual std::shared_ptr<ChiefTexts> chief_texts() const = 0;
 };
 
+/// Those of the current strategy's job; null where it has none.
+std::shared_ptr<ChiefTexts> current_chief_texts();
+
 }  // namespace distribute::strategy_internal
