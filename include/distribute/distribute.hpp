@@ -21,6 +21,7 @@
 #include <distribute/base/monitoring.hpp>
 #include <distribute/base/ordered_json.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/base/pimpl.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/base/process_stats.hpp>
 #include <distribute/base/span_recorder.hpp>

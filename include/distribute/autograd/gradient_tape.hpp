@@ -4,6 +4,7 @@
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/base/pimpl.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -179,7 +180,7 @@ class GradientTape {
                                 UnconnectedGradients unconnected, bool of_rows);
 
   friend class autograd_internal::HiddenTapes;
-  std::unique_ptr<State> state_;
+  Pimpl<State> state_;
 };
 
 namespace autograd_internal {

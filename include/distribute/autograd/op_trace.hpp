@@ -2,11 +2,11 @@
 /// A list of the operations that a thread runs, with all it takes to run them elsewhere.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/pimpl.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -54,7 +54,7 @@ class OpTrace {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  Pimpl<State> state_;
 };
 
 namespace autograd_internal {

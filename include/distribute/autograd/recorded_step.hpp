@@ -2,6 +2,7 @@
 /// A replica's step as a CUDA graph, with what every launch of it does beside on the host.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/pimpl.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <cstddef>
@@ -102,7 +103,7 @@ class RecordedStep {
   std::vector<std::function<void()>> writers_, after_;
   std::vector<Place> places_;
   std::vector<std::shared_ptr<const void>> kept_;
-  std::unique_ptr<CudaGraph> graph_;
+  Pimpl<CudaGraph> graph_;
 };
 
 namespace autograd_internal {

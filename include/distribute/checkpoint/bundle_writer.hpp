@@ -1,13 +1,13 @@
 #pragma once
 /// Writes a TensorFlow V2 checkpoint: PREFIX.index and its data file, both or neither.
 
+#include <distribute/base/pimpl.hpp>
 #include <distribute/checkpoint/detail/bundle_entry.hpp>
 #include <distribute/device/dtype.hpp>
 #include <distribute/io/fwd.hpp>
 #include <distribute/tensor/data_type.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,7 +63,7 @@ class BundleWriter {
   std::string prefix_;
   BundleEntries entries_;
   int64_t offset_ = 0;
-  std::unique_ptr<io::AtomicFile> data_;
+  Pimpl<io::AtomicFile> data_;
 };
 
 }  // namespace distribute::train

@@ -2,9 +2,9 @@
 /// Counts the pictures that a dataset had to leave out.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/pimpl.hpp>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,7 +24,7 @@ class BadPictures {
 
  private:
   struct State;
-  const std::unique_ptr<State> state_;
+  const Pimpl<State> state_;
 };
 
 }  // namespace distribute::data

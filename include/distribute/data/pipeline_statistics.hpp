@@ -2,6 +2,7 @@
 /// How fast each stage of an input pipeline is, and how long its consumer waited for it.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/pimpl.hpp>
 #include <distribute/data/node.hpp>
 
 #include <cstdint>
@@ -49,7 +50,7 @@ class PipelineStatistics {
 
  private:
   struct State;
-  const std::unique_ptr<State> state_;
+  const Pimpl<State> state_;
 };
 
 using PipelineStatisticsPtr = std::shared_ptr<PipelineStatistics>;

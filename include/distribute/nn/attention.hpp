@@ -2,11 +2,11 @@
 /// The layer of attention with several heads.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/pimpl.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
 
 #include <concepts>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -80,7 +80,7 @@ class MultiHeadAttention : public Module {
 
   MultiHeadAttentionOptions options_;
   uint64_t seed_;
-  std::unique_ptr<nn_internal::ReplicaCalls> calls_;
+  Pimpl<nn_internal::ReplicaCalls> calls_;
   Projection *query_, *key_, *value_, *output_;
 };
 

@@ -2,9 +2,9 @@
 /// The layer that drops elements while training.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/pimpl.hpp>
 #include <distribute/nn/module.hpp>
 
-#include <memory>
 #include <optional>
 
 namespace distribute::nn::nn_internal {
@@ -39,7 +39,7 @@ class Dropout : public Module {
 
   float rate_;
   uint64_t seed_;
-  std::unique_ptr<nn_internal::ReplicaCalls> calls_;
+  Pimpl<nn_internal::ReplicaCalls> calls_;
 };
 
 }  // namespace distribute::nn

@@ -3,6 +3,7 @@
 
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/base/pimpl.hpp>
 #include <distribute/nn/initializers.hpp>
 #include <distribute/nn/policy.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -194,7 +195,7 @@ class Module : public Trackable {
   bool trainable_ = true, name_in_path_ = true;
   std::vector<NamedVariable> weights_;
   std::vector<std::pair<std::string, std::unique_ptr<Module>>> children_;
-  std::unique_ptr<State> state_;
+  Pimpl<State> state_;
 };
 
 /// Forgets which names modules of this thread have, so that the next ones are "dense" again.

@@ -2,10 +2,10 @@
 /// Layers that disturb their input while training.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/pimpl.hpp>
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/module.hpp>
 
-#include <memory>
 #include <optional>
 
 namespace distribute::nn {
@@ -35,7 +35,7 @@ class GaussianNoise : public Module {
 
   double stddev_;
   uint64_t seed_;
-  std::unique_ptr<nn_internal::ReplicaCalls> calls_;
+  Pimpl<nn_internal::ReplicaCalls> calls_;
 };
 
 /// Dropout of whole channels: what all steps, or all pixels, of an example share.

@@ -3,6 +3,7 @@
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/base/pimpl.hpp>
 #include <distribute/replica/reduce_op.hpp>
 
 #include <functional>
@@ -105,7 +106,7 @@ class DistributedVariable : public VariableImpl {
   Strategy* owner_;
   const std::shared_ptr<OtherWorkers> others_;  // null: this process is the only worker
   struct Components;
-  const std::unique_ptr<Components> components_;
+  const Pimpl<Components> components_;
   std::vector<Device> homes_;  // of the components; empty: wherever the values are
 };
 
@@ -169,7 +170,7 @@ class AggregatingVariable final : public DistributedVariable {
 
  private:
   const Device home_;
-  const std::unique_ptr<strategy_internal::DeviceCopies> copies_;  // null: no device is a GPU
+  const Pimpl<strategy_internal::DeviceCopies> copies_;  // null: no device is a GPU
 };
 
 namespace strategy_internal {

@@ -71,7 +71,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> final_gradients(const char* op,
 }
 
 DISTRIBUTE_INLINE GradientTape::GradientTape() : GradientTape(Options{}) {}
-DISTRIBUTE_INLINE GradientTape::GradientTape(Options options) : state_(std::make_unique<State>()) {
+DISTRIBUTE_INLINE GradientTape::GradientTape(Options options) : state_(new State()) {
   state_->options = options;
   autograd_internal::active_tapes().push_back(state_.get());
 }

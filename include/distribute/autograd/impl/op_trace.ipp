@@ -33,7 +33,7 @@ DISTRIBUTE_INLINE TracedLayer::~TracedLayer() {
 
 }  // namespace autograd_internal
 
-DISTRIBUTE_INLINE OpTrace::OpTrace() : state_(std::make_unique<State>()) {
+DISTRIBUTE_INLINE OpTrace::OpTrace() : state_(new State()) {
   state_->outer = std::exchange(autograd_internal::active_trace(), this);
 }
 DISTRIBUTE_INLINE OpTrace::~OpTrace() { stop(); }

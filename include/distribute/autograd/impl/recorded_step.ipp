@@ -78,7 +78,7 @@ DISTRIBUTE_INLINE RecordedStep::RecordedStep(Device device, const std::function<
       }
       put_back();
     };
-    graph_ = std::make_unique<CudaGraph>(CudaGraph::capture(device, record, graph_life_));
+    graph_ = Pimpl(new CudaGraph(CudaGraph::capture(device, record, graph_life_)));
   } catch (...) {
     restore();
     throw;

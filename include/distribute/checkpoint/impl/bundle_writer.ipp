@@ -16,7 +16,7 @@ namespace distribute::train {
 
 DISTRIBUTE_INLINE BundleWriter::BundleWriter(std::string prefix)
     : prefix_(std::move(prefix)),
-      data_(std::make_unique<io::AtomicFile>(
+      data_(new io::AtomicFile(
           value_or_throw(io::AtomicFile::create(bundle_data_path(prefix_, 0, 1))))) {}
 
 DISTRIBUTE_INLINE BundleWriter::BundleWriter(BundleWriter&&) noexcept = default;
@@ -150,7 +150,7 @@ DISTRIBUTE_INLINE void BundleWriter::finish() {
   } else {
     commit_on_store(fs, index);
   }
-  data_.reset();
+  data_ = nullptr;
 }
 
 }  // namespace distribute::train

@@ -12,7 +12,7 @@ struct BadPictures::State {
   std::vector<std::string> reasons;
 };
 
-DISTRIBUTE_INLINE BadPictures::BadPictures() : state_(std::make_unique<State>()) {}
+DISTRIBUTE_INLINE BadPictures::BadPictures() : state_(new State()) {}
 DISTRIBUTE_INLINE BadPictures::~BadPictures() = default;
 
 DISTRIBUTE_INLINE void BadPictures::add(const std::string& reason) {

@@ -72,7 +72,7 @@ struct PipelineStatistics::State {
   std::vector<Stage> stages;
 };
 
-DISTRIBUTE_INLINE PipelineStatistics::PipelineStatistics() : state_(std::make_unique<State>()) {}
+DISTRIBUTE_INLINE PipelineStatistics::PipelineStatistics() : state_(new State()) {}
 DISTRIBUTE_INLINE PipelineStatistics::~PipelineStatistics() = default;
 
 DISTRIBUTE_INLINE size_t PipelineStatistics::stage(const std::string& name) {

@@ -57,7 +57,7 @@ DISTRIBUTE_INLINE MultiHeadAttention::MultiHeadAttention(MultiHeadAttentionOptio
     : Module(options.name),
       options_(std::move(options)),
       seed_(options_.seed.value_or(0)),
-      calls_(std::make_unique<nn_internal::ReplicaCalls>()) {
+      calls_(new nn_internal::ReplicaCalls()) {
   const auto check = [](const char* what, int64_t value) {
     if (value < 1)
       throw InvalidArgumentError(str_cat("Received an invalid value for argument `", what,

@@ -9,7 +9,7 @@ DISTRIBUTE_INLINE Dropout::Dropout(DropoutOptions options)
     : Module(options.name),
       rate_(float(options.rate)),
       seed_(options.seed ? *options.seed : random::next_seed()),
-      calls_(std::make_unique<nn_internal::ReplicaCalls>()) {
+      calls_(new nn_internal::ReplicaCalls()) {
   if (!(rate_ >= 0.0f && rate_ <= 1.0f))
     throw InvalidArgumentError(str_cat("Dropout: rate must be in [0, 1], got ", rate_));
 }

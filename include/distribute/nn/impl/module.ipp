@@ -38,7 +38,7 @@ struct Module::State {
   Shape output;      // of the first call, for summary()
 };
 
-DISTRIBUTE_INLINE Module::Module(std::string name) : state_(std::make_unique<State>(*this)) {
+DISTRIBUTE_INLINE Module::Module(std::string name) : state_(new State(*this)) {
   if (!name.empty()) give_name(name);
 }
 DISTRIBUTE_INLINE Module::~Module() = default;

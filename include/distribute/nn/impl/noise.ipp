@@ -11,7 +11,7 @@ DISTRIBUTE_INLINE GaussianNoise::GaussianNoise(GaussianNoiseOptions options)
     : Module(options.name),
       stddev_(options.stddev),
       seed_(options.seed ? *options.seed : random::next_seed()),
-      calls_(std::make_unique<nn_internal::ReplicaCalls>()) {
+      calls_(new nn_internal::ReplicaCalls()) {
   if (!(stddev_ >= 0 && stddev_ <= 1))
     throw InvalidArgumentError(
         str_cat("Invalid value received for argument `stddev`. Expected a "

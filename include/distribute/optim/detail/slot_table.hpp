@@ -3,10 +3,10 @@
 
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/base/pimpl.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -39,7 +39,7 @@ class SlotTable {
 
  private:
   struct Sets;
-  const std::unique_ptr<Sets> sets_;
+  const Pimpl<Sets> sets_;
 };
 
 }  // namespace distribute::optim

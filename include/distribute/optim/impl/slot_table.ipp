@@ -40,7 +40,7 @@ struct SlotTable::Sets {
   std::map<uint64_t, Set> all;  // by the variable's id, so in order of creation
 };
 
-DISTRIBUTE_INLINE SlotTable::SlotTable() : sets_(std::make_unique<Sets>()) {}
+DISTRIBUTE_INLINE SlotTable::SlotTable() : sets_(new Sets()) {}
 DISTRIBUTE_INLINE SlotTable::~SlotTable() = default;
 
 DISTRIBUTE_INLINE bool SlotTable::find(std::vector<VariableUpdate>& updates) {

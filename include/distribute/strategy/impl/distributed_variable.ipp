@@ -129,7 +129,7 @@ DISTRIBUTE_INLINE DistributedVariable::DistributedVariable(const Tensor& initial
     : VariableImpl(std::move(options)),
       owner_(&owner),
       others_(std::move(others)),
-      components_(std::make_unique<Components>(num_components, initial_value.renamed())) {}
+      components_(new Components(num_components, initial_value.renamed())) {}
 
 DISTRIBUTE_INLINE Shape DistributedVariable::shape() const {
   const std::lock_guard lock(components_->mutex);
@@ -335,8 +335,7 @@ DISTRIBUTE_INLINE AggregatingVariable::AggregatingVariable(const Tensor& initial
                                                            std::shared_ptr<StagingMemory> staging)
     : DistributedVariable(initial_value, std::move(options), owner, 1),
       home_(home),
-      copies_(staging ? std::make_unique<strategy_internal::DeviceCopies>(std::move(staging))
-                      : nullptr) {
+      copies_(staging ? new strategy_internal::DeviceCopies(std::move(staging)) : nullptr) {
   if (copies_) place_on({home_});
 }
 DISTRIBUTE_INLINE AggregatingVariable::~AggregatingVariable() = default;
