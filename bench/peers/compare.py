@@ -13,17 +13,20 @@ import os
 import pathlib
 import platform
 import re
+import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import unittest.mock
 
 from cluster import measure_all_reduce, measure_servers, measure_update, measure_workers
 from resnet import measure_cifar10, measure_resnet, measure_resnet_workers
 from running import PEERS, ROOT, STOLEN, median_record, report_of, rounds_of, run, say
+
+sys.path.insert(0, str(ROOT / "tools"))
+from check_compile_budgets import BUDGETS, reference_seconds  # noqa: E402
 
 PARTS = ["speed", "framework", "mirrored", "all_reduce", "update", "workers", "accuracy", "rebuild",
          "demo", "resnet", "resnet_workers", "cifar10", "servers"]
@@ -196,23 +199,27 @@ def measure_accuracy(sides, flags):
     return result or None
 
 
-def timed(command, cwd):
-    start = time.monotonic()
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+def cpu_seconds():
+    return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+
+
+def built(command, cwd):
+    """CPU seconds of the command and all that it starts, without a compiler cache; of the core that
+    tools/check_compile_budgets.py counts by, whose reference is compiled before and after."""
+    before, start = reference_seconds("g++"), cpu_seconds()
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False,
+                          env={**os.environ, "CCACHE_DISABLE": "1"})
+    took = cpu_seconds() - start
     if done.returncode != 0:
         say(f"  {' '.join(command)}: exit status {done.returncode}: {done.stderr[-300:]}")
         return None
-    return time.monotonic() - start
-
-
-def no_compiler_cache():
-    return unittest.mock.patch.dict(os.environ, CCACHE_DISABLE="1")
+    return took * BUDGETS["reference"] * 2 / (before + reference_seconds("g++"))
 
 
 def measure_rebuild(sides, flags):
     headers = sorted((ROOT / "include/distribute/strategy").glob(flags.headers))
     build = ["cmake", "--build", "--preset", "release", "--target", "mnist_cnn"]
-    if not headers or timed(build, ROOT) is None:
+    if not headers or subprocess.run(build, cwd=ROOT, check=False).returncode != 0:
         return None
     seconds = {}
     for header in headers:
@@ -220,11 +227,10 @@ def measure_rebuild(sides, flags):
         original = header.read_text()
         try:
             header.write_text(original + f"// {time.time()}\n")
-            with no_compiler_cache():
-                seconds[header.name] = timed(build, ROOT)
+            seconds[header.name] = built(build, ROOT)
         finally:
             header.write_text(original)
-    timed(build, ROOT)
+        subprocess.run(build, cwd=ROOT, check=False)  # what it changed must not count for the next
     return {"seconds": seconds}
 
 
@@ -232,8 +238,7 @@ def measure_demo(sides, flags):
     say("demo.sh in a fresh clone (packages already installed, no compiler cache)")
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["git", "clone", "-q", str(ROOT), f"{folder}/clone"], check=True)
-        with no_compiler_cache():
-            seconds = timed(["./scripts/demo.sh"], f"{folder}/clone")
+        seconds = built(["./scripts/demo.sh"], f"{folder}/clone")
     return seconds and {"seconds": seconds}
 
 
