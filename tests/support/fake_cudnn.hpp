@@ -524,6 +524,10 @@ class FakeCudnn {
       return CUDNN_STATUS_BAD_PARAM;
     Run state;
     for (size_t i = 0; i < ids.size(); ++i) state.pointers[ids[i]] = pointers[i];
+    // Values on the host are read by the call, not by a graph's launches.
+    for (const Node& n : *at(plan).program)
+      for (const auto& [name, tensor] : n.tensors)
+        if (tensor.by_value) state.read(tensor);
     const bool taken = FakeCuda::on_stream(current_stream, {pointers.begin(), pointers.end()},
                                            [program = at(plan).program, state] {
                                              Run own = state;  // a graph runs it many times
