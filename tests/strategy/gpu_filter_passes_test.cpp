@@ -86,16 +86,17 @@ struct Training {
     optimizer = std::make_unique<distribute::optim::SGD>(
         distribute::optim::SGDOptions{.learning_rate = 0.05, .momentum = 0.9});
   }
-  Tensor forward(const Tensor& x) {
-    return (*network)(x, [this](size_t convolution) {
+  Tensor forward(const Tensor& x, size_t convolutions = 4) {
+    const auto before = [this](size_t convolution) {
       if (event) event(convolution);
       if (apart) forget_what_waits();
-    });
+    };
+    return (*network)(x, before, convolutions);
   }
   Tensor step(const Tensor& x) {
     distribute::GradientTape tape;
     Tensor y = forward(x);
-    if (shared) y = y * distribute::reduce_mean(forward(x * 0.5f));
+    if (second_pass > 0) y = y * distribute::reduce_mean(forward(x * 0.5f, second_pass));
     const Tensor loss = distribute::reduce_mean(y * y);
     optimizer->minimize(loss, network->filters, tape);
     return loss;
@@ -132,7 +133,7 @@ struct Training {
 
   const bool apart, recorded;
   const int replicas;
-  bool shared = false;  // two passes a step
+  size_t second_pass = 0;  // how many convolutions come twice in a step
   Event event;
   distribute::MirroredStrategy<distribute::GpuDevice> strategy;
   std::unique_ptr<Network> network;
@@ -231,34 +232,36 @@ TEST_CASE("a pass that an exception ends leaves steps as they are", "[strategy][
           CHECK_THROWS_AS(training.evaluate(), std::runtime_error);
           training.event = {};
           training.run(3, 5);
+          CHECK(training.function.launches() == (training.recorded ? 3 : 0));
           training.evaluate();
         },
         records);
 }
 
-TEST_CASE("what an exception has left does not keep an update from its place",
-          "[strategy][gpu_filters]") {
-  const Gpus gpus;
-  Training training(false, false);
-  training.run(0, 2);
-  const auto places = training.places();
-  training.event = [](size_t convolution) {
-    if (convolution == 2) throw std::runtime_error("in the middle");
-  };
-  CHECK_THROWS_AS(training.evaluate(), std::runtime_error);
-  training.event = {};
-  training.run(2, 3);
-  CHECK(training.places() == places);
+TEST_CASE("filters that come twice in a step, all and some", "[strategy][gpu_filters]") {
+  for (const bool records : {false, true})
+    for (const size_t second_pass : {4u, 2u}) {
+      INFO((records ? "recorded, " : "plain, ") << second_pass << " come twice");
+      check_same_bits(
+          [&](Training& training) {
+            training.second_pass = second_pass;
+            training.run(0, 6);
+            CHECK(training.function.launches() == (records ? 4 : 0));
+          },
+          records);
+    }
 }
 
-TEST_CASE("filters that two passes of a step share", "[strategy][gpu_filters]") {
-  for (const bool records : {false, true})
-    check_same_bits(
-        [](Training& training) {
-          training.shared = true;
-          training.run(0, 5);
-        },
-        records);
+TEST_CASE("what waits does not keep an update from its place", "[strategy][gpu_filters]") {
+  Gpus gpus;
+  Training training(false, false);
+  training.second_pass = 2;  // the other two are turned in vain
+  training.run(0, 1);
+  const auto places = training.places();
+  gpus.cuda.forget_calls();
+  training.run(1, 4);
+  CHECK(training.places() == places);
+  CHECK(gpus.cuda.count("launch transpose_matrices") == 3 * 2 * 2);
 }
 
 TEST_CASE("evaluation between steps, of all filters and of some", "[strategy][gpu_filters]") {
