@@ -264,6 +264,35 @@ TEST_CASE("what waits does not keep an update from its place", "[strategy][gpu_f
   CHECK(gpus.cuda.count("launch transpose_matrices") == 3 * 2 * 2);
 }
 
+TEST_CASE("recorded steps that train parts of a network in turn are launched",
+          "[strategy][gpu_filters]") {
+  check_same_bits(
+      [](Training& training) {
+        const std::vector<Variable> all = training.network->filters;
+        const auto step = [&](size_t first, const Tensor& x) {
+          distribute::GradientTape tape;
+          const Tensor y = training.forward(x);
+          // The passes' last launch turns filters in vain that the other step trains.
+          const Tensor factor = distribute::reduce_mean(training.forward(x, 2));
+          const Tensor loss = distribute::reduce_mean(y * y) * factor;
+          training.optimizer->minimize(loss, {all[first], all[first + 1]}, tape);
+          return loss;
+        };
+        distribute::Function<std::function<Tensor(const Tensor&)>> steps[] = {
+            distribute::Function<std::function<Tensor(const Tensor&)>>(
+                [&](const Tensor& x) { return step(0, x); }),
+            distribute::Function<std::function<Tensor(const Tensor&)>>(
+                [&](const Tensor& x) { return step(2, x); })};
+        for (uint64_t i = 0; i < 6; ++i)
+          for (auto& one : steps) training.add(training.strategy.run(one, images(i)));
+        for (auto& one : steps) {
+          CHECK(one.problem() == "");
+          CHECK(one.launches() == 4);
+        }
+      },
+      true);
+}
+
 TEST_CASE("evaluation between steps, of all filters and of some", "[strategy][gpu_filters]") {
   for (const bool records : {false, true})
     check_same_bits(

@@ -76,6 +76,8 @@ DISTRIBUTE_INLINE RecordedStep::RecordedStep(Device device, const std::function<
         step();
       }
       put_back();
+      for (const Place& place : places_)
+        device_internal::filter_book(device_).let_go(place.value().array());
     };
     graph_ = std::make_unique<CudaGraph>(CudaGraph::capture(device, record, graph_life_));
   } catch (...) {

@@ -50,7 +50,8 @@ class FilterBook {
   /// Filters that the graph reads although the captured work did not ask for them: they have to
   /// live as long as it.
   std::vector<std::shared_ptr<Buffer>> end_capture(CudaStreamRef stream);
-  /// Captured work writes `values` in place: the variable itself keeps them for the graph.
+  /// A variable of the captured step has these values: the graph is launched while they are where
+  /// they are, so it need not keep them, and others may write them in place.
   void let_go(const Array& values);
 
  private:
