@@ -12,6 +12,7 @@
 #include "fake_rnn.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -26,7 +27,8 @@ namespace distribute::testing {
 
 class FakeCudnn {
  public:
-  static inline int alive = 0, plans = 0, executed = 0;
+  // Several replicas call it at the same time.
+  static inline std::atomic<int> alive = 0, plans = 0, executed = 0;
   static inline bool has_norm_backward = true;
   static inline bool adds_gradients = true;  // engines of a norm's way back for dy in two parts
   static inline bool has_attention = true;
