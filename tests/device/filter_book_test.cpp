@@ -99,6 +99,15 @@ TEST_CASE("filters that wait are held, so that no writer writes in place",
   CHECK(filters.holders(1) == 1);
 }
 
+TEST_CASE("memory of what waits is given back with the cache's", "[device][filter_book]") {
+  Filters filters;
+  filters.pass(), taken();
+  filters.ask(0);
+  release_cached_memory(kGpu);
+  CHECK(filters.holders(2) == 1);
+  CHECK(memory_info(kGpu).current == 3 * 512);
+}
+
 TEST_CASE("a filter that was replaced or is gone is turned by no other's launch",
           "[device][filter_book]") {
   Filters filters;
