@@ -3,6 +3,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_graph.hpp>
+#include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/detail/cuda_transpose.hpp>
 #include <distribute/device/dtype.hpp>
 
@@ -10,9 +11,11 @@
 
 #include "../support/catch.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <random>
 #include <span>
 #include <thread>
 #include <utility>
@@ -248,4 +251,38 @@ TEST_CASE("a launch that fails leaves nothing that waits", "[device][filter_book
   CHECK(filters.holders(1) == 1);
   filters.pass();
   CHECK(taken() == Launches{3, 3});
+}
+
+TEST_CASE("whatever is asked for and written, each call gives the values of its moment",
+          "[device][filter_book]") {
+  const FakeCuda gpu;
+  std::mt19937 random(5);
+  const auto below = [&](unsigned end) { return random() % end; };
+  std::vector<Array> all(7);
+  std::vector<float> values(all.size());
+  const auto write = [&](size_t i) {  // in place when the variable is its only holder
+    if (!all[i].buffer || all[i].buffer.use_count() > 1) all[i] = make_array(24, kGpu);
+    values[i] = float(below(1000));
+    fill_elements(all[i].bytes(), kGpu, 4, std::bit_cast<uint32_t>(values[i]), 6);
+  };
+  const auto ask = [&](size_t i) {
+    const DType dtype = below(4) ? DType::Float32 : DType::BFloat16;
+    const Array turned = filter_book(kGpu).turned({all[i], dtype, 2, 3}, turn);
+    if (dtype != DType::Float32) return;
+    float got[6];
+    copy_bytes(got, Device{}, turned.bytes(), kGpu, sizeof got);
+    for (float value : got) REQUIRE(value == values[i]);
+  };
+  for (size_t i = 0; i < all.size(); ++i) write(i);
+  for (int action = 0; action < 4000; ++action) {
+    const unsigned kind = below(40);
+    if (kind < 4)
+      write(below(unsigned(all.size())));
+    else if (kind == 4)
+      filter_book(kGpu).end_pass();
+    else if (kind == 5)
+      for (size_t i = 0; i < all.size(); ++i) ask(i);
+    else
+      ask(below(unsigned(all.size())));
+  }
 }
