@@ -1,5 +1,6 @@
 // The backend of GPUs on the fake GPU: its own kernels and its way to cuBLASLt.
 #include <distribute/device/detail/cuda_backend.hpp>
+#include <distribute/device/detail/cuda_transpose.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_memory.hpp>
@@ -88,6 +89,25 @@ void check_transpose(int64_t rows, int64_t columns) {
   CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(To)) == 0);
 }
 
+/// Matrices of many sizes in the types of `dtypes` by turns have the bits of one launch for each.
+void check_transpose_all(int64_t count, const std::vector<DType>& dtypes) {
+  std::vector<device_internal::FilterMatrix> matrices;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t rows = 1 + i * 7 % 70, columns = 1 + i * 5 % 67;
+    std::vector<float> values;
+    for (int64_t k = 0; k < rows * columns; ++k) values.push_back(1 / float(3 + (i + k) * 13 % 17));
+    matrices.push_back({on_gpu(values), dtypes[size_t(i) % dtypes.size()], rows, columns});
+  }
+  const std::vector<Array> all = cuda_transpose_all(matrices);
+  REQUIRE(all.size() == matrices.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto& m = matrices[i];
+    const int64_t bytes = m.rows * m.columns * size_of(m.dtype);
+    const Array one = cuda_transpose(DType::Float32, m.dtype, m.from, m.rows, m.columns);
+    CHECK(on_host<uint8_t>(all[i], bytes) == on_host<uint8_t>(one, bytes));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("columns are summed, few rows and many", "[device][cuda_backend]") {
@@ -130,6 +150,20 @@ TEST_CASE("matrices are turned round and converted by one launch", "[device][cud
   check(40, 1);
   check(3, 5);
   CHECK(gpu.count("launch transpose_matrix") == 16);
+}
+
+TEST_CASE("many matrices are turned round by one launch for each type", "[device][cuda_backend]") {
+  FakeCuda gpu;
+  const auto launches = [&](int64_t count, const std::vector<DType>& dtypes) {
+    gpu.forget_calls();
+    check_transpose_all(count, dtypes);
+    return gpu.count("launch transpose_matrices");
+  };
+  CHECK(launches(1, {DType::Float16}) == 0);  // the kernel for one
+  CHECK(launches(53, {DType::BFloat16}) == 1);
+  CHECK(launches(12, {DType::BFloat16, DType::Float32, DType::Float16}) == 3);
+  CHECK(launches(144, {DType::Float16}) == 1);
+  CHECK(launches(145, {DType::Float32}) == 2);
 }
 
 TEST_CASE("products without elements or without inner elements", "[device][cuda_backend]") {

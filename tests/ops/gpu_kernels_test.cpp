@@ -67,6 +67,9 @@ constexpr char kConv[] =
 constexpr char kMatrix[] =
 #include <distribute/device/kernels/matrix.cu.inc>
     ;
+constexpr char kTranspose[] =
+#include <distribute/device/kernels/transpose.cu.inc>
+    ;
 constexpr char kResizeRows[] =
 #include <distribute/device/kernels/resize_rows.cu.inc>
     ;
@@ -247,6 +250,10 @@ TEST_CASE("every kernel compiles for every architecture", "[ops][gpu_kernels]") 
   CHECK(binary_names.size() >= 17);
   CHECK(reduce_names.size() == 4);
   CHECK(std::set(update_names.begin(), update_names.end()).size() == update_names.size());
+  const std::string_view transpose =
+      "struct TransposeArguments { const void* from; void* to; int64_t rows; int64_t columns; }; "
+      "struct TransposeManyArguments { const void* from[144]; void* to[144]; int32_t rows[144]; "
+      "int32_t columns[144]; int32_t end[144]; int32_t matrices; };";
   for (int capability : {80, 86, 90, 100}) {
     const auto part = [&](const auto& names) { return part_for(capability, names); };
     for (const std::string& text :
@@ -262,9 +269,13 @@ TEST_CASE("every kernel compiles for every architecture", "[ops][gpu_kernels]") 
       compiler.check({text, "text", {}, {}, {DType::Float32, DType::Int64}}, capability);
     for (const char* text : {kConvert, kMatrix})
       compiler.check({text, "text", {}, {}, {DType::Float32, DType::BFloat16}}, capability);
+    compiler.check({kTranspose, "transpose", transpose, {}, {DType::Float32, DType::BFloat16}},
+                   capability);
   }
   for (DType type : {DType::BFloat16, DType::Float16}) {  // float32 is above
     compiler.check({kMatrix, "matrix", {}, {}, {DType::Float32, type}}, 90);
+    compiler.check({kTranspose, "transpose", transpose, {}, {DType::Float32, type}}, 90);
+    compiler.check({kTranspose, "transpose", transpose, {}, {type, DType::Float32}}, 90);
     compiler.check({kElementwise, "map", unary, "Relu", {type}}, 90);
     for (const char* text : {kSoftmax, kLayerNorm, kPool, kRandom, kCombine, kMatrix})
       compiler.check({text, "text", {}, {}, {type}}, 90);

@@ -7,6 +7,7 @@
 #include "fake_cuda.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <stdexcept>
@@ -32,9 +33,10 @@ struct FakeBlasObject {
 };
 
 struct FakeBlas {
-  static inline int alive = 0, heuristics = 0, products = 0;
-  static inline uint32_t last_alignment = 0, last_reductions = 0;
-  static inline int last_compute_type = 0;
+  // Several replicas call it at the same time.
+  static inline std::atomic<int> alive = 0, heuristics = 0, products = 0;
+  static inline std::atomic<uint32_t> last_alignment = 0, last_reductions = 0;
+  static inline std::atomic<int> last_compute_type = 0;
 
   static FakeBlasObject& at(CudaHandle handle) { return *static_cast<FakeBlasObject*>(handle); }
   static int make(CudaHandle* out, FakeBlasObject object) {

@@ -12,6 +12,7 @@
 #include "fake_rnn.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -26,7 +27,8 @@ namespace distribute::testing {
 
 class FakeCudnn {
  public:
-  static inline int alive = 0, plans = 0, executed = 0;
+  // Several replicas call it at the same time.
+  static inline std::atomic<int> alive = 0, plans = 0, executed = 0;
   static inline bool has_norm_backward = true;
   static inline bool adds_gradients = true;  // engines of a norm's way back for dy in two parts
   static inline bool has_attention = true;
@@ -524,6 +526,10 @@ class FakeCudnn {
       return CUDNN_STATUS_BAD_PARAM;
     Run state;
     for (size_t i = 0; i < ids.size(); ++i) state.pointers[ids[i]] = pointers[i];
+    // Values on the host are read by the call, not by a graph's launches.
+    for (const Node& n : *at(plan).program)
+      for (const auto& [name, tensor] : n.tensors)
+        if (tensor.by_value) state.read(tensor);
     const bool taken = FakeCuda::on_stream(current_stream, {pointers.begin(), pointers.end()},
                                            [program = at(plan).program, state] {
                                              Run own = state;  // a graph runs it many times

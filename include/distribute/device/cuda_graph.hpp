@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 namespace distribute {
 
@@ -69,6 +70,7 @@ class CudaGraph {
   Device device_;
   std::shared_ptr<GpuPool> pool_;
   std::shared_ptr<CudaGraphLife> life_;
+  std::vector<std::shared_ptr<Buffer>> read_;  // memory of others, as long as the work reads it
 };
 
 }  // namespace distribute

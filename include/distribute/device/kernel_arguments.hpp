@@ -175,13 +175,6 @@ DISTRIBUTE_KERNEL_TEXT(
       int32_t across;  // threads with columns of their own: 8, 16 or 32 of a block
     };
 
-    struct TransposeArguments {  // arguments of a kernel
-      const void* from;
-      void* to;
-      int64_t rows;
-      int64_t columns;
-    };
-
     struct ConvArguments {  // arguments of a kernel
       const void* x;
       const void* w;

@@ -66,9 +66,11 @@
 #include <distribute/device/impl/cuda_staging.ipp>
 #include <distribute/device/impl/cuda_stream.ipp>
 #include <distribute/device/impl/cuda_trace.ipp>
+#include <distribute/device/impl/cuda_transpose.ipp>
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
+#include <distribute/device/impl/filter_book.ipp>
 #include <distribute/device/impl/host_arena.ipp>
 #include <distribute/device/impl/math_mode.ipp>
 #include <distribute/device/impl/placement.ipp>

@@ -63,6 +63,7 @@
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
+#include <distribute/device/impl/filter_book.ipp>
 #include <distribute/device/impl/host_arena.ipp>
 #include <distribute/device/impl/math_mode.ipp>
 #include <distribute/device/impl/placement.ipp>
@@ -499,4 +500,5 @@
 #include <distribute/device/impl/cuda_dnn_patterns.ipp>
 #include <distribute/device/impl/cuda_feed.ipp>
 #include <distribute/device/impl/cuda_plain_backend.ipp>
+#include <distribute/device/impl/cuda_transpose.ipp>
 #endif

@@ -21,8 +21,4 @@ Array cuda_aligned(const Array& array, int64_t bytes);
 /// that does not depend on timing; the result has `dtype` too.
 Array cuda_column_sums(DType dtype, const Array& x, int64_t rows, int64_t columns);
 
-/// [rows, columns] of type `from` -> [columns, rows] of type `to` on a GPU, in one launch. Both
-/// types are floating; numbers are rounded as cast() rounds them.
-Array cuda_transpose(DType from, DType to, const Array& x, int64_t rows, int64_t columns);
-
 }  // namespace distribute

@@ -23,6 +23,8 @@ class StagingMemory;
 
 namespace device_internal {
 
+class FilterBook;
+
 /// DISTRIBUTE_CUDA_EXACT_MEMORY=1.
 bool wants_exact_memory();
 
@@ -31,7 +33,8 @@ struct GpuLane {
   CudaHandle compute = nullptr, communication = nullptr;  // streams
   std::shared_ptr<GpuPool> pool;
   std::shared_ptr<StagingMemory> staging;  // for small copies from the host
-  std::mutex mutex;                        // guards pool, staging and memory
+  std::shared_ptr<FilterBook> filters;
+  std::mutex mutex;  // guards pool, staging, filters and memory
   MemoryInfo memory;
 };
 

@@ -9,7 +9,9 @@
 #include <distribute/device/detail/cuda_dnn_norm_passes.hpp>
 #include <distribute/device/detail/cuda_dnn_operations.hpp>
 #include <distribute/device/detail/cuda_plain_backend.hpp>
+#include <distribute/device/detail/cuda_transpose.hpp>
 #include <distribute/device/detail/device_state.hpp>
+#include <distribute/device/detail/filter_book.hpp>
 #include <distribute/device/detail/kernel_text.hpp>
 #include <distribute/device/kernel_arguments.hpp>
 
@@ -37,10 +39,6 @@ DISTRIBUTE_KERNEL_TEXT(
 inline constexpr char kResizeRowsText[] =
 #include <distribute/device/kernels/resize_rows.cu.inc>
     ;
-
-inline constexpr unsigned kTile = 32;
-
-DISTRIBUTE_INLINE unsigned tiles(int64_t size) { return unsigned((size + kTile - 1) / kTile); }
 
 /// Partial sums of `slices` slices, [slices, columns] of `out_type`.
 DISTRIBUTE_INLINE Array sum_slices(DType type, DType out_type, const Array& x, int64_t rows,
@@ -143,7 +141,8 @@ struct Padded {
 /// given.
 DISTRIBUTE_INLINE Array turned(const Conv2DShape& s, const Array& w) {
   if (w.layout) return w;
-  return cuda_transpose(DType::Float32, s.dtype, w, Counts(s).taps, s.out_channels);
+  return device_internal::filter_book(w.buffer->device())
+      .turned({w, s.dtype, Counts(s).taps, s.out_channels}, cuda_transpose_all);
 }
 DISTRIBUTE_INLINE Array not_turned(const Conv2DShape& s, const Array& w) {
   if (!w.layout) return w;
@@ -322,19 +321,6 @@ DISTRIBUTE_INLINE Array cuda_column_sums(DType dtype, const Array& x, int64_t ro
   if (slices == 1) return sum_slices(dtype, dtype, x, rows, columns, 1);
   const Array parts = sum_slices(dtype, DType::Float32, x, rows, columns, slices);
   return sum_slices(DType::Float32, dtype, parts, slices, columns, 1);
-}
-
-DISTRIBUTE_INLINE Array cuda_transpose(DType from, DType to, const Array& x, int64_t rows,
-                                       int64_t columns) {
-  using namespace cuda_backend_internal;
-  const int64_t count = rows * columns;
-  if (from == to && (rows == 1 || columns == 1)) return cuda_aligned(x, count * size_of(to));
-  const Device device = x.buffer->device();
-  Array result = make_array(count * size_of(to), device);
-  const kernels::TransposeArguments arguments{x.bytes(), result.bytes(), rows, columns};
-  launch_kernel(device, {kMatrixText, "transpose_matrix", {}, {}, {from, to}},
-                {.grid_x = tiles(rows) * tiles(columns)}, arguments);
-  return result;
 }
 
 }  // namespace distribute

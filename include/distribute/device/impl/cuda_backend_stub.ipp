@@ -16,9 +16,5 @@ DISTRIBUTE_INLINE Array cuda_column_sums(DType, const Array&, int64_t, int64_t) 
   throw UnimplementedError(kWithoutGpus);
 }
 
-DISTRIBUTE_INLINE Array cuda_transpose(DType, DType, const Array&, int64_t, int64_t) {
-  throw UnimplementedError(kWithoutGpus);
-}
-
 }  // namespace distribute
 #endif

@@ -3,6 +3,7 @@
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_graph.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
+#include <distribute/device/detail/filter_book.hpp>
 
 #include <utility>
 
@@ -54,7 +55,9 @@ DISTRIBUTE_INLINE CudaGraph CudaGraph::capture(Device device, const std::functio
     const CudaStream stream(device);
     const CudaStreamScope scope(stream);
     const GpuPoolScope pool(made.pool_);
+    device_internal::FilterCapture filters(stream);
     graph = device_internal::record_work(stream, work);
+    made.read_ = filters.end();
   }
   const CudaDriver& driver = cuda_driver();
   CudaHandle executable = nullptr;
@@ -70,6 +73,7 @@ DISTRIBUTE_INLINE CudaGraph& CudaGraph::operator=(CudaGraph&& other) noexcept {
   std::swap(device_, other.device_);
   std::swap(pool_, other.pool_);
   std::swap(life_, other.life_);
+  std::swap(read_, other.read_);
   return *this;
 }
 DISTRIBUTE_INLINE CudaGraph::~CudaGraph() {
@@ -79,6 +83,7 @@ DISTRIBUTE_INLINE CudaGraph::~CudaGraph() {
 DISTRIBUTE_INLINE void CudaGraph::launch() const {
   const GpuGuard guard(device_);
   life_->launch(current_stream(device_));
+  device_internal::filter_book(device_).end_pass();  // variables may have changed where they are
 }
 
 DISTRIBUTE_INLINE void CudaGraphLife::begin(CudaHandle executable) {

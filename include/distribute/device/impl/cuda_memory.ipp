@@ -6,6 +6,7 @@
 #include <distribute/device/cuda_stream.hpp>
 #include <distribute/device/detail/cuda_staging.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
+#include <distribute/device/detail/filter_book.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -192,6 +193,7 @@ DISTRIBUTE_INLINE MemoryInfo gpu_memory_info(Device device) {
 }
 
 DISTRIBUTE_INLINE void gpu_release_cached(Device device) {
+  filter_book(device).end_pass();
   GpuLane& lane = gpu_lane(device);
   const GpuGuard guard(device);
   std::lock_guard lock(lane.mutex);

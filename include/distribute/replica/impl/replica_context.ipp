@@ -6,6 +6,7 @@
 #include <distribute/base/detail/throwing_loop.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
+#include <distribute/device/detail/filter_book.hpp>
 #include <distribute/device/detail/prepared_values.hpp>
 #include <distribute/device/kernel_arguments.hpp>
 #include <distribute/replica/detail/gradient_reducer.hpp>
@@ -151,6 +152,8 @@ inline constexpr size_t kUpdatesPerLaunch = 48;
 DISTRIBUTE_INLINE void launch_updates(std::span<const VariableUpdate> updates, int replica,
                                       const GpuUpdate& gpu, std::span<const size_t> numbers) {
   const Device device = update_device(updates[0], replica);
+  device_internal::FilterBook& filters = device_internal::filter_book(device);
+  filters.end_pass();  // it holds no weights, which can then be written where they are
   kernels::UpdateArguments arguments{};
   std::vector<UpdateTarget> targets;
   std::vector<Tensor> gradients;
@@ -175,6 +178,7 @@ DISTRIBUTE_INLINE void launch_updates(std::span<const VariableUpdate> updates, i
   if (blocks)
     launch_kernel(device, {kUpdateText, "update", gpu.formula.rows, gpu.formula.row},
                   {.grid_x = unsigned(blocks)}, arguments);
+  filters.end_pass();  // another thread may have begun one since
   for (UpdateTarget& target : targets) target.store();
 }
 
