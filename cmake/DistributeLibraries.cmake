@@ -8,8 +8,8 @@
 set(DISTRIBUTE_UNIT_GROUPS
     "waits=base io net cluster rpc summary launch"
     "computes=device ops optim collective"
-    "plain=tensor autograd replica nn data"
-    "plain=parameter_server strategy"
+    "plain=tensor autograd replica nn data parameter_server"
+    "plain=strategy"
     "waits=checkpoint coordinator train testing")
 # And the annexes, with the annexes that each of them includes (tools/floors.py has the same).
 set(DISTRIBUTE_ANNEXES

@@ -11,6 +11,7 @@ enum class DataType : int32_t;
 class AtomicFile;
 class FileSystem;
 class InputStream;
+class ProtoWriter;
 class RandomAccessFile;
 class RecordReader;
 class RecordWriter;

@@ -2,7 +2,7 @@
 /// TensorFlow's GraphDef of an inference graph.
 
 #include <distribute/base/config.hpp>
-#include <distribute/io/protobuf.hpp>
+#include <distribute/io/fwd.hpp>
 #include <distribute/saved_model/inference_graph.hpp>
 
 #include <string>
