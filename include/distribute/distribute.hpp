@@ -302,6 +302,7 @@
 #include <distribute/strategy/cache_variable_reads.hpp>
 #include <distribute/strategy/central_storage_strategy.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
+#include <distribute/strategy/current_strategy.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/distributed_variable.hpp>

@@ -295,6 +295,7 @@
 #include <distribute/strategy/impl/central_reducer.ipp>
 #include <distribute/strategy/impl/central_storage_strategy.ipp>
 #include <distribute/strategy/impl/cross_device_ops.ipp>
+#include <distribute/strategy/impl/current_strategy.ipp>
 #include <distribute/strategy/impl/device_copies.ipp>
 #include <distribute/strategy/impl/devices.ipp>
 #include <distribute/strategy/impl/distributed_dataset.ipp>

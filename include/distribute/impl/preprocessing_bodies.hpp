@@ -155,6 +155,7 @@
 #include <distribute/collective/impl/nccl_library.ipp>
 
 #include <distribute/strategy/impl/chief_texts.ipp>
+#include <distribute/strategy/impl/current_strategy.ipp>
 #include <distribute/strategy/impl/device_copies.ipp>
 #include <distribute/strategy/impl/devices.ipp>
 #include <distribute/strategy/impl/distributed_variable.ipp>

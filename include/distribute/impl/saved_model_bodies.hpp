@@ -154,6 +154,7 @@
 #include <distribute/collective/impl/nccl_library.ipp>
 
 #include <distribute/strategy/impl/all_workers.ipp>
+#include <distribute/strategy/impl/current_strategy.ipp>
 #include <distribute/strategy/impl/device_copies.ipp>
 #include <distribute/strategy/impl/devices.ipp>
 #include <distribute/strategy/impl/distributed_variable.ipp>

@@ -421,6 +421,7 @@
 #include <distribute/strategy/impl/closure_replica_context.ipp>
 #include <distribute/strategy/impl/cluster_place.ipp>
 #include <distribute/strategy/impl/cross_device_ops.ipp>
+#include <distribute/strategy/impl/current_strategy.ipp>
 #include <distribute/strategy/impl/device_copies.ipp>
 #include <distribute/strategy/impl/devices.ipp>
 #include <distribute/strategy/impl/distributed_dataset.ipp>

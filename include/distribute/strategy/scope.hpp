@@ -1,27 +1,15 @@
 #pragma once
-/// Which strategy is current on the calling thread.
+/// Makes a strategy current for a part of the program.
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/strategy/current_strategy.hpp>
 
 #include <cstddef>
 
 namespace distribute {
 
 class Strategy;
-
-/// The innermost strategy in scope, or the default one.
-/// Source  tf.distribute.get_strategy
-Strategy& get_strategy();
-
-/// True when the current strategy is not the default one.
-/// Source  tf.distribute.has_strategy
-bool has_strategy();
-
-/// Makes `strategy` current on the calling thread without a scope; null undoes that.
-/// Throws  FailedPreconditionError inside a scope.
-/// Source  tf.distribute.experimental_set_strategy
-void experimental_set_strategy(Strategy* strategy);
 
 /// Makes a strategy current, in cross-replica context, and lets it create the variables; from
 /// construction to exit() or destruction, on one thread. Scopes end in the reverse order of their
@@ -49,6 +37,8 @@ class [[nodiscard]] Scope {
 
 namespace strategy_internal {
 
+/// The strategy that the thread is in; null: the default one.
+Strategy* current_strategy();
 /// Null stands for the default strategy.
 bool is_default_strategy(const Strategy* strategy);
 

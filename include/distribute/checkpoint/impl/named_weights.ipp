@@ -6,7 +6,7 @@
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/checkpoint/object_graph.hpp>
 #include <distribute/checkpoint/worker_path.hpp>
-#include <distribute/strategy/scope.hpp>
+#include <distribute/strategy/current_strategy.hpp>
 
 #include <algorithm>
 #include <map>

@@ -7,7 +7,7 @@
 #include <distribute/io/protobuf.hpp>
 #include <distribute/saved_model/detail/onnx_graph.hpp>
 #include <distribute/saved_model/onnx.hpp>
-#include <distribute/strategy/scope.hpp>
+#include <distribute/strategy/current_strategy.hpp>
 
 #include <string_view>
 #include <utility>

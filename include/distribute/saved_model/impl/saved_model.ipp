@@ -9,7 +9,7 @@
 #include <distribute/io/path.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/saved_model/saved_model.hpp>
-#include <distribute/strategy/scope.hpp>
+#include <distribute/strategy/current_strategy.hpp>
 #include <distribute/tensor/data_type.hpp>
 
 #include <atomic>

@@ -8,7 +8,7 @@
 #include <distribute/saving/detail/optimizer_state.hpp>
 #include <distribute/saving/detail/weight_files.hpp>
 #include <distribute/saving/detail/weight_groups.hpp>
-#include <distribute/strategy/scope.hpp>
+#include <distribute/strategy/current_strategy.hpp>
 
 #include <algorithm>
 #include <map>

@@ -7,7 +7,7 @@
 #include <distribute/saving/detail/weight_files.hpp>
 #include <distribute/saving/detail/zip_file.hpp>
 #include <distribute/saving/weights.hpp>
-#include <distribute/strategy/scope.hpp>
+#include <distribute/strategy/current_strategy.hpp>
 
 #include <optional>
 

@@ -1,50 +1,20 @@
 #pragma once
 #include <distribute/base/logging.hpp>
-#include <distribute/base/process_state.hpp>
-#include <distribute/replica/detail/default_strategy.hpp>
 #include <distribute/replica/replica_context.hpp>
-#include <distribute/strategy/one_device_strategy.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/strategy.hpp>
 
-#include <memory>
-#include <optional>
 #include <utility>
 
 namespace distribute {
 
 namespace strategy_internal {
 
-/// What experimental_set_strategy keeps.
-struct GlobalStrategy {
-  std::optional<Scope> scope;
-};
-
-DISTRIBUTE_INLINE Strategy& default_strategy() {
-  static Strategy* strategy = [] {
-    const auto made = std::make_shared<Strategy>(make_default_extended());
-    replica_internal::default_strategy() = made;
-    return made.get();
-  }();
-  return *strategy;
-}
-
-DISTRIBUTE_INLINE bool is_default_strategy(const Strategy* strategy) {
-  return !strategy || strategy == &default_strategy();
-}
-
 DISTRIBUTE_INLINE void check_cross_replica(const char* method) {
   if (!get_replica_context() || !has_strategy()) return;
   throw FailedPreconditionError(str_cat(method,
                                         ": Method requires being in cross-replica context, use "
                                         "get_replica_context()->merge_call()"));
-}
-
-/// The strategy that a thread is in; null: the default one.
-DISTRIBUTE_INLINE Strategy* current_strategy() {
-  const auto& modes = replica_internal::mode_stack();
-  if (modes.empty() || is_default_strategy(modes.back().strategy)) return nullptr;
-  return modes.back().strategy;
 }
 
 DISTRIBUTE_INLINE void check_may_enter(Strategy& strategy) {
@@ -68,13 +38,6 @@ DISTRIBUTE_INLINE VariableCreator creator_of(Strategy& strategy) {
 }
 
 }  // namespace strategy_internal
-
-DISTRIBUTE_INLINE Strategy& get_strategy() {
-  Strategy* current = strategy_internal::current_strategy();
-  return current ? *current : strategy_internal::default_strategy();
-}
-
-DISTRIBUTE_INLINE bool has_strategy() { return strategy_internal::current_strategy() != nullptr; }
 
 DISTRIBUTE_INLINE Scope::Scope(Strategy& strategy) {
   strategy_internal::check_may_enter(strategy);
@@ -117,16 +80,6 @@ DISTRIBUTE_INLINE Scope::~Scope() {
     return;
   }
   exit();
-}
-
-DISTRIBUTE_INLINE void experimental_set_strategy(Strategy* strategy) {
-  auto& global = in_process<strategy_internal::GlobalStrategy>().scope;
-  const size_t depth = global ? 1 : 0;
-  if (replica_internal::mode_stack().size() > depth)
-    throw FailedPreconditionError(
-        "experimental_set_strategy: Must not be called inside a `strategy.scope()`");
-  global.reset();
-  if (strategy) global.emplace(*strategy);
 }
 
 }  // namespace distribute
