@@ -29,6 +29,7 @@ class Pimpl {
   }
 
   explicit operator bool() const { return held_; }
+  /// Null when it holds nothing.
   T* get() const { return held_; }
   T* operator->() const { return held_; }
   T& operator*() const { return *held_; }
