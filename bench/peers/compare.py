@@ -286,4 +286,5 @@ def main():
             output.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()
