@@ -12,14 +12,12 @@ set(DISTRIBUTE_FEATURE_DEFINITIONS "") # DISTRIBUTE_HAS_<NAME>=0|1
 set(DISTRIBUTE_FIND_DEPENDENCIES "")  # find_dependency lines of distribute-config.cmake
 
 # distribute_dependency(<name> PACKAGE <package> [<find_package words>...] TARGETS <target>...
-#                       DEBIAN <packages> [OPTIONAL [DEFAULT OFF]] [VERSION_VARIABLE <name>]
-#                       [DOOR <glob>...])
+#                       DEBIAN <packages> [OPTIONAL [DEFAULT OFF]] [VERSION_VARIABLE <name>])
 # OPTIONAL adds the option DISTRIBUTE_WITH_<name> = AUTO | ON | OFF and DISTRIBUTE_HAS_<name>.
-# DOOR names the headers that use the package: while there are none, it is not linked.
 # LINK_VARIABLE names the list of an annex that links it, in place of the core; DEFINITION_VARIABLE
 # that of an annex whose bodies alone ask for DISTRIBUTE_HAS_<name>.
 function(distribute_dependency name)
-  cmake_parse_arguments(arg "OPTIONAL" "DEBIAN;VERSION_VARIABLE;DEFAULT;LINK_VARIABLE;DEFINITION_VARIABLE" "PACKAGE;TARGETS;DOOR" ${ARGN})
+  cmake_parse_arguments(arg "OPTIONAL" "DEBIAN;VERSION_VARIABLE;DEFAULT;LINK_VARIABLE;DEFINITION_VARIABLE" "PACKAGE;TARGETS" ${ARGN})
   set(mode ON)
   if(arg_OPTIONAL)
     if(NOT DEFINED arg_DEFAULT)
@@ -51,14 +49,6 @@ function(distribute_dependency name)
     endif()
   endif()
 
-  if(arg_DOOR AND has)
-    list(TRANSFORM arg_DOOR PREPEND "${PROJECT_SOURCE_DIR}/include/distribute/")
-    file(GLOB doors CONFIGURE_DEPENDS ${arg_DOOR})
-    if(NOT doors)
-      set(has 0)
-      string(APPEND version ", not used yet")
-    endif()
-  endif()
   if(has)
     if(arg_LINK_VARIABLE)
       set(${arg_LINK_VARIABLE} ${${arg_LINK_VARIABLE}} ${arg_TARGETS} PARENT_SCOPE)

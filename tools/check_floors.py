@@ -4,7 +4,7 @@
 - The core: its own folder and lower floors, never an annex. An annex: the core, itself, and the
   annexes that tools/floors.py names for it.
 - A public header: no detail/ of another folder. Examples, tools and measurements: no detail/.
-- Vendor headers only behind their door.
+- A vendor header only in the files that tools/floors.py names for it.
 - A thread's context: one place for each value; base/ names nothing from above.
 - bench/reach_budgets.json: how many of our own files a public header reaches.
 Usage: tools/check_floors.py [--all]     --all prints what each header with a budget reaches
@@ -13,8 +13,8 @@ import json
 import re
 import sys
 
-from floors import (ANNEXES, CORE, DOORS, FLOORS, INCLUDE, LEVEL, LIBRARY, files, includes, is_plain,
-                    is_private, public_headers, reached)
+from floors import (ANNEXES, CORE, FLOORS, INCLUDE, LEVEL, LIBRARY, VENDOR_FILES, files, includes,
+                    is_plain, is_private, public_headers, reached)
 
 ROOT = INCLUDE.parent
 BUDGETS = json.loads((ROOT / "bench/reach_budgets.json").read_text())
@@ -44,9 +44,9 @@ def problems_of_include(name, line):
     elif ours and is_header and name.count("/") == 1 and ours[2].startswith("detail/") \
             and ours[1] != folder:
         yield f"{line} is internal: a public header of another folder may not include it"
-    for vendor, door in DOORS.items():
-        if re.fullmatch(vendor, line) and not re.match(door, name):
-            yield f"<{line}> belongs behind {door}"
+    for vendor, places in VENDOR_FILES.items():
+        if re.fullmatch(vendor, line) and not re.match(places, name):
+            yield f"<{line}> belongs in {places}"
     status = re.fullmatch(r"absl/status/\w+\.h", line) and folder in ABSL_STATUS_FLOORS
     if is_header and re.fullmatch(NOT_IN_HPP, line) and not status:
         yield f"<{line}> is too costly for a .hpp; include it in the .ipp"

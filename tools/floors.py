@@ -52,8 +52,8 @@ WORKERS = ["strategy/cache_variable_reads.hpp", "strategy/make_strategy.hpp",
 PLAIN = ("ONEDNN",)
 GPU = ("CUDA", "CUDNN", "NCCL")
 
-# Vendor headers and the files that may include them: the real door and its private headers.
-DOORS = {
+# Vendor headers, and the bodies and private headers that may include them.
+VENDOR_FILES = {
     r"(oneapi/dnnl/)?dnnl\w*\.h(pp)?": r"device/(impl|detail)/cpu_onednn",
     r"openssl/\w+\.h": r"net/(impl|detail)/(hmac|tls)|http/(impl|detail)/digest|"
                         r"preprocessing/impl/keyed_hash",
@@ -82,8 +82,8 @@ def includes(text):
 
 
 def is_private(text):
-    """A header that includes a vendor's belongs to its door alone."""
-    return any(re.fullmatch(vendor, name) for name in includes(text) for vendor in DOORS)
+    """A header that includes a vendor's belongs to its body alone."""
+    return any(re.fullmatch(vendor, name) for name in includes(text) for vendor in VENDOR_FILES)
 
 
 def rank(name):
@@ -104,14 +104,14 @@ def files():
 def included(name, has=lambda feature: None):
     """Our own files that a file includes, relative to include/distribute, in a header-only program.
 
-    has: whether the program is built with a feature, None for both; a door that needs what is not
-    there includes nothing.
+    has: whether the program is built with a feature, None for both; a body that needs what is
+    not there includes nothing.
     """
     text = re.sub(r"#ifdef DISTRIBUTE_SEPARATE_COMPILATION\n.*?#endif\n", "",
                   (LIBRARY / name).read_text(), flags=re.S)
-    door = re.match(r"#pragma once\n#if (!?)DISTRIBUTE_HAS_(\w+)"
-                    r"(?: \|\| defined\(DISTRIBUTE_SEPARATE_COMPILATION\))?\n", text)
-    if door and has(door[2]) not in (None, not door[1]):
+    condition = re.match(r"#pragma once\n#if (!?)DISTRIBUTE_HAS_(\w+)"
+                         r"(?: \|\| defined\(DISTRIBUTE_SEPARATE_COMPILATION\))?\n", text)
+    if condition and has(condition[2]) not in (None, not condition[1]):
         return []
     return [line[len("distribute/"):] for line in includes(text) if line.startswith("distribute/")]
 

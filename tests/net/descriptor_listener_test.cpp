@@ -5,6 +5,7 @@
 #include <ctime>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,7 +25,7 @@ std::string name(const char* what) { return str_cat("distribute-test-", ::getpid
 TEST_CASE("a descriptor is sent in both directions", "[net][descriptor_listener]") {
   const auto listener = value_or_throw(DescriptorListener::open(name("both")));
   std::thread client([] {
-    const auto socket = value_or_throw(net::connect_to_descriptors(name("both")));
+    const auto socket = value_or_throw(net::connect_to_descriptors(name("both"), soon()));
     const int got = value_or_throw(net::receive_descriptor(socket, soon()));
     char text[3] = {};
     CHECK(::pread(got, text, 2, 0) == 2);
@@ -48,17 +49,36 @@ TEST_CASE("waiting for a client or a descriptor ends at the deadline",
           "[net][descriptor_listener]") {
   const auto listener = value_or_throw(DescriptorListener::open(name("alone")));
   CHECK(absl::IsDeadlineExceeded(listener.accept(Deadline::after_seconds(0.05)).status()));
-  const auto socket = value_or_throw(net::connect_to_descriptors(name("alone")));
+  const auto socket = value_or_throw(net::connect_to_descriptors(name("alone"), soon()));
   CHECK(absl::IsDeadlineExceeded(
       net::receive_descriptor(socket, Deadline::after_seconds(0.05)).status()));
-  CHECK(absl::IsUnavailable(net::connect_to_descriptors(name("absent")).status()));
+  CHECK(absl::IsUnavailable(net::connect_to_descriptors(name("absent"), soon()).status()));
   CHECK(absl::IsUnavailable(DescriptorListener::open(name("alone")).status()));  // it is taken
+}
+
+TEST_CASE("connecting to a listener whose queue is full ends at the deadline",
+          "[net][descriptor_listener]") {
+  const auto listener = value_or_throw(DescriptorListener::open(name("queue")));
+  std::vector<net::Socket> waiting;
+  absl::Status status;
+  while (status.ok()) {
+    auto socket =
+        net::connect_to_descriptors(name("queue"), Deadline::after_seconds(waiting.empty() ? 20 : 0.05));
+    status = socket.status();
+    if (status.ok()) waiting.push_back(std::move(*socket));
+    REQUIRE(waiting.size() < 1000);
+  }
+  CHECK(absl::IsDeadlineExceeded(status));
+  CHECK(waiting.size() >= 64);
+  std::thread late([] { CHECK(net::connect_to_descriptors(name("queue"), soon()).ok()); });
+  for (size_t i = 0; i <= waiting.size(); ++i) CHECK(listener.accept(soon()).ok());
+  late.join();
 }
 
 TEST_CASE("without a descriptor for the client the wait ends with its deadline",
           "[net][descriptor_listener]") {
   const auto listener = value_or_throw(DescriptorListener::open(name("full")));
-  const auto client = value_or_throw(net::connect_to_descriptors(name("full")));
+  const auto client = value_or_throw(net::connect_to_descriptors(name("full"), soon()));
   std::optional<NoDescriptors> none(std::in_place);
   timespec begin{}, end{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);

@@ -31,7 +31,7 @@ class [[nodiscard]] DeviceScope {
 };
 
 /// A scope for "/gpu:0", "CPU:1" or "/job:worker/task:2/device:CPU:0".
-/// Throws  InvalidArgumentError for a name that is none; and, without soft placement, for a task
+/// Throws  InvalidArgumentError for an invalid name; and, without soft placement, for a task
 ///         of another process and for a device that this one lacks, listing those it has.
 /// Source  tf.device
 DeviceScope device(const std::string& name);

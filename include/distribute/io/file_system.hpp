@@ -85,7 +85,7 @@ using FileSystemMaker = std::function<absl::StatusOr<std::unique_ptr<FileSystem>
 
 /// Makes paths of a scheme ("mystore" for mystore://...) the file system's.
 /// <distribute/object_stores.hpp> registers s3, gs, hdfs, webhdfs and swebhdfs. Thread-safe.
-/// AlreadyExists when the scheme has one; InvalidArgument for a scheme that is none.
+/// AlreadyExists when the scheme has one; InvalidArgument for an invalid scheme.
 /// Source  tensorflow::Env::RegisterFileSystem
 absl::Status register_file_system(const std::string& scheme, std::unique_ptr<FileSystem> fs);
 absl::Status register_file_system_maker(const std::string& scheme, FileSystemMaker make);

@@ -17,7 +17,7 @@ namespace distribute::optim {
 std::string serialize(const Optimizer& optimizer);
 
 /// A new optimizer from such a text; what the text does not name has its default.
-/// Throws  InvalidArgumentError for a text that is none, or a class that is not registered.
+/// Throws  InvalidArgumentError for an invalid text, or for a class that is not registered.
 /// Source  tf.keras.optimizers.deserialize
 std::unique_ptr<Optimizer> deserialize(const std::string& text);
 

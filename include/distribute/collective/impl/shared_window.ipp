@@ -13,8 +13,8 @@
 namespace distribute::collective {
 
 DISTRIBUTE_INLINE int fetch_descriptor(const std::string& name, net::Deadline deadline) {
-  return value_or_throw(
-      net::receive_descriptor(value_or_throw(net::connect_to_descriptors(name)), deadline));
+  const net::Socket socket = value_or_throw(net::connect_to_descriptors(name, deadline));
+  return value_or_throw(net::receive_descriptor(socket, deadline));
 }
 
 /// What the first task puts in the place of the socket's name when there is no shared memory.

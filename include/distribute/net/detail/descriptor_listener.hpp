@@ -25,9 +25,10 @@ class DescriptorListener {
   Socket socket_;
 };
 
-/// The client's side: a connection to the listener of this name, of the same user.
-/// Errors  Unavailable.
-absl::StatusOr<Socket> connect_to_descriptors(const std::string& name);
+/// The client's side: a connection to the listener of this name, of the same user. Waits while the
+/// listener's queue is full.
+/// Errors  DeadlineExceeded, Unavailable.
+absl::StatusOr<Socket> connect_to_descriptors(const std::string& name, Deadline deadline);
 
 /// Over a connection of accept() and connect_to_descriptors().
 absl::Status send_descriptor(const Socket& socket, int descriptor);

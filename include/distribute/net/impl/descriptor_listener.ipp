@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/net/detail/descriptor_listener.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -23,8 +24,8 @@ DISTRIBUTE_INLINE std::pair<sockaddr_un, socklen_t> abstract_address(const std::
   return {address, socklen_t(offsetof(sockaddr_un, sun_path) + 1 + size)};
 }
 
-DISTRIBUTE_INLINE absl::Status system_error(const char* what) {
-  return absl::UnavailableError(str_cat(what, ": ", std::strerror(errno)));
+DISTRIBUTE_INLINE absl::Status system_error(const char* what, int number = errno) {
+  return absl::UnavailableError(str_cat(what, ": ", std::strerror(number)));
 }
 
 /// Another user of this machine gets nothing.
@@ -45,7 +46,9 @@ DISTRIBUTE_INLINE absl::Status wait_readable(int socket, Deadline deadline) {
 
 DISTRIBUTE_INLINE absl::StatusOr<DescriptorListener> DescriptorListener::open(
     const std::string& name) {
-  Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "the processes of this host");
+  const int raw = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (raw < 0) return system_error("opening a Unix socket");
+  Socket socket(raw, "the processes of this host");
   const auto [address, size] = abstract_address(name);
   if (::bind(socket.native(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
       ::listen(socket.native(), 64) != 0)
@@ -69,12 +72,28 @@ DISTRIBUTE_INLINE absl::StatusOr<Socket> DescriptorListener::accept(Deadline dea
   }
 }
 
-DISTRIBUTE_INLINE absl::StatusOr<Socket> connect_to_descriptors(const std::string& name) {
-  const int raw = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+/// 0 or errno. A queue of the listener that is full is asked again: ::poll tells nothing of it.
+DISTRIBUTE_INLINE int connect_by_name(int socket, const std::string& name, Deadline deadline) {
   const auto [address, size] = abstract_address(name);
-  const bool there = ::connect(raw, reinterpret_cast<const sockaddr*>(&address), size) == 0;
+  constexpr int kPauseMs = 20;
+  for (;;) {
+    if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), size) == 0) return 0;
+    const int number = errno;
+    if ((number != EAGAIN && number != EINTR) || deadline.passed()) return number;
+    ::poll(nullptr, 0, std::min(kPauseMs, deadline.left_ms()));
+  }
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<Socket> connect_to_descriptors(const std::string& name,
+                                                                Deadline deadline) {
+  const int raw = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (raw < 0) return system_error("opening a Unix socket");
   Socket socket(raw, "a process of this host");
-  if (!there) return system_error("a process of this host cannot be reached by a Unix socket");
+  const int number = connect_by_name(raw, name, deadline);
+  if (number == EAGAIN || number == EINTR)
+    return absl::DeadlineExceededError("a process of this host has not taken the connection");
+  if (number != 0)
+    return system_error("a process of this host cannot be reached by a Unix socket", number);
   if (!is_same_user(raw)) return absl::UnavailableError("the process belongs to another user");
   return socket;
 }

@@ -71,7 +71,7 @@ DISTRIBUTE_INLINE void ServerLanes::share_memory(Server& server, ServerLink& lin
   const std::string name(net::ByteReader(answer->head).text());
   if (answer->code != StatusCode::Ok || name.empty()) return;
   auto own = SharedArena::create();
-  auto socket = net::connect_to_descriptors(name);
+  auto socket = net::connect_to_descriptors(name, deadline);
   if (!own || !socket.ok()) return;
   const auto descriptor = net::receive_descriptor(*socket, deadline);
   if (!descriptor.ok()) return;
