@@ -6,6 +6,7 @@
 - A public header: no detail/ of another folder. Examples, tools and measurements: no detail/.
 - A vendor header only in the files that tools/floors.py names for it.
 - A thread's context: one place for each value; base/ names nothing from above.
+- What a process owns: in_process<T>, no mutable static of a function.
 - bench/reach_budgets.json: how many of our own files a public header reaches.
 Usage: tools/check_floors.py [--all]     --all prints what each header with a budget reaches
 """
@@ -52,6 +53,12 @@ def problems_of_include(name, line):
         yield f"<{line}> is too costly for a .hpp; include it in the .ipp"
 
 
+def mutable_statics(text):
+    """Variables of functions that live as long as the process; constants, which may be, are not named."""
+    return re.findall(r"^\s+static (?!constexpr|const\b|inline const)[\w:<>,&* ]*?[\s*&]"
+                      r"(\w+)(?: = .*|;|\{.*)$", text, re.M)
+
+
 def problems_of(name):
     text = (LIBRARY / name).read_text()
     if name.split("/")[0] not in CORE and name.split("/")[0] not in ANNEXES:
@@ -62,6 +69,9 @@ def problems_of(name):
         yield "includes a vendor header, so it belongs into detail/"
     if not text.startswith("#pragma once\n"):
         yield "does not start with #pragma once"
+    if name != "base/process_state.hpp":
+        for variable in mutable_statics(text):
+            yield f"{variable} is a mutable static; a struct of the folder holds it by in_process<T>"
     if re.search(r"^using namespace|^\s*namespace\s*\{", text, re.M):
         yield "using namespace at namespace scope, or an unnamed namespace"
 

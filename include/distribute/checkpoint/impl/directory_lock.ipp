@@ -2,6 +2,7 @@
 #include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/base/detail/safe_text.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/detail/directory_lock.hpp>
 #include <distribute/cluster/detail/fnv1a.hpp>
@@ -44,18 +45,17 @@ struct DirectoryLock::Held {
 /// what they hold is released then.
 class HeldLocks {
  public:
-  static HeldLocks& all() {
-    static auto* const locks = new HeldLocks;
-    static const bool registered = release_at(&std::atexit) && release_at(&std::at_quick_exit);
-    (void)registered;
-    return *locks;
+  HeldLocks() {
+    release_at(&std::atexit);
+    release_at(&std::at_quick_exit);
   }
+  static HeldLocks& all() { return in_process<HeldLocks>(); }
   std::shared_ptr<DirectoryLock::Held> hold(const std::string& path, const std::string& directory);
 
  private:
   void release();
-  static bool release_at(int (*registration)(void (*)())) {
-    return registration([] { all().release(); }) == 0;
+  static void release_at(int (*registration)(void (*)())) {
+    registration([] { all().release(); });
   }
 
   std::mutex mutex_;  // guards by_path_

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/collective/engine_module.h>
 #include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/base/version.hpp>
 #include <distribute/collective/engine.hpp>
 
@@ -145,10 +146,7 @@ struct Registry {
 };
 
 /// Never destroyed: groups may outlive main().
-DISTRIBUTE_INLINE Registry& registry() {
-  static auto* all = new Registry;
-  return *all;
-}
+DISTRIBUTE_INLINE Registry& registry() { return in_process<Registry>(); }
 
 /// The libraries of MPIs that this process has loaded, by kind.
 struct LoadedMpi {

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/collective/detail/nccl_communicator.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_graph.hpp>
@@ -54,15 +55,14 @@ DISTRIBUTE_INLINE int op_of(ReductionOp op, DType dtype) {
 
 /// The communicators that live. Never destroyed: some are static.
 struct LivingCommunicators {
+  LivingCommunicators() {
+    std::atexit([] { abort_nccl_communicators(); });
+  }
   std::mutex mutex;  // guards all
   std::set<NcclCommunicator*> all;
 };
 DISTRIBUTE_INLINE LivingCommunicators& living_communicators() {
-  static auto* living = [] {
-    std::atexit([] { abort_nccl_communicators(); });
-    return new LivingCommunicators;
-  }();
-  return *living;
+  return in_process<LivingCommunicators>();
 }
 DISTRIBUTE_INLINE void note_life(NcclCommunicator* communicator, bool lives) {
   LivingCommunicators& living = living_communicators();

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/collective/nccl_library.hpp>
 #include <distribute/device/cuda_library.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
@@ -50,16 +51,14 @@ struct Library {
 };
 
 /// Never destroyed: communicators may outlive main().
-DISTRIBUTE_INLINE Library& library() {
-  static auto* loaded = new Library;
-  return *loaded;
-}
+DISTRIBUTE_INLINE Library& library() { return in_process<Library>(); }
+
+struct TestTable {
+  const NcclTable* table = nullptr;
+};
 
 /// The table of a test; null: the library's.
-DISTRIBUTE_INLINE const NcclTable*& slot() {
-  static const NcclTable* table = nullptr;
-  return table;
-}
+DISTRIBUTE_INLINE const NcclTable*& slot() { return in_process<TestTable>().table; }
 
 }  // namespace nccl_internal
 

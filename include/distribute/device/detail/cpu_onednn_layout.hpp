@@ -1,6 +1,7 @@
 #pragma once
 /// oneDNN's memory descriptors as a Layout; only cpu_onednn*.ipp may include this.
 
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/layout.hpp>
 
 #include <string>
@@ -15,10 +16,11 @@ using Desc = dnnl::memory::desc;
 using Memory = dnnl::memory;
 using Tag = dnnl::memory::format_tag;
 
-inline dnnl::engine& engine() {
-  static auto* instance = new dnnl::engine(dnnl::engine::kind::cpu, 0);
-  return *instance;
-}
+struct CpuEngine {
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+};
+
+inline dnnl::engine& engine() { return in_process<CpuEngine>().engine; }
 
 inline dnnl::stream& stream() {
   thread_local dnnl::stream instance(engine());

@@ -92,10 +92,7 @@ DISTRIBUTE_INLINE std::string HostCache::text() const {
   return text;
 }
 
-DISTRIBUTE_INLINE HostCache& host_cache() {
-  static auto* cache = new HostCache;
-  return *cache;
-}
+DISTRIBUTE_INLINE HostCache& host_cache() { return in_process<HostCache>(); }
 
 /// Rounds up to one of four classes per power of two, so that at most a quarter is wasted.
 DISTRIBUTE_INLINE int64_t size_class(int64_t bytes) {

@@ -1,6 +1,7 @@
 #pragma once
 #if !DISTRIBUTE_HAS_ONEDNN || defined(DISTRIBUTE_SEPARATE_COMPILATION)
 #include <distribute/base/detail/throwing_loop.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/cpu_eigen.hpp>
 #include <distribute/device/detail/plain_product.hpp>
 
@@ -234,10 +235,7 @@ DISTRIBUTE_INLINE void EigenBackend::product_rows(const MatmulShape& s, const fl
 
 }  // namespace eigen_internal
 
-DISTRIBUTE_INLINE Backend& eigen_backend() {
-  static eigen_internal::EigenBackend instance;
-  return instance;
-}
+DISTRIBUTE_INLINE Backend& eigen_backend() { return in_process<eigen_internal::EigenBackend>(); }
 
 }  // namespace distribute
 #endif

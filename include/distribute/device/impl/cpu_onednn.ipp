@@ -1,5 +1,6 @@
 #pragma once
 #if DISTRIBUTE_HAS_ONEDNN
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/cpu_onednn.hpp>
 #include <distribute/device/detail/cpu_onednn_plan.hpp>
 #include <distribute/device/detail/cpu_onednn_product.hpp>
@@ -275,13 +276,18 @@ DISTRIBUTE_INLINE Array OneDnnBackend::matmul(const MatmulShape& s, const Array&
   return execute(*find_or_make(key_of('m', s, a, b, flags), a, b, make), a, b, bias);
 }
 
+/// `faster`: null when the program has no own convolutions.
+struct CpuBackends {
+  OneDnnBackend plain;
+  std::unique_ptr<Backend> faster =
+      device_state().own_convolutions ? device_state().own_convolutions(plain) : nullptr;
+};
+
 }  // namespace onednn_internal
 
 DISTRIBUTE_INLINE Backend* onednn_backend() {
-  static onednn_internal::OneDnnBackend plain;
-  static const std::unique_ptr<Backend> faster =
-      device_state().own_convolutions ? device_state().own_convolutions(plain) : nullptr;
-  return faster ? faster.get() : &plain;
+  auto& backends = in_process<onednn_internal::CpuBackends>();
+  return backends.faster ? backends.faster.get() : &backends.plain;
 }
 
 DISTRIBUTE_INLINE Backend& built_in_backend() { return *onednn_backend(); }

@@ -3,6 +3,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/memory_limit.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/cpu_onednn_layout.hpp>
 
 #include <algorithm>
@@ -104,11 +105,15 @@ DISTRIBUTE_INLINE std::string OneDnnLayout::name() const {
   return text + "]";
 }
 
+struct ImageLayouts {
+  std::mutex mutex;  // guards layouts
+  std::map<std::tuple<Dims, int64_t, Memory::data_type>, LayoutPtr> layouts;
+};
+
 DISTRIBUTE_INLINE LayoutPtr image_layout(const Dims& dims, int64_t inner, Memory::data_type type) {
-  static auto* mutex = new std::mutex;  // guards layouts
-  static auto* layouts = new std::map<std::tuple<Dims, int64_t, Memory::data_type>, LayoutPtr>;
-  std::lock_guard lock(*mutex);
-  LayoutPtr& entry = (*layouts)[{dims, inner, type}];
+  auto& known = in_process<ImageLayouts>();
+  std::lock_guard lock(known.mutex);
+  LayoutPtr& entry = known.layouts[{dims, inner, type}];
   if (!entry) {
     const Tag tag = inner == 16 ? Tag::nChw16c : inner == 8 ? Tag::nChw8c : Tag::nChw4c;
     entry = std::make_shared<OneDnnLayout>(Desc(dims, type, tag), Desc(dims, type, Tag::nhwc));

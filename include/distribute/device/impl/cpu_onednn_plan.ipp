@@ -1,14 +1,12 @@
 #pragma once
 #if DISTRIBUTE_HAS_ONEDNN
 #include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/cpu_onednn_plan.hpp>
 
 namespace distribute::onednn_internal {
 
-DISTRIBUTE_INLINE PlanCache& plan_cache() {
-  static auto* cache = new PlanCache;
-  return *cache;
-}
+DISTRIBUTE_INLINE PlanCache& plan_cache() { return in_process<PlanCache>(); }
 
 DISTRIBUTE_INLINE Desc desc_of(const Array& array, const Desc& plain) {
   const auto* layout = static_cast<const OneDnnLayout*>(array.layout.get());

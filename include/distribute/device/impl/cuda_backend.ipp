@@ -2,6 +2,7 @@
 #if DISTRIBUTE_HAS_CUDA
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
 #include <distribute/device/detail/cuda_backend.hpp>
@@ -300,8 +301,7 @@ class CudaBackend final : public Backend {
 }  // namespace cuda_backend_internal
 
 DISTRIBUTE_INLINE Backend& cuda_backend() {
-  static cuda_backend_internal::CudaBackend instance;
-  return instance;
+  return in_process<cuda_backend_internal::CudaBackend>();
 }
 
 DISTRIBUTE_INLINE Array cuda_aligned(const Array& array, int64_t bytes) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_library.hpp>
 #include <distribute/device/cuda_stream.hpp>
@@ -27,7 +28,7 @@ inline constexpr int kLayoutBatchCount = 5, kLayoutBatchStride = 6;
 inline constexpr int kPreferWorkspace = 1, kPreferReductions = 3, kPreferAlignmentA = 5;
 inline constexpr uint32_t kReductionsInOrder = 2 | 4;  // in the compute type or the output's
 
-/// What belongs to the loaded library. Made at first use, never destroyed.
+/// What belongs to a loaded library.
 struct BlasState {
   CudaBlas table;
   std::string problem;
@@ -36,17 +37,20 @@ struct BlasState {
   std::unordered_map<std::string, BlasChoice> choices;
 };
 
-DISTRIBUTE_INLINE BlasState*& blas_slot() {
-  static BlasState* state = nullptr;
-  return state;
-}
+/// The state of the library itself, loaded at its first use, and that of a test.
+struct BlasStates {
+  std::once_flag loaded;
+  BlasState own;
+  BlasState* of_test = nullptr;
+};
+
+DISTRIBUTE_INLINE BlasState*& blas_slot() { return in_process<BlasStates>().of_test; }
 
 DISTRIBUTE_INLINE BlasState& blas_state() {
-  static std::once_flag once;
-  if (BlasState* scoped = blas_slot()) return *scoped;
-  static auto* state = new BlasState;
-  std::call_once(once, [] { state->problem = load_cuda_blas(state->table); });
-  return *state;
+  auto& states = in_process<BlasStates>();
+  if (states.of_test) return *states.of_test;
+  std::call_once(states.loaded, [&] { states.own.problem = load_cuda_blas(states.own.table); });
+  return states.own;
 }
 
 DISTRIBUTE_INLINE std::string describe(const MatmulShape& s) {

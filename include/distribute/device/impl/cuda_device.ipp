@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_stream.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
@@ -75,10 +76,17 @@ DISTRIBUTE_INLINE GpuState* make_gpu_state() {
   return state;
 }
 
-DISTRIBUTE_INLINE GpuState*& gpu_state_slot() {
-  static GpuState* state = make_gpu_state();
-  return state;
-}
+/// The process's state, or that of a test.
+struct PresentGpuState {
+  GpuState* state = make_gpu_state();
+};
+
+DISTRIBUTE_INLINE GpuState*& gpu_state_slot() { return in_process<PresentGpuState>().state; }
+
+/// Never destroyed: buffers that outlive the scope of a test still go back to their pools.
+struct TestGpuStates {
+  std::vector<std::unique_ptr<GpuState>> all;
+};
 
 DISTRIBUTE_INLINE GpuState& gpu_state() {
   // Apart from making it, since errors of the driver are explained through the state itself.
@@ -230,9 +238,8 @@ DISTRIBUTE_INLINE void synchronize(Device device) {
 DISTRIBUTE_INLINE ScopedCudaTables::ScopedCudaTables(const CudaDriver& driver,
                                                      const CudaCompiler& compiler)
     : previous_(&device_internal::gpu_state()) {
-  // Never destroyed: buffers that outlive the scope still go back to their pools.
-  static auto* states = new std::vector<std::unique_ptr<device_internal::GpuState>>;
-  auto& state = *states->emplace_back(std::make_unique<device_internal::GpuState>());
+  auto& states = in_process<device_internal::TestGpuStates>().all;
+  auto& state = *states.emplace_back(std::make_unique<device_internal::GpuState>());
   state.driver = driver;
   state.compiler = compiler;
   state.embedded = {};

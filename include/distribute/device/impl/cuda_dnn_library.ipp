@@ -1,5 +1,6 @@
 #pragma once
 #if DISTRIBUTE_HAS_CUDNN
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_library.hpp>
 #include <distribute/device/detail/cuda_dnn_library.hpp>
@@ -63,11 +64,12 @@ DISTRIBUTE_INLINE CudnnTable load_cudnn() {
   return t;
 }
 
+struct TestTable {
+  const CudnnTable* table = nullptr;
+};
+
 /// The table of a test; null: the library's.
-DISTRIBUTE_INLINE const CudnnTable*& cudnn_slot() {
-  static const CudnnTable* table = nullptr;
-  return table;
-}
+DISTRIBUTE_INLINE const CudnnTable*& cudnn_slot() { return in_process<TestTable>().table; }
 
 DISTRIBUTE_INLINE ScopedCudnn::ScopedCudnn(const CudnnTable& table)
     : previous_(std::exchange(cudnn_slot(), new CudnnTable(table))) {}

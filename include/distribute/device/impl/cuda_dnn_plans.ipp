@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/device_state.hpp>
 #if DISTRIBUTE_HAS_CUDNN
 #include <distribute/device/buffer.hpp>
@@ -123,14 +124,18 @@ struct DeviceLibrary {
   std::vector<cudnnHandle_t> handles;
 };
 
-/// Made at first use, never destroyed: buffers and handles may outlive main().
+/// Never destroyed: buffers and handles may outlive main().
+struct DeviceLibraries {
+  std::mutex mutex;  // guards by_device
+  std::map<std::pair<const CudnnTable*, int>, std::unique_ptr<DeviceLibrary>> by_device;
+};
+
+/// Made at first use.
 DISTRIBUTE_INLINE DeviceLibrary& library_of(Device device) {
-  static auto* mutex = new std::mutex;  // guards libraries
-  using Key = std::pair<const CudnnTable*, int>;
-  static auto* libraries = new std::map<Key, std::unique_ptr<DeviceLibrary>>;
+  auto& libraries = in_process<DeviceLibraries>();
   const int number = gpu_info(device).number;
-  std::lock_guard lock(*mutex);
-  auto& library = (*libraries)[{&cudnn(), number}];
+  std::lock_guard lock(libraries.mutex);
+  auto& library = libraries.by_device[{&cudnn(), number}];
   if (!library) library = std::make_unique<DeviceLibrary>(number);
   return *library;
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_stream.hpp>
@@ -200,14 +201,19 @@ DISTRIBUTE_INLINE void gpu_release_cached(Device device) {
   release_blocks(*common_pool(device, lane), lane.memory);
 }
 
+/// Pairs of contexts for which enable_peer() has been called.
+struct ConnectedPeers {
+  std::mutex mutex;  // guards pairs
+  std::set<std::pair<CudaHandle, CudaHandle>> pairs;
+};
+
 /// Lets the device of `stream` read and write the other's memory directly, where it can; else the
 /// driver copies through the host by itself. Once for each pair.
 DISTRIBUTE_INLINE void enable_peer(Device device, Device peer) {
-  static std::mutex mutex;  // guards pairs
-  static std::set<std::pair<CudaHandle, CudaHandle>> pairs;
+  auto& connected = in_process<ConnectedPeers>();
   const CudaHandle own = cuda_context(device), other = cuda_context(peer);
-  std::lock_guard lock(mutex);
-  if (own == other || !pairs.insert({own, other}).second) return;
+  std::lock_guard lock(connected.mutex);
+  if (own == other || !connected.pairs.insert({own, other}).second) return;
   const CudaDriver& driver = cuda_driver();
   int a = 0, b = 0, can = 0;
   check_cuda(driver.cuDeviceGet(&a, gpu_info(device).number), "cuDeviceGet", device);

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/backend.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
@@ -119,8 +120,7 @@ class CudaPlainBackend final : public Backend {
 }  // namespace device_internal
 
 DISTRIBUTE_INLINE Backend& cuda_plain_backend() {
-  static auto* backend = new device_internal::CudaPlainBackend;
-  return *backend;
+  return in_process<device_internal::CudaPlainBackend>();
 }
 
 }  // namespace distribute

@@ -33,14 +33,15 @@ DISTRIBUTE_INLINE std::string full_name(Device device) {
 }
 
 /// Names that were replaced by the CPU already; the log shows each once. Thread-safe.
+struct ReplacedNames {
+  std::mutex mutex;  // guards names
+  std::set<std::string> names;
+};
+
 DISTRIBUTE_INLINE bool first_replacement(const std::string& name) {
-  struct Seen {
-    std::mutex mutex;  // guards names
-    std::set<std::string> names;
-  };
-  static auto* seen = new Seen;
-  std::lock_guard lock(seen->mutex);
-  return seen->names.insert(name).second;
+  auto& replaced = in_process<ReplacedNames>();
+  std::lock_guard lock(replaced.mutex);
+  return replaced.names.insert(name).second;
 }
 
 DISTRIBUTE_INLINE Device missing_device(const std::string& name) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/parallel.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/prepared_values.hpp>
 
 #include <atomic>
@@ -65,10 +66,7 @@ struct PreparedTable {
   }
 };
 
-DISTRIBUTE_INLINE PreparedTable& prepared_table() {
-  static auto* table = new PreparedTable;
-  return *table;
-}
+DISTRIBUTE_INLINE PreparedTable& prepared_table() { return in_process<PreparedTable>(); }
 
 DISTRIBUTE_INLINE void keep_prepared(const Array& elements) {
   PreparedTable& table = prepared_table();

@@ -1,5 +1,6 @@
 #pragma once
 #if DISTRIBUTE_HAS_CURL
+#include <distribute/base/process_state.hpp>
 #include <distribute/http/http_client.hpp>
 
 #include <distribute/base/detail/pipe_signal.hpp>
@@ -258,10 +259,8 @@ DISTRIBUTE_INLINE absl::StatusOr<HttpResponse> HttpClient::send(const HttpReques
 
 DISTRIBUTE_INLINE bool has_http() { return true; }
 
-DISTRIBUTE_INLINE HttpClient& http_client() {
-  static auto* client = new HttpClient;  // used by files that are closed at the program's end
-  return *client;
-}
+// Files that are closed at the program's end still use it.
+DISTRIBUTE_INLINE HttpClient& http_client() { return in_process<HttpClient>(); }
 
 }  // namespace distribute::io
 #endif

@@ -1,5 +1,6 @@
 #pragma once
 #if !DISTRIBUTE_HAS_CURL
+#include <distribute/base/process_state.hpp>
 #include <distribute/http/http_client.hpp>
 
 #include <distribute/http/url.hpp>
@@ -19,10 +20,7 @@ DISTRIBUTE_INLINE absl::StatusOr<HttpResponse> HttpClient::send(const HttpReques
 
 DISTRIBUTE_INLINE bool has_http() { return false; }
 
-DISTRIBUTE_INLINE HttpClient& http_client() {
-  static HttpClient client;
-  return client;
-}
+DISTRIBUTE_INLINE HttpClient& http_client() { return in_process<HttpClient>(); }
 
 }  // namespace distribute::io
 #endif

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/detail/file_size_signal.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/io/local_file_system.hpp>
 
 #include <distribute/base/error.hpp>
@@ -283,9 +284,6 @@ DISTRIBUTE_INLINE absl::Status LocalFileSystem::sync_directory(const std::string
   return io_internal::errno_status(errno, "sync directory", path);
 }
 
-DISTRIBUTE_INLINE FileSystem& local_file_system() {
-  static LocalFileSystem local;  // holds no state
-  return local;
-}
+DISTRIBUTE_INLINE FileSystem& local_file_system() { return in_process<LocalFileSystem>(); }
 
 }  // namespace distribute::io

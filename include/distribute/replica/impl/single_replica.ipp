@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/replica/detail/default_strategy.hpp>
 #include <distribute/replica/single_replica.hpp>
 
@@ -21,9 +22,12 @@ DISTRIBUTE_INLINE void SingleReplicaContext::merge(
 
 namespace replica_internal {
 
+struct DefaultReplicaContext {
+  SingleReplicaContext context{nullptr};
+};
+
 DISTRIBUTE_INLINE ReplicaContext& default_replica_context() {
-  static SingleReplicaContext instance(nullptr);
-  return instance;
+  return in_process<DefaultReplicaContext>().context;
 }
 
 }  // namespace replica_internal

@@ -19,14 +19,13 @@ struct GlobalStrategy {
   std::optional<Scope> scope;
 };
 
-DISTRIBUTE_INLINE Strategy& default_strategy() {
-  static Strategy* strategy = [] {
-    const auto made = std::make_shared<Strategy>(make_default_extended());
-    replica_internal::default_strategy() = made;
-    return made.get();
-  }();
-  return *strategy;
-}
+/// Lives as long as the process.
+struct DefaultStrategy {
+  DefaultStrategy() { replica_internal::default_strategy() = strategy; }
+  const std::shared_ptr<Strategy> strategy = std::make_shared<Strategy>(make_default_extended());
+};
+
+DISTRIBUTE_INLINE Strategy& default_strategy() { return *in_process<DefaultStrategy>().strategy; }
 
 DISTRIBUTE_INLINE bool is_default_strategy(const Strategy* strategy) {
   return !strategy || strategy == &default_strategy();

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/collective/nccl_library.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_library.hpp>
@@ -97,11 +98,12 @@ DISTRIBUTE_INLINE bool is_later_task_of_host() {
   return false;
 }
 
+struct MissingGpus {
+  std::atomic<bool> unreported{false};
+};
+
 /// A strategy has looked for GPUs and found none, and no line has been logged about it.
-DISTRIBUTE_INLINE std::atomic<bool>& missing_gpus() {
-  static std::atomic<bool> untold = false;
-  return untold;
-}
+DISTRIBUTE_INLINE std::atomic<bool>& missing_gpus() { return in_process<MissingGpus>().unreported; }
 
 DISTRIBUTE_INLINE std::vector<std::string> devices_of(DefaultDevice, int count,
                                                       const char* strategy) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/net/deadline.hpp>
 #include <distribute/testing/cluster_function.hpp>
 #include <distribute/testing/detail/cluster_channel.hpp>
@@ -16,11 +17,13 @@
 
 namespace distribute::testing_internal {
 
-/// The one list of this program's functions. Here and not in the process state, because libraries
-/// below know nothing of tests, and it is filled before main.
+struct ClusterFunctions {
+  std::map<std::string, testing::ClusterFunction> by_name;
+};
+
+/// This program's functions; constants fill the list before main.
 DISTRIBUTE_INLINE std::map<std::string, testing::ClusterFunction>& cluster_functions() {
-  static std::map<std::string, testing::ClusterFunction> functions;
-  return functions;
+  return in_process<ClusterFunctions>().by_name;
 }
 
 DISTRIBUTE_INLINE std::string environment_text(const char* name) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/detail/program_graph.hpp>
@@ -32,13 +33,16 @@ struct StateExchange::Kept {
 /// Of the bundle that the state travels as.
 inline constexpr std::array<const char*, 2> kBundleFiles{".index", ".data-00000-of-00001"};
 
+/// The number of the newest bundle.
+struct BundleNumber {
+  std::atomic<int64_t> last{0};
+};
+
 /// A bundle in the memory of this process, under a name of its own; gone with its owner.
 class MemoryBundle {
  public:
-  MemoryBundle() {
-    static std::atomic<int64_t> number{0};
-    prefix_ = str_cat("ram://elastic-state-", ++number, "/state");
-  }
+  MemoryBundle()
+      : prefix_(str_cat("ram://elastic-state-", ++in_process<BundleNumber>().last, "/state")) {}
   MemoryBundle(const MemoryBundle&) = delete;
   ~MemoryBundle() {
     for (const char* suffix : kBundleFiles) fs_.remove_file(prefix_ + suffix).IgnoreError();
