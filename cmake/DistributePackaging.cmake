@@ -17,9 +17,12 @@ string(REGEX REPLACE "[^/]+" ".." PC_UP "${CMAKE_INSTALL_LIBDIR}")
 # What the core links, by the features that were found: a file of pkg-config where Debian has one.
 set(requires "eigen3 absl_status absl_statusor absl_strings absl_synchronization absl_time zlib")
 set(libs " -latomic -ldl")
-if("DISTRIBUTE_HAS_ONEDNN=1" IN_LIST DISTRIBUTE_FEATURE_DEFINITIONS)
-  string(APPEND libs " -ldnnl")
-endif()
+foreach(pair IN ITEMS "ONEDNN: -ldnnl" "IPSEC_MB: -lIPSec_MB")
+  string(REGEX MATCH "^([A-Z_]+):(.*)$" _ "${pair}")
+  if("DISTRIBUTE_HAS_${CMAKE_MATCH_1}=1" IN_LIST DISTRIBUTE_FEATURE_DEFINITIONS)
+    string(APPEND libs "${CMAKE_MATCH_2}")
+  endif()
+endforeach()
 foreach(pair IN ITEMS "OPENSSL: openssl" "JPEG: libjpeg" "PNG: libpng")
   string(REGEX MATCH "^([A-Z_]+):(.*)$" _ "${pair}")
   if("DISTRIBUTE_HAS_${CMAKE_MATCH_1}=1" IN_LIST DISTRIBUTE_FEATURE_DEFINITIONS)
@@ -69,7 +72,7 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
 # same in 25 s.
 set(depends libc6 libstdc++6 libgomp1 libeigen3-dev libabsl-dev nlohmann-json3-dev libasio-dev zlib1g-dev)
 foreach(pair IN ITEMS ONEDNN:libdnnl-dev OPENSSL:libssl-dev CURL:libcurl4-openssl-dev
-        PUGIXML:libpugixml-dev JPEG:libjpeg-dev PNG:libpng-dev
+        PUGIXML:libpugixml-dev IPSEC_MB:libipsec-mb-dev JPEG:libjpeg-dev PNG:libpng-dev
         MPI:libopenmpi-dev HDF5:libhdf5-dev LIBZIP:libzip-dev
         FARMHASH:libfarmhash-dev PCRE2:libpcre2-dev SENTENCEPIECE:libsentencepiece-dev)
   string(REGEX MATCH "^([A-Z0-9_]+):(.*)$" _ "${pair}")

@@ -7,7 +7,7 @@ set -euo pipefail
 tools=(g++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config)
 libraries=(libeigen3-dev libabsl-dev nlohmann-json3-dev libasio-dev zlib1g-dev)
 # The library builds without these, with less in it.
-optional=(libdnnl-dev libssl-dev libcurl4-openssl-dev libpugixml-dev
+optional=(libdnnl-dev libssl-dev libcurl4-openssl-dev libpugixml-dev libipsec-mb-dev
           libjpeg-dev libpng-dev libhdf5-dev libzip-dev libfarmhash-dev
           libpcre2-dev libsentencepiece-dev)
 if [ "${1:-}" != build ]; then

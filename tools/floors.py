@@ -61,6 +61,7 @@ VENDOR_FILES = {
     r"pugixml\.hpp": r"object_stores/impl/xml",
     r"hdf5\.h": r"saving/impl/hdf5_file",
     r"zip\.h": r"saving/impl/zip_file",
+    r"intel-ipsec-mb\.h": r"net/(impl|detail)/fast_gcm",
     r"(cuda|cublas|curand)\w*\.h": r"device/(impl|detail)/cuda|collective/(impl|detail)/nccl",
     r"cudnn\w*\.h": r"device/(impl|detail)/cuda",
     r"nvrtc\.h": r"device/(impl|detail)/cuda",

@@ -155,7 +155,7 @@ TEST_CASE("a record that is left out or repeated on the way is refused", "[net][
   while (next != OnTheWay::Pass) std::this_thread::yield();
   send(client, "third");
   CHECK(read_error(server).code() == absl::StatusCode::kDataLoss);
-  CHECK(server.has_buffered());                                     // the failure stays
+  CHECK(server.has_buffered());  // the failure stays
   CHECK(read_error(client).code() == absl::StatusCode::kDataLoss);  // it was told by an alert
 }
 
@@ -185,7 +185,8 @@ TEST_CASE("after the end of the outgoing direction the other one goes on", "[net
   }
 }
 
-TEST_CASE("the other side may ask for a new key and pad records", "[net][tls_layer]") {
+TEST_CASE("the other side may ask for a new key and pad records",
+          "[net][tls_layer]") {
   RawClient client;
   SECTION("a new key for both directions") {
     REQUIRE(::SSL_key_update(client.ssl(), SSL_KEY_UPDATE_REQUESTED) == 1);

@@ -26,6 +26,8 @@
 #include <distribute/net/impl/address.ipp>
 #include <distribute/net/impl/bytes.ipp>
 #include <distribute/net/impl/connect.ipp>
+#include <distribute/net/impl/fast_gcm.ipp>
+#include <distribute/net/impl/fast_gcm_stub.ipp>
 #include <distribute/net/impl/hmac.ipp>
 #include <distribute/net/impl/hmac_stub.ipp>
 #include <distribute/net/impl/job_token.ipp>
@@ -33,7 +35,7 @@
 #include <distribute/net/impl/resolve.ipp>
 #include <distribute/net/impl/socket.ipp>
 #include <distribute/net/impl/tls.ipp>
-#include <distribute/net/impl/tls_connection.ipp>
+#include <distribute/net/impl/tls_records.ipp>
 #include <distribute/net/impl/tls_stub.ipp>
 #include <distribute/net/impl/tls_wire.ipp>
 #include <distribute/net/impl/wake_up.ipp>

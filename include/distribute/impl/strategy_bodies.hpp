@@ -75,12 +75,15 @@
 #include <distribute/net/impl/connect.ipp>
 #include <distribute/net/impl/descriptor_listener.ipp>
 #include <distribute/net/impl/encrypt.ipp>
+#include <distribute/net/impl/fast_gcm.ipp>
+#include <distribute/net/impl/fast_gcm_stub.ipp>
 #include <distribute/net/impl/frame.ipp>
 #include <distribute/net/impl/handshake.ipp>
 #include <distribute/net/impl/hmac.ipp>
 #include <distribute/net/impl/hmac_stub.ipp>
 #include <distribute/net/impl/job_token.ipp>
 #include <distribute/net/impl/listener.ipp>
+#include <distribute/net/impl/openssl_layer.ipp>
 #include <distribute/net/impl/resolve.ipp>
 #include <distribute/net/impl/socket.ipp>
 #include <distribute/net/impl/tls.ipp>
@@ -88,6 +91,7 @@
 #include <distribute/net/impl/tls_handshake.ipp>
 #include <distribute/net/impl/tls_handshake_stub.ipp>
 #include <distribute/net/impl/tls_layer.ipp>
+#include <distribute/net/impl/tls_records.ipp>
 #include <distribute/net/impl/tls_stub.ipp>
 #include <distribute/net/impl/tls_wire.ipp>
 #include <distribute/net/impl/wake_up.ipp>

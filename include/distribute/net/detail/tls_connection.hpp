@@ -20,7 +20,7 @@ struct TlsConnection {
 
   std::shared_ptr<const net::TlsContext> context;
   TlsWire wire;
-  std::string peer_name;  // the name that a client gives with the job's key
+  TlsNegotiation negotiation;
   SslPtr ssl;
 };
 

@@ -1,11 +1,11 @@
 #pragma once
 /// Handles of OpenSSL that free themselves, and what a TlsContext holds.
 
+#include <distribute/net/detail/fast_gcm.hpp>
 #include <distribute/net/tls_options.hpp>
 
 #include <memory>
 #include <string>
-#include <utility>
 
 #include <openssl/bio.h>
 #include <openssl/evp.h>
@@ -24,6 +24,7 @@ using SslPtr = std::unique_ptr<SSL, OpensslDeleter<&::SSL_free>>;
 using SslContextPtr = std::unique_ptr<SSL_CTX, OpensslDeleter<&::SSL_CTX_free>>;
 using BioMethodPtr = std::unique_ptr<BIO_METHOD, OpensslDeleter<&::BIO_meth_free>>;
 using DerivationPtr = std::unique_ptr<EVP_PKEY_CTX, OpensslDeleter<&::EVP_PKEY_CTX_free>>;
+using CipherPtr = std::unique_ptr<EVP_CIPHER_CTX, OpensslDeleter<&::EVP_CIPHER_CTX_free>>;
 
 /// A secret in memory, overwritten when it goes. Movable only.
 class Secret {
@@ -47,9 +48,18 @@ class Secret {
   std::string bytes_;
 };
 
-/// The 32 bytes that HKDF-SHA256 (RFC 5869) makes of a token, as kTlsKeyContext says; empty when
-/// OpenSSL fails.
+/// HKDF-SHA256 (RFC 5869): extract without salt, then expand; `extracted`: expand alone.
+/// Empty when OpenSSL could not.
+Secret hkdf(const std::string& key, const std::string& info, size_t size, bool extracted);
+
+/// 32 bytes, as kTlsKeyContext says.
 Secret key_from_token(const std::string& token);
+
+/// What the callbacks of OpenSSL learn while a connection is being made.
+struct TlsNegotiation {
+  std::string peer_name;            // what the other side says its name is
+  Secret from_client, from_server;  // of the two directions (RFC 8446, 7.1)
+};
 
 /// What a TlsContext holds.
 struct TlsContextParts {
@@ -57,7 +67,8 @@ struct TlsContextParts {
   BioMethodPtr method;
   SslContextPtr context;
   std::string identity;
-  Secret key;  // pre-shared; empty with certificates
+  Secret key;                           // pre-shared; empty with certificates
+  std::shared_ptr<const FastGcm> fast;  // null: OpenSSL encrypts
 };
 
 }  // namespace distribute::net_internal

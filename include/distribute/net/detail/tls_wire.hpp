@@ -31,6 +31,8 @@ class TlsWire {
   bool has_ended() const { return ended_; }
   /// Unavailable once the connection has ended or failed.
   const absl::Status& failure() const { return failure_; }
+  std::string ahead_;
+  size_t ahead_begin_ = 0, ahead_end_ = 0;
 
  private:
   const int descriptor_;

@@ -1,13 +1,13 @@
 #pragma once
 #if DISTRIBUTE_HAS_OPENSSL
 #include <distribute/base/error.hpp>
-#include <distribute/net/detail/tls_connection.hpp>
+#include <distribute/net/detail/tls_records.hpp>
+#include <distribute/net/detail/tls_wire.hpp>
 #include <distribute/net/tls.hpp>
 
 #include <string_view>
 
 #include <openssl/err.h>
-#include <openssl/kdf.h>
 
 namespace distribute::net_internal {
 
@@ -21,20 +21,7 @@ DISTRIBUTE_INLINE std::string openssl_reason() {
 }
 
 DISTRIBUTE_INLINE Secret key_from_token(const std::string& token) {
-  const std::string info = net::kTlsKeyContext;
-  std::string key(32, '\0');
-  size_t size = key.size();
-  const DerivationPtr context(::EVP_PKEY_CTX_new_id(EVP_PKEY_HKDF, nullptr));
-  const auto bytes = [](const std::string& text) {
-    return reinterpret_cast<const unsigned char*>(text.data());
-  };
-  const bool done =
-      context && ::EVP_PKEY_derive_init(context.get()) > 0 &&
-      ::EVP_PKEY_CTX_set_hkdf_md(context.get(), ::EVP_sha256()) > 0 &&
-      ::EVP_PKEY_CTX_set1_hkdf_key(context.get(), bytes(token), int(token.size())) > 0 &&
-      ::EVP_PKEY_CTX_add1_hkdf_info(context.get(), bytes(info), int(info.size())) > 0 &&
-      ::EVP_PKEY_derive(context.get(), reinterpret_cast<unsigned char*>(key.data()), &size) > 0;
-  return done && size == key.size() ? Secret(std::move(key)) : Secret();
+  return hkdf(token, net::kTlsKeyContext, 32, false);
 }
 
 DISTRIBUTE_INLINE const TlsContextParts& settings_of(SSL* ssl) {
@@ -74,10 +61,27 @@ DISTRIBUTE_INLINE int find_key(SSL* ssl, const unsigned char* identity, size_t s
   const std::string_view name(reinterpret_cast<const char*>(identity), size);
   *session = nullptr;
   if (!name.starts_with(kIdentityPrefix) || size > 300) return 1;  // no such key
-  static_cast<TlsConnection*>(SSL_get_app_data(ssl))->peer_name =
+  static_cast<TlsNegotiation*>(SSL_get_app_data(ssl))->peer_name =
       name.substr(kIdentityPrefix.size());
   *session = key_as_session(ssl, settings_of(ssl).key);
   return *session ? 1 : 0;
+}
+
+DISTRIBUTE_INLINE Secret from_hex(std::string_view digits) {
+  const auto value = [](char c) { return c <= '9' ? c - '0' : (c | 32) - 'a' + 10; };
+  std::string bytes;
+  for (size_t i = 0; i + 1 < digits.size(); i += 2)
+    bytes += char(value(digits[i]) << 4 | value(digits[i + 1]));
+  return Secret(std::move(bytes));
+}
+
+/// Called by OpenSSL with each secret that it makes, "NAME RANDOM SECRET" in hexadecimal digits:
+/// its way to hand over connections to other record layers. Nothing is written anywhere.
+DISTRIBUTE_INLINE void take_secret(const SSL* ssl, const char* text) {
+  auto& negotiation = *static_cast<TlsNegotiation*>(SSL_get_app_data(ssl));
+  const std::string_view line(text), digits = line.substr(line.rfind(' ') + 1);
+  if (line.starts_with("CLIENT_TRAFFIC_SECRET_0 ")) negotiation.from_client = from_hex(digits);
+  if (line.starts_with("SERVER_TRAFFIC_SECRET_0 ")) negotiation.from_server = from_hex(digits);
 }
 
 DISTRIBUTE_INLINE absl::Status use_token(TlsContextParts& impl) {
@@ -122,6 +126,8 @@ DISTRIBUTE_INLINE void set_rules(SSL_CTX* context) {
   ::SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   ::SSL_CTX_set_num_tickets(context, 0);
   ::SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
+  ::SSL_CTX_set_read_ahead(context, 0);  // what follows the handshake is not OpenSSL's
+  ::SSL_CTX_set_keylog_callback(context, &take_secret);
 }
 
 }  // namespace distribute::net_internal
@@ -142,6 +148,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::shared_ptr<const TlsContext>> TlsContext::
         "DISTRIBUTE_TLS_CERT, DISTRIBUTE_TLS_KEY and DISTRIBUTE_TLS_CA");
   auto impl = std::make_unique<Impl>();
   impl->options = options;
+  impl->fast = net_internal::FastGcm::make();
   impl->method = net_internal::make_wire_method();
   impl->context.reset(::SSL_CTX_new(::TLS_method()));
   if (!impl->method || !impl->context)

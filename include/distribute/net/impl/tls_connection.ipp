@@ -18,7 +18,7 @@ DISTRIBUTE_INLINE TlsConnection::TlsConnection(std::shared_ptr<const net::TlsCon
   ::BIO_set_data(bio, &wire);
   ::BIO_set_init(bio, 1);
   ::SSL_set_bio(ssl.get(), bio, bio);  // which owns it now
-  SSL_set_app_data(ssl.get(), this);
+  SSL_set_app_data(ssl.get(), &negotiation);
 }
 
 }  // namespace distribute::net_internal

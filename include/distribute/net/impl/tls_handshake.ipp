@@ -3,9 +3,10 @@
 #include <distribute/base/error.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/detail/tls_handshake.hpp>
+#include <distribute/net/detail/openssl_layer.hpp>
 #include <distribute/net/detail/tls_layer.hpp>
 
-#include <string_view>
+#include <cstdlib>
 
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
@@ -16,7 +17,8 @@ namespace distribute::net {
 struct TlsHandshake::Impl {
   Impl(std::shared_ptr<const TlsContext> context, Role role, int descriptor)
       : connection(std::make_unique<net_internal::TlsConnection>(std::move(context), descriptor)),
-        server(role == Role::Server) {}
+        server(role == Role::Server),
+        descriptor(descriptor) {}
 
   bool by_certificates() const { return connection->context->impl().key.empty(); }
   SSL* ssl() const { return connection->ssl.get(); }
@@ -28,6 +30,7 @@ struct TlsHandshake::Impl {
   std::unique_ptr<net_internal::TlsConnection> connection;
   const bool server;
   bool agreed = false;
+  int descriptor;
 };
 
 /// A server's certificate must be for the address that the client has dialed.
@@ -55,7 +58,8 @@ DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::step() {
   const int result = ::SSL_do_handshake(ssl());
   if (result != 1)
     return ::SSL_get_error(ssl(), result) == SSL_ERROR_WANT_READ ? absl::OkStatus() : failure();
-  if (::SSL_version(ssl()) != TLS1_3_VERSION)
+  if (::SSL_version(ssl()) != TLS1_3_VERSION || connection->negotiation.from_client.empty() ||
+      connection->negotiation.from_server.empty())
     return absl::InternalError("OpenSSL has made a connection that is not TLS 1.3");
   if (!by_certificates() && ::SSL_session_reused(ssl()) != 1)
     return absl::UnauthenticatedError("the other side has not used the job's token");
@@ -65,7 +69,7 @@ DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::step() {
 
 DISTRIBUTE_INLINE absl::Status TlsHandshake::advance() {
   const absl::Status status = impl_->agreed ? absl::OkStatus() : impl_->step();
-  const absl::Status sent = impl_->connection->wire.flush();  // a failure too, for the other side
+  const absl::Status sent = impl_->connection->wire.flush();  // also what tells the other side of a failure
   return status.ok() ? sent : status;
 }
 
@@ -79,12 +83,25 @@ DISTRIBUTE_INLINE short TlsHandshake::events() const {
 
 DISTRIBUTE_INLINE std::unique_ptr<SecureLayer> TlsHandshake::take_layer() {
   constexpr std::string_view kLabel = "EXPORTER-Channel-Binding";
-  std::string binding(32, '\0');
-  if (::SSL_export_keying_material(impl_->ssl(), reinterpret_cast<unsigned char*>(binding.data()),
-                                   binding.size(), kLabel.data(), kLabel.size(), nullptr, 0,
-                                   0) != 1)
+  net_internal::TlsStart start;
+  start.descriptor = impl_->descriptor;
+  start.bytes_per_key = impl_->connection->context->impl().options.bytes_per_key;
+  start.fast = impl_->connection->context->impl().fast;
+  start.sending =
+      std::move(impl_->server ? impl_->connection->negotiation.from_server : impl_->connection->negotiation.from_client);
+  start.receiving =
+      std::move(impl_->server ? impl_->connection->negotiation.from_client : impl_->connection->negotiation.from_server);
+  start.binding.resize(32);
+  if (::SSL_export_keying_material(
+          impl_->ssl(), reinterpret_cast<unsigned char*>(start.binding.data()),
+          start.binding.size(), kLabel.data(), kLabel.size(), nullptr, 0, 0) != 1)
     throw InternalError("OpenSSL gives no binding for a connection");
-  return std::make_unique<net_internal::TlsLayer>(std::move(impl_->connection), std::move(binding));
+  const char* way = std::getenv("DISTRIBUTE_TLS_TRY");
+  if (!way || std::string(way) == "own")
+    return std::make_unique<net_internal::TlsLayer>(std::move(start));
+  if (std::string(way) == "ahead") impl_->connection->wire.ahead_.resize(4 * 16406);
+  return std::make_unique<net_internal::OpensslLayer>(std::move(impl_->connection),
+                                                      std::move(start.binding));
 }
 
 DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::bad_certificate() {
@@ -107,7 +124,7 @@ DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::no_agreement(const std::strin
         str_cat("no certificate has come from the other side, or none that fits (", reason,
                 "): set DISTRIBUTE_TLS_CERT, _KEY and _CA in all tasks or in none"));
   const std::string who =
-      connection->peer_name.empty() ? "the other side" : printable(connection->peer_name, 80);
+      connection->negotiation.peer_name.empty() ? "the other side" : printable(connection->negotiation.peer_name, 80);
   return absl::UnauthenticatedError(str_cat(
       who,
       " does not know the token of this job: it belongs to another job, or "
