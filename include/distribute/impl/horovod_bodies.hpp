@@ -90,11 +90,9 @@
 #include <distribute/net/impl/hmac_stub.ipp>
 #include <distribute/net/impl/job_token.ipp>
 #include <distribute/net/impl/listener.ipp>
-#include <distribute/net/impl/openssl_layer.ipp>
 #include <distribute/net/impl/resolve.ipp>
 #include <distribute/net/impl/socket.ipp>
 #include <distribute/net/impl/tls.ipp>
-#include <distribute/net/impl/tls_connection.ipp>
 #include <distribute/net/impl/tls_handshake.ipp>
 #include <distribute/net/impl/tls_handshake_stub.ipp>
 #include <distribute/net/impl/tls_layer.ipp>

@@ -1,5 +1,5 @@
 #pragma once
-/// The way of records between OpenSSL and a descriptor.
+/// Between OpenSSL and a descriptor while a connection is being made.
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/detail/tls_openssl.hpp>
@@ -13,8 +13,7 @@
 
 namespace distribute::net_internal {
 
-/// Reads go straight through. Writes are collected, so that OpenSSL never waits and several records
-/// go to the system at once.
+/// Reads go straight through; what is written is collected, so that OpenSSL never waits.
 /// Thread-compatible.
 class TlsWire {
  public:
@@ -26,19 +25,13 @@ class TlsWire {
   /// Hands the system what it takes. Errors: Unavailable.
   absl::Status flush();
   /// Bytes that flush() has left.
-  size_t waiting() const { return waiting_.size() - sent_; }
-  /// Whether the other end has closed the connection.
-  bool has_ended() const { return ended_; }
-  /// Unavailable once the connection has ended or failed.
+  size_t waiting() const { return waiting_.size(); }
+  /// Unavailable once the connection has ended.
   const absl::Status& failure() const { return failure_; }
-  std::string ahead_;
-  size_t ahead_begin_ = 0, ahead_end_ = 0;
 
  private:
   const int descriptor_;
-  bool ended_ = false;
   std::string waiting_;
-  size_t sent_ = 0;  // of waiting_
   absl::Status failure_;
 };
 

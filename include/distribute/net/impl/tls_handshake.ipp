@@ -3,10 +3,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/detail/tls_handshake.hpp>
-#include <distribute/net/detail/openssl_layer.hpp>
 #include <distribute/net/detail/tls_layer.hpp>
-
-#include <cstdlib>
+#include <distribute/net/detail/tls_wire.hpp>
 
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
@@ -15,22 +13,20 @@
 namespace distribute::net {
 
 struct TlsHandshake::Impl {
-  Impl(std::shared_ptr<const TlsContext> context, Role role, int descriptor)
-      : connection(std::make_unique<net_internal::TlsConnection>(std::move(context), descriptor)),
-        server(role == Role::Server),
-        descriptor(descriptor) {}
+  explicit Impl(int the_descriptor) : descriptor(the_descriptor), wire(the_descriptor) {}
 
-  bool by_certificates() const { return connection->context->impl().key.empty(); }
-  SSL* ssl() const { return connection->ssl.get(); }
+  bool by_certificates() const { return context->impl().key.empty(); }
   absl::Status step();
   absl::Status failure();
   absl::Status bad_certificate();
   absl::Status no_agreement(const std::string& reason);
 
-  std::unique_ptr<net_internal::TlsConnection> connection;
-  const bool server;
-  bool agreed = false;
+  std::shared_ptr<const TlsContext> context;
   int descriptor;
+  net_internal::TlsWire wire;
+  net_internal::TlsNegotiation negotiation;
+  net_internal::SslPtr ssl;
+  bool server = false, agreed = false;
 };
 
 /// A server's certificate must be for the address that the client has dialed.
@@ -43,25 +39,36 @@ DISTRIBUTE_INLINE void expect_host(SSL* ssl, const std::string& host) {
 
 DISTRIBUTE_INLINE TlsHandshake::TlsHandshake(std::shared_ptr<const TlsContext> context, Role role,
                                              int descriptor, const std::string& host)
-    : impl_(std::make_unique<Impl>(std::move(context), role, descriptor)) {
+    : impl_(std::make_unique<Impl>(descriptor)) {
+  const TlsContext::Impl& settings = context->impl();
+  impl_->context = std::move(context);
+  impl_->server = role == Role::Server;
+  impl_->ssl.reset(::SSL_new(settings.context.get()));
+  SSL* ssl = impl_->ssl.get();
+  BIO* bio = ::BIO_new(settings.method.get());
+  if (!ssl || !bio) throw ResourceExhaustedError("OpenSSL has no memory for a connection");
+  ::BIO_set_data(bio, &impl_->wire);
+  ::BIO_set_init(bio, 1);
+  ::SSL_set_bio(ssl, bio, bio);  // which owns it now
+  SSL_set_app_data(ssl, &impl_->negotiation);
   if (impl_->server)
-    ::SSL_set_accept_state(impl_->ssl());
+    ::SSL_set_accept_state(ssl);
   else
-    ::SSL_set_connect_state(impl_->ssl());
-  if (!impl_->server && impl_->by_certificates()) expect_host(impl_->ssl(), host);
+    ::SSL_set_connect_state(ssl);
+  if (!impl_->server && impl_->by_certificates()) expect_host(ssl, host);
 }
 
 DISTRIBUTE_INLINE TlsHandshake::~TlsHandshake() = default;
 
 DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::step() {
   ::ERR_clear_error();
-  const int result = ::SSL_do_handshake(ssl());
+  const int result = ::SSL_do_handshake(ssl.get());
   if (result != 1)
-    return ::SSL_get_error(ssl(), result) == SSL_ERROR_WANT_READ ? absl::OkStatus() : failure();
-  if (::SSL_version(ssl()) != TLS1_3_VERSION || connection->negotiation.from_client.empty() ||
-      connection->negotiation.from_server.empty())
+    return ::SSL_get_error(ssl.get(), result) == SSL_ERROR_WANT_READ ? absl::OkStatus() : failure();
+  if (::SSL_version(ssl.get()) != TLS1_3_VERSION || negotiation.from_client.empty() ||
+      negotiation.from_server.empty())
     return absl::InternalError("OpenSSL has made a connection that is not TLS 1.3");
-  if (!by_certificates() && ::SSL_session_reused(ssl()) != 1)
+  if (!by_certificates() && ::SSL_session_reused(ssl.get()) != 1)
     return absl::UnauthenticatedError("the other side has not used the job's token");
   agreed = true;
   return absl::OkStatus();
@@ -69,39 +76,34 @@ DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::step() {
 
 DISTRIBUTE_INLINE absl::Status TlsHandshake::advance() {
   const absl::Status status = impl_->agreed ? absl::OkStatus() : impl_->step();
-  const absl::Status sent = impl_->connection->wire.flush();  // also what tells the other side of a failure
+  const absl::Status sent = impl_->wire.flush();  // also what tells the other side of a failure
   return status.ok() ? sent : status;
 }
 
 DISTRIBUTE_INLINE bool TlsHandshake::finished() const {
-  return impl_->agreed && impl_->connection->wire.waiting() == 0;
+  return impl_->agreed && impl_->wire.waiting() == 0;
 }
 
 DISTRIBUTE_INLINE short TlsHandshake::events() const {
-  return short(impl_->connection->wire.waiting() == 0 ? POLLIN : POLLIN | POLLOUT);
+  return short(impl_->wire.waiting() == 0 ? POLLIN : POLLIN | POLLOUT);
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<SecureLayer> TlsHandshake::take_layer() {
   constexpr std::string_view kLabel = "EXPORTER-Channel-Binding";
   net_internal::TlsStart start;
   start.descriptor = impl_->descriptor;
-  start.bytes_per_key = impl_->connection->context->impl().options.bytes_per_key;
-  start.fast = impl_->connection->context->impl().fast;
+  start.bytes_per_key = impl_->context->impl().options.bytes_per_key;
+  start.fast = impl_->context->impl().fast;
   start.sending =
-      std::move(impl_->server ? impl_->connection->negotiation.from_server : impl_->connection->negotiation.from_client);
+      std::move(impl_->server ? impl_->negotiation.from_server : impl_->negotiation.from_client);
   start.receiving =
-      std::move(impl_->server ? impl_->connection->negotiation.from_client : impl_->connection->negotiation.from_server);
+      std::move(impl_->server ? impl_->negotiation.from_client : impl_->negotiation.from_server);
   start.binding.resize(32);
   if (::SSL_export_keying_material(
-          impl_->ssl(), reinterpret_cast<unsigned char*>(start.binding.data()),
+          impl_->ssl.get(), reinterpret_cast<unsigned char*>(start.binding.data()),
           start.binding.size(), kLabel.data(), kLabel.size(), nullptr, 0, 0) != 1)
     throw InternalError("OpenSSL gives no binding for a connection");
-  const char* way = std::getenv("DISTRIBUTE_TLS_TRY");
-  if (!way || std::string(way) == "own")
-    return std::make_unique<net_internal::TlsLayer>(std::move(start));
-  if (std::string(way) == "ahead") impl_->connection->wire.ahead_.resize(4 * 16406);
-  return std::make_unique<net_internal::OpensslLayer>(std::move(impl_->connection),
-                                                      std::move(start.binding));
+  return std::make_unique<net_internal::TlsLayer>(std::move(start));
 }
 
 DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::bad_certificate() {
@@ -109,7 +111,7 @@ DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::bad_certificate() {
     return absl::UnauthenticatedError(
         "it shows a certificate where the job's token is wanted: set DISTRIBUTE_TLS_CERT, _KEY and "
         "_CA in all tasks or in none");
-  const long result = ::SSL_get_verify_result(ssl());
+  const long result = ::SSL_get_verify_result(ssl.get());
   const bool host =
       result == X509_V_ERR_HOSTNAME_MISMATCH || result == X509_V_ERR_IP_ADDRESS_MISMATCH;
   return absl::UnauthenticatedError(
@@ -124,7 +126,7 @@ DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::no_agreement(const std::strin
         str_cat("no certificate has come from the other side, or none that fits (", reason,
                 "): set DISTRIBUTE_TLS_CERT, _KEY and _CA in all tasks or in none"));
   const std::string who =
-      connection->negotiation.peer_name.empty() ? "the other side" : printable(connection->negotiation.peer_name, 80);
+      negotiation.peer_name.empty() ? "the other side" : printable(negotiation.peer_name, 80);
   return absl::UnauthenticatedError(str_cat(
       who,
       " does not know the token of this job: it belongs to another job, or "
@@ -134,7 +136,7 @@ DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::no_agreement(const std::strin
 
 /// What OpenSSL's queue of errors says, with a cure.
 DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::failure() {
-  if (absl::Status lost = connection->wire.failure(); !lost.ok()) return lost;
+  if (absl::Status lost = wire.failure(); !lost.ok()) return lost;
   const int code = ERR_GET_REASON(::ERR_peek_error());
   const char* text = ::ERR_reason_error_string(::ERR_peek_error());
   const std::string reason = text ? text : "no reason given";

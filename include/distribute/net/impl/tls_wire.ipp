@@ -2,7 +2,6 @@
 #if DISTRIBUTE_HAS_OPENSSL
 #include <distribute/net/detail/tls_wire.hpp>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -11,41 +10,21 @@
 namespace distribute::net_internal {
 
 DISTRIBUTE_INLINE int TlsWire::receive(char* out, int size, bool& blocked) {
-  if (!ahead_.empty()) {
-    if (ahead_begin_ == ahead_end_) {
-      const ssize_t got = ::recv(descriptor_, ahead_.data(), ahead_.size(), MSG_DONTWAIT);
-      blocked = got < 0 && (errno == EAGAIN || errno == EINTR);
-      ended_ = ended_ || got == 0;
-      if (got == 0) failure_ = absl::UnavailableError("it has closed the connection");
-      if (got < 0 && !blocked) failure_ = absl::UnavailableError(std::strerror(errno));
-      if (got <= 0) return int(got);
-      ahead_begin_ = 0;
-      ahead_end_ = size_t(got);
-    }
-    const size_t n = std::min(size_t(size), ahead_end_ - ahead_begin_);
-    std::memcpy(out, ahead_.data() + ahead_begin_, n);
-    ahead_begin_ += n;
-    blocked = false;
-    return int(n);
-  }
   const ssize_t got = ::recv(descriptor_, out, size_t(size), MSG_DONTWAIT);
   blocked = got < 0 && (errno == EAGAIN || errno == EINTR);
-  ended_ = ended_ || got == 0;
   if (got == 0) failure_ = absl::UnavailableError("it has closed the connection");
   if (got < 0 && !blocked) failure_ = absl::UnavailableError(std::strerror(errno));
   return int(got);
 }
 
 DISTRIBUTE_INLINE absl::Status TlsWire::flush() {
-  while (waiting() > 0) {
+  while (!waiting_.empty()) {
     const ssize_t sent =
-        ::send(descriptor_, waiting_.data() + sent_, waiting(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        ::send(descriptor_, waiting_.data(), waiting_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return absl::OkStatus();
     if (sent < 0) return absl::UnavailableError(std::strerror(errno));
-    sent_ += size_t(sent);
+    waiting_.erase(0, size_t(sent));
   }
-  waiting_.clear();
-  sent_ = 0;
   return absl::OkStatus();
 }
 
