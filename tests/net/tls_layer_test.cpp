@@ -1,4 +1,3 @@
-#include <distribute/net/detail/tls_handshake.hpp>
 #include <distribute/net/encrypt.hpp>
 
 #include <tests/support/encrypted_pair.hpp>
@@ -13,7 +12,6 @@
 #include <vector>
 
 #if DISTRIBUTE_HAS_OPENSSL
-#include <distribute/net/detail/tls_connection.hpp>
 
 namespace net = distribute::net;
 using distribute::throw_if_error;
@@ -47,47 +45,6 @@ absl::Status read_error(Socket& socket) {
   std::byte byte{};
   return socket.read({&byte, 1}, soon());
 }
-
-/// A client that uses OpenSSL by itself, connected to a Socket with our layer: it sends messages
-/// that our own clients never send.
-class RawClient {
- public:
-  RawClient() : RawClient(tcp_pair()) {}
-  SSL* ssl() const { return connection_.ssl.get(); }
-  Socket& server() { return server_; }
-  void flush() { throw_if_error(connection_.wire.flush()); }
-  void send(const std::string& text) {
-    size_t written = 0;
-    REQUIRE(::SSL_write_ex(ssl(), text.data(), text.size(), &written) == 1);
-    flush();
-  }
-  /// One record, which has come already.
-  std::string receive() {
-    std::string text(20'000, '\0');
-    size_t got = 0;
-    REQUIRE(::SSL_read_ex(ssl(), text.data(), text.size(), &got) == 1);
-    text.resize(got);
-    return text;
-  }
-
- private:
-  explicit RawClient(std::pair<Socket, Socket> pair)
-      : socket_(std::move(pair.first)),
-        server_(std::move(pair.second)),
-        connection_(tls_, socket_.native()) {
-    ::SSL_set_connect_state(ssl());
-    net::TlsHandshake accepting(tls_, net::TlsHandshake::Role::Server, server_.native());
-    while (::SSL_do_handshake(ssl()) != 1 || !accepting.finished()) {
-      flush();
-      throw_if_error(accepting.advance());
-    }
-    server_.secure(accepting.take_layer());
-  }
-
-  const TlsPtr tls_ = token_tls();
-  Socket socket_, server_;
-  distribute::net_internal::TlsConnection connection_;
-};
 
 /// What a relay does with the bytes that go to the server.
 enum class OnTheWay { Pass, Drop, Repeat };
@@ -155,21 +112,8 @@ TEST_CASE("a record that is left out or repeated on the way is refused", "[net][
   while (next != OnTheWay::Pass) std::this_thread::yield();
   send(client, "third");
   CHECK(read_error(server).code() == absl::StatusCode::kDataLoss);
-  CHECK(server.has_buffered());  // the failure stays
+  CHECK(server.has_buffered());                                     // the failure stays
   CHECK(read_error(client).code() == absl::StatusCode::kDataLoss);  // it was told by an alert
-}
-
-TEST_CASE("after close_notify the connection has ended, and the other direction goes on",
-          "[net][tls_layer]") {
-  RawClient client;
-  client.send("last");
-  CHECK(::SSL_shutdown(client.ssl()) == 0);
-  client.flush();
-  CHECK(receive(client.server(), 4) == "last");
-  CHECK(read_error(client.server()).code() == absl::StatusCode::kUnavailable);
-  CHECK(client.server().saw_end());
-  send(client.server(), "answer");
-  CHECK(client.receive() == "answer");
 }
 
 TEST_CASE("after the end of the outgoing direction the other one goes on", "[net][tls_layer]") {
@@ -183,24 +127,6 @@ TEST_CASE("after the end of the outgoing direction the other one goes on", "[net
     send(server, "answer");
     CHECK(receive(client, 6) == "answer");
   }
-}
-
-TEST_CASE("the other side may ask for a new key and pad records",
-          "[net][tls_layer]") {
-  RawClient client;
-  SECTION("a new key for both directions") {
-    REQUIRE(::SSL_key_update(client.ssl(), SSL_KEY_UPDATE_REQUESTED) == 1);
-    client.send("under a new key");
-    CHECK(receive(client.server(), 15) == "under a new key");
-  }
-  SECTION("padding") {
-    REQUIRE(::SSL_set_block_padding(client.ssl(), 1024) == 1);
-    client.send("padded");
-    CHECK(receive(client.server(), 6) == "padded");
-  }
-  CHECK_FALSE(client.server().has_buffered());
-  send(client.server(), "answer");
-  CHECK(client.receive() == "answer");
 }
 
 #else
