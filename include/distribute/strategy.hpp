@@ -53,7 +53,6 @@
 #include <distribute/ops/window.hpp>
 
 #include <distribute/replica/gpu_update.hpp>
-#include <distribute/replica/merge_call.hpp>
 #include <distribute/replica/nest.hpp>
 #include <distribute/replica/reduce_op.hpp>
 #include <distribute/replica/replica_context.hpp>

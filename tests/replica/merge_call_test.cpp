@@ -1,4 +1,4 @@
-#include <distribute/replica/merge_call.hpp>
+#include <distribute/replica/detail/merge_call.hpp>
 #include <distribute/replica/single_replica.hpp>
 #include <distribute/strategy/strategy.hpp>
 

@@ -5,6 +5,7 @@
 #include <distribute/checkpoint/checkpoint_options.hpp>
 #include <distribute/checkpoint/checkpoint_parts.hpp>
 #include <distribute/checkpoint/load_status.hpp>
+#include <distribute/checkpoint/worker_path.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -71,10 +72,12 @@ class Checkpoint {
 
  private:
   friend class CheckpointManager;
-  /// `around` as of checkpoint_internal::write_on_all_workers; it may run on another thread when
-  /// this object is gone.
-  using Around = std::function<void(const std::function<void()>& write)>;
-  void write_with(const std::string& prefix, const std::string& worker_directory, Around around,
+  /// What the chief does before the files of a checkpoint are written, and when all workers know
+  /// that they are complete. Either may run on another thread when this object is gone.
+  struct ChiefWork {
+    std::function<void()> prepare = {}, publish = {};
+  };
+  void write_with(const std::string& prefix, const WorkerSaveOptions& where, ChiefWork work,
                   const CheckpointOptions& options) const;
 
   Parts parts_;

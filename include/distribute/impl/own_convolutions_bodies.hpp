@@ -61,11 +61,12 @@
 #include <distribute/device/impl/cuda_transpose.ipp>
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/dtype.ipp>
-#include <distribute/device/impl/filter_book.ipp>
 #include <distribute/device/impl/grouped_image.ipp>
 #include <distribute/device/impl/host_arena.ipp>
+#include <distribute/device/impl/kernel_files.ipp>
 #include <distribute/device/impl/math_mode.ipp>
 #include <distribute/device/impl/own_convolutions.ipp>
 #include <distribute/device/impl/own_convolutions_stub.ipp>
 #include <distribute/device/impl/plain_product.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
+#include <distribute/device/impl/transposed_filter_cache.ipp>
