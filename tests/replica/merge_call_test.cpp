@@ -1,4 +1,4 @@
-#include <distribute/replica/detail/merge_call.hpp>
+#include <distribute/replica/replica_context.hpp>
 #include <distribute/replica/single_replica.hpp>
 #include <distribute/strategy/strategy.hpp>
 

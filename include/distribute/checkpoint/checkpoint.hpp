@@ -5,7 +5,6 @@
 #include <distribute/checkpoint/checkpoint_options.hpp>
 #include <distribute/checkpoint/checkpoint_parts.hpp>
 #include <distribute/checkpoint/load_status.hpp>
-#include <distribute/checkpoint/worker_path.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -21,6 +20,8 @@ class BackgroundJob;
 }
 
 namespace train {
+
+struct WorkerSaveOptions;
 
 /// Named objects that are saved together; they must outlive the checkpoint. One thread, outside
 /// strategy.run. With several workers it belongs to the strategy in whose scope it was made, else

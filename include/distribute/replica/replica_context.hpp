@@ -3,7 +3,7 @@
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
-#include <distribute/replica/detail/merge_call.hpp>
+#include <distribute/replica/detail/meeting.hpp>
 #include <distribute/replica/gpu_update.hpp>
 #include <distribute/replica/nest.hpp>
 #include <distribute/replica/reduce_op.hpp>
