@@ -185,7 +185,7 @@ TEST_CASE("sums of a convolution are not asked for where they are switched off",
   const auto sums = [&] {
     const Tensor y =
         distribute::ops_internal::conv2d_with_sums(x.to(gpu.gpu.device()), w.to(gpu.gpu.device()));
-    return TensorHints::of(y).channel_sums;
+    return distribute::TensorHints::of(y).channel_sums;
   };
   CHECK_FALSE(sums());
   const StatisticsOn on;
@@ -193,7 +193,7 @@ TEST_CASE("sums of a convolution are not asked for where they are switched off",
   REQUIRE(summed);
   CHECK(summed.to_vector().back() == 60);  // rows
   const Tensor on_cpu = distribute::ops_internal::conv2d_with_sums(x, w);
-  CHECK_FALSE(TensorHints::of(on_cpu).channel_sums);
+  CHECK_FALSE(distribute::TensorHints::of(on_cpu).channel_sums);
 }
 
 TEST_CASE("replicas add the sums of their convolutions", "[ops][gpu_convolution]") {

@@ -193,13 +193,14 @@ TEST_CASE("weights assigned between steps count", "[strategy][multi_worker]") {
 
 namespace {
 
-/// Steps of two optimizers over one variable, over two and again over one, in stretches and in turn.
-/// Gives the weights at the end.
+/// Steps of two optimizers over one variable, over two and again over one, in stretches and in
+/// turn. Gives the weights at the end.
 std::vector<float> train_in_turn(Strategy& strategy) {
   const auto scope = strategy.scope();
   const Variable a(fill({3, 37}, 0.5f), {.name = "a"}), b(fill({700, 30}, 0.25f), {.name = "b"});
   optim::SGD plain({.learning_rate = 0.1f}), moving({.learning_rate = 0.1f, .momentum = 0.9f});
-  const auto step = [&](optim::Optimizer& optimizer, const std::vector<Variable>& variables, int n) {
+  const auto step = [&](optim::Optimizer& optimizer, const std::vector<Variable>& variables,
+                        int n) {
     strategy.run([&] {
       const int replica = get_replica_context()->replica_id_in_sync_group();
       std::vector<Tensor> gradients;
