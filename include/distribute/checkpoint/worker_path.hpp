@@ -31,6 +31,8 @@ struct WorkerSaveOptions {  // options of WorkerSave
   std::string worker_directory = {};
   /// The path is the prefix of a checkpoint's files.
   bool is_checkpoint = false;
+  /// The ending of another file that belongs to the one at the path; empty: there is none.
+  std::string second_file = {};
   /// Whether undoing removes what is at the path; none: when nothing was there at the beginning.
   std::optional<bool> is_new = {};
 };

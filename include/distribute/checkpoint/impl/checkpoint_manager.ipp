@@ -246,7 +246,10 @@ DISTRIBUTE_INLINE std::optional<std::string> CheckpointManager::save(
   try {
     const auto work = std::make_shared<Work>(work_for(path, old));
     if (!options.enable_async) work->old.clear();  // below: when all workers know of the new one
-    checkpoint_.write_with(path, {options_.worker_directory, true, !names(before, path)},
+    checkpoint_.write_with(path,
+                           {.worker_directory = options_.worker_directory,
+                            .is_checkpoint = true,
+                            .is_new = !names(before, path)},
                            {[work] { work->prepare(); }, [work] { work->publish(); }}, options);
   } catch (...) {
     lists_ = before;

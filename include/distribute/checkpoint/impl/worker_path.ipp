@@ -93,6 +93,7 @@ struct WorkerSave::State {
   std::string path;       // where this worker writes
   std::string temporary;  // the directory to remove; empty on the chief
   bool is_checkpoint = false, is_new = true;
+  std::string second;                    // the ending of another file; empty: there is none
   StrategyExtended* extended = nullptr;  // null: of this process alone
   bool has_ended = false;                // all workers know how
   std::exception_ptr error = nullptr;    // of this worker's first part that failed
@@ -103,12 +104,14 @@ struct WorkerSave::State {
     if (extended) work.emplace(*extended);
   }
   void agree();
+  void remove_files() const;
   void undo() noexcept;
   void give_up() noexcept;
 };
 
 DISTRIBUTE_INLINE void WorkerSave::State::look_at_path(const WorkerSaveOptions& options) {
   is_checkpoint = options.is_checkpoint;
+  second = options.second_file;
   is_new = options.is_new ? *options.is_new
                           : !checkpoint_internal::is_there(is_checkpoint ? path + ".index" : path);
 }
@@ -130,6 +133,11 @@ DISTRIBUTE_INLINE void WorkerSave::State::agree() {
   has_ended = false;
 }
 
+DISTRIBUTE_INLINE void WorkerSave::State::remove_files() const {
+  throw_if_error(io::remove_recursively(path));
+  if (!second.empty()) throw_if_error(io::remove_recursively(path + second));
+}
+
 DISTRIBUTE_INLINE void WorkerSave::State::undo() noexcept {
   try {
     if (!temporary.empty())
@@ -137,7 +145,7 @@ DISTRIBUTE_INLINE void WorkerSave::State::undo() noexcept {
     else if (is_new && is_checkpoint)
       checkpoint_internal::remove_unless_named(path);
     else if (is_new)
-      throw_if_error(io::remove_recursively(path));
+      remove_files();
   } catch (const std::exception& failure) {
     log_warning("checkpoint", str_cat("what a failed save wrote at ", path,
                                       " was not removed: ", failure.what()));

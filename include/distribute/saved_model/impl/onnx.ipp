@@ -109,7 +109,7 @@ DISTRIBUTE_INLINE void export_onnx(const InferenceFunction& function, const std:
       trace_inference(function, {*options.input, options.input_name, options.output_name});
   const bool external = inference.constant_bytes() > options.external_data_above;
   const OnnxGraph graph = onnx_graph(inference);
-  train::WorkerSave saving(get_strategy(), file);
+  train::WorkerSave saving(get_strategy(), file, {.second_file = external ? ".data" : ""});
   saving.run([&] { write_onnx(graph, saving.path(), external); });
   saving.commit();
 }
