@@ -134,6 +134,11 @@ DISTRIBUTE_INLINE void WorkerSave::State::agree() {
 }
 
 DISTRIBUTE_INLINE void WorkerSave::State::remove_files() const {
+  using namespace checkpoint_internal;
+  if (is_checkpoint) {
+    if (is_there(path + ".index")) remove_unless_named(path);
+    return;
+  }
   throw_if_error(io::remove_recursively(path));
   if (!second.empty()) throw_if_error(io::remove_recursively(path + second));
 }
@@ -142,8 +147,6 @@ DISTRIBUTE_INLINE void WorkerSave::State::undo() noexcept {
   try {
     if (!temporary.empty())
       io::remove_recursively(temporary).IgnoreError();
-    else if (is_new && is_checkpoint)
-      checkpoint_internal::remove_unless_named(path);
     else if (is_new)
       remove_files();
   } catch (const std::exception& failure) {
