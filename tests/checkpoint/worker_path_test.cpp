@@ -2,7 +2,6 @@
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
-#include <distribute/checkpoint/worker_path.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
 #include <distribute/strategy/strategy.hpp>
 

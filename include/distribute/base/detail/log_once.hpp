@@ -2,7 +2,7 @@
 /// Log lines about a choice that is made again in every step.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/log_state.hpp>
+#include <distribute/base/logging.hpp>
 
 #include <string_view>
 

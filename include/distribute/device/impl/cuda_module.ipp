@@ -1,12 +1,12 @@
 #pragma once
 #if DISTRIBUTE_HAS_CUDA
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_module.hpp>
-#include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
+#include <distribute/device/detail/cuda_stream.hpp>
+#include <distribute/device/detail/kernel_arguments.hpp>
 #include <distribute/device/detail/kernel_files.hpp>
-#include <distribute/device/kernel_arguments.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/nn/convolution.hpp>
-#include <distribute/ops/conv2d.hpp>
+#include <distribute/ops/convolution.hpp>
 #include <distribute/ops/detail/summed_conv2d.hpp>
 
 namespace distribute::nn {

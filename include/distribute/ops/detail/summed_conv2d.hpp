@@ -2,7 +2,7 @@
 /// A convolution in front of a normalization, which takes sums over channels from it.
 
 #include <distribute/base/config.hpp>
-#include <distribute/ops/conv2d.hpp>
+#include <distribute/ops/convolution.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 namespace distribute::ops_internal {
