@@ -78,7 +78,6 @@
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/slicing.hpp>
 
-#include <distribute/replica/merge_call.hpp>
 #include <distribute/replica/nest.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/replica/values.hpp>

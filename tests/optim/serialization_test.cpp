@@ -54,8 +54,8 @@ class KernelCatcher : public ReplicaContext, public replica_internal::GradientRe
     return {values.begin(), values.end()};
   }
   Tensor all_gather(const Tensor& value, int) override { return value; }
-  void merge(const std::function<void(std::span<void* const>)>& fn, void* argument) override {
-    fn(std::span(&argument, 1));
+  void merge_untyped(const replica_internal::MeetingLead& lead, void* mine) override {
+    lead(std::span(&mine, 1));
   }
   void update(std::span<const VariableUpdate> updates, bool, const UpdateKernel& kernel) override {
     std::vector<std::vector<float>> local = arrays(updates), remote = local;

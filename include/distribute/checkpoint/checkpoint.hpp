@@ -91,6 +91,8 @@ class BackgroundJob;
 
 namespace train {
 
+struct WorkerSaveOptions;
+
 /// Named objects that are saved together; they must outlive the checkpoint. One thread, outside
 /// strategy.run. With several workers it belongs to the strategy in whose scope it was made, else
 /// to the current one: then every worker calls write, save and restore, the chief alone writes at
@@ -141,10 +143,12 @@ class Checkpoint {
 
  private:
   friend class CheckpointManager;
-  /// `around` as of checkpoint_internal::write_on_all_workers; it may run on another thread when
-  /// this object is gone.
-  using Around = std::function<void(const std::function<void()>& write)>;
-  void write_with(const std::string& prefix, const std::string& worker_directory, Around around,
+  /// What the chief does before the files of a checkpoint are written, and when all workers know
+  /// that they are complete. Either may run on another thread when this object is gone.
+  struct ChiefWork {
+    std::function<void()> prepare = {}, publish = {};
+  };
+  void write_with(const std::string& prefix, const WorkerSaveOptions& where, ChiefWork work,
                   const CheckpointOptions& options) const;
 
   Parts parts_;

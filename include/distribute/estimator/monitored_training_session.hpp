@@ -27,8 +27,8 @@ class Strategy;
 namespace train {
 
 /// For workers that do not step together: they share variables, the chief gives these their first
-/// values, and the others wait for that. Under a ParameterServerStrategy the servers keep the
-/// chief's word, and sessions need no other.
+/// values, and the others wait for that. Parameter servers store the chief's ready flag, so no
+/// SessionReadiness is needed under a ParameterServerStrategy.
 class SessionReadiness {
  public:
   virtual ~SessionReadiness() = default;

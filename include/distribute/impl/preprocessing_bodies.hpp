@@ -69,15 +69,16 @@
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
-#include <distribute/device/impl/filter_book.ipp>
 #include <distribute/device/impl/grouped_image.ipp>
 #include <distribute/device/impl/host_arena.ipp>
+#include <distribute/device/impl/kernel_files.ipp>
 #include <distribute/device/impl/math_mode.ipp>
 #include <distribute/device/impl/memory_growth.ipp>
 #include <distribute/device/impl/own_convolutions.ipp>
 #include <distribute/device/impl/placement.ipp>
 #include <distribute/device/impl/plain_product.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
+#include <distribute/device/impl/transposed_filter_cache.ipp>
 
 #include <distribute/net/impl/bytes.ipp>
 

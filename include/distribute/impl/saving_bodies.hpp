@@ -11,11 +11,13 @@
 #include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
 #include <distribute/base/impl/library_metrics.ipp>
+#include <distribute/base/impl/log_once.ipp>
 #include <distribute/base/impl/log_state.ipp>
 #include <distribute/base/impl/logging.ipp>
 #include <distribute/base/impl/memory_limit.ipp>
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
+#include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/process_stat.ipp>
 #include <distribute/base/impl/process_stats.ipp>
 #include <distribute/base/impl/run_queue.ipp>
@@ -69,15 +71,18 @@
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
-#include <distribute/device/impl/filter_book.ipp>
 #include <distribute/device/impl/grouped_image.ipp>
 #include <distribute/device/impl/host_arena.ipp>
+#include <distribute/device/impl/kernel_files.ipp>
 #include <distribute/device/impl/math_mode.ipp>
 #include <distribute/device/impl/memory_growth.ipp>
 #include <distribute/device/impl/own_convolutions.ipp>
 #include <distribute/device/impl/placement.ipp>
 #include <distribute/device/impl/plain_product.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
+#include <distribute/device/impl/transposed_filter_cache.ipp>
+
+#include <distribute/net/impl/bytes.ipp>
 
 #include <distribute/io/impl/atomic_file.ipp>
 #include <distribute/io/impl/crc32c.ipp>
@@ -247,24 +252,33 @@
 #include <distribute/strategy/impl/gradient_packs.ipp>
 #include <distribute/strategy/impl/nccl_all_reduce.ipp>
 #include <distribute/strategy/impl/one_device_strategy.ipp>
+#include <distribute/strategy/impl/partitioners.ipp>
 #include <distribute/strategy/impl/reduce_arguments.ipp>
 #include <distribute/strategy/impl/reduction.ipp>
 #include <distribute/strategy/impl/run_options.ipp>
 #include <distribute/strategy/impl/run_spans.ipp>
 #include <distribute/strategy/impl/scope.ipp>
+#include <distribute/strategy/impl/sharded_variable.ipp>
 #include <distribute/strategy/impl/strategy.ipp>
 #include <distribute/strategy/impl/strategy_extended.ipp>
 #include <distribute/strategy/impl/tensor_places.ipp>
 
+#include <distribute/checkpoint/impl/background_job.ipp>
 #include <distribute/checkpoint/impl/bundle_entry.ipp>
 #include <distribute/checkpoint/impl/bundle_merge.ipp>
 #include <distribute/checkpoint/impl/bundle_reader.ipp>
 #include <distribute/checkpoint/impl/bundle_table.ipp>
 #include <distribute/checkpoint/impl/bundle_writer.ipp>
+#include <distribute/checkpoint/impl/checkpoint.ipp>
+#include <distribute/checkpoint/impl/checkpoint_manager.ipp>
 #include <distribute/checkpoint/impl/checkpoint_state.ipp>
+#include <distribute/checkpoint/impl/directory_lock.ipp>
 #include <distribute/checkpoint/impl/flat_checkpoint.ipp>
+#include <distribute/checkpoint/impl/load_status.ipp>
 #include <distribute/checkpoint/impl/named_weights.ipp>
 #include <distribute/checkpoint/impl/object_graph.ipp>
+#include <distribute/checkpoint/impl/program_graph.ipp>
+#include <distribute/checkpoint/impl/restoration.ipp>
 #include <distribute/checkpoint/impl/tensor_slice.ipp>
 #include <distribute/checkpoint/impl/worker_path.ipp>
 

@@ -47,7 +47,7 @@ class Conv2D : public Module {
   /// Throws  InvalidArgumentError for filters < 1 or filters that groups do not divide.
   explicit Conv2D(Conv2DLayerOptions options);
   /// In front of a BatchNormalization, which in training then takes sums over channels from here
-  /// where the device sums while it convolves (nn::Conv2DOptions::sums_channels).
+  /// where the device sums while it convolves.
   Tensor before_norm(const Tensor& x, CallOptions options = {});
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }

@@ -34,9 +34,6 @@ struct Conv2DOptions {  // of conv2d()
   std::array<int64_t, 4> explicit_paddings{};  // top, bottom, left, right
   std::array<int64_t, 2> dilations{1, 1};
   int64_t groups = 1;
-  /// A normalization follows: without bias and epilogue the result has channel_sums() where the
-  /// backend sums while it computes.
-  bool sums_channels = false;
 };
 
 /// epilogue(convolution + bias); `bias` [out_channels] may be none.

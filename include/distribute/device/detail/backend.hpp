@@ -28,7 +28,7 @@ class Backend {
   /// y = epilogue(x * w + bias); `bias` null for none.
   virtual Array conv2d(const Conv2DShape& shape, const Array& x, const Array& w, const Array* bias,
                        Epilogue epilogue) = 0;
-  /// y = x * w, and where the backend sums while it computes, what Tensor::channel_sums() has;
+  /// y = x * w, and where the backend sums while it computes, what TensorHints::channel_sums has;
   /// else `sums` stays as it is.
   DISTRIBUTE_INLINE virtual Array conv2d_with_sums(const Conv2DShape& shape, const Array& x,
                                                    const Array& w, Array& sums);

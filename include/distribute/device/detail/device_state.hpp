@@ -26,7 +26,7 @@ struct DeviceState {
   /// Kernels of cuDNN are chosen by measuring them once for each shape.
   bool cudnn_autotune = env_switch("TF_CUDNN_USE_AUTOTUNE");
   /// cuDNN's convolutions in 16 bits sum for the normalization behind them, where that is asked for
-  /// (nn::Conv2DOptions::sums_channels). Such kernels are compiled for each shape.
+  /// (ops_internal::conv2d_with_sums). Such kernels are compiled for each shape.
   bool cudnn_statistics = env_switch("DISTRIBUTE_CUDNN_STATISTICS", false);
   Backend* cpu_backend = nullptr;  // null: the fastest built in (device/backend)
 };

@@ -6,7 +6,7 @@
 #include <distribute/device/detail/cuda_staging.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
 #include <distribute/device/detail/cuda_stream.hpp>
-#include <distribute/device/detail/filter_book.hpp>
+#include <distribute/device/detail/transposed_filter_cache.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -193,7 +193,7 @@ DISTRIBUTE_INLINE MemoryInfo gpu_memory_info(Device device) {
 }
 
 DISTRIBUTE_INLINE void gpu_release_cached(Device device) {
-  filter_book(device).end_pass();
+  transposed_filter_cache(device).end_pass();
   GpuLane& lane = gpu_lane(device);
   const GpuGuard guard(device);
   std::lock_guard lock(lane.mutex);

@@ -39,7 +39,7 @@ DISTRIBUTE_INLINE void Metric::build_once(const std::function<void()>& make) {
     building_->done.store(true, std::memory_order_release);
   };
   if (ReplicaContext* replica = get_replica_context())
-    replica->merge([&](std::span<void* const>) { build(); }, nullptr);
+    replica->merge(build);
   else
     build();
 }

@@ -124,7 +124,7 @@ DISTRIBUTE_INLINE void Module::ensure_built_for(std::span<const Shape> inputs) {
   if (state_->built.load(std::memory_order_acquire)) return;
   // Layers are built once every replica has come here, so all of them take this branch.
   if (ReplicaContext* replica = get_replica_context())
-    replica->merge([&](std::span<void* const>) { build_once(inputs); }, nullptr);
+    replica->merge([&] { build_once(inputs); });
   else
     build_once(inputs);
 }

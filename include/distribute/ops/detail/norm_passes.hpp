@@ -16,7 +16,7 @@ namespace distribute::ops_internal {
 class NormPasses {
  public:
   virtual ~NormPasses() = default;
-  /// As Tensor::channel_sums().
+  /// As TensorHints::channel_sums.
   virtual Tensor sums() = 0;
   /// mean and variance are float32 [channels].
   virtual nn::FusedBatchNorm normalize(const Tensor& totals) = 0;

@@ -9,6 +9,7 @@
 #include <distribute/ops/detail/gpu_norm_vectors.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -22,7 +23,10 @@ class GpuNormPasses : public NormPasses {
   explicit GpuNormPasses(const NormPassesInputs& in)
       : in_(in), residual_(std::exchange(in_.residual, Tensor())), has_residual_(residual_) {}
 
-  Tensor sums() final { return rows() > 0 && in_.x.channel_sums() ? in_.x.channel_sums() : sum(); }
+  Tensor sums() final {
+    const Tensor& known = TensorHints::of(in_.x).channel_sums;
+    return rows() > 0 && known ? known : sum();
+  }
 
   nn::FusedBatchNorm normalize(const Tensor& totals) final {
     totals_ = totals;

@@ -20,11 +20,11 @@ class SingleReplicaContext : public ReplicaContext {
     return {values.begin(), values.end()};
   }
   Tensor all_gather(const Tensor& value, int) override { return value; }
-  DISTRIBUTE_INLINE void merge(const std::function<void(std::span<void* const>)>& fn,
-                               void* argument) override;
 
  private:
   replica_internal::GradientReducer& gradient_reducer() override { return reducer_; }
+  DISTRIBUTE_INLINE void merge_untyped(const replica_internal::MeetingLead& lead,
+                                       void* mine) override;
 
   Strategy* strategy_;
   replica_internal::SingleReducer reducer_;

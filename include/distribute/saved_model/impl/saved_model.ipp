@@ -222,10 +222,9 @@ DISTRIBUTE_INLINE void save(const InferenceFunction& function, const std::string
   GraphDef def = encode_graph_def(graph, options.weights);
   saved_model_internal::SavedModelContents contents{encode_saved_model(graph, def, options),
                                                     std::move(def.saved), options.assets_extra};
-  checkpoint_internal::write_on_all_workers(
-      get_strategy(), saved_model_internal::without_last_slashes(path), "",
-      [&](const std::string& place) { saved_model_internal::write_saved_model(contents, place); },
-      [](const auto& write) { write(); });
+  train::WorkerSave saving(get_strategy(), saved_model_internal::without_last_slashes(path));
+  saving.run([&] { saved_model_internal::write_saved_model(contents, saving.path()); });
+  saving.commit();
 }
 
 DISTRIBUTE_INLINE void save(nn::Module& module, const std::string& path,

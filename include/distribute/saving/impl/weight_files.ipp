@@ -215,10 +215,9 @@ DISTRIBUTE_INLINE void find_by_name(const saving::safetensors::Tensors& file,
 }
 
 DISTRIBUTE_INLINE void write_on_chief(const std::string& path, const std::string& bytes) {
-  checkpoint_internal::write_on_all_workers(
-      get_strategy(), path, "",
-      [&](const std::string& place) { throw_if_error(io::write_file_atomically(place, bytes)); },
-      [](const auto& write) { write(); });
+  train::WorkerSave save(get_strategy(), path);
+  save.run([&] { throw_if_error(io::write_file_atomically(save.path(), bytes)); });
+  save.commit();
 }
 
 }  // namespace distribute::saving_internal

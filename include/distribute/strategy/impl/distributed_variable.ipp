@@ -272,18 +272,15 @@ DISTRIBUTE_INLINE void DistributedVariable::write_all(Write write, const Tensor&
 
 DISTRIBUTE_INLINE void DistributedVariable::write_aggregated(Write write, ReplicaContext& replica,
                                                              const Tensor& value) {
-  Tensor mine = value;
-  replica.merge(
-      [&](std::span<void* const> all) {
-        std::vector<Tensor> values;
-        for (void* one : all) values.push_back(*static_cast<const Tensor*>(one));
-        write_all(write, strategy_internal::aggregate_values(
-                             options(), std::move(values), [&](ReduceOp op, auto differing) {
-                               for (Tensor& one : differing) one = brought_home(one);
-                               return reduce_replicas("assign", op, std::move(differing));
-                             }));
-      },
-      &mine);
+  replica.merge(value, [&](replica_internal::Meeting<const Tensor> all) {
+    std::vector<Tensor> values;
+    all.for_each([&](const Tensor& one) { values.push_back(one); });
+    write_all(write, strategy_internal::aggregate_values(
+                         options(), std::move(values), [&](ReduceOp op, auto differing) {
+                           for (Tensor& one : differing) one = brought_home(one);
+                           return reduce_replicas("assign", op, std::move(differing));
+                         }));
+  });
 }
 
 DISTRIBUTE_INLINE void MirroredVariable::write_in_replica(Write write, ReplicaContext& replica,

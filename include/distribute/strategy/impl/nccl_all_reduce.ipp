@@ -17,8 +17,6 @@ namespace distribute {
 
 namespace strategy_internal {
 
-void check_inputs(const char* what, std::span<const Tensor> inputs);  // reduction.ipp
-
 inline constexpr double kNcclTimeoutSeconds = 300;
 
 /// True when NCCL can serve these values: dense, each on a GPU that no other shares.

@@ -1,5 +1,5 @@
 // Which filters one launch turns, who may take them, and when what waits is dropped.
-#include <distribute/device/detail/filter_book.hpp>
+#include <distribute/device/detail/transposed_filter_cache.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/device/detail/cuda_graph.hpp>
@@ -22,8 +22,8 @@
 #include <vector>
 
 using namespace distribute;
-using device_internal::filter_book;
 using device_internal::FilterMatrix;
+using device_internal::transposed_filter_cache;
 using distribute::testing::FakeCuda;
 
 namespace {
@@ -43,7 +43,7 @@ struct Filters {
     for (size_t i = 0; i < count; ++i) all.push_back(make_array(24, kGpu));
   }
   Array ask(size_t i, DType dtype = DType::BFloat16, int64_t rows = 3) {
-    return filter_book(kGpu).turned({all[i], dtype, rows, 6 / rows}, turn);
+    return transposed_filter_cache(kGpu).transposed({all[i], dtype, rows, 6 / rows}, turn);
   }
   void pass() {
     for (size_t i = 0; i < all.size(); ++i) ask(i);
@@ -60,7 +60,8 @@ Launches taken() { return std::exchange(launches, {}); }
 
 }  // namespace
 
-TEST_CASE("filters of the last pass are turned by one launch", "[device][filter_book]") {
+TEST_CASE("filters of the last pass are turned by one launch",
+          "[device][transposed_filter_cache]") {
   Filters filters;
   filters.pass();
   CHECK(taken() == Launches{1, 1, 1});
@@ -68,13 +69,13 @@ TEST_CASE("filters of the last pass are turned by one launch", "[device][filter_
     filters.pass();
     CHECK(taken() == Launches{3});
   }
-  filter_book(kGpu).end_pass();
+  transposed_filter_cache(kGpu).end_pass();
   filters.pass();
   CHECK(taken() == Launches{3});
   CHECK(filters.holders(1) == 1);
 }
 
-TEST_CASE("a pass may begin with any filter and leave some", "[device][filter_book]") {
+TEST_CASE("a pass may begin with any filter and leave some", "[device][transposed_filter_cache]") {
   Filters filters;
   filters.pass(), taken();
   filters.ask(1);
@@ -84,13 +85,13 @@ TEST_CASE("a pass may begin with any filter and leave some", "[device][filter_bo
   CHECK(taken() == Launches{1, 1});
   filters.ask(0);
   CHECK(taken().empty());
-  filter_book(kGpu).end_pass();
+  transposed_filter_cache(kGpu).end_pass();
   filters.ask(0);
   CHECK(taken() == Launches{3});
 }
 
 TEST_CASE("filters that wait are held, so that no writer writes in place",
-          "[device][filter_book]") {
+          "[device][transposed_filter_cache]") {
   Filters filters;
   filters.pass(), taken();
   filters.ask(0);
@@ -98,11 +99,12 @@ TEST_CASE("filters that wait are held, so that no writer writes in place",
   CHECK(filters.holders(2) == 2);
   filters.ask(2);
   CHECK(filters.holders(2) == 1);
-  filter_book(kGpu).end_pass();
+  transposed_filter_cache(kGpu).end_pass();
   CHECK(filters.holders(1) == 1);
 }
 
-TEST_CASE("memory of what waits is given back with the cache's", "[device][filter_book]") {
+TEST_CASE("memory of what waits is given back with the cache's",
+          "[device][transposed_filter_cache]") {
   Filters filters;
   filters.pass(), taken();
   filters.ask(0);
@@ -112,7 +114,7 @@ TEST_CASE("memory of what waits is given back with the cache's", "[device][filte
 }
 
 TEST_CASE("a filter that was replaced or is gone is turned by no other's launch",
-          "[device][filter_book]") {
+          "[device][transposed_filter_cache]") {
   Filters filters;
   filters.pass(), taken();
   filters.all[1] = make_array(24, kGpu);  // as an assignment does
@@ -124,19 +126,20 @@ TEST_CASE("a filter that was replaced or is gone is turned by no other's launch"
   CHECK(taken() == Launches{3, 1});
 }
 
-TEST_CASE("filters that two passes have not asked for are forgotten", "[device][filter_book]") {
+TEST_CASE("filters that two passes have not asked for are forgotten",
+          "[device][transposed_filter_cache]") {
   Filters filters;
   filters.pass(), taken();
   for (const Launches& wanted : {Launches{3}, Launches{3}, Launches{2}}) {
     filters.ask(0), filters.ask(1);
-    filter_book(kGpu).end_pass();
+    transposed_filter_cache(kGpu).end_pass();
     CHECK(taken() == wanted);
   }
   filters.pass();
   CHECK(taken() == Launches{2, 1});
 }
 
-TEST_CASE("one buffer in two shapes or types is two filters", "[device][filter_book]") {
+TEST_CASE("one buffer in two shapes or types is two filters", "[device][transposed_filter_cache]") {
   Filters filters(1);
   const auto ask_all = [&] {
     filters.ask(0);
@@ -154,7 +157,7 @@ TEST_CASE("one buffer in two shapes or types is two filters", "[device][filter_b
 }
 
 TEST_CASE("filters that come again and again do not hold the others for ever",
-          "[device][filter_book]") {
+          "[device][transposed_filter_cache]") {
   Filters filters;
   filters.pass(), taken();
   for (int i = 0; i < 200; ++i) filters.ask(0);
@@ -162,13 +165,13 @@ TEST_CASE("filters that come again and again do not hold the others for ever",
   for (size_t matrices : taken()) turned += matrices;
   CHECK(turned < 200 + 2 * 3 * 3);  // now and then all, in vain
   filters.all.push_back(make_array(24, kGpu));
-  filters.pass(), filter_book(kGpu).end_pass(), taken();
+  filters.pass(), transposed_filter_cache(kGpu).end_pass(), taken();
   filters.pass();
   CHECK(taken() == Launches{4});
 }
 
 TEST_CASE("a pass belongs to one thread and another one's filters are turned alone",
-          "[device][filter_book]") {
+          "[device][transposed_filter_cache]") {
   Filters filters;
   filters.pass(), taken();
   filters.ask(0);
@@ -181,7 +184,7 @@ TEST_CASE("a pass belongs to one thread and another one's filters are turned alo
 }
 
 TEST_CASE("filters on other streams than the computing one are turned alone",
-          "[device][filter_book]") {
+          "[device][transposed_filter_cache]") {
   Filters filters;
   filters.pass(), taken();
   const CudaStream other(kGpu);
@@ -191,7 +194,7 @@ TEST_CASE("filters on other streams than the computing one are turned alone",
 }
 
 TEST_CASE("nothing that waits crosses the begin, the end or a launch of a recording",
-          "[device][filter_book]") {
+          "[device][transposed_filter_cache]") {
   Filters filters;
   filters.pass(), taken();
   filters.ask(0);
@@ -211,14 +214,14 @@ TEST_CASE("nothing that waits crosses the begin, the end or a launch of a record
 }
 
 TEST_CASE("a graph keeps filters that its launch reads and its work has not asked for",
-          "[device][filter_book]") {
+          "[device][transposed_filter_cache]") {
   Filters filters;
   filters.pass(), taken();
   std::optional<CudaGraph> graph = CudaGraph::capture(kGpu, [&] {
     filters.ask(0);
-    filter_book(kGpu).end_pass();
+    transposed_filter_cache(kGpu).end_pass();
     CHECK(filters.holders(1) == 2);
-    filter_book(kGpu).let_go(filters.all[1]);  // it is a variable of the step
+    transposed_filter_cache(kGpu).let_go(filters.all[1]);  // it is a variable of the step
     CHECK(filters.holders(1) == 1);
   });
   CHECK(filters.holders(0) == 1);
@@ -229,7 +232,7 @@ TEST_CASE("a graph keeps filters that its launch reads and its work has not aske
   graph.reset();
 }
 
-TEST_CASE("a recording that fails leaves nothing that waits", "[device][filter_book]") {
+TEST_CASE("a recording that fails leaves nothing that waits", "[device][transposed_filter_cache]") {
   Filters filters;
   filters.pass(), taken();
   const auto fails = [&] {
@@ -243,7 +246,7 @@ TEST_CASE("a recording that fails leaves nothing that waits", "[device][filter_b
   CHECK(taken() == Launches{3});
 }
 
-TEST_CASE("a launch that fails leaves nothing that waits", "[device][filter_book]") {
+TEST_CASE("a launch that fails leaves nothing that waits", "[device][transposed_filter_cache]") {
   Filters filters;
   filters.pass(), taken();
   filters.gpu.fail_next("launch transpose_matrices", 719);
@@ -254,7 +257,7 @@ TEST_CASE("a launch that fails leaves nothing that waits", "[device][filter_book
 }
 
 TEST_CASE("whatever is asked for and written, each call gives the values of its moment",
-          "[device][filter_book]") {
+          "[device][transposed_filter_cache]") {
   const FakeCuda gpu;
   std::mt19937 random(5);
   const auto below = [&](unsigned end) { return random() % end; };
@@ -267,7 +270,7 @@ TEST_CASE("whatever is asked for and written, each call gives the values of its 
   };
   const auto ask = [&](size_t i) {
     const DType dtype = below(4) ? DType::Float32 : DType::BFloat16;
-    const Array turned = filter_book(kGpu).turned({all[i], dtype, 2, 3}, turn);
+    const Array turned = transposed_filter_cache(kGpu).transposed({all[i], dtype, 2, 3}, turn);
     if (dtype != DType::Float32) return;
     float got[6];
     copy_bytes(got, Device{}, turned.bytes(), kGpu, sizeof got);
@@ -279,7 +282,7 @@ TEST_CASE("whatever is asked for and written, each call gives the values of its 
     if (kind < 4)
       write(below(unsigned(all.size())));
     else if (kind == 4)
-      filter_book(kGpu).end_pass();
+      transposed_filter_cache(kGpu).end_pass();
     else if (kind == 5)
       for (size_t i = 0; i < all.size(); ++i) ask(i);
     else

@@ -24,22 +24,30 @@ struct FilterMatrix {
   DType dtype;
   int64_t rows, columns;
 };
-/// Turns such matrices of one GPU, each into an array of its own, by one launch.
-using TurnFilters = std::vector<Array>(std::span<const FilterMatrix> matrices);
+/// Transposes such matrices of one GPU, each into an array of its own, by one launch.
+using TransposeFilters = std::vector<Array>(std::span<const FilterMatrix> matrices);
 
-/// What the last passes on a GPU have asked for. When one of these filters is asked for again, all
-/// that are alive are turned by one launch; the following calls take theirs out.
+/// The filters that the last passes on a GPU have asked for. When one of them is asked for again,
+/// one launch transposes all that are alive, and the following calls take their results.
 ///
-/// What waits to be taken holds its filters' buffer, so those who write a value in place when they
-/// are its only holder write elsewhere, and the new buffer is not in the book. Those who write
-/// without looking (an update that has looked before, the launch of a graph) call end_pass()
-/// behind it. Thread-safe; a pass belongs to one thread and stream, others turn theirs alone.
-class FilterBook {
+/// Invariants, whenever the mutex is free:
+/// 1. An entry is ready exactly while it holds its filters' buffer; waiting_ counts these entries.
+///    A value whose buffer is held has two holders, so that an update in place copies it first.
+/// 2. What is ready was transposed in this pass, from values that nothing has written since. A
+///    function that writes without asking for holders (an update of a GPU, the launch of a graph)
+///    therefore calls end_pass() behind the write.
+/// 3. While entries wait, they belong to one thread and one stream (owner_). Any other thread or
+///    stream transposes its filters alone.
+/// 4. Entries are only used on the GPU's compute stream and on streams that are captured, as memory
+///    that is dropped there is not handed out before the work that reads it.
+/// 5. An entry that neither this pass nor the one before it has asked for is dropped by end().
+/// Thread-safe.
+class TransposedFilterCache {
  public:
-  explicit FilterBook(Device device) : device_(device) {}
+  explicit TransposedFilterCache(Device device) : device_(device) {}
 
   /// Filters [rows, columns] as [columns, rows].
-  Array turned(const FilterMatrix& filters, TurnFilters* turn);
+  Array transposed(const FilterMatrix& filters, TransposeFilters* transpose);
 
   /// Drops what waits, and forgets filters that neither the last pass nor the one before it has
   /// asked for. The next call begins a pass.
@@ -73,10 +81,10 @@ class FilterBook {
 
   // With the mutex held:
   std::optional<Array> take_ready(const FilterMatrix& filters, CudaStreamRef stream,
-                                  TurnFilters* turn);
+                                  TransposeFilters* transpose);
   Entry* find(const FilterMatrix& filters);
   bool has_place_for(CudaStreamRef stream) const;
-  void turn_all(TurnFilters* turn);
+  void transpose_all(TransposeFilters* transpose);
   Array take(Entry& entry);
   void end();
 
@@ -90,8 +98,8 @@ class FilterBook {
   std::map<CudaHandle, std::vector<std::shared_ptr<Buffer>>> captures_;  // what the graphs read
 };
 
-/// The one of a GPU.
-FilterBook& filter_book(Device device);
+/// The cache of a GPU.
+TransposedFilterCache& transposed_filter_cache(Device device);
 
 /// While it lives, a graph is captured on the stream.
 class [[nodiscard]] FilterCapture {
