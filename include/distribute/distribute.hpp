@@ -59,6 +59,7 @@
 #include <distribute/net/hmac.hpp>
 #include <distribute/net/job_token.hpp>
 #include <distribute/net/listener.hpp>
+#include <distribute/net/message.hpp>
 #include <distribute/net/resolve.hpp>
 #include <distribute/net/socket.hpp>
 #include <distribute/net/tls.hpp>

@@ -445,12 +445,14 @@ TEST_CASE("the sockets of a server have random names", "[parameter_server][clien
     parameter_server::ServerLink link(
         peer, task->dial(*peer, parameter_server::kLinkPurpose, "", soon()));
     parameter_server::ServerLink::Request request{.type = parameter_server::LinkRequest::Share};
-    request.head.text(host_identity());
+    request.request = net::encode_message(parameter_server::ShareRequest{host_identity()});
     const auto answer = link.send(std::move(request));
     parameter_server::ServerLink* const only = &link;
     parameter_server::ServerLink::drive(
         std::span(&only, 1), [&] { return answer->done; }, soon());
-    const std::string name(net::ByteReader(answer->head).text());
+    const std::string name =
+        value_or_throw(net::parse_message<parameter_server::ShareAnswer>(answer->answer, "share"))
+            .socket;
     REQUIRE_THAT(name, StartsWith(str_cat("distribute-ps-", ::getpid(), "-")));
     const uint64_t number = std::stoull(name.substr(name.rfind('-') + 1));
     numbers.insert(number);

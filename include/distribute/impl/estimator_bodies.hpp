@@ -90,6 +90,7 @@
 #include <distribute/net/impl/hmac_stub.ipp>
 #include <distribute/net/impl/job_token.ipp>
 #include <distribute/net/impl/listener.ipp>
+#include <distribute/net/impl/message.ipp>
 #include <distribute/net/impl/resolve.ipp>
 #include <distribute/net/impl/socket.ipp>
 #include <distribute/net/impl/tls.ipp>
@@ -302,16 +303,17 @@
 #include <distribute/rpc/impl/peer.ipp>
 #include <distribute/rpc/impl/peer_monitor.ipp>
 #include <distribute/rpc/impl/rpc_channel.ipp>
-#include <distribute/rpc/impl/rpc_message.ipp>
 #include <distribute/rpc/impl/rpc_server.ipp>
 #include <distribute/rpc/impl/standstill.ipp>
 #include <distribute/rpc/impl/tensor_codec.ipp>
+#include <distribute/rpc/impl/tensor_parts.ipp>
 
 #include <distribute/summary/impl/event.ipp>
 #include <distribute/summary/impl/file_writer.ipp>
 #include <distribute/summary/impl/png.ipp>
 #include <distribute/summary/impl/store_event_file.ipp>
 
+#include <distribute/parameter_server/impl/applied_updates.ipp>
 #include <distribute/parameter_server/impl/client.ipp>
 #include <distribute/parameter_server/impl/gradient_memory.ipp>
 #include <distribute/parameter_server/impl/gradient_push.ipp>
@@ -320,6 +322,9 @@
 #include <distribute/parameter_server/impl/server_lanes.ipp>
 #include <distribute/parameter_server/impl/server_link.ipp>
 #include <distribute/parameter_server/impl/shared_arena.ipp>
+#include <distribute/parameter_server/impl/staged_push.ipp>
+#include <distribute/parameter_server/impl/store.ipp>
+#include <distribute/parameter_server/impl/stored_variable.ipp>
 #include <distribute/parameter_server/impl/value_pull.ipp>
 
 #include <distribute/strategy/impl/agreeing_reducer.ipp>
@@ -406,6 +411,7 @@
 #include <distribute/coordinator/impl/remote_dataset.ipp>
 #include <distribute/coordinator/impl/remote_value.ipp>
 #include <distribute/coordinator/impl/rpc_worker_link.ipp>
+#include <distribute/coordinator/impl/wire_value.ipp>
 #include <distribute/coordinator/impl/worker_index.ipp>
 #include <distribute/coordinator/impl/worker_pool.ipp>
 #include <distribute/coordinator/impl/worker_service.ipp>

@@ -32,6 +32,7 @@
 #include <distribute/net/impl/hmac_stub.ipp>
 #include <distribute/net/impl/job_token.ipp>
 #include <distribute/net/impl/listener.ipp>
+#include <distribute/net/impl/message.ipp>
 #include <distribute/net/impl/resolve.ipp>
 #include <distribute/net/impl/socket.ipp>
 #include <distribute/net/impl/tls.ipp>

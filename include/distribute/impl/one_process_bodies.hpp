@@ -70,6 +70,8 @@
 #include <distribute/device/impl/plain_product.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
 
+#include <distribute/net/impl/message.ipp>
+
 #include <distribute/io/impl/atomic_file.ipp>
 #include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/data_type.ipp>

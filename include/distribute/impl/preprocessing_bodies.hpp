@@ -71,7 +71,7 @@
 #include <distribute/device/impl/plain_product.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
 
-#include <distribute/net/impl/bytes.ipp>
+#include <distribute/net/impl/message.ipp>
 
 #include <distribute/io/impl/atomic_file.ipp>
 #include <distribute/io/impl/file_system.ipp>

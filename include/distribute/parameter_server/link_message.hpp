@@ -4,13 +4,14 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/net/bytes.hpp>
+#include <distribute/net/message.hpp>
 #include <distribute/parameter_server/detail/push.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace distribute::parameter_server {
 
@@ -20,25 +21,25 @@ inline constexpr size_t kCallBytes = size_t{256} << 10;
 /// The longest head; what follows it is bounded by the variables it is for.
 inline constexpr uint64_t kMostHeadBytes = uint64_t{64} << 20;
 
-/// A head is a frame: number of bytes that follow it (uint64), then what each request needs.
+/// Each is a frame of this type with a LinkHead, whose `request` is the struct that is named here.
 enum class LinkRequest : uint16_t {
-  Share = 96,  // host, then descriptors through a Unix socket
-  Pull,        // variables and the versions that the client has
-  Assign,      // variable + values
-  AssignAdd,   // variable, origin + values -> new values
-  Fill,        // variable, number
-  ReadRows,    // variable, first row, rows -> values
-  WriteRows,   // variable, first row, rows + values
-  Gather,      // variable, rows + row numbers -> values
-  Push,        // origin, kernel, updates + gradients: staged, and applied at once when asked
-  Commit,      // number of a push that is staged
-  Drop,        // number of a push that is staged
-  Rounds,      // of synchronous training
+  Share = 96,  // ShareRequest -> ShareAnswer, then descriptors through a Unix socket
+  Pull,        // PullRequest -> list of PulledValue + values
+  Assign,      // VariableRequest + values
+  AssignAdd,   // AddRequest + values -> new values
+  Fill,        // FillRequest
+  ReadRows,    // RowsRequest -> values
+  WriteRows,   // RowsRequest + values
+  Gather,      // RowsRequest + row numbers -> values
+  Push,        // PushRequest + gradients -> StepAnswer when applied at once; otherwise staged
+  Commit,      // StagedRequest -> StepAnswer
+  Drop,        // StagedRequest
+  Rounds,      // list of SyncRound, of synchronous training
   Flush,       // nothing: everything before it is done
 };
 /// "push"; "unknown" for other numbers.
 const char* name_of(LinkRequest request);
-inline constexpr uint16_t kLinkAnswer = 128;  // status, error, then what each request gives
+inline constexpr uint16_t kLinkAnswer = 128;  // a frame of this type with a LinkAnswerHead
 
 /// Where bytes of a message are.
 enum class Where : uint8_t {
@@ -48,8 +49,166 @@ enum class Where : uint8_t {
   Arena,      // in the sender's shared memory
 };
 
-void write_origin(net::ByteWriter& head, const UpdateOrigin& origin);  // appends it to a message
-UpdateOrigin read_origin(net::ByteReader& head);                       // takes it from a message
+/// A block of the server's shared memory that the client has finished reading.
+struct ReleasedBlock {
+  int64_t variable = 0, offset = 0;
+  void fields(net::FieldVisitor& visit) {
+    visit("variable", variable);
+    visit("offset", offset);
+  }
+};
+
+struct LinkHead {      // of a request
+  uint64_t bytes = 0;  // that follow the head, beside the encoded members: values and gradients
+  std::vector<ReleasedBlock> released = {};
+  std::string_view request = {};
+
+  void fields(net::FieldVisitor& visit) {
+    visit("bytes", bytes);
+    visit("released", released);
+    visit.rest("request", request);
+  }
+};
+
+struct LinkAnswerHead {
+  uint64_t bytes = 0;  // that follow the head
+  StatusCode code = StatusCode::Ok;
+  std::string_view error = {};
+  std::string_view answer = {};  // what the request gives
+
+  void fields(net::FieldVisitor& visit) {
+    visit("bytes", bytes);
+    visit("code", code, StatusCode::Unauthenticated);
+    visit.view("error", error);
+    visit.rest("answer", answer);
+  }
+};
+
+struct ShareRequest {
+  std::string host = {};
+  void fields(net::FieldVisitor& visit) { visit("host", host); }
+};
+
+struct ShareAnswer {
+  std::string socket = {};  // empty: no memory is shared
+  void fields(net::FieldVisitor& visit) { visit("socket", socket); }
+};
+
+struct KnownVersion {  // of a value that the client has; 0: none
+  int64_t variable = 0;
+  uint64_t version = 0;
+  void fields(net::FieldVisitor& visit) {
+    visit("variable", variable);
+    visit("version", version);
+  }
+};
+
+struct PullRequest {
+  bool halve = false;  // float32 may travel as bfloat16
+  std::vector<KnownVersion> variables = {};
+  void fields(net::FieldVisitor& visit) {
+    visit("halve", halve);
+    visit("variables", variables);
+  }
+};
+
+struct PulledValue {  // in the order of the request
+  Where where = Where::Unchanged;
+  uint64_t version = 0;
+  int64_t offset = 0;  // in shared memory
+  void fields(net::FieldVisitor& visit) {
+    visit("where", where, Where::Arena);
+    visit("version", version);
+    visit("offset", offset);
+  }
+};
+
+struct VariableRequest {
+  int64_t variable = 0;
+  void fields(net::FieldVisitor& visit) { visit("variable", variable); }
+};
+
+struct AddRequest {
+  int64_t variable = 0;
+  UpdateOrigin origin = {};
+  void fields(net::FieldVisitor& visit) {
+    visit("variable", variable);
+    visit("origin", origin);
+  }
+};
+
+struct FillRequest {
+  int64_t variable = 0;
+  double number = 0;
+  void fields(net::FieldVisitor& visit) {
+    visit("variable", variable);
+    visit("number", number);
+  }
+};
+
+struct RowsRequest {
+  int64_t variable = 0;
+  int64_t begin = 0, rows = 0;
+  void fields(net::FieldVisitor& visit) {
+    visit("variable", variable);
+    visit("begin", begin);
+    visit("rows", rows);
+  }
+};
+
+/// One variable's part of a push.
+struct UpdateHead {
+  static constexpr uint64_t kMostSlots = 8;
+  uint32_t index = 0;  // in the whole push
+  int64_t variable = 0;
+  std::vector<int64_t> slots = {};
+  Where where = Where::Inline;
+  int64_t rows = -1;   // of a sparse gradient, whose row numbers come first; -1: dense
+  int64_t offset = 0;  // in shared memory
+
+  void fields(net::FieldVisitor& visit) {
+    visit("index", index);
+    visit("variable", variable);
+    visit("slots", slots, kMostSlots);
+    visit("where", where, Where::Arena);
+    visit("rows", rows);
+    visit("offset", offset);
+  }
+};
+
+struct PushRequest {
+  int64_t number = 0;   // of the client's pushes
+  bool commit = false;  // apply it at once
+  bool synchronous = false;
+  int64_t local_step = 0;
+  int64_t max_staleness = -1;
+  int64_t counter = -1;  // a variable of this server; -1: none
+  UpdateOrigin origin = {};
+  std::string kernel = {};
+  std::vector<UpdateHead> updates = {};
+
+  void fields(net::FieldVisitor& visit) {
+    visit("number", number);
+    visit("commit", commit);
+    visit("synchronous", synchronous);
+    visit("local_step", local_step);
+    visit("max_staleness", max_staleness);
+    visit("counter", counter);
+    visit("origin", origin);
+    visit("kernel", kernel);
+    visit("updates", updates);
+  }
+};
+
+struct StagedRequest {
+  int64_t number = 0;  // of a push that is staged
+  void fields(net::FieldVisitor& visit) { visit("number", number); }
+};
+
+struct StepAnswer {
+  int64_t step = 0;  // -1: the push was too old
+  void fields(net::FieldVisitor& visit) { visit("step", step); }
+};
 
 /// float32 to bfloat16 and back.
 void narrow(const float* from, uint16_t* to, int64_t count);

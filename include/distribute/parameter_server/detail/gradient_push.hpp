@@ -32,8 +32,7 @@ class GradientPush {
   using Places = std::vector<std::shared_ptr<GradientPlace>>;
   struct Part {  // of one push, for one lane
     ServerLink::Request request;
-    net::ByteWriter updates;
-    uint32_t count = 0;
+    std::vector<UpdateHead> updates;
     Places places;  // to be kept until all is applied
   };
   struct Flow {                      // what is still out on a lane
@@ -44,7 +43,8 @@ class GradientPush {
   void wait_for_room(int lane);
   std::map<int, Part> divide(const Push& push);
   void add_update(Part& part, const Push& push, size_t index);
-  void add_gradient(Part& part, const KnownVariable& variable, const Tensor& gradient);
+  void add_gradient(Part& part, UpdateHead& head, const KnownVariable& variable,
+                    const Tensor& gradient);
   void add_floats(Part& part, const Tensor& values);
   std::map<int, Answer> stage(const Push& push, std::map<int, Part> parts, bool commit);
   int64_t commit(const Push& push, const std::vector<int>& involved);

@@ -3,7 +3,6 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/monitoring.hpp>
-#include <distribute/net/bytes.hpp>
 #include <distribute/parameter_server/detail/applied_updates.hpp>
 #include <distribute/parameter_server/detail/link_stream.hpp>
 #include <distribute/parameter_server/detail/shared_arena.hpp>
@@ -19,7 +18,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace distribute::parameter_server {
 
@@ -54,17 +55,17 @@ class LinkSession {
 
   bool serve_one();
   void count(LinkRequest request);
-  void handle(LinkRequest request, net::ByteReader& head);
-  void release(net::ByteReader& head);
-  void share(net::ByteReader& head);
-  void pull(net::ByteReader& head);
-  void push(net::ByteReader& head);
-  void commit(net::ByteReader& head);
+  void handle(LinkRequest request, std::string_view body);
+  void release(const std::vector<ReleasedBlock>& blocks);
+  void share(const ShareRequest& request);
+  void pull(const PullRequest& request);
+  void push(const PushRequest& request);
+  void commit(const StagedRequest& request);
   void commit(StagedPush push, StoredVariable* counter, int64_t max_staleness);
   std::optional<int64_t> count_step(const StagedPush& push, StoredVariable& counter,
                                     int64_t max_staleness);
   size_t drop_repeated(StagedPush& push);
-  void apply_rounds(net::ByteReader& head);
+  void apply_rounds(const std::vector<SyncRound>& rounds);
 
   void send(const Outgoing& value);
 

@@ -2,6 +2,7 @@
 /// Gradients on their way to the servers.
 
 #include <distribute/base/config.hpp>
+#include <distribute/net/message.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
 #include <distribute/tensor/tensor.hpp>
 
@@ -39,6 +40,13 @@ struct UpdateOrigin {
            std::tie(other.session, other.function, other.number);
   }
   bool operator==(const UpdateOrigin& other) const { return (*this <=> other) == 0; }
+
+  void fields(net::FieldVisitor& visit) {
+    visit("session", session);
+    visit("function", function);
+    visit("number", number);
+    visit("settled", settled);
+  }
 };
 
 struct Push {

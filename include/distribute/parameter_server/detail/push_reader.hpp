@@ -2,7 +2,6 @@
 /// The gradients of a push as they come from the connection.
 
 #include <distribute/base/config.hpp>
-#include <distribute/net/bytes.hpp>
 #include <distribute/parameter_server/detail/link_stream.hpp>
 #include <distribute/parameter_server/detail/shared_arena.hpp>
 #include <distribute/parameter_server/detail/staged_push.hpp>
@@ -28,10 +27,10 @@ class PushReader {
 
   /// Adds one variable's update to the push.
   /// Throws  InvalidArgumentError when it fits no variable of the store.
-  void read_update(net::ByteReader& head);
+  void read_update(const UpdateHead& head);
 
  private:
-  void read_gradient(net::ByteReader& head, StoredUpdate& update);
+  void read_gradient(const UpdateHead& head, StoredUpdate& update);
   const float* borrow(int64_t offset, const StoredVariable& variable);
   void read_rows(int64_t rows, StoredUpdate& update);
   const float* receive_floats(int64_t count, Where where);

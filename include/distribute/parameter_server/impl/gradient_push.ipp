@@ -1,8 +1,10 @@
 #pragma once
 #include <distribute/base/copy_memory.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/net/bytes.hpp>
+#include <distribute/base/status.hpp>
 #include <distribute/parameter_server/detail/gradient_push.hpp>
+#include <distribute/parameter_server/detail/server_calls.hpp>
+#include <distribute/parameter_server/detail/staged_push.hpp>
 #include <distribute/parameter_server/link_message.hpp>
 
 #include <string_view>
@@ -51,12 +53,13 @@ DISTRIBUTE_INLINE void GradientPush::add_floats(Part& part, const Tensor& values
   part.request.keep.push_back(half);
 }
 
-DISTRIBUTE_INLINE void GradientPush::add_gradient(Part& part, const KnownVariable& variable,
+DISTRIBUTE_INLINE void GradientPush::add_gradient(Part& part, UpdateHead& head,
+                                                  const KnownVariable& variable,
                                                   const Tensor& gradient) {
-  const Where inline_where = bf16_on_wire_ ? Where::Halved : Where::Inline;
+  head.where = bf16_on_wire_ ? Where::Halved : Where::Inline;
   if (is_indexed_slices(gradient)) {
     const IndexedSlices slices = indexed_slices(gradient);
-    part.updates.number(uint8_t(inline_where)).number(slices.indices.num_elements());
+    head.rows = slices.indices.num_elements();
     part.request.bytes.push_back(std::as_bytes(slices.indices.data<int64_t>()));
     part.request.keep.push_back(std::make_shared<Tensor>(slices.indices));
     return add_floats(part, slices.values);
@@ -70,9 +73,9 @@ DISTRIBUTE_INLINE void GradientPush::add_gradient(Part& part, const KnownVariabl
     else
       copy_memory(to, gradient.array().bytes(), size_t(variable.bytes()));
   }
-  part.updates.number(uint8_t(place ? Where::Arena : inline_where)).number(int64_t{-1});
   if (!place) return add_floats(part, gradient);
-  part.updates.number(place->offset);
+  head.where = Where::Arena;
+  head.offset = place->offset;
   part.places.push_back(std::move(place));
 }
 
@@ -80,17 +83,17 @@ DISTRIBUTE_INLINE void GradientPush::add_update(Part& part, const Push& push, si
   const PushedGradient& update = push.updates[index];
   const KnownVariable& variable = variables_.at(update.variable);
   variable.check("push", update.gradient);
-  part.updates.number(uint32_t(index)).number(variable.handle).number(uint8_t(update.slots.size()));
+  UpdateHead head{.index = uint32_t(index), .variable = variable.handle};
   for (const VariableId id : update.slots) {
     const KnownVariable& slot = variables_.at(id);
     if (slot.server != variable.server)
       throw InvalidArgumentError(str_cat("push: slot '", slot.spec.key, "' is on ps ", slot.server,
                                          ", its variable '", variable.spec.key, "' on ps ",
                                          variable.server));
-    part.updates.number(slot.handle);
+    head.slots.push_back(slot.handle);
   }
-  ++part.count;
-  add_gradient(part, variable, update.gradient);
+  add_gradient(part, head, variable, update.gradient);
+  part.updates.push_back(std::move(head));
 }
 
 /// By lane.
@@ -108,17 +111,24 @@ DISTRIBUTE_INLINE std::map<int, GradientPush::Answer> GradientPush::stage(const 
   const int leader = push.counter >= 0 ? variables_.at(push.counter).lane : -1;
   std::map<int, Answer> answers;
   for (auto& [lane, part] : parts) {
-    net::ByteWriter& head = part.request.head;
-    head.number(pushes_).number(uint8_t(commit)).number(uint8_t(push.sync.has_value()));
-    head.number(push.sync ? push.sync->local_step : push.local_step);
-    head.number(lane == leader ? push.max_staleness : -1);
-    head.number(lane == leader ? variables_.at(push.counter).handle : -1);
-    write_origin(head, push.origin);
-    head.text(push.kernel).number(part.count).raw(part.updates.bytes());
     part.request.type = LinkRequest::Push;
+    part.request.request = net::encode_message(
+        PushRequest{.number = pushes_,
+                    .commit = commit,
+                    .synchronous = push.sync.has_value(),
+                    .local_step = push.sync ? push.sync->local_step : push.local_step,
+                    .max_staleness = lane == leader ? push.max_staleness : -1,
+                    .counter = lane == leader ? variables_.at(push.counter).handle : -1,
+                    .origin = push.origin,
+                    .kernel = push.kernel,
+                    .updates = std::move(part.updates)});
     answers[lane] = lanes_.request(lane, std::move(part.request));
   }
   return answers;
+}
+
+DISTRIBUTE_INLINE int64_t step_of(std::string_view answer) {
+  return value_or_throw(net::parse_message<StepAnswer>(answer, "push")).step;
 }
 
 /// All servers have everything: from here on it takes a few bytes to each. The counter's server
@@ -126,17 +136,13 @@ DISTRIBUTE_INLINE std::map<int, GradientPush::Answer> GradientPush::stage(const 
 DISTRIBUTE_INLINE int64_t GradientPush::commit(const Push& push, const std::vector<int>& involved) {
   const int leader = push.counter >= 0 ? variables_.at(push.counter).lane : -1;
   const auto send = [&](int lane, LinkRequest type) {
-    ServerLink::Request request{.type = type};
-    request.head.number(pushes_);
-    return lanes_.request(lane, std::move(request));
+    return lanes_.request(lane,
+                          {.type = type, .request = net::encode_message(StagedRequest{pushes_})});
   };
   Answer decision;
   if (leader >= 0) decision = send(leader, LinkRequest::Commit);
   int64_t step = 0;
-  const auto decide = [&] {
-    const std::string head = lanes_.finish(leader, decision);
-    step = net::ByteReader(head).number<int64_t>();
-  };
+  const auto decide = [&] { step = step_of(lanes_.finish(leader, decision)); };
   if (push.max_staleness >= 0) decide();
   for (const int lane : involved)
     if (lane != leader)
@@ -151,28 +157,23 @@ DISTRIBUTE_INLINE int64_t GradientPush::synchronize(const Push& push,
                                                     std::unique_lock<std::recursive_mutex>& lock) {
   const auto deadline = lanes_.soon();
   const int leader = variables_.at(push.counter).server;
-  net::ByteWriter request;
-  request.number(deadline.left().count())
-      .number(pushes_)
-      .number(variables_.at(push.counter).handle);
-  request.number(int32_t(push.sync->replicas_to_aggregate));
-  request.number(int32_t(push.sync->total_num_replicas));
-  request.number(int32_t(push.sync->num_init_tokens)).number(push.sync->local_step);
+  const SyncCall request{.nanoseconds = deadline.left().count(),
+                         .push = pushes_,
+                         .counter = variables_.at(push.counter).handle,
+                         .sync = *push.sync};
   lock.unlock();
-  const std::string token = lanes_.call(leader, "ps/sync", request.bytes(), deadline);
+  const std::string answer = lanes_.call(leader, "ps/sync", net::encode_message(request), deadline);
   lock.lock();
-  net::ByteReader reader(token);
-  const auto step = reader.number<int64_t>();
+  const auto token = value_or_throw(net::parse_message<SyncRounds::Token>(answer, "ps/sync"));
+  const std::string rounds = net::encode_message(token.rounds);
   std::vector<std::pair<int, Answer>> told;
   for (int server = 0; server < lanes_.num_servers(); ++server) {
     if (server == leader) continue;
-    ServerLink::Request rounds{.type = LinkRequest::Rounds};
-    rounds.head.raw(std::string_view(token).substr(sizeof(int64_t)));
     const int lane = lanes_.first_lane(server);
-    told.emplace_back(lane, lanes_.request(lane, std::move(rounds)));
+    told.emplace_back(lane, lanes_.request(lane, {.type = LinkRequest::Rounds, .request = rounds}));
   }
-  for (const auto& [lane, answer] : told) lanes_.finish(lane, answer);
-  return step;
+  for (const auto& [lane, told_answer] : told) lanes_.finish(lane, told_answer);
+  return token.step;
 }
 
 DISTRIBUTE_INLINE int64_t GradientPush::push(const Push& push,
@@ -192,8 +193,8 @@ DISTRIBUTE_INLINE int64_t GradientPush::push(const Push& push,
   const auto answers = stage(push, std::move(parts), at_once);
   int64_t step = 0;
   for (const auto& [lane, answer] : answers) {
-    const std::string head = lanes_.finish(lane, answer);
-    if (at_once) step = net::ByteReader(head).number<int64_t>();
+    const std::string given = lanes_.finish(lane, answer);
+    if (at_once) step = step_of(given);
   }
   if (push.sync) return synchronize(push, lock);
   if (!at_once) step = commit(push, involved);

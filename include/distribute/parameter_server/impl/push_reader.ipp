@@ -8,13 +8,11 @@
 
 namespace distribute::parameter_server {
 
-DISTRIBUTE_INLINE void PushReader::read_update(net::ByteReader& head) {
+DISTRIBUTE_INLINE void PushReader::read_update(const UpdateHead& head) {
   StoredUpdate update;
-  update.index = head.number<uint32_t>();
-  update.variable = &store_.at(head.number<int64_t>());
-  const auto slots = head.number<uint8_t>();
-  if (slots > 8) throw InvalidArgumentError("push: more than 8 slots");
-  for (int s = 0; s < slots; ++s) update.slots.push_back(&store_.at(head.number<int64_t>()));
+  update.index = head.index;
+  update.variable = &store_.at(head.variable);
+  for (const int64_t slot : head.slots) update.slots.push_back(&store_.at(slot));
   for (const StoredVariable* slot : update.slots)
     if (slot->shape() != update.variable->shape() || slot->dtype() != DType::Float32)
       throw InvalidArgumentError(str_cat("push: slot '", slot->key(), "' is ",
@@ -27,18 +25,16 @@ DISTRIBUTE_INLINE void PushReader::read_update(net::ByteReader& head) {
   push_.updates.push_back(std::move(update));
 }
 
-DISTRIBUTE_INLINE void PushReader::read_gradient(net::ByteReader& head, StoredUpdate& update) {
-  const auto where = Where(head.number<uint8_t>());
-  const auto rows = head.number<int64_t>();  // -1: dense
+DISTRIBUTE_INLINE void PushReader::read_gradient(const UpdateHead& head, StoredUpdate& update) {
   const StoredVariable& variable = *update.variable;
-  if (rows < 0 && where == Where::Arena) {
-    update.gradient = borrow(head.number<int64_t>(), variable);
+  if (head.rows < 0 && head.where == Where::Arena) {
+    update.gradient = borrow(head.offset, variable);
     return;
   }
-  if (rows >= 0) read_rows(rows, update);
+  if (head.rows >= 0) read_rows(head.rows, update);
   const int64_t width = variable.row_bytes() / int64_t(sizeof(float));
-  update.gradient =
-      receive_floats(rows < 0 ? variable.shape().num_elements() : rows * width, where);
+  update.gradient = receive_floats(
+      head.rows < 0 ? variable.shape().num_elements() : head.rows * width, head.where);
 }
 
 /// A gradient that lies in the memory of the client.
@@ -61,7 +57,7 @@ DISTRIBUTE_INLINE const float* PushReader::borrow(int64_t offset, const StoredVa
 DISTRIBUTE_INLINE void PushReader::read_rows(int64_t rows, StoredUpdate& update) {
   const StoredVariable& variable = *update.variable;
   update.sparse = true;
-  if (uint64_t(rows) * sizeof(int64_t) > stream_.unread())
+  if (uint64_t(rows) > stream_.unread() / sizeof(int64_t))
     throw InvalidArgumentError("push: bad rows");
   const auto numbers = std::make_shared<std::vector<int64_t>>(size_t(rows));
   stream_.receive(std::as_writable_bytes(std::span(*numbers)));
