@@ -1,11 +1,13 @@
 #pragma once
 /// Every message between tasks, for the fuzzer, the tests and docs/protocol.md.
-/// tools/check_protocol.py demands that each struct with `fields` is named here.
+/// tools/check_pages.py demands that each struct with `fields` is named here.
 
 #include <distribute/cluster/detail/control_message.hpp>
 #include <distribute/cluster/detail/elastic_message.hpp>
 #include <distribute/cluster/detail/progress_board.hpp>
 #include <distribute/collective/detail/engine_slots.hpp>
+#include <distribute/collective/detail/nccl_tasks.hpp>
+#include <distribute/collective/detail/worker_engine.hpp>
 #include <distribute/coordinator/detail/outcome.hpp>
 #include <distribute/coordinator/detail/worker_service.hpp>
 #include <distribute/coordinator/wire_value.hpp>
@@ -75,7 +77,7 @@ MessageKind message(const char* name, const char* purpose) {
 inline std::vector<MessageKind> handshake_messages() {
   using namespace distribute::net;
   return {message<FrameHeader>("FrameHeader", "stands before every message on a connection"),
-          message<HandshakeHello>("HandshakeHello", "client: who it is, what it wants"),
+          message<HandshakeHello>("HandshakeHello", "client: its TaskIdentity, what it wants"),
           message<HandshakeChallenge>("HandshakeChallenge", "server: random bytes"),
           message<HandshakeProof>("HandshakeProof", "client: HMAC over Hello and Challenge"),
           message<HandshakeWelcome>("HandshakeWelcome", "server: its own proof"),
@@ -90,7 +92,7 @@ inline std::vector<MessageKind> cluster_messages() {
       message<JoinedMembers>("list of JoinedMember", "value of a Start"),
       message<GatheredTexts>("list of texts", "value of the Reply to a Gather"),
       message<Changes>("list of ProgressChange", "value of an Echo: what is new on the board"),
-      message<MeetRequest>("MeetRequest", "worker: wants to take part in the next generation"),
+      message<MeetRequest>("MeetRequest", "worker: wants to take part; has its ElasticState"),
       message<MeetResult>("MeetResult", "the worker that gathers: who takes part"),
   };
 }
@@ -158,7 +160,10 @@ inline std::vector<MessageKind> collective_messages() {
   using namespace distribute::collective;
   return {message<MessageHeader>("MessageHeader",
                                  "before the contents between two ranks; has a Signature"),
-          message<EngineHead>("EngineHead", "the same with engines such as MPI and UCX")};
+          message<EngineHead>("EngineHead", "the same with engines such as MPI and UCX"),
+          message<EngineVerdict>("EngineVerdict", "gathered: whether a task has the engine"),
+          message<std::vector<EngineAddress>>("list of EngineAddress", "gathered: of its replicas"),
+          message<GpuReport>("GpuReport", "gathered: before GPUs meet over NCCL")};
 }
 
 /// In the order of the page.

@@ -95,6 +95,9 @@ TEST_CASE("parts that do not make a tensor are refused", "[rpc][tensor_codec]") 
     return std::string(
         net::parse_message<Shape>(net::encode_message(sizes), "shape").status().message());
   };
+  std::string nested("\x01\0\0\0", 4);  // slices whose values are slices, and so on
+  for (int i = 0; i < 2'000'000; ++i) nested += std::string("\x02\0\0", 3);
+  CHECK_THROWS_AS(decode_tensors(nested), InvalidArgumentError);
   CHECK(error_of_sizes({-1}) == "a damaged message (shape): has an impossible size");
   CHECK(error_of_sizes({1 << 30, 1 << 30}) == "a damaged message (shape): has an impossible size");
   CHECK(error_of_sizes(std::vector<int64_t>(Shape::kMaxRank + 1, 1)) ==
