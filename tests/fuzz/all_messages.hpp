@@ -76,32 +76,38 @@ MessageKind message(const char* name, const char* purpose) {
 
 inline std::vector<MessageKind> handshake_messages() {
   using namespace distribute::net;
-  return {message<FrameHeader>("FrameHeader", "stands before every message on a connection"),
-          message<HandshakeHello>("HandshakeHello", "client: its TaskIdentity, what it wants"),
-          message<HandshakeChallenge>("HandshakeChallenge", "server: random bytes"),
-          message<HandshakeProof>("HandshakeProof", "client: HMAC over Hello and Challenge"),
-          message<HandshakeWelcome>("HandshakeWelcome", "server: its own proof"),
-          message<HandshakeRefusal>("HandshakeRefusal", "server: instead of any of its messages")};
+  return {message<FrameHeader>("FrameHeader", "It stands before every message on a connection."),
+          message<HandshakeHello>("HandshakeHello",
+                                  "The client says who it is (TaskIdentity) and what it wants."),
+          message<HandshakeChallenge>("HandshakeChallenge", "The server sends random bytes."),
+          message<HandshakeProof>("HandshakeProof",
+                                  "The client sends an HMAC over Hello and Challenge."),
+          message<HandshakeWelcome>("HandshakeWelcome", "The server proves the same."),
+          message<HandshakeRefusal>("HandshakeRefusal",
+                                    "The server sends it instead of any of its messages.")};
 }
 
 inline std::vector<MessageKind> cluster_messages() {
   using namespace distribute::cluster_internal;
   using Changes = std::vector<ProgressChange>;
-  return {
-      message<ControlMessage>("ControlMessage", "all types; the frame's type says which it is"),
-      message<JoinedMembers>("list of JoinedMember", "value of a Start"),
-      message<GatheredTexts>("list of texts", "value of the Reply to a Gather"),
-      message<Changes>("list of ProgressChange", "value of an Echo: what is new on the board"),
-      message<MeetRequest>("MeetRequest", "worker: wants to take part; has its ElasticState"),
-      message<MeetResult>("MeetResult", "the worker that gathers: who takes part"),
-  };
+  return {message<ControlMessage>("ControlMessage",
+                                  "A task and its leader exchange it; the frame's type says which "
+                                  "of the ControlTypes it is."),
+          message<JoinedMembers>("list of JoinedMember", "A Start has it as its value."),
+          message<GatheredTexts>("list of texts", "The Reply to a Gather has it as its value."),
+          message<Changes>("list of ProgressChange",
+                           "An Echo has it as its value: what is new on the progress board."),
+          message<MeetRequest>("MeetRequest",
+                               "A worker wants to take part in the next generation and says which "
+                               "ElasticState it has; `detail` of its HandshakeHello."),
+          message<MeetResult>("MeetResult", "The worker that gathers says who takes part.")};
 }
 
 inline std::vector<MessageKind> rpc_messages() {
   using namespace distribute::rpc;
-  return {message<CallMessage>("CallMessage", "one call"),
-          message<AnswerMessage>("AnswerMessage", "its answer"),
-          message<TensorParts>("TensorParts", "a tensor inside of another message")};
+  return {message<CallMessage>("CallMessage", "A task calls a method of another one."),
+          message<AnswerMessage>("AnswerMessage", "The other task answers."),
+          message<TensorParts>("TensorParts", "A tensor travels so inside of another message.")};
 }
 
 inline std::vector<MessageKind> coordinator_messages() {
@@ -109,61 +115,81 @@ inline std::vector<MessageKind> coordinator_messages() {
   using distribute::PerReplica;
   using distribute::Tensor;
   using Values = std::vector<PerReplica<Tensor>>;
-  return {message<Greeting>("Greeting", "coordinator/hello"),
+  return {message<Greeting>("Greeting", "The coordinator calls `coordinator/hello` with it."),
           message<ClosureCall>("ClosureCall",
-                               "coordinator/run, coordinator/make, coordinator/release; "
-                               "an ArgumentBytes holds a value, or a Recipe"),
-          message<Recipe>("Recipe", "how a dataset or iterator is made: argument of make"),
-          message<Outcome>("Outcome", "the answer to these three"),
-          message<uint64_t>("number of a call", "coordinator/cancel: up to which"),
-          message<distribute::data::Batch>("Batch", "a value"),
-          message<Values>("list of PerReplica", "a value")};
+                               "The coordinator calls `coordinator/run`, `coordinator/make` and "
+                               "`coordinator/release` with it. An ArgumentBytes holds a value."),
+          message<Recipe>("Recipe",
+                          "The first argument of `coordinator/make`: how the dataset or iterator "
+                          "is made."),
+          message<Outcome>("Outcome", "The worker answers these three calls with it."),
+          message<uint64_t>("number of a call",
+                            "The coordinator calls `coordinator/cancel` with it: all calls up to "
+                            "this one are cancelled."),
+          message<distribute::data::Batch>("Batch", "A value of a function can be one."),
+          message<Values>("list of PerReplica", "A value of a function can be one.")};
 }
 
 inline std::vector<MessageKind> server_calls() {
   using namespace distribute::parameter_server;
-  return {message<PlaceCall>("PlaceCall", "ps/place"),
-          message<WaitCall>("WaitCall", "ps/find, ps/get"),
-          message<VariableCall>("VariableCall", "ps/create, ps/attach"),
-          message<CreatedAnswer>("CreatedAnswer", "answer to ps/create"),
-          message<int32_t>("handle", "ps/created; answer to ps/attach"),
-          message<SetCall>("SetCall", "ps/set"),
-          message<SyncCall>("SyncCall", "ps/sync"),
-          message<SyncRounds::Token>("SyncRounds::Token", "answer to ps/sync")};
+  return {message<PlaceCall>("PlaceCall", "`ps/place` takes it and gives a server's number."),
+          message<WaitCall>("WaitCall",
+                            "`ps/find` takes it and gives a server's number; `ps/get` takes it and "
+                            "gives a text."),
+          message<VariableCall>("VariableCall", "`ps/create` and `ps/attach` take it."),
+          message<CreatedAnswer>("CreatedAnswer", "`ps/create` gives it."),
+          message<int32_t>("handle", "`ps/attach` gives it, `ps/created` takes it."),
+          message<SetCall>("SetCall", "`ps/set` takes it."),
+          message<SyncCall>("SyncCall", "`ps/sync` takes it."),
+          message<SyncRounds::Token>("SyncRounds::Token", "`ps/sync` gives it.")};
 }
 
 inline std::vector<MessageKind> link_messages() {
   using namespace distribute::parameter_server;
-  return {message<LinkHead>("LinkHead", "before each request; has a list of ReleasedBlock"),
-          message<LinkAnswerHead>("LinkAnswerHead", "before each answer"),
-          message<ShareRequest>("ShareRequest", "asks for shared memory"),
-          message<ShareAnswer>("ShareAnswer", "where its descriptor is given out"),
-          message<PullRequest>("PullRequest", "has a list of KnownVersion"),
-          message<std::vector<PulledValue>>("list of PulledValue", "answer to a pull"),
-          message<VariableRequest>("VariableRequest", "assign"),
-          message<AddRequest>("AddRequest", "assign_add; has an UpdateOrigin"),
-          message<FillRequest>("FillRequest", "fill"),
-          message<RowsRequest>("RowsRequest", "read_rows, write_rows, gather"),
-          message<PushRequest>("PushRequest", "push; has a list of UpdateHead"),
-          message<StagedRequest>("StagedRequest", "commit, drop"),
-          message<StepAnswer>("StepAnswer", "answer to a push that is applied"),
-          message<std::vector<SyncRound>>("list of SyncRound", "rounds; has lists of PushId")};
+  return {
+      message<LinkHead>("LinkHead",
+                        "It stands before each request and has a list of ReleasedBlock."),
+      message<LinkAnswerHead>("LinkAnswerHead", "It stands before each answer."),
+      message<ShareRequest>("ShareRequest", "The client asks for shared memory."),
+      message<ShareAnswer>("ShareAnswer", "The server says where its descriptor is given out."),
+      message<PullRequest>("PullRequest",
+                           "The client asks for values; a KnownVersion says which it has."),
+      message<std::vector<PulledValue>>("list of PulledValue",
+                                        "The server says where each value is that was pulled."),
+      message<VariableRequest>("VariableRequest", "It is the request to assign a variable."),
+      message<AddRequest>("AddRequest", "It is the request of assign_add, with an UpdateOrigin."),
+      message<FillRequest>("FillRequest", "It is the request to fill a variable."),
+      message<RowsRequest>("RowsRequest",
+                           "It is the request to read, write or gather rows of a variable."),
+      message<PushRequest>("PushRequest",
+                           "It is the request to apply gradients; an UpdateHead says where each "
+                           "of them is."),
+      message<StagedRequest>("StagedRequest", "It is the request to commit or drop a push."),
+      message<StepAnswer>("StepAnswer", "The server answers a push that was applied."),
+      message<std::vector<SyncRound>>("list of SyncRound",
+                                      "It tells a server which pushes (PushId) make a step.")};
 }
 
 inline std::vector<MessageKind> horovod_messages() {
   using namespace distribute::horovod_internal;
-  return {message<std::vector<Request>>("list of Request", "rank: has Terms and an Arrangement"),
-          message<std::vector<Response>>("list of Response", "coordinator: has a list of Entry")};
+  return {message<std::vector<Request>>("list of Request",
+                                        "A rank is ready for operations, each with its Terms and "
+                                        "an Arrangement."),
+          message<std::vector<Response>>("list of Response",
+                                         "The coordinator says what to do next; an Entry is a "
+                                         "tensor of the operation.")};
 }
 
 inline std::vector<MessageKind> collective_messages() {
   using namespace distribute::collective;
   return {message<MessageHeader>("MessageHeader",
-                                 "before the contents between two ranks; has a Signature"),
-          message<EngineHead>("EngineHead", "the same with engines such as MPI and UCX"),
-          message<EngineVerdict>("EngineVerdict", "gathered: whether a task has the engine"),
-          message<std::vector<EngineAddress>>("list of EngineAddress", "gathered: of its replicas"),
-          message<GpuReport>("GpuReport", "gathered: before GPUs meet over NCCL")};
+                                 "It stands before the contents between two ranks, with the "
+                                 "Signature of the operation."),
+          message<EngineHead>("EngineHead", "The same with an engine such as MPI or UCX."),
+          message<EngineVerdict>("EngineVerdict", "A task says whether it has the engine."),
+          message<std::vector<EngineAddress>>("list of EngineAddress",
+                                              "A task says where the engine finds its replicas."),
+          message<GpuReport>("GpuReport", "A task says which GPUs it has for NCCL.")};
 }
 
 /// In the order of the page.

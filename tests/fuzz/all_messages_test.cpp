@@ -44,7 +44,7 @@ TEST_CASE("every message comes back as it was sent", "[fuzz][net][message]") {
   for_each_message([](const fuzz::MessageKind& kind) {
     INFO(kind.name);
     int made = 0;
-    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (uint64_t seed = 0; seed < 10 * kSeeds; ++seed) {
       const auto bytes = kind.generate(seed);
       if (!bytes) continue;
       ++made;

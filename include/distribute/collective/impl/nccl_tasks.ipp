@@ -6,7 +6,6 @@
 #include <distribute/device/cuda_device.hpp>
 
 #include <set>
-#include <sstream>
 
 namespace distribute::collective {
 

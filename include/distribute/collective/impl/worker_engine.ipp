@@ -9,7 +9,6 @@
 #include <distribute/net/hmac.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
