@@ -17,10 +17,7 @@ struct Part {
   std::string text;
 
   bool operator==(const Part&) const = default;
-  void fields(net::FieldVisitor& visit) {
-    visit("number", number);
-    visit("text", text, 4);
-  }
+  void fields(net::FieldVisitor& visit) { visit("number", number)("text", text, 4); }
 };
 
 struct Example {
@@ -36,24 +33,14 @@ struct Example {
 
   bool operator==(const Example&) const = default;
   void fields(net::FieldVisitor& visit) {
-    visit("flag", flag);
-    visit("color", color, Color::Green);
-    visit("small", small, 9);
-    visit("real", real);
-    visit("times", times);
-    visit("parts", parts, 3);
-    visit("numbers", numbers);
-    visit("maybe", maybe);
-    visit("flags", flags);
+    visit("flag", flag)("color", color, Color::Green)("small", small, 9)("real", real);
+    visit("times", times)("parts", parts, 3)("numbers", numbers)("maybe", maybe)("flags", flags);
   }
 };
 
 struct Open {
   std::string_view name, rest;
-  void fields(net::FieldVisitor& visit) {
-    visit.view("name", name, 8);
-    visit.rest("rest", rest);
-  }
+  void fields(net::FieldVisitor& visit) { visit.view("name", name, 8).rest("rest", rest); }
 };
 
 const Example kExample{true,

@@ -80,13 +80,9 @@ struct Signature {
 
   /// How it travels.
   void fields(net::FieldVisitor& visit) {
-    visit("sequence", sequence);
-    visit("counts_hash", counts_hash);
-    visit("count", count);
-    visit("kind", kind, Collective::Barrier);
-    visit("op", op, ReductionOp::Product);
-    visit("dtype", dtype, DType::Bool);
-    visit("peer", peer);
+    visit("sequence", sequence)("counts_hash", counts_hash)("count", count);
+    visit("kind", kind, Collective::Barrier)("op", op, ReductionOp::Product);
+    visit("dtype", dtype, DType::Bool)("peer", peer);
   }
 };
 Signature signature_of(const Operation& operation);

@@ -41,9 +41,7 @@ struct TaskIdentity {
   /// "worker 2".
   std::string name() const;
   void fields(FieldVisitor& visit) {
-    visit("type", type, kHandshakeNameBytes);
-    visit("index", index);
-    visit("incarnation", incarnation);
+    visit("type", type, kHandshakeNameBytes)("index", index)("incarnation", incarnation);
   }
 };
 
@@ -70,14 +68,10 @@ struct HandshakeHello {  // what both sides say first
   std::string nonce;
 
   void fields(FieldVisitor& visit) {
-    visit("client", client);
-    visit("server_type", server_type, kHandshakeNameBytes);
-    visit("server_index", server_index);
-    visit("purpose", purpose, kHandshakeNameBytes);
-    visit("detail", detail, kHandshakeNameBytes);
-    visit("job", job, kHandshakeNameBytes);
-    visit("secured", secured);
-    visit("nonce", nonce, kNonceBytes);
+    visit("client", client)("server_type", server_type, kHandshakeNameBytes);
+    visit("server_index", server_index)("purpose", purpose, kHandshakeNameBytes);
+    visit("detail", detail, kHandshakeNameBytes)("job", job, kHandshakeNameBytes);
+    visit("secured", secured)("nonce", nonce, kNonceBytes);
   }
 };
 
@@ -95,8 +89,7 @@ struct HandshakeWelcome {  // the server's proof
   uint64_t incarnation = 0;
   std::string proof;
   void fields(FieldVisitor& visit) {
-    visit("incarnation", incarnation);
-    visit("proof", proof, kNonceBytes);
+    visit("incarnation", incarnation)("proof", proof, kNonceBytes);
   }
 };
 
@@ -104,8 +97,7 @@ struct HandshakeRefusal {  // looks the same in all versions of the protocol
   StatusCode code = StatusCode::Unknown;
   std::string sentence;
   void fields(FieldVisitor& visit) {
-    visit("code", code, StatusCode::Unauthenticated);
-    visit("sentence", sentence, kHandshakeFrameBytes);
+    visit("code", code, StatusCode::Unauthenticated)("sentence", sentence, kHandshakeFrameBytes);
   }
 };
 

@@ -5,8 +5,7 @@
 ///     uint64_t session = 0;
 ///     std::string name;
 ///     void fields(net::FieldVisitor& visit) {
-///       visit("session", session);
-///       visit("name", name, 256);  // of at most 256 bytes
+///       visit("session", session)("name", name, 256);  // of at most 256 bytes
 ///     }
 ///   };
 ///   const std::string bytes = net::encode_message(Greeting{7, "a"});

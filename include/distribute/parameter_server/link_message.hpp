@@ -52,10 +52,7 @@ enum class Where : uint8_t {
 /// A block of the server's shared memory that the client has finished reading.
 struct ReleasedBlock {
   int64_t variable = 0, offset = 0;
-  void fields(net::FieldVisitor& visit) {
-    visit("variable", variable);
-    visit("offset", offset);
-  }
+  void fields(net::FieldVisitor& visit) { visit("variable", variable)("offset", offset); }
 };
 
 struct LinkHead {      // of a request
@@ -64,9 +61,7 @@ struct LinkHead {      // of a request
   std::string_view request = {};
 
   void fields(net::FieldVisitor& visit) {
-    visit("bytes", bytes);
-    visit("released", released);
-    visit.rest("request", request);
+    visit("bytes", bytes)("released", released).rest("request", request);
   }
 };
 
@@ -77,9 +72,7 @@ struct LinkAnswerHead {
   std::string_view answer = {};  // what the request gives
 
   void fields(net::FieldVisitor& visit) {
-    visit("bytes", bytes);
-    visit("code", code, StatusCode::Unauthenticated);
-    visit.view("error", error);
+    visit("bytes", bytes)("code", code, StatusCode::Unauthenticated).view("error", error);
     visit.rest("answer", answer);
   }
 };
@@ -97,19 +90,13 @@ struct ShareAnswer {
 struct KnownVersion {  // of a value that the client has; 0: none
   int64_t variable = 0;
   uint64_t version = 0;
-  void fields(net::FieldVisitor& visit) {
-    visit("variable", variable);
-    visit("version", version);
-  }
+  void fields(net::FieldVisitor& visit) { visit("variable", variable)("version", version); }
 };
 
 struct PullRequest {
   bool halve = false;  // float32 may travel as bfloat16
   std::vector<KnownVersion> variables = {};
-  void fields(net::FieldVisitor& visit) {
-    visit("halve", halve);
-    visit("variables", variables);
-  }
+  void fields(net::FieldVisitor& visit) { visit("halve", halve)("variables", variables); }
 };
 
 struct PulledValue {  // in the order of the request
@@ -117,9 +104,7 @@ struct PulledValue {  // in the order of the request
   uint64_t version = 0;
   int64_t offset = 0;  // in shared memory
   void fields(net::FieldVisitor& visit) {
-    visit("where", where, Where::Arena);
-    visit("version", version);
-    visit("offset", offset);
+    visit("where", where, Where::Arena)("version", version)("offset", offset);
   }
 };
 
@@ -131,28 +116,20 @@ struct VariableRequest {
 struct AddRequest {
   int64_t variable = 0;
   UpdateOrigin origin = {};
-  void fields(net::FieldVisitor& visit) {
-    visit("variable", variable);
-    visit("origin", origin);
-  }
+  void fields(net::FieldVisitor& visit) { visit("variable", variable)("origin", origin); }
 };
 
 struct FillRequest {
   int64_t variable = 0;
   double number = 0;
-  void fields(net::FieldVisitor& visit) {
-    visit("variable", variable);
-    visit("number", number);
-  }
+  void fields(net::FieldVisitor& visit) { visit("variable", variable)("number", number); }
 };
 
 struct RowsRequest {
   int64_t variable = 0;
   int64_t begin = 0, rows = 0;
   void fields(net::FieldVisitor& visit) {
-    visit("variable", variable);
-    visit("begin", begin);
-    visit("rows", rows);
+    visit("variable", variable)("begin", begin)("rows", rows);
   }
 };
 
@@ -167,12 +144,8 @@ struct UpdateHead {
   int64_t offset = 0;  // in shared memory
 
   void fields(net::FieldVisitor& visit) {
-    visit("index", index);
-    visit("variable", variable);
-    visit("slots", slots, kMostSlots);
-    visit("where", where, Where::Arena);
-    visit("rows", rows);
-    visit("offset", offset);
+    visit("index", index)("variable", variable)("slots", slots, kMostSlots);
+    visit("where", where, Where::Arena)("rows", rows)("offset", offset);
   }
 };
 
@@ -188,14 +161,8 @@ struct PushRequest {
   std::vector<UpdateHead> updates = {};
 
   void fields(net::FieldVisitor& visit) {
-    visit("number", number);
-    visit("commit", commit);
-    visit("synchronous", synchronous);
-    visit("local_step", local_step);
-    visit("max_staleness", max_staleness);
-    visit("counter", counter);
-    visit("origin", origin);
-    visit("kernel", kernel);
+    visit("number", number)("commit", commit)("synchronous", synchronous)("local_step", local_step);
+    visit("max_staleness", max_staleness)("counter", counter)("origin", origin)("kernel", kernel);
     visit("updates", updates);
   }
 };

@@ -39,11 +39,7 @@ struct ControlMessage {
 
   /// Without the type, which is the frame's.
   void fields(net::FieldVisitor& visit) {
-    visit("request", request);
-    visit("rank", rank);
-    visit("code", code);
-    visit("times", times);
-    visit("name", name);
+    visit("request", request)("rank", rank)("code", code)("times", times)("name", name);
     visit("value", value);
   }
   /// As bytes on the wire, with the frame's header.
@@ -60,9 +56,7 @@ struct JoinedMember {
   std::string host;  // equal for tasks that may share memory
 
   void fields(net::FieldVisitor& visit) {
-    visit("address", address);
-    visit("incarnation", incarnation);
-    visit("host", host);
+    visit("address", address)("incarnation", incarnation)("host", host);
   }
 };
 using JoinedMembers = std::vector<JoinedMember>;  // the value of a Start

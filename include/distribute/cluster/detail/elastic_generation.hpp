@@ -29,10 +29,7 @@ struct ElasticState {
 
   friend auto operator<=>(const ElasticState&, const ElasticState&) = default;
   /// How it travels.
-  void fields(net::FieldVisitor& visit) {
-    visit("generation", generation);
-    visit("step", step);
-  }
+  void fields(net::FieldVisitor& visit) { visit("generation", generation)("step", step); }
 };
 
 /// The members from one change to the next; the same on all of them but for tasks.rank.

@@ -35,10 +35,7 @@ struct MeetRequest {
   bool only_asks = false;  // who leads, and does not wait
 
   void fields(net::FieldVisitor& visit) {
-    visit("state", state);
-    visit("seen", seen);
-    visit("options", options);
-    visit("only_asks", only_asks);
+    visit("state", state)("seen", seen)("options", options)("only_asks", only_asks);
   }
 };
 
@@ -50,10 +47,7 @@ struct MeetResult {
   std::vector<bool> current;
 
   void fields(net::FieldVisitor& visit) {
-    visit("number", number);
-    visit("members", members);
-    visit("state", state);
-    visit("current", current);
+    visit("number", number)("members", members)("state", state)("current", current);
   }
 };
 /// Errors  InvalidArgument, also for indices that are not below `workers`.

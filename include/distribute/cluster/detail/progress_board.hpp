@@ -19,10 +19,7 @@ struct ProgressChange {
   uint32_t rank = 0;
   std::string text = {};
 
-  void fields(net::FieldVisitor& visit) {
-    visit("rank", rank);
-    visit("text", text, kProgressBytes);
-  }
+  void fields(net::FieldVisitor& visit) { visit("rank", rank)("text", text, kProgressBytes); }
 };
 
 /// The leader's copy is the source; the others get what has changed. Thread-compatible.

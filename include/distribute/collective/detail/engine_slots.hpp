@@ -19,10 +19,7 @@ struct EngineHead {
   MessageHeader header;
   std::array<char, 16> proof{};
 
-  void fields(net::FieldVisitor& visit) {
-    visit("header", header);
-    visit("proof", proof);
-  }
+  void fields(net::FieldVisitor& visit) { visit("header", header)("proof", proof); }
 };
 inline constexpr size_t kEngineHeadBytes = kMessageHeaderBytes + 16;
 

@@ -27,12 +27,8 @@ struct MessageHeader {
   uint64_t bytes = 0;  // that follow
 
   void fields(net::FieldVisitor& visit) {
-    visit("magic", magic);
-    visit("kind", kind, Kind::Failure);
-    visit("code", code, StatusCode::Unauthenticated);
-    visit("signature", signature);
-    visit("tag", tag);
-    visit("bytes", bytes, kMaxBytes);
+    visit("magic", magic)("kind", kind, Kind::Failure)("code", code, StatusCode::Unauthenticated);
+    visit("signature", signature)("tag", tag)("bytes", bytes, kMaxBytes);
   }
 };
 inline constexpr size_t kMessageHeaderBytes = 56;

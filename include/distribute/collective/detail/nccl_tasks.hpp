@@ -29,10 +29,7 @@ struct GpuReport {
   std::string problem = {};           // why it cannot take part; empty: it can
   std::vector<std::string> ids = {};  // of the bus, one for each GPU
 
-  void fields(net::FieldVisitor& visit) {
-    visit("problem", problem);
-    visit("ids", ids);
-  }
+  void fields(net::FieldVisitor& visit) { visit("problem", problem)("ids", ids); }
 };
 
 /// Why the job's GPUs, of which this task has `devices`, cannot be such a group: a task without

@@ -19,10 +19,7 @@ struct EngineVerdict {
   std::string text = {};  // its name, or what is wrong
 
   bool operator==(const EngineVerdict&) const = default;
-  void fields(net::FieldVisitor& visit) {
-    visit("usable", usable);
-    visit("text", text);
-  }
+  void fields(net::FieldVisitor& visit) { visit("usable", usable)("text", text); }
 };
 
 /// Where an engine finds a rank. A task sends a list of them.
@@ -30,10 +27,7 @@ struct EngineAddress {
   std::string address = {};
   std::string proof = {};  // that a task of this job says so; empty without a token
 
-  void fields(net::FieldVisitor& visit) {
-    visit("address", address);
-    visit("proof", proof);
-  }
+  void fields(net::FieldVisitor& visit) { visit("address", address)("proof", proof); }
 };
 
 /// Opens the engine that is wanted; null where none is. The first task logs which it is.

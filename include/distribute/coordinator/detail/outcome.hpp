@@ -26,8 +26,7 @@ struct Outcome {
   std::string text;
 
   void fields(net::FieldVisitor& visit) {
-    visit("kind", kind, OutcomeKind::ResourceLost);
-    visit("code", code, StatusCode::Unauthenticated);
+    visit("kind", kind, OutcomeKind::ResourceLost)("code", code, StatusCode::Unauthenticated);
     visit("text", text);
   }
   std::string encode() const { return net::encode_message(*this); }

@@ -63,10 +63,7 @@ struct ClosureCall {
   std::vector<ArgumentBytes> arguments = {};
 
   void fields(net::FieldVisitor& visit) {
-    visit("id", id);
-    visit("function", function);
-    visit("settled", settled);
-    visit("label", label);
+    visit("id", id)("function", function)("settled", settled)("label", label);
     visit("arguments", arguments);
   }
 };

@@ -40,11 +40,8 @@ struct Greeting {
   std::vector<std::string> registrations;
 
   void fields(net::FieldVisitor& visit) {
-    visit("session", session);
-    visit("generation", generation);
-    visit("worker", worker);
-    visit("num_workers", num_workers);
-    visit("registrations", registrations);
+    visit("session", session)("generation", generation)("worker", worker);
+    visit("num_workers", num_workers)("registrations", registrations);
   }
 };
 
@@ -56,9 +53,7 @@ struct Recipe {
   uint64_t serial = 0;  // tells the resources of one coordinator apart
 
   void fields(net::FieldVisitor& visit) {
-    visit("kind", kind, Kind::DistributedIterator);
-    visit("name", name);
-    visit("serial", serial);
+    visit("kind", kind, Kind::DistributedIterator)("name", name)("serial", serial);
   }
 };
 

@@ -38,13 +38,9 @@ struct Terms {
   bool operator==(const Terms&) const = default;
 
   void fields(net::FieldVisitor& visit) {
-    visit("kind", kind, Kind::RemoveProcessSet);
-    visit("op", op, hvd::Op::Product);
-    visit("dtype", dtype, DType::Bool);
-    visit("process_set", process_set);
-    visit("root", root);
-    visit("prescale", prescale);
-    visit("postscale", postscale);
+    visit("kind", kind, Kind::RemoveProcessSet)("op", op, hvd::Op::Product);
+    visit("dtype", dtype, DType::Bool)("process_set", process_set)("root", root);
+    visit("prescale", prescale)("postscale", postscale);
   }
 };
 
@@ -54,10 +50,7 @@ struct Arrangement {
   int64_t elements = 0;     // of such a block, padding included
   bool operator==(const Arrangement&) const = default;
 
-  void fields(net::FieldVisitor& visit) {
-    visit("layout", layout);
-    visit("elements", elements);
-  }
+  void fields(net::FieldVisitor& visit) { visit("layout", layout)("elements", elements); }
 };
 
 /// One rank is ready for the operation `name`.
@@ -73,13 +66,8 @@ struct Request {
   int32_t group_size = 0;
 
   void fields(net::FieldVisitor& visit) {
-    visit("terms", terms);
-    visit("name", name);
-    visit("shape", shape);
-    visit("splits", splits);
-    visit("arrangement", arrangement);
-    visit("group", group);
-    visit("group_size", group_size);
+    visit("terms", terms)("name", name)("shape", shape)("splits", splits);
+    visit("arrangement", arrangement)("group", group)("group_size", group_size);
   }
 };
 
@@ -98,10 +86,7 @@ struct Entry {
   Arrangement arrangement = {};
 
   void fields(net::FieldVisitor& visit) {
-    visit("name", name);
-    visit("shape", shape);
-    visit("sizes", sizes);
-    visit("arrangement", arrangement);
+    visit("name", name)("shape", shape)("sizes", sizes)("arrangement", arrangement);
   }
 };
 
@@ -118,12 +103,8 @@ struct Response {
   std::vector<int64_t> members = {};  // AddProcessSet
 
   void fields(net::FieldVisitor& visit) {
-    visit("terms", terms);
-    visit("entries", entries);
-    visit("code", code, StatusCode::Unauthenticated);
-    visit("message", message);
-    visit("number", number);
-    visit("members", members);
+    visit("terms", terms)("entries", entries)("code", code, StatusCode::Unauthenticated);
+    visit("message", message)("number", number)("members", members);
   }
 };
 

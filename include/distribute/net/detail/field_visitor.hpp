@@ -44,29 +44,30 @@ class FieldVisitor {
   FieldVisitor& operator=(const FieldVisitor&) = delete;
   DISTRIBUTE_INLINE virtual ~FieldVisitor();
 
-  /// Shows a member. `most` limits what may come: the bytes of a text, the items of a list or map,
-  /// the value of an unsigned number.
+  /// Shows a member, and gives the visitor for the next one. `most` limits what may come: the bytes
+  /// of a text, the items of a list or map, the value of an unsigned number.
   template <Field T>
-  void operator()(const char* name, T& value, uint64_t most = kNoLimit) {
+  FieldVisitor& operator()(const char* name, T& value, uint64_t most = kNoLimit) {
     const Name here{name, innermost_};
     innermost_ = &here;
     most_ = most;
     FieldsOf<T>::visit(*this, value);
     innermost_ = here.outer;
+    return *this;
   }
   /// An enumerator; `last` is the greatest one.
   template <typename E>
-  requires std::is_enum_v<E>
-  void operator()(const char* name, E& value, E last) {
+  requires std::is_enum_v<E> FieldVisitor& operator()(const char* name, E& value, E last) {
     using Bits = std::make_unsigned_t<std::underlying_type_t<E>>;
     auto bits = Bits(value);
     (*this)(name, bits, uint64_t(last));
     if (fills()) value = E(bits);
+    return *this;
   }
   /// A text that points into the message when it is parsed.
-  void view(const char* name, std::string_view& value, uint64_t most = kNoLimit);
+  FieldVisitor& view(const char* name, std::string_view& value, uint64_t most = kNoLimit);
   /// The same of all bytes that are left, without their length: the last member of its message.
-  void rest(const char* name, std::string_view& value);
+  FieldVisitor& rest(const char* name, std::string_view& value);
 
   /// Whether values come from the visitor, as from a parser; an encoder only reads them.
   virtual bool fills() const = 0;

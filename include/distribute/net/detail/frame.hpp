@@ -28,10 +28,7 @@ struct FrameHeader {
   uint64_t length = 0;
 
   void fields(FieldVisitor& visit) {
-    visit("magic", magic);
-    visit("version", version);
-    visit("type", type);
-    visit("length", length);
+    visit("magic", magic)("version", version)("type", type)("length", length);
   }
 };
 

@@ -9,19 +9,21 @@ namespace distribute::net {
 
 DISTRIBUTE_INLINE FieldVisitor::~FieldVisitor() = default;
 
-DISTRIBUTE_INLINE void FieldVisitor::view(const char* name, std::string_view& value,
-                                          uint64_t most) {
+DISTRIBUTE_INLINE FieldVisitor& FieldVisitor::view(const char* name, std::string_view& value,
+                                                   uint64_t most) {
   const Name here{name, innermost_};
   innermost_ = &here;
   text(value, most);
   innermost_ = here.outer;
+  return *this;
 }
 
-DISTRIBUTE_INLINE void FieldVisitor::rest(const char* name, std::string_view& value) {
+DISTRIBUTE_INLINE FieldVisitor& FieldVisitor::rest(const char* name, std::string_view& value) {
   const Name here{name, innermost_};
   innermost_ = &here;
   take_rest(value);
   innermost_ = here.outer;
+  return *this;
 }
 
 DISTRIBUTE_INLINE std::string FieldVisitor::path() const {

@@ -42,10 +42,7 @@ struct UpdateOrigin {
   bool operator==(const UpdateOrigin& other) const { return (*this <=> other) == 0; }
 
   void fields(net::FieldVisitor& visit) {
-    visit("session", session);
-    visit("function", function);
-    visit("number", number);
-    visit("settled", settled);
+    visit("session", session)("function", function)("number", number)("settled", settled);
   }
 };
 

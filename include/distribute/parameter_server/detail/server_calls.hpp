@@ -20,12 +20,8 @@ struct PlaceCall {  // ps/place, of server 0, gives the server's number
   Placement placement = Placement::RoundRobin;
 
   void fields(net::FieldVisitor& visit) {
-    visit("key", key);
-    visit("shape", shape);
-    visit("dtype", dtype, DType::Bool);
-    visit("server", server);
-    visit("colocate_with", colocate_with);
-    visit("placement", placement, Placement::GreedyBytes);
+    visit("key", key)("shape", shape)("dtype", dtype, DType::Bool)("server", server);
+    visit("colocate_with", colocate_with)("placement", placement, Placement::GreedyBytes);
   }
 };
 
@@ -36,10 +32,7 @@ struct VariableCall {       // ps/create gives CreatedAnswer, ps/attach the hand
   DType dtype = DType::Float32;
 
   void fields(net::FieldVisitor& visit) {
-    visit("nanoseconds", nanoseconds);
-    visit("key", key);
-    visit("shape", shape);
-    visit("dtype", dtype, DType::Bool);
+    visit("nanoseconds", nanoseconds)("key", key)("shape", shape)("dtype", dtype, DType::Bool);
   }
 };
 
@@ -47,29 +40,20 @@ struct CreatedAnswer {
   int32_t handle = 0;
   bool initialize = false;  // the caller writes the first value, then calls ps/created
 
-  void fields(net::FieldVisitor& visit) {
-    visit("handle", handle);
-    visit("initialize", initialize);
-  }
+  void fields(net::FieldVisitor& visit) { visit("handle", handle)("initialize", initialize); }
 };
 
 struct WaitCall {  // ps/find gives the server's number, ps/get the value
   int64_t nanoseconds = 0;
   std::string key = {};
 
-  void fields(net::FieldVisitor& visit) {
-    visit("nanoseconds", nanoseconds);
-    visit("key", key);
-  }
+  void fields(net::FieldVisitor& visit) { visit("nanoseconds", nanoseconds)("key", key); }
 };
 
 struct SetCall {  // ps/set
   std::string key = {}, value = {};
 
-  void fields(net::FieldVisitor& visit) {
-    visit("key", key);
-    visit("value", value);
-  }
+  void fields(net::FieldVisitor& visit) { visit("key", key)("value", value); }
 };
 
 struct SyncCall {  // ps/sync gives a SyncRounds::Token
@@ -79,12 +63,9 @@ struct SyncCall {  // ps/sync gives a SyncRounds::Token
   SyncOptions sync = {};
 
   void fields(net::FieldVisitor& visit) {
-    visit("nanoseconds", nanoseconds);
-    visit("push", push);
-    visit("counter", counter);
+    visit("nanoseconds", nanoseconds)("push", push)("counter", counter);
     visit("replicas_to_aggregate", sync.replicas_to_aggregate);
-    visit("total_num_replicas", sync.total_num_replicas);
-    visit("num_init_tokens", sync.num_init_tokens);
+    visit("total_num_replicas", sync.total_num_replicas)("num_init_tokens", sync.num_init_tokens);
     visit("local_step", sync.local_step);
   }
 };

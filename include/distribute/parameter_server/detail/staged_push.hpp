@@ -30,9 +30,7 @@ struct PushId {
   auto operator<=>(const PushId&) const = default;
 
   void fields(net::FieldVisitor& visit) {
-    visit("task", task);
-    visit("incarnation", incarnation);
-    visit("number", number);
+    visit("task", task)("incarnation", incarnation)("number", number);
   }
 };
 
@@ -55,11 +53,7 @@ struct SyncRound {
   int64_t step = 0;    // the counter's value after it
   std::vector<PushId> pushes = {};
 
-  void fields(net::FieldVisitor& visit) {
-    visit("number", number);
-    visit("step", step);
-    visit("pushes", pushes);
-  }
+  void fields(net::FieldVisitor& visit) { visit("number", number)("step", step)("pushes", pushes); }
 };
 
 /// Gathers the pushes of a server until the server of the counter has decided which of them make a
@@ -77,10 +71,7 @@ class SyncRounds {
     int64_t step = 0;
     std::vector<SyncRound> rounds = {};  // from the step of the gradient on
 
-    void fields(net::FieldVisitor& visit) {
-      visit("step", step);
-      visit("rounds", rounds);
-    }
+    void fields(net::FieldVisitor& visit) { visit("step", step)("rounds", rounds); }
   };
   /// On the counter's server: the push takes part in the step that is being gathered, or is dropped
   /// when it was computed for an earlier one; then waits for a token. Of a function that runs again

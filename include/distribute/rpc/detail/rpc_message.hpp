@@ -25,10 +25,7 @@ struct CallMessage {
   std::string_view body = {};
 
   void fields(net::FieldVisitor& visit) {
-    visit("id", id);
-    visit("nanoseconds", nanoseconds);
-    visit.view("method", method, 1024);
-    visit.rest("body", body);
+    visit("id", id)("nanoseconds", nanoseconds).view("method", method, 1024).rest("body", body);
   }
 };
 
@@ -39,10 +36,8 @@ struct AnswerMessage {
   std::string_view body = {};
 
   void fields(net::FieldVisitor& visit) {
-    visit("id", id);
-    visit("code", code, StatusCode::Unauthenticated);
-    visit.view("error", error, kRpcHeadBytes / 2);
-    visit.rest("body", body);
+    visit("id", id)("code", code, StatusCode::Unauthenticated);
+    visit.view("error", error, kRpcHeadBytes / 2).rest("body", body);
   }
 };
 

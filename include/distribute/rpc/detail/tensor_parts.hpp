@@ -23,12 +23,8 @@ struct TensorParts {
   std::vector<int64_t> indices = {};
 
   void fields(net::FieldVisitor& visit) {
-    visit("kind", kind, TensorKind::Sparse);
-    visit("dtype", dtype, DType::Bool);
-    visit("shape", shape);
-    visit.view("elements", elements);
-    visit("dense_shape", dense_shape);
-    visit("indices", indices);
+    visit("kind", kind, TensorKind::Sparse)("dtype", dtype, DType::Bool)("shape", shape);
+    visit.view("elements", elements)("dense_shape", dense_shape)("indices", indices);
   }
 };
 
