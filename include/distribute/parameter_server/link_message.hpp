@@ -4,8 +4,6 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/net/bytes.hpp>
-#include <distribute/parameter_server/detail/push.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +28,8 @@ enum class LinkRequest : uint16_t {
   ReadRows,    // variable, first row, rows -> values
   WriteRows,   // variable, first row, rows + values
   Gather,      // variable, rows + row numbers -> values
-  Push,        // origin, kernel, updates + gradients: staged, and applied at once when asked
+  Optimizer,   // what later pushes of this connection name
+  Push,        // numbers of a step, updates + gradients: staged, and applied at once when asked
   Commit,      // number of a push that is staged
   Drop,        // number of a push that is staged
   Rounds,      // of synchronous training
@@ -47,9 +46,6 @@ enum class Where : uint8_t {
   Halved,     // they follow the head as bfloat16
   Arena,      // in the sender's shared memory
 };
-
-void write_origin(net::ByteWriter& head, const UpdateOrigin& origin);  // appends it to a message
-UpdateOrigin read_origin(net::ByteReader& head);                       // takes it from a message
 
 /// float32 to bfloat16 and back.
 void narrow(const float* from, uint16_t* to, int64_t count);

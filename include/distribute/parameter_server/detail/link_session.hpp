@@ -21,6 +21,10 @@
 #include <string>
 #include <utility>
 
+namespace distribute::optim {
+class Optimizer;
+}
+
 namespace distribute::parameter_server {
 
 /// What the sessions of a server share.
@@ -58,6 +62,8 @@ class LinkSession {
   void release(net::ByteReader& head);
   void share(net::ByteReader& head);
   void pull(net::ByteReader& head);
+  void register_optimizer(net::ByteReader& head);
+  const optim::Optimizer& optimizer(uint32_t id) const;
   void push(net::ByteReader& head);
   void commit(net::ByteReader& head);
   void commit(StagedPush push, StoredVariable* counter, int64_t max_staleness);
@@ -80,7 +86,8 @@ class LinkSession {
   int on_lost_ = 0;
   std::shared_ptr<SharedArena> client_arena_;                  // null: none is shared
   std::multimap<std::pair<int64_t, int64_t>, Snapshot> lent_;  // by variable and offset
-  std::map<int64_t, Staged> staged_;                           // by the push's number
+  std::map<uint32_t, std::shared_ptr<const optim::Optimizer>> optimizers_;  // by their ids
+  std::map<int64_t, Staged> staged_;                                        // by the push's number
   std::map<LinkRequest, monitoring::CounterCell*> counted_;
 };
 

@@ -3,12 +3,12 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
+#include <distribute/replica/update_kernel.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <compare>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -39,10 +39,17 @@ struct UpdateOrigin {
            std::tie(other.session, other.function, other.number);
   }
   bool operator==(const UpdateOrigin& other) const { return (*this <=> other) == 0; }
+  template <typename Visitor>
+  void fields(Visitor& visit) {  // in the order in which they travel
+    visit("session", session);
+    visit("function", function);
+    visit("number", number);
+    visit("settled", settled);
+  }
 };
 
 struct Push {
-  std::string kernel;  // UpdateKernel::description(); update i is the kernel's update i
+  UpdateDescription kernel;  // update i is the kernel's update i
   std::vector<PushedGradient> updates = {};
   VariableId counter = -1;               // an int64 scalar that counts pushes; -1: none
   std::optional<SyncOptions> sync = {};  // needs a counter

@@ -4,6 +4,7 @@
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/parameter_server/detail/gradient_push.hpp>
 #include <distribute/parameter_server/detail/known_variables.hpp>
+#include <distribute/parameter_server/detail/link_fields.hpp>
 #include <distribute/parameter_server/detail/server_lanes.hpp>
 #include <distribute/parameter_server/detail/value_pull.hpp>
 #include <distribute/parameter_server/link_message.hpp>
@@ -196,8 +197,7 @@ DISTRIBUTE_INLINE Tensor Client::assign_add(Id id, const Tensor& delta,
   variable.check("assign_add", delta);
   Tensor result = Tensor::empty(variable.spec.shape, variable.spec.dtype, Device{});
   net::ByteWriter head;
-  head.number(variable.handle);
-  write_origin(head, origin);
+  head.number(variable.handle).raw(encode_fields(origin));
   impl_->send_values(id, LinkRequest::AssignAdd, std::move(head), delta, &result);
   return result;
 }

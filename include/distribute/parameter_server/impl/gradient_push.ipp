@@ -3,8 +3,9 @@
 #include <distribute/base/error.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/parameter_server/detail/gradient_push.hpp>
-#include <distribute/parameter_server/link_message.hpp>
+#include <distribute/parameter_server/detail/link_fields.hpp>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -31,8 +32,7 @@ DISTRIBUTE_INLINE void GradientPush::wait_for_room(int lane) {
 }
 
 DISTRIBUTE_INLINE void GradientPush::begin_flush(int lane, Places places) {
-  ServerLink::Request flush{.type = LinkRequest::Flush};
-  flush.finish = [places = std::move(places)] {};
+  ServerLink::Request flush{.type = LinkRequest::Flush, .keep = std::move(places)};
   flows_[size_t(lane)].under_way.push_back(lanes_.request(lane, std::move(flush)));
 }
 
@@ -51,28 +51,35 @@ DISTRIBUTE_INLINE void GradientPush::add_floats(Part& part, const Tensor& values
   part.request.keep.push_back(half);
 }
 
-DISTRIBUTE_INLINE void GradientPush::add_gradient(Part& part, const KnownVariable& variable,
+/// Where the server sees the gradient; it is copied there once unless it appeared there.
+DISTRIBUTE_INLINE std::shared_ptr<GradientPlace> GradientPush::place_of(
+    const KnownVariable& variable, const Tensor& gradient) {
+  GradientMemory& memory = lanes_.gradients(variable.server);
+  auto place = memory.place_of(gradient);
+  if (place || variable.bytes() < 4096 || !(place = memory.take(variable.bytes()))) return place;
+  std::byte* to = place->arena->at(place->offset);
+  if (gradient.layout())
+    gradient.layout()->to_row_major(gradient.array().bytes(), to);
+  else
+    copy_memory(to, gradient.array().bytes(), size_t(variable.bytes()));
+  return place;
+}
+
+DISTRIBUTE_INLINE void GradientPush::add_gradient(Part& part, UpdateMessage& update,
+                                                  const KnownVariable& variable,
                                                   const Tensor& gradient) {
-  const Where inline_where = bf16_on_wire_ ? Where::Halved : Where::Inline;
+  update.where = bf16_on_wire_ ? Where::Halved : Where::Inline;
   if (is_indexed_slices(gradient)) {
     const IndexedSlices slices = indexed_slices(gradient);
-    part.updates.number(uint8_t(inline_where)).number(slices.indices.num_elements());
+    update.rows = slices.indices.num_elements();
     part.request.bytes.push_back(std::as_bytes(slices.indices.data<int64_t>()));
     part.request.keep.push_back(std::make_shared<Tensor>(slices.indices));
     return add_floats(part, slices.values);
   }
-  GradientMemory& memory = lanes_.gradients(variable.server);
-  auto place = memory.place_of(gradient);
-  if (!place && variable.bytes() >= 4096 && (place = memory.take(variable.bytes()))) {
-    std::byte* to = place->arena->at(place->offset);
-    if (gradient.layout())
-      gradient.layout()->to_row_major(gradient.array().bytes(), to);
-    else
-      copy_memory(to, gradient.array().bytes(), size_t(variable.bytes()));
-  }
-  part.updates.number(uint8_t(place ? Where::Arena : inline_where)).number(int64_t{-1});
+  auto place = place_of(variable, gradient);
   if (!place) return add_floats(part, gradient);
-  part.updates.number(place->offset);
+  update.where = Where::Arena;
+  update.offset = place->offset;
   part.places.push_back(std::move(place));
 }
 
@@ -80,20 +87,47 @@ DISTRIBUTE_INLINE void GradientPush::add_update(Part& part, const Push& push, si
   const PushedGradient& update = push.updates[index];
   const KnownVariable& variable = variables_.at(update.variable);
   variable.check("push", update.gradient);
-  part.updates.number(uint32_t(index)).number(variable.handle).number(uint8_t(update.slots.size()));
+  UpdateMessage& message = part.updates.emplace_back(
+      UpdateMessage{.index = uint32_t(index), .variable = uint32_t(variable.handle)});
   for (const VariableId id : update.slots) {
     const KnownVariable& slot = variables_.at(id);
     if (slot.server != variable.server)
       throw InvalidArgumentError(str_cat("push: slot '", slot.spec.key, "' is on ps ", slot.server,
                                          ", its variable '", variable.spec.key, "' on ps ",
                                          variable.server));
-    part.updates.number(slot.handle);
+    message.slots.push_back(uint32_t(slot.handle));
   }
-  ++part.count;
-  add_gradient(part, variable, update.gradient);
+  add_gradient(part, message, variable, update.gradient);
 }
 
-/// By lane.
+/// Registers the optimizer with the lane's server where that does not know it, and waits meanwhile.
+DISTRIBUTE_INLINE uint32_t GradientPush::optimizer_id(int lane, const std::string& optimizer) {
+  Flow& flow = flows_[size_t(lane)];
+  const auto known = std::find(flow.optimizers.begin(), flow.optimizers.end(), optimizer);
+  if (known != flow.optimizers.end()) return uint32_t(known - flow.optimizers.begin());
+  const uint32_t id = flow.registered % kMostOptimizers;
+  ServerLink::Request request{.type = LinkRequest::Optimizer};
+  request.head.raw(encode_fields(OptimizerMessage{id, optimizer}));
+  lanes_.finish(lane, lanes_.request(lane, std::move(request)));
+  ++flow.registered;
+  flow.optimizers.resize(std::max(flow.optimizers.size(), size_t(id) + 1));
+  flow.optimizers[id] = optimizer;
+  return id;
+}
+
+/// Where the server does not know the optimizer, the next push registers it again.
+DISTRIBUTE_INLINE std::string GradientPush::finish_staging(int lane, const Answer& answer) {
+  try {
+    return lanes_.finish(lane, answer);
+  } catch (const FailedPreconditionError&) {
+    Flow& flow = flows_[size_t(lane)];
+    flow.optimizers.clear();
+    flow.registered = 0;
+    throw;
+  }
+}
+
+/// Splits a push into one part per lane.
 DISTRIBUTE_INLINE std::map<int, GradientPush::Part> GradientPush::divide(const Push& push) {
   std::map<int, Part> parts;
   for (size_t u = 0; u < push.updates.size(); ++u)
@@ -107,14 +141,18 @@ DISTRIBUTE_INLINE std::map<int, GradientPush::Answer> GradientPush::stage(const 
                                                                           bool commit) {
   const int leader = push.counter >= 0 ? variables_.at(push.counter).lane : -1;
   std::map<int, Answer> answers;
+  PushMessage message{.number = pushes_,
+                      .commit_now = commit,
+                      .synchronous = push.sync.has_value(),
+                      .local_step = push.sync ? push.sync->local_step : push.local_step,
+                      .origin = push.origin,
+                      .step = push.kernel.step};
   for (auto& [lane, part] : parts) {
-    net::ByteWriter& head = part.request.head;
-    head.number(pushes_).number(uint8_t(commit)).number(uint8_t(push.sync.has_value()));
-    head.number(push.sync ? push.sync->local_step : push.local_step);
-    head.number(lane == leader ? push.max_staleness : -1);
-    head.number(lane == leader ? variables_.at(push.counter).handle : -1);
-    write_origin(head, push.origin);
-    head.text(push.kernel).number(part.count).raw(part.updates.bytes());
+    message.max_staleness = lane == leader ? push.max_staleness : -1;
+    message.counter = lane == leader ? variables_.at(push.counter).handle : -1;
+    message.optimizer = part.optimizer;
+    message.updates = std::move(part.updates);
+    part.request.head.raw(encode_fields(message));
     part.request.type = LinkRequest::Push;
     answers[lane] = lanes_.request(lane, std::move(part.request));
   }
@@ -187,12 +225,12 @@ DISTRIBUTE_INLINE int64_t GradientPush::push(const Push& push,
     places[lane] = std::move(part.places);
   }
   for (const int lane : involved) wait_for_room(lane);
+  for (auto& [lane, part] : parts) part.optimizer = optimizer_id(lane, push.kernel.optimizer);
   ++pushes_;
   const bool at_once = involved.size() == 1 && !push.sync;
-  const auto answers = stage(push, std::move(parts), at_once);
   int64_t step = 0;
-  for (const auto& [lane, answer] : answers) {
-    const std::string head = lanes_.finish(lane, answer);
+  for (const auto& [lane, answer] : stage(push, std::move(parts), at_once)) {
+    const std::string head = finish_staging(lane, answer);
     if (at_once) step = net::ByteReader(head).number<int64_t>();
   }
   if (push.sync) return synchronize(push, lock);

@@ -7,7 +7,9 @@
 #include <distribute/net/hmac.hpp>
 #include <distribute/net/socket.hpp>
 #include <distribute/optim/serialization.hpp>
+#include <distribute/parameter_server/detail/link_fields.hpp>
 #include <distribute/parameter_server/detail/link_session.hpp>
+#include <distribute/parameter_server/detail/push_message.hpp>
 #include <distribute/parameter_server/detail/push_reader.hpp>
 #include <distribute/parameter_server/detail/variable_requests.hpp>
 
@@ -85,6 +87,7 @@ DISTRIBUTE_INLINE void LinkSession::handle(LinkRequest request, net::ByteReader&
     case LinkRequest::ReadRows: return read_rows(stream_, variable(), head);
     case LinkRequest::WriteRows: return write_rows(stream_, variable(), head);
     case LinkRequest::Gather: return gather(stream_, variable(), head);
+    case LinkRequest::Optimizer: return register_optimizer(head);
     case LinkRequest::Push: return push(head);
     case LinkRequest::Commit: return commit(head);
     case LinkRequest::Drop: staged_.erase(head.number<int64_t>()); return stream_.answer();
@@ -160,30 +163,38 @@ DISTRIBUTE_INLINE void LinkSession::pull(net::ByteReader& head) {
   for (const Outgoing& value : values) send(value);
 }
 
+DISTRIBUTE_INLINE void LinkSession::register_optimizer(net::ByteReader& head) {
+  const auto message = read_fields<OptimizerMessage>(head, "optimizer");
+  optimizers_[message.id] = optim::deserialize(message.optimizer);
+  stream_.answer();
+}
+
+DISTRIBUTE_INLINE const optim::Optimizer& LinkSession::optimizer(uint32_t id) const {
+  const auto known = optimizers_.find(id);
+  if (known != optimizers_.end()) return *known->second;
+  throw FailedPreconditionError(
+      str_cat("push: no optimizer is registered as ", id, " on this connection"));
+}
+
 DISTRIBUTE_INLINE void LinkSession::push(net::ByteReader& head) {
-  Staged staged{{.kernel = UpdateKernel([](auto&&...) {})}, nullptr, -1};
-  StagedPush& push = staged.push;
-  push.id = {peer_->name().name(), peer_->incarnation(), head.number<int64_t>()};
-  const bool commit_now = head.number<uint8_t>() != 0, synchronous = head.number<uint8_t>() != 0;
-  push.local_step = head.number<int64_t>();
-  staged.max_staleness = head.number<int64_t>();
-  const auto counter = head.number<int64_t>();
-  if (counter >= 0) staged.counter = &context_.store.at(counter);
-  push.origin = read_origin(head);
-  push.kernel = optim::make_update_kernel(std::string(head.text()));
-  const auto count = head.number<uint32_t>();
+  const auto message = read_fields<PushMessage>(head, "push");
+  StoredVariable* counter = message.counter >= 0 ? &context_.store.at(message.counter) : nullptr;
+  StagedPush push{.id = {peer_->name().name(), peer_->incarnation(), message.number},
+                  .origin = message.origin,
+                  .kernel = optim::make_update_kernel(optimizer(message.optimizer), message.step),
+                  .local_step = message.local_step};
   // Those of a synchronous step wait for each other, so they must not wait for room.
-  if (!synchronous) push.memory.push_back(context_.budget.take(int64_t(stream_.unread())));
-  PushReader reader(stream_, context_.store, client_arena_, push, synchronous);
-  for (uint32_t i = 0; i < count; ++i) reader.read_update(head);
+  if (!message.synchronous) push.memory.push_back(context_.budget.take(int64_t(stream_.unread())));
+  PushReader reader(stream_, context_.store, client_arena_, message, push);
+  for (const UpdateMessage& update : message.updates) reader.read_update(update);
   if (!head.finished() || stream_.unread() != 0)
     throw InvalidArgumentError("push: a damaged message");
-  if (synchronous) {
+  if (message.synchronous) {
     context_.rounds.stage(std::move(push));
     return stream_.answer();
   }
-  if (commit_now) return commit(std::move(push), staged.counter, staged.max_staleness);
-  staged_.emplace(push.id.number, std::move(staged));
+  if (message.commit_now) return commit(std::move(push), counter, message.max_staleness);
+  staged_.emplace(message.number, Staged{std::move(push), counter, message.max_staleness});
   stream_.answer();
 }
 

@@ -31,10 +31,11 @@ DISTRIBUTE_INLINE std::shared_ptr<LinkAnswer> ServerLink::send(Request request) 
   for (const auto& [variable, offset] : released) head.number(variable).number(offset);
   outgoing_.push_back(
       {net::encode_frame(uint16_t(request.type), head.take() + request.head.bytes()),
-       std::move(request.bytes), std::move(request.keep)});
+       std::move(request.bytes), request.keep});
   auto answer = std::make_shared<LinkAnswer>();
   answer->place = std::move(request.place);
   answer->finish = std::move(request.finish);
+  answer->keep = std::move(request.keep);
   expected_.push_back(answer);
   monitoring::metrics().unanswered_requests.add(1);
   return answer;
@@ -144,6 +145,7 @@ DISTRIBUTE_INLINE void ServerLink::finish_answer() {
   if (answer->code == StatusCode::Ok && answer->finish) answer->finish();
   answer->place = nullptr;
   answer->finish = nullptr;
+  answer->keep.clear();
   answer->done = true;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/parameter_server/detail/link_fields.hpp>
 #include <distribute/parameter_server/detail/variable_requests.hpp>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ DISTRIBUTE_INLINE void assign(LinkStream& stream, StoredVariable& variable) {
 
 DISTRIBUTE_INLINE void assign_add(LinkStream& stream, StoredVariable& variable,
                                   net::ByteReader& head, AppliedUpdates& applied) {
-  const UpdateOrigin origin = read_origin(head);
+  const auto origin = read_fields<UpdateOrigin>(head, "assign_add");
   const Buffer values(variable.bytes(), Device{}), result(variable.bytes(), Device{});
   receive_values(stream, variable, values);
   auto* sum = static_cast<std::byte*>(result.data());
