@@ -13,6 +13,7 @@
 #include <distribute/coordinator/wire_value.hpp>
 #include <distribute/horovod/detail/request.hpp>
 #include <distribute/net/handshake.hpp>
+#include <distribute/parameter_server/detail/push_message.hpp>
 #include <distribute/parameter_server/detail/server_calls.hpp>
 #include <distribute/parameter_server/detail/staged_push.hpp>
 #include <distribute/parameter_server/link_message.hpp>
@@ -161,8 +162,10 @@ inline std::vector<MessageKind> link_messages() {
       message<FillRequest>("FillRequest", "It is the request to fill a variable."),
       message<RowsRequest>("RowsRequest",
                            "It is the request to read, write or gather rows of a variable."),
-      message<PushRequest>("PushRequest",
-                           "It is the request to apply gradients; an UpdateHead says where each "
+      message<OptimizerMessage>("OptimizerMessage",
+                                "It is the request to know an optimizer, which pushes name."),
+      message<PushMessage>("PushMessage",
+                           "It is the request to apply gradients; an UpdateMessage says where each "
                            "of them is."),
       message<StagedRequest>("StagedRequest", "It is the request to commit or drop a push."),
       message<StepAnswer>("StepAnswer", "The server answers a push that was applied."),

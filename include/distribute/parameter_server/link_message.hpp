@@ -31,7 +31,8 @@ enum class LinkRequest : uint16_t {
   ReadRows,    // RowsRequest -> values
   WriteRows,   // RowsRequest + values
   Gather,      // RowsRequest + row numbers -> values
-  Push,        // PushRequest + gradients -> StepAnswer when applied at once; otherwise staged
+  Optimizer,   // OptimizerMessage: what later pushes of this connection name
+  Push,        // PushMessage + gradients -> StepAnswer when applied at once; otherwise staged
   Commit,      // StagedRequest -> StepAnswer
   Drop,        // StagedRequest
   Rounds,      // list of SyncRound, of synchronous training
@@ -130,40 +131,6 @@ struct RowsRequest {
   int64_t begin = 0, rows = 0;
   void fields(net::FieldVisitor& visit) {
     visit("variable", variable)("begin", begin)("rows", rows);
-  }
-};
-
-/// One variable's part of a push.
-struct UpdateHead {
-  static constexpr uint64_t kMostSlots = 8;
-  uint32_t index = 0;  // in the whole push
-  int64_t variable = 0;
-  std::vector<int64_t> slots = {};
-  Where where = Where::Inline;
-  int64_t rows = -1;   // of a sparse gradient, whose row numbers come first; -1: dense
-  int64_t offset = 0;  // in shared memory
-
-  void fields(net::FieldVisitor& visit) {
-    visit("index", index)("variable", variable)("slots", slots, kMostSlots);
-    visit("where", where, Where::Arena)("rows", rows)("offset", offset);
-  }
-};
-
-struct PushRequest {
-  int64_t number = 0;   // of the client's pushes
-  bool commit = false;  // apply it at once
-  bool synchronous = false;
-  int64_t local_step = 0;
-  int64_t max_staleness = -1;
-  int64_t counter = -1;  // a variable of this server; -1: none
-  UpdateOrigin origin = {};
-  std::string kernel = {};
-  std::vector<UpdateHead> updates = {};
-
-  void fields(net::FieldVisitor& visit) {
-    visit("number", number)("commit", commit)("synchronous", synchronous)("local_step", local_step);
-    visit("max_staleness", max_staleness)("counter", counter)("origin", origin)("kernel", kernel);
-    visit("updates", updates);
   }
 };
 

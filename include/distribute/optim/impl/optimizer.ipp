@@ -151,7 +151,7 @@ DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& 
   densify(updates, reducer);
   if (RecordedStep* recording = RecordedStep::current())
     return record_update(*recording, *replica, updates, reduced);
-  optim_internal::OptimizerStep now = step_of(updates, iterations());
+  StepNumbers now = step_of(updates, iterations());
   if (needs_whole_variables()) add_ratios(now, updates, *replica);
   const int64_t step = reducer.update_and_count(updates, reduced,
                                                 make_described_kernel(std::move(now)), iterations_);

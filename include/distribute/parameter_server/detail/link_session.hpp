@@ -5,6 +5,7 @@
 #include <distribute/base/monitoring.hpp>
 #include <distribute/parameter_server/detail/applied_updates.hpp>
 #include <distribute/parameter_server/detail/link_stream.hpp>
+#include <distribute/parameter_server/detail/push_message.hpp>
 #include <distribute/parameter_server/detail/shared_arena.hpp>
 #include <distribute/parameter_server/detail/staged_push.hpp>
 #include <distribute/parameter_server/detail/staging_budget.hpp>
@@ -21,6 +22,10 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+namespace distribute::optim {
+class Optimizer;
+}
 
 namespace distribute::parameter_server {
 
@@ -59,7 +64,9 @@ class LinkSession {
   void release(const std::vector<ReleasedBlock>& blocks);
   void share(const ShareRequest& request);
   void pull(const PullRequest& request);
-  void push(const PushRequest& request);
+  void register_optimizer(const OptimizerMessage& message);
+  const optim::Optimizer& optimizer(uint32_t id) const;
+  void push(const PushMessage& message);
   void commit(const StagedRequest& request);
   void commit(StagedPush push, StoredVariable* counter, int64_t max_staleness);
   std::optional<int64_t> count_step(const StagedPush& push, StoredVariable& counter,
@@ -81,7 +88,8 @@ class LinkSession {
   int on_lost_ = 0;
   std::shared_ptr<SharedArena> client_arena_;                  // null: none is shared
   std::multimap<std::pair<int64_t, int64_t>, Snapshot> lent_;  // by variable and offset
-  std::map<int64_t, Staged> staged_;                           // by the push's number
+  std::map<uint32_t, std::shared_ptr<const optim::Optimizer>> optimizers_;  // by their ids
+  std::map<int64_t, Staged> staged_;                                        // by the push's number
   std::map<LinkRequest, monitoring::CounterCell*> counted_;
 };
 

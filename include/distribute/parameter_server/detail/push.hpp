@@ -4,12 +4,12 @@
 #include <distribute/base/config.hpp>
 #include <distribute/net/message.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
+#include <distribute/replica/update_kernel.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <compare>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -47,7 +47,7 @@ struct UpdateOrigin {
 };
 
 struct Push {
-  std::string kernel;  // UpdateKernel::description(); update i is the kernel's update i
+  UpdateDescription kernel;  // update i is the kernel's update i
   std::vector<PushedGradient> updates = {};
   VariableId counter = -1;               // an int64 scalar that counts pushes; -1: none
   std::optional<SyncOptions> sync = {};  // needs a counter

@@ -30,6 +30,7 @@ struct LinkAnswer {
   using Bytes = std::vector<std::span<std::byte>>;
   std::function<Bytes(std::string_view answer)> place = {};  // where the bytes behind the head go
   std::function<void()> finish = {};                         // when they are there
+  std::vector<std::shared_ptr<void>> keep = {};              // alive until then
   bool done = false;
   StatusCode code = StatusCode::Ok;
   std::string error = {};
@@ -66,7 +67,7 @@ class ServerLink {
     LinkRequest type{};
     std::string request = {};                            // encoded
     std::vector<std::span<const std::byte>> bytes = {};  // behind the head
-    std::vector<std::shared_ptr<void>> keep = {};        // alive until all is sent
+    std::vector<std::shared_ptr<void>> keep = {};        // alive until it is answered
     decltype(LinkAnswer::place) place = {};
     decltype(LinkAnswer::finish) finish = {};
   };

@@ -9,8 +9,8 @@ namespace distribute::parameter_server {
 
 DISTRIBUTE_INLINE const char* name_of(LinkRequest request) {
   constexpr const char* names[] = {"share",     "pull",       "assign", "assign_add", "fill",
-                                   "read_rows", "write_rows", "gather", "push",       "commit",
-                                   "drop",      "rounds",     "flush"};
+                                   "read_rows", "write_rows", "gather", "optimizer",  "push",
+                                   "commit",    "drop",       "rounds", "flush"};
   const int number = int(request) - int(LinkRequest::Share);
   return number >= 0 && number < int(std::size(names)) ? names[number] : "unknown";
 }

@@ -103,7 +103,8 @@ DISTRIBUTE_INLINE void LinkSession::handle(LinkRequest request, std::string_view
       const auto rows = get(RowsRequest());
       return gather(stream_, at(rows.variable), rows);
     }
-    case LinkRequest::Push: return push(get(PushRequest()));
+    case LinkRequest::Optimizer: return register_optimizer(get(OptimizerMessage()));
+    case LinkRequest::Push: return push(get(PushMessage()));
     case LinkRequest::Commit: return commit(get(StagedRequest()));
     case LinkRequest::Drop: staged_.erase(get(StagedRequest()).number); return stream_.answer();
     case LinkRequest::Rounds: return apply_rounds(get(std::vector<SyncRound>()));
@@ -169,26 +170,36 @@ DISTRIBUTE_INLINE void LinkSession::pull(const PullRequest& request) {
   for (const Outgoing& value : values) send(value);
 }
 
-DISTRIBUTE_INLINE void LinkSession::push(const PushRequest& request) {
-  Staged staged{{.kernel = UpdateKernel([](auto&&...) {})}, nullptr, request.max_staleness};
-  StagedPush& push = staged.push;
-  push.id = {peer_->name().name(), peer_->incarnation(), request.number};
-  push.local_step = request.local_step;
-  if (request.counter >= 0) staged.counter = &context_.store.at(request.counter);
-  push.origin = request.origin;
-  push.kernel = optim::make_update_kernel(request.kernel);
+DISTRIBUTE_INLINE void LinkSession::register_optimizer(const OptimizerMessage& message) {
+  optimizers_[message.id] = optim::deserialize(message.optimizer);
+  stream_.answer();
+}
+
+DISTRIBUTE_INLINE const optim::Optimizer& LinkSession::optimizer(uint32_t id) const {
+  const auto known = optimizers_.find(id);
+  if (known != optimizers_.end()) return *known->second;
+  throw FailedPreconditionError(
+      str_cat("push: no optimizer is registered as ", id, " on this connection"));
+}
+
+DISTRIBUTE_INLINE void LinkSession::push(const PushMessage& message) {
+  StoredVariable* counter = message.counter >= 0 ? &context_.store.at(message.counter) : nullptr;
+  StagedPush push{.id = {peer_->name().name(), peer_->incarnation(), message.number},
+                  .origin = message.origin,
+                  .kernel = optim::make_update_kernel(optimizer(message.optimizer), message.step),
+                  .local_step = message.local_step};
   // Those of a synchronous step wait for each other, so they must not wait for room.
-  if (!request.synchronous) push.memory.push_back(context_.budget.take(int64_t(stream_.unread())));
-  PushReader reader(stream_, context_.store, client_arena_, push, request.synchronous);
-  for (const UpdateHead& update : request.updates) reader.read_update(update);
+  if (!message.synchronous) push.memory.push_back(context_.budget.take(int64_t(stream_.unread())));
+  PushReader reader(stream_, context_.store, client_arena_, message, push);
+  for (const UpdateMessage& update : message.updates) reader.read_update(update);
   if (stream_.unread() != 0)
     throw InvalidArgumentError("push: more bytes have come than its gradients have");
-  if (request.synchronous) {
+  if (message.synchronous) {
     context_.rounds.stage(std::move(push));
     return stream_.answer();
   }
-  if (request.commit) return commit(std::move(push), staged.counter, staged.max_staleness);
-  staged_.emplace(push.id.number, std::move(staged));
+  if (message.commit_now) return commit(std::move(push), counter, message.max_staleness);
+  staged_.emplace(message.number, Staged{std::move(push), counter, message.max_staleness});
   stream_.answer();
 }
 

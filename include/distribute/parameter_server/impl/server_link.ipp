@@ -27,10 +27,11 @@ DISTRIBUTE_INLINE std::shared_ptr<LinkAnswer> ServerLink::send(Request request) 
   for (const auto& part : request.bytes) size += part.size();
   const LinkHead head{.bytes = size, .released = released_->take(), .request = request.request};
   outgoing_.push_back({net::encode_frame_of(uint16_t(request.type), head), std::move(request.bytes),
-                       std::move(request.keep)});
+                       request.keep});
   auto answer = std::make_shared<LinkAnswer>();
   answer->place = std::move(request.place);
   answer->finish = std::move(request.finish);
+  answer->keep = std::move(request.keep);
   expected_.push_back(answer);
   monitoring::metrics().unanswered_requests.add(1);
   return answer;
@@ -139,6 +140,7 @@ DISTRIBUTE_INLINE void ServerLink::finish_answer() {
   if (answer->code == StatusCode::Ok && answer->finish) answer->finish();
   answer->place = nullptr;
   answer->finish = nullptr;
+  answer->keep.clear();
   answer->done = true;
 }
 
