@@ -12,11 +12,11 @@
 #include <distribute/coordinator/detail/worker_service.hpp>
 #include <distribute/coordinator/wire_value.hpp>
 #include <distribute/horovod/detail/request.hpp>
-#include <distribute/net/handshake.hpp>
+#include <distribute/net/detail/handshake.hpp>
+#include <distribute/parameter_server/detail/link_message.hpp>
 #include <distribute/parameter_server/detail/push_message.hpp>
 #include <distribute/parameter_server/detail/server_calls.hpp>
 #include <distribute/parameter_server/detail/staged_push.hpp>
-#include <distribute/parameter_server/link_message.hpp>
 #include <distribute/rpc/detail/rpc_message.hpp>
 #include <distribute/rpc/detail/tensor_parts.hpp>
 

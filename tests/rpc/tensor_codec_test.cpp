@@ -1,6 +1,6 @@
 #include <distribute/base/status.hpp>
+#include <distribute/rpc/detail/tensor_codec.hpp>
 #include <distribute/rpc/detail/tensor_parts.hpp>
-#include <distribute/rpc/tensor_codec.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/fake_cuda.hpp>

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/coordinator/closure.hpp>
 #include <distribute/coordinator/detail/registry.hpp>
+#include <distribute/coordinator/per_worker_values.hpp>
 
 namespace distribute::coordinator_internal {
 

@@ -2,9 +2,9 @@
 /// What the client and the server of a push say to each other, written once for both.
 
 #include <distribute/base/config.hpp>
+#include <distribute/parameter_server/detail/link_message.hpp>
 #include <distribute/parameter_server/detail/push.hpp>
-#include <distribute/parameter_server/link_message.hpp>
-#include <distribute/replica/update_kernel.hpp>
+#include <distribute/replica/detail/update_kernel.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -4,7 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/net/message.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
-#include <distribute/rpc/tensor_codec.hpp>
+#include <distribute/rpc/detail/tensor_codec.hpp>
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/base/copy_memory.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/parallel.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/parameter_server/detail/gradient_push.hpp>
 #include <distribute/parameter_server/detail/server_calls.hpp>
@@ -168,15 +168,13 @@ DISTRIBUTE_INLINE int64_t step_of(std::string_view answer) {
 DISTRIBUTE_INLINE int64_t GradientPush::commit(const Push& push, const std::vector<int>& involved) {
   const int leader = push.counter >= 0 ? variables_.at(push.counter).lane : -1;
   const auto send = [&](int lane, LinkRequest type) {
-    return lanes_.request(
-        lane, {.type = type, .request = net::encode_message(StagedRequest{pushes_})});
+    return lanes_.request(lane,
+                          {.type = type, .request = net::encode_message(StagedRequest{pushes_})});
   };
   Answer decision;
   if (leader >= 0) decision = send(leader, LinkRequest::Commit);
   int64_t step = 0;
-  const auto decide = [&] {
-    step = step_of(lanes_.finish(leader, decision));
-  };
+  const auto decide = [&] { step = step_of(lanes_.finish(leader, decision)); };
   if (push.max_staleness >= 0) decide();
   for (const int lane : involved)
     if (lane != leader)
@@ -204,8 +202,7 @@ DISTRIBUTE_INLINE int64_t GradientPush::synchronize(const Push& push,
   for (int server = 0; server < lanes_.num_servers(); ++server) {
     if (server == leader) continue;
     const int lane = lanes_.first_lane(server);
-    told.emplace_back(lane,
-                      lanes_.request(lane, {.type = LinkRequest::Rounds, .request = rounds}));
+    told.emplace_back(lane, lanes_.request(lane, {.type = LinkRequest::Rounds, .request = rounds}));
   }
   for (const auto& [lane, answer] : told) lanes_.finish(lane, answer);
   return token.step;

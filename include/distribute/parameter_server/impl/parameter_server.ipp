@@ -1,13 +1,13 @@
 #pragma once
-#include <distribute/base/cores.hpp>
-#include <distribute/base/detail/start_thread.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/cluster/task_server.hpp>
+#include <distribute/base/threads.hpp>
+#include <distribute/cluster/detail/task_server.hpp>
+#include <distribute/parameter_server/detail/directory.hpp>
 #include <distribute/parameter_server/detail/link_session.hpp>
 #include <distribute/parameter_server/detail/server_calls.hpp>
-#include <distribute/parameter_server/directory.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 /// A tensor as it travels in a message.
 
 #include <distribute/base/config.hpp>
-#include <distribute/rpc/tensor_codec.hpp>
+#include <distribute/rpc/detail/tensor_codec.hpp>
 
 #include <cstdint>
 #include <string_view>

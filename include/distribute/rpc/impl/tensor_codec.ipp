@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/rpc/detail/tensor_codec.hpp>
 #include <distribute/rpc/detail/tensor_parts.hpp>
-#include <distribute/rpc/tensor_codec.hpp>
 
 namespace distribute::net {
 
