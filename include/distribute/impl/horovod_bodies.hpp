@@ -18,6 +18,7 @@
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/number_text.ipp>
+#include <distribute/base/impl/ordered_json.ipp>
 #include <distribute/base/impl/process_stat.ipp>
 #include <distribute/base/impl/run_queue.ipp>
 #include <distribute/base/impl/safe_text.ipp>
@@ -118,6 +119,7 @@
 #include <distribute/cluster/impl/announce_task.ipp>
 #include <distribute/cluster/impl/cluster_options.ipp>
 #include <distribute/cluster/impl/cluster_resolver.ipp>
+#include <distribute/cluster/impl/cluster_role.ipp>
 #include <distribute/cluster/impl/cluster_runtime.ipp>
 #include <distribute/cluster/impl/cluster_spec.ipp>
 #include <distribute/cluster/impl/cluster_tasks.ipp>
@@ -130,10 +132,10 @@
 #include <distribute/cluster/impl/elastic_rendezvous.ipp>
 #include <distribute/cluster/impl/environment.ipp>
 #include <distribute/cluster/impl/flags_cluster_resolver.ipp>
-#include <distribute/cluster/impl/foreign_text.ipp>
 #include <distribute/cluster/impl/half_open.ipp>
 #include <distribute/cluster/impl/host_identity.ipp>
 #include <distribute/cluster/impl/json_value.ipp>
+#include <distribute/cluster/impl/json_variable.ipp>
 #include <distribute/cluster/impl/leader_cluster_resolver.ipp>
 #include <distribute/cluster/impl/leader_membership.ipp>
 #include <distribute/cluster/impl/member_membership.ipp>
@@ -144,6 +146,7 @@
 #include <distribute/cluster/impl/partial_environment.ipp>
 #include <distribute/cluster/impl/peer_sockets.ipp>
 #include <distribute/cluster/impl/progress_board.ipp>
+#include <distribute/cluster/impl/quoted_untrusted_text.ipp>
 #include <distribute/cluster/impl/ready_file.ipp>
 #include <distribute/cluster/impl/rendezvous.ipp>
 #include <distribute/cluster/impl/request_table.ipp>

@@ -49,11 +49,12 @@
 #include <distribute/cluster/impl/cluster_resolver.ipp>
 #include <distribute/cluster/impl/cluster_spec.ipp>
 #include <distribute/cluster/impl/environment.ipp>
-#include <distribute/cluster/impl/foreign_text.ipp>
 #include <distribute/cluster/impl/json_value.ipp>
+#include <distribute/cluster/impl/json_variable.ipp>
 #include <distribute/cluster/impl/leader_cluster_resolver.ipp>
 #include <distribute/cluster/impl/open_mpi_cluster_resolver.ipp>
 #include <distribute/cluster/impl/partial_environment.ipp>
+#include <distribute/cluster/impl/quoted_untrusted_text.ipp>
 #include <distribute/cluster/impl/resolver_registry.ipp>
 #include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>

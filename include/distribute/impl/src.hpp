@@ -148,10 +148,10 @@
 #include <distribute/cluster/impl/elastic_rendezvous.ipp>
 #include <distribute/cluster/impl/environment.ipp>
 #include <distribute/cluster/impl/flags_cluster_resolver.ipp>
-#include <distribute/cluster/impl/foreign_text.ipp>
 #include <distribute/cluster/impl/half_open.ipp>
 #include <distribute/cluster/impl/host_identity.ipp>
 #include <distribute/cluster/impl/json_value.ipp>
+#include <distribute/cluster/impl/json_variable.ipp>
 #include <distribute/cluster/impl/leader_cluster_resolver.ipp>
 #include <distribute/cluster/impl/leader_membership.ipp>
 #include <distribute/cluster/impl/member_membership.ipp>
@@ -163,6 +163,7 @@
 #include <distribute/cluster/impl/partial_environment.ipp>
 #include <distribute/cluster/impl/peer_sockets.ipp>
 #include <distribute/cluster/impl/progress_board.ipp>
+#include <distribute/cluster/impl/quoted_untrusted_text.ipp>
 #include <distribute/cluster/impl/ready_file.ipp>
 #include <distribute/cluster/impl/rendezvous.ipp>
 #include <distribute/cluster/impl/request_table.ipp>
