@@ -145,12 +145,14 @@
 #include <distribute/cluster/impl/own_port.ipp>
 #include <distribute/cluster/impl/partial_environment.ipp>
 #include <distribute/cluster/impl/peer_sockets.ipp>
+#include <distribute/cluster/impl/peer_table.ipp>
 #include <distribute/cluster/impl/progress_board.ipp>
 #include <distribute/cluster/impl/quoted_untrusted_text.ipp>
 #include <distribute/cluster/impl/ready_file.ipp>
 #include <distribute/cluster/impl/rendezvous.ipp>
 #include <distribute/cluster/impl/request_table.ipp>
 #include <distribute/cluster/impl/resolver_registry.ipp>
+#include <distribute/cluster/impl/standstill.ipp>
 #include <distribute/cluster/impl/task_server.ipp>
 #include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
@@ -261,6 +263,7 @@
 #include <distribute/collective/impl/communicator.ipp>
 #include <distribute/collective/impl/connect_workers.ipp>
 #include <distribute/collective/impl/cost_model.ipp>
+#include <distribute/collective/impl/departures.ipp>
 #include <distribute/collective/impl/direct_reduction.ipp>
 #include <distribute/collective/impl/engine.ipp>
 #include <distribute/collective/impl/engine_group.ipp>
@@ -303,7 +306,6 @@
 #include <distribute/rpc/impl/rpc_channel.ipp>
 #include <distribute/rpc/impl/rpc_message.ipp>
 #include <distribute/rpc/impl/rpc_server.ipp>
-#include <distribute/rpc/impl/standstill.ipp>
 #include <distribute/rpc/impl/tensor_codec.ipp>
 
 #include <distribute/parameter_server/impl/client.ipp>

@@ -358,6 +358,7 @@
 #include <distribute/collective/impl/combine.ipp>
 #include <distribute/collective/impl/communication_options.ipp>
 #include <distribute/collective/impl/communicator.ipp>
+#include <distribute/collective/impl/departures.ipp>
 #include <distribute/collective/impl/flight_recorder.ipp>
 #include <distribute/collective/impl/nccl_transport.ipp>
 #include <distribute/collective/impl/timeline.ipp>

@@ -328,8 +328,14 @@ DISTRIBUTE_INLINE TaskServer& ClusterRuntime::server() {
 DISTRIBUTE_INLINE int ClusterRuntime::on_lost(LostCallback callback) {
   return impl_->membership->on_lost(std::move(callback));
 }
+DISTRIBUTE_INLINE int ClusterRuntime::on_left(LostCallback callback) {
+  return impl_->membership->on_left(std::move(callback));
+}
 DISTRIBUTE_INLINE void ClusterRuntime::remove_on_lost(int id) {
   impl_->membership->remove_on_lost(id);
+}
+DISTRIBUTE_INLINE bool ClusterRuntime::report_waiting(const std::string& what) {
+  return impl_->membership->report_waiting(what);
 }
 DISTRIBUTE_INLINE std::optional<TaskFailure> ClusterRuntime::lost() const {
   return impl_->membership->failure();
