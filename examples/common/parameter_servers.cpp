@@ -57,7 +57,8 @@ void ParameterServers::restore() {
 }
 
 void ParameterServers::before_step() {
-  if (leave_ && leave_->is_told()) leave_->leave_if_told(t.optimizer->iterations());
+  if (leave_ && leave_->was_preempted())
+    leave_->save_checkpoint_if_preempted(t.optimizer->iterations());
 }
 
 /// A chief that has come back to servers that have kept the variables has restored no counter.

@@ -356,6 +356,7 @@
 #include <distribute/train/callback_list.hpp>
 #include <distribute/train/checkpoint_files.hpp>
 #include <distribute/train/checkpoints_iterator.hpp>
+#include <distribute/train/chief_preemption_handler.hpp>
 #include <distribute/train/compiled_metric.hpp>
 #include <distribute/train/counter.hpp>
 #include <distribute/train/csv_logger.hpp>
@@ -390,7 +391,6 @@
 #include <distribute/train/reduce_lr_on_plateau.hpp>
 #include <distribute/train/run_length.hpp>
 #include <distribute/train/run_report.hpp>
-#include <distribute/train/save_and_leave.hpp>
 #include <distribute/train/save_frequency.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
 #include <distribute/train/sidecar_evaluator.hpp>

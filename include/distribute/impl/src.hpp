@@ -563,6 +563,7 @@
 #include <distribute/train/impl/callback_list.ipp>
 #include <distribute/train/impl/checkpoint_files.ipp>
 #include <distribute/train/impl/checkpoints_iterator.ipp>
+#include <distribute/train/impl/chief_preemption_handler.ipp>
 #include <distribute/train/impl/class_names.ipp>
 #include <distribute/train/impl/class_weights.ipp>
 #include <distribute/train/impl/compiled_metric.ipp>
@@ -597,7 +598,6 @@
 #include <distribute/train/impl/reduce_lr_on_plateau.ipp>
 #include <distribute/train/impl/run_length.ipp>
 #include <distribute/train/impl/run_report.ipp>
-#include <distribute/train/impl/save_and_leave.ipp>
 #include <distribute/train/impl/save_frequency.ipp>
 #include <distribute/train/impl/seconds_or_steps.ipp>
 #include <distribute/train/impl/sidecar_evaluator.ipp>

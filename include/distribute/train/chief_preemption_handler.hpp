@@ -14,18 +14,18 @@ namespace distribute::train {
 /// the same step, and the other tasks wait for its return. Where all workers save together it is
 /// PreemptionCheckpointHandler. While it lives SIGTERM is noticed and does not end the process. One
 /// thread, the main one.
-class SaveAndLeave {
+class ChiefPreemptionHandler {
  public:
   /// `manager` must outlive it. `further`: another sign that this task is to go, such as
   /// PreemptionNotice::has_come; unset: SIGTERM alone.
-  explicit SaveAndLeave(CheckpointManager& manager, std::function<bool()> further = {});
+  explicit ChiefPreemptionHandler(CheckpointManager& manager, std::function<bool()> further = {});
 
   /// Whether this task was told to go.
-  bool is_told() const { return signal_.has_come() || (further_ && further_()); }
+  bool was_preempted() const { return signal_.has_come() || (further_ && further_()); }
   /// Between two steps. If the task was told to go, it saves checkpoint number `step` and ends the
   /// process with kExitPreempted.
   /// Throws  what CheckpointManager::save throws.
-  void leave_if_told(int64_t step);
+  void save_checkpoint_if_preempted(int64_t step);
 
  private:
   CheckpointManager& manager_;
