@@ -45,8 +45,7 @@ void ParameterServers::restore() {
   auto* manager = saving_->manager();
   if (!manager) return;
   notice_ = preemption_notice(t.options);
-  leave_.emplace(*manager, notice_ ? std::function<bool()>([this] { return notice_->has_come(); })
-                                   : std::function<bool()>());
+  leave_.emplace(*manager);
   if (job_.servers_have_kept_variables()) {  // training goes on where they are
     std::printf("goes on with the servers' variables at step %lld\n",
                 (long long)t.optimizer->iterations());
@@ -57,7 +56,7 @@ void ParameterServers::restore() {
 }
 
 void ParameterServers::before_step() {
-  if (leave_ && leave_->was_preempted())
+  if (leave_ && leave_->was_preempted())  // the counter is on a server
     leave_->save_checkpoint_if_preempted(t.optimizer->iterations());
 }
 

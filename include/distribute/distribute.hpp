@@ -12,6 +12,7 @@
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/flush_subnormals.hpp>
 #include <distribute/base/json.hpp>
+#include <distribute/base/leave_notice.hpp>
 #include <distribute/base/library_metrics.hpp>
 #include <distribute/base/log_state.hpp>
 #include <distribute/base/logging.hpp>
@@ -26,7 +27,6 @@
 #include <distribute/base/process_stats.hpp>
 #include <distribute/base/span_recorder.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/termination_signal.hpp>
 #include <distribute/base/version.hpp>
 
 #include <distribute/device/backend.hpp>

@@ -11,6 +11,7 @@
 #include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
 #include <distribute/base/impl/json.ipp>
+#include <distribute/base/impl/leave_notice.ipp>
 #include <distribute/base/impl/library_metrics.ipp>
 #include <distribute/base/impl/log_state.ipp>
 #include <distribute/base/impl/logging.ipp>
@@ -26,7 +27,6 @@
 #include <distribute/base/impl/span_recorder.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
-#include <distribute/base/impl/termination_signal.ipp>
 #include <distribute/base/impl/thread_chooser.ipp>
 #include <distribute/base/impl/thread_context.ipp>
 

@@ -2,7 +2,7 @@
 /// One task saves for all and leaves when the system tells it to.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/termination_signal.hpp>
+#include <distribute/base/leave_notice.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace distribute::train {
 /// thread, the main one.
 class ChiefPreemptionHandler {
  public:
-  /// `manager` must outlive it. `further`: another sign that this task is to go, such as
-  /// PreemptionNotice::has_come; unset: SIGTERM alone.
+  /// `manager` must outlive it. `further`: asked besides SIGTERM and PreemptionNotice whether this
+  /// task has to go; may be empty.
   explicit ChiefPreemptionHandler(CheckpointManager& manager, std::function<bool()> further = {});
 
   /// Whether this task was told to go.
-  bool was_preempted() const { return signal_.has_come() || (further_ && further_()); }
+  bool was_preempted() const { return notice_.has_come(); }
   /// Between two steps. If the task was told to go, it saves checkpoint number `step` and ends the
   /// process with kExitPreempted.
   /// Throws  what CheckpointManager::save throws.
@@ -29,8 +29,7 @@ class ChiefPreemptionHandler {
 
  private:
   CheckpointManager& manager_;
-  std::function<bool()> further_;
-  TerminationSignal signal_;
+  const LeaveNotice notice_;
 };
 
 }  // namespace distribute::train

@@ -26,8 +26,8 @@ enum class ControlType : uint16_t {
               // it waits for this rank, which has left, in name)
   Error,      // member: code, name = what happened
   Leave,      // member: it has finished
-  Released,   // leader: so have all others
   Left,       // leader: rank has finished
+  Released,   // leader: so have all others
 };
 
 /// One struct for all types; what a type does not use is empty.

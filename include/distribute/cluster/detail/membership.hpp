@@ -53,6 +53,8 @@ class Membership {
 
   std::optional<TaskFailure> failure() const;
   void throw_if_failed() const;
+  /// Throws  UnavailableError when the task has left; as throw_if_failed().
+  void throw_if_gone(int rank) const;
   /// Whether there is one by then.
   bool wait_failure(net::Deadline deadline);
   int on_lost(LostCallback callback);

@@ -78,6 +78,12 @@ DISTRIBUTE_INLINE void Membership::throw_if_failed() const {
   if (failed) throw_error(failed->code, failed->reason);
 }
 
+DISTRIBUTE_INLINE void Membership::throw_if_gone(int rank) const {
+  throw_if_failed();
+  const std::lock_guard lock(mutex_);
+  if (has_left_[size_t(rank)]) throw UnavailableError(text(rank) + kHasLeft);
+}
+
 DISTRIBUTE_INLINE void Membership::throw_if_over() const {
   if (failure_) throw_error(failure_->code, failure_->reason);
   if (leaving_) throw FailedPreconditionError("this task has left the job");

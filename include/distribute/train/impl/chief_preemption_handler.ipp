@@ -14,7 +14,7 @@ namespace distribute::train {
 
 DISTRIBUTE_INLINE ChiefPreemptionHandler::ChiefPreemptionHandler(CheckpointManager& manager,
                                                                  std::function<bool()> further)
-    : manager_(manager), further_(std::move(further)), signal_({SIGTERM}) {}
+    : manager_(manager), notice_({SIGTERM}, std::move(further)) {}
 
 DISTRIBUTE_INLINE void ChiefPreemptionHandler::save_checkpoint_if_preempted(int64_t step) {
   if (!was_preempted()) return;
