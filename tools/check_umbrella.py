@@ -18,9 +18,9 @@ from written import out_of_date, report
 BY_HAND = ("fwd.hpp",)
 STRATEGY_USERS = INCLUDE.parent / "cmake/strategy_users.txt"
 # Headers of the core that a header-only trainer may add, each with an umbrella of its own.
-ADDED = {"own_convolutions": "What device/own_convolutions.hpp brings",
+ADDED = {"own_convolutions": "What device/detail/own_convolutions.hpp brings",
          "workers": "Strategies of several tasks, beside one_process.hpp"}
-ADDITIONS = {"own_convolutions": ["device/own_convolutions.hpp"], "workers": WORKERS}
+ADDITIONS = {"own_convolutions": ["device/detail/own_convolutions.hpp"], "workers": WORKERS}
 
 
 def lines(names):

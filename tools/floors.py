@@ -43,9 +43,9 @@ TRAINER_FLOORS = ["tensor", "autograd", "ops", "replica", "nn", "optim", "data",
 
 # Of these, what one_process.hpp leaves out: strategies of several tasks, with sockets, servers and
 # the agreement of workers, and the timeline of a job.
-WORKERS = ["strategy/cache_variable_reads.hpp", "strategy/make_strategy.hpp",
+WORKERS = ["strategy/parameter_server_strategy.hpp", "strategy/make_strategy.hpp",
            "strategy/multi_worker_mirrored_strategy.hpp", "strategy/parameter_server_job.hpp",
-           "strategy/parameter_server_strategy.hpp", "strategy/replica_device_setter.hpp",
+           "strategy/parameter_server_strategy.hpp", "strategy/parameter_server_job.hpp",
            "collective/timeline.hpp"]
 
 # Features of the smallest build that the README shows, and those that only a build for GPUs has.

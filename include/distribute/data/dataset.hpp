@@ -2,18 +2,17 @@
 /// The input pipeline: a chain of transformations that gives batches, as tf.data.Dataset.
 
 #include <distribute/base/config.hpp>
-#include <distribute/data/batching.hpp>
-#include <distribute/data/combine.hpp>
-#include <distribute/data/interleave.hpp>
+#include <distribute/data/detail/batching.hpp>
+#include <distribute/data/detail/combine.hpp>
+#include <distribute/data/detail/interleave.hpp>
+#include <distribute/data/detail/prefetch.hpp>
+#include <distribute/data/detail/rebatch.hpp>
+#include <distribute/data/detail/selection.hpp>
+#include <distribute/data/detail/shuffle.hpp>
+#include <distribute/data/distribute_options.hpp>
 #include <distribute/data/iterator.hpp>
-#include <distribute/data/options.hpp>
+#include <distribute/data/node.hpp>
 #include <distribute/data/pipeline_statistics.hpp>
-#include <distribute/data/prefetch.hpp>
-#include <distribute/data/rebatch.hpp>
-#include <distribute/data/selection.hpp>
-#include <distribute/data/shuffle.hpp>
-#include <distribute/data/sources.hpp>
-#include <distribute/data/transform.hpp>
 #include <distribute/io/compression.hpp>
 
 #include <concepts>
@@ -71,14 +70,14 @@ class Dataset {
   /// Elements with the components of all datasets' elements; ends with the shortest.
   static Dataset zip(const std::vector<Dataset>& datasets);
   /// Elements of the datasets in the order of their numbers in `choices`, int64 scalars.
-  /// data/sampling.hpp.
+  /// data/grouping.hpp.
   static Dataset choose_from_datasets(const std::vector<Dataset>& datasets, const Dataset& choices,
                                       bool stop_on_empty_dataset = true);
   /// Elements of the datasets in a random order, by weights where the options have them.
   static Dataset sample_from_datasets(const std::vector<Dataset>& datasets);
   static Dataset sample_from_datasets(const std::vector<Dataset>& datasets,
                                       const SampleOptions& options);
-  /// What save() wrote, here or in TensorFlow: data/saved_dataset.hpp.
+  /// What save() wrote, here or in TensorFlow: data/files.hpp.
   static Dataset load(const std::string& path, io::Compression compression = io::Compression::Auto);
 
   /// Calls `function` on every element, which comes as a Batch or what a Batch converts to. It
@@ -113,10 +112,10 @@ class Dataset {
   Dataset batch(int64_t batch_size, bool drop_remainder = false) const {
     return Dataset(batch_node(node_, batch_size, drop_remainder));
   }
-  /// As batch, of examples that differ in size: data/padded_batching.hpp.
+  /// As batch, of examples that differ in size: data/grouping.hpp.
   Dataset padded_batch(int64_t batch_size) const;
   Dataset padded_batch(int64_t batch_size, const PaddedBatchOptions& options) const;
-  /// Batches of elements of about the same length, padded: data/padded_batching.hpp.
+  /// Batches of elements of about the same length, padded: data/grouping.hpp.
   Dataset bucket_by_sequence_length(std::function<int64_t(const Batch&)> element_length_func,
                                     std::vector<int64_t> bucket_boundaries,
                                     std::vector<int64_t> bucket_batch_sizes) const;
@@ -124,7 +123,7 @@ class Dataset {
                                     std::vector<int64_t> bucket_boundaries,
                                     std::vector<int64_t> bucket_batch_sizes,
                                     const BucketOptions& options) const;
-  /// Windows of `size` elements, each a small dataset: data/window.hpp.
+  /// Windows of `size` elements, each a small dataset: data/grouping.hpp.
   Windows window(int64_t size) const;
   Windows window(int64_t size, const WindowOptions& options) const;
   /// The rows of each batch one by one.
@@ -150,9 +149,9 @@ class Dataset {
   }
   /// Keeps the elements of the first whole pass in memory for later ones.
   Dataset cache() const { return Dataset(cache_node(node_)); }
-  /// In a file, for later programs too: data/saved_dataset.hpp.
+  /// In a file, for later programs too: data/files.hpp.
   Dataset cache(const std::string& filename) const;
-  /// Writes all elements into a directory: data/saved_dataset.hpp.
+  /// Writes all elements into a directory: data/files.hpp.
   void save(const std::string& path, io::Compression compression = io::Compression::None) const;
   /// A thread keeps up to `buffer_size` elements ready; kAutotune: 2, 0: none.
   Dataset prefetch(int64_t buffer_size = kAutotune) const {

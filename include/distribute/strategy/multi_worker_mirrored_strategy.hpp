@@ -2,11 +2,11 @@
 /// Synchronous training on many workers: every replica of every worker makes the same step.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/empty_braces.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
+#include <distribute/cluster/elastic_options.hpp>
 #include <distribute/collective/communication_options.hpp>
 #include <distribute/strategy/detail/worker_bodies.hpp>
 #include <distribute/strategy/devices.hpp>
-#include <distribute/strategy/elastic_options.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <map>

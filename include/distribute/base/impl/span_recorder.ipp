@@ -1,7 +1,7 @@
 #pragma once
+#include <distribute/base/detail/span_recorder.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/base/span_recorder.hpp>
 
 #include <cstdlib>
 #include <map>

@@ -2,14 +2,14 @@
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/leave_notice.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/cluster/environment.hpp>
-#include <distribute/cluster/task_type.hpp>
 #include <distribute/coordinator/detail/coordinator_watch.hpp>
 #include <distribute/coordinator/detail/rpc_worker_link.hpp>
 #include <distribute/coordinator/detail/worker_service.hpp>
 #include <distribute/coordinator/server.hpp>
-#include <distribute/net/listener.hpp>
-#include <distribute/parameter_server/client.hpp>
+#include <distribute/net/socket.hpp>
+#include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/strategy/detail/parameter_server_extended.hpp>

@@ -10,7 +10,7 @@
 #include <utility>
 
 #ifdef DISTRIBUTE_SEPARATE_COMPILATION
-#include <distribute/device/own_convolutions.hpp>  // header-only: where the program includes it
+#include <distribute/device/detail/own_convolutions.hpp>  // header-only: where the program includes it
 #endif
 
 namespace distribute {

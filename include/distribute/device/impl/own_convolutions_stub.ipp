@@ -1,8 +1,8 @@
 #pragma once
 #if !DISTRIBUTE_HAS_ONEDNN
 #include <distribute/base/error.hpp>
-#include <distribute/device/backend.hpp>
-#include <distribute/device/own_convolutions.hpp>
+#include <distribute/device/detail/backend.hpp>
+#include <distribute/device/detail/own_convolutions.hpp>
 
 namespace distribute {
 

@@ -3,18 +3,17 @@
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/estimator/detail/saved_versions.hpp>
 #include <distribute/estimator/detail/session_callback.hpp>
 #include <distribute/estimator/estimator.hpp>
-#include <distribute/estimator/stop_at_step_hook.hpp>
-#include <distribute/io/path.hpp>
+#include <distribute/estimator/session_run_hook.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/summary/file_writer.hpp>
-#include <distribute/train/checkpoints_iterator.hpp>
-#include <distribute/train/counter.hpp>
+#include <distribute/train/checkpoint_files.hpp>
 #include <distribute/train/detail/model_scope.hpp>
+#include <distribute/train/seconds_or_steps.hpp>
 
 #include <memory>
 #include <utility>

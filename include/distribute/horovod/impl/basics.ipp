@@ -2,12 +2,11 @@
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/detail/elastic_job.hpp>
 #include <distribute/horovod/detail/engine.hpp>
 #include <distribute/horovod/detail/engine_scope.hpp>
-#include <distribute/horovod/process_set.hpp>
 #include <distribute/net/deadline.hpp>
 #include <distribute/strategy/detail/cluster_place.hpp>
 #include <distribute/strategy/detail/share_cores.hpp>

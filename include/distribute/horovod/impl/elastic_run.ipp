@@ -6,7 +6,7 @@
 #include <distribute/horovod/detail/elastic_job.hpp>
 #include <distribute/horovod/detail/engine.hpp>
 #include <distribute/horovod/detail/engine_scope.hpp>
-#include <distribute/horovod/elastic_run.hpp>
+#include <distribute/horovod/elastic_state.hpp>
 
 #include <csignal>
 #include <memory>

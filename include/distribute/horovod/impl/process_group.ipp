@@ -3,8 +3,8 @@
 #include <distribute/collective/communicator.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/detail/shared_window.hpp>
-#include <distribute/collective/tcp_transport.hpp>
-#include <distribute/collective/window_transport.hpp>
+#include <distribute/collective/detail/tcp_transport.hpp>
+#include <distribute/collective/detail/window_transport.hpp>
 #include <distribute/horovod/detail/process_group.hpp>
 #include <distribute/net/socket.hpp>
 

@@ -2,8 +2,8 @@
 #include <distribute/base/detail/number_text.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/metrics/metrics_reader.hpp>
-#include <distribute/net/connect.hpp>
+#include <distribute/metrics/metrics_server.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <cstdlib>
 #include <span>

@@ -2,15 +2,9 @@
 /// The optimizers that optim::deserialize() knows without register_optimizer().
 /// Written by tools/check_umbrella.py.
 
-#include <distribute/optim/adadelta.hpp>
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
-#include <distribute/optim/adamax.hpp>
-#include <distribute/optim/ftrl.hpp>
 #include <distribute/optim/lamb.hpp>
-#include <distribute/optim/lion.hpp>
-#include <distribute/optim/nadam.hpp>
-#include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/sgd.hpp>
 
 namespace distribute::optim::optim_internal {

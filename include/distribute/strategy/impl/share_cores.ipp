@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/cores.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/device/detail/device_state.hpp>

@@ -1,11 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/data/batch.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/module_saver.hpp>
-#include <distribute/nn/named_module.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/strategy/function.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/detail/class_weights.hpp>
