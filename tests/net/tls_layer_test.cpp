@@ -1,4 +1,4 @@
-#include <distribute/net/encrypt.hpp>
+#include <distribute/net/detail/encrypt.hpp>
 
 #include <tests/support/encrypted_pair.hpp>
 #include <tests/support/wire_relay.hpp>

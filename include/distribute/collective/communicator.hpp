@@ -2,9 +2,9 @@
 /// What a rank does with the other ranks of its group.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/library_metrics.hpp>
+#include <distribute/base/detail/library_metrics.hpp>
+#include <distribute/collective/detail/flight_recorder.hpp>
 #include <distribute/collective/detail/transport.hpp>
-#include <distribute/collective/flight_recorder.hpp>
 #include <distribute/collective/operation.hpp>
 
 #include <array>
@@ -100,6 +100,8 @@ class Communicator {
 
   /// From any thread: operations, running or coming, throw this error.
   void abort(StatusCode code, const std::string& message);
+  /// From any thread: `rank` takes part in nothing more; see Transport::depart.
+  void depart(int rank, const std::string& reason) { transport_->depart(rank, reason); }
   /// See Transport::shared_memory.
   std::span<std::byte> shared_memory(int rank) const { return transport_->shared_memory(rank); }
   std::span<std::byte> shared_memory() const { return shared_memory(rank()); }

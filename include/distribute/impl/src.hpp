@@ -10,8 +10,11 @@
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
+#include <distribute/base/impl/first_exception.ipp>
 #include <distribute/base/impl/json.ipp>
+#include <distribute/base/impl/leave_notice.ipp>
 #include <distribute/base/impl/library_metrics.ipp>
+#include <distribute/base/impl/log_once.ipp>
 #include <distribute/base/impl/log_state.ipp>
 #include <distribute/base/impl/logging.ipp>
 #include <distribute/base/impl/memory_limit.ipp>
@@ -30,7 +33,6 @@
 #include <distribute/base/impl/span_recorder.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
-#include <distribute/base/impl/termination_signal.ipp>
 #include <distribute/base/impl/thread_chooser.ipp>
 #include <distribute/base/impl/thread_context.ipp>
 
@@ -77,16 +79,16 @@
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
-#include <distribute/device/impl/filter_book.ipp>
 #include <distribute/device/impl/grouped_image.ipp>
 #include <distribute/device/impl/host_arena.ipp>
+#include <distribute/device/impl/kernel_files.ipp>
 #include <distribute/device/impl/math_mode.ipp>
 #include <distribute/device/impl/memory_growth.ipp>
 #include <distribute/device/impl/own_convolutions.ipp>
-#include <distribute/device/impl/own_convolutions_stub.ipp>
 #include <distribute/device/impl/placement.ipp>
 #include <distribute/device/impl/plain_product.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
+#include <distribute/device/impl/transposed_filter_cache.ipp>
 
 #include <distribute/net/impl/address.ipp>
 #include <distribute/net/impl/bytes.ipp>
@@ -101,6 +103,7 @@
 #include <distribute/net/impl/hmac_stub.ipp>
 #include <distribute/net/impl/job_token.ipp>
 #include <distribute/net/impl/listener.ipp>
+#include <distribute/net/impl/message.ipp>
 #include <distribute/net/impl/resolve.ipp>
 #include <distribute/net/impl/socket.ipp>
 #include <distribute/net/impl/tls.ipp>
@@ -148,10 +151,10 @@
 #include <distribute/cluster/impl/elastic_rendezvous.ipp>
 #include <distribute/cluster/impl/environment.ipp>
 #include <distribute/cluster/impl/flags_cluster_resolver.ipp>
-#include <distribute/cluster/impl/foreign_text.ipp>
 #include <distribute/cluster/impl/half_open.ipp>
 #include <distribute/cluster/impl/host_identity.ipp>
 #include <distribute/cluster/impl/json_value.ipp>
+#include <distribute/cluster/impl/json_variable.ipp>
 #include <distribute/cluster/impl/leader_cluster_resolver.ipp>
 #include <distribute/cluster/impl/leader_membership.ipp>
 #include <distribute/cluster/impl/member_membership.ipp>
@@ -162,11 +165,14 @@
 #include <distribute/cluster/impl/own_port.ipp>
 #include <distribute/cluster/impl/partial_environment.ipp>
 #include <distribute/cluster/impl/peer_sockets.ipp>
+#include <distribute/cluster/impl/peer_table.ipp>
 #include <distribute/cluster/impl/progress_board.ipp>
+#include <distribute/cluster/impl/quoted_untrusted_text.ipp>
 #include <distribute/cluster/impl/ready_file.ipp>
 #include <distribute/cluster/impl/rendezvous.ipp>
 #include <distribute/cluster/impl/request_table.ipp>
 #include <distribute/cluster/impl/resolver_registry.ipp>
+#include <distribute/cluster/impl/standstill.ipp>
 #include <distribute/cluster/impl/task_server.ipp>
 #include <distribute/cluster/impl/task_ways.ipp>
 #include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
@@ -378,8 +384,10 @@
 #include <distribute/collective/impl/combine.ipp>
 #include <distribute/collective/impl/communication_options.ipp>
 #include <distribute/collective/impl/communicator.ipp>
+#include <distribute/collective/impl/connect_members.ipp>
 #include <distribute/collective/impl/connect_workers.ipp>
 #include <distribute/collective/impl/cost_model.ipp>
+#include <distribute/collective/impl/departures.ipp>
 #include <distribute/collective/impl/direct_reduction.ipp>
 #include <distribute/collective/impl/engine.ipp>
 #include <distribute/collective/impl/engine_group.ipp>
@@ -404,6 +412,7 @@
 #include <distribute/collective/impl/nccl_transport.ipp>
 #include <distribute/collective/impl/operation.ipp>
 #include <distribute/collective/impl/running_operation.ipp>
+#include <distribute/collective/impl/share_cores.ipp>
 #include <distribute/collective/impl/shared_window.ipp>
 #include <distribute/collective/impl/spin_time.ipp>
 #include <distribute/collective/impl/tcp_flow.ipp>
@@ -420,10 +429,9 @@
 #include <distribute/rpc/impl/peer.ipp>
 #include <distribute/rpc/impl/peer_monitor.ipp>
 #include <distribute/rpc/impl/rpc_channel.ipp>
-#include <distribute/rpc/impl/rpc_message.ipp>
 #include <distribute/rpc/impl/rpc_server.ipp>
-#include <distribute/rpc/impl/standstill.ipp>
 #include <distribute/rpc/impl/tensor_codec.ipp>
+#include <distribute/rpc/impl/tensor_parts.ipp>
 
 #include <distribute/summary/impl/event.ipp>
 #include <distribute/summary/impl/file_writer.ipp>
@@ -504,7 +512,6 @@
 #include <distribute/strategy/impl/server_access.ipp>
 #include <distribute/strategy/impl/server_reducer.ipp>
 #include <distribute/strategy/impl/sharded_variable.ipp>
-#include <distribute/strategy/impl/share_cores.ipp>
 #include <distribute/strategy/impl/shared_update.ipp>
 #include <distribute/strategy/impl/straggler_watch.ipp>
 #include <distribute/strategy/impl/strategy.ipp>
@@ -512,7 +519,6 @@
 #include <distribute/strategy/impl/summed_updates.ipp>
 #include <distribute/strategy/impl/tensor_collectives.ipp>
 #include <distribute/strategy/impl/tensor_places.ipp>
-#include <distribute/strategy/impl/worker_bodies.ipp>
 #include <distribute/strategy/impl/worker_reducer.ipp>
 #include <distribute/strategy/impl/worker_replica_context.ipp>
 #include <distribute/strategy/impl/worker_state.ipp>
@@ -550,6 +556,7 @@
 #include <distribute/coordinator/impl/remote_value.ipp>
 #include <distribute/coordinator/impl/rpc_worker_link.ipp>
 #include <distribute/coordinator/impl/server.ipp>
+#include <distribute/coordinator/impl/wire_value.ipp>
 #include <distribute/coordinator/impl/worker_index.ipp>
 #include <distribute/coordinator/impl/worker_pool.ipp>
 #include <distribute/coordinator/impl/worker_service.ipp>
@@ -560,6 +567,7 @@
 #include <distribute/train/impl/callback_list.ipp>
 #include <distribute/train/impl/checkpoint_files.ipp>
 #include <distribute/train/impl/checkpoints_iterator.ipp>
+#include <distribute/train/impl/chief_preemption_handler.ipp>
 #include <distribute/train/impl/class_names.ipp>
 #include <distribute/train/impl/class_weights.ipp>
 #include <distribute/train/impl/compiled_metric.ipp>
@@ -594,7 +602,6 @@
 #include <distribute/train/impl/reduce_lr_on_plateau.ipp>
 #include <distribute/train/impl/run_length.ipp>
 #include <distribute/train/impl/run_report.ipp>
-#include <distribute/train/impl/save_and_leave.ipp>
 #include <distribute/train/impl/save_frequency.ipp>
 #include <distribute/train/impl/seconds_or_steps.ipp>
 #include <distribute/train/impl/sidecar_evaluator.ipp>

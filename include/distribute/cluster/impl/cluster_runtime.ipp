@@ -12,9 +12,8 @@
 #include <distribute/cluster/detail/peer_sockets.hpp>
 #include <distribute/cluster/ready_file.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/net/connect.hpp>
-#include <distribute/net/hmac.hpp>
 #include <distribute/net/job_token.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <exception>
 
@@ -65,11 +64,9 @@ DISTRIBUTE_INLINE ClusterRuntime::Impl::Impl(ClusterTasks the_tasks, ClusterOpti
   check_tasks(tasks);
   check_options(options);
   cluster_internal::check_loopback(tasks, options);
-  const std::string random = value_or_throw(net::random_bytes(sizeof(uint64_t)));
-  config = {
-      .self = {tasks.self().type, tasks.self().index, net::ByteReader(random).number<uint64_t>()},
-      .job = job_fingerprint(tasks),
-      .token = options.job_token};
+  config = {.self = {tasks.self().type, tasks.self().index, value_or_throw(net::random_number())},
+            .job = job_fingerprint(tasks),
+            .token = options.job_token};
   if (tasks.size() > 1) config.tls = make_tls(options, config.self.name());
   if (listener)
     start_server(std::move(listener));
@@ -144,7 +141,9 @@ DISTRIBUTE_INLINE void ClusterRuntime::Impl::make_membership() {
         },
         of_generation(kMemberPurpose));
   }
-  membership->on_lost([this](int, const std::string&) { peers.wake(); });
+  const auto wake = [this](int, const std::string&) { peers.wake(); };
+  membership->on_lost(wake);
+  membership->on_left(wake);
 }
 
 /// Metrics are read where the task listens; one without a port of its own keeps to this machine.
@@ -191,7 +190,7 @@ DISTRIBUTE_INLINE net::Socket ClusterRuntime::Impl::dial(int rank, const std::st
   for (;;) {
     auto socket = try_to_dial(rank, detail, deadline);
     if (socket.ok()) return *std::move(socket);
-    membership->throw_if_failed();
+    membership->throw_if_gone(rank);
     const bool again = socket.status().code() == absl::StatusCode::kUnavailable;
     if (!again || deadline.passed())
       throw_if_error(annotate(socket.status(), "peer_socket: " + membership->text(rank)));
@@ -280,9 +279,11 @@ DISTRIBUTE_INLINE void ClusterRuntime::barrier(const std::string& name, Optional
 DISTRIBUTE_INLINE std::vector<std::string> ClusterRuntime::all_gather(const std::string& name,
                                                                       const std::string& bytes,
                                                                       OptionalDeadline deadline) {
-  return value_or_throw(cluster_internal::parse_texts(impl_->membership->request(
+  const std::string values = impl_->membership->request(
       {.type = cluster_internal::ControlType::Gather, .name = "all_gather " + name, .value = bytes},
-      impl_->deadline_of(deadline), "all_gather")));
+      impl_->deadline_of(deadline), "all_gather");
+  return value_or_throw(
+      net::parse_message<cluster_internal::GatheredTexts>(values, "gathered texts"));
 }
 
 DISTRIBUTE_INLINE void ClusterRuntime::agree(const std::string& what, const std::string& json_text,
@@ -290,11 +291,12 @@ DISTRIBUTE_INLINE void ClusterRuntime::agree(const std::string& what, const std:
   using namespace cluster_internal;
   const net::Deadline until = impl_->deadline_of(deadline);
   const std::string text = canonical_json(json_text);
-  net::ByteWriter digest;  // the texts themselves travel only when they differ
-  digest.number(uint64_t(text.size())).number(fnv1a(text)).number(fnv1a(text, 0x9e3779b97f4a7c15u));
-  const auto digests = all_gather("agree digest " + what, digest.bytes(), until);
+  // The texts themselves travel only when they differ.
+  const std::string digest = net::encode_message(
+      std::array<uint64_t, 3>{text.size(), fnv1a(text), fnv1a(text, 0x9e3779b97f4a7c15u)});
+  const auto digests = all_gather("agree digest " + what, digest, until);
   bool equal = true;
-  for (const std::string& other : digests) equal = equal && other == digest.bytes();
+  for (const std::string& other : digests) equal = equal && other == digest;
   if (equal) return;
   std::vector<std::string> names;
   for (int rank = 0; rank < size(); ++rank) names.push_back(describe(rank));
@@ -314,7 +316,7 @@ DISTRIBUTE_INLINE net::Socket ClusterRuntime::peer_socket(int rank, const std::s
   net::Socket socket = impl_->peers.wait(
       impl_->identity(rank), detail, until,
       str_cat("peer_socket: ", describe(rank), ", channel \"", channel, "\", ", index, ","),
-      [this] { impl_->membership->throw_if_failed(); });
+      [&] { impl_->membership->throw_if_gone(rank); });
   socket.set_peer(describe(rank));
   return socket;
 }
@@ -328,8 +330,14 @@ DISTRIBUTE_INLINE TaskServer& ClusterRuntime::server() {
 DISTRIBUTE_INLINE int ClusterRuntime::on_lost(LostCallback callback) {
   return impl_->membership->on_lost(std::move(callback));
 }
+DISTRIBUTE_INLINE int ClusterRuntime::on_left(LostCallback callback) {
+  return impl_->membership->on_left(std::move(callback));
+}
 DISTRIBUTE_INLINE void ClusterRuntime::remove_on_lost(int id) {
   impl_->membership->remove_on_lost(id);
+}
+DISTRIBUTE_INLINE bool ClusterRuntime::report_waiting(const std::string& what) {
+  return impl_->membership->report_waiting(what);
 }
 DISTRIBUTE_INLINE std::optional<TaskFailure> ClusterRuntime::lost() const {
   return impl_->membership->failure();

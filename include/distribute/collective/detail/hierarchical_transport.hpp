@@ -8,9 +8,9 @@
 #include <distribute/collective/detail/host_meeting.hpp>
 #include <distribute/collective/detail/message_algorithms.hpp>
 #include <distribute/collective/detail/tcp_messages.hpp>
+#include <distribute/collective/detail/tcp_transport.hpp>
 #include <distribute/collective/detail/transport.hpp>
 #include <distribute/collective/detail/window.hpp>
-#include <distribute/collective/tcp_transport.hpp>
 
 #include <memory>
 #include <string>
@@ -43,6 +43,7 @@ class HierarchicalTransport final : public Transport {
   int size() const override { return messages_->size(); }
   DISTRIBUTE_INLINE void execute(const Operation& operation) override;
   DISTRIBUTE_INLINE void abort(StatusCode code, const std::string& message) override;
+  DISTRIBUTE_INLINE void depart(int rank, const std::string& reason) override;
 
  private:
   void check() const;

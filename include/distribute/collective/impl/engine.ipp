@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/collective/engine_module.h>
+#include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/base/version.hpp>
 #include <distribute/collective/engine.hpp>
 
 #include <array>

@@ -3,8 +3,8 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/collective/detail/nccl_communicator.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_graph.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
+#include <distribute/device/detail/cuda_graph.hpp>
 
 #include <algorithm>
 #include <chrono>

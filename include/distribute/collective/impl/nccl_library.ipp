@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/collective/nccl_library.hpp>
-#include <distribute/device/cuda_library.hpp>
+#include <distribute/collective/detail/nccl_library.hpp>
+#include <distribute/device/detail/cuda_library.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
 
 #include <type_traits>

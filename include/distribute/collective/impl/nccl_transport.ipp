@@ -3,7 +3,7 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/collective/detail/nccl_transport.hpp>
 #include <distribute/device/buffer.hpp>
-#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -152,8 +152,10 @@ DISTRIBUTE_INLINE void NcclTransport::execute(const Operation& operation) {
   }
   try {
     enqueue(whole, stream);
+    const auto begun = net::Deadline::Clock::now();
     const auto stop = [&] {
       aborted_.throw_if_set();
+      if (departures_.any()) departures_.throw_if_any_silent(begun, rank(), operation);
       if (stop_) stop_();
     };
     communicator_.wait_ready(operation.deadline, stop);

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/collective/detail/worker_group.hpp>
-#include <distribute/collective/window_transport.hpp>
+#include <distribute/collective/connect_workers.hpp>
+#include <distribute/collective/detail/window_transport.hpp>
 
 #include <utility>
 
@@ -10,6 +10,15 @@ DISTRIBUTE_INLINE void WorkerGroup::abort(StatusCode code, const std::string& me
   if (workers) workers->abort(code, message);
   for (const auto& replica : replicas) replica->abort(code, message);
   for (const auto& gpu : gpus) gpu->abort(code, message);
+}
+
+DISTRIBUTE_INLINE void WorkerGroup::depart(int other_worker, const std::string& reason) const {
+  const int first = other_worker * replicas_per_worker;
+  for (int rank = first; rank < first + replicas_per_worker; ++rank) {
+    for (const auto& replica : replicas) replica->depart(rank, reason);
+    for (const auto& gpu : gpus) gpu->depart(rank, reason);
+  }
+  if (workers && workers != replicas[0]) workers->depart(other_worker, reason);
 }
 
 DISTRIBUTE_INLINE std::vector<WorkerGroup> make_thread_workers(int workers, int replicas_per_worker,

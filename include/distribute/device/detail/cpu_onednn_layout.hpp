@@ -2,7 +2,7 @@
 /// oneDNN's memory descriptors as a Layout; only cpu_onednn*.ipp may include this.
 
 #include <distribute/base/process_state.hpp>
-#include <distribute/device/layout.hpp>
+#include <distribute/device/detail/layout.hpp>
 
 #include <string>
 #include <vector>

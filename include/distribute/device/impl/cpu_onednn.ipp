@@ -5,14 +5,11 @@
 #include <distribute/device/detail/cpu_onednn_plan.hpp>
 #include <distribute/device/detail/cpu_onednn_product.hpp>
 #include <distribute/device/detail/device_state.hpp>
+#include <distribute/device/detail/own_convolutions.hpp>
 #include <distribute/device/detail/plain_product.hpp>
 
 #include <cstring>
 #include <utility>
-
-#ifdef DISTRIBUTE_SEPARATE_COMPILATION
-#include <distribute/device/own_convolutions.hpp>  // header-only: where the program includes it
-#endif
 
 namespace distribute {
 
@@ -276,18 +273,15 @@ DISTRIBUTE_INLINE Array OneDnnBackend::matmul(const MatmulShape& s, const Array&
   return execute(*find_or_make(key_of('m', s, a, b, flags), a, b, make), a, b, bias);
 }
 
-/// `faster`: null when the program has no own convolutions.
 struct CpuBackends {
   OneDnnBackend plain;
-  std::unique_ptr<Backend> faster =
-      device_state().own_convolutions ? device_state().own_convolutions(plain) : nullptr;
+  std::unique_ptr<Backend> faster = with_own_convolutions(plain);
 };
 
 }  // namespace onednn_internal
 
 DISTRIBUTE_INLINE Backend* onednn_backend() {
-  auto& backends = in_process<onednn_internal::CpuBackends>();
-  return backends.faster ? backends.faster.get() : &backends.plain;
+  return in_process<onednn_internal::CpuBackends>().faster.get();
 }
 
 DISTRIBUTE_INLINE Backend& built_in_backend() { return *onednn_backend(); }

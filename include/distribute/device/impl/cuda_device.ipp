@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
+#include <distribute/device/detail/cuda_stream.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/process_state.hpp>
-#include <distribute/device/backend.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/detail/backend.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/cuda_plain_backend.hpp>
-#include <distribute/device/kernel_arguments.hpp>
+#include <distribute/device/detail/kernel_arguments.hpp>
 
 #include <algorithm>
 

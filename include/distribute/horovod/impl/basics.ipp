@@ -1,15 +1,15 @@
 #pragma once
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/device/cuda_device.hpp>
+#include <distribute/collective/connect_workers.hpp>
+#include <distribute/device/placement.hpp>
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/detail/elastic_job.hpp>
 #include <distribute/horovod/detail/engine.hpp>
 #include <distribute/horovod/detail/engine_scope.hpp>
-#include <distribute/horovod/process_set.hpp>
 #include <distribute/net/deadline.hpp>
 #include <distribute/strategy/detail/cluster_place.hpp>
-#include <distribute/strategy/detail/share_cores.hpp>
 
 #include <cstdlib>
 #include <thread>
@@ -21,7 +21,8 @@ DISTRIBUTE_INLINE ClusterTasks find_tasks(const hvd::InitOptions& options,
                                           const ElasticOptions& elastic) {
   if (options.tasks) return *options.tasks;
   const auto implied = options.resolver ? nullptr : default_resolver().resolver;
-  const auto place = strategy_internal::place_of(options.resolver ? *options.resolver : *implied);
+  const auto place = strategy_internal::place_of(
+      cluster_internal::role_to_join(options.resolver ? *options.resolver : *implied));
   if (place.task.type == "evaluator")
     throw InvalidArgumentError(
         "hvd::init: this task is an evaluator, which is no rank; evaluate on rank 0");
@@ -49,7 +50,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Engine> join_job(const hvd::InitOptions& optio
   if (tasks.size() < 2) return std::make_shared<Engine>(nullptr, limits);
   if (elastic.min_workers > 0) return join_elastic_job(std::move(tasks), elastic, limits);
   const auto runtime = ClusterRuntime::join(std::move(tasks));
-  strategy_internal::share_cores(*runtime);
+  collective::share_cores(*runtime);
   runtime->agree("the options of the program", horovod_agreement());
   return std::make_shared<Engine>(runtime, limits);
 }
@@ -109,7 +110,8 @@ DISTRIBUTE_INLINE int size() { return horovod_internal::engine()->size(); }
 DISTRIBUTE_INLINE int local_rank() { return horovod_internal::engine()->place().local_rank; }
 DISTRIBUTE_INLINE int local_size() { return horovod_internal::engine()->place().local_size; }
 DISTRIBUTE_INLINE std::string local_device() {
-  return horovod_internal::device_of_rank(local_rank(), int(physical_gpus().size()));
+  return horovod_internal::device_of_rank(local_rank(),
+                                          int(config::list_physical_devices("GPU").size()));
 }
 DISTRIBUTE_INLINE int cross_rank() { return horovod_internal::engine()->place().cross_rank; }
 DISTRIBUTE_INLINE int cross_size() { return horovod_internal::engine()->place().cross_size; }

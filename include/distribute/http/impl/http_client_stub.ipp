@@ -3,8 +3,6 @@
 #include <distribute/base/process_state.hpp>
 #include <distribute/http/http_client.hpp>
 
-#include <distribute/http/url.hpp>
-
 namespace distribute::io {
 
 class HttpClient::Pool {};

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/io/local_file_system.hpp>
+#include <distribute/io/file_system.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>

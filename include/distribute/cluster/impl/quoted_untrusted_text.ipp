@@ -1,0 +1,57 @@
+#pragma once
+#include <distribute/base/detail/safe_text.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
+
+#include <charconv>
+
+namespace distribute::cluster_internal {
+
+DISTRIBUTE_INLINE std::string shown(std::string_view text) {
+  constexpr size_t kLimit = 80;
+  size_t size = std::min(text.size(), kLimit);
+  while (size < text.size() && size > 0 && (text[size] & 0xc0) == 0x80) --size;  // whole UTF-8
+  return str_cat("'", base_internal::safe_line(text.substr(0, size)),
+                 size < text.size() ? "'..." : "'");
+}
+
+DISTRIBUTE_INLINE std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\n\r\f\v";
+  const size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+DISTRIBUTE_INLINE std::optional<int> parse_int(std::string_view text) {
+  text = trimmed(text);
+  if (text.starts_with('+') && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> split_commas(std::string_view text) {
+  std::vector<std::string> pieces;
+  if (trimmed(text).empty()) return pieces;
+  while (true) {
+    const size_t comma = text.find(',');
+    pieces.emplace_back(trimmed(text.substr(0, comma)));
+    if (comma == std::string_view::npos) return pieces;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+DISTRIBUTE_INLINE std::string join_host_port(std::string_view host, int64_t port) {
+  if (port < 1 || port > 65535)
+    throw InvalidArgumentError(
+        str_cat("the port of host ", shown(host), " must be from 1 to 65535, not ", port));
+  for (const char c : host)
+    if (static_cast<unsigned char>(c) <= 0x20)
+      throw InvalidArgumentError("not the name or address of a host: " + shown(host));
+  if (host.empty()) throw InvalidArgumentError(str_cat("the host of port ", port, " has no name"));
+  const bool bare_ipv6 = host.find(':') != std::string_view::npos && host.front() != '[';
+  return bare_ipv6 ? str_cat("[", host, "]:", port) : str_cat(host, ":", port);
+}
+
+}  // namespace distribute::cluster_internal

@@ -1,0 +1,27 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/exit_status.hpp>
+#include <distribute/base/logging.hpp>
+#include <distribute/train/chief_preemption_handler.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include <signal.h>
+
+namespace distribute::train {
+
+DISTRIBUTE_INLINE ChiefPreemptionHandler::ChiefPreemptionHandler(CheckpointManager& manager,
+                                                                 std::function<bool()> further)
+    : manager_(manager), notice_({SIGTERM}, std::move(further)) {}
+
+DISTRIBUTE_INLINE void ChiefPreemptionHandler::save_checkpoint_if_preempted(int64_t step) {
+  if (!was_preempted()) return;
+  log_info("trainer", str_cat("preempted: saving a checkpoint after ", step, " steps"));
+  manager_.save(step);
+  std::fflush(nullptr);
+  std::quick_exit(kExitPreempted);
+}
+
+}  // namespace distribute::train
