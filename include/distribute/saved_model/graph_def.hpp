@@ -2,7 +2,6 @@
 /// TensorFlow's GraphDef of an inference graph.
 
 #include <distribute/base/config.hpp>
-#include <distribute/io/fwd.hpp>
 #include <distribute/saved_model/inference_graph.hpp>
 
 #include <string>
@@ -32,10 +31,3 @@ inline constexpr const char* kSaverRestore = "save/restore_all";
 GraphDef encode_graph_def(const InferenceGraph& graph, Weights weights = Weights::Constants);
 
 }  // namespace distribute::saved_model
-
-namespace distribute::saved_model_internal {
-
-/// A TensorShapeProto; -1 for unknown sizes.
-io::ProtoWriter shape_proto(const std::vector<int64_t>& sizes);
-
-}  // namespace distribute::saved_model_internal

@@ -2,6 +2,7 @@
 /// ONNX's GraphProto while it is written, node by node.
 
 #include <distribute/base/config.hpp>
+#include <distribute/io/fwd.hpp>
 #include <distribute/saved_model/detail/inference_node.hpp>
 
 #include <cstdint>
@@ -40,6 +41,9 @@ struct OnnxAttributes {
   OnnxAttributes& integer(const std::string& name, int64_t value);
   OnnxAttributes& real(const std::string& name, float value);
   OnnxAttributes& list(const std::string& name, const Sizes& values);
+
+ private:
+  OnnxAttributes& add(io::ProtoWriter& proto, int64_t type);
 };
 
 /// An image may exist as NHWC, as NCHW, or both: the first node that needs the other form makes

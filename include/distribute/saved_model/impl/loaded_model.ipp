@@ -31,12 +31,7 @@ using Encoded = std::map<std::string, std::string_view>;
 
 DISTRIBUTE_INLINE void take_entry(Encoded& map, const io::ProtoField& field,
                                   const std::string& file) {
-  std::pair<std::string, std::string_view> entry;
-  read_fields(field.bytes, file, [&](const io::ProtoField& f) {
-    if (f.is(1, io::WireType::Bytes)) entry.first = f.bytes;
-    if (f.is(2, io::WireType::Bytes)) entry.second = f.bytes;
-  });
-  map.insert(entry);
+  map.insert(map_entry_of(field.bytes, file));
 }
 
 /// What of a MetaGraphDef is used.
