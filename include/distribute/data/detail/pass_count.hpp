@@ -8,7 +8,10 @@
 
 namespace distribute::data {
 
+/// The copy of a node counts its own passes.
 struct PassCount {
+  PassCount() = default;
+  PassCount(const PassCount&) {}
   std::atomic<uint64_t> next{0};
 };
 

@@ -23,14 +23,10 @@ class PassNumberStream final : public OneToOneStream<Batch> {
   Batch number_;
 };
 
-class PassNumberNode final : public OneInputNode {
+class PassNumberNode final : public CopiedNode<PassNumberNode> {
  public:
-  explicit PassNumberNode(NodePtr input) : OneInputNode(std::move(input)) {}
+  explicit PassNumberNode(NodePtr input) : CopiedNode(std::move(input)) {}
   const char* kind() const override { return "PassNumber"; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return pass_number_node(inputs.at(0));
-  }
-  int64_t cardinality() const override { return input().cardinality(); }
   ElementSpec element_spec() const override {
     ElementSpec spec = input().element_spec();
     spec.push_back({{}, DType::Int64});

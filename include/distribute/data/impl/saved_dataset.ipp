@@ -167,14 +167,11 @@ DISTRIBUTE_INLINE std::vector<std::string> snapshot_files(const std::string& dir
 }
 
 /// One file of elements.
-class RecordFileNode final : public Node {
+class RecordFileNode final : public CopiedNode<RecordFileNode, Node> {
  public:
   RecordFileNode(std::string path, ElementSpec spec, io::Compression compression)
       : path_(std::move(path)), spec_(std::move(spec)), compression_(compression) {}
   const char* kind() const override { return "RecordFile"; }
-  NodePtr with_inputs(std::vector<NodePtr>) const override {
-    return std::make_shared<RecordFileNode>(path_, spec_, compression_);
-  }
   ElementSpec element_spec() const override { return spec_; }
   std::unique_ptr<BatchStream> elements(const Pass&) const override {
     return record_elements(path_, spec_, compression_);
@@ -187,14 +184,11 @@ class RecordFileNode final : public Node {
 };
 
 /// Says how many elements there are and what they look like.
-class SavedNode final : public OneInputNode {
+class SavedNode final : public CopiedNode<SavedNode> {
  public:
   SavedNode(NodePtr input, ElementSpec spec, int64_t cardinality)
-      : OneInputNode(std::move(input)), spec_(std::move(spec)), cardinality_(cardinality) {}
+      : CopiedNode(std::move(input)), spec_(std::move(spec)), cardinality_(cardinality) {}
   const char* kind() const override { return "Saved"; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<SavedNode>(inputs.at(0), spec_, cardinality_);
-  }
   int64_t cardinality() const override { return cardinality_; }
   ElementSpec element_spec() const override { return spec_; }
   bool spec_is_exact() const override { return true; }
@@ -234,15 +228,11 @@ class CacheWriter final : public BatchStream {
   int64_t given_ = 0;
 };
 
-class FileCacheNode final : public OneInputNode {
+class FileCacheNode final : public CopiedNode<FileCacheNode> {
  public:
   FileCacheNode(NodePtr input, std::string filename)
-      : OneInputNode(std::move(input)), filename_(std::move(filename)) {}
+      : CopiedNode(std::move(input)), filename_(std::move(filename)) {}
   const char* kind() const override { return "FileCache"; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<FileCacheNode>(inputs.at(0), filename_);
-  }
-  int64_t cardinality() const override { return input().cardinality(); }
   std::unique_ptr<BatchStream> elements(const Pass&) const override {
     io::FileSystem* const fs = value_or_throw(io::file_system_for(filename_));
     if (value_or_throw(fs->exists(filename_)))

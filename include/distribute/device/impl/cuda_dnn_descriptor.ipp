@@ -2,6 +2,8 @@
 #if DISTRIBUTE_HAS_CUDNN
 #include <distribute/device/detail/cuda_dnn_descriptor.hpp>
 
+#include <algorithm>
+
 namespace distribute::cudnn_internal {
 
 DISTRIBUTE_INLINE CudnnDescriptor::CudnnDescriptor(cudnnBackendDescriptorType_t type) {
@@ -21,43 +23,6 @@ DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeNam
   return *this;
 }
 
-DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
-                                                        int64_t value) {
-  return set(name, CUDNN_TYPE_INT64, 1, &value);
-}
-DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
-                                                        std::span<const int64_t> values) {
-  return set(name, CUDNN_TYPE_INT64, int64_t(values.size()), values.data());
-}
-DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
-                                                        bool value) {
-  return set(name, CUDNN_TYPE_BOOLEAN, 1, &value);
-}
-DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
-                                                        float value) {
-  return set(name, CUDNN_TYPE_FLOAT, 1, &value);
-}
-DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
-                                                        double value) {
-  return set(name, CUDNN_TYPE_DOUBLE, 1, &value);
-}
-DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
-                                                        cudnnDataType_t value) {
-  return set(name, CUDNN_TYPE_DATA_TYPE, 1, &value);
-}
-DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
-                                                        const CudnnDescriptor& value) {
-  return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value.native_);
-}
-DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
-                                                        const std::string& text) {
-  return set(name, CUDNN_TYPE_CHAR, int64_t(text.size()), text.data());
-}
-DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(
-    cudnnBackendAttributeName_t name, std::span<const cudnnBackendDescriptor_t> values) {
-  return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, int64_t(values.size()), values.data());
-}
-
 DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::finalize(const std::string& what) {
   check_cudnn(try_finalize(), str_cat("cudnnBackendFinalize of ", what));
   return *this;
@@ -74,27 +39,27 @@ DISTRIBUTE_INLINE int64_t CudnnDescriptor::get_int64(cudnnBackendAttributeName_t
   return value;
 }
 
-DISTRIBUTE_INLINE std::string CudnnDescriptor::get_text(cudnnBackendAttributeName_t name) const {
-  int64_t size = 0;
-  const std::string call = str_cat("cudnnBackendGetAttribute ", int(name));
-  check_cudnn(cudnn().get_attribute(native_, name, CUDNN_TYPE_CHAR, 0, &size, nullptr), call);
-  std::string text(size_t(size), '\0');
-  check_cudnn(cudnn().get_attribute(native_, name, CUDNN_TYPE_CHAR, size, &size, text.data()),
-              call);
-  while (!text.empty() && text.back() == '\0') text.pop_back();
-  return text;
-}
-
-DISTRIBUTE_INLINE std::vector<int> CudnnDescriptor::get_enumerators(
-    cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) const {
+template <typename T>
+std::vector<T> CudnnDescriptor::get_all(cudnnBackendAttributeName_t name,
+                                        cudnnBackendAttributeType_t type) const {
   int64_t count = 0;
   const std::string call = str_cat("cudnnBackendGetAttribute ", int(name));
   check_cudnn(cudnn().get_attribute(native_, name, type, 0, &count, nullptr), call);
-  std::vector<int> values(static_cast<size_t>(count));
+  std::vector<T> values(static_cast<size_t>(count));
   if (count)
     check_cudnn(cudnn().get_attribute(native_, name, type, count, &count, values.data()), call);
   values.resize(static_cast<size_t>(count));
   return values;
+}
+
+DISTRIBUTE_INLINE std::string CudnnDescriptor::get_text(cudnnBackendAttributeName_t name) const {
+  const std::vector<char> text = get_all<char>(name, CUDNN_TYPE_CHAR);
+  return std::string(text.begin(), std::find(text.begin(), text.end(), '\0'));
+}
+
+DISTRIBUTE_INLINE std::vector<int> CudnnDescriptor::get_enumerators(
+    cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) const {
+  return get_all<int>(name, type);
 }
 
 }  // namespace distribute::cudnn_internal
