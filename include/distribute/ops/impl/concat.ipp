@@ -2,6 +2,7 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/detail/broadcast.hpp>
+#include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/detail/strided_copy.hpp>
 #include <distribute/ops/gather.hpp>
 #include <distribute/ops/reshape.hpp>
@@ -104,9 +105,7 @@ DISTRIBUTE_INLINE Tensor concat(const std::vector<Tensor>& tensors, int axis) {
             ops_internal::axis_part(shapes[i], axis, begins[i], shapes[i][axis]));
     return gradients;
   };
-  record("concat", tensors, std::span(&y, 1), gradient, [&] {
-    return OpAttributes{{"axis", int64_t(axis)}};
-  });
+  record("concat", tensors, std::span(&y, 1), gradient, ops_internal::AxisAttribute(y, axis));
   return y;
 }
 
