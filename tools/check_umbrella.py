@@ -3,7 +3,7 @@
 
 They follow from where the files lie (and the list of optimizers from what these say): an umbrella includes what is public in its folders, and in
 header-only programs the bodies that this reaches; impl/*src.hpp have all bodies of one part.
-Also checks the pairs: every impl/x.ipp has its x.hpp or detail/x.hpp, which another file includes.
+Also checks the pairs: every impl/x.ipp and impl/x_part.ipp has its x.hpp or detail/x.hpp, which another file includes.
 Usage: tools/check_umbrella.py [--fix]
 """
 import collections
@@ -11,8 +11,8 @@ import pathlib
 import re
 import sys
 
-from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, TRAINER_FLOORS, WORKERS, bodies, files, included,
-                    public_headers, reached, without_gpus)
+from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, TRAINER_FLOORS, WORKERS, bodies, bodies_of, files,
+                    header_of, included, public_headers, reached, without_gpus)
 from written import out_of_date, report
 
 BY_HAND = ("fwd.hpp",)
@@ -137,10 +137,11 @@ def cmake_problems():
 
 def pair_problems():
     for body in bodies(CORE + list(ANNEXES)):
-        folder, stem = body.split("/")[0], re.sub("_stub$", "", pathlib.PurePath(body).stem)
-        places = [f"{folder}/{stem}.hpp", f"{folder}/detail/{stem}.hpp"]
-        if sum(place in files() for place in places) != 1:
-            yield f"{body}: wanted one of {' and '.join(places)}"
+        header = header_of(body)
+        if not header:
+            yield f"{body}: wanted x.hpp or detail/x.hpp of impl/x.ipp or impl/x_part.ipp"
+        elif "/detail/" not in header and header.replace("/", "/detail/", 1) in files():
+            yield f"{header}: stands in detail/, too"
 
 
 def unreached_problems():
@@ -148,8 +149,8 @@ def unreached_problems():
     users = collections.Counter(name for file in files() if "/" in file
                                 for name in set(included(file)))
     for body in bodies(CORE):
-        header = f"{body.split('/')[0]}/detail/{pathlib.PurePath(body).stem}.hpp"
-        if header in files() and users[header] < 2:
+        header = header_of(body)
+        if "/detail/" in header and users[header] <= len(bodies_of(header)):
             yield f"{header}: {body} alone includes it, so header-only programs lack that body"
 
 

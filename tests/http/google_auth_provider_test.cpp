@@ -1,4 +1,4 @@
-#include <distribute/http/detail/digest_rsa.hpp>
+#include <distribute/http/detail/digest.hpp>
 #include <distribute/http/google_auth_provider.hpp>
 #include <distribute/http/url.hpp>
 

@@ -219,14 +219,11 @@
 #include <distribute/nn/impl/regression_metrics.ipp>
 #include <distribute/nn/impl/summary_table.ipp>
 
-#include <distribute/optim/impl/constraints.ipp>
-#include <distribute/optim/impl/element_kernels.ipp>
 #include <distribute/optim/impl/optimizer.ipp>
 #include <distribute/optim/impl/optimizer_config.ipp>
 #include <distribute/optim/impl/optimizer_step.ipp>
 #include <distribute/optim/impl/slot_table.ipp>
 #include <distribute/optim/impl/step_updates.ipp>
-#include <distribute/optim/impl/unused_parameters.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batch.ipp>
@@ -242,8 +239,9 @@
 #include <distribute/data/impl/iterator.ipp>
 #include <distribute/data/impl/node.ipp>
 #include <distribute/data/impl/options.ipp>
+#include <distribute/data/impl/padding.ipp>
 #include <distribute/data/impl/parallel_interleave.ipp>
-#include <distribute/data/impl/pipeline_facts.ipp>
+#include <distribute/data/impl/pass_number.ipp>
 #include <distribute/data/impl/pipeline_statistics.ipp>
 #include <distribute/data/impl/prefetch.ipp>
 #include <distribute/data/impl/random.ipp>
@@ -288,7 +286,6 @@
 #include <distribute/collective/impl/running_operation.ipp>
 #include <distribute/collective/impl/shared_window.ipp>
 #include <distribute/collective/impl/spin_time.ipp>
-#include <distribute/collective/impl/tcp_flow.ipp>
 #include <distribute/collective/impl/tcp_messages.ipp>
 #include <distribute/collective/impl/tcp_peer.ipp>
 #include <distribute/collective/impl/tcp_transport.ipp>
@@ -448,7 +445,6 @@
 #include <distribute/estimator/impl/nan_tensor_hook.ipp>
 #include <distribute/estimator/impl/run_config_cluster.ipp>
 #include <distribute/estimator/impl/saved_versions.ipp>
-#include <distribute/estimator/impl/session_callback.ipp>
 #include <distribute/estimator/impl/step_counter_hook.ipp>
 #include <distribute/estimator/impl/stop_at_step_hook.ipp>
 #include <distribute/estimator/impl/summary_saver_hook.ipp>

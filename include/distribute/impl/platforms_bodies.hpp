@@ -59,8 +59,10 @@
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
 
 #include <distribute/http/impl/aws_profile.ipp>
+#include <distribute/http/impl/digest.ipp>
 #include <distribute/http/impl/digest_rsa.ipp>
 #include <distribute/http/impl/digest_rsa_stub.ipp>
+#include <distribute/http/impl/digest_stub.ipp>
 #include <distribute/http/impl/google_auth_provider.ipp>
 #include <distribute/http/impl/http_client.ipp>
 #include <distribute/http/impl/http_client_stub.ipp>

@@ -101,6 +101,7 @@
 #include <distribute/ops/impl/activation.ipp>
 #include <distribute/ops/impl/attention.ipp>
 #include <distribute/ops/impl/attention_blocks.ipp>
+#include <distribute/ops/impl/attention_blocks_gpu.ipp>
 #include <distribute/ops/impl/batch_norm.ipp>
 #include <distribute/ops/impl/broadcast.ipp>
 #include <distribute/ops/impl/cast.ipp>
@@ -114,17 +115,15 @@
 #include <distribute/ops/impl/elementwise.ipp>
 #include <distribute/ops/impl/flat_loop.ipp>
 #include <distribute/ops/impl/gather.ipp>
-#include <distribute/ops/impl/gpu_attention.ipp>
 #include <distribute/ops/impl/gpu_batch_norm.ipp>
+#include <distribute/ops/impl/gpu_batch_norm_vectors.ipp>
 #include <distribute/ops/impl/gpu_lines.ipp>
 #include <distribute/ops/impl/gpu_loops.ipp>
-#include <distribute/ops/impl/gpu_norm_passes.ipp>
-#include <distribute/ops/impl/gpu_norm_vectors.ipp>
-#include <distribute/ops/impl/gpu_recurrent.ipp>
 #include <distribute/ops/impl/layer_norm.ipp>
 #include <distribute/ops/impl/matmul.ipp>
 #include <distribute/ops/impl/norm.ipp>
 #include <distribute/ops/impl/norm_passes.ipp>
+#include <distribute/ops/impl/norm_passes_gpu.ipp>
 #include <distribute/ops/impl/pad.ipp>
 #include <distribute/ops/impl/pool.ipp>
 #include <distribute/ops/impl/random.ipp>
@@ -132,7 +131,8 @@
 #include <distribute/ops/impl/rearrange.ipp>
 #include <distribute/ops/impl/recurrent.ipp>
 #include <distribute/ops/impl/recurrent_cells.ipp>
-#include <distribute/ops/impl/recurrent_steps.ipp>
+#include <distribute/ops/impl/recurrent_cells_gpu.ipp>
+#include <distribute/ops/impl/recurrent_cells_steps.ipp>
 #include <distribute/ops/impl/reduce.ipp>
 #include <distribute/ops/impl/reshape.ipp>
 #include <distribute/ops/impl/search.ipp>
@@ -183,14 +183,11 @@
 #include <distribute/nn/impl/sequential.ipp>
 #include <distribute/nn/impl/summary_table.ipp>
 
-#include <distribute/optim/impl/constraints.ipp>
-#include <distribute/optim/impl/element_kernels.ipp>
 #include <distribute/optim/impl/optimizer.ipp>
 #include <distribute/optim/impl/optimizer_config.ipp>
 #include <distribute/optim/impl/optimizer_step.ipp>
 #include <distribute/optim/impl/slot_table.ipp>
 #include <distribute/optim/impl/step_updates.ipp>
-#include <distribute/optim/impl/unused_parameters.ipp>
 
 #include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
@@ -203,8 +200,9 @@
 #include <distribute/data/impl/iterator.ipp>
 #include <distribute/data/impl/node.ipp>
 #include <distribute/data/impl/options.ipp>
+#include <distribute/data/impl/padding.ipp>
 #include <distribute/data/impl/parallel_interleave.ipp>
-#include <distribute/data/impl/pipeline_facts.ipp>
+#include <distribute/data/impl/pass_number.ipp>
 #include <distribute/data/impl/pipeline_statistics.ipp>
 #include <distribute/data/impl/prefetch.ipp>
 #include <distribute/data/impl/random.ipp>
@@ -253,10 +251,12 @@
 #include <distribute/saving/impl/config_writer.ipp>
 #include <distribute/saving/impl/hdf5_file.ipp>
 #include <distribute/saving/impl/hdf5_file_stub.ipp>
-#include <distribute/saving/impl/image_layer_config.ipp>
 #include <distribute/saving/impl/keras_model.ipp>
 #include <distribute/saving/impl/layer_config.ipp>
+#include <distribute/saving/impl/layer_config_images.ipp>
+#include <distribute/saving/impl/layer_config_sequences.ipp>
 #include <distribute/saving/impl/layer_maker.ipp>
+#include <distribute/saving/impl/layer_maker_sequences.ipp>
 #include <distribute/saving/impl/legacy_weights.ipp>
 #include <distribute/saving/impl/model_config.ipp>
 #include <distribute/saving/impl/model_maker.ipp>
@@ -264,8 +264,6 @@
 #include <distribute/saving/impl/preprocessing_layers.ipp>
 #include <distribute/saving/impl/registration.ipp>
 #include <distribute/saving/impl/safetensors.ipp>
-#include <distribute/saving/impl/sequence_layer_config.ipp>
-#include <distribute/saving/impl/sequence_makers.ipp>
 #include <distribute/saving/impl/tensor_bytes.ipp>
 #include <distribute/saving/impl/weight_files.ipp>
 #include <distribute/saving/impl/weight_groups.ipp>

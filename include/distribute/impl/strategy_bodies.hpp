@@ -166,6 +166,7 @@
 #include <distribute/ops/impl/activation.ipp>
 #include <distribute/ops/impl/attention.ipp>
 #include <distribute/ops/impl/attention_blocks.ipp>
+#include <distribute/ops/impl/attention_blocks_gpu.ipp>
 #include <distribute/ops/impl/batch_norm.ipp>
 #include <distribute/ops/impl/broadcast.ipp>
 #include <distribute/ops/impl/cast.ipp>
@@ -182,18 +183,16 @@
 #include <distribute/ops/impl/elementwise.ipp>
 #include <distribute/ops/impl/flat_loop.ipp>
 #include <distribute/ops/impl/gather.ipp>
-#include <distribute/ops/impl/gpu_attention.ipp>
 #include <distribute/ops/impl/gpu_batch_norm.ipp>
+#include <distribute/ops/impl/gpu_batch_norm_vectors.ipp>
 #include <distribute/ops/impl/gpu_lines.ipp>
 #include <distribute/ops/impl/gpu_loops.ipp>
-#include <distribute/ops/impl/gpu_norm_passes.ipp>
-#include <distribute/ops/impl/gpu_norm_vectors.ipp>
-#include <distribute/ops/impl/gpu_recurrent.ipp>
 #include <distribute/ops/impl/layer_norm.ipp>
 #include <distribute/ops/impl/map_fn.ipp>
 #include <distribute/ops/impl/matmul.ipp>
 #include <distribute/ops/impl/norm.ipp>
 #include <distribute/ops/impl/norm_passes.ipp>
+#include <distribute/ops/impl/norm_passes_gpu.ipp>
 #include <distribute/ops/impl/pad.ipp>
 #include <distribute/ops/impl/pool.ipp>
 #include <distribute/ops/impl/random.ipp>
@@ -202,7 +201,8 @@
 #include <distribute/ops/impl/recompute_grad.ipp>
 #include <distribute/ops/impl/recurrent.ipp>
 #include <distribute/ops/impl/recurrent_cells.ipp>
-#include <distribute/ops/impl/recurrent_steps.ipp>
+#include <distribute/ops/impl/recurrent_cells_gpu.ipp>
+#include <distribute/ops/impl/recurrent_cells_steps.ipp>
 #include <distribute/ops/impl/reduce.ipp>
 #include <distribute/ops/impl/reshape.ipp>
 #include <distribute/ops/impl/search.ipp>
@@ -276,8 +276,6 @@
 #include <distribute/optim/impl/adagrad.ipp>
 #include <distribute/optim/impl/adam.ipp>
 #include <distribute/optim/impl/adamax.ipp>
-#include <distribute/optim/impl/constraints.ipp>
-#include <distribute/optim/impl/element_kernels.ipp>
 #include <distribute/optim/impl/ftrl.ipp>
 #include <distribute/optim/impl/lamb.ipp>
 #include <distribute/optim/impl/lion.ipp>
@@ -293,7 +291,6 @@
 #include <distribute/optim/impl/sgd.ipp>
 #include <distribute/optim/impl/slot_table.ipp>
 #include <distribute/optim/impl/step_updates.ipp>
-#include <distribute/optim/impl/unused_parameters.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/bad_pictures.ipp>
@@ -330,7 +327,6 @@
 #include <distribute/data/impl/pass_number.ipp>
 #include <distribute/data/impl/picture.ipp>
 #include <distribute/data/impl/pictures.ipp>
-#include <distribute/data/impl/pipeline_facts.ipp>
 #include <distribute/data/impl/pipeline_statistics.ipp>
 #include <distribute/data/impl/png.ipp>
 #include <distribute/data/impl/png_stub.ipp>
@@ -382,7 +378,6 @@
 #include <distribute/collective/impl/running_operation.ipp>
 #include <distribute/collective/impl/shared_window.ipp>
 #include <distribute/collective/impl/spin_time.ipp>
-#include <distribute/collective/impl/tcp_flow.ipp>
 #include <distribute/collective/impl/tcp_messages.ipp>
 #include <distribute/collective/impl/tcp_peer.ipp>
 #include <distribute/collective/impl/tcp_transport.ipp>

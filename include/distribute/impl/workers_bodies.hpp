@@ -212,7 +212,6 @@
 #include <distribute/collective/impl/running_operation.ipp>
 #include <distribute/collective/impl/shared_window.ipp>
 #include <distribute/collective/impl/spin_time.ipp>
-#include <distribute/collective/impl/tcp_flow.ipp>
 #include <distribute/collective/impl/tcp_messages.ipp>
 #include <distribute/collective/impl/tcp_peer.ipp>
 #include <distribute/collective/impl/tcp_transport.ipp>

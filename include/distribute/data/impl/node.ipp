@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/data/detail/pass_count.hpp>
+#include <distribute/data/detail/pass_number.hpp>
 #include <distribute/data/node.hpp>
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 #pragma once
-#include <distribute/data/detail/pass_count.hpp>
 #include <distribute/data/detail/pass_number.hpp>
 
 namespace distribute::data {

@@ -4,7 +4,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/http/detail/digest_rsa.hpp>
+#include <distribute/http/detail/digest.hpp>
 #include <distribute/http/url.hpp>
 #include <distribute/io/path.hpp>
 

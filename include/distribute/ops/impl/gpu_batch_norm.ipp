@@ -8,7 +8,6 @@
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/gpu_batch_norm.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/detail/gpu_norm_vectors.hpp>
 #include <distribute/ops/elementwise.hpp>
 
 #include <algorithm>

@@ -5,9 +5,7 @@
 #include <distribute/device/backend.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/detail/gpu_recurrent.hpp>
 #include <distribute/ops/detail/recurrent_cells.hpp>
-#include <distribute/ops/detail/recurrent_steps.hpp>
 #include <distribute/ops/matmul.hpp>
 #include <distribute/ops/recurrent.hpp>
 #include <distribute/ops/reshape.hpp>
