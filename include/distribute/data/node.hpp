@@ -6,6 +6,7 @@
 #include <distribute/data/detail/stream.hpp>
 #include <distribute/data/element_spec.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -22,8 +23,14 @@ inline constexpr int64_t kUnknownCardinality = -2;
 /// Throws  InvalidArgumentError for kInfiniteCardinality.
 void require_end(int64_t cardinality, const std::string& consumer, const std::string& cure);
 
+/// How often a random transformation was passed over. The copy of a node counts its own passes.
+struct PassCount {
+  PassCount() = default;
+  PassCount(const PassCount&) {}
+  std::atomic<uint64_t> next{0};
+};
+
 class Node;
-struct PassCount;
 using NodePtr = std::shared_ptr<const Node>;
 
 /// Immutable, thread-safe; lives as long as the streams it opened.

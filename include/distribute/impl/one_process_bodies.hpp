@@ -41,8 +41,8 @@
 #include <distribute/device/impl/cuda_backend_stub.ipp>
 #include <distribute/device/impl/cuda_device.ipp>
 #include <distribute/device/impl/cuda_dnn_attention.ipp>
-#include <distribute/device/impl/cuda_dnn_descriptor.ipp>
 #include <distribute/device/impl/cuda_dnn_graph.ipp>
+#include <distribute/device/impl/cuda_dnn_graph_descriptor.ipp>
 #include <distribute/device/impl/cuda_dnn_library.ipp>
 #include <distribute/device/impl/cuda_dnn_norm_passes.ipp>
 #include <distribute/device/impl/cuda_dnn_operations.ipp>
@@ -89,10 +89,10 @@
 
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/backward_walk.ipp>
+#include <distribute/autograd/impl/backward_walk_jacobian.ipp>
 #include <distribute/autograd/impl/custom_gradient.ipp>
 #include <distribute/autograd/impl/gradient_placer.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
-#include <distribute/autograd/impl/jacobian.ipp>
 #include <distribute/autograd/impl/lazy_product.ipp>
 #include <distribute/autograd/impl/op_trace.ipp>
 #include <distribute/autograd/impl/recorded_step.ipp>
@@ -343,8 +343,8 @@
 
 #if DISTRIBUTE_HAS_CUDA
 #include <distribute/device/impl/cuda_activity.ipp>
+#include <distribute/device/impl/cuda_activity_cupti.ipp>
 #include <distribute/device/impl/cuda_blas.ipp>
-#include <distribute/device/impl/cuda_cupti.ipp>
 #include <distribute/device/impl/cuda_dnn_patterns.ipp>
 #include <distribute/device/impl/cuda_feed.ipp>
 #include <distribute/device/impl/cuda_plain_backend.ipp>

@@ -33,14 +33,14 @@
 #include <distribute/device/impl/cpu_onednn_stub.ipp>
 #include <distribute/device/impl/cpu_winograd.ipp>
 #include <distribute/device/impl/cuda_activity.ipp>
+#include <distribute/device/impl/cuda_activity_cupti.ipp>
 #include <distribute/device/impl/cuda_backend.ipp>
 #include <distribute/device/impl/cuda_backend_stub.ipp>
 #include <distribute/device/impl/cuda_blas.ipp>
-#include <distribute/device/impl/cuda_cupti.ipp>
 #include <distribute/device/impl/cuda_device.ipp>
 #include <distribute/device/impl/cuda_dnn_attention.ipp>
-#include <distribute/device/impl/cuda_dnn_descriptor.ipp>
 #include <distribute/device/impl/cuda_dnn_graph.ipp>
+#include <distribute/device/impl/cuda_dnn_graph_descriptor.ipp>
 #include <distribute/device/impl/cuda_dnn_library.ipp>
 #include <distribute/device/impl/cuda_dnn_norm_passes.ipp>
 #include <distribute/device/impl/cuda_dnn_operations.ipp>

@@ -28,7 +28,7 @@
 #include <distribute/base/impl/thread_context.ipp>
 
 #include <distribute/device/impl/cuda_activity.ipp>
-#include <distribute/device/impl/cuda_cupti.ipp>
+#include <distribute/device/impl/cuda_activity_cupti.ipp>
 #include <distribute/device/impl/cuda_device.ipp>
 #include <distribute/device/impl/cuda_driver.ipp>
 #include <distribute/device/impl/cuda_library.ipp>

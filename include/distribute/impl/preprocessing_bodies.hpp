@@ -33,14 +33,14 @@
 #include <distribute/device/impl/cpu_onednn_product.ipp>
 #include <distribute/device/impl/cpu_onednn_stub.ipp>
 #include <distribute/device/impl/cuda_activity.ipp>
+#include <distribute/device/impl/cuda_activity_cupti.ipp>
 #include <distribute/device/impl/cuda_backend.ipp>
 #include <distribute/device/impl/cuda_backend_stub.ipp>
 #include <distribute/device/impl/cuda_blas.ipp>
-#include <distribute/device/impl/cuda_cupti.ipp>
 #include <distribute/device/impl/cuda_device.ipp>
 #include <distribute/device/impl/cuda_dnn_attention.ipp>
-#include <distribute/device/impl/cuda_dnn_descriptor.ipp>
 #include <distribute/device/impl/cuda_dnn_graph.ipp>
+#include <distribute/device/impl/cuda_dnn_graph_descriptor.ipp>
 #include <distribute/device/impl/cuda_dnn_library.ipp>
 #include <distribute/device/impl/cuda_dnn_norm_passes.ipp>
 #include <distribute/device/impl/cuda_dnn_operations.ipp>
@@ -84,9 +84,9 @@
 
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/backward_walk.ipp>
+#include <distribute/autograd/impl/backward_walk_jacobian.ipp>
 #include <distribute/autograd/impl/gradient_placer.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
-#include <distribute/autograd/impl/jacobian.ipp>
 #include <distribute/autograd/impl/lazy_product.ipp>
 #include <distribute/autograd/impl/op_trace.ipp>
 #include <distribute/autograd/impl/recorded_step.ipp>
@@ -141,7 +141,6 @@
 #include <distribute/data/impl/options.ipp>
 #include <distribute/data/impl/padding.ipp>
 #include <distribute/data/impl/parallel_interleave.ipp>
-#include <distribute/data/impl/pass_number.ipp>
 #include <distribute/data/impl/pipeline_statistics.ipp>
 #include <distribute/data/impl/prefetch.ipp>
 #include <distribute/data/impl/random.ipp>

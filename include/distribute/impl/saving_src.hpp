@@ -20,7 +20,6 @@
 #include <distribute/saving/impl/preprocessing_layers.ipp>
 #include <distribute/saving/impl/registration.ipp>
 #include <distribute/saving/impl/safetensors.ipp>
-#include <distribute/saving/impl/tensor_bytes.ipp>
 #include <distribute/saving/impl/weight_files.ipp>
 #include <distribute/saving/impl/weight_groups.ipp>
 #include <distribute/saving/impl/weights.ipp>

@@ -35,14 +35,14 @@
 #include <distribute/device/impl/cpu_onednn_product.ipp>
 #include <distribute/device/impl/cpu_onednn_stub.ipp>
 #include <distribute/device/impl/cuda_activity.ipp>
+#include <distribute/device/impl/cuda_activity_cupti.ipp>
 #include <distribute/device/impl/cuda_backend.ipp>
 #include <distribute/device/impl/cuda_backend_stub.ipp>
 #include <distribute/device/impl/cuda_blas.ipp>
-#include <distribute/device/impl/cuda_cupti.ipp>
 #include <distribute/device/impl/cuda_device.ipp>
 #include <distribute/device/impl/cuda_dnn_attention.ipp>
-#include <distribute/device/impl/cuda_dnn_descriptor.ipp>
 #include <distribute/device/impl/cuda_dnn_graph.ipp>
+#include <distribute/device/impl/cuda_dnn_graph_descriptor.ipp>
 #include <distribute/device/impl/cuda_dnn_library.ipp>
 #include <distribute/device/impl/cuda_dnn_norm_passes.ipp>
 #include <distribute/device/impl/cuda_dnn_operations.ipp>
@@ -146,9 +146,9 @@
 
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/backward_walk.ipp>
+#include <distribute/autograd/impl/backward_walk_jacobian.ipp>
 #include <distribute/autograd/impl/gradient_placer.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
-#include <distribute/autograd/impl/jacobian.ipp>
 #include <distribute/autograd/impl/lazy_product.ipp>
 #include <distribute/autograd/impl/op_trace.ipp>
 #include <distribute/autograd/impl/recorded_step.ipp>
@@ -180,13 +180,11 @@
 #include <distribute/data/impl/input_context.ipp>
 
 #include <distribute/collective/impl/abort_state.ipp>
-#include <distribute/collective/impl/chain_reduction.ipp>
 #include <distribute/collective/impl/combine.ipp>
 #include <distribute/collective/impl/communication_options.ipp>
 #include <distribute/collective/impl/communicator.ipp>
 #include <distribute/collective/impl/connect_workers.ipp>
 #include <distribute/collective/impl/cost_model.ipp>
-#include <distribute/collective/impl/direct_reduction.ipp>
 #include <distribute/collective/impl/engine.ipp>
 #include <distribute/collective/impl/engine_group.ipp>
 #include <distribute/collective/impl/engine_messages.ipp>
@@ -195,12 +193,14 @@
 #include <distribute/collective/impl/engine_wait.ipp>
 #include <distribute/collective/impl/flight_recorder.ipp>
 #include <distribute/collective/impl/flight_report.ipp>
-#include <distribute/collective/impl/hierarchical_reduction.ipp>
 #include <distribute/collective/impl/hierarchical_transport.ipp>
+#include <distribute/collective/impl/hierarchical_transport_reduction.ipp>
 #include <distribute/collective/impl/host_layout.ipp>
 #include <distribute/collective/impl/host_meeting.ipp>
 #include <distribute/collective/impl/job_timelines.ipp>
 #include <distribute/collective/impl/message_algorithms.ipp>
+#include <distribute/collective/impl/message_algorithms_chain.ipp>
+#include <distribute/collective/impl/message_algorithms_direct.ipp>
 #include <distribute/collective/impl/message_header.ipp>
 #include <distribute/collective/impl/message_peer.ipp>
 #include <distribute/collective/impl/message_tools.ipp>

@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/data/detail/parallel_interleave.hpp>
-#include <distribute/data/detail/pass_number.hpp>
 #include <distribute/data/interleave.hpp>
 #include <distribute/data/transform.hpp>
 

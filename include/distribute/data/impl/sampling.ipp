@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/data/dataset.hpp>
-#include <distribute/data/detail/pass_number.hpp>
 #include <distribute/data/random.hpp>
 #include <distribute/data/sampling.hpp>
 #include <distribute/ops/detail/global_seed.hpp>

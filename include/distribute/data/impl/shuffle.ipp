@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/base/logging.hpp>
-#include <distribute/data/detail/pass_number.hpp>
 #include <distribute/data/detail/selection_node.hpp>
 #include <distribute/data/random.hpp>
 #include <distribute/data/shuffle.hpp>

@@ -1,5 +1,4 @@
 #pragma once
-#include <distribute/data/detail/pass_number.hpp>
 #include <distribute/data/sources.hpp>
 
 #include <mutex>

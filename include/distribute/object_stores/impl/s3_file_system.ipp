@@ -4,7 +4,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/object_stores/detail/read_ahead.hpp>
-#include <distribute/object_stores/detail/s3_upload.hpp>
+#include <distribute/object_stores/detail/s3_client.hpp>
 
 #include <algorithm>
 #include <utility>

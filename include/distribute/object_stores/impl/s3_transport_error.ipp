@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/object_stores/detail/s3_error.hpp>
+#include <distribute/object_stores/detail/s3_transport.hpp>
 
 #include <distribute/object_stores/detail/xml.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/collective/detail/chain_reduction.hpp>
 #include <distribute/collective/detail/combine.hpp>
+#include <distribute/collective/detail/message_algorithms.hpp>
 
 #include <algorithm>
 

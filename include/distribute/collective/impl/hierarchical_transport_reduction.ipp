@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/collective/detail/combine.hpp>
-#include <distribute/collective/detail/hierarchical_reduction.hpp>
+#include <distribute/collective/detail/hierarchical_transport.hpp>
 
 #include <algorithm>
 #include <set>

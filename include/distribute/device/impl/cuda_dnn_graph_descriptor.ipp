@@ -1,6 +1,6 @@
 #pragma once
 #if DISTRIBUTE_HAS_CUDNN
-#include <distribute/device/detail/cuda_dnn_descriptor.hpp>
+#include <distribute/device/detail/cuda_dnn_graph.hpp>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/device/cuda_library.hpp>
-#include <distribute/device/detail/cuda_cupti.hpp>
+#include <distribute/device/detail/cuda_activity.hpp>
 
 namespace distribute::device_internal {
 

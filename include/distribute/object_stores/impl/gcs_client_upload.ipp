@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/json.hpp>
-#include <distribute/object_stores/detail/gcs_upload.hpp>
+#include <distribute/object_stores/detail/gcs_client.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/object_stores/detail/aws_roles.hpp>
+#include <distribute/object_stores/detail/aws_metadata.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/autograd/detail/jacobian.hpp>
+#include <distribute/autograd/detail/backward_walk.hpp>
 #include <distribute/autograd/detail/tape_state.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/detail/start_thread.hpp>
-#include <distribute/object_stores/detail/s3_upload.hpp>
+#include <distribute/object_stores/detail/s3_client.hpp>
 
 #include <distribute/base/detail/cpu_share.hpp>
 #include <distribute/base/error.hpp>
