@@ -6,8 +6,6 @@
 #include <distribute/device/cuda_module.hpp>
 #include <distribute/device/kernel_arguments.hpp>
 
-#include <cstring>
-
 namespace distribute {
 
 namespace autograd_internal {

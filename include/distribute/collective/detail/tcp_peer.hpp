@@ -12,8 +12,6 @@
 #include <deque>
 #include <memory>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace distribute::collective {

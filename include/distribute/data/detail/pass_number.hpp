@@ -4,8 +4,6 @@
 #include <distribute/base/config.hpp>
 #include <distribute/data/node.hpp>
 
-#include <cstdint>
-
 namespace distribute::data {
 
 /// Adds a last component, an int64 scalar: a number that differs from pass to pass over the dataset

@@ -3,7 +3,6 @@
 #include <distribute/data/example.hpp>
 #include <distribute/io/protobuf.hpp>
 
-#include <algorithm>
 #include <unordered_map>
 
 namespace distribute::data {

@@ -3,8 +3,6 @@
 #include <distribute/data/file_list.hpp>
 #include <distribute/io/file_system.hpp>
 
-#include <algorithm>
-
 #include <fnmatch.h>
 
 namespace distribute::data {

@@ -6,7 +6,6 @@
 #include <distribute/data/iterator.hpp>
 #include <distribute/data/node.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <span>

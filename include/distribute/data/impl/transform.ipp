@@ -7,7 +7,6 @@
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/detail/device_state.hpp>
 
-#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>

@@ -5,7 +5,6 @@
 #include <distribute/device/kernel_shapes.hpp>
 #include <distribute/device/layout.hpp>
 
-#include <array>
 #include <cstdint>
 #include <string>
 

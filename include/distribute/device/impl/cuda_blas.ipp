@@ -7,10 +7,7 @@
 #include <distribute/device/detail/cuda_state.hpp>
 #include <distribute/device/math_mode.hpp>
 
-#include <algorithm>
-#include <cstring>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <unordered_map>
 

@@ -5,7 +5,6 @@
 #include <distribute/device/detail/cuda_state.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 
 namespace distribute::device_internal {
 

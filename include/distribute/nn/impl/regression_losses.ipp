@@ -6,7 +6,6 @@
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/unary.hpp>
 
-#include <limits>
 #include <numbers>
 
 namespace distribute::nn {

@@ -14,7 +14,6 @@
 
 #include <cstdio>
 #include <optional>
-#include <utility>
 
 namespace distribute::io_internal {
 

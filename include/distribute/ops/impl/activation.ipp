@@ -4,10 +4,6 @@
 #include <distribute/ops/detail/flat_loop.hpp>
 #include <distribute/ops/elementwise.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-
 namespace distribute {
 
 namespace nn {

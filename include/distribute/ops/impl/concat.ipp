@@ -8,8 +8,6 @@
 #include <distribute/ops/reshape.hpp>
 #include <distribute/ops/slice.hpp>
 
-#include <numeric>
-
 namespace distribute {
 
 namespace ops_internal {

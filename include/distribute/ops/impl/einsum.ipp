@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <utility>
 
 namespace distribute {
 

@@ -5,7 +5,6 @@
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/unary.hpp>
 
-#include <algorithm>
 #include <cmath>
 
 namespace distribute {

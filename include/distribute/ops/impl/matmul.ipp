@@ -9,7 +9,6 @@
 #include <distribute/ops/matmul.hpp>
 #include <distribute/ops/reshape.hpp>
 
-#include <algorithm>
 #include <array>
 
 namespace distribute {

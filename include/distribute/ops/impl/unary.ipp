@@ -6,7 +6,6 @@
 #include <distribute/ops/unary.hpp>
 
 #include <cmath>
-#include <numbers>
 
 namespace distribute {
 

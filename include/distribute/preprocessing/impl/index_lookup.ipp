@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numeric>
 #include <set>
 #include <type_traits>
 

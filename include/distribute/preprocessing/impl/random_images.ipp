@@ -11,8 +11,6 @@
 #include <distribute/ops/unary.hpp>
 #include <distribute/preprocessing/random_images.hpp>
 
-#include <algorithm>
-
 namespace distribute::preprocessing {
 
 namespace preprocessing_internal {

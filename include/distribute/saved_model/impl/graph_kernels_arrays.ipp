@@ -13,8 +13,6 @@
 #include <distribute/ops/transpose.hpp>
 #include <distribute/saved_model/detail/graph_kernels.hpp>
 
-#include <array>
-
 namespace distribute::saved_model_internal {
 
 using KernelResults = std::vector<GraphValue>;

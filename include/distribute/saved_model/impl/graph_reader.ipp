@@ -4,11 +4,9 @@
 #include <distribute/ops/cast.hpp>
 #include <distribute/saved_model/detail/graph_reader.hpp>
 
-#include <bit>
 #include <charconv>
 #include <cstring>
 #include <functional>
-#include <set>
 
 namespace distribute::saved_model_internal {
 

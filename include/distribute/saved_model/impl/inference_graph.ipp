@@ -3,7 +3,6 @@
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/saved_model/inference_graph.hpp>
 
-#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 #include <utility>

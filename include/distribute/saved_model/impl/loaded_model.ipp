@@ -7,7 +7,6 @@
 #include <distribute/saved_model/detail/graph_runner.hpp>
 #include <distribute/saved_model/loaded_model.hpp>
 
-#include <algorithm>
 #include <optional>
 
 namespace distribute::saved_model_internal {

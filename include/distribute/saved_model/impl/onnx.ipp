@@ -10,7 +10,6 @@
 #include <distribute/strategy/current_strategy.hpp>
 
 #include <string_view>
-#include <utility>
 
 namespace distribute::saved_model_internal {
 

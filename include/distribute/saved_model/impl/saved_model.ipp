@@ -12,7 +12,6 @@
 #include <distribute/strategy/current_strategy.hpp>
 #include <distribute/tensor/data_type.hpp>
 
-#include <atomic>
 #include <filesystem>
 #include <utility>
 

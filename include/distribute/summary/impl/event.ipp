@@ -5,7 +5,6 @@
 #include <distribute/summary/event.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 
