@@ -8,11 +8,12 @@
 
 namespace distribute::saving_internal {
 
-/// Appends what stands for attention, a recurrent layer, or a convolution or pool of steps; false
-/// for other layers.
+/// Appends what stands for attention, a recurrent layer, or a convolution of steps; false for other
+/// layers.
 bool add_sequence_layer(const nn::Module& layer, nlohmann::ordered_json& layers);
 
-/// Appends what stands for a convolution, a pool, or what moves pixels; false for other layers.
+/// Appends what stands for a convolution of images, a pool, or what moves pixels; false for other
+/// layers.
 bool add_image_layer(const nn::Module& layer, nlohmann::ordered_json& layers);
 
 /// Appends what stands for a layer in Keras: one layer, or two.

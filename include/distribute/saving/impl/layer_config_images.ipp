@@ -60,6 +60,9 @@ DISTRIBUTE_INLINE bool add_any_convolution(const nn::Module& layer, Json& layers
          add_convolution<nn::Conv2DTranspose>(layer, "Conv2DTranspose", layers);
 }
 
+DISTRIBUTE_INLINE Json pair_of(int64_t steps) { return steps; }
+
+/// Of images or steps.
 template <typename Layer>
 bool add_pool(const nn::Module& layer, const char* name, Json& layers) {
   const auto* pool = dynamic_cast<const Layer*>(&layer);
@@ -79,7 +82,11 @@ DISTRIBUTE_INLINE bool add_any_pool(const nn::Module& layer, Json& layers) {
   return add_pool<nn::MaxPool2D>(layer, "MaxPooling2D", layers) ||
          add_pool<nn::AveragePooling2D>(layer, "AveragePooling2D", layers) ||
          add_pool<nn::GlobalAveragePooling2D>(layer, "GlobalAveragePooling2D", layers) ||
-         add_pool<nn::GlobalMaxPooling2D>(layer, "GlobalMaxPooling2D", layers);
+         add_pool<nn::GlobalMaxPooling2D>(layer, "GlobalMaxPooling2D", layers) ||
+         add_pool<nn::MaxPooling1D>(layer, "MaxPooling1D", layers) ||
+         add_pool<nn::AveragePooling1D>(layer, "AveragePooling1D", layers) ||
+         add_pool<nn::GlobalAveragePooling1D>(layer, "GlobalAveragePooling1D", layers) ||
+         add_pool<nn::GlobalMaxPooling1D>(layer, "GlobalMaxPooling1D", layers);
 }
 
 DISTRIBUTE_INLINE bool add_moved_pixels(const nn::Module& layer, Json& layers) {

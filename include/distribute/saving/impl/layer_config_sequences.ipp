@@ -4,7 +4,6 @@
 #include <distribute/nn/convolution_1d.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/masking.hpp>
-#include <distribute/nn/pooling.hpp>
 #include <distribute/nn/recurrent.hpp>
 #include <distribute/nn/reshaping.hpp>
 #include <distribute/saving/detail/config_writer.hpp>
@@ -76,28 +75,6 @@ DISTRIBUTE_INLINE Json conv1d_config(const nn::Module& layer, const nn::Conv1DOp
           {"bias_regularizer", regularizer_object(o.bias_regularizer)}};
 }
 
-template <typename Layer>
-bool add_pool_of_steps(const nn::Module& layer, const char* name, Json& layers) {
-  const auto* pool = dynamic_cast<const Layer*>(&layer);
-  if (!pool) return false;
-  const auto& o = pool->options();
-  if constexpr (requires { o.keepdims; })
-    layers.push_back(layer_object(layer, name, {{"keepdims", o.keepdims}}));
-  else
-    layers.push_back(layer_object(layer, name,
-                                  {{"pool_size", o.pool_size},
-                                   {"strides", o.strides.value_or(o.pool_size)},
-                                   {"padding", padding_name(layer, o.padding)}}));
-  return true;
-}
-
-DISTRIBUTE_INLINE bool add_any_pool_of_steps(const nn::Module& layer, Json& layers) {
-  return add_pool_of_steps<nn::MaxPooling1D>(layer, "MaxPooling1D", layers) ||
-         add_pool_of_steps<nn::AveragePooling1D>(layer, "AveragePooling1D", layers) ||
-         add_pool_of_steps<nn::GlobalAveragePooling1D>(layer, "GlobalAveragePooling1D", layers) ||
-         add_pool_of_steps<nn::GlobalMaxPooling1D>(layer, "GlobalMaxPooling1D", layers);
-}
-
 DISTRIBUTE_INLINE bool add_sequence_layer(const nn::Module& layer, Json& layers) {
   const auto push = [&](const char* name, Json config) {
     layers.push_back(layer_object(layer, name, std::move(config)));
@@ -117,7 +94,7 @@ DISTRIBUTE_INLINE bool add_sequence_layer(const nn::Module& layer, Json& layers)
         "Embedding",
         {{"input_dim", o.input_dim}, {"output_dim", o.output_dim}, {"mask_zero", o.mask_zero}});
   }
-  return add_recurrent(layer, layers) || add_any_pool_of_steps(layer, layers);
+  return add_recurrent(layer, layers);
 }
 
 }  // namespace distribute::saving_internal
