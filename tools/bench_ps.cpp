@@ -2,13 +2,13 @@
 #include "bench_ps.hpp"
 #include "commands.hpp"
 
-#include <distribute/base/ordered_json.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/net/listener.hpp>
-#include <distribute/parameter_server/client.hpp>
-#include <distribute/parameter_server/directory.hpp>
-#include <distribute/parameter_server/link_message.hpp>
+#include <distribute/net/socket.hpp>
+#include <distribute/parameter_server/detail/client.hpp>
+#include <distribute/parameter_server/detail/directory.hpp>
+#include <distribute/parameter_server/detail/link_message.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
 
 #include <algorithm>
@@ -125,13 +125,9 @@ class RawPeer {
   net::Socket socket_;
 };
 
-std::string sgd(size_t updates) {
-  return nlohmann::json({{"class_name", "SGD"},
-                         {"config", nlohmann::json::object()},
-                         {"rate", 1},
-                         {"done", 0},
-                         {"decayed", std::vector<bool>(updates, false)}})
-      .dump();
+distribute::UpdateDescription sgd(size_t updates) {
+  return {R"({"class_name":"SGD","config":{}})",
+          {.rate = 1, .decayed = std::vector<bool>(updates, false)}};
 }
 
 /// Variables of 4 MiB at most, over all servers.

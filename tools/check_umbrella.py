@@ -11,17 +11,11 @@ import pathlib
 import re
 import sys
 
-from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, TRAINER_FLOORS, WORKERS, bodies, bodies_of,
-                    files, header_of, included, public_headers, rank, reached, without_gpus)
+from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, TRAINER_FLOORS, bodies, bodies_of, files,
+                    header_of, included, includes, public_headers, rank, reached, without_gpus)
 from written import out_of_date, report
 
-BY_HAND = ("fwd.hpp",)
 STRATEGY_USERS = INCLUDE.parent / "cmake/strategy_users.txt"
-# Headers of the core that a header-only trainer may add, each with an umbrella of its own.
-ADDED = {"own_convolutions": "What device/own_convolutions.hpp brings",
-         "workers": "Strategies of several tasks, beside one_process.hpp"}
-ADDITIONS = {"own_convolutions": ["device/own_convolutions.hpp"], "workers": WORKERS}
-
 
 def lines(names):
     """Include lines, a blank line between folders."""
@@ -112,12 +106,6 @@ def body_lists():
     wanted = {"impl/strategy_bodies.hpp": ("The bodies that strategy.hpp reaches",
                                            bodies_always(trainer)),
               "impl/src.hpp": ("All bodies of the core, for one file of a program", bodies(CORE))}
-    one_process = [name for name in trainer if name not in WORKERS]
-    wanted["impl/one_process_bodies.hpp"] = ("The bodies that one_process.hpp reaches",
-                                             bodies_always(one_process))
-    for name, headers in ADDITIONS.items():
-        wanted[f"impl/{name}_bodies.hpp"] = (f"The bodies that {name}.hpp reaches",
-                                             bodies_reached(headers))
     for annex in ANNEXES:
         wanted[f"impl/{annex}_bodies.hpp"] = (f"The bodies that {annex}.hpp reaches",
                                               bodies_reached(annex_headers(annex) + bodies([annex])))
@@ -133,21 +121,14 @@ def body_lists():
 def expected():
     """From each header outside of the floors to its text."""
     trainer = public_headers(TRAINER_FLOORS)
-    one_process = [name for name in trainer if name not in WORKERS]
     texts = {
         "strategy.hpp": umbrella("What a trainer needs: strategies, tensors, layers, optimizers, "
                                  "datasets, checkpoints", trainer, "strategy_bodies.hpp"),
         "distribute.hpp": umbrella("The whole core", public_headers(CORE), "src.hpp"),
-        "one_process.hpp": umbrella("strategy.hpp without strategies of several tasks: sooner "
-                                    "compiled header-only", one_process, "one_process_bodies.hpp"),
         "optim/detail/optimizer_classes.hpp": optimizer_classes(),
         **lists_within_lists(body_lists()),
     }
-    for name, seeds in (("strategy", trainer), ("one_process", one_process)):
-        texts[f"impl/{name}_bodies.hpp"] = with_gpu_bodies(texts[f"impl/{name}_bodies.hpp"], seeds)
-    for name, headers in ADDITIONS.items():
-        texts[f"{name}.hpp"] = umbrella(f"{ADDED[name]}, with its bodies", headers,
-                                        f"{name}_bodies.hpp")
+    texts["impl/strategy_bodies.hpp"] = with_gpu_bodies(texts["impl/strategy_bodies.hpp"], trainer)
     for annex in ANNEXES:
         texts[f"{annex}.hpp"] = umbrella(f"The annex {annex}", annex_headers(annex),
                                          f"{annex}_bodies.hpp")
@@ -173,32 +154,32 @@ def cmake_problems():
 
 
 def pair_problems():
+    """Every body belongs to one header, which another file includes or the list of public headers names."""
+    owners, users = collections.Counter(), collections.Counter()
+    for file in files():
+        users.update(set(included(file)))
+        if file.endswith(".hpp"):
+            owners.update(bodies_of(file))
+    for path in (INCLUDE.parent / "tools").glob("*.[hc]pp"):  # what only the program needs
+        users.update(line.removeprefix("distribute/") for line in set(includes(path.read_text())))
     for body in bodies(CORE + list(ANNEXES)):
+        if owners[body] != 1:
+            yield f"{body}: belongs to {owners[body]} headers; wanted x.hpp or detail/x.hpp of " \
+                  "impl/x.ipp or impl/x_part.ipp, or a row of tools/public_api.txt"
+            continue
         header = header_of(body)
-        if not header:
-            yield f"{body}: wanted x.hpp or detail/x.hpp of impl/x.ipp or impl/x_part.ipp"
-        elif "/detail/" not in header and header.replace("/", "/detail/", 1) in files():
-            yield f"{header}: stands in detail/, too"
-
-
-def unreached_problems():
-    """A header of detail that its own body alone includes: no list of bodies finds the two."""
-    users = collections.Counter(name for file in files() if "/" in file
-                                for name in set(included(file)))
-    for body in bodies(CORE):
-        header = header_of(body)
-        if "/detail/" in header and users[header] <= len(bodies_of(header)):
+        if body.split("/")[0] in CORE and "/detail/" in header and users[header] <= len(bodies_of(header)):
             yield f"{header}: {body} alone includes it, so header-only programs lack that body"
 
 
 def main():
     texts = expected()
     wanted = {LIBRARY / name: text for name, text in texts.items()}
-    bad = [*pair_problems(), *unreached_problems(), *cmake_problems(),
+    bad = [*pair_problems(), *cmake_problems(),
            *out_of_date({**wanted, STRATEGY_USERS: strategy_users()}, "tools/check_umbrella.py")]
     outside = [*LIBRARY.glob("*.hpp"), *LIBRARY.glob("impl/*")]
     bad += [f"{path.relative_to(INCLUDE)} stands outside of the floors" for path in outside
-            if str(path.relative_to(LIBRARY)) not in (*texts, *BY_HAND)]
+            if str(path.relative_to(LIBRARY)) not in texts]
     return report(bad, "umbrella: every public header and every body is in its place")
 
 

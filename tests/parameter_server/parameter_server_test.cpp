@@ -1,8 +1,7 @@
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
-#include <distribute/testing/cluster_function.hpp>
 #include <distribute/testing/process_cluster.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/parameter_server/ps_support.hpp>
 #include <tests/support/cluster_main.hpp>
@@ -146,8 +145,8 @@ TEST_CASE("a table that no process holds whole", "[parameter_server][slow]") {
   const Tensor some(Shape{2}, std::vector<int64_t>{rows - 1, 17});
   const float first = client->gather_rows(shards[1], some).to_vector()[0];
   CHECK(first > 0);
-  const std::string adagrad = R"({"class_name":"Adagrad","config":{"epsilon":0},)"
-                              R"("rate":1,"done":0,"decayed":[false,false]})";
+  const UpdateDescription adagrad{R"({"class_name":"Adagrad","config":{"epsilon":0}})",
+                                  {.rate = 1, .decayed = {false, false}}};
   Client::Push push{.kernel = adagrad};
   for (size_t s = 0; s < 2; ++s)
     push.updates.push_back(

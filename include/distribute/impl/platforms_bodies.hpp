@@ -5,26 +5,8 @@
 #include <distribute/impl/http_bodies.hpp>
 #include <distribute/impl/platforms_src.hpp>
 
-#include <distribute/base/impl/control_groups.ipp>
-#include <distribute/base/impl/core_watch.ipp>
-#include <distribute/base/impl/cores.ipp>
-#include <distribute/base/impl/exit_status.ipp>
-#include <distribute/base/impl/file_size_signal.ipp>
-#include <distribute/base/impl/library_metrics.ipp>
-#include <distribute/base/impl/log_state.ipp>
-#include <distribute/base/impl/logging.ipp>
-#include <distribute/base/impl/memory_limit.ipp>
-#include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/number_text.ipp>
-#include <distribute/base/impl/ordered_json.ipp>
-#include <distribute/base/impl/process_stat.ipp>
-#include <distribute/base/impl/run_queue.ipp>
-#include <distribute/base/impl/safe_text.ipp>
-#include <distribute/base/impl/sleeping_team.ipp>
 #include <distribute/base/impl/span_recorder.ipp>
-#include <distribute/base/impl/start_thread.ipp>
-#include <distribute/base/impl/thread_chooser.ipp>
-#include <distribute/base/impl/thread_context.ipp>
 
 #include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_activity_cupti.ipp>
@@ -35,18 +17,19 @@
 #include <distribute/device/impl/cuda_stream.ipp>
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/device_spec.ipp>
+#include <distribute/device/impl/math_mode.ipp>
+#include <distribute/device/impl/memory_growth.ipp>
 #include <distribute/device/impl/placement.ipp>
 
 #include <distribute/net/impl/address.ipp>
 #include <distribute/net/impl/bytes.ipp>
-
-#include <distribute/io/impl/file_system.ipp>
-#include <distribute/io/impl/local_file_system.ipp>
-#include <distribute/io/impl/ram_file_system.ipp>
+#include <distribute/net/impl/resolve.ipp>
 
 #include <distribute/cluster/impl/cluster_resolver.ipp>
 #include <distribute/cluster/impl/cluster_spec.ipp>
+#include <distribute/cluster/impl/default_resolver.ipp>
 #include <distribute/cluster/impl/environment.ipp>
+#include <distribute/cluster/impl/flags_cluster_resolver.ipp>
 #include <distribute/cluster/impl/foreign_text.ipp>
 #include <distribute/cluster/impl/json_value.ipp>
 #include <distribute/cluster/impl/leader_cluster_resolver.ipp>
@@ -55,3 +38,4 @@
 #include <distribute/cluster/impl/resolver_registry.ipp>
 #include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
+#include <distribute/cluster/impl/union_resolver.ipp>

@@ -14,29 +14,18 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_transpose.ipp>
 
-#include <distribute/net/impl/bytes.ipp>
+#include <distribute/io/impl/gzip.ipp>
+#include <distribute/io/impl/stream.ipp>
 
-#include <distribute/autograd/impl/trackable.ipp>
-
-#include <distribute/ops/impl/draw_log.ipp>
-#include <distribute/ops/impl/random.ipp>
-#include <distribute/ops/impl/range.ipp>
-#include <distribute/ops/impl/rearrange.ipp>
-#include <distribute/ops/impl/search.ipp>
-
-#include <distribute/nn/impl/initializers.ipp>
-#include <distribute/nn/impl/module.ipp>
-#include <distribute/nn/impl/module_names.ipp>
-#include <distribute/nn/impl/policy.ipp>
+#include <distribute/nn/impl/dropout.ipp>
+#include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/replica_calls.ipp>
-#include <distribute/nn/impl/summary_table.ipp>
 
-#include <distribute/data/impl/batch.ipp>
+#include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batching.ipp>
 #include <distribute/data/impl/combine.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
-#include <distribute/data/impl/element_spec.ipp>
 #include <distribute/data/impl/interleave.ipp>
 #include <distribute/data/impl/iterator.ipp>
 #include <distribute/data/impl/node.ipp>
@@ -53,5 +42,3 @@
 #include <distribute/data/impl/sources.ipp>
 #include <distribute/data/impl/stream.ipp>
 #include <distribute/data/impl/transform.ipp>
-
-#include <distribute/strategy/impl/chief_texts.ipp>

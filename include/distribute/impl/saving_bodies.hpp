@@ -6,7 +6,8 @@
 #include <distribute/impl/saving_src.hpp>
 
 #include <distribute/base/impl/cancellation.ipp>
-#include <distribute/base/impl/cpu_share.ipp>
+#include <distribute/base/impl/log_once.ipp>
+#include <distribute/base/impl/number_text.ipp>
 
 #include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_activity_cupti.ipp>
@@ -15,12 +16,12 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_transpose.ipp>
 
-#include <distribute/io/impl/crc32c.ipp>
-#include <distribute/io/impl/data_type.ipp>
-#include <distribute/io/impl/protobuf.ipp>
-#include <distribute/io/impl/wire.ipp>
+#include <distribute/net/impl/bytes.ipp>
 
-#include <distribute/autograd/impl/trackable.ipp>
+#include <distribute/io/impl/data_type.ipp>
+#include <distribute/io/impl/gzip.ipp>
+#include <distribute/io/impl/protobuf.ipp>
+#include <distribute/io/impl/stream.ipp>
 
 #include <distribute/ops/impl/activation.ipp>
 #include <distribute/ops/impl/attention.ipp>
@@ -29,29 +30,20 @@
 #include <distribute/ops/impl/batch_norm.ipp>
 #include <distribute/ops/impl/channel_block.ipp>
 #include <distribute/ops/impl/channel_norm.ipp>
-#include <distribute/ops/impl/clip.ipp>
 #include <distribute/ops/impl/conv2d.ipp>
 #include <distribute/ops/impl/conv2d_transpose.ipp>
-#include <distribute/ops/impl/draw_log.ipp>
+#include <distribute/ops/impl/cross_entropy.ipp>
 #include <distribute/ops/impl/gpu_batch_norm.ipp>
 #include <distribute/ops/impl/gpu_batch_norm_vectors.ipp>
 #include <distribute/ops/impl/layer_norm.ipp>
-#include <distribute/ops/impl/matmul.ipp>
-#include <distribute/ops/impl/norm.ipp>
 #include <distribute/ops/impl/norm_passes.ipp>
 #include <distribute/ops/impl/norm_passes_gpu.ipp>
-#include <distribute/ops/impl/pad.ipp>
 #include <distribute/ops/impl/pool.ipp>
-#include <distribute/ops/impl/random.ipp>
-#include <distribute/ops/impl/range.ipp>
-#include <distribute/ops/impl/rearrange.ipp>
 #include <distribute/ops/impl/recurrent.ipp>
 #include <distribute/ops/impl/recurrent_cells.ipp>
 #include <distribute/ops/impl/recurrent_cells_gpu.ipp>
 #include <distribute/ops/impl/recurrent_cells_steps.ipp>
-#include <distribute/ops/impl/search.ipp>
 #include <distribute/ops/impl/softmax.ipp>
-#include <distribute/ops/impl/transpose.ipp>
 #include <distribute/ops/impl/window.ipp>
 
 #include <distribute/nn/impl/activation.ipp>
@@ -68,37 +60,32 @@
 #include <distribute/nn/impl/flatten.ipp>
 #include <distribute/nn/impl/functional.ipp>
 #include <distribute/nn/impl/group_normalization.ipp>
-#include <distribute/nn/impl/initializers.ipp>
 #include <distribute/nn/impl/masking.ipp>
 #include <distribute/nn/impl/merging.ipp>
-#include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_list.ipp>
-#include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
 #include <distribute/nn/impl/named_module.ipp>
 #include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/normalization.ipp>
-#include <distribute/nn/impl/policy.ipp>
 #include <distribute/nn/impl/pooling.ipp>
 #include <distribute/nn/impl/recurrent.ipp>
 #include <distribute/nn/impl/regularizers.ipp>
 #include <distribute/nn/impl/replica_calls.ipp>
 #include <distribute/nn/impl/reshaping.ipp>
 #include <distribute/nn/impl/sequential.ipp>
-#include <distribute/nn/impl/summary_table.ipp>
 
 #include <distribute/optim/impl/optimizer.ipp>
 #include <distribute/optim/impl/optimizer_config.ipp>
 #include <distribute/optim/impl/optimizer_step.ipp>
+#include <distribute/optim/impl/schedules.ipp>
 #include <distribute/optim/impl/slot_table.ipp>
 #include <distribute/optim/impl/step_updates.ipp>
 
-#include <distribute/data/impl/batch.ipp>
+#include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batching.ipp>
 #include <distribute/data/impl/combine.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
-#include <distribute/data/impl/element_spec.ipp>
 #include <distribute/data/impl/interleave.ipp>
 #include <distribute/data/impl/iterator.ipp>
 #include <distribute/data/impl/node.ipp>
@@ -117,15 +104,25 @@
 #include <distribute/data/impl/transform.ipp>
 
 #include <distribute/strategy/impl/all_workers.ipp>
+#include <distribute/strategy/impl/partitioners.ipp>
+#include <distribute/strategy/impl/sharded_variable.ipp>
 
+#include <distribute/checkpoint/impl/background_job.ipp>
 #include <distribute/checkpoint/impl/bundle_entry.ipp>
+#include <distribute/checkpoint/impl/bundle_merge.ipp>
 #include <distribute/checkpoint/impl/bundle_reader.ipp>
 #include <distribute/checkpoint/impl/bundle_table.ipp>
 #include <distribute/checkpoint/impl/bundle_writer.ipp>
+#include <distribute/checkpoint/impl/checkpoint.ipp>
+#include <distribute/checkpoint/impl/checkpoint_manager.ipp>
 #include <distribute/checkpoint/impl/checkpoint_state.ipp>
+#include <distribute/checkpoint/impl/directory_lock.ipp>
 #include <distribute/checkpoint/impl/flat_checkpoint.ipp>
+#include <distribute/checkpoint/impl/load_status.ipp>
 #include <distribute/checkpoint/impl/named_weights.ipp>
 #include <distribute/checkpoint/impl/object_graph.ipp>
+#include <distribute/checkpoint/impl/program_graph.ipp>
+#include <distribute/checkpoint/impl/restoration.ipp>
 #include <distribute/checkpoint/impl/tensor_slice.ipp>
 #include <distribute/checkpoint/impl/worker_path.ipp>
 

@@ -3,15 +3,17 @@
 /// Written by tools/check_umbrella.py.
 
 #include <distribute/impl/strategy_bodies.hpp>
-#include <distribute/impl/own_convolutions_bodies.hpp>
 
-#include <distribute/base/impl/ordered_json.ipp>
 #include <distribute/base/impl/pipe_signal.ipp>
-#include <distribute/base/impl/process_stats.ipp>
 #include <distribute/base/impl/termination_signal.ipp>
 
+#include <distribute/device/impl/cuda_activity.ipp>
+#include <distribute/device/impl/cuda_activity_cupti.ipp>
+#include <distribute/device/impl/cuda_blas.ipp>
+#include <distribute/device/impl/cuda_dnn_patterns.ipp>
 #include <distribute/device/impl/cuda_feed.ipp>
-#include <distribute/device/impl/memory_growth.ipp>
+#include <distribute/device/impl/cuda_plain_backend.ipp>
+#include <distribute/device/impl/cuda_transpose.ipp>
 
 #include <distribute/io/impl/growing_file.ipp>
 
@@ -19,7 +21,6 @@
 #include <distribute/cluster/impl/cluster_role.ipp>
 #include <distribute/cluster/impl/network_lines.ipp>
 #include <distribute/cluster/impl/task_ways.ipp>
-#include <distribute/cluster/impl/union_resolver.ipp>
 
 #include <distribute/summary/impl/event.ipp>
 #include <distribute/summary/impl/file_writer.ipp>
@@ -27,18 +28,6 @@
 #include <distribute/summary/impl/hparams.ipp>
 #include <distribute/summary/impl/png.ipp>
 #include <distribute/summary/impl/store_event_file.ipp>
-
-#include <distribute/parameter_server/impl/applied_updates.ipp>
-#include <distribute/parameter_server/impl/directory.ipp>
-#include <distribute/parameter_server/impl/link_session.ipp>
-#include <distribute/parameter_server/impl/link_stream.ipp>
-#include <distribute/parameter_server/impl/parameter_server.ipp>
-#include <distribute/parameter_server/impl/push_reader.ipp>
-#include <distribute/parameter_server/impl/staged_push.ipp>
-#include <distribute/parameter_server/impl/staging_budget.ipp>
-#include <distribute/parameter_server/impl/store.ipp>
-#include <distribute/parameter_server/impl/stored_variable.ipp>
-#include <distribute/parameter_server/impl/variable_requests.ipp>
 
 #include <distribute/coordinator/impl/closure.ipp>
 #include <distribute/coordinator/impl/closure_argument.ipp>
@@ -54,6 +43,7 @@
 #include <distribute/coordinator/impl/remote_value.ipp>
 #include <distribute/coordinator/impl/rpc_worker_link.ipp>
 #include <distribute/coordinator/impl/server.ipp>
+#include <distribute/coordinator/impl/wire_value.ipp>
 #include <distribute/coordinator/impl/worker_index.ipp>
 #include <distribute/coordinator/impl/worker_pool.ipp>
 #include <distribute/coordinator/impl/worker_service.ipp>

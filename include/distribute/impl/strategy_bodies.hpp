@@ -2,14 +2,88 @@
 /// The bodies that strategy.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
-#include <distribute/impl/one_process_bodies.hpp>
 #include <distribute/impl/cluster_shared.hpp>
 
-#include <distribute/strategy/impl/cache_variable_reads.ipp>
+#include <distribute/io/impl/tfrecord.ipp>
+
+#include <distribute/tensor/impl/dlpack.ipp>
+
+#include <distribute/autograd/impl/custom_gradient.ipp>
+
+#include <distribute/ops/impl/batch_norm.ipp>
+#include <distribute/ops/impl/channel_block.ipp>
+#include <distribute/ops/impl/channel_norm.ipp>
+#include <distribute/ops/impl/conv2d.ipp>
+#include <distribute/ops/impl/conv2d_transpose.ipp>
+#include <distribute/ops/impl/gpu_batch_norm.ipp>
+#include <distribute/ops/impl/gpu_batch_norm_vectors.ipp>
+#include <distribute/ops/impl/layer_norm.ipp>
+#include <distribute/ops/impl/map_fn.ipp>
+#include <distribute/ops/impl/norm_passes.ipp>
+#include <distribute/ops/impl/norm_passes_gpu.ipp>
+#include <distribute/ops/impl/pool.ipp>
+#include <distribute/ops/impl/recompute_grad.ipp>
+#include <distribute/ops/impl/recurrent.ipp>
+#include <distribute/ops/impl/recurrent_cells.ipp>
+#include <distribute/ops/impl/recurrent_cells_gpu.ipp>
+#include <distribute/ops/impl/recurrent_cells_steps.ipp>
+#include <distribute/ops/impl/window.ipp>
+
+#include <distribute/nn/impl/activation.ipp>
+#include <distribute/nn/impl/activation_layers.ipp>
+#include <distribute/nn/impl/bidirectional.ipp>
+#include <distribute/nn/impl/convolution.ipp>
+#include <distribute/nn/impl/convolution_1d.ipp>
+#include <distribute/nn/impl/convolution_transpose.ipp>
+#include <distribute/nn/impl/dense.ipp>
+#include <distribute/nn/impl/einsum_dense.ipp>
+#include <distribute/nn/impl/embedding.ipp>
+#include <distribute/nn/impl/flatten.ipp>
+#include <distribute/nn/impl/group_normalization.ipp>
+#include <distribute/nn/impl/iou.ipp>
+#include <distribute/nn/impl/masking.ipp>
+#include <distribute/nn/impl/module_list.ipp>
+#include <distribute/nn/impl/normalization.ipp>
+#include <distribute/nn/impl/pooling.ipp>
+#include <distribute/nn/impl/recurrent.ipp>
+#include <distribute/nn/impl/reshaping.ipp>
+#include <distribute/nn/impl/resnet.ipp>
+
+#include <distribute/optim/impl/loss_scale_optimizer.ipp>
+
+#include <distribute/data/impl/bad_pictures.ipp>
+#include <distribute/data/impl/cifar.ipp>
+#include <distribute/data/impl/decode_image.ipp>
+#include <distribute/data/impl/element_record.ipp>
+#include <distribute/data/impl/example.ipp>
+#include <distribute/data/impl/file_list.ipp>
+#include <distribute/data/impl/idx.ipp>
+#include <distribute/data/impl/image_adjust.ipp>
+#include <distribute/data/impl/image_crop.ipp>
+#include <distribute/data/impl/image_folder.ipp>
+#include <distribute/data/impl/image_resize.ipp>
+#include <distribute/data/impl/jpeg.ipp>
+#include <distribute/data/impl/jpeg_stub.ipp>
+#include <distribute/data/impl/mnist.ipp>
+#include <distribute/data/impl/padded_batching.ipp>
+#include <distribute/data/impl/pass_number.ipp>
+#include <distribute/data/impl/picture.ipp>
+#include <distribute/data/impl/pictures.ipp>
+#include <distribute/data/impl/png.ipp>
+#include <distribute/data/impl/png_stub.ipp>
+#include <distribute/data/impl/sampling.ipp>
+#include <distribute/data/impl/saved_dataset.ipp>
+#include <distribute/data/impl/text_lines.ipp>
+#include <distribute/data/impl/tfrecord.ipp>
+#include <distribute/data/impl/window.ipp>
+
+#include <distribute/strategy/impl/central_storage_strategy.ipp>
 #include <distribute/strategy/impl/cluster_place.ipp>
 #include <distribute/strategy/impl/make_strategy.ipp>
+#include <distribute/strategy/impl/mirrored_strategy.ipp>
 #include <distribute/strategy/impl/multi_worker_mirrored_strategy.ipp>
-#include <distribute/strategy/impl/parameter_server_job.ipp>
+#include <distribute/strategy/impl/nccl_replicas.ipp>
+#include <distribute/strategy/impl/nccl_replicas_stub.ipp>
 
 #if DISTRIBUTE_HAS_CUDA
 #include <distribute/device/impl/cuda_activity.ipp>

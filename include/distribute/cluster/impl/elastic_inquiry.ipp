@@ -3,8 +3,8 @@
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/detail/agreement.hpp>
 #include <distribute/cluster/detail/elastic_inquiry.hpp>
-#include <distribute/net/connect.hpp>
 #include <distribute/net/job_token.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <chrono>
 #include <cstdlib>
@@ -49,7 +49,7 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> ElasticInquiry::reach(int index,
   hello.server_type = who.type;
   hello.server_index = who.index;
   hello.purpose = kMeetPurpose;
-  hello.detail = encode_request(request);
+  hello.detail = net::encode_message(request);
   const auto incarnation = net::handshake(*socket, server->config(), hello, deadline);
   if (!incarnation.ok()) return incarnation.status();
   return socket;

@@ -1,11 +1,11 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/ordered_json.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/cluster/clock_offset.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/detail/check_purpose.hpp>
-#include <distribute/cluster/network_lines.hpp>
+#include <distribute/cluster/detail/clock_offset.hpp>
+#include <distribute/cluster/detail/network_lines.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/socket.hpp>
 
@@ -46,13 +46,13 @@ class Wire {
   void send(std::span<const std::byte> bytes) { throw_if_error(socket_.write(bytes, deadline_)); }
   void receive(std::span<std::byte> bytes) { throw_if_error(socket_.read(bytes, deadline_)); }
   void send_number(int64_t value) {
-    const std::string bytes = net::ByteWriter().number(value).take();
+    const std::string bytes = net::encode_message(value);
     send(std::as_bytes(std::span(bytes)));
   }
   int64_t receive_number() {
     std::string bytes(8, '\0');
     receive(std::as_writable_bytes(std::span(bytes)));
-    return net::ByteReader(bytes).number<int64_t>();
+    return value_or_throw(net::parse_message<int64_t>(bytes, "number"));
   }
   int native() const { return socket_.native(); }
 

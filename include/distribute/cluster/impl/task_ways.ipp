@@ -1,14 +1,13 @@
 #pragma once
+#include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/version.hpp>
 #include <distribute/cluster/detail/check_purpose.hpp>
-#include <distribute/cluster/task_server.hpp>
-#include <distribute/cluster/task_ways.hpp>
-#include <distribute/net/connect.hpp>
-#include <distribute/net/hmac.hpp>
+#include <distribute/cluster/detail/task_server.hpp>
+#include <distribute/cluster/detail/task_ways.hpp>
+#include <distribute/net/address.hpp>
 #include <distribute/net/job_token.hpp>
-#include <distribute/net/resolve.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -103,10 +102,8 @@ DISTRIBUTE_INLINE std::vector<TaskWay> find_task_ways(const ClusterTasks& tasks,
                       ? net::Listener::bind(parsed, deadline_of_bind)
                       : net::Listener::bind_for_others(parsed, deadline_of_bind);
   throw_if_error(listener.status());
-  const auto incarnation = net::random_bytes(8);
   const net::HandshakeConfig config = {
-      .self = {tasks.self().type, tasks.self().index,
-               std::hash<std::string>()(value_or_throw(incarnation))},
+      .self = {tasks.self().type, tasks.self().index, value_or_throw(net::random_number())},
       .job = job_fingerprint(tasks),
       .token = options.job_token};
   ClusterOptions quiet = options;

@@ -9,10 +9,10 @@
 #include <distribute/collective/detail/message_tools.hpp>
 #include <distribute/collective/detail/messages.hpp>
 #include <distribute/collective/detail/tcp_messages.hpp>
+#include <distribute/collective/detail/tcp_transport.hpp>
 #include <distribute/collective/detail/transport.hpp>
 #include <distribute/collective/detail/window.hpp>
 #include <distribute/collective/operation.hpp>
-#include <distribute/collective/tcp_transport.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
+#include <distribute/data/detail/interleave.hpp>
 #include <distribute/data/detail/parallel_interleave.hpp>
-#include <distribute/data/interleave.hpp>
-#include <distribute/data/transform.hpp>
+#include <distribute/data/node.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/data/dataset.hpp>
+#include <distribute/data/grouping.hpp>
 #include <distribute/data/random.hpp>
-#include <distribute/data/sampling.hpp>
 #include <distribute/ops/detail/global_seed.hpp>
 
 #include <algorithm>

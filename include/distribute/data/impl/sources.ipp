@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/data/sources.hpp>
+#include <distribute/data/node.hpp>
 
 #include <mutex>
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/device/cuda_library.hpp>
+#include <distribute/device/detail/cuda_library.hpp>
 #include <distribute/device/detail/cuda_activity.hpp>
 
 namespace distribute::device_internal {

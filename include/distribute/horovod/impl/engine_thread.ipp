@@ -6,7 +6,6 @@
 #include <distribute/collective/timeline.hpp>
 #include <distribute/horovod/detail/engine_thread.hpp>
 #include <distribute/horovod/detail/execution.hpp>
-#include <distribute/horovod/detail/process_group.hpp>
 
 #include <algorithm>
 
@@ -116,7 +115,7 @@ DISTRIBUTE_INLINE bool EngineThread::read() {
     if (!reader.complete()) continue;
     const net::Frame frame = reader.take();
     if (frame.type == uint16_t(Frames::Bye)) return false;
-    for (const Response& response : decode_responses(frame.payload)) execute(response);
+    for (const Response& response : decode_list<Response>(frame.payload)) execute(response);
   }
 }
 
@@ -198,8 +197,8 @@ DISTRIBUTE_INLINE void EngineThread::change_sets(const Response& response) {
     return;
   }
   ProcessGroup set{{response.members.begin(), response.members.end()}, nullptr, nullptr};
-  set.communicator = connect_members(runtime, str_cat("hvd/", response.number), set.members,
-                                     options.communication);
+  set.communicator = collective::connect_members(runtime, str_cat("hvd/", response.number),
+                                                 set.members, options.communication);
   set.memory = std::make_shared<ReductionMemory>(set.communicator);
   const std::lock_guard lock(mutex);
   sets[response.number] = std::move(set);
@@ -234,7 +233,9 @@ DISTRIBUTE_INLINE void EngineThread::flush() {
   if (requests.empty()) return;
   // A connection that is broken ends the thread, which knows why.
   const auto deadline = net::Deadline::after_seconds(60);
-  if (!net::write_frame(control, uint16_t(Frames::Requests), encode(requests), deadline).ok())
+  if (!net::write_frame(control, uint16_t(Frames::Requests), net::encode_message(requests),
+                        deadline)
+           .ok())
     control.shutdown();
 }
 

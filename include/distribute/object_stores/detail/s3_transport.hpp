@@ -3,9 +3,9 @@
 /// credentials, region or clock were wrong.
 
 #include <distribute/base/error.hpp>
-#include <distribute/http/url.hpp>
+#include <distribute/http/http_client.hpp>
 #include <distribute/object_stores/detail/aws_signature.hpp>
-#include <distribute/object_stores/s3_options.hpp>
+#include <distribute/object_stores/s3_file_system.hpp>
 
 #include <map>
 #include <mutex>

@@ -35,7 +35,7 @@ std::optional<nn::FusedBatchNorm> cudnn_normalize(const Tensor& x, const Tensor&
 struct NormVectors {
   Tensor mean, variance, inverse_deviation, factor, shift;
 };
-/// `totals` as Tensor::channel_sums(), on a GPU as scale and offset, which are float32 or none.
+/// `totals` as TensorHints::channel_sums, on a GPU as scale and offset, which are float32 or none.
 NormVectors gpu_norm_vectors(const Tensor& totals, const Tensor& scale, const Tensor& offset,
                              double epsilon);
 

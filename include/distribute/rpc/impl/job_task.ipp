@@ -4,12 +4,11 @@
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/detail/announce_task.hpp>
 #include <distribute/cluster/detail/own_port.hpp>
+#include <distribute/cluster/detail/task_server.hpp>
 #include <distribute/cluster/ready_file.hpp>
-#include <distribute/cluster/task_server.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/net/connect.hpp>
-#include <distribute/net/hmac.hpp>
 #include <distribute/net/job_token.hpp>
+#include <distribute/net/socket.hpp>
 #include <distribute/rpc/detail/peer_monitor.hpp>
 #include <distribute/rpc/detail/rpc_message.hpp>
 #include <distribute/rpc/job_task.hpp>
@@ -70,8 +69,7 @@ DISTRIBUTE_INLINE JobTask::Impl::Impl(JobTaskOptions options, net::Listener list
     : given(std::move(options)) {
   check_options(given.options);
   self = find(given.type, given.index);
-  const std::string random = value_or_throw(net::random_bytes(sizeof(uint64_t)));
-  self.incarnation = net::ByteReader(random).number<uint64_t>();
+  self.incarnation = value_or_throw(net::random_number());
   config = {.self = {self.type, self.index, self.incarnation},
             .job = job_fingerprint(tasks_of_job(given)),
             .token = given.options.job_token,

@@ -2,7 +2,7 @@
 /// ONNX's GraphProto while it is written, node by node.
 
 #include <distribute/base/config.hpp>
-#include <distribute/io/fwd.hpp>
+#include <distribute/io/detail/fwd.hpp>
 #include <distribute/saved_model/detail/inference_node.hpp>
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/saving/safetensors.hpp>
+#include <distribute/saving/keras_model.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #pragma once
-#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/thread_context.hpp>
 #include <distribute/net/deadline.hpp>
-#include <distribute/parameter_server/client.hpp>
+#include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/strategy/detail/remote_variable.hpp>
 #include <distribute/strategy/detail/server_access.hpp>
@@ -159,10 +159,8 @@ DISTRIBUTE_INLINE std::optional<BufferOffer> ServerAccess::place(const Variable&
 
 DISTRIBUTE_INLINE parameter_server::Client::Update sent_update(const VariableUpdate& update,
                                                                const ServerAccess& link) {
-  const bool sparse = is_indexed_slices(update.gradient);
-  parameter_server::Client::Update sent{
-      .variable = remote_id(update.variable, link),
-      .gradient = sparse ? update.gradient : update.gradient.row_major()};
+  parameter_server::Client::Update sent{.variable = remote_id(update.variable, link),
+                                        .gradient = update.gradient};
   for (const Variable& slot : update.slots) sent.slots.push_back(remote_id(slot, link));
   return sent;
 }
