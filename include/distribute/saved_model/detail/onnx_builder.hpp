@@ -2,7 +2,6 @@
 /// ONNX's GraphProto while it is written, node by node.
 
 #include <distribute/base/config.hpp>
-#include <distribute/io/detail/fwd.hpp>
 #include <distribute/saved_model/detail/inference_node.hpp>
 
 #include <cstdint>
@@ -10,6 +9,10 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+namespace distribute::io {
+class ProtoWriter;
+}
 
 namespace distribute::saved_model_internal {
 
