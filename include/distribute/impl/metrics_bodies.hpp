@@ -48,4 +48,4 @@
 
 #include <distribute/cluster/impl/cluster_options.ipp>
 #include <distribute/cluster/impl/environment.ipp>
-#include <distribute/cluster/impl/foreign_text.ipp>
+#include <distribute/cluster/impl/quoted_untrusted_text.ipp>

@@ -5,6 +5,7 @@
 #include <distribute/impl/http_bodies.hpp>
 #include <distribute/impl/platforms_src.hpp>
 
+#include <distribute/base/impl/leave_notice.ipp>
 #include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/span_recorder.ipp>
 
@@ -30,11 +31,12 @@
 #include <distribute/cluster/impl/default_resolver.ipp>
 #include <distribute/cluster/impl/environment.ipp>
 #include <distribute/cluster/impl/flags_cluster_resolver.ipp>
-#include <distribute/cluster/impl/foreign_text.ipp>
 #include <distribute/cluster/impl/json_value.ipp>
+#include <distribute/cluster/impl/json_variable.ipp>
 #include <distribute/cluster/impl/leader_cluster_resolver.ipp>
 #include <distribute/cluster/impl/open_mpi_cluster_resolver.ipp>
 #include <distribute/cluster/impl/partial_environment.ipp>
+#include <distribute/cluster/impl/quoted_untrusted_text.ipp>
 #include <distribute/cluster/impl/resolver_registry.ipp>
 #include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>

@@ -4,8 +4,8 @@
 
 #include <distribute/impl/strategy_bodies.hpp>
 
+#include <distribute/base/impl/leave_notice.ipp>
 #include <distribute/base/impl/pipe_signal.ipp>
-#include <distribute/base/impl/termination_signal.ipp>
 
 #include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_activity_cupti.ipp>
@@ -18,7 +18,6 @@
 #include <distribute/io/impl/growing_file.ipp>
 
 #include <distribute/cluster/impl/agreed_options.ipp>
-#include <distribute/cluster/impl/cluster_role.ipp>
 #include <distribute/cluster/impl/network_lines.ipp>
 #include <distribute/cluster/impl/task_ways.ipp>
 
@@ -54,6 +53,7 @@
 #include <distribute/train/impl/callback_list.ipp>
 #include <distribute/train/impl/checkpoint_files.ipp>
 #include <distribute/train/impl/checkpoints_iterator.ipp>
+#include <distribute/train/impl/chief_preemption_handler.ipp>
 #include <distribute/train/impl/class_names.ipp>
 #include <distribute/train/impl/class_weights.ipp>
 #include <distribute/train/impl/compiled_metric.ipp>
@@ -88,7 +88,6 @@
 #include <distribute/train/impl/reduce_lr_on_plateau.ipp>
 #include <distribute/train/impl/run_length.ipp>
 #include <distribute/train/impl/run_report.ipp>
-#include <distribute/train/impl/save_and_leave.ipp>
 #include <distribute/train/impl/save_frequency.ipp>
 #include <distribute/train/impl/seconds_or_steps.ipp>
 #include <distribute/train/impl/sidecar_evaluator.ipp>
