@@ -3,7 +3,6 @@
 // "Sent again": the share of TCP segments that the first host's cable dropped.
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
-#include <distribute/collective/detail/chain_reduction.hpp>
 #include <distribute/collective/detail/message_algorithms.hpp>
 #include <distribute/collective/detail/tcp_messages.hpp>
 #include <distribute/testing/detail/network_namespaces.hpp>

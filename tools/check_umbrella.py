@@ -3,7 +3,7 @@
 
 They follow from where the files lie (and the list of optimizers from what these say): an umbrella includes what is public in its folders, and in
 header-only programs the bodies that this reaches; impl/*src.hpp have all bodies of one part.
-Also checks the pairs: every impl/x.ipp has its x.hpp or detail/x.hpp, which another file includes.
+Also checks the pairs: every impl/x.ipp and impl/x_part.ipp has its x.hpp or detail/x.hpp, which another file includes.
 Usage: tools/check_umbrella.py [--fix]
 """
 import collections
@@ -11,8 +11,8 @@ import pathlib
 import re
 import sys
 
-from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, TRAINER_FLOORS, bodies, bodies_of,
-                    files, included, includes, public_headers, reached, without_gpus)
+from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, TRAINER_FLOORS, bodies, bodies_of, files,
+                    header_of, included, includes, public_headers, rank, reached, without_gpus)
 from written import out_of_date, report
 
 STRATEGY_USERS = INCLUDE.parent / "cmake/strategy_users.txt"
@@ -43,14 +43,33 @@ def bodies_reached(seeds):
     return [name for name in reached(seeds, with_bodies=True) if name.endswith(".ipp")]
 
 
-def list_of_trainer(umbrella_name, seeds):
-    """The list for an umbrella: what only builds for GPUs reach comes behind the others."""
-    always = {name for name in reached(seeds, True, without_gpus) if name.endswith(".ipp")}
-    every = bodies_reached(seeds)
-    gpu = lines(name for name in every if name not in always)
-    return list_of(f"The bodies that {umbrella_name} reaches",
-                   [name for name in every if name in always]) \
-        + f"\n#if DISTRIBUTE_HAS_CUDA\n{gpu.lstrip()}#endif\n"
+def bodies_always(seeds):
+    """Of these the ones that builds without GPUs reach, too."""
+    return [name for name in reached(seeds, True, without_gpus) if name.endswith(".ipp")]
+
+
+def with_gpu_bodies(text, seeds):
+    """A list of bodies_always() with what only builds for GPUs reach behind it."""
+    always = set(bodies_always(seeds))
+    gpu = lines(name for name in bodies_reached(seeds) if name not in always)
+    return text + f"\n#if DISTRIBUTE_HAS_CUDA\n{gpu.lstrip()}#endif\n"
+
+
+def lists_within_lists(wanted):
+    """From {file: (comment, bodies)} to texts: a list includes the largest others that it contains."""
+    texts = {}
+    for file, (comment, names) in wanted.items():
+        left, others = set(names), []
+        while True:
+            gains = {other: len(left & set(held)) for other, (_, held) in wanted.items()
+                     if set(held) < set(names) and left & set(held)}
+            best = max(gains, key=gains.get, default=None)
+            if not best or gains[best] < 4:
+                break
+            others.append(best)
+            left -= set(wanted[best][1])
+        texts[file] = list_of(comment, others + [name for name in names if name in left])
+    return texts
 
 
 def annex_headers(annex):
@@ -81,6 +100,24 @@ inline constexpr std::pair<const char*, FromConfig> kOptimizerClasses[] = {{
 """
 
 
+def body_lists():
+    """From each list of bodies to its comment and its bodies."""
+    trainer = public_headers(TRAINER_FLOORS)
+    wanted = {"impl/strategy_bodies.hpp": ("The bodies that strategy.hpp reaches",
+                                           bodies_always(trainer)),
+              "impl/src.hpp": ("All bodies of the core, for one file of a program", bodies(CORE))}
+    for annex in ANNEXES:
+        wanted[f"impl/{annex}_bodies.hpp"] = (f"The bodies that {annex}.hpp reaches",
+                                              bodies_reached(annex_headers(annex) + bodies([annex])))
+        wanted[f"impl/{annex}_src.hpp"] = (f"All bodies of the annex {annex}", bodies([annex]))
+    every = [set(names) for _, names in wanted.values()]
+    for part in ("tensor/impl/tensor.ipp", "cluster/impl/cluster_runtime.ipp"):
+        names = set.intersection(*(names for names in every if part in names))
+        wanted[f"impl/{part.split('/')[0]}_shared.hpp"] = (f"The bodies that all lists with {part} have",
+                                                           sorted(names, key=rank))
+    return wanted
+
+
 def expected():
     """From each header outside of the floors to its text."""
     trainer = public_headers(TRAINER_FLOORS)
@@ -88,17 +125,13 @@ def expected():
         "strategy.hpp": umbrella("What a trainer needs: strategies, tensors, layers, optimizers, "
                                  "datasets, checkpoints", trainer, "strategy_bodies.hpp"),
         "distribute.hpp": umbrella("The whole core", public_headers(CORE), "src.hpp"),
-        "impl/strategy_bodies.hpp": list_of_trainer("strategy.hpp", trainer),
         "optim/detail/optimizer_classes.hpp": optimizer_classes(),
-        "impl/src.hpp": list_of("All bodies of the core, for one file of a program", bodies(CORE)),
+        **lists_within_lists(body_lists()),
     }
+    texts["impl/strategy_bodies.hpp"] = with_gpu_bodies(texts["impl/strategy_bodies.hpp"], trainer)
     for annex in ANNEXES:
-        headers = annex_headers(annex)
-        texts[f"{annex}.hpp"] = umbrella(f"The annex {annex}", headers, f"{annex}_bodies.hpp")
-        texts[f"impl/{annex}_bodies.hpp"] = list_of(f"The bodies that {annex}.hpp reaches",
-                                                    bodies_reached(headers + bodies([annex])))
-        texts[f"impl/{annex}_src.hpp"] = list_of(f"All bodies of the annex {annex}",
-                                                 bodies([annex]))
+        texts[f"{annex}.hpp"] = umbrella(f"The annex {annex}", annex_headers(annex),
+                                         f"{annex}_bodies.hpp")
     return texts
 
 
@@ -131,9 +164,11 @@ def pair_problems():
         users.update(line.removeprefix("distribute/") for line in set(includes(path.read_text())))
     for body in bodies(CORE + list(ANNEXES)):
         if owners[body] != 1:
-            yield f"{body}: belongs to {owners[body]} headers; wanted x.hpp, detail/x.hpp or a row of tools/public_api.txt"
-        header = f"{body.split('/')[0]}/detail/{pathlib.PurePath(body).stem}.hpp"
-        if body.split("/")[0] in CORE and header in files() and users[header] < 2:
+            yield f"{body}: belongs to {owners[body]} headers; wanted x.hpp or detail/x.hpp of " \
+                  "impl/x.ipp or impl/x_part.ipp, or a row of tools/public_api.txt"
+            continue
+        header = header_of(body)
+        if body.split("/")[0] in CORE and "/detail/" in header and users[header] <= len(bodies_of(header)):
             yield f"{header}: {body} alone includes it, so header-only programs lack that body"
 
 

@@ -50,7 +50,7 @@ GPU = ("CUDA", "CUDNN", "NCCL")
 VENDOR_FILES = {
     r"(oneapi/dnnl/)?dnnl\w*\.h(pp)?": r"device/(impl|detail)/cpu_onednn",
     r"openssl/\w+\.h": r"net/(impl|detail)/(hmac|tls)|http/(impl|detail)/digest|"
-                        r"preprocessing/impl/keyed_hash",
+                        r"preprocessing/impl/string_hash_keyed",
     r"curl/\w+\.h": r"http/impl/http_client",
     r"pugixml\.hpp": r"object_stores/impl/xml",
     r"hdf5\.h": r"saving/impl/hdf5_file",
@@ -126,12 +126,25 @@ def bodies(folders):
     return [name for name in files() if name.endswith(".ipp") and name.split("/")[0] in folders]
 
 
+@functools.cache
+def header_of(body):
+    """The header that lists a body, else that with the longest name that impl/x_part.ipp begins with."""
+    folder, stem = body.split("/")[0], pathlib.PurePath(body).stem
+    for header, others in public_api().items():
+        if header.split("/")[0] == folder and stem.removesuffix("_stub") in others:
+            return header
+    while stem:
+        for place in (f"{folder}/{stem}.hpp", f"{folder}/detail/{stem}.hpp"):
+            if place in files():
+                return place
+        stem = stem.rpartition("_")[0]
+    return None
+
+
+@functools.cache
 def bodies_of(header):
-    """The bodies of a header, and the stubs that stand in for them."""
-    folder, stem = header.split("/")[0], pathlib.PurePath(header).stem
-    names = [f"{folder}/impl/{body}{end}.ipp" for body in [stem, *public_api().get(header, [])]
-             for end in ("", "_stub")]
-    return [name for name in names if (LIBRARY / name).exists()]
+    """The bodies of a header: one or several, and stubs that stand in for them."""
+    return [body for body in bodies([header.split("/")[0]]) if header_of(body) == header]
 
 
 def is_plain(feature):

@@ -1,5 +1,4 @@
 #include <distribute/base/detail/number_text.hpp>
-#include <distribute/base/detail/printed_number.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 

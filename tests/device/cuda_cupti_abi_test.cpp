@@ -1,5 +1,5 @@
 // What device/detail/cuda_cupti.hpp declares by itself is what CUPTI's headers declare.
-#include <distribute/device/detail/cuda_cupti.hpp>
+#include <distribute/device/detail/cuda_activity.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/same_call.hpp"

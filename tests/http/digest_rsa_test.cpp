@@ -1,4 +1,4 @@
-#include <distribute/http/detail/digest_rsa.hpp>
+#include <distribute/http/digest.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/rsa_key.hpp>

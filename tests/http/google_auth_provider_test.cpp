@@ -1,5 +1,5 @@
 #include <distribute/http/credentials.hpp>
-#include <distribute/http/detail/digest_rsa.hpp>
+#include <distribute/http/digest.hpp>
 #include <distribute/http/http_client.hpp>
 
 #include <tests/support/catch.hpp>

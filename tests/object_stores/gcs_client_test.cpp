@@ -1,6 +1,5 @@
 #include <distribute/io/file_system.hpp>
 #include <distribute/object_stores/detail/gcs_client.hpp>
-#include <distribute/object_stores/detail/gcs_upload.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/environment.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/object_stores/detail/s3_error.hpp>
+#include <distribute/object_stores/detail/s3_transport.hpp>
 
 #include <tests/support/catch.hpp>
 

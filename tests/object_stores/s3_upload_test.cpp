@@ -1,6 +1,6 @@
 #include <distribute/http/digest.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/object_stores/detail/s3_upload.hpp>
+#include <distribute/object_stores/detail/s3_client.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/fake_s3.hpp>

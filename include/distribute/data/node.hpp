@@ -6,6 +6,7 @@
 #include <distribute/data/detail/stream.hpp>
 #include <distribute/data/element_spec.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,8 +25,14 @@ inline constexpr int64_t kUnknownCardinality = -2;
 /// Throws  InvalidArgumentError for kInfiniteCardinality.
 void require_end(int64_t cardinality, const std::string& consumer, const std::string& cure);
 
+/// How often a random transformation was passed over. The copy of a node counts its own passes.
+struct PassCount {
+  PassCount() = default;
+  PassCount(const PassCount&) {}
+  std::atomic<uint64_t> next{0};
+};
+
 class Node;
-struct PassCount;
 using NodePtr = std::shared_ptr<const Node>;
 
 /// Immutable, thread-safe; lives as long as the streams it opened.
@@ -64,21 +71,55 @@ class Node {
 
   /// Where a random transformation counts the passes over it; null for others.
   virtual PassCount* passes() const { return nullptr; }
+
+ protected:
+  void set_inputs(const std::vector<NodePtr>&) {}  // a source has none
 };
 
-/// Base of the transformations of one dataset; unless they say otherwise its elements keep their
-/// types and shapes.
+/// Base of the transformations of one dataset; unless they say otherwise there are as many elements
+/// as before, of the same types and shapes.
 class OneInputNode : public Node {
  public:
   explicit OneInputNode(NodePtr input) : input_(std::move(input)) {}
   std::vector<NodePtr> inputs() const override { return {input_}; }
+  int64_t cardinality() const override { return input_->cardinality(); }
   ElementSpec element_spec() const override { return input_->element_spec(); }
 
  protected:
   const Node& input() const { return *input_; }
+  void set_inputs(std::vector<NodePtr> inputs) { input_ = std::move(inputs.at(0)); }
+  /// For what drops elements, or gives several for one.
+  int64_t unknown_unless_infinite() const {
+    const bool infinite = input_->cardinality() == kInfiniteCardinality;
+    return infinite ? kInfiniteCardinality : kUnknownCardinality;
+  }
 
  private:
   NodePtr input_;
+};
+
+/// Base of the transformations of several datasets.
+class ManyInputsNode : public Node {
+ public:
+  explicit ManyInputsNode(std::vector<NodePtr> inputs) : inputs_(std::move(inputs)) {}
+  std::vector<NodePtr> inputs() const override { return inputs_; }
+
+ protected:
+  void set_inputs(std::vector<NodePtr> inputs) { inputs_ = std::move(inputs); }
+
+  std::vector<NodePtr> inputs_;
+};
+
+/// Base of nodes that are copied for other inputs, as all that do not remember what they have seen.
+template <typename Derived, typename Base = OneInputNode>
+class CopiedNode : public Base {
+ public:
+  using Base::Base;
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    auto copy = std::make_shared<Derived>(static_cast<const Derived&>(*this));
+    copy->set_inputs(std::move(inputs));
+    return copy;
+  }
 };
 
 /// The number of a new pass over a dataset: one more than the last that any of its random

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <absl/status/statusor.h>
+
 namespace distribute::io {
 
 /// False in builds without OpenSSL: every digest below is then empty.
@@ -17,5 +19,11 @@ std::string sha256(std::string_view bytes);
 std::string md5(std::string_view bytes);
 /// 32 bytes.
 std::string hmac_sha256(std::string_view key, std::string_view message);
+
+/// The RSASSA-PKCS1-v1_5 signature with SHA-256 ("RS256").
+/// Errors  InvalidArgument when `private_key` is no unencrypted PEM text of an RSA key;
+///         Unimplemented in a build without OpenSSL.
+absl::StatusOr<std::string> rsa_sha256_sign(const std::string& private_key,
+                                            std::string_view message);
 
 }  // namespace distribute::io

@@ -10,7 +10,6 @@
 #include <distribute/estimator/impl/nan_tensor_hook.ipp>
 #include <distribute/estimator/impl/run_config_cluster.ipp>
 #include <distribute/estimator/impl/saved_versions.ipp>
-#include <distribute/estimator/impl/session_callback.ipp>
 #include <distribute/estimator/impl/step_counter_hook.ipp>
 #include <distribute/estimator/impl/stop_at_step_hook.ipp>
 #include <distribute/estimator/impl/summary_saver_hook.ipp>

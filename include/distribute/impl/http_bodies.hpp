@@ -2,6 +2,8 @@
 /// The bodies that http.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/impl/http_src.hpp>
+
 #include <distribute/base/impl/control_groups.ipp>
 #include <distribute/base/impl/core_watch.ipp>
 #include <distribute/base/impl/cores.ipp>
@@ -32,15 +34,3 @@
 #include <distribute/io/impl/local_file_system.ipp>
 #include <distribute/io/impl/path.ipp>
 #include <distribute/io/impl/ram_file_system.ipp>
-
-#include <distribute/http/impl/aws_profile.ipp>
-#include <distribute/http/impl/digest.ipp>
-#include <distribute/http/impl/digest_rsa.ipp>
-#include <distribute/http/impl/digest_rsa_stub.ipp>
-#include <distribute/http/impl/digest_stub.ipp>
-#include <distribute/http/impl/google_auth_provider.ipp>
-#include <distribute/http/impl/http_client.ipp>
-#include <distribute/http/impl/http_client_stub.ipp>
-#include <distribute/http/impl/http_message.ipp>
-#include <distribute/http/impl/http_retry.ipp>
-#include <distribute/http/impl/url.ipp>

@@ -2,6 +2,8 @@
 /// The bodies that metrics.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/impl/metrics_src.hpp>
+
 #include <distribute/base/impl/control_groups.ipp>
 #include <distribute/base/impl/core_watch.ipp>
 #include <distribute/base/impl/cores.ipp>
@@ -47,9 +49,3 @@
 #include <distribute/cluster/impl/cluster_options.ipp>
 #include <distribute/cluster/impl/environment.ipp>
 #include <distribute/cluster/impl/quoted_untrusted_text.ipp>
-
-#include <distribute/metrics/impl/metrics_reader.ipp>
-#include <distribute/metrics/impl/metrics_request.ipp>
-#include <distribute/metrics/impl/metrics_server.ipp>
-#include <distribute/metrics/impl/prometheus.ipp>
-#include <distribute/metrics/impl/registration.ipp>

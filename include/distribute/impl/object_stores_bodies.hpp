@@ -2,66 +2,7 @@
 /// The bodies that object_stores.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
-#include <distribute/base/impl/control_groups.ipp>
-#include <distribute/base/impl/core_watch.ipp>
-#include <distribute/base/impl/cores.ipp>
-#include <distribute/base/impl/cpu_share.ipp>
-#include <distribute/base/impl/error.ipp>
-#include <distribute/base/impl/exit_status.ipp>
-#include <distribute/base/impl/file_size_signal.ipp>
-#include <distribute/base/impl/first_exception.ipp>
-#include <distribute/base/impl/json.ipp>
-#include <distribute/base/impl/library_metrics.ipp>
-#include <distribute/base/impl/log_state.ipp>
-#include <distribute/base/impl/logging.ipp>
-#include <distribute/base/impl/memory_limit.ipp>
-#include <distribute/base/impl/monitoring.ipp>
-#include <distribute/base/impl/ordered_json.ipp>
-#include <distribute/base/impl/pipe_signal.ipp>
-#include <distribute/base/impl/process_stat.ipp>
-#include <distribute/base/impl/process_stats.ipp>
-#include <distribute/base/impl/run_queue.ipp>
-#include <distribute/base/impl/safe_text.ipp>
-#include <distribute/base/impl/sleeping_team.ipp>
-#include <distribute/base/impl/start_thread.ipp>
-#include <distribute/base/impl/status.ipp>
-#include <distribute/base/impl/thread_chooser.ipp>
-#include <distribute/base/impl/thread_context.ipp>
+#include <distribute/impl/http_bodies.hpp>
+#include <distribute/impl/object_stores_src.hpp>
 
 #include <distribute/io/impl/crc32c.ipp>
-#include <distribute/io/impl/file_system.ipp>
-#include <distribute/io/impl/local_file_system.ipp>
-#include <distribute/io/impl/path.ipp>
-#include <distribute/io/impl/ram_file_system.ipp>
-
-#include <distribute/http/impl/aws_profile.ipp>
-#include <distribute/http/impl/digest.ipp>
-#include <distribute/http/impl/digest_rsa.ipp>
-#include <distribute/http/impl/digest_rsa_stub.ipp>
-#include <distribute/http/impl/digest_stub.ipp>
-#include <distribute/http/impl/google_auth_provider.ipp>
-#include <distribute/http/impl/http_client.ipp>
-#include <distribute/http/impl/http_client_stub.ipp>
-#include <distribute/http/impl/http_message.ipp>
-#include <distribute/http/impl/http_retry.ipp>
-#include <distribute/http/impl/url.ipp>
-
-#include <distribute/object_stores/impl/aws_credentials.ipp>
-#include <distribute/object_stores/impl/aws_metadata.ipp>
-#include <distribute/object_stores/impl/aws_roles.ipp>
-#include <distribute/object_stores/impl/aws_signature.ipp>
-#include <distribute/object_stores/impl/gcs_client.ipp>
-#include <distribute/object_stores/impl/gcs_file_system.ipp>
-#include <distribute/object_stores/impl/gcs_upload.ipp>
-#include <distribute/object_stores/impl/read_ahead.ipp>
-#include <distribute/object_stores/impl/registration.ipp>
-#include <distribute/object_stores/impl/s3_client.ipp>
-#include <distribute/object_stores/impl/s3_error.ipp>
-#include <distribute/object_stores/impl/s3_file_system.ipp>
-#include <distribute/object_stores/impl/s3_options.ipp>
-#include <distribute/object_stores/impl/s3_transport.ipp>
-#include <distribute/object_stores/impl/s3_upload.ipp>
-#include <distribute/object_stores/impl/webhdfs_client.ipp>
-#include <distribute/object_stores/impl/webhdfs_file_system.ipp>
-#include <distribute/object_stores/impl/xml.ipp>
-#include <distribute/object_stores/impl/xml_stub.ipp>

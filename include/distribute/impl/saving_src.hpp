@@ -7,10 +7,12 @@
 #include <distribute/saving/impl/config_writer.ipp>
 #include <distribute/saving/impl/hdf5_file.ipp>
 #include <distribute/saving/impl/hdf5_file_stub.ipp>
-#include <distribute/saving/impl/image_layer_config.ipp>
 #include <distribute/saving/impl/keras_model.ipp>
 #include <distribute/saving/impl/layer_config.ipp>
+#include <distribute/saving/impl/layer_config_images.ipp>
+#include <distribute/saving/impl/layer_config_sequences.ipp>
 #include <distribute/saving/impl/layer_maker.ipp>
+#include <distribute/saving/impl/layer_maker_sequences.ipp>
 #include <distribute/saving/impl/legacy_weights.ipp>
 #include <distribute/saving/impl/model_config.ipp>
 #include <distribute/saving/impl/model_maker.ipp>
@@ -18,9 +20,6 @@
 #include <distribute/saving/impl/preprocessing_layers.ipp>
 #include <distribute/saving/impl/registration.ipp>
 #include <distribute/saving/impl/safetensors.ipp>
-#include <distribute/saving/impl/sequence_layer_config.ipp>
-#include <distribute/saving/impl/sequence_makers.ipp>
-#include <distribute/saving/impl/tensor_bytes.ipp>
 #include <distribute/saving/impl/weight_files.ipp>
 #include <distribute/saving/impl/weight_groups.ipp>
 #include <distribute/saving/impl/weights.ipp>

@@ -4,10 +4,12 @@
 #include <distribute/io/detail/wire.hpp>
 
 #include <bit>
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,23 +21,27 @@ enum class WireType : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 
 enum class Presence { OmitDefault, Always };
 
 /// Builds one message; write the fields in number order to be byte-equal with TensorFlow.
+///   ProtoWriter().bytes(1, name).integer(2, count).take()
 class ProtoWriter {
  public:
   /// int32, int64, uint32, uint64, bool and enum fields; negative ones take 10 bytes.
-  void integer(uint32_t field, int64_t value, Presence presence = Presence::OmitDefault);
-  void fixed32(uint32_t field, uint32_t value, Presence presence = Presence::OmitDefault);
-  void fixed64(uint32_t field, uint64_t value, Presence presence = Presence::OmitDefault);
-  void float32(uint32_t field, float value, Presence presence = Presence::OmitDefault);
-  void float64(uint32_t field, double value, Presence presence = Presence::OmitDefault);
+  ProtoWriter& integer(uint32_t field, int64_t value, Presence presence = Presence::OmitDefault);
+  ProtoWriter& fixed32(uint32_t field, uint32_t value, Presence presence = Presence::OmitDefault);
+  ProtoWriter& fixed64(uint32_t field, uint64_t value, Presence presence = Presence::OmitDefault);
+  ProtoWriter& float32(uint32_t field, float value, Presence presence = Presence::OmitDefault);
+  ProtoWriter& float64(uint32_t field, double value, Presence presence = Presence::OmitDefault);
   /// string and bytes fields.
-  void bytes(uint32_t field, std::string_view value, Presence presence = Presence::OmitDefault);
+  ProtoWriter& bytes(uint32_t field, std::string_view value,
+                     Presence presence = Presence::OmitDefault);
   /// A nested message; written even when empty.
-  void message(uint32_t field, const ProtoWriter& value) { message(field, value.str()); }
-  void message(uint32_t field, std::string_view encoded);
+  ProtoWriter& message(uint32_t field, const ProtoWriter& value) {
+    return message(field, value.str());
+  }
+  ProtoWriter& message(uint32_t field, std::string_view encoded);
 
   /// Repeated scalars in packed form; nothing is written for an empty list.
-  void packed_integers(uint32_t field, std::span<const int64_t> values);
-  void packed_floats(uint32_t field, std::span<const float> values);
+  ProtoWriter& packed_integers(uint32_t field, std::span<const int64_t> values);
+  ProtoWriter& packed_floats(uint32_t field, std::span<const float> values);
 
   /// The message so far.
   const std::string& str() const { return out_; }
@@ -81,6 +87,31 @@ class ProtoReader {
   std::string_view rest_;
   bool ok_ = true;
 };
+
+/// Calls take(field) for each field of a message until it gives false, if it gives anything; false
+/// then, and where the message is malformed.
+template <std::invocable<const ProtoField&> Take>
+[[nodiscard]] bool read_fields(std::string_view message, const Take& take) {
+  ProtoReader reader(message);
+  for (ProtoField field; reader.next(field);) {
+    if constexpr (std::is_void_v<decltype(take(field))>)
+      take(field);
+    else if (!take(field))
+      return false;
+  }
+  return reader.ok();
+}
+
+/// An entry of a map: a name, and a text or message.
+std::string map_entry_proto(std::string_view name, std::string_view value);
+[[nodiscard]] bool read_map_entry(std::string_view message, std::string_view& name,
+                                  std::string_view& value);
+
+/// TensorShapeProto; -1 for an unknown size.
+std::string shape_proto(std::span<const int64_t> sizes);
+/// Appends the sizes, and says whether not even their number is known.
+[[nodiscard]] bool read_shape_proto(std::string_view message, std::vector<int64_t>& sizes,
+                                    bool& unknown_rank);
 
 /// Appends the values of a repeated scalar field, packed or single; false when malformed.
 [[nodiscard]] bool append_integers(const ProtoField& field, std::vector<int64_t>& values);

@@ -103,8 +103,12 @@ class S3FileSystem final : public FileSystem {
   bool has_atomic_move() const override { return false; }
 
  private:
+  struct Place;  // a client and what it shall look at
   /// `path` is for messages.
   absl::StatusOr<std::shared_ptr<S3Client>> client(const std::string& path);
+  absl::StatusOr<Place> at(const std::string& path);
+  /// The same of what is no directory.
+  absl::StatusOr<Place> file_at(const std::string& path);
 
   std::mutex mutex_;
   std::shared_ptr<S3Client> client_;  // guarded by mutex_; open files hold it too

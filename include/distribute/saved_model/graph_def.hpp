@@ -63,10 +63,3 @@ inline constexpr const char* kSaverRestore = "save/restore_all";
 GraphDef encode_graph_def(const InferenceGraph& graph, Weights weights = Weights::Constants);
 
 }  // namespace distribute::saved_model
-
-namespace distribute::saved_model_internal {
-
-/// A TensorShapeProto; -1 for unknown sizes.
-io::ProtoWriter shape_proto(const std::vector<int64_t>& sizes);
-
-}  // namespace distribute::saved_model_internal

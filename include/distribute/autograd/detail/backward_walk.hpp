@@ -4,6 +4,7 @@
 #include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/detail/tape_state.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -82,5 +83,21 @@ struct Walk {
   SourceTable table;
   Accumulator gradients;
 };
+
+/// The weights that single out element `i` of each of `rows` rows of a tensor.
+Tensor element_weight(const Tensor& target, int64_t rows, int64_t i);
+
+/// How the gradients lie in a Jacobian.
+struct JacobianShape {
+  Shape target, source;
+  bool shares_first_axis = false;  // [b, t...] by [b, s...] is [b, t..., s...]
+
+  Shape whole() const;
+  int64_t rows() const { return shares_first_axis ? target[0] : 1; }
+};
+
+/// The gradients of the elements of a row of the target, in order, as one tensor, recorded on the
+/// active tapes. Where some are none they are zeros; none where all are.
+Tensor stack_gradients(const std::vector<Tensor>& gradients, const JacobianShape& shape);
 
 }  // namespace distribute::autograd_internal

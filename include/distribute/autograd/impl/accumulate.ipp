@@ -6,8 +6,6 @@
 #include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/kernel_arguments.hpp>
 
-#include <cstring>
-
 namespace distribute {
 
 namespace autograd_internal {

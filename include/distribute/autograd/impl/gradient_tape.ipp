@@ -1,7 +1,6 @@
 #pragma once
 // Bodies of functions that gradient_tape.hpp and tape_state.hpp declare follow these.
 #include <distribute/autograd/detail/backward_walk.hpp>
-#include <distribute/autograd/detail/jacobian.hpp>
 #include <distribute/autograd/detail/tape_state.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>

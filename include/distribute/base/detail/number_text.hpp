@@ -16,4 +16,8 @@ std::string nine_digits(double value);
 /// length of it, with blanks before it.
 double leading_number(std::string_view text, size_t* used = nullptr);
 
+/// As printf for one double in the "C" locale, whatever locale the program has set; `format` has
+/// one conversion, such as "%.2f".
+std::string printed_number(const std::string& format, double value);
+
 }  // namespace distribute::base_internal

@@ -4,7 +4,6 @@
 #include <distribute/base/process_state.hpp>
 
 #include <map>
-#include <memory>
 #include <mutex>
 #include <utility>
 

@@ -1,8 +1,6 @@
 #pragma once
 #include <distribute/base/thread_context.hpp>
 
-#include <utility>
-
 namespace distribute::base_internal {
 
 DISTRIBUTE_INLINE void add_context_part(int index, std::unique_ptr<ContextPart> part) {

@@ -6,6 +6,7 @@
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/protobuf.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 
@@ -14,21 +15,8 @@ namespace distribute::checkpoint_internal {
 inline constexpr int kBundleVersion = 1;  // kTensorBundleVersion
 
 DISTRIBUTE_INLINE std::string encode_header(const train::BundleHeader& header) {
-  io::ProtoWriter version, proto;
-  version.integer(1, kBundleVersion);
-  proto.integer(1, header.num_shards);
-  proto.message(3, version);
-  return proto.take();
-}
-
-DISTRIBUTE_INLINE io::ProtoWriter encode_shape(const std::vector<int64_t>& dims) {
-  io::ProtoWriter shape;
-  for (int64_t size : dims) {
-    io::ProtoWriter dim;
-    dim.integer(1, size);
-    shape.message(2, dim);
-  }
-  return shape;
+  const auto version = io::ProtoWriter().integer(1, kBundleVersion);
+  return io::ProtoWriter().integer(1, header.num_shards).message(3, version).take();
 }
 
 DISTRIBUTE_INLINE io::ProtoWriter encode_slice(const train::TensorSlice& slice) {
@@ -45,59 +33,41 @@ DISTRIBUTE_INLINE io::ProtoWriter encode_slice(const train::TensorSlice& slice) 
 
 DISTRIBUTE_INLINE std::string encode_entry(const train::BundleEntry& entry) {
   io::ProtoWriter proto;
-  proto.integer(1, int64_t(entry.dtype));
-  proto.message(2, encode_shape(entry.dims));
-  proto.integer(3, entry.shard_id);
-  proto.integer(4, entry.offset);
-  proto.integer(5, entry.size);
+  proto.integer(1, int64_t(entry.dtype)).message(2, io::shape_proto(entry.dims));
+  proto.integer(3, entry.shard_id).integer(4, entry.offset).integer(5, entry.size);
   proto.fixed32(6, entry.crc32c);
   for (const train::TensorSlice& slice : entry.slices) proto.message(7, encode_slice(slice));
   return proto.take();
 }
 
 DISTRIBUTE_INLINE bool decode_shape(std::string_view bytes, std::vector<int64_t>& dims) {
-  io::ProtoReader shape(bytes);
-  for (io::ProtoField field; shape.next(field);) {
-    if (field.is(3, io::WireType::Varint) && field.as_bool()) return false;  // unknown rank
-    if (!field.is(2, io::WireType::Bytes)) continue;
-    dims.push_back(0);
-    io::ProtoReader dim(field.bytes);
-    for (io::ProtoField size; dim.next(size);) {
-      if (size.is(1, io::WireType::Varint)) dims.back() = size.as_int64();
-    }
-    if (!dim.ok() || dims.back() < 0) return false;
-  }
-  return shape.ok();
+  bool unknown_rank = false;
+  return io::read_shape_proto(bytes, dims, unknown_rank) && !unknown_rank &&
+         std::all_of(dims.begin(), dims.end(), [](int64_t size) { return size >= 0; });
 }
 
 DISTRIBUTE_INLINE bool decode_slice(std::string_view bytes, train::TensorSlice& slice) {
-  io::ProtoReader proto(bytes);
-  for (io::ProtoField field; proto.next(field);) {
-    if (!field.is(1, io::WireType::Bytes)) continue;
-    slice.emplace_back();
-    io::ProtoReader extent(field.bytes);
-    for (io::ProtoField part; extent.next(part);) {
-      if (part.is(1, io::WireType::Varint)) slice.back().start = part.as_int64();
-      if (part.is(2, io::WireType::Varint)) slice.back().length = part.as_int64();
-    }
-    if (!extent.ok()) return false;
-  }
-  return proto.ok();
+  return io::read_fields(bytes, [&](const io::ProtoField& field) {
+    if (!field.is(1, io::WireType::Bytes)) return true;
+    auto& extent = slice.emplace_back();
+    return io::read_fields(field.bytes, [&](const io::ProtoField& part) {
+      if (part.is(1, io::WireType::Varint)) extent.start = part.as_int64();
+      if (part.is(2, io::WireType::Varint)) extent.length = part.as_int64();
+    });
+  });
 }
 
 DISTRIBUTE_INLINE bool decode_entry(std::string_view bytes, train::BundleEntry& entry) {
-  io::ProtoReader proto(bytes);
-  for (io::ProtoField field; proto.next(field);) {
+  return io::read_fields(bytes, [&](const io::ProtoField& field) {
     if (field.is(1, io::WireType::Varint)) entry.dtype = io::DataType(field.as_int32());
-    if (field.is(2, io::WireType::Bytes) && !decode_shape(field.bytes, entry.dims)) return false;
+    if (field.is(2, io::WireType::Bytes)) return decode_shape(field.bytes, entry.dims);
     if (field.is(3, io::WireType::Varint)) entry.shard_id = field.as_int32();
     if (field.is(4, io::WireType::Varint)) entry.offset = field.as_int64();
     if (field.is(5, io::WireType::Varint)) entry.size = field.as_int64();
     if (field.is(6, io::WireType::Fixed32)) entry.crc32c = uint32_t(field.value);
-    if (!field.is(7, io::WireType::Bytes)) continue;
-    if (!decode_slice(field.bytes, entry.slices.emplace_back())) return false;
-  }
-  return proto.ok();
+    return !field.is(7, io::WireType::Bytes) ||
+           decode_slice(field.bytes, entry.slices.emplace_back());
+  });
 }
 
 /// Refuses entries that contradict themselves, so that readers need not look again.
@@ -132,26 +102,22 @@ struct BundleVersion {
 };
 
 DISTRIBUTE_INLINE bool decode_version(std::string_view bytes, BundleVersion& version) {
-  io::ProtoReader proto(bytes);
-  for (io::ProtoField field; proto.next(field);) {
+  return io::read_fields(bytes, [&](const io::ProtoField& field) {
     if (field.is(2, io::WireType::Varint)) version.min_consumer = field.as_int64();
-    if (field.number == 3 && !io::append_integers(field, version.bad_consumers)) return false;
-  }
-  return proto.ok();
+    return field.number != 3 || io::append_integers(field, version.bad_consumers);
+  });
 }
 
 DISTRIBUTE_INLINE train::BundleHeader decode_header(std::string_view bytes,
                                                     const std::string& file) {
   train::BundleHeader header{.num_shards = 0};
   BundleVersion version;
-  bool good = true;
-  io::ProtoReader proto(bytes);
-  for (io::ProtoField field; proto.next(field);) {
+  const bool good = io::read_fields(bytes, [&](const io::ProtoField& field) {
     if (field.is(1, io::WireType::Varint)) header.num_shards = field.as_int32();
     if (field.is(2, io::WireType::Varint)) version.big_endian = field.as_bool();
-    if (field.is(3, io::WireType::Bytes)) good = good && decode_version(field.bytes, version);
-  }
-  if (!good || !proto.ok() || header.num_shards < 1) {
+    return !field.is(3, io::WireType::Bytes) || decode_version(field.bytes, version);
+  });
+  if (!good || header.num_shards < 1) {
     throw DataLossError(file + ": no valid header; damaged, or not a TensorFlow V2 checkpoint");
   }
   if (version.big_endian) {

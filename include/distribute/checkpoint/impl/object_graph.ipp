@@ -8,38 +8,23 @@ namespace distribute::checkpoint_internal {
 
 DISTRIBUTE_INLINE io::ProtoWriter encode_object(const train::TrackableObject& node) {
   io::ProtoWriter proto;
-  for (const train::ObjectReference& child : node.children) {
-    io::ProtoWriter edge;
-    edge.integer(1, child.node_id);
-    edge.bytes(2, child.local_name);
-    proto.message(1, edge);
-  }
-  for (const train::SerializedTensor& attribute : node.attributes) {
-    io::ProtoWriter tensor;
-    tensor.bytes(1, attribute.name);
-    tensor.bytes(2, attribute.full_name);
-    tensor.bytes(3, attribute.checkpoint_key);
-    tensor.integer(4, attribute.optional_restore);
-    proto.message(2, tensor);
-  }
-  for (const train::SlotVariableReference& slot : node.slot_variables) {
-    io::ProtoWriter reference;
-    reference.integer(1, slot.original_variable_node_id);
-    reference.bytes(2, slot.slot_name);
-    reference.integer(3, slot.slot_variable_node_id);
-    proto.message(3, reference);
-  }
-  if (node.registered_saver) {
-    io::ProtoWriter saver;
-    saver.bytes(1, node.registered_saver->name);
-    saver.bytes(2, node.registered_saver->object_name);
-    proto.message(4, saver);
-  }
-  if (node.has_checkpoint_values) {
-    io::ProtoWriter value;
-    value.integer(1, *node.has_checkpoint_values);
-    proto.message(5, value);
-  }
+  for (const train::ObjectReference& child : node.children)
+    proto.message(1, io::ProtoWriter().integer(1, child.node_id).bytes(2, child.local_name));
+  for (const train::SerializedTensor& attribute : node.attributes)
+    proto.message(2, io::ProtoWriter()
+                         .bytes(1, attribute.name)
+                         .bytes(2, attribute.full_name)
+                         .bytes(3, attribute.checkpoint_key)
+                         .integer(4, attribute.optional_restore));
+  for (const train::SlotVariableReference& slot : node.slot_variables)
+    proto.message(3, io::ProtoWriter()
+                         .integer(1, slot.original_variable_node_id)
+                         .bytes(2, slot.slot_name)
+                         .integer(3, slot.slot_variable_node_id));
+  if (const auto& saver = node.registered_saver)
+    proto.message(4, io::ProtoWriter().bytes(1, saver->name).bytes(2, saver->object_name));
+  if (node.has_checkpoint_values)
+    proto.message(5, io::ProtoWriter().integer(1, *node.has_checkpoint_values));
   return proto;
 }
 
@@ -50,20 +35,17 @@ struct SmallMessage {
 };
 
 DISTRIBUTE_INLINE bool decode_small(std::string_view bytes, SmallMessage& message) {
-  io::ProtoReader proto(bytes);
-  for (io::ProtoField field; proto.next(field);) {
-    if (field.number > 4) continue;
+  return io::read_fields(bytes, [&](const io::ProtoField& field) {
+    if (field.number > 4) return;
     if (field.type == io::WireType::Varint) message.numbers[field.number] = field.as_int64();
     if (field.type == io::WireType::Bytes) message.texts[field.number] = field.bytes;
-  }
-  return proto.ok();
+  });
 }
 
 DISTRIBUTE_INLINE bool decode_object(std::string_view bytes, train::TrackableObject& node) {
-  io::ProtoReader proto(bytes);
-  for (io::ProtoField field; proto.next(field);) {
+  return io::read_fields(bytes, [&](const io::ProtoField& field) {
     SmallMessage part;
-    if (field.type != io::WireType::Bytes || field.number > 5) continue;
+    if (field.type != io::WireType::Bytes || field.number > 5) return true;
     if (!decode_small(field.bytes, part)) return false;
     const auto& n = part.numbers;
     const auto text = [&](int i) { return std::string(part.texts[i]); };
@@ -72,8 +54,8 @@ DISTRIBUTE_INLINE bool decode_object(std::string_view bytes, train::TrackableObj
     if (field.number == 3) node.slot_variables.push_back({int32_t(n[1]), text(2), int32_t(n[3])});
     if (field.number == 4) node.registered_saver = {text(1), text(2)};
     if (field.number == 5) node.has_checkpoint_values = n[1] != 0;
-  }
-  return proto.ok();
+    return true;
+  });
 }
 
 DISTRIBUTE_INLINE bool refers_to_nodes(const train::TrackableObject& node, size_t num_nodes) {
@@ -95,22 +77,19 @@ namespace distribute::train {
 
 DISTRIBUTE_INLINE std::string encode_object_graph(const TrackableObjectGraph& graph) {
   io::ProtoWriter proto;
-  for (const TrackableObject& node : graph.nodes) {
+  for (const TrackableObject& node : graph.nodes)
     proto.message(1, checkpoint_internal::encode_object(node));
-  }
   return proto.take();
 }
 
 DISTRIBUTE_INLINE TrackableObjectGraph decode_object_graph(std::string_view bytes,
                                                            const std::string& where) {
   TrackableObjectGraph graph;
-  io::ProtoReader proto(bytes);
-  bool good = true;
-  for (io::ProtoField field; good && proto.next(field);) {
-    if (!field.is(1, io::WireType::Bytes)) continue;
-    good = checkpoint_internal::decode_object(field.bytes, graph.nodes.emplace_back());
-  }
-  if (!good || !proto.ok()) throw DataLossError(where + ": the object graph is malformed");
+  const bool good = io::read_fields(bytes, [&](const io::ProtoField& field) {
+    return !field.is(1, io::WireType::Bytes) ||
+           checkpoint_internal::decode_object(field.bytes, graph.nodes.emplace_back());
+  });
+  if (!good) throw DataLossError(where + ": the object graph is malformed");
   for (const TrackableObject& node : graph.nodes) {
     if (checkpoint_internal::refers_to_nodes(node, graph.nodes.size())) continue;
     throw DataLossError(where + ": the object graph names an object that it does not hold");

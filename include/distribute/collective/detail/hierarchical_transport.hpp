@@ -3,20 +3,88 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/detail/group_messages.hpp>
-#include <distribute/collective/detail/hierarchical_reduction.hpp>
 #include <distribute/collective/detail/host_layout.hpp>
 #include <distribute/collective/detail/host_meeting.hpp>
 #include <distribute/collective/detail/message_algorithms.hpp>
+#include <distribute/collective/detail/message_tools.hpp>
+#include <distribute/collective/detail/messages.hpp>
 #include <distribute/collective/detail/tcp_messages.hpp>
 #include <distribute/collective/detail/tcp_transport.hpp>
 #include <distribute/collective/detail/transport.hpp>
 #include <distribute/collective/detail/window.hpp>
+#include <distribute/collective/operation.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace distribute::collective {
+
+/// A chain of hosts. Each segment has a carrier on every host, so that the ranks of a host share
+/// the work and the connections. The others put their numbers into the host's shared memory; the
+/// carrier gets the running sum from the host before, adds its host's ranks in rank order, and
+/// passes it on. Results come back the same way while later segments go up, and their carrier shows
+/// them to its host. A rank that has put or shown something says so in an empty message.
+/// Units   bytes on the wire per host and direction: size; 16-bit floats go up as float32.
+class HierarchicalReduction {
+ public:
+  /// Shared memory that a rank takes at most.
+  static constexpr int64_t kMostBytes = 32 << 20;
+
+  /// `layout` is contiguous and has several hosts; `window` is that of this rank's host, null for a
+  /// rank that is alone there. `operation` is AllReduce.
+  HierarchicalReduction(Messages& messages, Scratch& scratch, const HostLayout& layout,
+                        const Window* window, const Operation& operation, int64_t segment_bytes);
+  void run();
+
+ private:
+  static constexpr uint32_t kHello = 0, kPut = 1, kSum = 2, kResult = 3, kShown = 4;
+
+  std::set<int> neighbours() const;
+  void greet();
+  void expect();
+  void advance();
+  void enter(int64_t segment);
+  void put(int64_t segment);
+  void arrive(int64_t segment);
+  void add(int64_t segment);
+  void pass_up(int64_t segment);
+  void end(int64_t segment);
+  void pass_down(int64_t segment);
+  void take(int64_t segment);
+  void settle(int64_t segment);
+  void handle(const Messages::Event& event);
+
+  int ranks_on(int host) const { return int(layout_.members(host).size()); }
+  int carrier(int64_t segment, int host) const;
+  bool carries(int64_t segment) const { return carrier(segment, host_) == rank_; }
+  int64_t count_of(int64_t segment) const;
+  int64_t bytes_of(int64_t segment) const { return count_of(segment) * width_; }
+  const std::byte* input(int64_t segment) const;
+  std::byte* output(int64_t segment) const;
+  std::byte* put_place(int rank, int64_t segment) const;
+  /// In memory that the host shares; of a rank that is alone, its output.
+  std::byte* result_place(int rank, int64_t segment) const;
+  std::byte* sum_place(int64_t segment) const;
+  int64_t own(int64_t segment) const { return segment / ranks_on(host_); }
+
+  Messages& messages_;
+  const HostLayout& layout_;
+  const Window* window_;
+  const Operation& operation_;
+  const int rank_, host_, last_host_;
+  const int64_t width_, sum_width_;
+  const int64_t ahead_;  // segments that may be under way, the same on all hosts
+  const int64_t segment_, segments_;
+  std::byte* sums_ = nullptr;
+  std::vector<int> missing_;       // of own segments: what add() waits for
+  std::vector<int> unsettled_;     // of own segments: what is under way after it
+  std::vector<bool> done_;         // this rank has nothing more to do with the segment
+  int64_t low_ = 0, entered_ = 0;  // all below are done; have been entered
+};
 
 /// TCP or an engine between all ranks, and shared memory among those of each host: large
 /// all-reduces cross the network once a host and not once a rank. For small ones the hosts' first

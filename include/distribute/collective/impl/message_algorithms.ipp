@@ -1,8 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/collective/detail/chain_reduction.hpp>
 #include <distribute/collective/detail/combine.hpp>
-#include <distribute/collective/detail/direct_reduction.hpp>
 #include <distribute/collective/detail/message_algorithms.hpp>
 
 #include <algorithm>

@@ -5,42 +5,31 @@
 #include <distribute/device/detail/cuda_library.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
 
-#include <type_traits>
 #include <utility>
 
 namespace distribute::collective {
 
 DISTRIBUTE_INLINE std::string load_nccl(NcclTable& table) {
-  std::string problem;
-  void* library = open_cuda_library({.what = "NCCL",
-                                     .files = {"libnccl.so.2"},
-                                     .package = "libnccl2 (nvidia-nccl-cu13)",
-                                     .folders = {"nccl"}},
-                                    problem);
-  if (!library) return problem;
-  const auto load = [&](const char* name, auto& function) {
-    void* found = cuda_symbol(library, name);
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(found);
-    if (!found && problem.empty())
-      problem = str_cat("NCCL 2.18 or later is needed: libnccl.so.2 has no function ", name);
-  };
-  load("ncclGetVersion", table.ncclGetVersion);
-  load("ncclGetUniqueId", table.ncclGetUniqueId);
-  load("ncclCommInitRankConfig", table.ncclCommInitRankConfig);
-  load("ncclCommAbort", table.ncclCommAbort);
-  load("ncclCommGetAsyncError", table.ncclCommGetAsyncError);
-  load("ncclGetErrorString", table.ncclGetErrorString);
-  load("ncclGetLastError", table.ncclGetLastError);
-  load("ncclGroupStart", table.ncclGroupStart);
-  load("ncclGroupEnd", table.ncclGroupEnd);
-  load("ncclAllReduce", table.ncclAllReduce);
-  load("ncclReduce", table.ncclReduce);
-  load("ncclReduceScatter", table.ncclReduceScatter);
-  load("ncclAllGather", table.ncclAllGather);
-  load("ncclBroadcast", table.ncclBroadcast);
-  load("ncclSend", table.ncclSend);
-  load("ncclRecv", table.ncclRecv);
-  return problem;
+  return load_cuda_functions({.what = "NCCL",
+                              .files = {"libnccl.so.2"},
+                              .package = "libnccl2 2.18 or later (nvidia-nccl-cu13)",
+                              .folders = {"nccl"}},
+                             {{"ncclGetVersion", table.ncclGetVersion},
+                              {"ncclGetUniqueId", table.ncclGetUniqueId},
+                              {"ncclCommInitRankConfig", table.ncclCommInitRankConfig},
+                              {"ncclCommAbort", table.ncclCommAbort},
+                              {"ncclCommGetAsyncError", table.ncclCommGetAsyncError},
+                              {"ncclGetErrorString", table.ncclGetErrorString},
+                              {"ncclGetLastError", table.ncclGetLastError},
+                              {"ncclGroupStart", table.ncclGroupStart},
+                              {"ncclGroupEnd", table.ncclGroupEnd},
+                              {"ncclAllReduce", table.ncclAllReduce},
+                              {"ncclReduce", table.ncclReduce},
+                              {"ncclReduceScatter", table.ncclReduceScatter},
+                              {"ncclAllGather", table.ncclAllGather},
+                              {"ncclBroadcast", table.ncclBroadcast},
+                              {"ncclSend", table.ncclSend},
+                              {"ncclRecv", table.ncclRecv}});
 }
 
 namespace nccl_internal {

@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 #include <set>
-#include <sstream>
 #include <thread>
 #include <utility>
 

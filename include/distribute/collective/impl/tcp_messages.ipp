@@ -4,7 +4,6 @@
 #include <distribute/collective/detail/tcp_messages.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 

@@ -9,16 +9,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace distribute::data::data_internal {
 
-/// A TensorShapeProto; -1 for an unknown size.
-io::ProtoWriter shape_proto(std::span<const int64_t> dims);
-std::vector<int64_t> shape_of_proto(std::string_view bytes);
 /// The type that a tensor of this number in TensorFlow's files gets; none where there is none.
 std::optional<DType> dtype_of_number(int64_t number);
 

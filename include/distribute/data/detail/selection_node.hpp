@@ -11,10 +11,10 @@ namespace distribute::data::data_internal {
 /// A node that passes some of its input's elements on: as row numbers where there is a table.
 /// `Derived::open<T>(pass)` makes its stream for either type of element.
 template <typename Derived>
-class SelectionNode : public OneInputNode {
+class SelectionNode : public CopiedNode<Derived> {
  public:
-  using OneInputNode::OneInputNode;
-  std::shared_ptr<const RowTable> table() const override { return input().table(); }
+  using CopiedNode<Derived>::CopiedNode;
+  std::shared_ptr<const RowTable> table() const override { return this->input().table(); }
   std::unique_ptr<RowStream> row_numbers(const Pass& pass) const override {
     return self().template open<int64_t>(pass);
   }

@@ -43,14 +43,10 @@ class ZipStream final : public BatchStream {
   bool ended_ = false;
 };
 
-class ZipNode final : public Node {
+class ZipNode final : public CopiedNode<ZipNode, ManyInputsNode> {
  public:
-  explicit ZipNode(std::vector<NodePtr> inputs) : inputs_(std::move(inputs)) {}
+  using CopiedNode::CopiedNode;
   const char* kind() const override { return "Zip"; }
-  std::vector<NodePtr> inputs() const override { return inputs_; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return zip_node(std::move(inputs));
-  }
   int64_t cardinality() const override {
     int64_t least = kInfiniteCardinality;
     for (const NodePtr& input : inputs_) {
@@ -71,9 +67,6 @@ class ZipNode final : public Node {
     for (const NodePtr& input : inputs_) streams.push_back(input->elements(pass));
     return std::make_unique<ZipStream>(std::move(streams));
   }
-
- private:
-  std::vector<NodePtr> inputs_;
 };
 
 class ConcatenateStream final : public BatchStream {
@@ -108,35 +101,30 @@ class ConcatenateStream final : public BatchStream {
   std::unique_ptr<BatchStream> current_, second_;
 };
 
-class ConcatenateNode final : public Node {
+class ConcatenateNode final : public CopiedNode<ConcatenateNode, ManyInputsNode> {
  public:
-  ConcatenateNode(NodePtr first, NodePtr second)
-      : first_(std::move(first)), second_(std::move(second)) {}
+  using CopiedNode::CopiedNode;
   const char* kind() const override { return "Concatenate"; }
-  std::vector<NodePtr> inputs() const override { return {first_, second_}; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return concatenate_node(inputs.at(0), inputs.at(1));
-  }
   int64_t cardinality() const override {
-    const int64_t a = first_->cardinality(), b = second_->cardinality();
+    const int64_t a = inputs_[0]->cardinality(), b = inputs_[1]->cardinality();
     if (a == kInfiniteCardinality || b == kInfiniteCardinality) return kInfiniteCardinality;
     return a < 0 || b < 0 ? kUnknownCardinality : a + b;
   }
   ElementSpec element_spec() const override {
-    return common_spec(first_->element_spec(), second_->element_spec());
+    return common_spec(inputs_[0]->element_spec(), inputs_[1]->element_spec());
   }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    return std::make_unique<ConcatenateStream>(first_->elements(pass), second_->elements(pass));
+    return std::make_unique<ConcatenateStream>(inputs_[0]->elements(pass),
+                                               inputs_[1]->elements(pass));
   }
-
- private:
-  NodePtr first_, second_;
 };
 
-/// The elements of one complete pass. Thread-safe; immutable once there.
+/// The elements of one complete pass. Thread-safe; immutable once there. A copy is empty.
 template <typename T>
 class CacheStore {
  public:
+  CacheStore() = default;
+  CacheStore(const CacheStore&) {}
   std::shared_ptr<const std::vector<T>> get() const {
     std::lock_guard lock(mutex_);
     return elements_;
@@ -197,10 +185,6 @@ class CacheNode final : public SelectionNode<CacheNode> {
  public:
   explicit CacheNode(NodePtr input) : SelectionNode(std::move(input)) {}
   const char* kind() const override { return "Cache"; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return cache_node(inputs.at(0));
-  }
-  int64_t cardinality() const override { return input().cardinality(); }
   template <typename T>
   std::unique_ptr<Stream<T>> open(const Pass&) const {
     if constexpr (std::is_same_v<T, Batch>)
@@ -223,7 +207,8 @@ DISTRIBUTE_INLINE NodePtr zip_node(std::vector<NodePtr> inputs) {
 
 DISTRIBUTE_INLINE NodePtr concatenate_node(NodePtr first, NodePtr second) {
   common_spec(first->element_spec(), second->element_spec());  // throws when they do not fit
-  return std::make_shared<data_internal::ConcatenateNode>(std::move(first), std::move(second));
+  return std::make_shared<data_internal::ConcatenateNode>(
+      std::vector<NodePtr>{std::move(first), std::move(second)});
 }
 
 DISTRIBUTE_INLINE NodePtr cache_node(NodePtr input) {

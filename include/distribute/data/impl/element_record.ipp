@@ -11,29 +11,6 @@
 
 namespace distribute::data::data_internal {
 
-DISTRIBUTE_INLINE io::ProtoWriter shape_proto(std::span<const int64_t> dims) {
-  io::ProtoWriter shape;
-  for (const int64_t size : dims) {
-    io::ProtoWriter dim;
-    dim.integer(1, size);
-    shape.message(2, dim);
-  }
-  return shape;
-}
-
-DISTRIBUTE_INLINE std::vector<int64_t> shape_of_proto(std::string_view bytes) {
-  std::vector<int64_t> dims;
-  io::ProtoReader shape(bytes);
-  for (io::ProtoField dim; shape.next(dim);) {
-    if (!dim.is(2, io::WireType::Bytes)) continue;
-    dims.push_back(0);
-    io::ProtoReader sizes(dim.bytes);
-    for (io::ProtoField size; sizes.next(size);)
-      if (size.is(1, io::WireType::Varint)) dims.back() = size.as_int64();
-  }
-  return dims;
-}
-
 DISTRIBUTE_INLINE std::optional<DType> dtype_of_number(int64_t number) {
   for (const DType dtype : {DType::Float32, DType::BFloat16, DType::Float16, DType::Int32,
                             DType::Int64, DType::UInt8, DType::Bool})
@@ -47,7 +24,7 @@ DISTRIBUTE_INLINE std::string tensor_record(const Tensor& tensor) {
   const int64_t bytes = plain.num_elements() * size_of(plain.dtype());
   io::ProtoWriter proto;
   proto.integer(1, int64_t(io::data_type_of(plain.dtype())));
-  proto.message(2, shape_proto(plain.shape().dims()));
+  proto.message(2, io::shape_proto(plain.shape().dims()));
   if (bytes > 0) proto.bytes(4, {plain.array().bytes(), size_t(bytes)});
   return proto.take();
 }
@@ -63,14 +40,15 @@ struct TensorFields {
 DISTRIBUTE_INLINE TensorFields read_tensor_fields(std::string_view record,
                                                   const std::string& where) {
   TensorFields result;
-  io::ProtoReader reader(record);
-  for (io::ProtoField field; reader.next(field);) {
+  bool unknown_rank = false;
+  const bool good = io::read_fields(record, [&](const io::ProtoField& field) {
     if (field.is(1, io::WireType::Varint)) result.dtype = field.as_int64();
-    if (field.is(2, io::WireType::Bytes)) result.dims = shape_of_proto(field.bytes);
     if (field.is(4, io::WireType::Bytes)) result.content = field.bytes;
     if (field.is(8, io::WireType::Bytes)) result.strings.push_back(field.bytes);
-  }
-  if (!reader.ok()) throw DataLossError(where + ": a record is no TensorProto");
+    return !field.is(2, io::WireType::Bytes) ||
+           io::read_shape_proto(field.bytes, result.dims, unknown_rank);
+  });
+  if (!good) throw DataLossError(where + ": a record is no TensorProto");
   return result;
 }
 

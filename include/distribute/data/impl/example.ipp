@@ -3,7 +3,6 @@
 #include <distribute/data/example.hpp>
 #include <distribute/io/protobuf.hpp>
 
-#include <algorithm>
 #include <unordered_map>
 
 namespace distribute::data {
@@ -12,7 +11,6 @@ namespace data_internal {
 
 using io::Presence;
 using io::ProtoField;
-using io::ProtoReader;
 using io::ProtoWriter;
 using io::WireType;
 
@@ -26,9 +24,7 @@ using FeatureViews = std::unordered_map<std::string_view, std::string_view>;
 /// Calls function(field) for each field of a message.
 template <typename Function>
 void for_each_field(std::string_view message, const std::string& where, Function function) {
-  ProtoReader reader(message);
-  for (ProtoField field; reader.next(field);) function(field);
-  if (!reader.ok()) throw_no_example(where);
+  if (!io::read_fields(message, function)) throw_no_example(where);
 }
 
 DISTRIBUTE_INLINE FeatureViews feature_views(std::string_view record, const std::string& where) {
@@ -38,10 +34,7 @@ DISTRIBUTE_INLINE FeatureViews feature_views(std::string_view record, const std:
     for_each_field(features.bytes, where, [&](const ProtoField& entry) {
       if (!entry.is(1, WireType::Bytes)) return;
       std::string_view name, feature;
-      for_each_field(entry.bytes, where, [&](const ProtoField& part) {
-        if (part.is(1, WireType::Bytes)) name = part.bytes;
-        if (part.is(2, WireType::Bytes)) feature = part.bytes;
-      });
+      if (!io::read_map_entry(entry.bytes, name, feature)) throw_no_example(where);
       views[name] = feature;
     });
   });
@@ -226,15 +219,10 @@ DISTRIBUTE_INLINE const char* name_of(FeatureKind kind) {
 }
 
 DISTRIBUTE_INLINE std::string encode_example(const Features& features) {
-  io::ProtoWriter all, example;
-  for (const auto& [name, feature] : features) {
-    io::ProtoWriter entry;
-    entry.bytes(1, name, io::Presence::Always);
-    entry.message(2, data_internal::encode_list(feature));
-    all.message(1, entry);
-  }
-  example.message(1, all);
-  return example.take();
+  io::ProtoWriter all;
+  for (const auto& [name, feature] : features)
+    all.message(1, io::map_entry_proto(name, data_internal::encode_list(feature)));
+  return io::ProtoWriter().message(1, all).take();
 }
 
 DISTRIBUTE_INLINE Features decode_example(std::string_view record, const std::string& where) {

@@ -3,15 +3,13 @@
 #include <distribute/data/files.hpp>
 #include <distribute/io/file_system.hpp>
 
-#include <algorithm>
-
 #include <fnmatch.h>
 
 namespace distribute::data {
 
 namespace data_internal {
 
-class FileListNode final : public Node {
+class FileListNode final : public CopiedNode<FileListNode, Node> {
  public:
   using Names = std::shared_ptr<const std::vector<std::string>>;
   FileListNode(Names all, std::vector<int64_t> own)
@@ -21,9 +19,6 @@ class FileListNode final : public Node {
             make_table({Column{.values = Tensor(Shape{int64_t(own_.size())}, own_)}}))) {}
   const char* kind() const override { return "FileList"; }
   std::vector<int64_t> parameters() const override { return {int64_t(own_.size())}; }
-  NodePtr with_inputs(std::vector<NodePtr>) const override {
-    return std::make_shared<FileListNode>(all_, own_);
-  }
   int64_t cardinality() const override { return source_->cardinality(); }
   ElementSpec element_spec() const override { return source_->element_spec(); }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {

@@ -69,15 +69,11 @@ class GpuStream final : public OneToOneStream<Batch> {
   int64_t turn_ = 0;
 };
 
-class GpuCopyNode final : public OneInputNode {
+class GpuCopyNode final : public CopiedNode<GpuCopyNode> {
  public:
   GpuCopyNode(NodePtr input, std::vector<Device> devices)
-      : OneInputNode(std::move(input)), devices_(std::move(devices)) {}
+      : CopiedNode(std::move(input)), devices_(std::move(devices)) {}
   const char* kind() const override { return "CopyToGpus"; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<GpuCopyNode>(inputs.at(0), devices_);
-  }
-  int64_t cardinality() const override { return input().cardinality(); }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     return std::make_unique<GpuStream>(input().elements(pass), devices_);
   }
@@ -99,7 +95,6 @@ class FetchToGpusNode final : public OneInputNode {
     return fetch_to_gpus_node(inputs.at(0), devices_, ahead_);
   }
   bool is_in_positions() const override { return false; }
-  int64_t cardinality() const override { return input().cardinality(); }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     return copies_->elements(pass);
   }

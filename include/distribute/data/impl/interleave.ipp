@@ -1,7 +1,6 @@
 #pragma once
 #include <distribute/data/detail/interleave.hpp>
 #include <distribute/data/detail/parallel_interleave.hpp>
-#include <distribute/data/detail/pass_count.hpp>
 #include <distribute/data/node.hpp>
 
 #include <algorithm>
@@ -138,6 +137,7 @@ class InterleaveNode final : public OneInputNode {
   InterleaveNode(NodePtr input, NodeFunction function, InterleaveOptions options)
       : OneInputNode(std::move(input)), function_(std::move(function)), options_(options) {}
   const char* kind() const override { return "Interleave"; }
+  int64_t cardinality() const override { return kUnknownCardinality; }
   std::vector<int64_t> parameters() const override {
     return {options_.cycle_length, options_.block_length};
   }

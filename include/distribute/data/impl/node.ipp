@@ -1,5 +1,4 @@
 #pragma once
-#include <distribute/data/detail/pass_count.hpp>
 #include <distribute/data/node.hpp>
 
 #include <algorithm>
@@ -47,12 +46,11 @@ class CountingStream final : public RowStream {
   int64_t count_, next_ = 0;
 };
 
-class TableNode final : public Node {
+class TableNode final : public CopiedNode<TableNode, Node> {
  public:
   explicit TableNode(std::shared_ptr<const RowTable> table) : table_(std::move(table)) {}
   const char* kind() const override { return "TensorSlice"; }
   std::vector<int64_t> parameters() const override { return {table_->num_rows()}; }
-  NodePtr with_inputs(std::vector<NodePtr>) const override { return table_source(table_); }
   int64_t cardinality() const override { return table_->num_rows(); }
   ElementSpec element_spec() const override { return table_->row_spec(); }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {

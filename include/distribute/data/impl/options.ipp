@@ -11,10 +11,6 @@ class OptionsNode final : public SelectionNode<OptionsNode> {
   OptionsNode(NodePtr input, const Options& options)
       : SelectionNode(std::move(input)), options_(options) {}
   const char* kind() const override { return "Options"; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return options_node(inputs.at(0), options_);
-  }
-  int64_t cardinality() const override { return input().cardinality(); }
   template <typename T>
   std::unique_ptr<Stream<T>> open(const Pass& pass) const {
     return open_stream<T>(input(), pass);

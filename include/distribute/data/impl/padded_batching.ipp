@@ -16,76 +16,6 @@ DISTRIBUTE_INLINE std::vector<int64_t> state_of(const BatchStream& stream) {
   return state.values();
 }
 
-/// What padding leaves of a spec: the ranks and dtypes, and the sizes that are given.
-DISTRIBUTE_INLINE ElementSpec padded_spec(ElementSpec spec, const Padding& padding, int64_t size) {
-  for (size_t i = 0; i < spec.size(); ++i) {
-    if (i < padding.shapes.size())
-      spec[i].shape = padding.shapes[i];
-    else
-      std::fill(spec[i].shape.begin(), spec[i].shape.end(), -1);
-  }
-  return with_batch_axis(std::move(spec), size);
-}
-
-class PaddedBatchStream final : public BatchStream {
- public:
-  PaddedBatchStream(std::unique_ptr<BatchStream> input, int64_t size, const Padding& padding,
-                    bool drop_remainder)
-      : input_(std::move(input)), size_(size), padding_(padding), drop_remainder_(drop_remainder) {}
-  bool next(Batch& out) override {
-    std::vector<Batch> examples;
-    Batch example;
-    while (int64_t(examples.size()) < size_ && input_->next(example))
-      examples.push_back(std::move(example));
-    if (examples.empty() || (drop_remainder_ && int64_t(examples.size()) < size_)) return false;
-    out = pad_and_stack(examples, padding_);
-    return true;
-  }
-  int64_t skip(int64_t count) override {
-    const int64_t examples = input_->skip(count > INT64_MAX / size_ ? INT64_MAX : count * size_);
-    return examples / size_ + (!drop_remainder_ && examples % size_ > 0);
-  }
-  void save(StateWriter& state) const override { input_->save(state); }
-  void restore(StateReader& state) override { input_->restore(state); }
-
- private:
-  std::unique_ptr<BatchStream> input_;
-  int64_t size_;
-  const Padding& padding_;
-  bool drop_remainder_;
-};
-
-class PaddedBatchNode final : public OneInputNode {
- public:
-  PaddedBatchNode(NodePtr input, int64_t size, const PaddedBatchOptions& options)
-      : OneInputNode(std::move(input)),
-        size_(size),
-        options_(options),
-        padding_{options.padded_shapes, options.padding_values} {}
-  const char* kind() const override { return "PaddedBatch"; }
-  std::vector<int64_t> parameters() const override { return {size_, options_.drop_remainder}; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<PaddedBatchNode>(inputs.at(0), size_, options_);
-  }
-  int64_t cardinality() const override {
-    const int64_t all = input().cardinality();
-    if (all < 0) return all;
-    return all / size_ + (!options_.drop_remainder && all % size_ > 0);
-  }
-  ElementSpec element_spec() const override {
-    return padded_spec(input().element_spec(), padding_, options_.drop_remainder ? size_ : -1);
-  }
-  std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    return std::make_unique<PaddedBatchStream>(input().elements(pass), size_, padding_,
-                                               options_.drop_remainder);
-  }
-
- private:
-  int64_t size_;
-  PaddedBatchOptions options_;
-  Padding padding_;
-};
-
 struct Buckets {
   ElementLength length;
   std::vector<int64_t> boundaries, batch_sizes;
@@ -184,23 +114,17 @@ class BucketStream final : public BatchStream {
   bool input_ended_ = false;
 };
 
-class BucketNode final : public OneInputNode {
+class BucketNode final : public CopiedNode<BucketNode> {
  public:
   BucketNode(NodePtr input, Buckets buckets)
-      : OneInputNode(std::move(input)), buckets_(std::move(buckets)) {}
+      : CopiedNode(std::move(input)), buckets_(std::move(buckets)) {}
   const char* kind() const override { return "Bucket"; }
   std::vector<int64_t> parameters() const override {
     std::vector<int64_t> result = buckets_.boundaries;
     result.insert(result.end(), buckets_.batch_sizes.begin(), buckets_.batch_sizes.end());
     return result;
   }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<BucketNode>(inputs.at(0), buckets_);
-  }
-  int64_t cardinality() const override {
-    return input().cardinality() == kInfiniteCardinality ? kInfiniteCardinality
-                                                         : kUnknownCardinality;
-  }
+  int64_t cardinality() const override { return unknown_unless_infinite(); }
   ElementSpec element_spec() const override {
     if (buckets_.options.no_padding) return with_batch_axis(input().element_spec(), -1);
     return padded_spec(input().element_spec(), buckets_.padding, -1);
@@ -217,10 +141,9 @@ class BucketNode final : public OneInputNode {
 
 DISTRIBUTE_INLINE NodePtr padded_batch_node(NodePtr input, int64_t batch_size,
                                             const PaddedBatchOptions& options) {
-  if (batch_size < 1)
-    throw InvalidArgumentError(
-        str_cat("padded_batch: the size must be at least 1, got ", batch_size));
-  return std::make_shared<data_internal::PaddedBatchNode>(std::move(input), batch_size, options);
+  return data_internal::batches_node(
+      "padded_batch", std::move(input), batch_size, options.drop_remainder,
+      data_internal::Padding{options.padded_shapes, options.padding_values});
 }
 
 DISTRIBUTE_INLINE NodePtr bucket_node(NodePtr input, ElementLength element_length_func,

@@ -113,4 +113,14 @@ DISTRIBUTE_INLINE Batch pad_and_stack(const std::vector<Batch>& examples, const 
   return examples[0].with_components(std::move(result));
 }
 
+DISTRIBUTE_INLINE ElementSpec padded_spec(ElementSpec spec, const Padding& padding, int64_t size) {
+  for (size_t i = 0; i < spec.size(); ++i) {
+    if (i < padding.shapes.size())
+      spec[i].shape = padding.shapes[i];
+    else
+      std::fill(spec[i].shape.begin(), spec[i].shape.end(), -1);
+  }
+  return with_batch_axis(std::move(spec), size);
+}
+
 }  // namespace distribute::data::data_internal

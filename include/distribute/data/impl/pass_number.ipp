@@ -1,5 +1,4 @@
 #pragma once
-#include <distribute/data/detail/pass_count.hpp>
 #include <distribute/data/detail/pass_number.hpp>
 
 namespace distribute::data {
@@ -23,14 +22,10 @@ class PassNumberStream final : public OneToOneStream<Batch> {
   Batch number_;
 };
 
-class PassNumberNode final : public OneInputNode {
+class PassNumberNode final : public CopiedNode<PassNumberNode> {
  public:
-  explicit PassNumberNode(NodePtr input) : OneInputNode(std::move(input)) {}
+  explicit PassNumberNode(NodePtr input) : CopiedNode(std::move(input)) {}
   const char* kind() const override { return "PassNumber"; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return pass_number_node(inputs.at(0));
-  }
-  int64_t cardinality() const override { return input().cardinality(); }
   ElementSpec element_spec() const override {
     ElementSpec spec = input().element_spec();
     spec.push_back({{}, DType::Int64});

@@ -1,8 +1,6 @@
 #pragma once
 #include <distribute/data/pictures.hpp>
 
-#include <algorithm>
-
 namespace distribute::data {
 
 namespace data_internal {

@@ -61,14 +61,12 @@ class SomePicturesStream final : public BatchStream {
   bool gave_ = false;
 };
 
-class SomePicturesNode final : public OneInputNode {
+class SomePicturesNode final : public CopiedNode<SomePicturesNode> {
  public:
   SomePicturesNode(NodePtr input, std::shared_ptr<BadPictures> bad_pictures)
-      : OneInputNode(std::move(input)), bad_pictures_(std::move(bad_pictures)) {}
+      : CopiedNode(std::move(input)), bad_pictures_(std::move(bad_pictures)) {}
   const char* kind() const override { return "SomePictures"; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<SomePicturesNode>(inputs.at(0), bad_pictures_);
-  }
+  int64_t cardinality() const override { return kUnknownCardinality; }
   bool is_in_positions() const override { return false; }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     return std::make_unique<SomePicturesStream>(input().elements(pass), bad_pictures_);

@@ -30,19 +30,13 @@ class MeasuredStream final : public OneToOneStream<Batch> {
   size_t stage_;
 };
 
-class MeasuredNode final : public OneInputNode {
+class MeasuredNode final : public CopiedNode<MeasuredNode> {
  public:
   MeasuredNode(NodePtr input, PipelineStatisticsPtr statistics, std::string stage)
-      : OneInputNode(std::move(input)),
-        statistics_(std::move(statistics)),
-        stage_(std::move(stage)) {
+      : CopiedNode(std::move(input)), statistics_(std::move(statistics)), stage_(std::move(stage)) {
     statistics_->stage(stage_);  // now, so that stages come in the order of the pipeline
   }
   const char* kind() const override { return "Measured"; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return measure_node(inputs.at(0), statistics_, stage_);
-  }
-  int64_t cardinality() const override { return input().cardinality(); }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     return std::make_unique<MeasuredStream>(input().elements(pass), statistics_,
                                             statistics_->stage(stage_));

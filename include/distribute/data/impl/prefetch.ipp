@@ -119,15 +119,11 @@ class PrefetchStream final : public BatchStream {
   std::thread thread_;
 };
 
-class PrefetchNode final : public OneInputNode {
+class PrefetchNode final : public CopiedNode<PrefetchNode> {
  public:
   PrefetchNode(NodePtr input, int64_t buffer_size)
-      : OneInputNode(std::move(input)), buffer_size_(buffer_size) {}
+      : CopiedNode(std::move(input)), buffer_size_(buffer_size) {}
   const char* kind() const override { return "Prefetch"; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return prefetch_node(inputs.at(0), buffer_size_);
-  }
-  int64_t cardinality() const override { return input().cardinality(); }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     auto all = input().elements(pass);
     if (buffer_size_ == 0) return all;

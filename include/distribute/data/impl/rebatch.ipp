@@ -88,17 +88,11 @@ class UnbatchStream final : public BatchStream {
   OpenBatch open_;
 };
 
-class UnbatchNode final : public OneInputNode {
+class UnbatchNode final : public CopiedNode<UnbatchNode> {
  public:
-  explicit UnbatchNode(NodePtr input) : OneInputNode(std::move(input)) {}
+  explicit UnbatchNode(NodePtr input) : CopiedNode(std::move(input)) {}
   const char* kind() const override { return "Unbatch"; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return unbatch_node(inputs.at(0));
-  }
-  int64_t cardinality() const override {
-    return input().cardinality() == kInfiniteCardinality ? kInfiniteCardinality
-                                                         : kUnknownCardinality;
-  }
+  int64_t cardinality() const override { return unknown_unless_infinite(); }
   ElementSpec element_spec() const override { return without_batch_axis(input().element_spec()); }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     return std::make_unique<UnbatchStream>(input().elements(pass));
@@ -157,23 +151,17 @@ class RebatchStream final : public BatchStream {
   int64_t turn_ = 0;
 };
 
-class RebatchNode final : public OneInputNode {
+class RebatchNode final : public CopiedNode<RebatchNode> {
  public:
   RebatchNode(NodePtr input, std::vector<int64_t> sizes, bool drop_remainder)
-      : OneInputNode(std::move(input)), sizes_(std::move(sizes)), drop_remainder_(drop_remainder) {}
+      : CopiedNode(std::move(input)), sizes_(std::move(sizes)), drop_remainder_(drop_remainder) {}
   const char* kind() const override { return "Rebatch"; }
   std::vector<int64_t> parameters() const override {
     std::vector<int64_t> result = sizes_;
     result.push_back(drop_remainder_);
     return result;
   }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return rebatch_node(inputs.at(0), sizes_, drop_remainder_);
-  }
-  int64_t cardinality() const override {
-    return input().cardinality() == kInfiniteCardinality ? kInfiniteCardinality
-                                                         : kUnknownCardinality;
-  }
+  int64_t cardinality() const override { return unknown_unless_infinite(); }
   ElementSpec element_spec() const override {
     const ElementSpec before = input().element_spec();
     const int64_t size = sizes_[0], all = static_batch_size(before);
@@ -231,15 +219,12 @@ class LegacyRebatchStream final : public BatchStream {
   int64_t pieces_, piece_;
 };
 
-class LegacyRebatchNode final : public OneInputNode {
+class LegacyRebatchNode final : public CopiedNode<LegacyRebatchNode> {
  public:
   LegacyRebatchNode(NodePtr input, int64_t pieces)
-      : OneInputNode(std::move(input)), pieces_(pieces) {}
+      : CopiedNode(std::move(input)), pieces_(pieces) {}
   const char* kind() const override { return "LegacyRebatch"; }
   std::vector<int64_t> parameters() const override { return {pieces_}; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return legacy_rebatch_node(inputs.at(0), pieces_);
-  }
   int64_t cardinality() const override {
     const int64_t all = input().cardinality();
     return all < 0 ? all : all * pieces_;

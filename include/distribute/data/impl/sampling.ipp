@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/data/dataset.hpp>
-#include <distribute/data/detail/pass_count.hpp>
 #include <distribute/data/grouping.hpp>
 #include <distribute/data/random.hpp>
 #include <distribute/ops/detail/global_seed.hpp>
@@ -59,17 +58,13 @@ class ChooseStream final : public BatchStream {
   bool stop_;
 };
 
-class ChooseNode final : public Node {
+class ChooseNode final : public CopiedNode<ChooseNode, ManyInputsNode> {
  public:
   /// The choices come first.
   ChooseNode(std::vector<NodePtr> inputs, bool stop_on_empty_dataset)
-      : inputs_(std::move(inputs)), stop_(stop_on_empty_dataset) {}
+      : CopiedNode(std::move(inputs)), stop_(stop_on_empty_dataset) {}
   const char* kind() const override { return "Choose"; }
   std::vector<int64_t> parameters() const override { return {stop_}; }
-  std::vector<NodePtr> inputs() const override { return inputs_; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<ChooseNode>(std::move(inputs), stop_);
-  }
   int64_t cardinality() const override {
     const auto endless = [](const NodePtr& input) {
       return input->cardinality() == kInfiniteCardinality;
@@ -90,7 +85,6 @@ class ChooseNode final : public Node {
   }
 
  private:
-  std::vector<NodePtr> inputs_;
   bool stop_;
 };
 
@@ -117,7 +111,7 @@ class DrawStream final : public BatchStream {
   int64_t given_ = 0;
 };
 
-class DrawNode final : public Node {
+class DrawNode final : public CopiedNode<DrawNode, Node> {
  public:
   /// `sums`: of the weights up to and with each.
   DrawNode(std::vector<double> sums, const SampleOptions& options)
@@ -125,9 +119,6 @@ class DrawNode final : public Node {
   const char* kind() const override { return "Draw"; }
   std::vector<int64_t> parameters() const override {
     return {int64_t(sums_.size()), int64_t(options_.seed.value_or(0))};
-  }
-  NodePtr with_inputs(std::vector<NodePtr>) const override {
-    return std::make_shared<DrawNode>(sums_, options_);
   }
   int64_t cardinality() const override { return kInfiniteCardinality; }
   ElementSpec element_spec() const override { return {{{}, DType::Int64}}; }

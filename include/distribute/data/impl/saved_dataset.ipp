@@ -24,31 +24,26 @@ inline constexpr uint32_t kTensorSpecValue = 33, kListValue = 51, kTupleValue = 
 /// The version of snapshots whose files are plain TFRecords.
 inline constexpr int64_t kSnapshotVersion = 2;
 
-DISTRIBUTE_INLINE io::ProtoWriter spec_value(const TensorSpec& spec) {
-  io::ProtoWriter tensor, value;
-  tensor.message(2, shape_proto(spec.shape));
-  tensor.integer(3, int64_t(io::data_type_of(spec.dtype)));
-  value.message(kTensorSpecValue, tensor);
-  return value;
+DISTRIBUTE_INLINE std::string spec_value(const TensorSpec& spec) {
+  const auto tensor = io::ProtoWriter()
+                          .message(2, io::shape_proto(spec.shape))
+                          .integer(3, int64_t(io::data_type_of(spec.dtype)));
+  return io::ProtoWriter().message(kTensorSpecValue, tensor).take();
 }
 
 DISTRIBUTE_INLINE std::string encode_spec(const ElementSpec& spec) {
-  if (spec.size() == 1 && spec[0].name.empty()) return spec_value(spec[0]).take();
+  if (spec.size() == 1 && spec[0].name.empty()) return spec_value(spec[0]);
   const bool named = std::all_of(spec.begin(), spec.end(),
                                  [](const TensorSpec& tensor) { return !tensor.name.empty(); });
-  io::ProtoWriter all, value;
-  for (const TensorSpec& tensor : spec) {
-    if (!named) {
-      all.message(1, spec_value(tensor));
-      continue;
-    }
-    io::ProtoWriter entry;
-    entry.bytes(1, tensor.name);
-    entry.message(2, spec_value(tensor));
-    all.message(1, entry);
-  }
-  value.message(named ? kDictValue : kTupleValue, all);
-  return value.take();
+  io::ProtoWriter all;
+  for (const TensorSpec& tensor : spec)
+    all.message(1,
+                named ? io::map_entry_proto(tensor.name, spec_value(tensor)) : spec_value(tensor));
+  return io::ProtoWriter().message(named ? kDictValue : kTupleValue, all).take();
+}
+
+[[noreturn]] DISTRIBUTE_INLINE void throw_no_spec() {
+  throw InvalidArgumentError("load: the element is made of something else than dense tensors");
 }
 
 DISTRIBUTE_INLINE void decode_spec(std::string_view bytes, const std::string& name, int depth,
@@ -57,11 +52,13 @@ DISTRIBUTE_INLINE void decode_spec(std::string_view bytes, const std::string& na
 DISTRIBUTE_INLINE TensorSpec decode_tensor_spec(std::string_view bytes, const std::string& name) {
   TensorSpec result{.name = name};
   int64_t dtype = 0;
-  io::ProtoReader reader(bytes);
-  for (io::ProtoField field; reader.next(field);) {
-    if (field.is(2, io::WireType::Bytes)) result.shape = shape_of_proto(field.bytes);
+  bool unknown_rank = false;
+  const bool good = io::read_fields(bytes, [&](const io::ProtoField& field) {
     if (field.is(3, io::WireType::Varint)) dtype = field.as_int64();
-  }
+    return !field.is(2, io::WireType::Bytes) ||
+           io::read_shape_proto(field.bytes, result.shape, unknown_rank);
+  });
+  if (!good) throw_no_spec();
   const std::optional<DType> known = dtype_of_number(dtype);
   if (!known)
     throw InvalidArgumentError(str_cat("load: a component has the type ",
@@ -76,29 +73,26 @@ DISTRIBUTE_INLINE TensorSpec decode_tensor_spec(std::string_view bytes, const st
 /// flattens them.
 DISTRIBUTE_INLINE void decode_entries(std::string_view bytes, bool sorted, const std::string& name,
                                       int depth, ElementSpec& spec) {
-  std::vector<std::pair<std::string, std::string_view>> entries;
-  io::ProtoReader reader(bytes);
-  for (io::ProtoField field; reader.next(field);) {
-    if (!field.is(sorted ? 1 : 2, io::WireType::Bytes)) continue;
-    entries.emplace_back();
-    io::ProtoReader entry(field.bytes);
-    for (io::ProtoField part; entry.next(part);) {
-      if (part.is(1, io::WireType::Bytes)) entries.back().first = std::string(part.bytes);
-      if (part.is(2, io::WireType::Bytes)) entries.back().second = part.bytes;
-    }
-  }
+  std::vector<std::pair<std::string_view, std::string_view>> entries;
+  const bool good = io::read_fields(bytes, [&](const io::ProtoField& field) {
+    if (!field.is(sorted ? 1 : 2, io::WireType::Bytes)) return true;
+    auto& [key, value] = entries.emplace_back();
+    return io::read_map_entry(field.bytes, key, value);
+  });
+  if (!good) throw_no_spec();
   if (sorted) std::sort(entries.begin(), entries.end());
   for (const auto& [key, value] : entries)
-    decode_spec(value, name.empty() ? key : name + "/" + key, depth + 1, spec);
+    decode_spec(value, name.empty() ? std::string(key) : str_cat(name, "/", key), depth + 1, spec);
 }
 
 DISTRIBUTE_INLINE void decode_sequence(std::string_view bytes, const std::string& name, int depth,
                                        ElementSpec& spec) {
   int64_t number = 0;
-  io::ProtoReader reader(bytes);
-  for (io::ProtoField field; reader.next(field);)
+  const bool good = io::read_fields(bytes, [&](const io::ProtoField& field) {
     if (field.is(1, io::WireType::Bytes))
       decode_spec(field.bytes, name.empty() ? name : str_cat(name, "/", number++), depth + 1, spec);
+  });
+  if (!good) throw_no_spec();
 }
 
 DISTRIBUTE_INLINE void decode_spec(std::string_view bytes, const std::string& name, int depth,
@@ -106,8 +100,7 @@ DISTRIBUTE_INLINE void decode_spec(std::string_view bytes, const std::string& na
   constexpr int kDeepest = 32;
   if (depth > kDeepest) throw DataLossError("load: the element's structure is too deep");
   const size_t before = spec.size();
-  io::ProtoReader reader(bytes);
-  for (io::ProtoField field; reader.next(field);) {
+  const bool good = io::read_fields(bytes, [&](const io::ProtoField& field) {
     if (field.is(kTensorSpecValue, io::WireType::Bytes))
       spec.push_back(decode_tensor_spec(field.bytes, name));
     if (field.is(kListValue, io::WireType::Bytes) || field.is(kTupleValue, io::WireType::Bytes))
@@ -115,9 +108,8 @@ DISTRIBUTE_INLINE void decode_spec(std::string_view bytes, const std::string& na
     if (field.is(kDictValue, io::WireType::Bytes) ||
         field.is(kNamedTupleValue, io::WireType::Bytes))
       decode_entries(field.bytes, field.number == kDictValue, name, depth, spec);
-  }
-  if (!reader.ok() || spec.size() == before)
-    throw InvalidArgumentError("load: the element is made of something else than dense tensors");
+  });
+  if (!good || spec.size() == before) throw_no_spec();
 }
 
 /// snapshot.metadata.
@@ -130,14 +122,13 @@ struct SnapshotMetadata {
 DISTRIBUTE_INLINE SnapshotMetadata read_snapshot_metadata(const std::string& path) {
   const std::string bytes = value_or_throw(io::read_file(io::join_path(path, "snapshot.metadata")));
   SnapshotMetadata result;
-  io::ProtoReader reader(bytes);
-  for (io::ProtoField field; reader.next(field);) {
+  const bool good = io::read_fields(bytes, [&](const io::ProtoField& field) {
     if (field.is(2, io::WireType::Bytes)) result.run_id = std::string(field.bytes);
     if (field.is(4, io::WireType::Varint)) result.version = field.as_int64();
     if (field.is(6, io::WireType::Varint)) result.num_elements = field.as_int64();
     if (field.is(1000, io::WireType::Varint)) result.finalized = field.as_bool();
-  }
-  if (!reader.ok() || result.run_id.empty() || result.run_id.find('/') != std::string::npos)
+  });
+  if (!good || result.run_id.empty() || result.run_id.find('/') != std::string::npos)
     throw DataLossError(path + ": snapshot.metadata is damaged");
   if (!result.finalized || result.version != kSnapshotVersion)
     throw InvalidArgumentError(str_cat(path,
@@ -153,14 +144,14 @@ DISTRIBUTE_INLINE std::string encode_snapshot_metadata(const std::string& run_id
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   std::vector<int64_t> dtypes;
   for (const TensorSpec& tensor : spec) dtypes.push_back(int64_t(io::data_type_of(tensor.dtype)));
-  io::ProtoWriter metadata;
-  metadata.bytes(2, run_id);
-  metadata.integer(3, duration_cast<microseconds>(now).count());
-  metadata.integer(4, kSnapshotVersion);
-  metadata.packed_integers(5, dtypes);
-  metadata.integer(6, count);
-  metadata.integer(1000, 1);
-  return metadata.take();
+  return io::ProtoWriter()
+      .bytes(2, run_id)
+      .integer(3, duration_cast<microseconds>(now).count())
+      .integer(4, kSnapshotVersion)
+      .packed_integers(5, dtypes)
+      .integer(6, count)
+      .integer(1000, 1)
+      .take();
 }
 
 DISTRIBUTE_INLINE std::vector<std::string> snapshot_files(const std::string& directory) {
@@ -176,14 +167,11 @@ DISTRIBUTE_INLINE std::vector<std::string> snapshot_files(const std::string& dir
 }
 
 /// One file of elements.
-class RecordFileNode final : public Node {
+class RecordFileNode final : public CopiedNode<RecordFileNode, Node> {
  public:
   RecordFileNode(std::string path, ElementSpec spec, io::Compression compression)
       : path_(std::move(path)), spec_(std::move(spec)), compression_(compression) {}
   const char* kind() const override { return "RecordFile"; }
-  NodePtr with_inputs(std::vector<NodePtr>) const override {
-    return std::make_shared<RecordFileNode>(path_, spec_, compression_);
-  }
   ElementSpec element_spec() const override { return spec_; }
   std::unique_ptr<BatchStream> elements(const Pass&) const override {
     return record_elements(path_, spec_, compression_);
@@ -196,14 +184,11 @@ class RecordFileNode final : public Node {
 };
 
 /// Says how many elements there are and what they look like.
-class SavedNode final : public OneInputNode {
+class SavedNode final : public CopiedNode<SavedNode> {
  public:
   SavedNode(NodePtr input, ElementSpec spec, int64_t cardinality)
-      : OneInputNode(std::move(input)), spec_(std::move(spec)), cardinality_(cardinality) {}
+      : CopiedNode(std::move(input)), spec_(std::move(spec)), cardinality_(cardinality) {}
   const char* kind() const override { return "Saved"; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<SavedNode>(inputs.at(0), spec_, cardinality_);
-  }
   int64_t cardinality() const override { return cardinality_; }
   ElementSpec element_spec() const override { return spec_; }
   bool spec_is_exact() const override { return true; }
@@ -243,15 +228,11 @@ class CacheWriter final : public BatchStream {
   int64_t given_ = 0;
 };
 
-class FileCacheNode final : public OneInputNode {
+class FileCacheNode final : public CopiedNode<FileCacheNode> {
  public:
   FileCacheNode(NodePtr input, std::string filename)
-      : OneInputNode(std::move(input)), filename_(std::move(filename)) {}
+      : CopiedNode(std::move(input)), filename_(std::move(filename)) {}
   const char* kind() const override { return "FileCache"; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<FileCacheNode>(inputs.at(0), filename_);
-  }
-  int64_t cardinality() const override { return input().cardinality(); }
   std::unique_ptr<BatchStream> elements(const Pass&) const override {
     io::FileSystem* const fs = value_or_throw(io::file_system_for(filename_));
     if (value_or_throw(fs->exists(filename_)))

@@ -42,9 +42,6 @@ class TakeNode final : public SelectionNode<TakeNode> {
   TakeNode(NodePtr input, int64_t count) : SelectionNode(std::move(input)), count_(count) {}
   const char* kind() const override { return "Take"; }
   std::vector<int64_t> parameters() const override { return {count_}; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<TakeNode>(inputs.at(0), count_);
-  }
   int64_t cardinality() const override {
     const int64_t all = input().cardinality();
     if (count_ < 0 || all == kUnknownCardinality) return all;
@@ -91,9 +88,6 @@ class SkipNode final : public SelectionNode<SkipNode> {
   SkipNode(NodePtr input, int64_t count) : SelectionNode(std::move(input)), count_(count) {}
   const char* kind() const override { return "Skip"; }
   std::vector<int64_t> parameters() const override { return {count_}; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<SkipNode>(inputs.at(0), count_);
-  }
   int64_t cardinality() const override {
     const int64_t all = input().cardinality();
     if (count_ < 0) return 0;
@@ -116,9 +110,6 @@ class ShardNode final : public SelectionNode<ShardNode> {
       : SelectionNode(std::move(input)), num_shards_(num_shards), index_(index) {}
   const char* kind() const override { return "Shard"; }
   std::vector<int64_t> parameters() const override { return {num_shards_, index_}; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<ShardNode>(inputs.at(0), num_shards_, index_);
-  }
   int64_t cardinality() const override {
     const int64_t all = input().cardinality();
     if (all < 0 || num_shards_ == kShardHint) return all;
@@ -204,9 +195,6 @@ class RepeatNode final : public SelectionNode<RepeatNode> {
   RepeatNode(NodePtr input, int64_t count) : SelectionNode(std::move(input)), count_(count) {}
   const char* kind() const override { return "Repeat"; }
   std::vector<int64_t> parameters() const override { return {count_}; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<RepeatNode>(inputs.at(0), count_);
-  }
   int64_t cardinality() const override {
     const int64_t all = input().cardinality();
     if (all == 0 || count_ == 0) return 0;

@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/base/logging.hpp>
-#include <distribute/data/detail/pass_count.hpp>
 #include <distribute/data/detail/selection_node.hpp>
 #include <distribute/data/detail/shuffle.hpp>
 #include <distribute/data/random.hpp>
@@ -173,10 +172,6 @@ class ShuffleNode final : public SelectionNode<ShuffleNode> {
   std::vector<int64_t> parameters() const override {
     return {buffer_size_, int64_t(options_.seed.value_or(0)), options_.reshuffle_each_iteration};
   }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<ShuffleNode>(inputs.at(0), buffer_size_, options_);
-  }
-  int64_t cardinality() const override { return input().cardinality(); }
   PassCount* passes() const override { return &passes_; }
   template <typename T>
   std::unique_ptr<Stream<T>> open(const Pass& pass) const {

@@ -1,5 +1,4 @@
 #pragma once
-#include <distribute/data/detail/pass_count.hpp>
 #include <distribute/data/node.hpp>
 
 #include <mutex>
@@ -45,14 +44,11 @@ class GeneratorStream final : public BatchStream {
   int64_t given_ = 0;
 };
 
-class GeneratorNode final : public Node {
+class GeneratorNode final : public CopiedNode<GeneratorNode, Node> {
  public:
   GeneratorNode(GeneratorFactory factory, ElementSpec spec)
       : factory_(std::move(factory)), spec_(std::move(spec)) {}
   const char* kind() const override { return "Generator"; }
-  NodePtr with_inputs(std::vector<NodePtr>) const override {
-    return generator_source(factory_, spec_);
-  }
   ElementSpec element_spec() const override { return spec_; }
   std::unique_ptr<BatchStream> elements(const Pass&) const override {
     return std::make_unique<GeneratorStream>(factory_(), spec_);
@@ -80,13 +76,10 @@ class ElementStream final : public BatchStream {
   int64_t given_ = 0;
 };
 
-class ElementNode final : public Node {
+class ElementNode final : public CopiedNode<ElementNode, Node> {
  public:
   explicit ElementNode(Batch element) : element_(std::move(element)) {}
   const char* kind() const override { return "Tensor"; }
-  NodePtr with_inputs(std::vector<NodePtr>) const override {
-    return std::make_shared<ElementNode>(element_);
-  }
   int64_t cardinality() const override { return 1; }
   ElementSpec element_spec() const override { return spec_of(element_); }
   std::unique_ptr<BatchStream> elements(const Pass&) const override {

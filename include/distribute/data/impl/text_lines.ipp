@@ -78,14 +78,11 @@ class LineStream final : public BatchStream {
   bool ended_ = false;
 };
 
-class LineNode final : public Node {
+class LineNode final : public CopiedNode<LineNode, Node> {
  public:
   LineNode(std::string path, TextLineOptions options)
       : path_(std::move(path)), options_(std::move(options)) {}
   const char* kind() const override { return "TextLine"; }
-  NodePtr with_inputs(std::vector<NodePtr>) const override {
-    return std::make_shared<LineNode>(path_, options_);
-  }
   ElementSpec element_spec() const override { return {{{-1}, DType::UInt8}}; }
   std::unique_ptr<BatchStream> elements(const Pass&) const override {
     return std::make_unique<LineStream>(path_, options_);

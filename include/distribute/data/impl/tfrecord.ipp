@@ -68,14 +68,11 @@ class RecordStream final : public BatchStream {
   bool ended_ = false;
 };
 
-class RecordNode final : public Node {
+class RecordNode final : public CopiedNode<RecordNode, Node> {
  public:
   RecordNode(std::string path, int64_t file, TFRecordOptions options)
       : path_(std::move(path)), file_(file), options_(std::move(options)) {}
   const char* kind() const override { return "TFRecord"; }
-  NodePtr with_inputs(std::vector<NodePtr>) const override {
-    return std::make_shared<RecordNode>(path_, file_, options_);
-  }
   ElementSpec element_spec() const override {
     ElementSpec spec = {{{-1}, DType::UInt8}};
     if (options_.with_origin) spec.push_back({{2}, DType::Int64});

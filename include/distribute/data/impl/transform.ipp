@@ -7,7 +7,6 @@
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/detail/device_state.hpp>
 
-#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -161,7 +160,6 @@ class MapNode final : public OneInputNode {
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return map_node(inputs.at(0), function_, options_);
   }
-  int64_t cardinality() const override { return input().cardinality(); }
   ElementSpec element_spec() const override {
     if (options_.output_spec) return *options_.output_spec;
     std::call_once(spec_once_, [&] { spec_ = find_spec(); });
@@ -219,14 +217,12 @@ class FilterStream final : public BatchStream {
   const Predicate& predicate_;
 };
 
-class FilterNode final : public OneInputNode {
+class FilterNode final : public CopiedNode<FilterNode> {
  public:
   FilterNode(NodePtr input, Predicate predicate)
-      : OneInputNode(std::move(input)), predicate_(std::move(predicate)) {}
+      : CopiedNode(std::move(input)), predicate_(std::move(predicate)) {}
   const char* kind() const override { return "Filter"; }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return filter_node(inputs.at(0), predicate_);
-  }
+  int64_t cardinality() const override { return kUnknownCardinality; }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     return std::make_unique<FilterStream>(input().elements(pass), predicate_);
   }

@@ -91,16 +91,13 @@ class WindowStream final : public BatchStream {
   bool input_ended_ = false;
 };
 
-class WindowNode final : public OneInputNode {
+class WindowNode final : public CopiedNode<WindowNode> {
  public:
   WindowNode(NodePtr input, const WindowSizes& sizes)
-      : OneInputNode(std::move(input)), sizes_(sizes) {}
+      : CopiedNode(std::move(input)), sizes_(sizes) {}
   const char* kind() const override { return "Window"; }
   std::vector<int64_t> parameters() const override {
     return {sizes_.size, sizes_.shift, sizes_.stride, sizes_.drop_remainder};
-  }
-  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<WindowNode>(inputs.at(0), sizes_);
   }
   int64_t cardinality() const override {
     const int64_t all = input().cardinality();

@@ -31,8 +31,8 @@ struct Slot {
 struct Plan {
   dnnl::primitive primitive;
   Slot inputs[2];
-  int input_args[2] = {};
-  int output_arg = 0, bias_arg = 0;
+  int input_args[2] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS};
+  int output_arg = DNNL_ARG_DST, bias_arg = DNNL_ARG_BIAS;
   Desc output, bias, scratch;
   Desc final_output;  // the arrangement handed out; differs from `output` when reordered
   LayoutPtr layout;   // of final_output, null: row-major
@@ -64,19 +64,21 @@ std::string key_of(char operation, const Shape& shape, const Array& a, const Arr
   return key;
 }
 
-template <typename Make>
-PlanPtr find_or_make(const std::string& key, const Array& a, const Array& b, Make make) {
+/// The plan of a key; fill(plan) makes one that is new.
+template <typename Fill>
+PlanPtr find_or_make(const std::string& key, const Array& a, const Array& b, const Fill& fill) {
   PlanCache& cache = plan_cache();
   {
     std::shared_lock lock(cache.mutex);
     const auto found = cache.plans.find(key);
     if (found != cache.plans.end()) return found->second;
   }
-  PlanPtr plan = make();
+  const auto plan = std::make_shared<Plan>();
+  fill(*plan);
   std::unique_lock lock(cache.mutex);
   if (a.layout) cache.keep_alive.push_back(a.layout);
   if (b.layout) cache.keep_alive.push_back(b.layout);
-  return cache.plans.emplace(key, std::move(plan)).first->second;
+  return cache.plans.emplace(key, plan).first->second;
 }
 
 /// Descriptor of an array: its own when it carries one, else the row-major one.

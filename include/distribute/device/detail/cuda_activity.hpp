@@ -3,12 +3,63 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/span_recorder.hpp>
-#include <distribute/device/detail/cuda_cupti.hpp>
+#include <distribute/device/detail/cuda_driver.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
 namespace distribute::device_internal {
+
+// CUpti_ActivityKind, and what a copy goes between (CUpti_ActivityMemcpyKind).
+inline constexpr int kCuptiMemcpy = 1, kCuptiMemset = 2, kCuptiKernel = 10, kCuptiPeerCopy = 22;
+inline constexpr int kCuptiToGpu = 1, kCuptiFromGpu = 2, kCuptiOnGpu = 8, kCuptiBetweenGpus = 10;
+inline constexpr unsigned kCuptiFlushAll = 1;  // CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
+
+/// The beginning of every record, and what a record of its kind begins with: later versions of
+/// CUPTI add members behind. Times are nanoseconds of cuptiGetTimestamp's clock; 0: unknown.
+struct CuptiRecord {
+  int kind;
+};
+struct __attribute__((packed, aligned(8))) CuptiKernel {
+  int kind;
+  uint8_t cache, shared_memory;
+  uint16_t registers;
+  int partitioned_cache[2];
+  uint64_t start, end, completed;
+  uint32_t device, context, stream;
+  int32_t grid[3], block[3], static_shared, dynamic_shared;
+  uint32_t local_of_thread, local, correlation;
+  int64_t grid_id;
+  const char* name;
+};
+/// Of copies, also between GPUs, and of fills, in which a value stands for the four kinds.
+struct __attribute__((packed, aligned(8))) CuptiMemory {
+  int kind;
+  uint8_t copy_kind, from, to, flags;
+  uint64_t bytes, start, end;
+  uint32_t device, context, stream;
+};
+
+using CuptiBufferWanted = void (*)(uint8_t** buffer, size_t* bytes, size_t* max_records);
+using CuptiBufferFull = void (*)(CudaHandle context, uint32_t stream, uint8_t* buffer, size_t bytes,
+                                 size_t valid_bytes);
+
+/// Functions of libcupti, by their exported names. Handles are pointers, enumerators ints.
+struct CuptiTable {
+  int (*cuptiGetVersion)(uint32_t*) = nullptr;
+  int (*cuptiGetResultString)(int, const char**) = nullptr;
+  int (*cuptiGetTimestamp)(uint64_t*) = nullptr;
+  int (*cuptiActivityRegisterCallbacks)(CuptiBufferWanted, CuptiBufferFull) = nullptr;
+  int (*cuptiActivityEnable)(int) = nullptr;
+  int (*cuptiActivityGetNextRecord)(uint8_t*, size_t, CuptiRecord**) = nullptr;
+  int (*cuptiActivityFlushAll)(uint32_t) = nullptr;
+};
+
+/// Fills the table from the library of this machine that a driver of this version takes.
+/// Returns  an empty string, or what is missing and how to get it; the table is then unusable.
+std::string load_cupti(CuptiTable& table, int driver);
 
 /// Kernels, copies and fills of all GPUs of the process are spans of `recorder` from now on, while
 /// it lives. Without CUPTI, or where that refuses, one line of the log says so. Thread-safe.

@@ -5,7 +5,6 @@
 #include <distribute/device/detail/kernel_shapes.hpp>
 #include <distribute/device/detail/layout.hpp>
 
-#include <array>
 #include <cstdint>
 #include <string>
 

@@ -5,7 +5,6 @@
 #include <distribute/device/detail/cuda_dnn_graph.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>

@@ -36,6 +36,20 @@ std::string cuda_library_file(const void* function);
 /// The address of a function, null when the library lacks it.
 void* cuda_symbol(void* library, const char* name);
 
+/// A function by its exported name, and the pointer for it.
+struct CudaFunction {
+  template <typename Function>
+  CudaFunction(const char* exported, Function*& pointer)
+      : name(exported), place(reinterpret_cast<void**>(&pointer)) {}
+  const char* name;
+  void** place;
+};
+
+/// Opens a library and fills the pointers.
+/// Returns  an empty string, or what is missing and how to get it; the pointers are then unusable.
+std::string load_cuda_functions(const CudaLibraryName& name,
+                                const std::vector<CudaFunction>& functions);
+
 /// True when the build found a CUDA toolkit, so that its user expects a GPU.
 bool built_for_cuda();
 

@@ -75,23 +75,17 @@ class OneDnnBackend final : public Backend {
 DISTRIBUTE_INLINE Array OneDnnBackend::conv2d(const Conv2DShape& s, const Array& x, const Array& w,
                                               const Array* bias, Epilogue epilogue) {
   if (s.batch == 0) return make_array(0, x.buffer->device());
-  const auto make = [&] {
-    auto plan = std::make_shared<Plan>();
+  const auto fill = [&](Plan& plan) {
     const ConvDescs descs(s);
     const auto pd = descs.forward(bias != nullptr, epilogue);
-    plan->inputs[0] = slot(x, descs.x, pd.src_desc());
-    plan->inputs[1] = slot(w, descs.master, pd.weights_desc());
-    plan->input_args[0] = DNNL_ARG_SRC;
-    plan->input_args[1] = DNNL_ARG_WEIGHTS;
-    plan->output_arg = DNNL_ARG_DST;
-    plan->bias_arg = DNNL_ARG_BIAS;
-    plan->bias = descs.bias;
-    finish_plan<convolution_forward>(*plan, pd, "convolution_forward", pd.dst_desc(), pd.dst_desc(),
+    plan.inputs[0] = slot(x, descs.x, pd.src_desc());
+    plan.inputs[1] = slot(w, descs.master, pd.weights_desc());
+    plan.bias = descs.bias;
+    finish_plan<convolution_forward>(plan, pd, "convolution_forward", pd.dst_desc(), pd.dst_desc(),
                                      descs.y);
-    return plan;
   };
   const int flags = (bias ? 1 : 0) + 2 * int(epilogue);
-  return execute(*find_or_make(key_of('c', s, x, w, flags), x, w, make), x, w, bias);
+  return execute(*find_or_make(key_of('c', s, x, w, flags), x, w, fill), x, w, bias);
 }
 
 /// float32 1x1 filters over every pixel: going backwards is going forward with exchanged channels,
@@ -106,23 +100,18 @@ DISTRIBUTE_INLINE bool is_turnable(const Conv2DShape& s) {
 /// dx as the forward convolution of dy with the filters turned round.
 DISTRIBUTE_INLINE Array turned_backprop_input(const Conv2DShape& s, const Array& dy,
                                               const Array& w) {
-  const auto make = [&] {
-    auto plan = std::make_shared<Plan>();
+  const auto fill = [&](Plan& plan) {
     Conv2DShape turned = s;
     std::swap(turned.in_channels, turned.out_channels);
     const ConvDescs there(s), back(turned);
     const auto pd = back.forward(false, Epilogue::None);
     const Desc filters = desc_of(w, there.master).permute_axes({1, 0, 2, 3});
-    plan->inputs[0] = slot(dy, back.x, pd.src_desc());
-    plan->inputs[1] = {filters, pd.weights_desc(), same_placement(filters, pd.weights_desc())};
-    plan->input_args[0] = DNNL_ARG_SRC;
-    plan->input_args[1] = DNNL_ARG_WEIGHTS;
-    plan->output_arg = DNNL_ARG_DST;
-    finish_plan<convolution_forward>(*plan, pd, "convolution_forward for 1x1 backward data",
+    plan.inputs[0] = slot(dy, back.x, pd.src_desc());
+    plan.inputs[1] = {filters, pd.weights_desc(), same_placement(filters, pd.weights_desc())};
+    finish_plan<convolution_forward>(plan, pd, "convolution_forward for 1x1 backward data",
                                      pd.dst_desc(), pd.dst_desc(), back.y);
-    return plan;
   };
-  return execute(*find_or_make(key_of('t', s, dy, w, 0), dy, w, make), dy, w, nullptr);
+  return execute(*find_or_make(key_of('t', s, dy, w, 0), dy, w, fill), dy, w, nullptr);
 }
 
 DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_input(const Conv2DShape& s, const Array& dy,
@@ -130,37 +119,32 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_input(const Conv2DShape& 
   if (s.batch == 0) return make_array(0, dy.buffer->device());
   if (is_product(s, dy, w)) return product_backprop_input(s, dy, w);
   if (is_turnable(s)) return turned_backprop_input(s, dy, w);
-  const auto make = [&] {
-    auto plan = std::make_shared<Plan>();
+  const auto fill = [&](Plan& plan) {
     const ConvDescs descs(s);
     const auto pd = describe_backward<convolution_backward_data>(
         descs.forward(false, Epilogue::None), dnnl::algorithm::convolution_direct, any(descs.x),
         any(descs.w), any(descs.y), descs.stride, descs.dilation, descs.pad_before,
         descs.pad_after);
-    plan->inputs[0] = slot(dy, descs.y, pd.diff_dst_desc());
-    plan->inputs[1] = slot(w, descs.master, pd.weights_desc());
-    plan->input_args[0] = DNNL_ARG_DIFF_DST;
-    plan->input_args[1] = DNNL_ARG_WEIGHTS;
-    plan->output_arg = DNNL_ARG_DIFF_SRC;
-    finish_plan<convolution_backward_data>(*plan, pd, "convolution_backward_data",
+    plan.inputs[0] = slot(dy, descs.y, pd.diff_dst_desc());
+    plan.inputs[1] = slot(w, descs.master, pd.weights_desc());
+    plan.input_args[0] = DNNL_ARG_DIFF_DST;
+    plan.output_arg = DNNL_ARG_DIFF_SRC;
+    finish_plan<convolution_backward_data>(plan, pd, "convolution_backward_data",
                                            pd.diff_src_desc(), pd.diff_src_desc(), descs.x);
-    return plan;
   };
-  return execute(*find_or_make(key_of('d', s, dy, w, 0), dy, w, make), dy, w, nullptr);
+  return execute(*find_or_make(key_of('d', s, dy, w, 0), dy, w, fill), dy, w, nullptr);
 }
 
 DISTRIBUTE_INLINE LayoutPtr direct_gradient_layout(const Conv2DShape& s) {
   if (s.kernel != Conv2DShape::Pair{1, 1}) return nullptr;
-  const auto make = [&] {
-    auto plan = std::make_shared<Plan>();
+  const auto fill = [&](Plan& plan) {
     const ConvDescs descs(s);
     const Desc wanted = descs.forward(false, Epilogue::None).weights_desc();
     const Desc ours(blocking_of(descs.w).dims, Memory::data_type::f32, Tag::OIhw8i8o);
     if (same_placement(wanted, ours))
-      plan->layout = std::make_shared<OneDnnLayout>(ours, descs.master);
-    return plan;
+      plan.layout = std::make_shared<OneDnnLayout>(ours, descs.master);
   };
-  return find_or_make(key_of('g', s, Array{}, Array{}, 0), Array{}, Array{}, make)->layout;
+  return find_or_make(key_of('g', s, Array{}, Array{}, 0), Array{}, Array{}, fill)->layout;
 }
 
 DISTRIBUTE_INLINE Array zeros(int64_t count, Device device) {
@@ -179,33 +163,30 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_filter(const Conv2DShape&
   }
   if (!bias_gradient && (is_product(s, x, dy) || writes_windows_out(s, x, dy)))
     return product_backprop_filter(s, x, dy);
-  const auto make = [&] {
-    auto plan = std::make_shared<Plan>();
+  const auto fill = [&](Plan& plan) {
     const ConvDescs descs(s);
     const auto forward = descs.forward(bias_gradient != nullptr, Epilogue::None);
     const auto pd = describe_backward<convolution_backward_weights>(
         forward, dnnl::algorithm::convolution_direct, any(descs.x), any(descs.master),
         bias_gradient ? descs.bias : Desc(), any(descs.y), descs.stride, descs.dilation,
         descs.pad_before, descs.pad_after);
-    plan->inputs[0] = slot(x, descs.x, pd.src_desc());
-    plan->inputs[1] = slot(dy, descs.y, pd.diff_dst_desc());
-    plan->input_args[0] = DNNL_ARG_SRC;
-    plan->input_args[1] = DNNL_ARG_DIFF_DST;
-    plan->output_arg = DNNL_ARG_DIFF_WEIGHTS;
-    plan->bias_arg = DNNL_ARG_DIFF_BIAS;
-    plan->bias = descs.bias;
+    plan.inputs[0] = slot(x, descs.x, pd.src_desc());
+    plan.inputs[1] = slot(dy, descs.y, pd.diff_dst_desc());
+    plan.input_args[1] = DNNL_ARG_DIFF_DST;
+    plan.output_arg = DNNL_ARG_DIFF_WEIGHTS;
+    plan.bias_arg = DNNL_ARG_DIFF_BIAS;
+    plan.bias = descs.bias;
     // Gradients leave in the forward kernel's arrangement: the variable lives in the same one. The
     // filters of a bfloat16 kernel are converted anyway.
     const bool same_type = s.dtype == DType::Float32;
     finish_plan<convolution_backward_weights>(
-        *plan, pd, "convolution_backward_weights", pd.diff_weights_desc(),
+        plan, pd, "convolution_backward_weights", pd.diff_weights_desc(),
         same_type ? forward.weights_desc() : pd.diff_weights_desc(), descs.master);
-    return plan;
   };
   if (bias_gradient)
     *bias_gradient = make_array(s.out_channels * size_of(DType::Float32), x.buffer->device());
   const std::string key = key_of('w', s, x, dy, bias_gradient ? 1 : 0);
-  return execute(*find_or_make(key, x, dy, make), x, dy, bias_gradient);
+  return execute(*find_or_make(key, x, dy, fill), x, dy, bias_gradient);
 }
 
 /// The gradient of a dense kernel for a small batch: a result far larger than what is multiplied.
@@ -242,8 +223,7 @@ DISTRIBUTE_INLINE Array OneDnnBackend::matmul(const MatmulShape& s, const Array&
     product_rows(s, a.data<float>(), b.data<float>(), 0, s.rows, result.data<float>());
     return result;
   }
-  const auto make = [&] {
-    auto plan = std::make_shared<Plan>();
+  const auto fill = [&](Plan& plan) {
     const auto type = data_type_of(s.dtype);
     const auto left_with = [&](int64_t stride) {
       const Dims plain{s.rows * s.inner, s.inner, 1}, turned{stride * s.inner, 1, stride};
@@ -256,21 +236,16 @@ DISTRIBUTE_INLINE Array OneDnnBackend::matmul(const MatmulShape& s, const Array&
     const Desc left = left_with(row_stride(s, s.rows, s.columns));
     const Desc right = right_with(row_stride(s, s.columns, s.rows));
     const Desc result({s.batch, s.rows, s.columns}, type, Tag::abc);
-    plan->bias_arg = DNNL_ARG_BIAS;
-    plan->bias = Desc({1, 1, s.columns}, type, Tag::abc);
+    plan.bias = Desc({1, 1, s.columns}, type, Tag::abc);
     const auto attr = attributes(epilogue);
-    const auto pd = bias ? describe<dnnl::matmul>(attr, left, right, plan->bias, result)
+    const auto pd = bias ? describe<dnnl::matmul>(attr, left, right, plan.bias, result)
                          : describe<dnnl::matmul>(attr, left, right, result);
-    plan->inputs[0] = {left_with(s.rows), left, left == left_with(s.rows)};
-    plan->inputs[1] = {right_with(s.columns), right, right == right_with(s.columns)};
-    plan->input_args[0] = DNNL_ARG_SRC;
-    plan->input_args[1] = DNNL_ARG_WEIGHTS;
-    plan->output_arg = DNNL_ARG_DST;
-    finish_plan<dnnl::matmul>(*plan, pd, "matmul", result, result, result);
-    return plan;
+    plan.inputs[0] = {left_with(s.rows), left, left == left_with(s.rows)};
+    plan.inputs[1] = {right_with(s.columns), right, right == right_with(s.columns)};
+    finish_plan<dnnl::matmul>(plan, pd, "matmul", result, result, result);
   };
   const int flags = (bias ? 1 : 0) + 2 * int(epilogue);
-  return execute(*find_or_make(key_of('m', s, a, b, flags), a, b, make), a, b, bias);
+  return execute(*find_or_make(key_of('m', s, a, b, flags), a, b, fill), a, b, bias);
 }
 
 struct CpuBackends {

@@ -33,29 +33,24 @@ DISTRIBUTE_INLINE void spread_strided(const Conv2DShape& s, const Array& compact
 struct ProductDescs {
   Desc a, given_b, wanted_b, dst;
 };
-DISTRIBUTE_INLINE PlanPtr make_product(const char* name, const ProductDescs& d) {
-  auto plan = std::make_shared<Plan>();
+DISTRIBUTE_INLINE void fill_product(Plan& plan, const char* name, const ProductDescs& d) {
   const auto pd = describe<dnnl::matmul>(attributes(Epilogue::None), d.a, d.wanted_b, d.dst);
-  plan->inputs[0] = {d.a, d.a, true};
-  plan->inputs[1] = {d.given_b, pd.weights_desc(), same_placement(d.given_b, pd.weights_desc())};
-  plan->input_args[0] = DNNL_ARG_SRC;
-  plan->input_args[1] = DNNL_ARG_WEIGHTS;
-  plan->output_arg = DNNL_ARG_DST;
-  finish_plan<dnnl::matmul>(*plan, pd, name, d.dst, d.dst, d.dst);
-  return plan;
+  plan.inputs[0] = {d.a, d.a, true};
+  plan.inputs[1] = {d.given_b, pd.weights_desc(), same_placement(d.given_b, pd.weights_desc())};
+  finish_plan<dnnl::matmul>(plan, pd, name, d.dst, d.dst, d.dst);
 }
 
 DISTRIBUTE_INLINE Array product_backprop_input(const Conv2DShape& s, const Array& dy,
                                                const Array& w) {
   const int64_t pixels = s.batch * s.out[0] * s.out[1], ci = s.in_channels, co = s.out_channels;
-  const auto make = [&] {
+  const auto fill = [&](Plan& plan) {
     const auto half = Memory::data_type::bf16;
-    return make_product(
-        "matmul for 1x1 backward data",
+    fill_product(
+        plan, "matmul for 1x1 backward data",
         {Desc({pixels, co}, half, Tag::ab), Desc({co, ci}, Memory::data_type::f32, Dims{1, co}),
          Desc({co, ci}, half, Tag::any), Desc({pixels, ci}, half, Tag::ab)});
   };
-  Array dx = execute(*find_or_make(key_of('D', s, dy, w, 0), dy, w, make), dy, w, nullptr);
+  Array dx = execute(*find_or_make(key_of('D', s, dy, w, 0), dy, w, fill), dy, w, nullptr);
   if (s.in == s.out) return dx;
   Array large = make_array(s.batch * s.in[0] * s.in[1] * ci * 2, dy.buffer->device());
   std::memset(large.bytes(), 0, size_t(s.batch * s.in[0] * s.in[1] * ci * 2));
@@ -113,15 +108,15 @@ DISTRIBUTE_INLINE Array product_backprop_filter(const Conv2DShape& s, const Arra
   const int64_t pixels = s.batch * s.out[0] * s.out[1], co = s.out_channels;
   const int64_t window = s.kernel[0] * s.kernel[1] * s.in_channels;
   const Array windows = window == s.in_channels && s.in == s.out ? x : windows_of(s, x);
-  const auto make = [&] {
+  const auto fill = [&](Plan& plan) {
     const auto half = Memory::data_type::bf16;
     const Desc right({pixels, co}, half, Tag::ab);
-    return make_product("matmul for backward weights",
-                        {Desc({window, pixels}, half, Dims{1, window}), right, right,
-                         Desc({window, co}, Memory::data_type::f32, Tag::ab)});
+    fill_product(plan, "matmul for backward weights",
+                 {Desc({window, pixels}, half, Dims{1, window}), right, right,
+                  Desc({window, co}, Memory::data_type::f32, Tag::ab)});
   };
   const std::string key = key_of('W', s, windows, dy, 0);
-  return execute(*find_or_make(key, windows, dy, make), windows, dy, nullptr);
+  return execute(*find_or_make(key, windows, dy, fill), windows, dy, nullptr);
 }
 
 }  // namespace distribute::onednn_internal

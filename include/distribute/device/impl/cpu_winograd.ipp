@@ -5,7 +5,6 @@
 #include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/detail/grouped_image.hpp>
 #include <distribute/device/detail/prepared_values.hpp>
-#include <distribute/device/detail/winograd_image.hpp>
 #include <distribute/device/detail/winograd_points.hpp>
 
 #include <algorithm>

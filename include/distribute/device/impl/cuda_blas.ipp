@@ -8,10 +8,7 @@
 #include <distribute/device/detail/cuda_stream.hpp>
 #include <distribute/device/placement.hpp>
 
-#include <algorithm>
-#include <cstring>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <unordered_map>
 
@@ -218,33 +215,24 @@ DISTRIBUTE_INLINE BlasChoice choice_of(BlasState& state, const Product& product,
 }  // namespace blas_internal
 
 DISTRIBUTE_INLINE std::string load_cuda_blas(CudaBlas& blas) {
-  std::string problem;
-  void* library = open_cuda_library(
+  return load_cuda_functions(
       {.what = "cuBLASLt",
        .files = files_for_driver({"libcublasLt.so.13", "libcublasLt.so.12"}, cuda_driver_version()),
        .package = "cuBLAS of the CUDA toolkit (nvidia-cublas)",
        .folders = {"cu13", "cublas"}},
-      problem);
-  if (!library) return problem;
-  const auto load = [&](const char* name, auto& function) {
-    void* found = cuda_symbol(library, name);
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(found);
-    if (!found && problem.empty()) problem = str_cat("libcublasLt has no function ", name);
-  };
-  load("cublasLtGetStatusName", blas.cublasLtGetStatusName);
-  load("cublasLtCreate", blas.cublasLtCreate);
-  load("cublasLtMatmulDescCreate", blas.cublasLtMatmulDescCreate);
-  load("cublasLtMatmulDescDestroy", blas.cublasLtMatmulDescDestroy);
-  load("cublasLtMatmulDescSetAttribute", blas.cublasLtMatmulDescSetAttribute);
-  load("cublasLtMatrixLayoutCreate", blas.cublasLtMatrixLayoutCreate);
-  load("cublasLtMatrixLayoutDestroy", blas.cublasLtMatrixLayoutDestroy);
-  load("cublasLtMatrixLayoutSetAttribute", blas.cublasLtMatrixLayoutSetAttribute);
-  load("cublasLtMatmulPreferenceCreate", blas.cublasLtMatmulPreferenceCreate);
-  load("cublasLtMatmulPreferenceDestroy", blas.cublasLtMatmulPreferenceDestroy);
-  load("cublasLtMatmulPreferenceSetAttribute", blas.cublasLtMatmulPreferenceSetAttribute);
-  load("cublasLtMatmulAlgoGetHeuristic", blas.cublasLtMatmulAlgoGetHeuristic);
-  load("cublasLtMatmul", blas.cublasLtMatmul);
-  return problem;
+      {{"cublasLtGetStatusName", blas.cublasLtGetStatusName},
+       {"cublasLtCreate", blas.cublasLtCreate},
+       {"cublasLtMatmulDescCreate", blas.cublasLtMatmulDescCreate},
+       {"cublasLtMatmulDescDestroy", blas.cublasLtMatmulDescDestroy},
+       {"cublasLtMatmulDescSetAttribute", blas.cublasLtMatmulDescSetAttribute},
+       {"cublasLtMatrixLayoutCreate", blas.cublasLtMatrixLayoutCreate},
+       {"cublasLtMatrixLayoutDestroy", blas.cublasLtMatrixLayoutDestroy},
+       {"cublasLtMatrixLayoutSetAttribute", blas.cublasLtMatrixLayoutSetAttribute},
+       {"cublasLtMatmulPreferenceCreate", blas.cublasLtMatmulPreferenceCreate},
+       {"cublasLtMatmulPreferenceDestroy", blas.cublasLtMatmulPreferenceDestroy},
+       {"cublasLtMatmulPreferenceSetAttribute", blas.cublasLtMatmulPreferenceSetAttribute},
+       {"cublasLtMatmulAlgoGetHeuristic", blas.cublasLtMatmulAlgoGetHeuristic},
+       {"cublasLtMatmul", blas.cublasLtMatmul}});
 }
 
 DISTRIBUTE_INLINE ScopedCudaBlas::ScopedCudaBlas(const CudaBlas& blas)

@@ -6,7 +6,6 @@
 #include <distribute/device/detail/cuda_stream.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 

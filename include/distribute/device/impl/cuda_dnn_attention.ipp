@@ -6,7 +6,6 @@
 #include <distribute/device/detail/cuda_dnn_patterns.hpp>
 #include <distribute/device/detail/cuda_dnn_plans.hpp>
 
-#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>

@@ -2,8 +2,6 @@
 #if DISTRIBUTE_HAS_CUDNN
 #include <distribute/device/detail/cuda_dnn_graph.hpp>
 
-#include <array>
-
 namespace distribute::cudnn_internal {
 
 DISTRIBUTE_INLINE cudnnDataType_t data_type_of(DType dtype) {

@@ -5,59 +5,52 @@
 #include <distribute/device/detail/cuda_dnn_library.hpp>
 #include <distribute/device/detail/cuda_library.hpp>
 
-#include <type_traits>
 #include <utility>
 
 namespace distribute::cudnn_internal {
 
 DISTRIBUTE_INLINE CudnnTable load_cudnn() {
-  std::string problem;
   // Its engines open NVRTC by themselves, which then has to find its builtins: see
   // CudaLibraryName::companions. Without NVRTC such engines say so.
   CudaCompiler compiler;
   load_cuda_compiler(compiler, cuda_driver_version());
-  void* library = open_cuda_library({.what = "cuDNN",
-                                     .files = {"libcudnn.so.9"},
-                                     .package = "cuDNN 9 (cudnn9-cuda-13 or nvidia-cudnn-cu13)",
-                                     .folders = {"cudnn"}},
-                                    problem);
-  if (!library) throw UnavailableError(problem);
   CudnnTable t;
-  const auto load = [&](auto& function, const char* name) {
-    function =
-        reinterpret_cast<std::remove_reference_t<decltype(function)>>(cuda_symbol(library, name));
-    if (!function) throw UnavailableError(str_cat("libcudnn.so.9 has no function ", name));
-  };
-  load(t.get_version, "cudnnGetVersion");
-  load(t.get_error_string, "cudnnGetErrorString");
-  load(t.get_last_error_string, "cudnnGetLastErrorString");
-  load(t.create, "cudnnCreate");
-  load(t.destroy, "cudnnDestroy");
-  load(t.set_stream, "cudnnSetStream");
-  load(t.create_descriptor, "cudnnBackendCreateDescriptor");
-  load(t.destroy_descriptor, "cudnnBackendDestroyDescriptor");
-  load(t.set_attribute, "cudnnBackendSetAttribute");
-  load(t.get_attribute, "cudnnBackendGetAttribute");
-  load(t.finalize, "cudnnBackendFinalize");
-  load(t.execute, "cudnnBackendExecute");
-  load(t.create_tensor, "cudnnCreateTensorDescriptor");
-  load(t.destroy_tensor, "cudnnDestroyTensorDescriptor");
-  load(t.set_tensor, "cudnnSetTensorNdDescriptor");
-  load(t.create_dropout, "cudnnCreateDropoutDescriptor");
-  load(t.destroy_dropout, "cudnnDestroyDropoutDescriptor");
-  load(t.set_dropout, "cudnnSetDropoutDescriptor");
-  load(t.create_rnn, "cudnnCreateRNNDescriptor");
-  load(t.destroy_rnn, "cudnnDestroyRNNDescriptor");
-  load(t.set_rnn, "cudnnSetRNNDescriptor_v8");
-  load(t.create_rnn_data, "cudnnCreateRNNDataDescriptor");
-  load(t.destroy_rnn_data, "cudnnDestroyRNNDataDescriptor");
-  load(t.set_rnn_data, "cudnnSetRNNDataDescriptor");
-  load(t.rnn_weight_bytes, "cudnnGetRNNWeightSpaceSize");
-  load(t.rnn_weights, "cudnnGetRNNWeightParams");
-  load(t.rnn_temp_bytes, "cudnnGetRNNTempSpaceSizes");
-  load(t.rnn_forward, "cudnnRNNForward");
-  load(t.rnn_backward_data, "cudnnRNNBackwardData_v8");
-  load(t.rnn_backward_weights, "cudnnRNNBackwardWeights_v8");
+  const std::string problem =
+      load_cuda_functions({.what = "cuDNN",
+                           .files = {"libcudnn.so.9"},
+                           .package = "cuDNN 9 (cudnn9-cuda-13 or nvidia-cudnn-cu13)",
+                           .folders = {"cudnn"}},
+                          {{"cudnnGetVersion", t.get_version},
+                           {"cudnnGetErrorString", t.get_error_string},
+                           {"cudnnGetLastErrorString", t.get_last_error_string},
+                           {"cudnnCreate", t.create},
+                           {"cudnnDestroy", t.destroy},
+                           {"cudnnSetStream", t.set_stream},
+                           {"cudnnBackendCreateDescriptor", t.create_descriptor},
+                           {"cudnnBackendDestroyDescriptor", t.destroy_descriptor},
+                           {"cudnnBackendSetAttribute", t.set_attribute},
+                           {"cudnnBackendGetAttribute", t.get_attribute},
+                           {"cudnnBackendFinalize", t.finalize},
+                           {"cudnnBackendExecute", t.execute},
+                           {"cudnnCreateTensorDescriptor", t.create_tensor},
+                           {"cudnnDestroyTensorDescriptor", t.destroy_tensor},
+                           {"cudnnSetTensorNdDescriptor", t.set_tensor},
+                           {"cudnnCreateDropoutDescriptor", t.create_dropout},
+                           {"cudnnDestroyDropoutDescriptor", t.destroy_dropout},
+                           {"cudnnSetDropoutDescriptor", t.set_dropout},
+                           {"cudnnCreateRNNDescriptor", t.create_rnn},
+                           {"cudnnDestroyRNNDescriptor", t.destroy_rnn},
+                           {"cudnnSetRNNDescriptor_v8", t.set_rnn},
+                           {"cudnnCreateRNNDataDescriptor", t.create_rnn_data},
+                           {"cudnnDestroyRNNDataDescriptor", t.destroy_rnn_data},
+                           {"cudnnSetRNNDataDescriptor", t.set_rnn_data},
+                           {"cudnnGetRNNWeightSpaceSize", t.rnn_weight_bytes},
+                           {"cudnnGetRNNWeightParams", t.rnn_weights},
+                           {"cudnnGetRNNTempSpaceSizes", t.rnn_temp_bytes},
+                           {"cudnnRNNForward", t.rnn_forward},
+                           {"cudnnRNNBackwardData_v8", t.rnn_backward_data},
+                           {"cudnnRNNBackwardWeights_v8", t.rnn_backward_weights}});
+  if (!problem.empty()) throw UnavailableError(problem);
   if (t.get_version() < kOldestVersion)
     throw UnavailableError(str_cat("cuDNN ", kOldestVersion,
                                    " or later is needed, libcudnn.so.9 is ", t.get_version()));

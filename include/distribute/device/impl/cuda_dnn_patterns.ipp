@@ -2,8 +2,6 @@
 #if DISTRIBUTE_HAS_CUDNN
 #include <distribute/device/detail/cuda_dnn_patterns.hpp>
 
-#include <utility>
-
 namespace distribute::cudnn_internal {
 
 using Id = CudnnGraph::Id;

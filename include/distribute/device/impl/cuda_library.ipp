@@ -74,6 +74,20 @@ DISTRIBUTE_INLINE void* cuda_symbol(void* library, const char* name) {
   return dlsym(library, name);
 }
 
+DISTRIBUTE_INLINE std::string load_cuda_functions(const CudaLibraryName& name,
+                                                  const std::vector<CudaFunction>& functions) {
+  std::string problem;
+  void* library = open_cuda_library(name, problem);
+  if (!library) return problem;
+  for (const CudaFunction& function : functions) {
+    *function.place = cuda_symbol(library, function.name);
+    if (!*function.place && problem.empty())
+      problem = str_cat(name.what, ": ", name.files[0], " is too old, it lacks ", function.name,
+                        "; install ", name.package);
+  }
+  return problem;
+}
+
 DISTRIBUTE_INLINE std::string cuda_library_file(const void* function) {
   Dl_info info{};
   return dladdr(function, &info) && info.dli_fname ? info.dli_fname : "";

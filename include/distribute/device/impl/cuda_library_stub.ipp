@@ -13,6 +13,13 @@ DISTRIBUTE_INLINE void* open_cuda_library(const CudaLibraryName& name, std::stri
 
 DISTRIBUTE_INLINE void* cuda_symbol(void*, const char*) { return nullptr; }
 
+DISTRIBUTE_INLINE std::string load_cuda_functions(const CudaLibraryName& name,
+                                                  const std::vector<CudaFunction>&) {
+  std::string problem;
+  open_cuda_library(name, problem);
+  return problem;
+}
+
 DISTRIBUTE_INLINE std::string cuda_library_file(const void*) { return {}; }
 
 DISTRIBUTE_INLINE bool built_for_cuda() { return false; }

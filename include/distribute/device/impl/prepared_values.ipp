@@ -10,7 +10,6 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 
 namespace distribute::device_internal {
 

@@ -1,27 +1,79 @@
 #pragma once
+#include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/estimator/detail/saved_versions.hpp>
-#include <distribute/estimator/detail/session_callback.hpp>
 #include <distribute/estimator/estimator.hpp>
+#include <distribute/estimator/monitored_training_session.hpp>
 #include <distribute/estimator/session_run_hook.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/summary/file_writer.hpp>
+#include <distribute/train/callback.hpp>
 #include <distribute/train/checkpoint_files.hpp>
+#include <distribute/train/model.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <variant>
 
 #include <regex.h>
 
 namespace distribute::train_internal {
+
+/// The session's own steps are not run: it begins, counts as created and ends by itself, the
+/// batches in between come from here. A hook that asks for the end gets it after its batch.
+class SessionCallback : public train::Callback {
+ public:
+  /// `session` outlives this object.
+  explicit SessionCallback(train::MonitoredTrainingSession& session) : session_(session) {}
+
+  void on_test_batch_begin(int64_t, train::Logs&) override { before_run(); }
+  DISTRIBUTE_INLINE void on_test_batch_end(int64_t, train::Logs& logs) override;
+  void on_predict_batch_begin(int64_t, train::Logs&) override { before_run(); }
+  DISTRIBUTE_INLINE void on_predict_batch_end(int64_t, train::Logs& logs) override;
+  /// Hooks see the metrics so far.
+  DISTRIBUTE_INLINE bool wants_batch_metrics() const override;
+
+ private:
+  void before_run();
+  /// Whether a hook of any worker wants no further batch.
+  bool after_run(const train::Logs& logs);
+
+  train::MonitoredTrainingSession& session_;
+  std::optional<train::SessionRunContext> context_;  // of the batch
+};
+
+DISTRIBUTE_INLINE void SessionCallback::before_run() {
+  context_.emplace(session_);
+  for (const train::SessionHookHandle& hook : session_.options().hooks) hook->before_run(*context_);
+}
+
+DISTRIBUTE_INLINE bool SessionCallback::after_run(const train::Logs& logs) {
+  const train::SessionRunValues values{logs, session_.global_step()};
+  for (const train::SessionHookHandle& hook : session_.options().hooks)
+    hook->after_run(*context_, values);
+  return session_.any_worker(context_->stop_requested() || session_.should_stop());
+}
+
+DISTRIBUTE_INLINE void SessionCallback::on_test_batch_end(int64_t, train::Logs& logs) {
+  if (after_run(logs)) model().stop_evaluating();
+}
+
+DISTRIBUTE_INLINE void SessionCallback::on_predict_batch_end(int64_t, train::Logs& logs) {
+  if (after_run(logs)) model().stop_predicting();
+}
+
+DISTRIBUTE_INLINE bool SessionCallback::wants_batch_metrics() const {
+  return !session_.options().hooks.empty();
+}
 
 DISTRIBUTE_INLINE void require_positive(const char* name, const std::optional<int64_t>& value) {
   if (value && *value <= 0)

@@ -1,6 +1,6 @@
 #pragma once
 #if DISTRIBUTE_HAS_OPENSSL
-#include <distribute/http/detail/digest_rsa.hpp>
+#include <distribute/http/digest.hpp>
 
 #include <distribute/base/status.hpp>
 

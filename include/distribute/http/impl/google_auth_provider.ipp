@@ -4,7 +4,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/http/detail/digest_rsa.hpp>
+#include <distribute/http/digest.hpp>
 #include <distribute/http/http_client.hpp>
 #include <distribute/io/file_system.hpp>
 

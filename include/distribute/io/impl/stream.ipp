@@ -2,7 +2,6 @@
 #include <distribute/io/compression.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace distribute::io_internal {

@@ -4,7 +4,6 @@
 #include <distribute/launch/detail/remote_shell.hpp>
 
 #include <csignal>
-#include <cstring>
 #include <sstream>
 #include <string_view>
 

@@ -5,7 +5,6 @@
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 
-#include <limits>
 #include <numbers>
 
 namespace distribute::nn {

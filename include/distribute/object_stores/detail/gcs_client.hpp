@@ -4,6 +4,7 @@
 #include <distribute/http/credentials.hpp>
 #include <distribute/http/http_client.hpp>
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -68,5 +69,14 @@ class GcsClient {
   const GcsOptions options_;
   GoogleAuthProvider auth_;
 };
+
+class WritableFile;  // file_system.hpp, whose bodies need this header
+
+/// The object appears whole when close() succeeds and the store's checksum is that of the bytes; in
+/// no other case. What fits into one chunk goes in one request. Larger ones are resumed after lost
+/// connections and failures of the store where they broke off; an upload that the store no longer
+/// knows counts as done when size and checksum of the object are right. Given up, so that
+/// nothing of it stays, when it is destroyed without close(). Thread-compatible.
+std::unique_ptr<WritableFile> gcs_writable_file(GcsClient& client, GcsPath path);
 
 }  // namespace distribute::io

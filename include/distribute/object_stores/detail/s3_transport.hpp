@@ -2,13 +2,38 @@
 /// One request of S3 from its signature to an error that says why: tried again, and corrected where
 /// credentials, region or clock were wrong.
 
+#include <distribute/base/error.hpp>
 #include <distribute/http/http_client.hpp>
+#include <distribute/object_stores/detail/aws_signature.hpp>
 #include <distribute/object_stores/s3_file_system.hpp>
 
 #include <map>
 #include <mutex>
 
 namespace distribute::io {
+
+struct S3Error {
+  std::string code = {}, message = {}, request_id = {};
+  std::string region = {};  // of the bucket, where the answer gives it
+};
+
+/// Empty members for an answer that is not S3's.
+S3Error s3_error(const HttpResponse& response);
+
+/// The credentials were good once.
+bool says_expired(const S3Error& error);
+
+/// Trying again can help, whatever the HTTP status says.
+bool may_pass(const S3Error& error);
+
+/// NotFound only where S3 says that an object is not there; a bucket that is not, and a 404 of
+/// another server, are FailedPrecondition.
+/// Source  the mapping of tensorflow-io, but what may pass is Unavailable.
+StatusCode code_of_s3(int status, const S3Error& error);
+
+/// "; what to do", or nothing. `used` signed the request, for `region`.
+std::string cure_of_s3(int status, const S3Error& error, const AwsCredentials& used,
+                       const std::string& region);
 
 struct S3Path {
   std::string bucket, key;

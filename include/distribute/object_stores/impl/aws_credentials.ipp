@@ -2,7 +2,7 @@
 #include <distribute/object_stores/s3_file_system.hpp>
 
 #include <distribute/base/status.hpp>
-#include <distribute/object_stores/detail/aws_roles.hpp>
+#include <distribute/object_stores/detail/aws_metadata.hpp>
 
 #include <absl/time/clock.h>
 #include <absl/time/time.h>

@@ -4,7 +4,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/object_stores/detail/gcs_upload.hpp>
+#include <distribute/object_stores/detail/gcs_client.hpp>
 #include <distribute/object_stores/detail/read_ahead.hpp>
 
 #include <algorithm>

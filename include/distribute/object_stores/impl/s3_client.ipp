@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <utility>
 
 namespace distribute::io_internal {
 

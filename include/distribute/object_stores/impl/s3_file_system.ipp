@@ -4,7 +4,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/object_stores/detail/read_ahead.hpp>
-#include <distribute/object_stores/detail/s3_upload.hpp>
+#include <distribute/object_stores/detail/s3_client.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -15,14 +15,6 @@ namespace distribute::io_internal {
 DISTRIBUTE_INLINE io::S3Path as_directory(io::S3Path path) {
   if (!path.key.empty() && !path.key.ends_with('/')) path.key += '/';
   return path;
-}
-
-/// The path of a file.
-DISTRIBUTE_INLINE absl::StatusOr<io::S3Path> s3_file_path(const std::string& path) {
-  auto parsed = io::parse_s3_path(path);
-  if (!parsed.ok() || (!parsed->key.empty() && !parsed->key.ends_with('/'))) return parsed;
-  return make_status(StatusCode::FailedPrecondition,
-                     str_cat(path, " is a directory, a file was wanted"));
 }
 
 /// Calls `use` with every page of keys that start with prefix.key, until it fails.
@@ -67,6 +59,11 @@ DISTRIBUTE_INLINE absl::Status rename_s3_directory(io::S3Client& client, const i
 
 namespace distribute::io {
 
+struct S3FileSystem::Place {
+  std::shared_ptr<S3Client> s3;
+  S3Path object;
+};
+
 DISTRIBUTE_INLINE S3FileSystem::S3FileSystem() = default;
 DISTRIBUTE_INLINE S3FileSystem::S3FileSystem(const S3Options& options)
     : client_(std::make_shared<S3Client>(options)) {}
@@ -81,46 +78,59 @@ DISTRIBUTE_INLINE absl::StatusOr<std::shared_ptr<S3Client>> S3FileSystem::client
   return client_ = std::make_shared<S3Client>(*std::move(options));
 }
 
-DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<RandomAccessFile>> S3FileSystem::open(
-    const std::string& path) {
-  auto object = io_internal::s3_file_path(path);
+DISTRIBUTE_INLINE absl::StatusOr<S3FileSystem::Place> S3FileSystem::at(const std::string& path) {
+  auto object = parse_s3_path(path);
   if (!object.ok()) return object.status();
   auto s3 = client(path);
   if (!s3.ok()) return s3.status();
-  auto info = (*s3)->head(*object);
+  return Place{*std::move(s3), *std::move(object)};
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<S3FileSystem::Place> S3FileSystem::file_at(
+    const std::string& path) {
+  auto place = at(path);
+  if (!place.ok() || (!place->object.key.empty() && !place->object.key.ends_with('/')))
+    return place;
+  return make_status(StatusCode::FailedPrecondition,
+                     str_cat(path, " is a directory, a file was wanted"));
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<RandomAccessFile>> S3FileSystem::open(
+    const std::string& path) {
+  auto place = file_at(path);
+  if (!place.ok()) return place.status();
+  const auto& [s3, object] = *place;
+  auto info = s3->head(object);
   if (absl::IsNotFound(info.status())) {
-    auto directory = io_internal::has_objects(**s3, *object);  // says so when the bucket is missing
+    auto directory = io_internal::has_objects(*s3, object);  // says so when the bucket is missing
     if (!directory.ok()) return directory.status();
     if (*directory)
       return make_status(StatusCode::FailedPrecondition,
                          str_cat(path, " is a directory, a file was wanted"));
   }
   if (!info.ok()) return info.status();
-  auto fetch = [s3 = *s3, object = *object, etag = info->etag](int64_t offset,
-                                                               std::span<char> out) {
+  auto fetch = [s3 = s3, object = object, etag = info->etag](int64_t offset, std::span<char> out) {
     return s3->get(object, offset, out, etag);
   };
-  const S3Options& options = (*s3)->options();
+  const S3Options& options = s3->options();
   return read_ahead_file(path, info->size, std::move(fetch),
                          {.block_bytes = options.read_bytes, .parallel = options.parallel});
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<WritableFile>> S3FileSystem::create(
     const std::string& path) {
-  auto object = io_internal::s3_file_path(path);
-  if (!object.ok()) return object.status();
-  auto s3 = client(path);
-  if (!s3.ok()) return s3.status();
-  return s3_writable_file(*std::move(s3), *std::move(object));
+  auto place = file_at(path);
+  if (!place.ok()) return place.status();
+  const auto& [s3, object] = *place;
+  return s3_writable_file(s3, object);
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<bool> S3FileSystem::exists(const std::string& path) {
-  auto object = parse_s3_path(path);
-  if (!object.ok()) return object.status();
-  auto s3 = client(path);
-  if (!s3.ok()) return s3.status();
-  if (!object->key.empty() && !object->key.ends_with('/')) {
-    auto info = (*s3)->head(*object);
+  auto place = at(path);
+  if (!place.ok()) return place.status();
+  const auto& [s3, object] = *place;
+  if (!object.key.empty() && !object.key.ends_with('/')) {
+    auto info = s3->head(object);
     if (info.ok()) return true;
     if (!absl::IsNotFound(info.status())) return info.status();
   }
@@ -128,31 +138,28 @@ DISTRIBUTE_INLINE absl::StatusOr<bool> S3FileSystem::exists(const std::string& p
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<bool> S3FileSystem::is_directory(const std::string& path) {
-  auto object = parse_s3_path(path);
-  if (!object.ok()) return object.status();
-  auto s3 = client(path);
-  if (!s3.ok()) return s3.status();
-  auto any = io_internal::has_objects(**s3, *object);
-  return any.ok() && object->key.empty() ? true : any;  // a bucket that can be listed is there
+  auto place = at(path);
+  if (!place.ok()) return place.status();
+  const auto& [s3, object] = *place;
+  auto any = io_internal::has_objects(*s3, object);
+  return any.ok() && object.key.empty() ? true : any;  // a bucket that can be listed is there
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<int64_t> S3FileSystem::file_size(const std::string& path) {
-  auto object = io_internal::s3_file_path(path);
-  if (!object.ok()) return object.status();
-  auto s3 = client(path);
-  if (!s3.ok()) return s3.status();
-  auto info = (*s3)->head(*object);
+  auto place = file_at(path);
+  if (!place.ok()) return place.status();
+  const auto& [s3, object] = *place;
+  auto info = s3->head(object);
   if (!info.ok()) return info.status();
   return info->size;
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::vector<std::string>> S3FileSystem::list_directory(
     const std::string& path) {
-  auto object = parse_s3_path(path);
-  if (!object.ok()) return object.status();
-  auto s3 = client(path);
-  if (!s3.ok()) return s3.status();
-  const S3Path directory = io_internal::as_directory(*object);
+  auto place = at(path);
+  if (!place.ok()) return place.status();
+  const auto& [s3, object] = *place;
+  const S3Path directory = io_internal::as_directory(object);
   std::vector<std::string> names;
   const auto add = [&](std::string name) {
     name.erase(0, directory.key.size());
@@ -160,7 +167,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::vector<std::string>> S3FileSystem::list_di
     if (!name.empty()) names.push_back(std::move(name));  // an empty one marks the directory
   };
   const absl::Status status =
-      io_internal::for_all_pages(**s3, directory, "/", [&](const S3Listing& page) {
+      io_internal::for_all_pages(*s3, directory, "/", [&](const S3Listing& page) {
         for (const std::string& key : page.keys) add(key);
         for (const std::string& prefix : page.prefixes) add(prefix);
         return absl::OkStatus();
@@ -195,25 +202,23 @@ DISTRIBUTE_INLINE absl::Status S3FileSystem::rename(const std::string& from,
 }
 
 DISTRIBUTE_INLINE absl::Status S3FileSystem::remove_file(const std::string& path) {
-  auto object = io_internal::s3_file_path(path);
-  if (!object.ok()) return object.status();
-  auto s3 = client(path);
-  if (!s3.ok()) return s3.status();
-  auto info = (*s3)->head(*object);  // removing what is not there is no error in S3
-  return info.ok() ? (*s3)->remove(*object) : info.status();
+  auto place = file_at(path);
+  if (!place.ok()) return place.status();
+  const auto& [s3, object] = *place;
+  auto info = s3->head(object);  // removing what is not there is no error in S3
+  return info.ok() ? s3->remove(object) : info.status();
 }
 
 DISTRIBUTE_INLINE absl::Status S3FileSystem::remove_directory(const std::string& path) {
-  auto object = parse_s3_path(path);
-  if (!object.ok()) return object.status();
-  auto s3 = client(path);
-  if (!s3.ok()) return s3.status();
-  const S3Path directory = io_internal::as_directory(*object);
-  auto page = (*s3)->list(directory, "", 2);
+  auto place = at(path);
+  if (!place.ok()) return place.status();
+  const auto& [s3, object] = *place;
+  const S3Path directory = io_internal::as_directory(object);
+  auto page = s3->list(directory, "", 2);
   if (!page.ok()) return page.status();
   if (page->keys.empty()) return absl::OkStatus();
   if (page->keys.size() == 1 && page->keys[0] == directory.key)
-    return (*s3)->remove(directory);  // a marker that another program left
+    return s3->remove(directory);  // a marker that another program left
   return make_status(StatusCode::FailedPrecondition,
                      str_cat("cannot remove directory ", path, ": it is not empty"));
 }

@@ -4,7 +4,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/object_stores/detail/s3_error.hpp>
 #include <distribute/object_stores/detail/xml.hpp>
 
 #include <absl/time/clock.h>

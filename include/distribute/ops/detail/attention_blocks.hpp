@@ -2,8 +2,10 @@
 /// Attention on the CPU, block by block: one head of one example.
 
 #include <distribute/base/config.hpp>
+#include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>
+#include <optional>
 
 namespace distribute::ops_internal {
 
@@ -44,4 +46,16 @@ struct AttentionResult {
 void attend_backwards(const AttentionHead& head, const AttentionResult& result, int64_t begin,
                       int64_t end, float* dq, const OwnHeadRows& dk, const OwnHeadRows& dv);
 
+/// dot_product_attention of checked tensors on a GPU, recorded, without all scores in memory.
+/// Nothing, and one line of the log in a process, where cuDNN is missing or does not serve:
+/// float32, masks, dropout, a depth that it does not take.
+std::optional<Tensor> cudnn_attend(const Tensor& query, const Tensor& key, const Tensor& value,
+                                   const nn::AttentionOptions& options, double scale);
+
 }  // namespace distribute::ops_internal
+
+namespace distribute::nn {
+
+struct AttentionOptions;  // attention.hpp, whose bodies need this header
+
+}  // namespace distribute::nn

@@ -7,7 +7,6 @@
 #include <distribute/tensor/tensor.hpp>
 
 #include <type_traits>
-#include <vector>
 
 namespace distribute::ops_internal {
 

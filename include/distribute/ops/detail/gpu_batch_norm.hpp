@@ -9,8 +9,10 @@
 #include <optional>
 
 namespace distribute::nn {
+
 struct FusedBatchNorm;  // batch_norm.hpp, whose bodies need this header
 struct FusedBatchNormOptions;
+
 }  // namespace distribute::nn
 
 namespace distribute::ops_internal {
@@ -28,5 +30,25 @@ void tell_slow_batch_norm(const UnimplementedError& error);
 std::optional<nn::FusedBatchNorm> cudnn_normalize(const Tensor& x, const Tensor& scale,
                                                   const Tensor& offset,
                                                   const nn::FusedBatchNormOptions& options);
+
+/// float32 [channels] each; y = x * factor + shift.
+struct NormVectors {
+  Tensor mean, variance, inverse_deviation, factor, shift;
+};
+/// `totals` as TensorHints::channel_sums, on a GPU as scale and offset, which are float32 or none.
+NormVectors gpu_norm_vectors(const Tensor& totals, const Tensor& scale, const Tensor& offset,
+                             double epsilon);
+
+/// The variance of the channels whose 1 / sqrt(variance + epsilon) is given; float32 [channels].
+Tensor gpu_norm_variance(const Tensor& inverse_deviation, double epsilon);
+
+/// float32 [channels] each; dx = g * factor + x * slope + constant.
+struct NormGradientVectors {
+  Tensor dscale, doffset, slope, constant;
+};
+/// `own` and `all` are float32 [2 channels], the sums of g and of g * (x - mean) over the rows of
+/// this replica and of all.
+NormGradientVectors gpu_norm_gradient_vectors(const Tensor& totals, const NormVectors& vectors,
+                                              const Tensor& own, const Tensor& all);
 
 }  // namespace distribute::ops_internal

@@ -2,6 +2,7 @@
 /// The launches behind softmax, cross entropy, layer normalization, gathers, pooling and random
 /// numbers on a GPU.
 
+#include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
 
@@ -47,15 +48,30 @@ Tensor gpu_layer_norm_gradient(const LayerNormRows& n, const Tensor& dy);
 /// [2, width]: of gamma and of beta.
 Tensor gpu_layer_norm_parameter_gradients(const LayerNormRows& n, const Tensor& dy);
 
-/// Sizes of a tensor seen as [outer, size, inner] around one axis.
-struct GpuAxis {
+/// A tensor seen as [outer, size, inner] around one axis: outer * inner lines of `size` elements
+/// that lie `inner` apart.
+struct AxisView {
   int64_t outer = 1, size = 1, inner = 1;
+  AxisView(const Shape& shape, int axis) : size(shape[axis]) {
+    for (int i = 0; i < axis; ++i) outer *= shape[i];
+    for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
+  }
+  int64_t lines() const { return outer * inner; }
+  /// Where line `line` begins.
+  int64_t begin(int64_t line) const { return line / inner * size * inner + line % inner; }
 };
+/// The attribute "axis" of an operation on x.
+struct AxisAttribute {
+  AxisAttribute(const Tensor& x, int of) : axis(x.shape().normalize_axis(of)) {}
+  OpAttributes operator()() const { return {{"axis", axis}}; }
+  int64_t axis;
+};
+
 /// Slices `index` (int64, same GPU) of the axis; an index outside gives zeros.
-Tensor gpu_gather(const Tensor& x, const Tensor& index, const GpuAxis& axis, const Shape& shape);
+Tensor gpu_gather(const Tensor& x, const Tensor& index, const AxisView& axis, const Shape& shape);
 /// Adds slice i of dy to slice index[i] of zeros, in order.
-Tensor gpu_scatter(const Tensor& dy, const Tensor& index, const GpuAxis& axis, const Shape& shape);
-Tensor gpu_one_hot(const Tensor& indices, const GpuAxis& axis, float on_value, float off_value,
+Tensor gpu_scatter(const Tensor& dy, const Tensor& index, const AxisView& axis, const Shape& shape);
+Tensor gpu_one_hot(const Tensor& indices, const AxisView& axis, float on_value, float off_value,
                    const Shape& shape, DType dtype);
 
 /// What random numbers are made from; a and b are low and width, or mean and deviation.

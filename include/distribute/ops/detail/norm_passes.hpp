@@ -40,4 +40,7 @@ nn::FusedBatchNorm normalize_over_replicas(const Tensor& x, const Tensor& scale,
                                            const Tensor& offset,
                                            const nn::FusedBatchNormOptions& options);
 
+/// cuDNN's where it has all of them, else elementwise operations in float32.
+std::unique_ptr<NormPasses> make_gpu_norm_passes(const NormPassesInputs& in);
+
 }  // namespace distribute::ops_internal

@@ -2,8 +2,12 @@
 /// What a recurrent cell does with the products of a step, one row of a batch at a time.
 
 #include <distribute/base/config.hpp>
+#include <distribute/ops/recurrent.hpp>
+#include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace distribute::ops_internal {
 
@@ -33,5 +37,22 @@ void gru_cell(const CellRow& row);
 void simple_cell_gradient(const CellGradientRow& row);
 void lstm_cell_gradient(const CellGradientRow& row);
 void gru_cell_gradient(const CellGradientRow& row);
+
+/// nn::recurrent of operations that have gradients of their own; operands fit and have one dtype.
+nn::RecurrentResult recurrent_steps(const Tensor& x, const nn::RecurrentWeights& weights,
+                                    const nn::RecurrentOptions& options, const Tensor& mask,
+                                    const std::vector<Tensor>& initial);
+
+/// nn::recurrent as one operation of cuDNN, without a second derivative; arguments as
+/// recurrent_steps has them, x or a weight on a GPU. Nothing, and once a line in the log, where
+/// cuDNN is missing or does not compute this: another activation, the reset gate before the
+/// product, a mask with a step left out before the last one that counts, a sequence without steps.
+/// Waits  for the mask, whose lengths cuDNN wants on the host; a step that is being recorded may
+///        not wait, so that masked layers are not cuDNN's there.
+std::optional<nn::RecurrentResult> cudnn_recurrent_layer(const Tensor& x,
+                                                         const nn::RecurrentWeights& weights,
+                                                         const nn::RecurrentOptions& options,
+                                                         const Tensor& mask,
+                                                         const std::vector<Tensor>& initial);
 
 }  // namespace distribute::ops_internal

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <numbers>
 
 namespace distribute::ops_internal {
@@ -201,7 +200,6 @@ struct Silu : FromInput {
     return s * (1 - s) * (2 + x * (1 - 2 * s));
   }
 };
-
 
 /// dy times the slope (Order 1) or the curvature (Order 2). A row whose slope is 0 or 1 has gate()
 /// instead of slope(), so that an infinite dy does not become NaN.

@@ -5,10 +5,6 @@
 #include <distribute/ops/math.hpp>
 #include <distribute/tensor/detail/tensor_hints.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-
 namespace distribute {
 
 namespace nn {

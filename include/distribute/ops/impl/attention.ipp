@@ -6,7 +6,6 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/attention.hpp>
 #include <distribute/ops/detail/attention_blocks.hpp>
-#include <distribute/ops/detail/gpu_attention.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>

@@ -2,10 +2,9 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/broadcast.hpp>
+#include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/detail/strided_copy.hpp>
 #include <distribute/ops/slicing.hpp>
-
-#include <numeric>
 
 namespace distribute {
 
@@ -102,9 +101,7 @@ DISTRIBUTE_INLINE Tensor concat(const std::vector<Tensor>& tensors, int axis) {
             ops_internal::axis_part(shapes[i], axis, begins[i], shapes[i][axis]));
     return gradients;
   };
-  record("concat", tensors, std::span(&y, 1), gradient, [&] {
-    return OpAttributes{{"axis", int64_t(axis)}};
-  });
+  record("concat", tensors, std::span(&y, 1), gradient, ops_internal::AxisAttribute(y, axis));
   return y;
 }
 

@@ -2,6 +2,7 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
@@ -33,18 +34,16 @@ Tensor running(const Tensor& x, int axis, CumulativeOptions options, double star
                Combine combine) {
   const Tensor plain = (on_gpu(x) ? x.to(Device{}) : x).row_major();
   Tensor y = Tensor::empty(x.shape(), x.dtype(), plain.device());
-  const int64_t count = x.shape()[axis];
-  int64_t inner = 1;
-  for (int i = axis + 1; i < x.shape().rank(); ++i) inner *= x.shape()[i];
-  const int64_t lines = count ? x.num_elements() / count : 0;
+  const AxisView view(x.shape(), axis);
+  const int64_t count = view.size, lines = count ? view.lines() : 0;
   dispatch(x.dtype(), [&](auto type) {
     using T = decltype(type);
     const T* from = plain.data<T>().data();
     T* to = y.mutable_data<T>();
     parallel_for(lines, 1 + 16'384 / std::max<int64_t>(count, 1), [=](int64_t begin, int64_t end) {
       for (int64_t line = begin; line < end; ++line) {
-        const int64_t first = line / inner * count * inner + line % inner;
-        run_line(from + first, to + first, count, inner, options, start, combine);
+        const int64_t first = view.begin(line);
+        run_line(from + first, to + first, count, view.inner, options, start, combine);
       }
     });
   });

@@ -4,7 +4,6 @@
 #include <distribute/ops/detail/broadcast.hpp>
 #include <distribute/ops/math.hpp>
 
-#include <algorithm>
 #include <cmath>
 
 namespace distribute {

@@ -46,21 +46,11 @@ DISTRIBUTE_INLINE Tensor checked_indices(const char* op, const Tensor& indices, 
   return flat;
 }
 
-/// A tensor seen as [outer, size, inner] around one axis.
-struct AxisView {
-  int64_t outer = 1, size = 1, inner = 1;
-  AxisView(const Shape& shape, int axis) : size(shape[axis]) {
-    for (int i = 0; i < axis; ++i) outer *= shape[i];
-    for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
-  }
-};
-
 /// Copies the slices `flat` of an axis; `shape` is the result's.
 DISTRIBUTE_INLINE Tensor gather_values(const Tensor& x, const Tensor& flat, int axis,
                                        const Shape& shape) {
   const AxisView view(x.shape(), axis);
-  if (on_gpu(x))
-    return gpu_gather(x, brought_to(flat, x.device()), {view.outer, view.size, view.inner}, shape);
+  if (on_gpu(x)) return gpu_gather(x, brought_to(flat, x.device()), view, shape);
   const Tensor plain = x.row_major();
   Tensor y = Tensor::empty(shape, x.dtype(), x.device());
   const int64_t count = flat.num_elements(), bytes = view.inner * size_of(x.dtype());
@@ -87,9 +77,7 @@ T sum_of(T a, T b) {
 DISTRIBUTE_INLINE Tensor scatter_values(const Tensor& dy, const Tensor& flat, int axis,
                                         const Shape& shape) {
   const AxisView view(shape, axis);
-  if (on_gpu(dy))
-    return gpu_scatter(dy, brought_to(flat, dy.device()), {view.outer, view.size, view.inner},
-                       shape);
+  if (on_gpu(dy)) return gpu_scatter(dy, brought_to(flat, dy.device()), view, shape);
   Tensor dx = fill(shape, 0, dy.dtype(), dy.device());
   const int64_t count = flat.num_elements(), width = view.outer * view.inner;
   const int64_t* index = flat.data<int64_t>().data();
@@ -160,9 +148,7 @@ DISTRIBUTE_INLINE Tensor gather_rows(const Tensor& params, const Tensor& flat, c
 /// The rows or slices `y` of x as one operation; those that make it know indices in one line only.
 DISTRIBUTE_INLINE Tensor whole_gather(const Tensor& x, const Tensor& indices, int axis,
                                       const Tensor& y) {
-  return record_composite("gather", {x, indices}, y, [&] {
-    return OpAttributes{{"axis", int64_t(axis)}};
-  });
+  return record_composite("gather", {x, indices}, y, AxisAttribute(x, axis));
 }
 
 DISTRIBUTE_INLINE Tensor take(const Tensor& x, const Tensor& indices, int axis) {
@@ -188,19 +174,13 @@ namespace ops_internal {
 
 DISTRIBUTE_INLINE Tensor one_hot_values(const Tensor& indices, int64_t depth, float on_value,
                                         float off_value, int position, DType dtype) {
-  const int rank = indices.shape().rank();
   Shape shape;
-  int64_t inner = 1;
-  for (int i = 0; i <= rank; ++i) {
+  for (int i = 0; i <= indices.shape().rank(); ++i) {
     if (i == position) shape.push_back(depth);
-    if (i == rank) break;
-    shape.push_back(indices.shape()[i]);
-    if (i >= position) inner *= indices.shape()[i];
+    if (i < indices.shape().rank()) shape.push_back(indices.shape()[i]);
   }
-  if (on_gpu(indices))
-    return gpu_one_hot(indices,
-                       {indices.num_elements() / std::max<int64_t>(inner, 1), depth, inner},
-                       on_value, off_value, shape, dtype);
+  const AxisView view(shape, position);
+  if (on_gpu(indices)) return gpu_one_hot(indices, view, on_value, off_value, shape, dtype);
   Tensor y = fill(shape, off_value, dtype, indices.device());
   const int64_t element = size_of(dtype);
   const Tensor on = fill({}, on_value, dtype, indices.device());
@@ -209,7 +189,7 @@ DISTRIBUTE_INLINE Tensor one_hot_values(const Tensor& indices, int64_t depth, fl
     for (int64_t i = 0; i < int64_t(values.size()); ++i) {
       const int64_t index = int64_t(values[size_t(i)]);
       if (index < 0 || index >= depth) continue;
-      const int64_t place = (i / inner * depth + index) * inner + i % inner;
+      const int64_t place = view.begin(i) + index * view.inner;
       std::memcpy(y.array().bytes() + place * element, on.array().bytes(), size_t(element));
     }
   });

@@ -7,7 +7,6 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/gpu_batch_norm.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/detail/gpu_norm_vectors.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/normalization.hpp>
 #include <distribute/tensor/detail/tensor_hints.hpp>

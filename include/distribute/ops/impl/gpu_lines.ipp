@@ -137,7 +137,7 @@ DISTRIBUTE_INLINE Tensor gpu_layer_norm_parameter_gradients(const LayerNormRows&
   return gpu_reduce(sums, {true, false, false}, binary_row<SumOf>()).view({2, n.width});
 }
 
-DISTRIBUTE_INLINE Tensor gpu_gather(const Tensor& x, const Tensor& index, const GpuAxis& axis,
+DISTRIBUTE_INLINE Tensor gpu_gather(const Tensor& x, const Tensor& index, const AxisView& axis,
                                     const Shape& shape) {
   const Tensor from = x.row_major(), y = Tensor::empty(shape, x.dtype(), x.device());
   if (y.num_elements() == 0) return y;
@@ -155,7 +155,7 @@ DISTRIBUTE_INLINE Tensor gpu_gather(const Tensor& x, const Tensor& index, const 
   return y;
 }
 
-DISTRIBUTE_INLINE Tensor gpu_scatter(const Tensor& dy, const Tensor& index, const GpuAxis& axis,
+DISTRIBUTE_INLINE Tensor gpu_scatter(const Tensor& dy, const Tensor& index, const AxisView& axis,
                                      const Shape& shape) {
   const Tensor from = dy.row_major();
   const Tensor dx = fill(shape, 0, dy.dtype(), dy.device());
@@ -174,7 +174,7 @@ DISTRIBUTE_INLINE Tensor gpu_scatter(const Tensor& dy, const Tensor& index, cons
   return dx;
 }
 
-DISTRIBUTE_INLINE Tensor gpu_one_hot(const Tensor& indices, const GpuAxis& axis, float on_value,
+DISTRIBUTE_INLINE Tensor gpu_one_hot(const Tensor& indices, const AxisView& axis, float on_value,
                                      float off_value, const Shape& shape, DType dtype) {
   const Tensor from = indices.row_major(), y = Tensor::empty(shape, dtype, indices.device());
   if (y.num_elements() == 0) return y;

@@ -10,7 +10,6 @@
 #include <distribute/ops/math.hpp>
 #include <distribute/tensor/detail/tensor_hints.hpp>
 
-#include <algorithm>
 #include <array>
 
 namespace distribute {

@@ -3,7 +3,6 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/channel_norm.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/detail/gpu_norm_passes.hpp>
 #include <distribute/ops/detail/norm_passes.hpp>
 #include <distribute/tensor/detail/tensor_hints.hpp>
 

@@ -106,6 +106,17 @@ DISTRIBUTE_INLINE float truncated_draw(uint64_t seed, int64_t element) {
   }
 }
 
+/// A new tensor of these draws; `on_cpu` fills one in host memory.
+template <typename OnCpu>
+Tensor drawn(const Shape& shape, DType dtype, const GpuRandom& random, const OnCpu& on_cpu) {
+  Tensor result = Tensor::empty(shape, dtype);
+  if (on_gpu(result))
+    gpu_random(random, {}, result);
+  else
+    on_cpu(result);
+  return result;
+}
+
 /// Which mask: of a recorded step the counter is on the GPU, at `current`.
 struct DropoutMask {
   float rate;
@@ -172,70 +183,64 @@ DISTRIBUTE_INLINE std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter
 }
 
 DISTRIBUTE_INLINE Tensor uniform(const Shape& shape, uint64_t seed, const UniformOptions& options) {
-  Tensor result = Tensor::empty(shape, DType::Float32);
+  using namespace ops_internal;
   const float low = float(options.minval), width = float(options.maxval) - low;
-  if (ops_internal::on_gpu(result)) {
-    ops_internal::gpu_random({"uniform", seed, 0, low, width, 0, 0, options.first}, {}, result);
-    return result;
-  }
-  float* out = result.mutable_data<float>();
-  ops_internal::for_random_window(options.first, shape.num_elements(), seed,
-                                  [=](const uint32_t* words, int64_t word, int64_t i) {
-                                    out[i] = low + width * ops_internal::unit(words[word]);
-                                  });
-  return result;
+  const auto on_cpu = [&](Tensor& result) {
+    float* out = result.mutable_data<float>();
+    for_random_window(options.first, shape.num_elements(), seed,
+                      [=](const uint32_t* words, int64_t word, int64_t i) {
+                        out[i] = low + width * unit(words[word]);
+                      });
+  };
+  return drawn(shape, DType::Float32, {"uniform", seed, 0, low, width, 0, 0, options.first},
+               on_cpu);
 }
 
 DISTRIBUTE_INLINE Tensor normal(const Shape& shape, uint64_t seed, const NormalOptions& options) {
-  Tensor result = Tensor::empty(shape, DType::Float32);
+  using namespace ops_internal;
   const float mean = float(options.mean), stddev = float(options.stddev);
-  if (ops_internal::on_gpu(result)) {
-    ops_internal::gpu_random({"normal", seed, 0, mean, stddev, 0, 0, options.first}, {}, result);
-    return result;
-  }
-  float* out = result.mutable_data<float>();
-  ops_internal::for_random_window(options.first, shape.num_elements(), seed,
-                                  [=](const uint32_t* words, int64_t word, int64_t i) {
-                                    const auto pair =
-                                        ops_internal::box_muller(words[word & ~1], words[word | 1]);
-                                    out[i] = mean + stddev * pair[size_t(word & 1)];
-                                  });
-  return result;
+  const auto on_cpu = [&](Tensor& result) {
+    float* out = result.mutable_data<float>();
+    for_random_window(options.first, shape.num_elements(), seed,
+                      [=](const uint32_t* words, int64_t word, int64_t i) {
+                        const auto pair = box_muller(words[word & ~1], words[word | 1]);
+                        out[i] = mean + stddev * pair[size_t(word & 1)];
+                      });
+  };
+  return drawn(shape, DType::Float32, {"normal", seed, 0, mean, stddev, 0, 0, options.first},
+               on_cpu);
 }
 
 DISTRIBUTE_INLINE Tensor truncated_normal(const Shape& shape, uint64_t seed,
                                           const NormalOptions& options) {
-  Tensor result = Tensor::empty(shape, DType::Float32);
+  using namespace ops_internal;
   const float mean = float(options.mean), stddev = float(options.stddev);
   const int64_t first = options.first;
-  if (ops_internal::on_gpu(result)) {
-    ops_internal::gpu_random({"truncated_normal", seed, 0, mean, stddev, 0, 0, first}, {}, result);
-    return result;
-  }
-  float* out = result.mutable_data<float>();
-  parallel_for(shape.num_elements(), 1024, [=](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      out[i] = mean + stddev * ops_internal::truncated_draw(seed, first + i);
-  });
-  return result;
+  const auto on_cpu = [&](Tensor& result) {
+    float* out = result.mutable_data<float>();
+    parallel_for(shape.num_elements(), 1024, [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        out[i] = mean + stddev * truncated_draw(seed, first + i);
+    });
+  };
+  return drawn(shape, DType::Float32, {"truncated_normal", seed, 0, mean, stddev, 0, 0, first},
+               on_cpu);
 }
 
 DISTRIBUTE_INLINE Tensor uniform_int(const Shape& shape, uint64_t seed, int64_t minval,
                                      int64_t maxval) {
   if (minval >= maxval)
     throw InvalidArgumentError(str_cat("uniform_int: no integers in [", minval, ", ", maxval, ")"));
-  Tensor result = Tensor::empty(shape, DType::Int64);
   const uint64_t width = uint64_t(maxval) - uint64_t(minval);
-  if (ops_internal::on_gpu(result)) {
-    ops_internal::gpu_random({"uniform_int", seed, 0, 0, 0, minval, width}, {}, result);
-    return result;
-  }
-  for (int64_t i = 0; i < shape.num_elements(); ++i) {
-    const auto words = philox({uint32_t(i), uint32_t(i >> 32), 0, 2}, seed);
-    const uint64_t word = uint64_t{words[0]} << 32 | words[1];
-    result.mutable_data<int64_t>()[i] = int64_t(uint64_t(minval) + word % width);
-  }
-  return result;
+  const auto on_cpu = [&](Tensor& result) {
+    for (int64_t i = 0; i < shape.num_elements(); ++i) {
+      const auto words = philox({uint32_t(i), uint32_t(i >> 32), 0, 2}, seed);
+      const uint64_t word = uint64_t{words[0]} << 32 | words[1];
+      result.mutable_data<int64_t>()[i] = int64_t(uint64_t(minval) + word % width);
+    }
+  };
+  return ops_internal::drawn(shape, DType::Int64, {"uniform_int", seed, 0, 0, 0, minval, width},
+                             on_cpu);
 }
 
 /// The largest of logits with Gumbel's noise, which is distributed as softmax says.

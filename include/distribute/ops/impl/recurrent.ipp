@@ -5,9 +5,7 @@
 #include <distribute/device/detail/backend.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/detail/gpu_recurrent.hpp>
 #include <distribute/ops/detail/recurrent_cells.hpp>
-#include <distribute/ops/detail/recurrent_steps.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/recurrent.hpp>
 

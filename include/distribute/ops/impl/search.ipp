@@ -14,39 +14,25 @@ namespace distribute {
 
 namespace ops_internal {
 
-/// The elements along one axis: `outer * inner` lines of `count`.
-struct Lines {
-  int64_t outer = 1, count = 1, inner = 1;
-  Shape without_axis;
-};
-
-DISTRIBUTE_INLINE Lines lines_along(const char* op, const Shape& shape, int axis) {
-  axis = shape.normalize_axis(axis);
-  if (shape[axis] == 0)
-    throw InvalidArgumentError(str_cat(op, ": axis ", axis, " of ", to_string(shape), " is empty"));
-  Lines lines;
-  lines.count = shape[axis];
-  for (int i = 0; i < shape.rank(); ++i) {
-    if (i == axis) continue;
-    (i < axis ? lines.outer : lines.inner) *= shape[i];
-    lines.without_axis.push_back(shape[i]);
-  }
-  return lines;
-}
-
 template <typename Before>
 Tensor arg_extreme(const char* op, const Tensor& x, int axis, Before before) {
-  const Lines r = lines_along(op, x.shape(), axis);
+  const Shape& shape = x.shape();
+  if (shape[axis] == 0)
+    throw InvalidArgumentError(str_cat(op, ": axis ", axis, " of ", to_string(shape), " is empty"));
+  const AxisView r(shape, axis);
+  Shape without_axis;
+  for (int i = 0; i < shape.rank(); ++i)
+    if (i != axis) without_axis.push_back(shape[i]);
   if (on_gpu(x))
-    return gpu_arg_extreme(x, r.count, r.inner, r.without_axis, std::string_view(op) == "argmin");
-  Tensor y = Tensor::empty(r.without_axis, DType::Int64, x.device());
+    return gpu_arg_extreme(x, r.size, r.inner, without_axis, std::string_view(op) == "argmin");
+  Tensor y = Tensor::empty(without_axis, DType::Int64, x.device());
   dispatch(x.dtype(), [&](auto type) {
     using T = decltype(type);
     const T* from = x.data<T>().data();
-    for (int64_t i = 0; i < r.outer * r.inner; ++i) {
-      const T* line = from + i / r.inner * r.count * r.inner + i % r.inner;
+    for (int64_t i = 0; i < r.lines(); ++i) {
+      const T* line = from + r.begin(i);
       int64_t best = 0;
-      for (int64_t k = 1; k < r.count; ++k)
+      for (int64_t k = 1; k < r.size; ++k)
         if (before(line[k * r.inner], line[best * r.inner])) best = k;
       y.mutable_data<int64_t>()[i] = best;
     }
@@ -56,9 +42,9 @@ Tensor arg_extreme(const char* op, const Tensor& x, int axis, Before before) {
 
 template <typename Before>
 Tensor recorded_extreme(const char* op, const Tensor& x, int axis, Before before) {
-  return record(op, {x}, arg_extreme(op, x, axis, before), not_differentiable, [&] {
-    return OpAttributes{{"axis", int64_t(x.shape().normalize_axis(axis))}};
-  });
+  axis = x.shape().normalize_axis(axis);
+  return record(op, {x}, arg_extreme(op, x, axis, before), not_differentiable,
+                AxisAttribute(x, axis));
 }
 
 /// dy of the k chosen elements put back in their places.

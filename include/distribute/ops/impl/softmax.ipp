@@ -55,22 +55,20 @@ DISTRIBUTE_INLINE Tensor softmax_values(const char* op, const Tensor& logits, in
         str_cat(op, ": wants a floating dtype, got ", name_of(logits.dtype())));
   const Shape& shape = logits.shape();
   axis = shape.normalize_axis(axis);
-  const int64_t count = shape[axis];
-  int64_t step = 1;
-  for (int i = axis + 1; i < shape.rank(); ++i) step *= shape[i];
-  if (on_gpu(logits)) return gpu_softmax(logits, count, step, logarithm);
+  const AxisView view(shape, axis);
+  const int64_t count = view.size;
+  if (on_gpu(logits)) return gpu_softmax(logits, count, view.inner, logarithm);
   const Tensor from = converted(logits, DType::Float32).row_major();
   Tensor y = Tensor::empty(shape, DType::Float32, logits.device());
   if (y.num_elements() == 0) return converted(y, logits.dtype());
   const float* x = from.data<float>().data();
   float* out = y.mutable_data<float>();
-  parallel_for(shape.num_elements() / count, std::max<int64_t>(2048 / count, 1),
-               [=](int64_t begin, int64_t end) {
-                 for (int64_t line = begin; line < end; ++line) {
-                   const int64_t at = line / step * count * step + line % step;
-                   softmax_line(x + at, out + at, count, step, logarithm);
-                 }
-               });
+  parallel_for(view.lines(), std::max<int64_t>(2048 / count, 1), [=](int64_t begin, int64_t end) {
+    for (int64_t line = begin; line < end; ++line) {
+      const int64_t at = view.begin(line);
+      softmax_line(x + at, out + at, count, view.inner, logarithm);
+    }
+  });
   return converted(y, logits.dtype());
 }
 
@@ -82,9 +80,7 @@ DISTRIBUTE_INLINE Tensor nn::softmax(const Tensor& logits, int axis) {
     const Tensor& dy = b.gradient();
     return {y * (dy - reduce_sum(dy * y, {axis}, true))};
   };
-  return record("softmax", {logits}, y, gradient, [&] {
-    return OpAttributes{{"axis", int64_t(logits.shape().normalize_axis(axis))}};
-  });
+  return record("softmax", {logits}, y, gradient, ops_internal::AxisAttribute(logits, axis));
 }
 
 DISTRIBUTE_INLINE Tensor nn::log_softmax(const Tensor& logits, int axis) {
@@ -93,9 +89,7 @@ DISTRIBUTE_INLINE Tensor nn::log_softmax(const Tensor& logits, int axis) {
     const Tensor& dy = b.gradient();
     return {dy - exp(y) * reduce_sum(dy, {axis}, true)};
   };
-  return record("log_softmax", {logits}, y, gradient, [&] {
-    return OpAttributes{{"axis", int64_t(logits.shape().normalize_axis(axis))}};
-  });
+  return record("log_softmax", {logits}, y, gradient, ops_internal::AxisAttribute(logits, axis));
 }
 
 DISTRIBUTE_INLINE Tensor nn::softmax(const Tensor& logits) { return softmax(logits, -1); }

@@ -5,7 +5,6 @@
 #include <distribute/ops/math.hpp>
 
 #include <cmath>
-#include <numbers>
 
 namespace distribute {
 

@@ -3,10 +3,8 @@
 #include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
-#include <distribute/optim/detail/constraints.hpp>
 #include <distribute/optim/detail/optimizer_step.hpp>
 #include <distribute/optim/detail/step_updates.hpp>
-#include <distribute/optim/detail/unused_parameters.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/replica/detail/gradient_reducer.hpp>
 

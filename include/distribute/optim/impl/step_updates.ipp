@@ -9,8 +9,57 @@
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/replica/detail/gradient_reducer.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
+
+namespace distribute::optim::optim_internal {
+
+DISTRIBUTE_INLINE std::vector<Tensor> with_zeros_for_unused(std::vector<Tensor> gradients,
+                                                            const std::vector<Variable>& variables,
+                                                            ReplicaContext& replica) {
+  std::vector<int32_t> mine;
+  for (const Tensor& gradient : gradients) mine.push_back(gradient ? 1 : 0);
+  const Tensor counts =
+      replica.all_reduce(ReduceOp::Sum, Tensor(Shape{int64_t(mine.size())}, mine).to(Device{}));
+  const auto users = counts.data<int32_t>();
+  for (size_t i = 0; i < gradients.size() && i < variables.size(); ++i) {
+    const Variable& variable = variables[i];
+    if (gradients[i] || users[i] == 0) continue;
+    const Device device = variable.value().device();
+    gradients[i] = fill(variable.shape(), 0.0f, variable.dtype(), device);
+  }
+  return gradients;
+}
+
+DISTRIBUTE_INLINE void constrain(const Variable& variable) {
+  if (!variable.constraint()) return;
+  VariableImpl& impl = variable.impl();
+  for (int i = 0; i < impl.num_components(); ++i) {
+    const Tensor value = variable.constraint()(impl.component(i));
+    if (!value || value.shape() != impl.shape() || value.dtype() != impl.dtype())
+      throw InvalidArgumentError(str_cat("the constraint of variable '", variable.name(), "' ",
+                                         to_string(impl.shape()), " ", name_of(impl.dtype()),
+                                         " gave another shape or type"));
+    impl.set_component(i, value.renamed());
+  }
+}
+
+DISTRIBUTE_INLINE void apply_constraints(const std::vector<VariableUpdate>& updates,
+                                         ReplicaContext& replica) {
+  const auto found = std::find_if(updates.begin(), updates.end(), [](const VariableUpdate& update) {
+    return bool(update.variable.constraint());
+  });
+  if (found == updates.end()) return;
+  if (RecordedStep::current())
+    throw FailedPreconditionError(str_cat("variable '", found->variable.name(),
+                                          "' has a constraint, which cannot be recorded"));
+  replica.merge([&] {
+    for (const VariableUpdate& update : updates) constrain(update.variable);
+  });
+}
+
+}  // namespace distribute::optim::optim_internal
 
 namespace distribute::optim {
 

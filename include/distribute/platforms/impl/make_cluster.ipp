@@ -6,7 +6,6 @@
 #include <distribute/platforms/make_cluster.hpp>
 #include <distribute/platforms/slurm_cluster_resolver.hpp>
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>

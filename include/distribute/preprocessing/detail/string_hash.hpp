@@ -2,8 +2,8 @@
 /// The hash that TensorFlow puts strings into buckets with.
 
 #include <distribute/base/config.hpp>
-#include <distribute/preprocessing/detail/keyed_hash.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -26,6 +26,13 @@ namespace distribute::preprocessing::preprocessing_internal {
 /// Source  tf.strings.to_hash_bucket_fast
 int64_t hash_bucket(std::string_view text, int64_t num_buckets);
 bool has_farmhash();
+
+/// SipHash-2-4 modulo `num_buckets`.
+/// Throws  UnimplementedError in a build without OpenSSL.
+/// Source  tf.strings.to_hash_bucket_strong; Aumasson & Bernstein, "SipHash: a fast short-input
+///         PRF", 2012
+int64_t keyed_hash_bucket(std::string_view text, int64_t num_buckets, std::array<uint64_t, 2> key);
+bool has_keyed_hash();
 
 /// The same with a salt: SipHash.
 inline int64_t hash_bucket(std::string_view text, int64_t num_buckets,

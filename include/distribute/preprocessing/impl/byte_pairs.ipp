@@ -2,7 +2,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/preprocessing/detail/byte_pairs.hpp>
 
-#include <algorithm>
 #include <queue>
 #include <tuple>
 

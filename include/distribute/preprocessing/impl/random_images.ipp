@@ -8,8 +8,6 @@
 #include <distribute/ops/reduce.hpp>
 #include <distribute/preprocessing/random_images.hpp>
 
-#include <algorithm>
-
 namespace distribute::preprocessing {
 
 namespace preprocessing_internal {

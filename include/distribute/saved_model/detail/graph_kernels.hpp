@@ -48,4 +48,12 @@ using Kernels = std::unordered_map<std::string, Kernel>;
 /// Null for an operation that is not there.
 const Kernel* find_kernel(const std::string& op);
 
+const Kernels& array_kernels();
+
+const Kernels& image_kernels();
+
+const Kernels& list_kernels();
+
+const Kernels& math_kernels();
+
 }  // namespace distribute::saved_model_internal

@@ -10,6 +10,10 @@
 #include <utility>
 #include <vector>
 
+namespace distribute::io {
+class ProtoWriter;
+}
+
 namespace distribute::saved_model_internal {
 
 /// Constants of the graph by name; row-major in host memory.
@@ -40,6 +44,9 @@ struct OnnxAttributes {
   OnnxAttributes& integer(const std::string& name, int64_t value);
   OnnxAttributes& real(const std::string& name, float value);
   OnnxAttributes& list(const std::string& name, const Sizes& values);
+
+ private:
+  OnnxAttributes& add(io::ProtoWriter& proto, int64_t type);
 };
 
 /// An image may exist as NHWC, as NCHW, or both: the first node that needs the other form makes

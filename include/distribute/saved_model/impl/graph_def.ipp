@@ -19,22 +19,9 @@ using io::ProtoWriter;
 using saved_model::GraphAttribute;
 using saved_model::InferenceNode;
 
-/// TensorShapeProto.
-DISTRIBUTE_INLINE ProtoWriter shape_proto(const std::vector<int64_t>& sizes) {
-  ProtoWriter shape;
-  for (const int64_t size : sizes) {
-    ProtoWriter dim;
-    dim.integer(1, size);
-    shape.message(2, dim);
-  }
-  return shape;
-}
-
 /// The AttrValue of a type.
 DISTRIBUTE_INLINE std::string type_attribute(io::DataType type) {
-  ProtoWriter value;
-  value.integer(6, int64_t(type), Presence::Always);
-  return value.take();
+  return ProtoWriter().integer(6, int64_t(type), Presence::Always).take();
 }
 DISTRIBUTE_INLINE std::string type_attribute(DType dtype) {
   return type_attribute(io::data_type_of(dtype));
@@ -53,38 +40,33 @@ DISTRIBUTE_INLINE std::string attribute_value(const GraphAttribute& attribute) {
     value.integer(5, *truth, Presence::Always);
   else if (const auto* dtype = std::get_if<DType>(&attribute))
     return type_attribute(*dtype);
-  else {
-    ProtoWriter list;
-    list.packed_integers(3, std::get<std::vector<int64_t>>(attribute));
-    value.message(1, list);
-  }
+  else
+    value.message(1, ProtoWriter().packed_integers(3, std::get<std::vector<int64_t>>(attribute)));
   return value.take();
 }
 
 DISTRIBUTE_INLINE std::string shape_attribute(const std::vector<int64_t>& sizes) {
-  ProtoWriter value;
-  value.message(7, shape_proto(sizes));
-  return value.take();
+  return ProtoWriter().message(7, io::shape_proto(sizes)).take();
+}
+
+/// The start of a TensorProto.
+DISTRIBUTE_INLINE ProtoWriter tensor_head(io::DataType type, std::span<const int64_t> sizes) {
+  return ProtoWriter().integer(1, int64_t(type)).message(2, io::shape_proto(sizes));
 }
 
 DISTRIBUTE_INLINE std::string tensor_attribute(const Tensor& tensor) {
-  ProtoWriter value, proto;
-  proto.integer(1, int64_t(io::data_type_of(tensor.dtype())));
-  proto.message(2, shape_proto({tensor.shape().begin(), tensor.shape().end()}));
-  proto.bytes(4, {tensor.array().bytes(), size_t(tensor.num_elements() * size_of(tensor.dtype()))});
-  value.message(8, proto);
-  return value.take();
+  const size_t size = size_t(tensor.num_elements() * size_of(tensor.dtype()));
+  const auto proto = tensor_head(io::data_type_of(tensor.dtype()), tensor.shape().dims())
+                         .bytes(4, {tensor.array().bytes(), size});
+  return ProtoWriter().message(8, proto).take();
 }
 
 /// A string tensor; `dims` {} for a scalar.
 DISTRIBUTE_INLINE std::string strings_attribute(const std::vector<int64_t>& dims,
                                                 const std::vector<std::string>& texts) {
-  ProtoWriter value, proto;
-  proto.integer(1, int64_t(io::DataType::String));
-  proto.message(2, shape_proto(dims));
+  ProtoWriter proto = tensor_head(io::DataType::String, dims);
   for (const std::string& text : texts) proto.message(8, text);
-  value.message(8, proto);
-  return value.take();
+  return ProtoWriter().message(8, proto).take();
 }
 
 using EncodedAttributes = std::map<std::string, std::string>;
@@ -104,10 +86,8 @@ class GraphDefWriter {
           "a graph holds less than 2 GiB; save with Weights::Variables"));
     for (const InferenceNode& node : graph_.nodes) outputs_.push_back(write(node));
     if (!saved_.empty()) write_saver();
-    ProtoWriter versions;
-    versions.integer(1, 440);  // TensorFlow 2.3: nothing newer is used
-    versions.integer(2, 12);
-    out_.message(4, versions);
+    // TensorFlow 2.3: nothing newer is used.
+    out_.message(4, ProtoWriter().integer(1, 440).integer(2, 12));
     std::sort(saved_.begin(), saved_.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });
     return {out_.take(), std::move(saved_)};
@@ -117,15 +97,9 @@ class GraphDefWriter {
   std::string emit(const std::string& name, const std::string& op,
                    const std::vector<std::string>& inputs, const EncodedAttributes& attributes) {
     ProtoWriter proto;
-    proto.bytes(1, name);
-    proto.bytes(2, op);
+    proto.bytes(1, name).bytes(2, op);
     for (const std::string& input : inputs) proto.bytes(3, input);
-    for (const auto& [key, value] : attributes) {
-      ProtoWriter entry;
-      entry.bytes(1, key);
-      entry.message(2, value);
-      proto.message(5, entry);
-    }
+    for (const auto& [key, value] : attributes) proto.message(5, io::map_entry_proto(key, value));
     out_.message(1, proto);
     return name;
   }
@@ -306,16 +280,14 @@ DISTRIBUTE_INLINE std::string GraphDefWriter::write_variable(const InferenceNode
        {{"dtype", type},
         {"shape", shape_attribute(node.shape)},
         {"shared_name", attribute_value(node.name)}});
-  ProtoWriter zeros, value;
-  zeros.integer(1, int64_t(io::data_type_of(node.dtype)));
-  zeros.message(2, shape_proto(node.shape));
+  ProtoWriter zeros = tensor_head(io::data_type_of(node.dtype), node.shape);
   const uint32_t field = node.dtype == DType::Float32 ? 5 : node.dtype == DType::Int64 ? 10 : 7;
   if (field == 5)
     zeros.packed_floats(5, std::vector<float>{0});
   else
     zeros.packed_integers(field, std::vector<int64_t>{0});
-  value.message(8, zeros);
-  emit(node.name + "/Initializer/zeros", "Const", {}, {{"dtype", type}, {"value", value.take()}});
+  emit(node.name + "/Initializer/zeros", "Const", {},
+       {{"dtype", type}, {"value", ProtoWriter().message(8, zeros).take()}});
   emit(node.name + "/Assign", "AssignVariableOp", {node.name, node.name + "/Initializer/zeros"},
        {{"dtype", type}});
   saved_.push_back(node);
@@ -332,9 +304,7 @@ DISTRIBUTE_INLINE void GraphDefWriter::write_saver() {
     reads.push_back(node.name + "/Read/ReadVariableOp");
     numbers.push_back(int64_t(io::data_type_of(node.dtype)));
   }
-  ProtoWriter types, list;
-  list.packed_integers(6, numbers);
-  types.message(1, list);
+  const auto types = ProtoWriter().message(1, ProtoWriter().packed_integers(6, numbers)).take();
   emit_texts(saved_model::kSaverFilename, {}, {"model"});
   const std::vector<int64_t> count{int64_t(names.size())};
   const std::vector<std::string> whole(names.size());
@@ -342,10 +312,10 @@ DISTRIBUTE_INLINE void GraphDefWriter::write_saver() {
     emit_texts("save/" + op + "/tensor_names", count, names);
     emit_texts("save/" + op + "/shape_and_slices", count, whole);
   }
-  emit("save/SaveV2", "SaveV2", reads, {{"dtypes", types.str()}});
+  emit("save/SaveV2", "SaveV2", reads, {{"dtypes", types}});
   emit(saved_model::kSaverControl, "Identity", {saved_model::kSaverFilename, "^save/SaveV2"},
        {{"T", type_attribute(io::DataType::String)}});
-  write_restore(types.str());
+  write_restore(types);
 }
 
 DISTRIBUTE_INLINE void GraphDefWriter::write_restore(const std::string& types) {

@@ -1,10 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/saved_model/detail/array_kernels.hpp>
 #include <distribute/saved_model/detail/graph_kernels.hpp>
-#include <distribute/saved_model/detail/image_kernels.hpp>
-#include <distribute/saved_model/detail/list_kernels.hpp>
-#include <distribute/saved_model/detail/math_kernels.hpp>
 
 namespace distribute::saved_model_internal {
 

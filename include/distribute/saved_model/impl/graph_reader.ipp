@@ -4,33 +4,30 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/saved_model/detail/graph_reader.hpp>
 
-#include <bit>
 #include <charconv>
 #include <cstring>
 #include <functional>
-#include <set>
 
 namespace distribute::saved_model_internal {
 
 using io::ProtoField;
 using io::WireType;
 
+[[noreturn]] DISTRIBUTE_INLINE void throw_damaged(const std::string& name) {
+  throw DataLossError(str_cat(name, ": a message in it is damaged or cut off"));
+}
+
 DISTRIBUTE_INLINE void read_fields(std::string_view message, const std::string& name,
                                    const std::function<void(const ProtoField&)>& take) {
-  io::ProtoReader reader(message);
-  for (ProtoField field; reader.next(field);) take(field);
-  if (!reader.ok()) throw DataLossError(str_cat(name, ": a message in it is damaged or cut off"));
+  if (!io::read_fields(message, take)) throw_damaged(name);
 }
 
 /// The two fields of an entry of a map.
 DISTRIBUTE_INLINE std::pair<std::string, std::string_view> map_entry_of(std::string_view message,
                                                                         const std::string& name) {
-  std::pair<std::string, std::string_view> entry;
-  read_fields(message, name, [&](const ProtoField& f) {
-    if (f.is(1, WireType::Bytes)) entry.first = f.bytes;
-    if (f.is(2, WireType::Bytes)) entry.second = f.bytes;
-  });
-  return entry;
+  std::string_view key, value;
+  if (!io::read_map_entry(message, key, value)) throw_damaged(name);
+  return {std::string(key), value};
 }
 
 DISTRIBUTE_INLINE DType tensor_dtype(io::DataType type, const std::string& where) {
@@ -51,15 +48,7 @@ DISTRIBUTE_INLINE DType tensor_dtype(io::DataType type, const std::string& where
 DISTRIBUTE_INLINE std::vector<int64_t> decode_shape(std::string_view message,
                                                     const std::string& name, bool& unknown_rank) {
   std::vector<int64_t> sizes;
-  read_fields(message, name, [&](const ProtoField& f) {
-    if (f.is(3, WireType::Varint)) unknown_rank = f.as_bool();
-    if (!f.is(2, WireType::Bytes)) return;
-    int64_t size = 0;
-    read_fields(f.bytes, name, [&](const ProtoField& d) {
-      if (d.is(1, WireType::Varint)) size = d.as_int64();
-    });
-    sizes.push_back(size);
-  });
+  if (!io::read_shape_proto(message, sizes, unknown_rank)) throw_damaged(name);
   return sizes;
 }
 

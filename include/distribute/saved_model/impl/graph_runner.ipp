@@ -3,8 +3,6 @@
 #include <distribute/saved_model/detail/graph_kernels.hpp>
 #include <distribute/saved_model/detail/graph_runner.hpp>
 
-#include <algorithm>
-
 namespace distribute::saved_model_internal {
 
 /// Operations that are the runner's own, and their attributes that name functions.

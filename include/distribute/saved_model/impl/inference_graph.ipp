@@ -3,7 +3,6 @@
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/saved_model/graph_def.hpp>
 
-#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 #include <utility>

@@ -6,7 +6,6 @@
 #include <distribute/saved_model/detail/graph_runner.hpp>
 #include <distribute/saved_model/loaded_model.hpp>
 
-#include <algorithm>
 #include <optional>
 
 namespace distribute::saved_model_internal {
@@ -30,12 +29,7 @@ using Encoded = std::map<std::string, std::string_view>;
 
 DISTRIBUTE_INLINE void take_entry(Encoded& map, const io::ProtoField& field,
                                   const std::string& file) {
-  std::pair<std::string, std::string_view> entry;
-  read_fields(field.bytes, file, [&](const io::ProtoField& f) {
-    if (f.is(1, io::WireType::Bytes)) entry.first = f.bytes;
-    if (f.is(2, io::WireType::Bytes)) entry.second = f.bytes;
-  });
-  map.insert(entry);
+  map.insert(map_entry_of(field.bytes, file));
 }
 
 /// What of a MetaGraphDef is used.

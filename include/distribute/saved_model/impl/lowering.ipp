@@ -1,9 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/saved_model/detail/graph_builder.hpp>
-#include <distribute/saved_model/detail/lower_arrays.hpp>
-#include <distribute/saved_model/detail/lower_images.hpp>
-#include <distribute/saved_model/detail/lower_math.hpp>
 #include <distribute/saved_model/detail/lowering.hpp>
 #include <distribute/saved_model/graph_def.hpp>
 

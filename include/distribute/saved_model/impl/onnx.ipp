@@ -10,7 +10,6 @@
 #include <distribute/strategy/current_strategy.hpp>
 
 #include <string_view>
-#include <utility>
 
 namespace distribute::saved_model_internal {
 
@@ -30,29 +29,18 @@ DISTRIBUTE_INLINE std::string onnx_tensor(const std::string& name, const Tensor&
                                           const std::string& location, int64_t offset) {
   io::ProtoWriter proto;
   for (const int64_t size : value.shape()) proto.integer(1, size, io::Presence::Always);
-  proto.integer(2, onnx_type(value.dtype()));
-  proto.bytes(8, name);
-  if (location.empty()) {
-    proto.message(9, bytes_of(value));
-    return proto.take();
-  }
-  const auto entry = [&](const char* key, const std::string& text) {
-    io::ProtoWriter pair;
-    pair.bytes(1, key);
-    pair.bytes(2, text);
-    proto.message(13, pair);
-  };
-  entry("location", location);
-  entry("offset", std::to_string(offset));
-  entry("length", std::to_string(bytes_of(value).size()));
-  proto.integer(14, 1);  // EXTERNAL
-  return proto.take();
+  proto.integer(2, onnx_type(value.dtype())).bytes(8, name);
+  if (location.empty()) return proto.message(9, bytes_of(value)).take();
+  proto.message(13, io::map_entry_proto("location", location))
+      .message(13, io::map_entry_proto("offset", std::to_string(offset)))
+      .message(13, io::map_entry_proto("length", std::to_string(bytes_of(value).size())));
+  return proto.integer(14, 1).take();  // EXTERNAL
 }
 
 /// ModelProto. With a location `append` gets the constants' bytes, in the order of the file.
 DISTRIBUTE_INLINE std::string encode_onnx(const OnnxGraph& graph, const std::string& location,
                                           const std::function<void(std::string_view)>& append) {
-  io::ProtoWriter proto, model, opset;
+  io::ProtoWriter proto;
   for (const std::string& node : graph.nodes) proto.message(1, node);
   proto.bytes(2, "inference");
   int64_t offset = 0;
@@ -66,14 +54,13 @@ DISTRIBUTE_INLINE std::string encode_onnx(const OnnxGraph& graph, const std::str
     proto.message(5, onnx_tensor(name, value, location, offset));
     offset += int64_t(bytes_of(value).size());
   }
-  proto.message(11, graph.input);
-  proto.message(12, graph.output);
-  model.integer(1, 8);  // version of the format
-  model.bytes(2, "distribute");
-  model.message(7, proto);
-  opset.integer(2, 17);
-  model.message(8, opset);
-  return model.take();
+  proto.message(11, graph.input).message(12, graph.output);
+  return io::ProtoWriter()
+      .integer(1, 8)  // version of the format
+      .bytes(2, "distribute")
+      .message(7, proto)
+      .message(8, io::ProtoWriter().integer(2, 17))  // of the operations
+      .take();
 }
 
 DISTRIBUTE_INLINE void write_onnx(const OnnxGraph& graph, const std::string& path, bool external) {

@@ -23,47 +23,28 @@ DISTRIBUTE_INLINE int64_t onnx_type(DType dtype) {
 
 DISTRIBUTE_INLINE std::string value_info(const std::string& name,
                                          const saved_model::InferenceNode& node) {
-  io::ProtoWriter info, type, tensor, shape;
-  for (const int64_t size : node.shape) {
-    io::ProtoWriter dim;
-    if (size < 0)
-      dim.bytes(2, "batch");
-    else
-      dim.integer(1, size, io::Presence::Always);
-    shape.message(1, dim);
-  }
-  tensor.integer(1, onnx_type(node.dtype));
-  tensor.message(2, shape);
-  type.message(1, tensor);
-  info.bytes(1, name);
-  info.message(2, type);
-  return info.take();
+  io::ProtoWriter shape;
+  for (const int64_t size : node.shape)
+    shape.message(1, size < 0 ? io::ProtoWriter().bytes(2, "batch")
+                              : io::ProtoWriter().integer(1, size, io::Presence::Always));
+  const auto tensor = io::ProtoWriter().integer(1, onnx_type(node.dtype)).message(2, shape);
+  const auto type = io::ProtoWriter().message(1, tensor);
+  return io::ProtoWriter().bytes(1, name).message(2, type).take();
 }
 
-DISTRIBUTE_INLINE OnnxAttributes& OnnxAttributes::integer(const std::string& name, int64_t value) {
-  io::ProtoWriter proto;
-  proto.bytes(1, name);
-  proto.integer(3, value, io::Presence::Always);
-  proto.integer(20, 2);  // INT
-  protos.push_back(proto.take());
+DISTRIBUTE_INLINE OnnxAttributes& OnnxAttributes::add(io::ProtoWriter& proto, int64_t type) {
+  protos.push_back(proto.integer(20, type).take());
   return *this;
 }
+DISTRIBUTE_INLINE OnnxAttributes& OnnxAttributes::integer(const std::string& name, int64_t value) {
+  return add(io::ProtoWriter().bytes(1, name).integer(3, value, io::Presence::Always), 2);  // INT
+}
 DISTRIBUTE_INLINE OnnxAttributes& OnnxAttributes::real(const std::string& name, float value) {
-  io::ProtoWriter proto;
-  proto.bytes(1, name);
-  proto.float32(2, value, io::Presence::Always);
-  proto.integer(20, 1);  // FLOAT
-  protos.push_back(proto.take());
-  return *this;
+  return add(io::ProtoWriter().bytes(1, name).float32(2, value, io::Presence::Always), 1);  // FLOAT
 }
 DISTRIBUTE_INLINE OnnxAttributes& OnnxAttributes::list(const std::string& name,
                                                        const Sizes& values) {
-  io::ProtoWriter proto;
-  proto.bytes(1, name);
-  proto.packed_integers(8, values);
-  proto.integer(20, 7);  // INTS
-  protos.push_back(proto.take());
-  return *this;
+  return add(io::ProtoWriter().bytes(1, name).packed_integers(8, values), 7);  // INTS
 }
 
 DISTRIBUTE_INLINE const Sizes& OnnxBuilder::list(const char* key) const {
@@ -87,10 +68,7 @@ DISTRIBUTE_INLINE std::string OnnxBuilder::emit(const std::string& op, const Nam
                                                 const std::string& second_output) {
   io::ProtoWriter proto;
   for (const std::string& input : inputs) proto.message(1, input);
-  proto.bytes(2, output);
-  if (!second_output.empty()) proto.bytes(2, second_output);
-  proto.bytes(3, output);
-  proto.bytes(4, op);
+  proto.bytes(2, output).bytes(2, second_output).bytes(3, output).bytes(4, op);
   for (const std::string& attribute : attributes.protos) proto.message(5, attribute);
   result_.nodes.push_back(proto.take());
   return output;

@@ -1,8 +1,5 @@
 #pragma once
-#include <distribute/saved_model/detail/onnx_arrays.hpp>
 #include <distribute/saved_model/detail/onnx_graph.hpp>
-#include <distribute/saved_model/detail/onnx_images.hpp>
-#include <distribute/saved_model/detail/onnx_math.hpp>
 #include <distribute/saved_model/detail/operation_names.hpp>
 
 #include <unordered_map>

@@ -11,7 +11,6 @@
 #include <distribute/strategy/current_strategy.hpp>
 #include <distribute/tensor/data_type.hpp>
 
-#include <atomic>
 #include <filesystem>
 #include <utility>
 
@@ -22,59 +21,49 @@ namespace distribute::saved_model_internal {
 using io::ProtoWriter;
 using saved_model::InferenceNode;
 
-/// map<string, message> entry.
-DISTRIBUTE_INLINE ProtoWriter map_entry(const std::string& key, std::string_view value) {
-  ProtoWriter entry;
-  entry.bytes(1, key);
-  entry.message(2, value);
-  return entry;
-}
-
 /// TensorInfo.
 DISTRIBUTE_INLINE std::string tensor_info(const InferenceNode& node) {
-  ProtoWriter info;
-  info.bytes(1, node.name + ":0");
-  info.integer(2, int64_t(io::data_type_of(node.dtype)));
-  info.message(3, shape_proto(node.shape));
-  return info.take();
+  return ProtoWriter()
+      .bytes(1, node.name + ":0")
+      .integer(2, int64_t(io::data_type_of(node.dtype)))
+      .message(3, io::shape_proto(node.shape))
+      .take();
 }
 
 DISTRIBUTE_INLINE std::string encode_signature(const saved_model::InferenceGraph& graph,
                                                const saved_model::SaveOptions& options) {
-  ProtoWriter signature;
   const auto info = [&](int place) { return tensor_info(graph.nodes[size_t(place)]); };
-  signature.message(1, map_entry(options.input_name, info(graph.input)));
-  signature.message(2, map_entry(options.output_name, info(graph.output)));
-  signature.bytes(3, "tensorflow/serving/predict");
-  return signature.take();
+  return ProtoWriter()
+      .message(1, io::map_entry_proto(options.input_name, info(graph.input)))
+      .message(2, io::map_entry_proto(options.output_name, info(graph.output)))
+      .bytes(3, "tensorflow/serving/predict")
+      .take();
 }
 
 /// A collection of VariableDefs, so that loaders list the variables.
 DISTRIBUTE_INLINE std::string variable_collection(const std::vector<InferenceNode>& nodes,
                                                   bool only_trainable) {
-  ProtoWriter list, collection;
+  ProtoWriter list;
   for (const InferenceNode& node : nodes) {
     if (only_trainable && !node.variable.trainable()) continue;
-    ProtoWriter variable;
-    variable.bytes(1, node.name + ":0");
-    variable.bytes(2, node.name + "/Assign");
-    variable.bytes(3, node.name + "/Read/ReadVariableOp:0");
-    variable.integer(5, 1);
-    variable.bytes(6, node.name + "/Initializer/zeros:0");
-    variable.integer(7, node.variable.trainable());
-    list.message(1, variable);
+    list.message(1, ProtoWriter()
+                        .bytes(1, node.name + ":0")
+                        .bytes(2, node.name + "/Assign")
+                        .bytes(3, node.name + "/Read/ReadVariableOp:0")
+                        .integer(5, 1)
+                        .bytes(6, node.name + "/Initializer/zeros:0")
+                        .integer(7, node.variable.trainable()));
   }
-  collection.message(2, list);
-  return collection.take();
+  return ProtoWriter().message(2, list).take();
 }
 
 DISTRIBUTE_INLINE std::string encode_saver() {
-  ProtoWriter saver;
-  saver.bytes(1, str_cat(saved_model::kSaverFilename, ":0"));
-  saver.bytes(2, str_cat(saved_model::kSaverControl, ":0"));
-  saver.bytes(3, saved_model::kSaverRestore);
-  saver.integer(7, 2);  // V2: TensorBundle
-  return saver.take();
+  return ProtoWriter()
+      .bytes(1, str_cat(saved_model::kSaverFilename, ":0"))
+      .bytes(2, str_cat(saved_model::kSaverControl, ":0"))
+      .bytes(3, saved_model::kSaverRestore)
+      .integer(7, 2)  // V2: TensorBundle
+      .take();
 }
 
 /// What becomes a SavedModel, computed by every worker before any of them writes.
@@ -186,20 +175,19 @@ namespace distribute::saved_model {
 DISTRIBUTE_INLINE std::string encode_saved_model(const InferenceGraph& graph, const GraphDef& def,
                                                  const SaveOptions& options) {
   using namespace saved_model_internal;
-  ProtoWriter info, meta_graph, model;
-  info.bytes(4, "serve");
-  info.integer(7, 1);  // attributes with their default values are left out
-  meta_graph.message(1, info);
-  meta_graph.message(2, def.bytes);
-  if (!def.saved.empty()) {
-    meta_graph.message(3, encode_saver());
-    meta_graph.message(4, map_entry("trainable_variables", variable_collection(def.saved, true)));
-    meta_graph.message(4, map_entry("variables", variable_collection(def.saved, false)));
-  }
-  meta_graph.message(5, map_entry(options.signature, encode_signature(graph, options)));
-  model.integer(1, 1);  // version of the format
-  model.message(2, meta_graph);
-  return model.take();
+  const auto collection = [&](const char* name, bool only_trainable) {
+    return io::map_entry_proto(name, variable_collection(def.saved, only_trainable));
+  };
+  // Attributes with their default values are left out (7).
+  const auto info = ProtoWriter().bytes(4, "serve").integer(7, 1);
+  ProtoWriter meta_graph;
+  meta_graph.message(1, info).message(2, def.bytes);
+  if (!def.saved.empty())
+    meta_graph.message(3, encode_saver())
+        .message(4, collection("trainable_variables", true))
+        .message(4, collection("variables", false));
+  meta_graph.message(5, io::map_entry_proto(options.signature, encode_signature(graph, options)));
+  return ProtoWriter().integer(1, 1).message(2, meta_graph).take();  // version of the format
 }
 
 DISTRIBUTE_INLINE void check_path(const std::string& path) {

@@ -4,7 +4,6 @@
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>

@@ -37,4 +37,10 @@ LayerMaker global_pool_maker() {
   };
 }
 
+/// The option under which the reader of a graph hands on what Keras says in each call.
+inline constexpr const char* kCausalMask = "use_causal_mask";
+
+/// Attention, recurrent layers, convolutions and pools of steps, embeddings.
+void add_sequence_makers(LayerMakers& makers);
+
 }  // namespace distribute::saving_internal

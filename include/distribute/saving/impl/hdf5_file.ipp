@@ -6,7 +6,6 @@
 
 #include <mutex>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <hdf5.h>

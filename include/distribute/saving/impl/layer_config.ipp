@@ -8,12 +8,10 @@
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/reshaping.hpp>
 #include <distribute/saving/detail/config_writer.hpp>
-#include <distribute/saving/detail/image_layer_config.hpp>
 #include <distribute/saving/detail/layer_config.hpp>
 #include <distribute/saving/detail/model_config.hpp>
 #include <distribute/saving/detail/operation_merge.hpp>
 #include <distribute/saving/detail/preprocessing_layers.hpp>
-#include <distribute/saving/detail/sequence_layer_config.hpp>
 
 #include <cctype>
 #include <nlohmann/json.hpp>

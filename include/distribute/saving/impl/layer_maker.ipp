@@ -11,7 +11,6 @@
 #include <distribute/saving/detail/layer_maker.hpp>
 #include <distribute/saving/detail/operation_merge.hpp>
 #include <distribute/saving/detail/preprocessing_layers.hpp>
-#include <distribute/saving/detail/sequence_makers.hpp>
 
 #include <array>
 #include <string>

@@ -6,7 +6,6 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/saving/detail/layer_maker.hpp>
 #include <distribute/saving/detail/model_maker.hpp>
-#include <distribute/saving/detail/sequence_makers.hpp>
 
 #include <map>
 #include <set>

@@ -1,21 +1,62 @@
 #pragma once
+#include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/saving/detail/tensor_bytes.hpp>
 #include <distribute/saving/keras_model.hpp>
+#include <distribute/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdint>
 #include <cstring>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 namespace distribute::saving_internal {
+
+/// The elements of a tensor, wherever it is.
+DISTRIBUTE_INLINE void append_bytes(std::string& out, const Tensor& value) {
+  const bool gpu = value.device().type == DeviceType::Gpu;
+  const Tensor plain = (gpu ? value.to(Device{}) : value).row_major();
+  out.append(reinterpret_cast<const char*>(plain.array().bytes()),
+             size_t(plain.num_elements() * size_of(plain.dtype())));
+}
+
+/// `bytes` are as many as shape and dtype say.
+DISTRIBUTE_INLINE Tensor tensor_of_bytes(const Shape& shape, DType dtype, std::string_view bytes) {
+  Tensor value = Tensor::empty(shape, dtype, Device{});
+  auto* out = reinterpret_cast<unsigned char*>(value.array().bytes());
+  if (!bytes.empty()) std::memcpy(out, bytes.data(), bytes.size());
+  if (dtype == DType::Bool)  // any other byte would be no value of C++'s bool
+    for (size_t i = 0; i < bytes.size(); ++i) out[i] = out[i] != 0;
+  return value;
+}
+
+/// Nothing where that many bytes are not a tensor of these sizes, however large these are.
+DISTRIBUTE_INLINE std::optional<Shape> shape_of_bytes(const std::vector<uint64_t>& sizes,
+                                                      DType dtype, uint64_t bytes) {
+  constexpr size_t kMostAxes = 32;
+  if (sizes.size() > kMostAxes) return std::nullopt;
+  uint64_t count = 1;
+  std::vector<int64_t> dims;
+  for (const uint64_t size : sizes) {
+    if (size > uint64_t(INT64_MAX) || __builtin_mul_overflow(count, size, &count))
+      return std::nullopt;
+    dims.push_back(int64_t(size));
+  }
+  if (__builtin_mul_overflow(count, uint64_t(size_of(dtype)), &count) || count != bytes)
+    return std::nullopt;
+  return Shape(dims);
+}
 
 static_assert(std::endian::native == std::endian::little, "the files are little-endian");
 

@@ -28,13 +28,6 @@ DISTRIBUTE_INLINE std::string encode_value(const summary::HparamValue& value) {
   return proto.take();
 }
 
-/// HParamsPluginData with one of its members.
-DISTRIBUTE_INLINE std::string plugin_data(uint32_t field, const io::ProtoWriter& member) {
-  io::ProtoWriter data;
-  data.message(field, member);
-  return data.take();
-}
-
 DISTRIBUTE_INLINE bool write_hparams(const char* tag, const std::string& content) {
   const summary::FileWriter* writer = current_writer();
   if (!writer) return false;
@@ -62,22 +55,14 @@ namespace distribute::summary {
 DISTRIBUTE_INLINE std::string encode_session_start(const Hparams& values, const std::string& group,
                                                    double time) {
   io::ProtoWriter start;
-  for (const auto& [name, value] : values) {
-    io::ProtoWriter entry;
-    entry.bytes(1, name);
-    entry.message(2, summary_internal::encode_value(value));
-    start.message(1, entry);
-  }
-  start.bytes(4, group);
-  start.float64(5, time);
-  return summary_internal::plugin_data(3, start);
+  for (const auto& [name, value] : values)
+    start.message(1, io::map_entry_proto(name, summary_internal::encode_value(value)));
+  return io::ProtoWriter().message(3, start.bytes(4, group).float64(5, time)).take();
 }
 
 DISTRIBUTE_INLINE std::string encode_session_end(SessionStatus status, double time) {
-  io::ProtoWriter end;
-  end.integer(1, int64_t(status));
-  end.float64(2, time);
-  return summary_internal::plugin_data(4, end);
+  const auto end = io::ProtoWriter().integer(1, int64_t(status)).float64(2, time);
+  return io::ProtoWriter().message(4, end).take();
 }
 
 DISTRIBUTE_INLINE std::string encode_experiment(const Hparams& examples,
@@ -86,21 +71,15 @@ DISTRIBUTE_INLINE std::string encode_experiment(const Hparams& examples,
   io::ProtoWriter experiment;
   experiment.float64(3, time);
   for (const auto& [name, value] : examples) {
-    io::ProtoWriter info;
-    info.bytes(1, name);
     const size_t kind = value.value().index();  // bool, number, text
-    info.integer(4, kind == 0 ? 2 : kind == 1 ? 3 : 1);
-    experiment.message(4, info);
+    const int64_t type = kind == 0 ? 2 : kind == 1 ? 3 : 1;
+    experiment.message(4, io::ProtoWriter().bytes(1, name).integer(4, type));
   }
   for (const HparamsMetric& metric : metrics) {
-    io::ProtoWriter info, name;
-    name.bytes(1, metric.group);
-    name.bytes(2, metric.tag);
-    info.message(1, name);
-    info.bytes(3, metric.display_name);
-    experiment.message(5, info);
+    const auto name = io::ProtoWriter().bytes(1, metric.group).bytes(2, metric.tag);
+    experiment.message(5, io::ProtoWriter().message(1, name).bytes(3, metric.display_name));
   }
-  return summary_internal::plugin_data(2, experiment);
+  return io::ProtoWriter().message(2, experiment).take();
 }
 
 DISTRIBUTE_INLINE bool hparams(const Hparams& values, const std::string& trial_id) {

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <memory>
-#include <utility>
 #include <vector>
 
 namespace distribute::experimental::dlpack {

@@ -3,7 +3,6 @@
 #include <distribute/train/checkpoint_files.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <thread>

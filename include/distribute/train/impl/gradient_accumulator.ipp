@@ -3,7 +3,6 @@
 #include <distribute/ops/math.hpp>
 #include <distribute/train/gradient_accumulator.hpp>
 
-#include <algorithm>
 #include <span>
 
 namespace distribute::train {

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/detail/printed_number.hpp>
+#include <distribute/base/detail/number_text.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/io/file_system.hpp>

@@ -1,0 +1,98 @@
+#pragma once
+#include <distribute/nn/attention.hpp>
+#include <distribute/nn/convolution.hpp>
+#include <distribute/nn/embedding.hpp>
+#include <distribute/nn/recurrent.hpp>
+#include <distribute/nn/reshaping.hpp>
+#include <distribute/saving/detail/config_writer.hpp>
+#include <distribute/saving/detail/layer_config.hpp>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace distribute::saving_internal {
+
+using Json = nlohmann::ordered_json;
+
+DISTRIBUTE_INLINE Json recurrent_object(const nn::RecurrentLayer& layer) {
+  const auto& [step, common, unit_forget_bias] = layer.options();
+  const std::string kind = layer.class_name();
+  Json config = {{"units", common.units},
+                 {"activation", activation_name(layer, step.activation)},
+                 {"use_bias", common.use_bias},
+                 {"kernel_regularizer", regularizer_object(common.kernel_regularizer)},
+                 {"recurrent_regularizer", regularizer_object(common.recurrent_regularizer)},
+                 {"bias_regularizer", regularizer_object(common.bias_regularizer)},
+                 {"dropout", common.dropout},
+                 {"return_sequences", step.return_sequences},
+                 {"go_backwards", step.go_backwards},
+                 {"zero_output_for_mask", step.zero_output_for_mask}};
+  if (kind == "simple_rnn") return layer_object(layer, "SimpleRNN", config);
+  config["recurrent_activation"] = activation_name(layer, step.recurrent_activation);
+  if (kind == "lstm") config["unit_forget_bias"] = unit_forget_bias;
+  if (kind == "gru") config["reset_after"] = step.cell == nn::RecurrentCell::Gru;
+  return layer_object(layer, kind == "lstm" ? "LSTM" : "GRU", config);
+}
+
+DISTRIBUTE_INLINE bool add_recurrent(const nn::Module& layer, Json& layers) {
+  if (const auto* recurrent = dynamic_cast<const nn::RecurrentLayer*>(&layer)) {
+    layers.push_back(recurrent_object(*recurrent));
+    return true;
+  }
+  const auto* both = dynamic_cast<const nn::Bidirectional*>(&layer);
+  if (!both) return false;
+  const std::array<const char*, 4> modes = {"concat", "sum", "mul", "ave"};
+  layers.push_back(layer_object(layer, "Bidirectional",
+                                {{"merge_mode", modes[size_t(both->merge_mode())]},
+                                 {"layer", recurrent_object(both->forward_layer())}}));
+  return true;
+}
+
+DISTRIBUTE_INLINE Json attention_config(const nn::MultiHeadAttentionOptions& o) {
+  return {{"num_heads", o.num_heads},
+          {"key_dim", o.key_dim},
+          {"value_dim", o.value_dim.value_or(o.key_dim)},
+          {"dropout", o.dropout},
+          {"use_bias", o.use_bias},
+          {"output_shape", o.output_shape ? Json(*o.output_shape) : Json(nullptr)},
+          {"kernel_regularizer", regularizer_object(o.kernel_regularizer)},
+          {"bias_regularizer", regularizer_object(o.bias_regularizer)}};
+}
+
+DISTRIBUTE_INLINE Json conv1d_config(const nn::Module& layer, const nn::Conv1DOptions& o) {
+  const std::array<const char*, 3> paddings = {"valid", "same", "causal"};
+  return {{"filters", o.filters},
+          {"kernel_size", o.kernel_size},
+          {"strides", o.strides},
+          {"padding", paddings[size_t(o.padding)]},
+          {"dilation_rate", o.dilation_rate},
+          {"groups", o.groups},
+          {"activation", activation_name(layer, o.activation)},
+          {"use_bias", o.use_bias},
+          {"kernel_regularizer", regularizer_object(o.kernel_regularizer)},
+          {"bias_regularizer", regularizer_object(o.bias_regularizer)}};
+}
+
+DISTRIBUTE_INLINE bool add_sequence_layer(const nn::Module& layer, Json& layers) {
+  const auto push = [&](const char* name, Json config) {
+    layers.push_back(layer_object(layer, name, std::move(config)));
+    return true;
+  };
+  if (const auto* attention = dynamic_cast<const nn::MultiHeadAttention*>(&layer))
+    return push("MultiHeadAttention", attention_config(attention->options()));
+  if (const auto* convolution = dynamic_cast<const nn::Conv1D*>(&layer))
+    return push("Conv1D", conv1d_config(layer, convolution->options()));
+  if (const auto* masking = dynamic_cast<const nn::Masking*>(&layer))
+    return push("Masking", {{"mask_value", masking->options().mask_value}});
+  if (const auto* repeated = dynamic_cast<const nn::RepeatVector*>(&layer))
+    return push("RepeatVector", {{"n", repeated->n()}});
+  if (const auto* embedding = dynamic_cast<const nn::Embedding*>(&layer)) {
+    const auto& o = embedding->options();
+    return push(
+        "Embedding",
+        {{"input_dim", o.input_dim}, {"output_dim", o.output_dim}, {"mask_zero", o.mask_zero}});
+  }
+  return add_recurrent(layer, layers);
+}
+
+}  // namespace distribute::saving_internal

@@ -1,0 +1,145 @@
+#pragma once
+#include <distribute/nn/attention.hpp>
+#include <distribute/nn/convolution.hpp>
+#include <distribute/nn/embedding.hpp>
+#include <distribute/nn/pooling.hpp>
+#include <distribute/nn/recurrent.hpp>
+#include <distribute/nn/reshaping.hpp>
+#include <distribute/saving/detail/layer_maker.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace distribute::saving_internal {
+
+DISTRIBUTE_INLINE MadeLayer make_conv1d(ConfigReader& r) {
+  nn::Conv1DOptions o;
+  o.filters = r.get<int64_t>("filters", 0);
+  o.kernel_size = r.single("kernel_size", 1);
+  o.strides = r.single("strides", 1);
+  o.dilation_rate = r.single("dilation_rate", 1);
+  o.groups = r.get<int64_t>("groups", 1);
+  o.activation = r.activation();
+  o.use_bias = r.get("use_bias", true);
+  o.kernel_regularizer = r.regularizer("kernel_regularizer");
+  o.bias_regularizer = r.regularizer("bias_regularizer");
+  const std::string padding = r.get<std::string>("padding", "valid");
+  if (padding == "causal")
+    o.padding = nn::Padding1D::Causal;
+  else
+    o.padding = r.padding() == Padding::Same ? nn::Padding1D::Same : nn::Padding1D::Valid;
+  return made<nn::Conv1D>(o);
+}
+
+template <typename Layer>
+LayerMaker sequence_pool_maker() {
+  return [](ConfigReader& r) {
+    nn::Pool1DLayerOptions o;
+    o.pool_size = r.single("pool_size", 2);
+    o.strides = r.single("strides", o.pool_size);
+    o.padding = r.padding();
+    return made<Layer>(o);
+  };
+}
+
+/// What recurrent layers share.
+template <typename Options>
+Options recurrent_options(ConfigReader& r) {
+  Options o;
+  o.units = r.get<int64_t>("units", 0);
+  o.activation = r.activation();
+  o.use_bias = r.get("use_bias", true);
+  o.kernel_regularizer = r.regularizer("kernel_regularizer");
+  o.recurrent_regularizer = r.regularizer("recurrent_regularizer");
+  o.bias_regularizer = r.regularizer("bias_regularizer");
+  o.dropout = r.get("dropout", 0.0);
+  if (r.get("recurrent_dropout", 0.0) != 0) r.refuse("option 'recurrent_dropout'");
+  o.return_sequences = r.get("return_sequences", false);
+  o.go_backwards = r.get("go_backwards", false);
+  o.zero_output_for_mask = r.get("zero_output_for_mask", false);
+  if constexpr (requires { o.recurrent_activation; })
+    o.recurrent_activation = r.activation("recurrent_activation");
+  if constexpr (requires { o.unit_forget_bias; })
+    o.unit_forget_bias = r.get("unit_forget_bias", true);
+  if constexpr (requires { o.reset_after; }) o.reset_after = r.get("reset_after", true);
+  return o;
+}
+
+/// The options that must be equal in a layer and its twin for the other direction.
+DISTRIBUTE_INLINE ConfigReader::Json without_direction(const ConfigReader::Json& layer) {
+  ConfigReader::Json alike = {{"class_name", layer.at("class_name")}};
+  for (const auto& [key, value] : layer.at("config").items())
+    if (key != "name" && key != "go_backwards" && key != "dtype" && !key.ends_with("_initializer"))
+      alike[key] = value;
+  return alike;
+}
+
+DISTRIBUTE_INLINE MadeLayer make_bidirectional(ConfigReader& r) {
+  const std::map<std::string, nn::MergeMode> modes = {{"concat", nn::MergeMode::Concat},
+                                                      {"sum", nn::MergeMode::Sum},
+                                                      {"mul", nn::MergeMode::Mul},
+                                                      {"ave", nn::MergeMode::Ave}};
+  const auto mode = modes.find(r.get<std::string>("merge_mode", "none"));
+  if (mode == modes.end()) r.refuse("this merge_mode");
+  const auto* inner = r.find("layer");
+  if (!inner) r.refuse("a wrapper without a layer");
+  const auto* backward = r.find("backward_layer");
+  if (backward && without_direction(*backward) != without_direction(*inner))
+    r.refuse("a backward layer with options of its own");
+  const MadeLayer layer = make_layer(*inner);
+  const auto* recurrent = dynamic_cast<const nn::RecurrentLayer*>(layer.get());
+  if (!recurrent) r.refuse("an inner layer that is not recurrent");
+  return made<nn::Bidirectional>(*recurrent, nn::BidirectionalOptions{.merge_mode = mode->second});
+}
+
+DISTRIBUTE_INLINE void add_recurrent_makers(LayerMakers& makers) {
+  makers["SimpleRNN"] = [](auto& r) {
+    return made<nn::SimpleRNN>(recurrent_options<nn::SimpleRNNOptions>(r));
+  };
+  makers["LSTM"] = [](auto& r) { return made<nn::LSTM>(recurrent_options<nn::LSTMOptions>(r)); };
+  makers["GRU"] = [](auto& r) { return made<nn::GRU>(recurrent_options<nn::GRUOptions>(r)); };
+  makers["Bidirectional"] = make_bidirectional;
+}
+
+DISTRIBUTE_INLINE MadeLayer make_attention(ConfigReader& r) {
+  nn::MultiHeadAttentionOptions o;
+  o.num_heads = r.get<int64_t>("num_heads", 0);
+  o.key_dim = r.get<int64_t>("key_dim", 0);
+  o.value_dim = r.get<int64_t>("value_dim", o.key_dim);
+  o.dropout = r.get("dropout", 0.0);
+  o.use_bias = r.get("use_bias", true);
+  if (r.find("output_shape")) o.output_shape = r.single("output_shape", 0);
+  if (r.single("attention_axes", 1) != 1) r.refuse("attention over an axis that is not 1");
+  o.use_causal_mask = r.get(kCausalMask, false);
+  o.kernel_regularizer = r.regularizer("kernel_regularizer");
+  o.bias_regularizer = r.regularizer("bias_regularizer");
+  return made<nn::MultiHeadAttention>(o);
+}
+
+DISTRIBUTE_INLINE void add_step_makers(LayerMakers& makers) {
+  makers["Conv1D"] = make_conv1d;
+  makers["MaxPooling1D"] = sequence_pool_maker<nn::MaxPooling1D>();
+  makers["AveragePooling1D"] = sequence_pool_maker<nn::AveragePooling1D>();
+  makers["GlobalAveragePooling1D"] = global_pool_maker<nn::GlobalAveragePooling1D>();
+  makers["GlobalMaxPooling1D"] = global_pool_maker<nn::GlobalMaxPooling1D>();
+  makers["RepeatVector"] = [](auto& r) {
+    return made<nn::RepeatVector>(r.template get<int64_t>("n", 1));
+  };
+  makers["Masking"] = [](auto& r) {
+    return made<nn::Masking>(nn::MaskingOptions{.mask_value = r.get("mask_value", 0.0)});
+  };
+}
+
+DISTRIBUTE_INLINE void add_sequence_makers(LayerMakers& makers) {
+  add_recurrent_makers(makers);
+  add_step_makers(makers);
+  makers["MultiHeadAttention"] = make_attention;
+  makers["Embedding"] = [](auto& r) {
+    nn::EmbeddingOptions o;
+    o.input_dim = r.template get<int64_t>("input_dim", 0);
+    o.output_dim = r.template get<int64_t>("output_dim", 0);
+    o.mask_zero = r.get("mask_zero", false);
+    return made<nn::Embedding>(o);
+  };
+}
+
+}  // namespace distribute::saving_internal
