@@ -363,6 +363,7 @@
 #include <distribute/strategy/impl/summed_updates.ipp>
 #include <distribute/strategy/impl/tensor_collectives.ipp>
 #include <distribute/strategy/impl/tensor_places.ipp>
+#include <distribute/strategy/impl/uneven_workers.ipp>
 #include <distribute/strategy/impl/worker_bodies.ipp>
 #include <distribute/strategy/impl/worker_reducer.ipp>
 #include <distribute/strategy/impl/worker_replica_context.ipp>
