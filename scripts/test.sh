@@ -31,8 +31,13 @@ format() {
   git ls-files -z '*.hpp' '*.ipp' '*.cpp' | xargs -0 -r clang-format --dry-run -Werror
 }
 build() { cmake --preset ci && cmake --build --preset ci -- -k 0; }
+# LLVM's OpenMP reads the file that an earlier process of the same number has left, and ends by SIGBUS
+# when it is empty, as `ulimit -f 0` leaves it.
+drop_empty_files() {
+  find /dev/shm -maxdepth 1 -user "$(id -un)" -name '__KMP_REGISTERED_LIB_*' -size 0 -delete
+}
 # Two more than there are cores: some tests wait for what does not come.
-tests() { ctest --preset ci -j $((jobs + 2)); }
+tests() { drop_empty_files; ctest --preset ci -j $((jobs + 2)); }
 headers() { python3 tools/check_headers.py build/ci; }
 all_headers() { python3 tools/check_headers.py build/ci --all; }
 sizes() { python3 tools/check_sizes.py build/ci; }
@@ -135,12 +140,7 @@ api() { python3 scripts/api_reference.py; }
 # The Debian package of the build, installed into an empty root and used.
 package() { scripts/check_package.sh build/ci; }
 asan_build() { cmake --preset asan && cmake --build --preset asan -- -k 0; }
-# LLVM's OpenMP reads the file that an earlier process of the same number has left, and ends by SIGBUS
-# when it is empty, as `ulimit -f 0` leaves it.
-asan_tests() {
-  find /dev/shm -maxdepth 1 -user "$(id -un)" -name '__KMP_REGISTERED_LIB_*' -size 0 -delete
-  ctest --preset asan -j "$jobs"
-}
+asan_tests() { drop_empty_files; ctest --preset asan -j "$jobs"; }
 
 run_stage() {
   local stage=$1 log=$logs/$1.log begin=$SECONDS status=0 counts
