@@ -23,17 +23,17 @@ bool is_coordinated(const TrainerOptions& o, const dist::ParameterServerJob& job
 
 }  // namespace
 
-std::unique_ptr<Way> choose_way(Training& t) {
-  const TrainerOptions& o = t.options;
-  if (o.api == "horovod" && o.elastic) return std::make_unique<ElasticHorovod>(t);
-  if (o.api == "horovod") return std::make_unique<Horovod>(t);
-  if (const auto job = dist::ParameterServerJob::of(t.strategy)) {
-    if (is_coordinated(o, *job)) return std::make_unique<Coordinated>(t, *job);
-    return std::make_unique<BetweenGraph>(t, *job);
+std::unique_ptr<Way> choose_way(Training& training) {
+  const TrainerOptions& o = training.options;
+  if (o.api == "horovod" && o.elastic) return std::make_unique<ElasticHorovod>(training);
+  if (o.api == "horovod") return std::make_unique<Horovod>(training);
+  if (const auto job = dist::ParameterServerJob::of(training.strategy)) {
+    if (is_coordinated(o, *job)) return std::make_unique<Coordinated>(training, *job);
+    return std::make_unique<BetweenGraph>(training, *job);
   }
-  if (o.elastic) return std::make_unique<ElasticWorkers>(t);
-  if (t.strategy.cluster_resolver()) return std::make_unique<MultiWorker>(t);
-  return std::make_unique<OneProcess>(t);
+  if (o.elastic) return std::make_unique<ElasticWorkers>(training);
+  if (training.strategy.cluster_resolver()) return std::make_unique<MultiWorker>(training);
+  return std::make_unique<OneProcess>(training);
 }
 
 }  // namespace examples

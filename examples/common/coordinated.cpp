@@ -14,7 +14,7 @@ Coordinated::Coordinated(Training& training, dist::ParameterServerJob job)
       remote_step_("train_step", [this](dist::data::Iterator& images) {
         const ReplicaStep step = step_->on_replica(images.next());
         const auto sums = step.sums.data<float>();
-        return std::vector<double>{sums[0], sums[1], double(step.number), double(job_.task_id())};
+        return MadeStep{sums[0], sums[1], step.number, job_.task_id()};
       }) {}
 
 dist::InputContext Coordinated::place() const {
@@ -28,32 +28,33 @@ void Coordinated::begin() {
 }
 
 std::optional<int> Coordinated::run(dist::train::RunReport& report) {
-  if (!is_chief()) return dist::Server(t.strategy).join();
+  if (!is_chief()) return dist::Server(training_.strategy).join();
   return Way::run(report);
 }
 
 /// Some steps are always waiting, so that no worker does.
 void Coordinated::make_steps(int64_t first, dist::train::Progress& progress) {
-  dist::ClusterCoordinator coordinator(t.strategy);
+  dist::ClusterCoordinator coordinator(training_.strategy);
   const auto images = coordinator.create_per_worker_dataset(remote_data_);
-  std::deque<dist::RemoteValue<std::vector<double>>> under_way;
+  std::deque<dist::RemoteValue<MadeStep>> under_way;
   int64_t scheduled = first;
-  for (int64_t done = first; done < t.total_steps; ++done) {
+  for (int64_t done = first; done < training_.total_steps; ++done) {
     before_step();
-    for (; scheduled < t.total_steps && int(under_way.size()) < 4 * coordinator.num_workers();
+    for (;
+         scheduled < training_.total_steps && int(under_way.size()) < 4 * coordinator.num_workers();
          ++scheduled)
       under_way.push_back(coordinator.schedule(remote_step_, images));
-    const std::vector<double> made = under_way.front().fetch();
+    const auto [loss, second, number, worker] = under_way.front().fetch();
     under_way.pop_front();
-    progress.step_done(done + 1, {{"loss", made[0]}});
-    step_done({made[0], made[1], int64_t(made[2])}, dist::str_cat("worker ", int(made[3])));
+    progress.step_done(done + 1, {{"loss", loss}});
+    step_done({loss, second, number}, dist::str_cat("worker ", worker));
   }
   coordinator.join();
 }
 
 TestSums Coordinated::test(const TestBatch& of_batch) {
   TestSums sums;
-  for (const Batch& batch : t.task.test) sums.add(of_batch(batch));
+  for (const Batch& batch : training_.task.test) sums.add(of_batch(batch));
   return sums;
 }
 

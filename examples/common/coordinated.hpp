@@ -6,7 +6,8 @@
 #include <distribute/coordinator/remote_dataset.hpp>
 #include <distribute/coordinator/remote_function.hpp>
 
-#include <vector>
+#include <cstdint>
+#include <tuple>
 
 namespace examples {
 
@@ -22,7 +23,9 @@ class Coordinated : public ParameterServers {
   TestSums test(const TestBatch& of_batch) override;
 
  private:
-  using RemoteStep = distribute::RemoteFunction<std::vector<double>(distribute::data::Iterator&)>;
+  /// Loss, second sum, number of the step, and which worker made it.
+  using MadeStep = std::tuple<double, double, int64_t, int>;
+  using RemoteStep = distribute::RemoteFunction<MadeStep(distribute::data::Iterator&)>;
 
   distribute::InputContext place() const override;
   void make_steps(int64_t first, distribute::train::Progress& progress) override;

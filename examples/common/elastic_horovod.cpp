@@ -31,11 +31,11 @@ dist::Tensor numbers_in(const std::string& bytes) {
 /// Model, optimizer and place in the data, of ranks that were started alike.
 class TrainingState : public hvd::elastic::TensorFlowKerasState {
  public:
-  TrainingState(Training& t, dist::train::ElasticIterator& batches)
-      : TensorFlowKerasState(t.model, *t.optimizer),
+  TrainingState(Training& training, dist::train::ElasticIterator& batches)
+      : TensorFlowKerasState(training.model, *training.optimizer),
         batches_(batches),
-        flags_(dist::str_cat(dist::options_text(agreed_options(t.options)), "training ",
-                             t.task.examples, "=", t.task.training_examples, "\n")),
+        flags_(dist::str_cat(dist::options_text(agreed_options(training.options)), "training ",
+                             training.task.examples, "=", training.task.training_examples, "\n")),
         place_(batches.state()) {}
 
   void save() override {
@@ -69,11 +69,13 @@ dist::PerReplica<Batch> share_of(const dist::PerReplica<Batch>& batch) {
 }  // namespace
 
 void ElasticHorovod::begin() {
-  batches_.emplace(t.strategy, t.task.training);
+  batches_.emplace(training_.strategy, training_.task.training);
   open_checkpoints(dist::train::state_of(*batches_));
 }
 
-dist::PerReplica<Batch> ElasticHorovod::next_batch() { return share_of(t.next_of(*batches_)); }
+dist::PerReplica<Batch> ElasticHorovod::next_batch() {
+  return share_of(training_.next_of(*batches_));
+}
 
 void ElasticHorovod::after_step(int64_t number) {
   if (number % kStepsPerCommit == 0) state_->commit();
@@ -88,22 +90,22 @@ void ElasticHorovod::save(int64_t step) {
 void ElasticHorovod::train_as_ranks(dist::train::RunReport& report) {
   was_chief_ = is_chief();
   std::printf("rank %d of %d  from step %lld\n", hvd::rank(), hvd::size(),
-              (long long)t.optimizer->iterations());
+              (long long)training_.optimizer->iterations());
   std::fflush(stdout);
   if (is_chief()) saving_->open(/*any_network=*/true);
-  if (is_chief()) t.outputs.open(/*goes_on=*/t.optimizer->iterations() > 0);
+  if (is_chief()) training_.outputs.open(/*goes_on=*/training_.optimizer->iterations() > 0);
   Way::run(report);
 }
 
 std::optional<int> ElasticHorovod::run(dist::train::RunReport& report) {
-  TrainingState state(t, *batches_);
+  TrainingState state(training_, *batches_);
   state_ = &state;
   auto train = hvd::elastic::run([&](TrainingState&) { train_as_ranks(report); });
   const auto end = train(state);
   state_ = nullptr;
   // There may be no rank left that could save.
   if (auto* manager = saving_->manager(); end == dist::ElasticEnd::Left && manager && was_chief_)
-    manager->save(t.optimizer->iterations());
+    manager->save(training_.optimizer->iterations());
   if (end == dist::ElasticEnd::Left) return dist::kExitPreempted;
   if (end == dist::ElasticEnd::TooLate || !report.test_loss) return too_late();
   return std::nullopt;
@@ -112,7 +114,7 @@ std::optional<int> ElasticHorovod::run(dist::train::RunReport& report) {
 /// There may be more ranks than files, so each takes rows of every batch.
 TestSums ElasticHorovod::test(const TestBatch& of_batch) {
   TestSums mine;
-  for (const auto& batch : t.strategy.experimental_distribute_dataset(t.task.test))
+  for (const auto& batch : training_.strategy.experimental_distribute_dataset(training_.task.test))
     mine.add(of_batch(share_of(batch)[0]));
   return sum_of_ranks(mine);
 }

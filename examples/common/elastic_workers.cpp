@@ -15,13 +15,13 @@ int too_late() {
 
 /// Other workers get the state from those that have it.
 void ElasticWorkers::begin() {
-  check_same_data(t);
-  batches_.emplace(t.strategy, t.task.training);
-  saving_.emplace(t, dist::train::state_of(*batches_));
+  check_same_data(training_);
+  batches_.emplace(training_.strategy, training_.task.training);
+  saving_.emplace(training_, dist::train::state_of(*batches_));
   saving_->start();
   if (auto* manager = saving_->manager()) manager->restore_or_initialize();
   if (is_chief()) saving_->tell_restored();
-  if (is_chief()) t.outputs.open();
+  if (is_chief()) training_.outputs.open();
 }
 
 /// Every member says it, since any of them may be lost.
@@ -32,7 +32,7 @@ void ElasticWorkers::members_changed(const dist::train::ElasticMembers& members)
               (long long)members.step, members.names.size(), names.c_str(),
               members.lost.empty() ? "" : (" (" + members.lost + ")").c_str());
   std::fflush(stdout);
-  if (is_chief()) t.outputs.open(members.generation > 1);
+  if (is_chief()) training_.outputs.open(members.generation > 1);
 }
 
 void ElasticWorkers::after_step(int64_t) { loop_->commit(); }
@@ -41,7 +41,7 @@ std::optional<int> ElasticWorkers::run(dist::train::RunReport& report) {
   dist::train::CheckpointParts parts;
   for (const char* name : {"model", "optimizer", "iterator", "save_counter"})
     parts.emplace_back(name, *saving_->checkpoint().part(name));
-  loop_.emplace(t.strategy, std::move(parts), t.optimizer->iterations_variable(),
+  loop_.emplace(training_.strategy, std::move(parts), training_.optimizer->iterations_variable(),
                 dist::train::ElasticLoopOptions{
                     .on_change = [this](const auto& members) { members_changed(members); },
                     .on_last_leave =

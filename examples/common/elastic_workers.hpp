@@ -3,7 +3,6 @@
 
 #include "way.hpp"
 
-#include <distribute/train/elastic_iterator.hpp>
 #include <distribute/train/elastic_loop.hpp>
 
 #include <optional>
@@ -18,7 +17,7 @@ class ElasticWorkers : public Way {
   using Way::Way;
 
   void begin() override;
-  distribute::PerReplica<Batch> next_batch() override { return t.next_of(*batches_); }
+  distribute::PerReplica<Batch> next_batch() override { return training_.next_of(*batches_); }
   void after_step(int64_t number) override;
   /// Trains and tests, again when workers are lost meanwhile.
   std::optional<int> run(distribute::train::RunReport& report) override;

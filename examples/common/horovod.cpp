@@ -46,37 +46,39 @@ std::string Horovod::why_not_recorded() const {
 }
 
 void Horovod::open_checkpoints(dist::train::TensorState position) {
-  if (!t.options.restore_position)
+  if (!training_.options.restore_position)
     throw dist::InvalidArgumentError(
         "--norestore_position: ranks of Horovod agree on a position; leave it out");
-  saving_.emplace(t, std::move(position));
+  saving_.emplace(training_, std::move(position));
   if (is_chief()) saving_->start();
   if (auto* manager = saving_->manager()) {
     manager->restore_or_initialize();
     saving_->tell_restored();
   }
   // The loss is a part of the mean over the global batch, so gradients are to be summed.
-  optimizer_.emplace(*t.optimizer, hvd::DistributedOptimizerOptions{.op = hvd::Sum});
+  optimizer_.emplace(*training_.optimizer, hvd::DistributedOptimizerOptions{.op = hvd::Sum});
 }
 
 void Horovod::begin() {
-  check_same_data(t, "rank",
-                  hvd::allgather(dist::Tensor(t.task.training_examples), {.name = "examples"}));
+  check_same_data(
+      training_, "rank",
+      hvd::allgather(dist::Tensor(training_.task.training_examples), {.name = "examples"}));
   iterator_.emplace(
-      t.strategy.experimental_distribute_dataset(share_of(t.task.training)).iterator());
+      training_.strategy.experimental_distribute_dataset(share_of(training_.task.training))
+          .iterator());
   const dist::train::TensorState places{
       [this] { return places_; }, [this](const dist::Tensor& saved) { places_ = saved; }, false};
   open_checkpoints(places);
   start_alike();
-  if (is_chief()) t.outputs.open();
+  if (is_chief()) training_.outputs.open();
 }
 
 /// Rank 0's weights, step count and slots for all; where the rank was in the data, if rank 0 has
 /// restored that.
 void Horovod::start_alike() {
-  t.optimizer->build(t.model.trainable_variables());
-  hvd::broadcast_variables(hvd::variables_of(t.model), 0);
-  hvd::broadcast_variables(hvd::variables_of(*t.optimizer), 0);
+  training_.optimizer->build(training_.model.trainable_variables());
+  hvd::broadcast_variables(hvd::variables_of(training_.model), 0);
+  hvd::broadcast_variables(hvd::variables_of(*training_.optimizer), 0);
   const auto of_rank_0 = [](int64_t number) {
     return hvd::broadcast(dist::Tensor(number), 0).item<int64_t>();
   };
@@ -95,7 +97,7 @@ void Horovod::start_alike() {
 }
 
 int64_t Horovod::minimize(const dist::Tensor& loss, dist::GradientTape& tape) {
-  return optimizer_->minimize(loss, t.model.trainable_variables(), tape);
+  return optimizer_->minimize(loss, training_.model.trainable_variables(), tape);
 }
 
 std::vector<dist::Tensor> Horovod::sum(const std::vector<dist::Tensor>& tensors) {
@@ -119,7 +121,7 @@ dist::Tensor Horovod::sum_of_tasks(const dist::Tensor& sums) {
 
 /// Every rank tells its place in the data, which rank 0 saves.
 void Horovod::save(int64_t step) {
-  if (t.options.checkpoint_dir.empty()) return;
+  if (training_.options.checkpoint_dir.empty()) return;
   const dist::Tensor mine = iterator_->state();
   places_ = hvd::allgather(mine.view({1, mine.num_elements()}), {.name = "places"});
   saving_->save(step);
@@ -138,7 +140,7 @@ TestSums Horovod::sum_of_ranks(const TestSums& mine) {
 
 TestSums Horovod::test(const TestBatch& of_batch) {
   TestSums mine;
-  for (const Batch& batch : share_of(t.task.test)) mine.add(of_batch(batch));
+  for (const Batch& batch : share_of(training_.task.test)) mine.add(of_batch(batch));
   return sum_of_ranks(mine);
 }
 

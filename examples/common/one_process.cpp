@@ -18,41 +18,42 @@ std::unique_ptr<dist::train::PreemptionNotice> preemption_notice(const TrainerOp
 }
 
 void OneProcess::begin() {
-  iterator_.emplace(t.strategy.experimental_distribute_dataset(t.task.training).iterator());
-  saving_.emplace(t, position_in_data(t.options, *iterator_));
+  iterator_.emplace(
+      training_.strategy.experimental_distribute_dataset(training_.task.training).iterator());
+  saving_.emplace(training_, position_in_data(training_.options, *iterator_));
   saving_->start();
   if (auto* manager = saving_->manager()) {
     dist::TerminationConfig config;
-    if ((notice_ = preemption_notice(t.options))) {
+    if ((notice_ = preemption_notice(training_.options))) {
       signal_ = std::make_unique<dist::TerminationSignal>(std::vector{SIGTERM});
       config.termination_watcher_fn = [this] { return signal_->has_come() || notice_->has_come(); };
     }
     // It restores the newest checkpoint.
-    preemption_.emplace(t.strategy.cluster_resolver(), *manager, std::move(config));
+    preemption_.emplace(training_.strategy.cluster_resolver(), *manager, std::move(config));
   }
   if (is_chief()) saving_->tell_restored();
-  if (is_chief()) t.outputs.open();
+  if (is_chief()) training_.outputs.open();
 }
 
-void check_same_data(const Training& t, const std::string& who, const dist::Tensor& all) {
+void check_same_data(const Training& training, const std::string& who, const dist::Tensor& all) {
   const auto counts = all.data<int64_t>();
   for (size_t r = 1; r < counts.size(); ++r)
     if (counts[r] != counts[0])
       throw dist::InvalidArgumentError(dist::str_cat(
-          "--data_dir: ", who, " ", r, " has ", counts[r], " training ", t.task.examples, ", ", who,
-          " 0 has ", counts[0], "; all workers need the same data"));
+          "--data_dir: ", who, " ", r, " has ", counts[r], " training ", training.task.examples,
+          ", ", who, " 0 has ", counts[0], "; all workers need the same data"));
 }
 
-void check_same_data(Training& t) {
-  if (t.strategy.extended().input_context().num_input_pipelines() == 1) return;
-  const auto mine = t.strategy.run([count = t.task.training_examples] {
+void check_same_data(Training& training) {
+  if (training.strategy.extended().input_context().num_input_pipelines() == 1) return;
+  const auto mine = training.strategy.run([count = training.task.training_examples] {
     return dist::Tensor(dist::Shape{1}, std::vector<int64_t>{count});
   });
-  check_same_data(t, "replica", t.strategy.gather(mine, 0));
+  check_same_data(training, "replica", training.strategy.gather(mine, 0));
 }
 
 void MultiWorker::begin() {
-  check_same_data(t);
+  check_same_data(training_);
   OneProcess::begin();
 }
 

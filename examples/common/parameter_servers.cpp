@@ -19,12 +19,12 @@ std::string ParameterServers::name_of_own_steps() const {
 
 dist::data::Dataset ParameterServers::share_of(const dist::InputContext& place) const {
   return dist::data::Dataset(
-      dist::data::auto_shard(t.task.training.node(), place.num_input_pipelines(),
+      dist::data::auto_shard(training_.task.training.node(), place.num_input_pipelines(),
                              place.input_pipeline_id(), dist::data::AutoShardPolicy::Auto));
 }
 
 void ParameterServers::agree_on_options() const {
-  const std::string mine = dist::options_text(agreed_options(t.options));
+  const std::string mine = dist::options_text(agreed_options(training_.options));
   if (is_chief()) return job_.set_initialized(mine);
   dist::check_same_options("tasks", {name_of_own_steps(), mine},
                            {"the chief", job_.wait_until_initialized()});
@@ -32,24 +32,25 @@ void ParameterServers::agree_on_options() const {
 
 /// Weights and slots exist on the servers before the first step, so that workers find them.
 void ParameterServers::open() {
-  iterator_.emplace(t.strategy.experimental_distribute_dataset(share_of(place())).iterator());
-  saving_.emplace(t, position_in_data(t.options, *iterator_));
-  t.optimizer->build(t.model.trainable_variables());
+  iterator_.emplace(
+      training_.strategy.experimental_distribute_dataset(share_of(place())).iterator());
+  saving_.emplace(training_, position_in_data(training_.options, *iterator_));
+  training_.optimizer->build(training_.model.trainable_variables());
   if (is_chief()) restore();
   agree_on_options();
-  if (is_chief()) t.outputs.open();
+  if (is_chief()) training_.outputs.open();
 }
 
 void ParameterServers::restore() {
   saving_->start(/*any_network=*/true);  // reading its weights would change those on the servers
   auto* manager = saving_->manager();
   if (!manager) return;
-  notice_ = preemption_notice(t.options);
+  notice_ = preemption_notice(training_.options);
   leave_.emplace(*manager, notice_ ? std::function<bool()>([this] { return notice_->has_come(); })
                                    : std::function<bool()>());
   if (job_.servers_have_kept_variables()) {  // training goes on where they are
     std::printf("goes on with the servers' variables at step %lld\n",
-                (long long)t.optimizer->iterations());
+                (long long)training_.optimizer->iterations());
     return;
   }
   manager->restore_or_initialize();
@@ -57,7 +58,7 @@ void ParameterServers::restore() {
 }
 
 void ParameterServers::before_step() {
-  if (leave_ && leave_->is_told()) leave_->leave_if_told(t.optimizer->iterations());
+  if (leave_ && leave_->is_told()) leave_->leave_if_told(training_.optimizer->iterations());
 }
 
 /// A chief that has come back to servers that have kept the variables has restored no counter.
@@ -71,9 +72,9 @@ int64_t ParameterServers::saved_before(int64_t first) const {
 /// All workers' share, from the number of steps that the job has made.
 void ParameterServers::describe_job(dist::train::RunReport& report, int64_t first, double seconds) {
   report.workers = place().num_input_pipelines();
-  report.replicas = report.workers * t.strategy.num_replicas_in_sync();
-  report.global_batch = t.options.batch_size * std::max(t.options.sync_replicas, 1);
-  const auto steps = double(t.optimizer->iterations() - first);
+  report.replicas = report.workers * training_.strategy.num_replicas_in_sync();
+  report.global_batch = training_.options.batch_size * std::max(training_.options.sync_replicas, 1);
+  const auto steps = double(training_.optimizer->iterations() - first);
   report.images_per_second = seconds > 0 ? steps * double(report.global_batch) / seconds : 0;
 }
 

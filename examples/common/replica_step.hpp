@@ -40,7 +40,7 @@ class StepRunner {
   distribute::Tensor with_right(const Loss& loss) const;
   ReplicaStep in_parts(const Batch& batch);
 
-  Training& t;
+  Training& training_;
   Way& way_;
   const bool counts_right_;
   /// The step as a CUDA graph, where --cuda_graph wants that.

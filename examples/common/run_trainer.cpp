@@ -6,7 +6,7 @@
 #include "managed_job.hpp"
 #include "test_run.hpp"
 
-#include <distribute/base/memory_limit.hpp>
+#include <distribute/base/limits.hpp>
 
 // Object stores, platforms, metrics and SavedModels become part of the trainers.
 #include <distribute/metrics.hpp>
@@ -42,15 +42,17 @@ void check_outputs(const TrainerOptions& o) {
 }
 
 /// --export_dir and --export_onnx; gives the sample, on the chief.
-std::string use_model(Training& t, bool is_chief) {
-  const auto& o = t.options;
-  const dist::data::TensorSpec& input = t.task.input;
+std::string use_model(Training& training, bool is_chief) {
+  const auto& o = training.options;
+  const dist::data::TensorSpec& input = training.task.input;
   std::string sample;
-  t.with_averages([&] {
-    if (!o.export_dir.empty()) dist::saved_model::save(t.model, o.export_dir, {.input = input});
+  training.with_averages([&] {
+    if (!o.export_dir.empty())
+      dist::saved_model::save(training.model, o.export_dir, {.input = input});
     if (!o.export_onnx.empty())
-      dist::saved_model::export_onnx(t.model, o.export_onnx, {.input = input});
-    if (is_chief && t.task.sample) sample = "\n" + t.task.sample(t.model) + "\n";
+      dist::saved_model::export_onnx(training.model, o.export_onnx, {.input = input});
+    if (is_chief && training.task.sample)
+      sample = "\n" + training.task.sample(training.model) + "\n";
   });
   return sample;
 }

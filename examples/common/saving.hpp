@@ -36,7 +36,7 @@ class Saving {
  private:
   void check_same_network(const std::string& saved) const;
 
-  Training& t;
+  Training& training_;
   distribute::train::Checkpoint checkpoint_;
   std::optional<distribute::train::CheckpointManager> manager_;
 };

@@ -13,9 +13,9 @@ namespace examples {
 
 using dist::train::RunReport;
 
-TestBatch test_batch_of(Training& t) {
-  return [&t](const data::Batch& batch) {
-    const dist::Tensor logits = t.model(batch.x);
+TestBatch test_batch_of(Training& training) {
+  return [&training](const data::Batch& batch) {
+    const dist::Tensor logits = training.model(batch.x);
     const dist::Tensor losses =
         dist::nn::sparse_categorical_crossentropy(batch.y, logits, {.from_logits = true});
     const auto count = [&](const dist::Tensor& right) {
@@ -23,23 +23,24 @@ TestBatch test_batch_of(Training& t) {
     };
     return dist::stack(
         {dist::reduce_sum(losses), count(dist::equal(dist::argmax(logits, -1), batch.y)),
-         t.task.top_5 ? count(dist::nn::in_top_k(batch.y, logits, 5)) : dist::Tensor(0.0f),
+         training.task.top_5 ? count(dist::nn::in_top_k(batch.y, logits, 5)) : dist::Tensor(0.0f),
          dist::Tensor(float(losses.num_elements()))},
         0);
   };
 }
 
-void test_and_report(Training& t, Way& way, RunReport& report) {
+void test_and_report(Training& training, Way& way, RunReport& report) {
   TestSums sums;
-  t.with_averages([&] { sums = way.test(test_batch_of(t)); });
+  training.with_averages([&] { sums = way.test(test_batch_of(training)); });
   const auto [loss, right, among_five, labels] = sums.values;
   report.test_loss = loss / labels;
   report.test_accuracy = right / labels;
-  if (t.task.labels > 1) report.test_perplexity = std::exp(loss / labels);
-  dist::train::check_finite_loss("test loss", *report.test_loss, report.steps, t.model.variables());
-  if (t.task.top_5) report.test_top_5_accuracy = among_five / labels;
-  t.outputs.scalar("test_loss", *report.test_loss, report.steps);
-  t.outputs.scalar("test_accuracy", *report.test_accuracy, report.steps);
+  if (training.task.labels > 1) report.test_perplexity = std::exp(loss / labels);
+  dist::train::check_finite_loss("test loss", *report.test_loss, report.steps,
+                                 training.model.variables());
+  if (training.task.top_5) report.test_top_5_accuracy = among_five / labels;
+  training.outputs.scalar("test_loss", *report.test_loss, report.steps);
+  training.outputs.scalar("test_accuracy", *report.test_accuracy, report.steps);
 }
 
 void print_test(const RunReport& report, const std::string& input_told, bool metric_lines) {
@@ -57,12 +58,13 @@ void print_test(const RunReport& report, const std::string& input_told, bool met
 
 namespace {
 
-void follow(const std::string& directory, Training& t) {
-  OneProcess way(t);
-  t.build_model();
-  t.outputs.open();
+void follow(const std::string& directory, Training& training) {
+  OneProcess way(training);
+  training.build_model();
+  training.outputs.open();
   RunReport report;
-  dist::train::Checkpoint reader({{"model", &t.model}, {"optimizer", &t.saved_optimizer()}});
+  dist::train::Checkpoint reader(
+      {{"model", &training.model}, {"optimizer", &training.saved_optimizer()}});
   const auto restore = [&](const std::string& path) {
     try {
       reader.restore(path).expect_partial();
@@ -72,18 +74,20 @@ void follow(const std::string& directory, Training& t) {
     }
   };
   const auto evaluate = [&](const std::string& path) {
-    report.steps = t.optimizer->iterations();
-    test_and_report(t, way, report);
+    report.steps = training.optimizer->iterations();
+    test_and_report(training, way, report);
     std::printf("evaluated %s at step %lld\n", path.c_str(), (long long)report.steps);
-    print_test(report, t.input_told, t.options.metric_lines);
-    return report.steps >= t.total_steps;
+    print_test(report, training.input_told, training.options.metric_lines);
+    return report.steps >= training.total_steps;
   };
-  dist::train::CheckpointsIterator checkpoints(directory, {.timeout = t.options.eval_timeout});
-  if (dist::train::follow_checkpoints(checkpoints, {restore, evaluate})) return t.outputs.close();
-  throw dist::DeadlineExceededError(
-      dist::str_cat("evaluator: no further checkpoint has appeared in ", directory, " for ",
-                    t.options.eval_timeout, " s (--eval_timeout), and the last one is of step ",
-                    report.steps, " of ", t.total_steps, ". Does the chief save there?"));
+  dist::train::CheckpointsIterator checkpoints(directory,
+                                               {.timeout = training.options.eval_timeout});
+  if (dist::train::follow_checkpoints(checkpoints, {restore, evaluate}))
+    return training.outputs.close();
+  throw dist::DeadlineExceededError(dist::str_cat(
+      "evaluator: no further checkpoint has appeared in ", directory, " for ",
+      training.options.eval_timeout, " s (--eval_timeout), and the last one is of step ",
+      report.steps, " of ", training.total_steps, ". Does the chief save there?"));
 }
 
 }  // namespace

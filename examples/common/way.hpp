@@ -33,11 +33,11 @@ class Way {
   virtual ~Way();
 
   /// Whether this task writes the report and the files of figures.
-  virtual bool is_chief() const { return t.strategy.extended().should_checkpoint(); }
+  virtual bool is_chief() const { return training_.strategy.extended().should_checkpoint(); }
   /// Whether this task calls what writes weights: where all workers save together all of them do.
   virtual bool saves() const { return true; }
   /// Replicas whose gradients make one update.
-  virtual int64_t replicas_in_sync() const { return t.strategy.num_replicas_in_sync(); }
+  virtual int64_t replicas_in_sync() const { return training_.strategy.num_replicas_in_sync(); }
   /// "worker 1" where every worker makes steps of its own: its lines begin with it and show its
   /// accuracy. Empty: all make a step together.
   virtual std::string name_of_own_steps() const { return ""; }
@@ -60,7 +60,7 @@ class Way {
   int64_t apply_summed(const std::vector<distribute::Tensor>& gradients);
 
   // A step, outside of the replicas.
-  virtual distribute::PerReplica<Batch> next_batch() { return t.next_of(*iterator_); }
+  virtual distribute::PerReplica<Batch> next_batch() { return training_.next_of(*iterator_); }
   virtual void before_step() {}
   virtual void after_step(int64_t /*number*/) {}
   /// Over the tasks, of what Strategy::reduce has given.
@@ -84,7 +84,7 @@ class Way {
   void train(distribute::train::RunReport& report);
   void step_done(const Step& step, const std::string& worker);
 
-  Training& t;
+  Training& training_;
   std::optional<Saving> saving_;                                  // from begin() on
   std::optional<distribute::DistributedIterator> iterator_ = {};  // the same
   std::unique_ptr<StepRunner> step_;

@@ -43,7 +43,8 @@ examples::Task make_task(const examples::TrainerOptions& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  auto options = examples::parse_options(argc, argv, "Trains on MNIST digits; see README.md.");
+  auto options =
+      examples::parse_options(argc, argv, "Trains on MNIST digits; see docs/trainers.md.");
   if (options.data_dir.empty()) options.data_dir = EXAMPLE_DATA_DIR;
   if (options.model.empty()) options.model = "book";
   examples::check_flag(distribute_tools::problem_of("model", options.model,

@@ -78,9 +78,10 @@ void run() {
 
   backup.on_train_begin();
   auto at = backup.start(steps_per_epoch);
-  if (is_chief && backup.train_counter() > 0)
-    std::printf("goes on with epoch %lld, step %lld\n", (long long)at.epoch, (long long)at.batch),
-        std::fflush(stdout);
+  if (is_chief && backup.train_counter() > 0) {
+    std::printf("goes on with epoch %lld, step %lld\n", (long long)at.epoch, (long long)at.batch);
+    std::fflush(stdout);
+  }
   for (; at.epoch < absl::GetFlag(FLAGS_epochs); at = {at.epoch + 1, 0}) {
     backup.on_epoch_begin(at.epoch);
     float total_loss = 0;

@@ -1,5 +1,7 @@
 #include <distribute/base/error.hpp>
-#include <distribute/checkpoint/worker_path.hpp>
+#include <distribute/checkpoint/checkpoint.hpp>
+#include <distribute/checkpoint/checkpoint_manager.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
 #include <distribute/strategy/strategy.hpp>
 
@@ -74,10 +76,9 @@ TEST_CASE("a save leaves the chief's files alone, also of jobs that were larger"
   write_text(directory / "workertemp_7/old", "x");
   write_text(directory / "workertemp_mine/old", "x");  // not ours
   run_clean(2, 1, [&](Strategy& strategy, int w) {
-    checkpoint_internal::write_on_all_workers(
-        strategy, directory / "ckpt", "",
-        [&](const std::string& path) { write_text(path, std::to_string(w)); },
-        [](const auto& write) { write(); });
+    train::WorkerSave save(strategy, directory / "ckpt");
+    save.run([&] { write_text(save.path(), std::to_string(w)); });
+    save.commit();
   });
   CHECK(names_in(directory.path()) == std::set<std::string>{"ckpt", "workertemp_mine"});
   std::ifstream in(directory / "ckpt");
@@ -93,18 +94,14 @@ TEST_CASE("a save leaves the directory of a worker alone whose number is beyond 
   std::promise<void> swept;
   run_clean(2, 1,
             [&](Strategy& strategy, int w) {
-              checkpoint_internal::write_on_all_workers(
-                  strategy, directory / "ckpt", "",
-                  [&](const std::string& path) {
-                    if (w == 1) swept.get_future().wait();
-                    require(w == 0 || fs::exists(directory / "workertemp_2/begun"),
-                            "what is begun");
-                    write_text(path, "x");
-                  },
-                  [&](const auto& write) {
-                    swept.set_value();
-                    write();
-                  });
+              train::WorkerSave save(strategy, directory / "ckpt");
+              save.run_on_chief([&] { swept.set_value(); });
+              save.run([&] {
+                if (w == 1) swept.get_future().wait();
+                require(w == 0 || fs::exists(directory / "workertemp_2/begun"), "what is begun");
+                write_text(save.path(), "x");
+              });
+              save.commit();
             },
             {.task_ids = {0, 2}});
   CHECK(names_in(directory.path()) == std::set<std::string>{"ckpt", "workertemp_1"});
@@ -119,42 +116,133 @@ TEST_CASE("a chief's save leaves the directories of workers with loops of their 
   {
     strategy_test::ServerCluster cluster(3, 1);
     ParameterServerStrategy strategy(cluster.resolver("worker", 0));
-    checkpoint_internal::write_on_all_workers(
-        strategy, directory / "ckpt", "", [&](const std::string& path) { write_text(path, "x"); },
-        [](const auto& write) { write(); });
+    train::WorkerSave save(strategy, directory / "ckpt");
+    save.run([&] { write_text(save.path(), "x"); });
+    save.commit();
   }
   CHECK(names_in(directory.path()) ==
         std::set<std::string>{"ckpt", "workertemp_1", "workertemp_2"});
 }
 
-TEST_CASE("when writing fails on one worker none keeps a temporary directory",
+TEST_CASE("when writing fails on one worker none keeps what was written",
           "[checkpoint][worker_path]") {
   const int failing = GENERATE(0, 2);
   const TemporaryDirectory directory;
   const auto errors = run_workers(3, 1, [&](Strategy& strategy, int w) {
-    checkpoint_internal::write_on_all_workers(
-        strategy, directory / "ckpt", "",
-        [&](const std::string& path) {
-          write_text(path, "half");
-          if (w == failing) throw ResourceExhaustedError("no space");
-        },
-        [](const auto& write) { write(); });
+    train::WorkerSave save(strategy, directory / "ckpt");
+    save.run([&] {
+      write_text(save.path(), "half");
+      if (w == failing) throw ResourceExhaustedError("no space");
+    });
+    save.run([&] { require(w != failing, "a part after the one that failed"); });
+    save.commit();
   });
   for (const std::string& error : errors)
     CHECK(error == "rank " + std::to_string(failing) + " of 3: no space");
-  CHECK(names_in(directory.path()) == std::set<std::string>{"ckpt"});
+  CHECK(names_in(directory.path()).empty());
+}
+
+namespace {
+
+/// Where a save of two workers ends early.
+struct Failure {
+  enum Place { Begin, Write, Publish, LeftBeforeAgree, LeftBeforeCommit } place;
+  int worker;
+};
+
+void save_until(const Failure& failure, train::WorkerSave& save, int w) {
+  const auto fail_at = [&](Failure::Place place) {
+    if (failure.place == place && failure.worker == w) throw UnavailableError("it stops here");
+  };
+  save.run([&] { fail_at(Failure::Begin); });
+  save.run([&] {
+    write_text(save.path(), "new");
+    fail_at(Failure::Write);
+  });
+  fail_at(Failure::LeftBeforeAgree);
+  save.agree();
+  save.run([&] { fail_at(Failure::Publish); });
+  fail_at(Failure::LeftBeforeCommit);
+  save.commit();
+}
+
+}  // namespace
+
+TEST_CASE("a save that ends early at any place is undone, and no worker is left waiting",
+          "[checkpoint][worker_path]") {
+  const auto place = GENERATE(Failure::Begin, Failure::Write, Failure::Publish,
+                              Failure::LeftBeforeAgree, Failure::LeftBeforeCommit);
+  const int worker = GENERATE(0, 1);
+  const bool replaces = GENERATE(false, true);
+  CAPTURE(place, worker, replaces);
+  const TemporaryDirectory directory;
+  if (replaces) write_text(directory / "ckpt", "old");
+  const auto errors = run_workers(2, 1, [&](Strategy& strategy, int w) {
+    try {
+      train::WorkerSave save(strategy, directory / "ckpt");
+      save_until({place, worker}, save, w);
+      throw InternalError("the save came to its end");
+    } catch (const Error& error) {
+      const std::string text = error.what();
+      require(text.find("it stops here") != std::string::npos ||
+                  text.find("was given up") != std::string::npos,
+              text.c_str());
+    }
+    require(!strategy.extended().any_worker(false), "an operation afterwards");
+  });
+  for (const std::string& error : errors) CHECK(error == "");
+  // What took the place of something older stays: the older file is gone.
+  CHECK(names_in(directory.path()) ==
+        (replaces ? std::set<std::string>{"ckpt"} : std::set<std::string>{}));
+}
+
+TEST_CASE("a save of this process alone is undone without commit", "[checkpoint][worker_path]") {
+  const TemporaryDirectory directory;
+  {
+    train::WorkerSave save(directory / "given_up");
+    save.run([&] { write_text(save.path(), "x"); });
+  }
+  train::WorkerSave failing(directory / "failing");
+  failing.run([&] {
+    write_text(failing.path(), "x");
+    throw ResourceExhaustedError("no space");
+  });
+  CHECK_THROWS_AS(failing.commit(), ResourceExhaustedError);
+  train::WorkerSave good(directory / "good");
+  good.run([&] { write_text(good.path(), "x"); });
+  good.commit();
+  CHECK(names_in(directory.path()) == std::set<std::string>{"good"});
+}
+
+TEST_CASE("a checkpoint that one worker cannot write is no checkpoint of the chief either",
+          "[checkpoint][worker_path]") {
+  const TemporaryDirectory directory;
+  write_text(directory / "workertemp_1", "a file where worker 1 needs a directory");
+  const auto errors = run_workers(2, 1, [&](Strategy& strategy, int) {
+    const auto scope = strategy.scope();
+    const Variable weight(Tensor{1.0f, 2.0f}, {.name = "weight"});
+    train::Checkpoint checkpoint({{"weight", weight}});
+    train::CheckpointManager manager(checkpoint, {.directory = directory.path()});
+    try {
+      manager.save();
+    } catch (const Error& error) {
+      require(std::string(error.what()).starts_with("rank 1 of 2: "), error.what());
+      require(!manager.latest_checkpoint() && checkpoint.save_counter() == 0, "the manager");
+    }
+    require(manager.save().has_value(), "the next save");  // worker 1's file is gone
+  });
+  for (const std::string& error : errors) CHECK(error == "");
+  CHECK(train::latest_checkpoint(directory.path()) == directory / "ckpt-1");
 }
 
 TEST_CASE("other workers can write beside the chief's directory", "[checkpoint][worker_path]") {
   const TemporaryDirectory directory;
   run_clean(2, 1, [&](Strategy& strategy, int w) {
-    checkpoint_internal::write_on_all_workers(
-        strategy, directory / "chief/ckpt-1", directory.path(),
-        [&](const std::string& path) {
-          require(path == directory / (w == 0 ? "chief/ckpt-1" : "workertemp_1/ckpt-1"), "path");
-          write_text(path, "x");
-        },
-        [](const auto& write) { write(); });
+    train::WorkerSave save(strategy, directory / "chief/ckpt-1",
+                           {.worker_directory = directory.path()});
+    require(save.path() == directory / (w == 0 ? "chief/ckpt-1" : "workertemp_1/ckpt-1"), "path");
+    save.run([&] { write_text(save.path(), "x"); });
+    save.commit();
   });
   CHECK(names_in(directory.path()) == std::set<std::string>{"chief"});
 }

@@ -1,5 +1,5 @@
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/nn/losses.hpp>
+#include <distribute/nn/loss.hpp>
 
 #include "support/catch.hpp"
 #include "two_replicas.hpp"
@@ -81,10 +81,8 @@ TEST_CASE("replicas share the average and the regularization", "[nn][losses]") {
 }
 
 TEST_CASE("averages are refused in cross-replica context", "[nn][losses]") {
-  get_replica_context()->merge(
-      [](std::span<void* const>) {
-        CHECK_THROWS_AS(nn::compute_average_loss(Tensor{1.0f}), FailedPreconditionError);
-        CHECK_THROWS_AS(nn::scale_regularization_loss(Tensor{1.0f}), FailedPreconditionError);
-      },
-      nullptr);
+  get_replica_context()->merge([] {
+    CHECK_THROWS_AS(nn::compute_average_loss(Tensor{1.0f}), FailedPreconditionError);
+    CHECK_THROWS_AS(nn::scale_regularization_loss(Tensor{1.0f}), FailedPreconditionError);
+  });
 }

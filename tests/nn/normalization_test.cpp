@@ -1,6 +1,6 @@
 #include <distribute/nn/normalization.hpp>
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 
 #include "golden_support.hpp"
 #include "two_replicas.hpp"

@@ -44,12 +44,12 @@ class TwoReplicaContext : public distribute::ReplicaContext,
     return result;
   }
   distribute::Tensor all_gather(const distribute::Tensor& value, int) override { return value; }
-  void merge(const std::function<void(std::span<void* const>)>& fn, void* argument) override {
-    meeting_.arguments[id_] = argument;
+  void merge_untyped(const distribute::replica_internal::MeetingLead& lead, void* mine) override {
+    meeting_.arguments[id_] = mine;
     meeting_.barrier.arrive_and_wait();
     if (id_ == 0) {
       distribute::replica_internal::mode_stack().push_back({});
-      fn(meeting_.arguments);
+      lead(meeting_.arguments);
       distribute::replica_internal::mode_stack().pop_back();
     }
     meeting_.barrier.arrive_and_wait();

@@ -1,7 +1,8 @@
 #include <distribute/ops/activation.hpp>
 
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"
@@ -99,14 +100,14 @@ TEST_CASE("relu marks its result and passes gradients that are gated already",
   GradientTape tape(GradientTape::Options{.persistent = true});
   tape.watch(x);
   const Tensor y = nn::relu(x);
-  CHECK(y.is_relu_output());
-  CHECK_FALSE(nn::elu(x).is_relu_output());
+  CHECK(TensorHints::of(y).relu_output);
+  CHECK_FALSE(TensorHints::of(nn::elu(x)).relu_output);
   Tensor dy{3.0f, 4.0f};
   const auto gradient = [&] {
     return tape.gradient({y}, std::vector<Tensor>{x}, {.output_gradients = {dy}})[0];
   };
   CHECK(gradient().to_vector() == std::vector<float>{0, 4});
-  dy.mark_gated();
+  TensorHints::of(dy).gated = true;
   CHECK(gradient().to_vector() == std::vector<float>{3, 4});
 }
 

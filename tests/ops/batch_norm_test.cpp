@@ -1,9 +1,10 @@
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/batch_norm.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/normalization.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 
 #include "support/blocked_layout.hpp"
 #include "support/catch.hpp"
@@ -214,7 +215,7 @@ TEST_CASE("a gradient gated by the ReLU before says so", "[ops][batch_norm]") {
   std::vector<float> positive;
   for (float value : flat) positive.push_back(std::max(value, 0.0f));
   Tensor x({4, 6}, positive);
-  x.mark_relu_output();
+  TensorHints::of(x).relu_output = true;
   Tensor seen;
   record("probe", {source}, x, [&](const Backward& b) {
     seen = b.gradient();
@@ -222,7 +223,7 @@ TEST_CASE("a gradient gated by the ReLU before says so", "[ops][batch_norm]") {
   });
   const Tensor y = nn::fused_batch_norm(x, {}, {}).y;
   tape.gradient(y * y * y, source);
-  REQUIRE(seen.is_gated());
+  REQUIRE(TensorHints::of(seen).gated);
   for (size_t i = 0; i < flat.size(); ++i)
     if (flat[i] <= 0) CHECK(seen.to_vector()[i] == 0);
 }

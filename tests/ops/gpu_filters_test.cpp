@@ -1,15 +1,13 @@
 // Filters of 16-bit convolutions on cuDNN: one kernel turns and converts them, with the bits of a
 // cast and a turn one after the other.
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/device/cuda_graph.hpp>
 #include <distribute/device/detail/cuda_backend.hpp>
+#include <distribute/device/detail/cuda_graph.hpp>
 #include <distribute/device/detail/device_state.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/conv2d.hpp>
-#include <distribute/ops/conv2d_transpose.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/transpose.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
+#include <distribute/ops/detail/summed_conv2d.hpp>
+#include <distribute/ops/math.hpp>
 
 #include "support/library_gpu.hpp"
 
@@ -145,7 +143,7 @@ TEST_CASE("every 16-bit convolution rounds its filters as a cast does", "[ops][g
       const Tensor rounded = cast(cast(w, dtype), DType::Float32);
       check_same_bits(run(convolve, s.x, rounded), run(convolve, s.x, w));
     };
-    check([](auto& x, auto& w) { return nn::conv2d(x, w, {.sums_channels = true}); }, s.w);
+    check([](auto& x, auto& w) { return distribute::ops_internal::conv2d_with_sums(x, w); }, s.w);
     check([&](auto& x, auto& w) { return nn::conv2d(x, w, {}, s.bias, Epilogue::Relu); }, s.w);
     check([](auto& x, auto& w) { return nn::depthwise_conv2d(x, w); },
           contract_numbers({3, 3, 8, 2}, 5).to(kGpu));

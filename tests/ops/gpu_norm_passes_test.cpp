@@ -1,12 +1,14 @@
 // Batch normalization of a GPU in passes: with sums of other replicas, or of the convolution in
 // front. Values and gradients are those of the CPU, by cuDNN's plans and without them.
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/device/cuda_graph.hpp>
+#include <distribute/device/detail/cuda_graph.hpp>
 #include <distribute/device/detail/device_state.hpp>
-#include <distribute/ops/batch_norm.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/conv2d.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
+#include <distribute/ops/detail/summed_conv2d.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/normalization.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 
 #include "support/library_gpu.hpp"
 
@@ -66,7 +68,7 @@ struct StatisticsOn {
 /// A block as ResNet's, in bfloat16: x, filters, scale, offset, residual.
 Tensors block(const Tensors& in) {
   const auto half = [](const Tensor& t) { return distribute::cast(t, DType::BFloat16); };
-  const Tensor product = nn::conv2d(half(in[0]), in[1], {.sums_channels = true});
+  const Tensor product = distribute::ops_internal::conv2d_with_sums(half(in[0]), in[1]);
   const auto norm = nn::fused_batch_norm(
       product, in[2], in[3],
       {.residual = in.size() > 4 ? half(in[4]) : Tensor(), .epilogue = Epilogue::Relu});
@@ -181,15 +183,17 @@ TEST_CASE("sums of a convolution are not asked for where they are switched off",
   const Tensor x = distribute::cast(contract_numbers({3, 4, 5, 8}), DType::BFloat16);
   const Tensor w = contract_numbers({1, 1, 8, 8}, 2);
   const auto sums = [&] {
-    return nn::conv2d(x.to(gpu.gpu.device()), w.to(gpu.gpu.device()), {.sums_channels = true})
-        .channel_sums();
+    const Tensor y =
+        distribute::ops_internal::conv2d_with_sums(x.to(gpu.gpu.device()), w.to(gpu.gpu.device()));
+    return distribute::TensorHints::of(y).channel_sums;
   };
   CHECK_FALSE(sums());
   const StatisticsOn on;
   const Tensor summed = sums();
   REQUIRE(summed);
-  CHECK(summed.to_vector().back() == 60);                                 // rows
-  CHECK_FALSE(nn::conv2d(x, w, {.sums_channels = true}).channel_sums());  // of a CPU
+  CHECK(summed.to_vector().back() == 60);  // rows
+  const Tensor on_cpu = distribute::ops_internal::conv2d_with_sums(x, w);
+  CHECK_FALSE(distribute::TensorHints::of(on_cpu).channel_sums);
 }
 
 TEST_CASE("replicas add the sums of their convolutions", "[ops][gpu_convolution]") {
@@ -199,7 +203,7 @@ TEST_CASE("replicas add the sums of their convolutions", "[ops][gpu_convolution]
   check_contract("block over replicas",
                  [](const Tensors& in) {
                    const Tensor x = distribute::cast(in[0], DType::BFloat16);
-                   const Tensor product = nn::conv2d(x, in[1], {.sums_channels = true});
+                   const Tensor product = distribute::ops_internal::conv2d_with_sums(x, in[1]);
                    return Tensors{nn::fused_batch_norm(product, in[2], in[3],
                                                        {.epilogue = Epilogue::Relu,
                                                         .sum_over_replicas = with_another})

@@ -1,12 +1,6 @@
-#include <distribute/optim/adadelta.hpp>
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
-#include <distribute/optim/adamax.hpp>
-#include <distribute/optim/ftrl.hpp>
 #include <distribute/optim/lamb.hpp>
-#include <distribute/optim/lion.hpp>
-#include <distribute/optim/nadam.hpp>
-#include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/serialization.hpp>
 #include <distribute/optim/sgd.hpp>
@@ -60,8 +54,8 @@ class KernelCatcher : public ReplicaContext, public replica_internal::GradientRe
     return {values.begin(), values.end()};
   }
   Tensor all_gather(const Tensor& value, int) override { return value; }
-  void merge(const std::function<void(std::span<void* const>)>& fn, void* argument) override {
-    fn(std::span(&argument, 1));
+  void merge_untyped(const replica_internal::MeetingLead& lead, void* mine) override {
+    lead(std::span(&mine, 1));
   }
   void update(std::span<const VariableUpdate> updates, bool, const UpdateKernel& kernel) override {
     std::vector<std::vector<float>> local = arrays(updates), remote = local;

@@ -1,5 +1,5 @@
-#include <distribute/replica/merge_call.hpp>
-#include <distribute/replica/single_replica.hpp>
+#include <distribute/replica/detail/single_replica.hpp>
+#include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <tests/support/catch.hpp>
@@ -39,4 +39,23 @@ TEST_CASE("an exception in a merge function restores the context", "[replica][me
   CHECK_THROWS_WITH(replica.merge_call([](Strategy&) { throw std::runtime_error("broke"); }),
                     "broke");
   CHECK(get_replica_context() == &replica);
+}
+
+TEST_CASE("merge hands over what the replica brings, to be read and written",
+          "[replica][merge_call]") {
+  ReplicaContext& replica = *get_replica_context();
+  int mine = 3;
+  replica.merge(mine, [&](replica_internal::Meeting<int> all) {
+    CHECK(in_cross_replica_context());
+    CHECK(all.size() == 1);
+    all[0] += 1;
+    all.for_each([](int& one) { one *= 2; });
+  });
+  CHECK(mine == 8);
+  const std::string text = "read";
+  replica.merge(text,
+                [&](replica_internal::Meeting<const std::string> all) { CHECK(&all[0] == &text); });
+  bool ran = false;
+  replica.merge([&] { ran = in_cross_replica_context(); });
+  CHECK(ran);
 }

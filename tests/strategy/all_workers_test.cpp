@@ -47,6 +47,21 @@ TEST_CASE("alone, an error stays what it was", "[strategy][all_workers]") {
         std::vector<std::string>{"-3 odd"});
 }
 
+TEST_CASE("an outcome comes back from its bytes, and damaged ones are an error",
+          "[strategy][all_workers]") {
+  using strategy_internal::WorkerOutcome;
+  const std::string text("two\0words", 9);
+  const WorkerOutcome failed = WorkerOutcome::failure(std::make_exception_ptr(NotFoundError(text)));
+  const WorkerOutcome read = WorkerOutcome::from_bytes(failed.to_bytes());
+  CHECK(read.code == StatusCode::NotFound);
+  CHECK(read.text == NotFoundError(text).what());
+  CHECK(WorkerOutcome::from_bytes(WorkerOutcome{StatusCode::Ok, text}.to_bytes()).text == text);
+  const std::string bytes = failed.to_bytes();
+  for (size_t size = 0; size < bytes.size(); ++size)
+    CHECK_THROWS_AS(WorkerOutcome::from_bytes(bytes.substr(0, size)), DataLossError);
+  CHECK_THROWS_AS(WorkerOutcome::from_bytes(bytes + "x"), DataLossError);
+}
+
 TEST_CASE("work that takes longer than an operation may wait does not end the job",
           "[strategy][all_workers]") {
   const double timeout = 0.5;

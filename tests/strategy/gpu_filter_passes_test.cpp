@@ -1,13 +1,13 @@
 // Networks whose filters are turned by one launch a pass: the bits of filters that are turned when
 // their convolution comes, whatever happens between the convolutions of a pass.
-#include <distribute/device/detail/filter_book.hpp>
+#include <distribute/device/detail/transposed_filter_cache.hpp>
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/conv2d.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/replica/replica_context.hpp>
@@ -74,7 +74,7 @@ Tensor images(uint64_t step, int replica = 0) {
 }
 
 void forget_what_waits() {
-  distribute::device_internal::filter_book(distribute::current_device()).end_pass();
+  distribute::device_internal::transposed_filter_cache(distribute::current_device()).end_pass();
 }
 
 /// A network trained on GPUs. `apart`: no convolution finds what an earlier one had turned for it.

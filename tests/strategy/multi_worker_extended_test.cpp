@@ -191,6 +191,49 @@ TEST_CASE("weights assigned between steps count", "[strategy][multi_worker]") {
   });
 }
 
+namespace {
+
+/// Steps of two optimizers over one variable, over two and again over one, in stretches and in
+/// turn. Gives the weights at the end.
+std::vector<float> train_in_turn(Strategy& strategy) {
+  const auto scope = strategy.scope();
+  const Variable a(fill({3, 37}, 0.5f), {.name = "a"}), b(fill({700, 30}, 0.25f), {.name = "b"});
+  optim::SGD plain({.learning_rate = 0.1f}), moving({.learning_rate = 0.1f, .momentum = 0.9f});
+  const auto step = [&](optim::Optimizer& optimizer, const std::vector<Variable>& variables,
+                        int n) {
+    strategy.run([&] {
+      const int replica = get_replica_context()->replica_id_in_sync_group();
+      std::vector<Tensor> gradients;
+      for (const Variable& variable : variables)
+        gradients.push_back(fill(variable.shape(), 0.01f * float((replica + 1) * (n % 5 + 1))));
+      optimizer.apply_gradients(gradients, variables);
+    });
+  };
+  for (int n = 0; n < 40; ++n) {
+    const int kind = n < 24 ? n / 6 : n % 4;
+    if (kind == 0) step(plain, {a}, n);
+    if (kind == 1) step(moving, {a}, n);
+    if (kind == 2) step(moving, {a, b}, n);
+    if (kind == 3) step(plain, {b, a}, n);
+  }
+  std::vector<float> weights;
+  for (const Variable& variable : {a, b})
+    for (float w : variable.value().to_vector()) weights.push_back(w);
+  return weights;
+}
+
+}  // namespace
+
+TEST_CASE("optimizers and variables that change from step to step find their own values",
+          "[strategy][multi_worker]") {
+  const int replicas = GENERATE(1, 2);
+  MirroredStrategy strategy({.num_replicas = 2 * replicas});
+  const auto want = train_in_turn(strategy);
+  run_clean(2, replicas, [&](Strategy& worker, int) {
+    require(same_bits(train_in_turn(worker), want), "the weights");
+  });
+}
+
 TEST_CASE("sync-on-read variables aggregate over all workers", "[strategy][multi_worker]") {
   const int workers = GENERATE(2, 3), replicas = GENERATE(1, 2);
   const float n = float(workers * replicas);

@@ -3,7 +3,7 @@
 
 #include "http_server.hpp"
 
-#include <distribute/http/url.hpp>
+#include <distribute/http/http_client.hpp>
 
 #include <cstdlib>
 #include <map>

@@ -1,5 +1,5 @@
 #include <distribute/checkpoint/checkpoint.hpp>
-#include <distribute/nn/losses.hpp>
+#include <distribute/nn/loss.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/train/model.hpp>

@@ -1,8 +1,8 @@
 #include <distribute/base/error.hpp>
-#include <distribute/nn/losses.hpp>
+#include <distribute/nn/loss.hpp>
 #include <distribute/optim/sgd.hpp>
-#include <distribute/train/metric_lines.hpp>
 #include <distribute/train/model.hpp>
+#include <distribute/train/run_report.hpp>
 #include <tests/support/comma_locale.hpp>
 
 #include <tests/support/catch.hpp>

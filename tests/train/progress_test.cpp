@@ -1,8 +1,8 @@
-#include <distribute/nn/losses.hpp>
+#include <distribute/nn/loss.hpp>
 #include <distribute/optim/sgd.hpp>
+#include <distribute/train/callbacks.hpp>
 #include <distribute/train/model.hpp>
 #include <distribute/train/progress.hpp>
-#include <distribute/train/progress_logger.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/memory_file.hpp>

@@ -88,10 +88,11 @@ class CheckpointManager {
     std::optional<std::string> latest;
     double last_preserved = 0;  // time of the last one kept for good
   };
-  struct Work;  // what the chief does around the writing of a bundle
+  struct Work;  // what the chief does before and after it writes a checkpoint
   bool is_due() const;
   bool forgives(const std::exception_ptr& error);
-  Work work_for(const std::string& path, const Lists& before, const std::vector<Entry>& old);
+  Work work_for(const std::string& path, const std::vector<Entry>& old);
+  static bool names(const Lists& lists, const std::string& path);
   std::string look_at_directory() const;
   std::optional<CheckpointState> state_from_files() const;
   void adopt(double time, const std::string& state_text);

@@ -5,9 +5,9 @@
 #include <distribute/base/config.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
-#include <distribute/estimator/checkpoint_saver_listener.hpp>
+#include <distribute/estimator/checkpoint_saver_hook.hpp>
 #include <distribute/estimator/session_run_hook.hpp>
-#include <distribute/train/handle.hpp>
+#include <distribute/train/callback.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
 
 #include <concepts>
@@ -27,8 +27,8 @@ class Strategy;
 namespace train {
 
 /// For workers that do not step together: they share variables, the chief gives these their first
-/// values, and the others wait for that. Under a ParameterServerStrategy the servers keep the
-/// chief's word, and sessions need no other.
+/// values, and the others wait for that. Parameter servers store the chief's ready flag, so no
+/// SessionReadiness is needed under a ParameterServerStrategy.
 class SessionReadiness {
  public:
   virtual ~SessionReadiness() = default;

@@ -6,8 +6,8 @@
 #include <distribute/base/config.hpp>
 #include <distribute/optim/detail/slot_table.hpp>
 #include <distribute/optim/element_kernel.hpp>
-#include <distribute/optim/learning_rate.hpp>
 #include <distribute/optim/optimizer_config.hpp>
+#include <distribute/optim/schedules.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 #include <functional>
@@ -178,6 +178,15 @@ class Optimizer : public Trackable {
   virtual void add_config(OptimizerConfig& config) const { (void)config; }
 
  private:
+  bool goes_straight(const ApplyOptions& options) const;
+  int64_t apply_straight(ReplicaContext& replica, const std::vector<Tensor>& gradients,
+                         const std::vector<Variable>& variables, const ApplyOptions& options);
+  int64_t apply_prepared(ReplicaContext& replica, const std::vector<Tensor>& gradients,
+                         const std::vector<Variable>& variables, const ApplyOptions& options);
+  int64_t update(ReplicaContext& replica, std::vector<VariableUpdate>& updates, bool reduced,
+                 const std::function<void(optim_internal::OptimizerStep&)>& complete);
+  void check_whole(const std::vector<Tensor>& gradients,
+                   const std::vector<Variable>& variables) const;
   std::vector<VariableUpdate> collect(const std::vector<Tensor>& gradients,
                                       const std::vector<Variable>& variables,
                                       replica_internal::GradientReducer& reducer);

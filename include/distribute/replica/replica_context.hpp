@@ -3,10 +3,10 @@
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
-#include <distribute/replica/gpu_update.hpp>
+#include <distribute/replica/detail/gpu_update.hpp>
+#include <distribute/replica/detail/meeting.hpp>
+#include <distribute/replica/detail/update_kernel.hpp>
 #include <distribute/replica/nest.hpp>
-#include <distribute/replica/reduce_op.hpp>
-#include <distribute/replica/update_kernel.hpp>
 #include <distribute/replica/values.hpp>
 #include <distribute/tensor/tensor.hpp>
 
@@ -15,6 +15,8 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace distribute {
@@ -27,6 +29,10 @@ class GradientReducer;
 /// The way of the replica's gradients, for optimizers.
 GradientReducer& reducer_of(ReplicaContext& replica);
 }  // namespace replica_internal
+
+/// A nested structure that all_reduce() takes apart, as it is no list of tensors.
+template <typename T>
+concept NestedOperand = NestedTensors<T> && !std::convertible_to<const T&, std::span<const Tensor>>;
 
 /// Replicas that make the same step.
 class SyncGroup {
@@ -63,23 +69,26 @@ class ReplicaContext {
   Tensor all_reduce(ReduceOp op, const Tensor& value);
   /// Each tensor of a nested structure.
   /// Throws  InvalidArgumentError when the structures of the replicas differ in size.
-  template <NestedTensors T>
-  requires(!std::convertible_to<const T&, std::span<const Tensor>>) T
-      all_reduce(ReduceOp op, const T& value);
+  template <NestedOperand T>
+  T all_reduce(ReduceOp op, const T& value);
   /// Concatenates over all replicas along `axis`; shapes may differ there only.
   virtual Tensor all_gather(const Tensor& value, int axis) = 0;
 
-  /// Runs `fn` once, in cross-replica context, when every local replica has called; the untyped
-  /// heart of merge_call. `argument` of every local replica is handed over in replica order.
-  virtual void merge(const std::function<void(std::span<void* const>)>& fn, void* argument) = 0;
+  /// Runs `fn` once, in cross-replica context, when every local replica has called.
+  void merge(const std::function<void()>& fn);
+  /// Runs fn(all) once, where `all` has `mine` of every local replica in replica order, to be read
+  /// and written.
+  template <typename T, typename Fn>
+  void merge(T& mine, Fn&& fn) {
+    merge_untyped(replica_internal::untyped_lead<T>(fn), replica_internal::untyped(mine));
+  }
 
   /// Runs fn(strategy, PerReplica<Args>...) once, in cross-replica context, on replica 0's thread;
   /// every replica gets the result, its own part of a PerReplica one.
   /// Blocks  until every local replica has called it.
   /// Throws  what `fn` throws, on replica 0, and AbortedError on the others.
-  template <typename Fn, typename... Args>
-  requires std::invocable < Fn&, Strategy&, const PerReplica<Args>
-  &... > auto merge_call(Fn&& fn, const Args&... args);
+  template <typename... Args, replica_internal::MergeFunction<Args...> Fn>
+  auto merge_call(Fn&& fn, const Args&... args);
 
   /// Sums the gradients over all replicas (unless they are reduced already) and applies `kernel`
   /// to every element once; each replica then sees the new values.
@@ -91,11 +100,34 @@ class ReplicaContext {
   friend replica_internal::GradientReducer& replica_internal::reducer_of(ReplicaContext& replica);
   /// Chosen by the strategy.
   virtual replica_internal::GradientReducer& gradient_reducer() = 0;
+  /// What merge() does in every strategy. `mine` is this replica's object.
+  virtual void merge_untyped(const replica_internal::MeetingLead& lead, void* mine) = 0;
 };
 
-template <NestedTensors T>
-requires(!std::convertible_to<const T&, std::span<const Tensor>>) T ReplicaContext::all_reduce(
-    ReduceOp op, const T& value) {
+template <typename... Args, replica_internal::MergeFunction<Args...> Fn>
+auto ReplicaContext::merge_call(Fn&& fn, const Args&... args) {
+  using Whole = std::decay_t<std::invoke_result_t<Fn&, Strategy&, const PerReplica<Args>&...>>;
+  using Part = replica_internal::ReplicaPart<Whole>;
+  using Call = replica_internal::MergeCall<typename Part::type, Args...>;
+  const auto invoke = [&]<size_t... I>([[maybe_unused]] replica_internal::Meeting<Call> calls,
+                                       std::index_sequence<I...>) {
+    return fn(strategy(), replica_internal::merged_argument<I, Args, Call>(calls)...);
+  };
+  Call mine{{&args...}, {}};
+  merge(mine, [&](replica_internal::Meeting<Call> calls) {
+    constexpr auto kIndices = std::index_sequence_for<Args...>();
+    if constexpr (std::is_void_v<Whole>) {
+      invoke(calls, kIndices);
+    } else {
+      const Whole whole = invoke(calls, kIndices);
+      for (size_t r = 0; r < calls.size(); ++r) calls[r].result.emplace(Part::of(whole, r));
+    }
+  });
+  if constexpr (!std::is_void_v<Whole>) return *std::move(mine.result);
+}
+
+template <NestedOperand T>
+T ReplicaContext::all_reduce(ReduceOp op, const T& value) {
   T result = value;
   const replica_internal::TensorsOf tensors(result);
   tensors.replace(all_reduce(op, tensors.values()));
@@ -171,6 +203,8 @@ class UpdateTarget {
   const Tensor& gradient() const { return update_.gradient; }
   /// Gives the written memory back to the components, which share it again; once.
   void store();
+  /// After store(): takes variable and slots of the update, which may be others by now.
+  void take_again();
 
  private:
   explicit UpdateTarget(const VariableUpdate& update) : update_(update) {}  // holds nothing yet
@@ -200,5 +234,3 @@ std::vector<UpdateSlice> slice_updates(std::span<const UpdateTarget> targets);
 }  // namespace replica_internal
 
 }  // namespace distribute
-
-#include <distribute/replica/merge_call.hpp>  // the body of merge_call

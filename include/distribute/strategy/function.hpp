@@ -45,7 +45,7 @@ class RecordedFunction {
   struct Part;
   struct Graph;
   struct Turn;
-  using Turns = std::span<void* const>;
+  using Turns = replica_internal::Meeting<Turn>;
   void decide(Turns turns);
   void settle(Turns turns);
   Action next_action(Graph& graph);

@@ -5,8 +5,7 @@
 #include <distribute/replica/nest.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/replica/values.hpp>
-#include <distribute/strategy/reduce_arguments.hpp>
-#include <distribute/strategy/run_options.hpp>
+#include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
 
@@ -32,11 +31,18 @@ class Dataset;
 template <typename T>
 using ReplicaArgument = typename replica_internal::ReplicaPart<T>::type;
 
+namespace strategy_internal {
+template <typename Fn, typename... Args>
+inline constexpr bool kIsReplicaFunction =
+    std::is_invocable_v<Fn&, const ReplicaArgument<Args>&...>;
+/// A value that is the same for all replicas.
+template <typename T>
+concept PlainValue = !replica_internal::ReplicaPart<T>::kDistributed;
+}  // namespace strategy_internal
+
 /// A function that can be called with one replica's part of each argument.
 template <typename Fn, typename... Args>
-concept ReplicaFunction = std::invocable < Fn&,
-        const ReplicaArgument<Args>
-&... > ;
+concept ReplicaFunction = strategy_internal::kIsReplicaFunction<Fn, Args...>;
 
 /// Position of one replica for functions that make its value.
 /// Source  tf.distribute.experimental.ValueContext
@@ -112,10 +118,10 @@ class Strategy {
   }
   /// The copies of a distributed variable; the one value of a plain one.
   std::vector<Tensor> experimental_local_results(const Variable& variable) const;
-  template <typename T>
-  requires(!replica_internal::ReplicaPart<T>::kDistributed)
-      std::vector<T> experimental_local_results(const T& value)
-  const { return {value}; }
+  template <strategy_internal::PlainValue T>
+  std::vector<T> experimental_local_results(const T& value) const {
+    return {value};
+  }
 
   /// Calls fn(ValueContext) for each local replica; gives the results as PerReplica.
   template <std::invocable<const ValueContext&> Fn>

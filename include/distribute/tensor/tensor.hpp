@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/device/layout.hpp>
+#include <distribute/device/detail/layout.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/tensor/shape.hpp>
 
@@ -16,6 +16,7 @@
 
 namespace distribute {
 
+struct TensorHints;
 struct TensorImpl;
 
 /// A cheap handle to shared, logically immutable elements in row-major order (images NHWC).
@@ -94,19 +95,9 @@ class Tensor {
   bool unique() const;
   /// For variables: the same memory under a new identity.
   Tensor renamed() const;
-  /// For fused normalization: what the operation that made this tensor has summed over each
-  /// channel, its elements and their squares, then the number of rows, float32 [2 channels + 1];
-  /// else none.
-  Tensor channel_sums() const;
-  void set_channel_sums(const Tensor& sums);
-  /// For fused gradients: this tensor came out of a ReLU.
-  bool is_relu_output() const;
-  void mark_relu_output();
-  /// For fused gradients: the gate of the ReLU below has been applied to this gradient already.
-  bool is_gated() const;
-  void mark_gated();
 
  private:
+  friend struct TensorHints;
   Tensor(const Shape& shape, DType dtype, const void* values, int64_t count);
   const void* checked_data(DType wanted) const;
   const void* raw_data(DType wanted) const;

@@ -1,13 +1,13 @@
 #pragma once
-#include <distribute/autograd/recorded_step.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/autograd/variable.hpp>
-#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_graph.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_module.hpp>
-#include <distribute/device/detail/filter_book.hpp>
-#include <distribute/device/kernel_arguments.hpp>
+#include <distribute/base/thread_context.hpp>
+#include <distribute/device/detail/cuda_graph.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
+#include <distribute/device/detail/kernel_arguments.hpp>
+#include <distribute/device/detail/transposed_filter_cache.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -79,7 +79,7 @@ DISTRIBUTE_INLINE RecordedStep::RecordedStep(Device device, const std::function<
       }
       put_back();
       for (const Place& place : places_)
-        device_internal::filter_book(device_).let_go(place.value().array());
+        device_internal::transposed_filter_cache(device_).let_go(place.value().array());
     };
     graph_ = Pimpl(new CudaGraph(CudaGraph::capture(device, record, graph_life_)));
   } catch (...) {
@@ -118,7 +118,8 @@ DISTRIBUTE_INLINE bool RecordedStep::may_write(VariableImpl& variable, const Ten
   Place* place = find(variable);
   if (!place || value.array().bytes() != place->data) return value.unique();
   place->before = Tensor();
-  if (is_gpu(value.device())) device_internal::filter_book(device_).let_go(value.array());
+  if (is_gpu(value.device()))
+    device_internal::transposed_filter_cache(device_).let_go(value.array());
   const bool alone = value.unique();
   place->before = value;
   if (place->is_host())
@@ -194,7 +195,7 @@ DISTRIBUTE_INLINE std::string RecordedStep::outdated() const {
 }
 
 DISTRIBUTE_INLINE bool RecordedStep::writes_what_others_hold() const {
-  device_internal::filter_book(device_).end_pass();
+  device_internal::transposed_filter_cache(device_).end_pass();
   for (const Place& place : places_) {
     if (!place.is_written) continue;
     Tensor value = place.value();

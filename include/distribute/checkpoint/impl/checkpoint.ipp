@@ -8,10 +8,9 @@
 #include <distribute/checkpoint/detail/background_job.hpp>
 #include <distribute/checkpoint/detail/program_graph.hpp>
 #include <distribute/checkpoint/detail/restoration.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
-#include <distribute/checkpoint/worker_path.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/cluster/detail/fnv1a.hpp>
-#include <distribute/io/path.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/strategy.hpp>
@@ -194,6 +193,20 @@ struct SaveCount {
   monitoring::Stopwatch watch = {};
 };
 
+/// One save from its begin to its end; `prepare` and `publish` run on the chief.
+DISTRIBUTE_INLINE void write_values(train::WorkerSave& save, const ValuesToSave& values,
+                                    const std::function<void()>& prepare,
+                                    const std::function<void()>& publish) {
+  std::optional<SaveCount> count;
+  if (save.is_chief()) count.emplace();
+  if (prepare) save.run_on_chief(prepare);
+  save.run([&] { write_values(save.path(), values); });
+  save.agree();
+  save.run_on_chief(publish);
+  save.commit();
+  if (count) count->succeeded = true;
+}
+
 }  // namespace distribute::checkpoint_internal
 
 namespace distribute::train {
@@ -233,27 +246,24 @@ DISTRIBUTE_INLINE const CheckpointPart* Checkpoint::part(const std::string& name
 
 /// All values are read before any worker writes: reading some of them takes every worker.
 DISTRIBUTE_INLINE void Checkpoint::write_with(const std::string& prefix,
-                                              const std::string& worker_directory, Around around,
+                                              const WorkerSaveOptions& where, ChiefWork work,
                                               const CheckpointOptions& options) const {
   sync();
   StrategyExtended& extended = strategy().extended();
   auto values = checkpoint_internal::values_to_save(parts_, extended);
-  const auto around_and_tell = [around = std::move(around), prefix,
-                                told = options.experimental_write_callbacks](const auto& write) {
-    checkpoint_internal::SaveCount count;
-    around(write);
+  const auto publish = [work, prefix, told = options.experimental_write_callbacks] {
+    if (work.publish) work.publish();
     for (const auto& callback : told) callback(prefix);
-    count.succeeded = true;
   };
-  if (!options.enable_async)
-    return checkpoint_internal::write_on_all_workers(
-        strategy(), prefix, worker_directory,
-        [&](const std::string& path) { checkpoint_internal::write_values(path, values); },
-        around_and_tell);
+  if (!options.enable_async) {
+    WorkerSave save(strategy(), prefix, where);
+    return checkpoint_internal::write_values(save, values, work.prepare, publish);
+  }
   checkpoint_internal::detach(values);
   if (!extended.should_checkpoint()) return job_->start({});
-  job_->start([prefix, around_and_tell, values = std::move(values)]() mutable {
-    around_and_tell([&] { checkpoint_internal::write_values(prefix, values); });
+  job_->start([prefix, where, work, publish, values = std::move(values)]() mutable {
+    WorkerSave save(prefix, where);
+    checkpoint_internal::write_values(save, values, work.prepare, publish);
     values.clear();  // not only when the job is waited for
   });
 }
@@ -269,8 +279,7 @@ DISTRIBUTE_INLINE void Checkpoint::sync() const {
 DISTRIBUTE_INLINE std::string Checkpoint::write(const std::string& prefix,
                                                 const CheckpointOptions& options) const {
   checkpoint_internal::check_outside_replicas("write");
-  write_with(
-      prefix, "", [](const auto& write) { write(); }, options);
+  write_with(prefix, {.is_checkpoint = true}, {}, options);
   return prefix;
 }
 
@@ -280,8 +289,7 @@ DISTRIBUTE_INLINE std::string Checkpoint::save(const std::string& prefix,
   sync();
   const int64_t before = save_counter();
   const std::string path = str_cat(prefix, "-", before + 1);
-  const auto around = [path](const std::function<void()>& write) {
-    write();
+  const auto name_it = [path] {
     CheckpointState state;
     state.model_checkpoint_path = path;
     state.all_model_checkpoint_paths = {path};
@@ -290,7 +298,7 @@ DISTRIBUTE_INLINE std::string Checkpoint::save(const std::string& prefix,
   };
   set_save_counter(before + 1);
   try {
-    write_with(path, "", around, options);
+    write_with(path, {.is_checkpoint = true}, {.publish = name_it}, options);
     return path;
   } catch (...) {
     set_save_counter(before);

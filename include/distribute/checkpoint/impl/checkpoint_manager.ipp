@@ -7,7 +7,6 @@
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/detail/directory_lock.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/path.hpp>
 #include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/strategy.hpp>
 
@@ -40,16 +39,6 @@ DISTRIBUTE_INLINE void sweep_temporary_files(const std::string& directory,
     if (file.find(".tempstate") == std::string::npos) return false;
     return file.starts_with("checkpoint.tempstate") || is_checkpoint_of(file, name);
   });
-}
-
-/// After a state file that could not be written: takes the new checkpoint away again, unless the
-/// file names it after all, as where only the answer of a store was lost.
-DISTRIBUTE_INLINE void remove_unless_named(const std::string& path, const std::string& directory) {
-  try {
-    const auto state = train::get_checkpoint_state(directory);
-    if (!state || state->model_checkpoint_path != path) train::remove_checkpoint(path);
-  } catch (const Error&) {  // the first error is the one to tell
-  }
 }
 
 }  // namespace distribute::checkpoint_internal
@@ -148,28 +137,25 @@ DISTRIBUTE_INLINE void CheckpointManager::adopt(double time, const std::string& 
 
 /// Holds all it needs: in the background it may outlive the manager.
 struct CheckpointManager::Work {
-  std::string directory, name, path;
+  std::string directory, name;
   CheckpointState state;
-  bool sweeps = false, is_new = false;
+  bool sweeps = false;
   std::vector<std::string> old;  // to be removed here
   std::shared_ptr<checkpoint_internal::DirectoryLock> lock;
 
-  void operator()(const std::function<void()>& write) const;
+  void prepare() const;
+  void publish() const;
 };
+
+DISTRIBUTE_INLINE void CheckpointManager::Work::prepare() const {
+  lock->hold();
+  if (sweeps) checkpoint_internal::sweep_temporary_files(directory, name);
+}
 
 /// The state file stops naming old checkpoints before these are deleted, so that a crash in between
 /// leaves files that it does not name rather than names without files.
-DISTRIBUTE_INLINE void CheckpointManager::Work::operator()(
-    const std::function<void()>& write) const {
-  lock->hold();
-  if (sweeps) checkpoint_internal::sweep_temporary_files(directory, name);
-  write();
-  try {
-    update_checkpoint_state(directory, state);
-  } catch (...) {
-    if (is_new) checkpoint_internal::remove_unless_named(path, directory);
-    throw;
-  }
+DISTRIBUTE_INLINE void CheckpointManager::Work::publish() const {
+  update_checkpoint_state(directory, state);
   try {
     for (const std::string& prefix : old) remove_checkpoint(prefix);
   } catch (const Error& error) {
@@ -178,19 +164,23 @@ DISTRIBUTE_INLINE void CheckpointManager::Work::operator()(
 }
 
 DISTRIBUTE_INLINE CheckpointManager::Work CheckpointManager::work_for(
-    const std::string& path, const Lists& before, const std::vector<Entry>& old) {
-  Work work{options_.directory, options_.checkpoint_name, path, {}, !swept_, true, {}, lock_};
+    const std::string& path, const std::vector<Entry>& old) {
+  Work work{options_.directory, options_.checkpoint_name, {}, !swept_, {}, lock_};
   for (const Entry& entry : lists_.kept) {
     work.state.all_model_checkpoint_paths.push_back(entry.path);
     work.state.all_model_checkpoint_timestamps.push_back(entry.time);
   }
-  work.state.model_checkpoint_path = *lists_.latest;
+  work.state.model_checkpoint_path = path;
   work.state.last_preserved_timestamp = lists_.last_preserved;
-  for (const Entry& entry : before.kept) work.is_new &= entry.path != path;
-  work.is_new &= before.latest != path;
   for (const Entry& entry : old) work.old.push_back(entry.path);
   swept_ = true;
   return work;
+}
+
+DISTRIBUTE_INLINE bool CheckpointManager::names(const Lists& lists, const std::string& path) {
+  return lists.latest == path ||
+         std::any_of(lists.kept.begin(), lists.kept.end(),
+                     [&](const Entry& entry) { return entry.path == path; });
 }
 
 DISTRIBUTE_INLINE bool CheckpointManager::is_due() const {
@@ -252,9 +242,13 @@ DISTRIBUTE_INLINE std::optional<std::string> CheckpointManager::save(
   const std::vector<Entry> old = add(path);
   checkpoint_.set_save_counter(counter + 1);
   try {
-    Work work = work_for(path, before, old);
-    if (!options.enable_async) work.old.clear();  // below: when all workers know of the new one
-    checkpoint_.write_with(path, options_.worker_directory, std::move(work), options);
+    const auto work = std::make_shared<Work>(work_for(path, old));
+    if (!options.enable_async) work->old.clear();  // below: when all workers know of the new one
+    checkpoint_.write_with(path,
+                           {.worker_directory = options_.worker_directory,
+                            .is_checkpoint = true,
+                            .is_new = !names(before, path)},
+                           {[work] { work->prepare(); }, [work] { work->publish(); }}, options);
   } catch (...) {
     lists_ = before;
     checkpoint_.set_save_counter(counter);

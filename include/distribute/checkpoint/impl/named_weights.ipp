@@ -2,10 +2,9 @@
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
+#include <distribute/checkpoint/detail/object_graph.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
-#include <distribute/checkpoint/object_graph.hpp>
-#include <distribute/checkpoint/worker_path.hpp>
 #include <distribute/strategy/current_strategy.hpp>
 
 #include <algorithm>
@@ -197,10 +196,9 @@ DISTRIBUTE_INLINE void save_weights(const std::string& prefix,
   auto values = checkpoint_internal::sorted_by_name(variables, options.name_in_file);
   for (auto& one : values)  // reading some of them takes every worker
     if (!one.variable.impl().save_slice_info()) one.value = value_to_save(one.variable);
-  checkpoint_internal::write_on_all_workers(
-      get_strategy(), prefix, "",
-      [&](const std::string& path) { checkpoint_internal::write_by_name(path, values); },
-      [](const auto& write) { write(); });
+  WorkerSave save(get_strategy(), prefix, {.is_checkpoint = true});
+  save.run([&] { checkpoint_internal::write_by_name(save.path(), values); });
+  save.commit();
 }
 
 DISTRIBUTE_INLINE LoadedWeights load_weights(const std::string& prefix,

@@ -2,9 +2,9 @@
 /// What the process knows about its GPUs; private to device/cuda*.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/cuda_driver.hpp>
+#include <distribute/device/detail/cuda_driver.hpp>
 #include <distribute/device/detail/embedded_kernels.hpp>
-#include <distribute/device/device.hpp>
+#include <distribute/device/device_spec.hpp>
 
 #include <map>
 #include <memory>
@@ -23,7 +23,7 @@ class StagingMemory;
 
 namespace device_internal {
 
-class FilterBook;
+class TransposedFilterCache;
 
 /// DISTRIBUTE_CUDA_EXACT_MEMORY=1.
 bool wants_exact_memory();
@@ -33,7 +33,7 @@ struct GpuLane {
   CudaHandle compute = nullptr, communication = nullptr;  // streams
   std::shared_ptr<GpuPool> pool;
   std::shared_ptr<StagingMemory> staging;  // for small copies from the host
-  std::shared_ptr<FilterBook> filters;
+  std::shared_ptr<TransposedFilterCache> filters;
   std::mutex mutex;  // guards pool, staging, filters and memory
   MemoryInfo memory;
 };

@@ -2,9 +2,9 @@
 /// Matrices on a GPU turned round and converted by one launch, one or many.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/detail/filter_book.hpp>
+#include <distribute/device/detail/layout.hpp>
+#include <distribute/device/detail/transposed_filter_cache.hpp>
 #include <distribute/device/dtype.hpp>
-#include <distribute/device/layout.hpp>
 
 #include <cstdint>
 #include <span>

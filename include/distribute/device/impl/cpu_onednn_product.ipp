@@ -99,9 +99,9 @@ DISTRIBUTE_INLINE Array windows_of(const Conv2DShape& s, const Array& x) {
         for (int64_t ky = 0; ky < s.kernel[0]; ++ky, to += line) {
           const bool inside = top + ky >= 0 && top + ky < s.in[0];
           const char* from =
-              x.bytes() + size_t((image * s.in[0] + top + ky) * s.in[1]) * pixel * size_t(inside);
-          copy_window_row(inside ? from : nullptr, s.in[1], ox * s.stride[1] - s.pad_before[1],
-                          s.kernel[1], pixel, to);
+              inside ? x.bytes() + size_t((image * s.in[0] + top + ky) * s.in[1]) * pixel : nullptr;
+          copy_window_row(from, s.in[1], ox * s.stride[1] - s.pad_before[1], s.kernel[1], pixel,
+                          to);
         }
     }
   });

@@ -2,28 +2,19 @@
 #include <distribute/device/detail/device_state.hpp>
 #if DISTRIBUTE_HAS_CUDNN
 #include <distribute/device/buffer.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_module.hpp>
-#include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
 #include <distribute/device/detail/cuda_dnn_plans.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
-#include <distribute/device/math_mode.hpp>
+#include <distribute/device/detail/cuda_stream.hpp>
+#include <distribute/device/detail/kernel_files.hpp>
+#include <distribute/device/placement.hpp>
 
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
 #include <map>
 #include <utility>
-
-namespace distribute::device_internal {
-
-// cuda_module.ipp: files of the cache of kernels.
-uint64_t hash_text(std::string_view text, uint64_t hash);
-std::string kernel_folder();
-std::string read_kernel(const std::string& path);
-void keep_kernel(const std::string& path, const std::string& code);
-
-}  // namespace distribute::device_internal
 
 namespace distribute::cudnn_internal {
 

@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_graph.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
+#include <distribute/device/detail/cuda_graph.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
-#include <distribute/device/detail/filter_book.hpp>
+#include <distribute/device/detail/transposed_filter_cache.hpp>
 
 #include <utility>
 
@@ -83,7 +83,8 @@ DISTRIBUTE_INLINE CudaGraph::~CudaGraph() {
 DISTRIBUTE_INLINE void CudaGraph::launch() const {
   const GpuGuard guard(device_);
   life_->launch(current_stream(device_));
-  device_internal::filter_book(device_).end_pass();  // variables may have changed where they are
+  device_internal::transposed_filter_cache(device_)
+      .end_pass();  // variables may have changed where they are
 }
 
 DISTRIBUTE_INLINE void CudaGraphLife::begin(CudaHandle executable) {

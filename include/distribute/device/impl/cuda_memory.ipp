@@ -1,12 +1,12 @@
 #pragma once
-#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_stream.hpp>
+#include <distribute/base/thread_context.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
 #include <distribute/device/detail/cuda_staging.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
-#include <distribute/device/detail/filter_book.hpp>
+#include <distribute/device/detail/cuda_stream.hpp>
+#include <distribute/device/detail/transposed_filter_cache.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -193,7 +193,7 @@ DISTRIBUTE_INLINE MemoryInfo gpu_memory_info(Device device) {
 }
 
 DISTRIBUTE_INLINE void gpu_release_cached(Device device) {
-  filter_book(device).end_pass();
+  transposed_filter_cache(device).end_pass();
   GpuLane& lane = gpu_lane(device);
   const GpuGuard guard(device);
   std::lock_guard lock(lane.mutex);

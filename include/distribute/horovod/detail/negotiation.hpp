@@ -1,5 +1,5 @@
 #pragma once
-/// The coordinator's books: which rank is ready for what, and what all do next.
+/// Tracks which ranks submitted which operation and decides what runs next.
 
 #include <distribute/base/config.hpp>
 #include <distribute/horovod/detail/request.hpp>

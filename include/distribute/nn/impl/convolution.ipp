@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/nn/convolution.hpp>
-#include <distribute/ops/conv2d.hpp>
+#include <distribute/ops/convolution.hpp>
+#include <distribute/ops/detail/summed_conv2d.hpp>
 
 namespace distribute::nn {
 
@@ -42,10 +43,12 @@ DISTRIBUTE_INLINE Tensor Conv2D::before_norm(const Tensor& x, CallOptions option
 
 DISTRIBUTE_INLINE Tensor Conv2D::convolve(const Tensor& x, bool sums_channels) {
   const Tensor bias = bias_ ? bias_.value() : Tensor();
-  const Tensor y = conv2d(x, kernel_.value(),
-                          {options_.strides, options_.padding, options_.explicit_paddings,
-                           options_.dilation_rate, options_.groups, sums_channels},
-                          bias, nn_internal::epilogue_of(options_.activation));
+  const Conv2DOptions how{options_.strides, options_.padding, options_.explicit_paddings,
+                          options_.dilation_rate, options_.groups};
+  const Epilogue epilogue = nn_internal::epilogue_of(options_.activation);
+  const Tensor y = sums_channels && !bias && epilogue == Epilogue::None
+                       ? ops_internal::conv2d_with_sums(x, kernel_.value(), how)
+                       : conv2d(x, kernel_.value(), how, bias, epilogue);
   return nn_internal::activate(options_.activation, y);
 }
 

@@ -3,10 +3,10 @@
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/metric_inputs.hpp>
 #include <distribute/nn/metrics.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/search.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 #include <atomic>
@@ -39,7 +39,7 @@ DISTRIBUTE_INLINE void Metric::build_once(const std::function<void()>& make) {
     building_->done.store(true, std::memory_order_release);
   };
   if (ReplicaContext* replica = get_replica_context())
-    replica->merge([&](std::span<void* const>) { build(); }, nullptr);
+    replica->merge(build);
   else
     build();
 }

@@ -4,7 +4,7 @@
 #include <distribute/nn/detail/module_names.hpp>
 #include <distribute/nn/detail/summary_table.hpp>
 #include <distribute/nn/module.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/random.hpp>
 #include <distribute/replica/replica_context.hpp>
 
@@ -124,7 +124,7 @@ DISTRIBUTE_INLINE void Module::ensure_built_for(std::span<const Shape> inputs) {
   if (state_->built.load(std::memory_order_acquire)) return;
   // Layers are built once every replica has come here, so all of them take this branch.
   if (ReplicaContext* replica = get_replica_context())
-    replica->merge([&](std::span<void* const>) { build_once(inputs); }, nullptr);
+    replica->merge([&] { build_once(inputs); });
   else
     build_once(inputs);
 }

@@ -10,7 +10,7 @@ namespace distribute::ops_internal {
 struct NormVectors {
   Tensor mean, variance, inverse_deviation, factor, shift;
 };
-/// `totals` as Tensor::channel_sums(), on a GPU as scale and offset, which are float32 or none.
+/// `totals` as TensorHints::channel_sums, on a GPU as scale and offset, which are float32 or none.
 NormVectors gpu_norm_vectors(const Tensor& totals, const Tensor& scale, const Tensor& offset,
                              double epsilon);
 

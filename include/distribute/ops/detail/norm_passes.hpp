@@ -3,7 +3,7 @@
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/config.hpp>
-#include <distribute/ops/batch_norm.hpp>
+#include <distribute/ops/normalization.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace distribute::ops_internal {
 class NormPasses {
  public:
   virtual ~NormPasses() = default;
-  /// As Tensor::channel_sums().
+  /// As TensorHints::channel_sums.
   virtual Tensor sums() = 0;
   /// mean and variance are float32 [channels].
   virtual nn::FusedBatchNorm normalize(const Tensor& totals) = 0;

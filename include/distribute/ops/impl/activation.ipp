@@ -2,7 +2,8 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/detail/flat_loop.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,10 +19,10 @@ DISTRIBUTE_INLINE Tensor relu(const Tensor& x) {
   const ops_internal::Relu f{};
   Tensor y = ops_internal::map_floats("relu", x, ops_internal::value_loop<ops_internal::Relu>, &f,
                                       ops_internal::unary_row<ops_internal::Relu>());
-  y.mark_relu_output();
+  TensorHints::of(y).relu_output = true;
   return record("relu", {x}, y, [y](const Backward& b) -> std::vector<Tensor> {
     const Tensor& dy = b.gradient();
-    if (dy.is_gated()) return {dy};  // the operation above has done it while writing dy
+    if (TensorHints::of(dy).gated) return {dy};  // the operation above has done it while writing dy
     using ops_internal::Relu;
     return {ops_internal::unary_slope("relu", dy, y, ops_internal::kUnaryFunction<Relu>,
                                       ops_internal::RowNumbers(Relu{}))};

@@ -1,17 +1,16 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/batch_norm.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/channel_norm.hpp>
 #include <distribute/ops/detail/gpu_batch_norm.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/detail/norm_passes.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/normalization.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 
 #include <algorithm>
 
@@ -103,9 +102,9 @@ DISTRIBUTE_INLINE Tensor normalize_channels(const Tensor& input, const Tensor& m
   sum_then_apply(
       b, [](int64_t, int64_t, LaneSums<float>&) {}, [](int64_t, const LaneSums<double>&) {},
       [&](int64_t group, int64_t piece) { normalize_piece(b, norm, x, other, y, group, piece); });
-  if (epilogue == Epilogue::Relu) y.mark_relu_output();
-  const NormCall call{x,     residual ? y : Tensor(), norm, bool(residual),
-                      false, input.is_relu_output()};
+  if (epilogue == Epilogue::Relu) TensorHints::of(y).relu_output = true;
+  const NormCall call{x,     residual ? y : Tensor(),           norm, bool(residual),
+                      false, TensorHints::of(input).relu_output};
   const auto backward_function = [=](const Backward& backward) {
     const NormGradients g = gradients_of(call, backward, 5);
     const auto mean_gradient = [&](size_t c) { return -norm.factor[c] * g.sum[c]; };
@@ -172,11 +171,11 @@ DISTRIBUTE_INLINE nn::FusedBatchNorm normalize_batch(const Tensor& input, const 
         set_channel(norm, c, mean, variance, epsilon);
       },
       [&](int64_t group, int64_t piece) { normalize_piece(b, norm, x, other, y, group, piece); });
-  if (epilogue == Epilogue::Relu) y.mark_relu_output();
+  if (epilogue == Epilogue::Relu) TensorHints::of(y).relu_output = true;
   const nn::FusedBatchNorm result{y, channel_tensor(norm.mean, channels, x.device()),
                                   channel_tensor(variances, channels, x.device()), b.rows() > 0};
-  const NormCall call{x,    residual ? y : Tensor(), norm, bool(residual),
-                      true, input.is_relu_output()};
+  const NormCall call{x,    residual ? y : Tensor(),           norm, bool(residual),
+                      true, TensorHints::of(input).relu_output};
   const Tensor inputs[] = {input, scale, offset, residual};
   const Tensor outputs[] = {y, result.batch_mean, result.batch_variance};
   record("fused_batch_norm", inputs, outputs, [call](const Backward& backward) {

@@ -1,6 +1,7 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/ops/detail/channel_norm.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -271,7 +272,7 @@ DISTRIBUTE_INLINE NormGradients norm_gradients(const Tensor& x, const ChannelNor
   const size_t padded = size_t(b.channels);
   const GradientPass pass = plan_gradient(x, norm, in);
   NormGradients result{pass.dx, {}, std::vector<float>(padded), std::vector<float>(padded)};
-  if (in.want_dx && in.gate_x) result.dx.mark_gated();
+  if (in.want_dx && in.gate_x) TensorHints::of(result.dx).gated = true;
   if (in.want_residual && !in.dy.empty()) result.residual = pass.g ? pass.g : in.dy[0];
   GradientLines lines{std::vector<float>(padded), std::vector<float>(padded),
                       std::vector<float>(padded), channel_values(in.dmean, channels, b.channels, 0),

@@ -1,12 +1,13 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/conv2d.hpp>
+#include <distribute/device/detail/backend.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/detail/summed_conv2d.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 
 namespace distribute {
 
@@ -154,38 +155,34 @@ DISTRIBUTE_INLINE Tensor image_gradient(const Shape& input_shape, const Tensor& 
       });
 }
 
-}  // namespace ops_internal
-
-namespace nn {
-
-DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters, const Conv2DOptions& given,
-                                const Tensor& bias, Epilogue epilogue) {
-  using namespace ops_internal;
-  Conv2DOptions options = given;
-  options.sums_channels = false;  // not of gradients
+/// `sums_channels`: as conv2d_with_sums().
+DISTRIBUTE_INLINE Tensor convolve(const Tensor& x, const Tensor& filters,
+                                  const nn::Conv2DOptions& options, const Tensor& bias,
+                                  Epilogue epilogue, bool sums_channels) {
   if (const Device device = device_of({x, filters}); lie_apart(x, filters))
-    return conv2d(carried_to(x, device), carried_to(filters, device), given,
-                  carried_to(bias, device), epilogue);
+    return convolve(carried_to(x, device), carried_to(filters, device), options,
+                    carried_to(bias, device), epilogue, sums_channels);
   if (is_half(x.dtype()) && !(has_float32(filters) && has_float32(bias)))
-    return conv2d(x, cast(filters, DType::Float32), given, bias ? cast(bias, DType::Float32) : bias,
-                  epilogue);
+    return convolve(x, cast(filters, DType::Float32), options,
+                    bias ? cast(bias, DType::Float32) : bias, epilogue, sums_channels);
   const DType type = kernel_dtype(x);
   const Conv2DShape s = conv2d_shape(x.shape(), filters.shape(), options, type);
   if (is_half(x.dtype()) && !computes_as_it_is(x))
-    return cast(conv2d(cast(x, DType::Float32), filters, options, bias, epilogue), x.dtype());
+    return cast(convolve(cast(x, DType::Float32), filters, options, bias, epilogue, false),
+                x.dtype());
   check_conv2d_types(x, filters, bias);
   Backend& device = backend(x.device().type);
   const Array ready = device.prepare_filters(s, filters.array());
   const Array images = converted(x, type).array();
-  const bool sums_channels = given.sums_channels && !bias && epilogue == Epilogue::None;
   Array sums;
   Tensor y(output_shape(s), type,
            sums_channels
                ? device.conv2d_with_sums(s, images, ready, sums)
                : device.conv2d(s, images, ready, bias ? &bias.array() : nullptr, epilogue));
   y = converted(y, x.dtype());
-  if (sums.buffer) y.set_channel_sums(Tensor({2 * s.out_channels + 1}, DType::Float32, sums));
-  if (epilogue == Epilogue::Relu) y.mark_relu_output();
+  if (sums.buffer)
+    TensorHints::of(y).channel_sums = Tensor({2 * s.out_channels + 1}, DType::Float32, sums);
+  if (epilogue == Epilogue::Relu) TensorHints::of(y).relu_output = true;
   const Tensor gate = epilogue == Epilogue::Relu ? y : Tensor();
   const BackwardFunction gradient = [=](const Backward& b) -> std::vector<Tensor> {
     const Tensor dy = cast(gate ? behind_relu(b.gradient(), gate) : b.gradient(), type);
@@ -198,6 +195,21 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters, const Co
   };
   return record("conv2d", {x, filters, bias}, y, gradient,
                 [&] { return conv2d_attributes(options, epilogue); });
+}
+
+DISTRIBUTE_INLINE Tensor conv2d_with_sums(const Tensor& x, const Tensor& filters,
+                                          const nn::Conv2DOptions& options) {
+  return convolve(x, filters, options, {}, Epilogue::None, true);
+}
+
+}  // namespace ops_internal
+
+namespace nn {
+
+DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
+                                const Conv2DOptions& options, const Tensor& bias,
+                                Epilogue epilogue) {
+  return ops_internal::convolve(x, filters, options, bias, epilogue, false);
 }
 
 DISTRIBUTE_INLINE Tensor conv2d_backprop_input(const Shape& input_shape, const Tensor& filters,

@@ -1,16 +1,15 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/base/detail/log_once.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/logging.hpp>
 #include <distribute/device/detail/cuda_backend.hpp>
 #include <distribute/device/detail/cuda_dnn_attention.hpp>
 #include <distribute/device/detail/cuda_dnn_operations.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/attention.hpp>
-#include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/gpu_attention.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 
-#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -76,8 +75,8 @@ DISTRIBUTE_INLINE std::optional<Tensor> cudnn_attend(const Tensor& q, const Tens
     } catch (const UnimplementedError& error) {
       why = error.what();
     }
-  static std::atomic<bool> told = false;
-  if (!told.exchange(true)) log_info("ops", "attention has all scores in memory, as " + why);
+  log_internal::log_once(LogSeverity::Info, "ops", "attention",
+                         "attention has all scores in memory, as " + why);
   return std::nullopt;
 }
 

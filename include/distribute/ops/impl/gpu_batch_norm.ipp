@@ -1,18 +1,18 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/base/detail/log_once.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/logging.hpp>
 #include <distribute/device/detail/cuda_backend.hpp>
 #include <distribute/device/detail/cuda_dnn_norm_passes.hpp>
-#include <distribute/ops/batch_norm.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/gpu_batch_norm.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/detail/gpu_norm_vectors.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/normalization.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 #include <vector>
 
@@ -42,9 +42,8 @@ DISTRIBUTE_INLINE CudnnNormShape cudnn_norm_shape(const Tensor& x, Epilogue epil
 }
 
 DISTRIBUTE_INLINE void tell_slow_batch_norm(const UnimplementedError& error) {
-  static std::atomic<bool> told = false;
-  if (told.exchange(true)) return;
-  log_warning("ops", str_cat("slow kernels are used for batch normalization: ", error.what()));
+  log_internal::log_once(LogSeverity::Warning, "ops", "slow batch normalization",
+                         str_cat("slow kernels are used for batch normalization: ", error.what()));
 }
 
 /// What gradients of the statistics themselves add to that of x.
@@ -95,14 +94,14 @@ DISTRIBUTE_INLINE std::vector<Tensor> cudnn_norm_gradients(const CudnnNormCall& 
 /// are no sums or no kernels.
 DISTRIBUTE_INLINE Tensor normalize_from_sums(CudnnNormCall& call, const Tensor& bias,
                                              const Array& residual, double epsilon) {
-  const Tensor sums = call.input.channel_sums();
+  const Tensor sums = TensorHints::of(call.input).channel_sums;
   if (!sums) return {};
   try {
     require_cudnn_norm_passes(call.shape, call.x.device(), CudnnNormWayBack::Whole);
   } catch (const UnimplementedError& error) {
-    static std::atomic<bool> told = false;
-    if (!told.exchange(true))
-      log_info("ops", str_cat("normalizations sum what convolutions have summed: ", error.what()));
+    log_internal::log_once(
+        LogSeverity::Info, "ops", "sums of convolutions",
+        str_cat("normalizations sum what convolutions have summed: ", error.what()));
     return {};
   }
   const NormVectors vectors = gpu_norm_vectors(sums, call.scale, bias, epsilon);

@@ -2,16 +2,14 @@
 #include <distribute/base/error.hpp>
 #include <distribute/device/detail/cuda_dnn_norm_passes.hpp>
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/concat.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/gpu_batch_norm.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/detail/gpu_norm_passes.hpp>
 #include <distribute/ops/detail/gpu_norm_vectors.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -25,7 +23,10 @@ class GpuNormPasses : public NormPasses {
   explicit GpuNormPasses(const NormPassesInputs& in)
       : in_(in), residual_(std::exchange(in_.residual, Tensor())), has_residual_(residual_) {}
 
-  Tensor sums() final { return rows() > 0 && in_.x.channel_sums() ? in_.x.channel_sums() : sum(); }
+  Tensor sums() final {
+    const Tensor& known = TensorHints::of(in_.x).channel_sums;
+    return rows() > 0 && known ? known : sum();
+  }
 
   nn::FusedBatchNorm normalize(const Tensor& totals) final {
     totals_ = totals;

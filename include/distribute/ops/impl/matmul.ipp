@@ -1,13 +1,14 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/detail/lazy_product.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/device/detail/backend.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/broadcast.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/matmul.hpp>
-#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 
 #include <algorithm>
 #include <array>
@@ -144,7 +145,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> matmul_gradients(const Backward& backward,
 }
 
 DISTRIBUTE_INLINE Tensor behind_relu(const Tensor& dy, const Tensor& y) {
-  if (dy.is_gated()) return dy;
+  if (TensorHints::of(dy).gated) return dy;
   return record("relu_gate", {dy}, relu_gate(dy, y), [y](const Backward& second) {
     return std::vector<Tensor>{relu_gate(second.gradient(), y)};
   });
@@ -223,7 +224,7 @@ DISTRIBUTE_INLINE Tensor dense(const Tensor& x, const Tensor& kernel, const Tens
       x.shape().with(-1, units), x.dtype(),
       backend(x.device().type)
           .matmul(shape, flat.array(), weights.array(), bias ? &bias.array() : nullptr, epilogue));
-  if (epilogue == Epilogue::Relu) y.mark_relu_output();
+  if (epilogue == Epilogue::Relu) TensorHints::of(y).relu_output = true;
   const BackwardFunction gradient = [=](const Backward& backward) {
     const Tensor dy = backward.gradient();
     return dense_gradients(backward, epilogue == Epilogue::Relu ? behind_relu(dy, y) : dy, x,

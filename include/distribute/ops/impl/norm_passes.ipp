@@ -1,10 +1,11 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/channel_norm.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/detail/gpu_norm_passes.hpp>
 #include <distribute/ops/detail/norm_passes.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -89,7 +90,7 @@ DISTRIBUTE_INLINE nn::FusedBatchNorm CpuNormPasses::normalize(const Tensor& tota
       [&](int64_t group, int64_t piece) {
         normalize_piece(block_, norm_, x_, other, y_, group, piece);
       });
-  if (in_.epilogue == Epilogue::Relu) y_.mark_relu_output();
+  if (in_.epilogue == Epilogue::Relu) TensorHints::of(y_).relu_output = true;
   return {converted(y_, in_.x.dtype()), channel_tensor(norm_.mean, channels(), x_.device()),
           channel_tensor(variances, channels(), x_.device()), rows_ > 0};
 }
@@ -136,7 +137,8 @@ DISTRIBUTE_INLINE nn::FusedBatchNorm normalize_over_replicas(
     return t ? stop_gradient(on_gpu(x) ? brought_to(t, x.device()) : t) : Tensor();
   };
   Tensor images = own(x);
-  if (const Tensor sums = x.channel_sums()) images.set_channel_sums(sums);
+  if (const Tensor sums = TensorHints::of(x).channel_sums)
+    TensorHints::of(images).channel_sums = sums;
   const std::shared_ptr<NormPasses> passes = make_norm_passes(
       {images, own(scale), own(offset), own(options.residual), options.epsilon, options.epilogue});
   nn::FusedBatchNorm result = passes->normalize(options.sum_over_replicas(passes->sums()));

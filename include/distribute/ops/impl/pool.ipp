@@ -1,12 +1,13 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/matmul.hpp>
-#include <distribute/ops/pool.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -218,12 +219,12 @@ DISTRIBUTE_INLINE Tensor gpu_max_pool(const PoolPlan& plan, const Tensor& x) {
   const GpuPool2D pool = gpu_pool_of(plan.block);
   const Tensor winners = Tensor::empty(plan.y_shape, DType::UInt8, x.device());
   const Tensor y = gpu_pool("max_pool", pool, x, winners, plan.y_shape);
-  const bool relu = x.is_relu_output();
+  const bool relu = TensorHints::of(x).relu_output;
   return record("max_pool2d", {x}, y, [=, shape = x.shape()](const Backward& b) {
     const bool gate = relu && b.is_private(0);
     Tensor dx = gpu_pool("max_pool_gradient", pool, winners,
                          brought_to(b.gradient(), winners.device()), shape, gate);
-    if (gate) dx.mark_gated();
+    if (gate) TensorHints::of(dx).gated = true;
     return std::vector<Tensor>{
         record("max_pool2d_grad", {b.gradient()}, dx, no_gradient("the gradient of max_pool2d"))};
   });
@@ -245,7 +246,7 @@ DISTRIBUTE_INLINE Tensor max_pool_gradient(const PoolPlan& plan, const Shape& x_
     parallel_for(p.images, 1,
                  [=](int64_t b, int64_t e) { run(p, from, index, to, tiles, mask, b, e); });
   });
-  if (gated) dx.mark_gated();
+  if (gated) TensorHints::of(dx).gated = true;
   return dx;
 }
 
@@ -347,7 +348,7 @@ DISTRIBUTE_INLINE Tensor max_pool2d(const Tensor& x, const PoolOptions& options)
   const Tensor source = in_layout(x, plan.x_layout);
   Tensor y = Tensor::empty(plan.y_shape, x.dtype(), x.device(), plan.y_layout);
   Tensor winners = Tensor::empty({p.images * p.out_step()}, DType::UInt8, x.device());
-  const bool gate = x.is_relu_output();
+  const bool gate = TensorHints::of(x).relu_output;
   uint8_t* index = winners.mutable_data<uint8_t>();
   with_pool_type(x, [&](auto type) {
     using T = decltype(type);

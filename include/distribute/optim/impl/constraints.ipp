@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/autograd/recorded_step.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/optim/detail/constraints.hpp>
 
@@ -29,11 +29,9 @@ DISTRIBUTE_INLINE void apply_constraints(const std::vector<VariableUpdate>& upda
   if (RecordedStep::current())
     throw FailedPreconditionError(str_cat("variable '", found->variable.name(),
                                           "' has a constraint, which cannot be recorded"));
-  replica.merge(
-      [&](std::span<void* const>) {
-        for (const VariableUpdate& update : updates) constrain(update.variable);
-      },
-      nullptr);
+  replica.merge([&] {
+    for (const VariableUpdate& update : updates) constrain(update.variable);
+  });
 }
 
 }  // namespace distribute::optim::optim_internal

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/autograd/detail/lazy_product.hpp>
-#include <distribute/autograd/recorded_step.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/optim/detail/constraints.hpp>
@@ -26,7 +26,7 @@ DISTRIBUTE_INLINE Variable scalar_variable(const char* name, Variable::Initializ
 /// Runs `fn` once, in cross-replica context.
 DISTRIBUTE_INLINE void run_once(ReplicaContext* replica, const std::function<void()>& fn) {
   if (!replica) return fn();
-  replica->merge([&](std::span<void* const>) { fn(); }, nullptr);
+  replica->merge(fn);
 }
 
 }  // namespace optim_internal
@@ -108,56 +108,97 @@ DISTRIBUTE_INLINE float Optimizer::rate_factor(const Variable& variable) const {
   return float(product);
 }
 
+namespace optim_internal {
+
+DISTRIBUTE_INLINE ReplicaContext& replica_that_applies() {
+  if (ReplicaContext* replica = get_replica_context()) return *replica;
+  throw FailedPreconditionError(
+      "`apply_gradients() cannot be called in cross-replica context. Use "
+      "`Strategy.run` to enter replica context.");
+}
+
+}  // namespace optim_internal
+
+/// True when gradients go from the tape to the reducer as they are.
+DISTRIBUTE_INLINE bool Optimizer::goes_straight(const ApplyOptions& options) const {
+  return !clips() && !needs_whole_variables() && !options.reduced_gradients &&
+         !options.find_unused_parameters;
+}
+
 DISTRIBUTE_INLINE int64_t Optimizer::minimize(const Tensor& loss,
                                               const std::vector<Variable>& variables,
                                               GradientTape& tape, ApplyOptions options) {
+  ReplicaContext& replica = optim_internal::replica_that_applies();
+  if (!goes_straight(options))
+    return apply_prepared(replica, tape.gradient({loss}, variables), variables, options);
+  replica_internal::GradientReducer& reducer = replica_internal::reducer_of(replica);
   GradientTape::Call call;
-  ReplicaContext* replica = get_replica_context();
-  replica_internal::GradientReducer* reducer =
-      replica ? &replica_internal::reducer_of(*replica) : nullptr;
-  const bool one_by_one = reducer && !clips() && !needs_whole_variables() &&
-                          !options.reduced_gradients && !options.find_unused_parameters;
-  if (one_by_one && !options.skip_gradients_aggregation)
+  if (reducer.wishes().early && !options.skip_gradients_aggregation)
     call.on_ready = [&](size_t i, const Tensor& gradient) {
-      reducer->ready(variables[i], gradient);
+      reducer.ready(variables[i], gradient);
     };
   std::vector<Tensor> gradients;
   {
-    const bool lazy = one_by_one && reducer->multiplies_gradients();
-    const autograd_internal::LazyProductScope products(lazy);
+    const autograd_internal::LazyProductScope products(reducer.wishes().lazy_products);
     gradients = tape.gradient({loss}, variables, call);
   }
-  return apply_gradients(gradients, variables, options);
+  return apply_straight(replica, gradients, variables, options);
 }
 
 DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& gradients,
                                                      const std::vector<Variable>& variables,
                                                      ApplyOptions options) {
-  ReplicaContext* replica = get_replica_context();
-  if (!replica)
-    throw FailedPreconditionError(
-        "`apply_gradients() cannot be called in cross-replica context. Use "
-        "`Strategy.run` to enter replica context.");
-  replica_internal::GradientReducer& reducer = replica_internal::reducer_of(*replica);
+  ReplicaContext& replica = optim_internal::replica_that_applies();
+  return goes_straight(options) ? apply_straight(replica, gradients, variables, options)
+                                : apply_prepared(replica, gradients, variables, options);
+}
+
+DISTRIBUTE_INLINE int64_t Optimizer::apply_straight(ReplicaContext& replica,
+                                                    const std::vector<Tensor>& gradients,
+                                                    const std::vector<Variable>& variables,
+                                                    const ApplyOptions& options) {
+  std::vector<VariableUpdate> updates =
+      collect(gradients, variables, replica_internal::reducer_of(replica));
+  add_slots(updates, &replica);
+  return update(replica, updates, options.skip_gradients_aggregation, {});
+}
+
+/// Clips gradients, sums them over the replicas before the update, or both.
+DISTRIBUTE_INLINE int64_t Optimizer::apply_prepared(ReplicaContext& replica,
+                                                    const std::vector<Tensor>& gradients,
+                                                    const std::vector<Variable>& variables,
+                                                    const ApplyOptions& options) {
   const std::vector<Tensor> known =
       options.find_unused_parameters
-          ? optim_internal::with_zeros_for_unused(gradients, variables, *replica)
+          ? optim_internal::with_zeros_for_unused(gradients, variables, replica)
           : gradients;
-  std::vector<VariableUpdate> updates = collect(known, variables, reducer);
-  add_slots(updates, replica);
-  const bool reduced = prepare(updates, *replica, options);
+  if (needs_whole_variables()) check_whole(known, variables);
+  std::vector<VariableUpdate> updates =
+      collect(known, variables, replica_internal::reducer_of(replica));
+  add_slots(updates, &replica);
+  const bool reduced = prepare(updates, replica, options);
   if (options.reduced_gradients)
     *options.reduced_gradients = optim_internal::gradients_of(updates, known, variables);
+  const auto ratios = [&](optim_internal::OptimizerStep& now) {
+    if (needs_whole_variables()) add_ratios(now, updates, replica);
+  };
+  return update(replica, updates, reduced, ratios);
+}
+
+DISTRIBUTE_INLINE int64_t
+Optimizer::update(ReplicaContext& replica, std::vector<VariableUpdate>& updates, bool reduced,
+                  const std::function<void(optim_internal::OptimizerStep&)>& complete) {
+  replica_internal::GradientReducer& reducer = replica_internal::reducer_of(replica);
   densify(updates, reducer);
   if (RecordedStep* recording = RecordedStep::current())
-    return record_update(*recording, *replica, updates, reduced);
+    return record_update(*recording, replica, updates, reduced);
   optim_internal::OptimizerStep now = step_of(updates, iterations());
-  if (needs_whole_variables()) add_ratios(now, updates, *replica);
+  if (complete) complete(now);
   const int64_t step = reducer.update_and_count(updates, reduced,
                                                 make_described_kernel(std::move(now)), iterations_);
-  optim_internal::apply_constraints(updates, *replica);
+  optim_internal::apply_constraints(updates, replica);
   overwrite_with_averages(updates, step);
-  if (replica->local_replica_id() == 0) monitoring::metrics().count_step();
+  if (replica.local_replica_id() == 0) monitoring::metrics().count_step();
   return step;
 }
 

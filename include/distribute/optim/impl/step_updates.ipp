@@ -1,10 +1,10 @@
 #pragma once
-#include <distribute/autograd/recorded_step.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/ops/clip.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/reduce.hpp>
 #include <distribute/optim/detail/step_updates.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/replica/detail/gradient_reducer.hpp>
@@ -70,11 +70,6 @@ DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
       throw InvalidArgumentError(str_cat("apply_gradients: variable '", variables[i].name(),
                                          "' is ", to_string(variables[i].shape()),
                                          ", its gradient ", to_string(gradients[i].shape())));
-    if (needs_whole_variables() &&
-        (variables[i].impl().save_slice_info() || !variables[i].impl().parts().empty()))
-      throw UnimplementedError(str_cat("the optimizer '", options_.name, "' takes norms of whole ",
-                                       "variables, and '", variables[i].name(),
-                                       "' is cut into parts: use no variable_partitioner"));
     optim_internal::add_update(updates, variables[i], gradients[i]);
   }
   reducer.missing(optim_internal::names_of(missing));
@@ -86,6 +81,17 @@ DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
     log_warning("optim", str_cat("Gradients do not exist for variables ",
                                  optim_internal::names_of(missing), " when minimizing the loss"));
   return updates;
+}
+
+DISTRIBUTE_INLINE void Optimizer::check_whole(const std::vector<Tensor>& gradients,
+                                              const std::vector<Variable>& variables) const {
+  for (size_t i = 0; i < variables.size() && i < gradients.size(); ++i) {
+    const VariableImpl& impl = variables[i].impl();
+    if (gradients[i] && (impl.save_slice_info() || !impl.parts().empty()))
+      throw UnimplementedError(str_cat("the optimizer '", options_.name, "' takes norms of whole ",
+                                       "variables, and '", variables[i].name(),
+                                       "' is cut into parts: use no variable_partitioner"));
+  }
 }
 
 /// Clips, and sums over the replicas where that has to come first. True: the gradients are sums.
@@ -109,13 +115,12 @@ DISTRIBUTE_INLINE bool Optimizer::prepare(std::vector<VariableUpdate>& updates,
 
 DISTRIBUTE_INLINE void Optimizer::densify(std::vector<VariableUpdate>& updates,
                                           const replica_internal::GradientReducer& reducer) const {
-  const bool rows = updates_rows_alone() && !options_.use_ema;
   const auto on_gpu = [&](const Tensor& gradient) {
-    return is_gpu(gradient.device()) && !reducer.updates_on_host();
+    return is_gpu(gradient.device()) && !reducer.wishes().updates_on_host;
   };
   for (VariableUpdate& update : updates)
-    if (is_indexed_slices(update.gradient) &&
-        (!rows || decays(update.variable) || on_gpu(update.gradient)))
+    if (is_indexed_slices(update.gradient) && (!updates_rows_alone() || options_.use_ema ||
+                                               decays(update.variable) || on_gpu(update.gradient)))
       update.gradient = update.gradient.row_major();
 }
 

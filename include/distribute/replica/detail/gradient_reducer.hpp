@@ -15,21 +15,30 @@ class GradientPlacer;
 
 namespace replica_internal {
 
-/// The way of one replica's gradients. A strategy chooses one implementation for its replicas when
-/// it knows their devices and partners; optimizers find it by reducer_of(). One replica thread at a
-/// time; every replica of a strategy makes the same calls in the same order. A step is, in order:
-/// placer(), ready() for some gradients, missing(), and update() or update_and_count().
+/// What a reducer wants of tapes and optimizers. It is known when the reducer is made and never
+/// changes.
+struct GradientWishes {
+  /// Says to tapes where gradients shall appear; null: anywhere. For the time of a run.
+  GradientPlacer* placer = nullptr;
+  /// update() multiplies lazy products slice by slice, at its best on this replica.
+  bool lazy_products = false;
+  /// ready() starts work: it is called for each gradient as soon as that is complete.
+  bool early = false;
+  /// update() applies the gradients of GPUs in host memory, where sparse ones may stay so.
+  bool updates_on_host = false;
+};
+
+/// The way of one replica's gradients. A strategy composes one of parts with this interface when it
+/// knows the devices and partners of its replicas: each part does one thing and hands the rest to
+/// the part that it was made with. Optimizers find the first part by reducer_of(). One replica
+/// thread at a time; every replica of a strategy makes the same calls in the same order. A step is,
+/// in order: ready() for some gradients, missing(), and update() or update_and_count().
 class GradientReducer {
  public:
+  explicit GradientReducer(GradientWishes wishes = {}) : wishes_(wishes) {}
   virtual ~GradientReducer() = default;
 
-  /// Says to tapes where gradients shall appear; null: anywhere. For the time of a run.
-  virtual GradientPlacer* placer() { return nullptr; }
-  /// True when update() multiplies lazy products slice by slice, at its best on this replica.
-  virtual bool multiplies_gradients() const { return false; }
-  /// True when update() applies the gradients of GPUs in host memory, where sparse ones may stay
-  /// so.
-  virtual bool updates_on_host() const { return false; }
+  const GradientWishes& wishes() const { return wishes_; }
 
   /// The gradient of this step is complete, and update() will get the same: its sum over the
   /// replicas may begin while the backward pass goes on.
@@ -49,6 +58,9 @@ class GradientReducer {
                                                      bool gradients_are_reduced,
                                                      const UpdateKernel& kernel,
                                                      const Variable& counter);
+
+ private:
+  const GradientWishes wishes_;
 };
 
 }  // namespace replica_internal

@@ -8,8 +8,7 @@ DISTRIBUTE_INLINE int64_t GradientReducer::update_and_count(std::span<const Vari
                                                             const UpdateKernel& kernel,
                                                             const Variable& counter) {
   update(updates, gradients_are_reduced, kernel);
-  get_replica_context()->merge(
-      [&](std::span<void* const>) { counter.assign_add(Tensor(int64_t{1})); }, nullptr);
+  get_replica_context()->merge([&] { counter.assign_add(Tensor(int64_t{1})); });
   return counter.value().item<int64_t>();
 }
 

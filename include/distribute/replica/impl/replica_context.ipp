@@ -1,14 +1,14 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/detail/lazy_product.hpp>
-#include <distribute/autograd/recorded_step.hpp>
-#include <distribute/base/detail/thread_context.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/detail/throwing_loop.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_module.hpp>
-#include <distribute/device/detail/filter_book.hpp>
+#include <distribute/base/thread_context.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
+#include <distribute/device/detail/kernel_arguments.hpp>
 #include <distribute/device/detail/prepared_values.hpp>
-#include <distribute/device/kernel_arguments.hpp>
+#include <distribute/device/detail/transposed_filter_cache.hpp>
 #include <distribute/replica/detail/gradient_reducer.hpp>
 #include <distribute/replica/detail/sum_rows.hpp>
 #include <distribute/replica/replica_context.hpp>
@@ -20,6 +20,10 @@ namespace distribute {
 
 DISTRIBUTE_INLINE Tensor ReplicaContext::all_reduce(ReduceOp op, const Tensor& value) {
   return all_reduce(op, std::span(&value, 1))[0];
+}
+
+DISTRIBUTE_INLINE void ReplicaContext::merge(const std::function<void()>& fn) {
+  merge_untyped([&](std::span<void* const>) { fn(); }, nullptr);
 }
 
 DISTRIBUTE_INLINE void ReplicaContext::update(std::span<const VariableUpdate> updates,
@@ -73,12 +77,17 @@ DISTRIBUTE_INLINE UpdateTarget::UpdateTarget(const VariableUpdate& update, int f
     : UpdateTarget(update) {  // so that the destructor stores what was taken before an error
   first_ = first;
   count_ = count;
-  const LayoutPtr own = update.variable.impl().component(first).layout();
-  const LayoutPtr& wanted = update.gradient.layout();
+  take_again();
+}
+
+DISTRIBUTE_INLINE void UpdateTarget::take_again() {
+  pointers_.clear();
+  const LayoutPtr own = update_.variable.impl().component(first_).layout();
+  const LayoutPtr& wanted = update_.gradient.layout();
   const LayoutPtr layout = wanted && wanted->holds_elements() ? wanted : own;
-  const Device device = update_device(update, first);
-  take(update.variable, layout, device);
-  for (const Variable& slot : update.slots) take(slot, layout, device);
+  const Device device = update_device(update_, first_);
+  take(update_.variable, layout, device);
+  for (const Variable& slot : update_.slots) take(slot, layout, device);
   size_ = tensors_[0].array().buffer->bytes() / int64_t(sizeof(float));
   if (!layout) size_ = tensors_[0].num_elements();
 }
@@ -152,7 +161,8 @@ inline constexpr size_t kUpdatesPerLaunch = 48;
 DISTRIBUTE_INLINE void launch_updates(std::span<const VariableUpdate> updates, int replica,
                                       const GpuUpdate& gpu, std::span<const size_t> numbers) {
   const Device device = update_device(updates[0], replica);
-  device_internal::FilterBook& filters = device_internal::filter_book(device);
+  device_internal::TransposedFilterCache& filters =
+      device_internal::transposed_filter_cache(device);
   filters.end_pass();  // it holds no weights, which can then be written where they are
   kernels::UpdateArguments arguments{};
   std::vector<UpdateTarget> targets;

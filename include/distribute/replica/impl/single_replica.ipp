@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/replica/detail/default_strategy.hpp>
-#include <distribute/replica/single_replica.hpp>
+#include <distribute/replica/detail/single_replica.hpp>
 
 namespace distribute {
 
@@ -11,12 +11,12 @@ DISTRIBUTE_INLINE Strategy& SingleReplicaContext::strategy() const {
   return *found;
 }
 
-DISTRIBUTE_INLINE void SingleReplicaContext::merge(
-    const std::function<void(std::span<void* const>)>& fn, void* argument) {
+DISTRIBUTE_INLINE void SingleReplicaContext::merge_untyped(
+    const replica_internal::MeetingLead& lead, void* mine) {
   const auto& modes = replica_internal::mode_stack();
   const replica_internal::ModeScope mode(
       {nullptr, modes.empty() ? strategy_ : modes.back().strategy, -1});
-  fn(std::span<void* const>(&argument, 1));
+  lead(std::span<void* const>(&mine, 1));
 }
 
 namespace replica_internal {

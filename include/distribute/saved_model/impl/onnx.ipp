@@ -1,12 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/worker_path.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/io/atomic_file.hpp>
-#include <distribute/io/path.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/saved_model/detail/onnx_graph.hpp>
-#include <distribute/saved_model/onnx.hpp>
+#include <distribute/saved_model/saved_model.hpp>
 #include <distribute/strategy/current_strategy.hpp>
 
 #include <string_view>
@@ -109,9 +109,9 @@ DISTRIBUTE_INLINE void export_onnx(const InferenceFunction& function, const std:
       trace_inference(function, {*options.input, options.input_name, options.output_name});
   const bool external = inference.constant_bytes() > options.external_data_above;
   const OnnxGraph graph = onnx_graph(inference);
-  checkpoint_internal::write_on_all_workers(
-      get_strategy(), file, "", [&](const std::string& path) { write_onnx(graph, path, external); },
-      [](const auto& write) { write(); });
+  train::WorkerSave saving(get_strategy(), file, {.second_file = external ? ".data" : ""});
+  saving.run([&] { write_onnx(graph, saving.path(), external); });
+  saving.commit();
 }
 
 DISTRIBUTE_INLINE void export_onnx(nn::Module& module, const std::string& file,

@@ -2,11 +2,10 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
-#include <distribute/checkpoint/worker_path.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/path.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/saved_model/saved_model.hpp>
 #include <distribute/strategy/current_strategy.hpp>
@@ -223,10 +222,9 @@ DISTRIBUTE_INLINE void save(const InferenceFunction& function, const std::string
   GraphDef def = encode_graph_def(graph, options.weights);
   saved_model_internal::SavedModelContents contents{encode_saved_model(graph, def, options),
                                                     std::move(def.saved), options.assets_extra};
-  checkpoint_internal::write_on_all_workers(
-      get_strategy(), saved_model_internal::without_last_slashes(path), "",
-      [&](const std::string& place) { saved_model_internal::write_saved_model(contents, place); },
-      [](const auto& write) { write(); });
+  train::WorkerSave saving(get_strategy(), saved_model_internal::without_last_slashes(path));
+  saving.run([&] { saved_model_internal::write_saved_model(contents, saving.path()); });
+  saving.commit();
 }
 
 DISTRIBUTE_INLINE void save(nn::Module& module, const std::string& path,

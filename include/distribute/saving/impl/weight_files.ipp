@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
-#include <distribute/checkpoint/worker_path.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/saving/detail/legacy_weights.hpp>
 #include <distribute/saving/detail/optimizer_state.hpp>
@@ -215,10 +215,9 @@ DISTRIBUTE_INLINE void find_by_name(const saving::safetensors::Tensors& file,
 }
 
 DISTRIBUTE_INLINE void write_on_chief(const std::string& path, const std::string& bytes) {
-  checkpoint_internal::write_on_all_workers(
-      get_strategy(), path, "",
-      [&](const std::string& place) { throw_if_error(io::write_file_atomically(place, bytes)); },
-      [](const auto& write) { write(); });
+  train::WorkerSave save(get_strategy(), path);
+  save.run([&] { throw_if_error(io::write_file_atomically(save.path(), bytes)); });
+  save.commit();
 }
 
 }  // namespace distribute::saving_internal

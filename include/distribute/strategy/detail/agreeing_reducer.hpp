@@ -1,11 +1,9 @@
 #pragma once
-/// Sees that all workers train the same variables, and tells which gradients were missing and which
-/// worker the others wait for.
+/// Sees that all workers train the same variables, and tells which gradients were missing.
 
-#include <distribute/autograd/gradient_placer.hpp>
 #include <distribute/base/config.hpp>
-#include <distribute/strategy/detail/straggler_watch.hpp>
-#include <distribute/strategy/detail/worker_reducer.hpp>
+#include <distribute/strategy/detail/local_replica_context.hpp>
+#include <distribute/strategy/detail/worker_state.hpp>
 
 #include <memory>
 #include <span>
@@ -21,11 +19,8 @@ class AgreeingReducer final : public replica_internal::GradientReducer {
  public:
   AgreeingReducer(LocalReplicaContext& context, WorkerState& state,
                   std::unique_ptr<replica_internal::GradientReducer> next)
-      : context_(context), state_(state), next_(std::move(next)) {}
+      : GradientReducer(next->wishes()), context_(context), state_(state), next_(std::move(next)) {}
 
-  GradientPlacer* placer() override { return next_->placer(); }
-  bool multiplies_gradients() const override { return next_->multiplies_gradients(); }
-  bool updates_on_host() const override { return next_->updates_on_host(); }
   void ready(const Variable& variable, const Tensor& gradient) override {
     next_->ready(variable, gradient);
   }
@@ -39,7 +34,6 @@ class AgreeingReducer final : public replica_internal::GradientReducer {
   LocalReplicaContext& context_;
   WorkerState& state_;
   const std::unique_ptr<replica_internal::GradientReducer> next_;
-  StragglerWatch stragglers_;
 };
 
 }  // namespace distribute::strategy_internal

@@ -3,32 +3,33 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/strategy/detail/gradient_buckets.hpp>
-#include <distribute/strategy/detail/worker_reducer.hpp>
+#include <distribute/strategy/detail/local_reducer.hpp>
+#include <distribute/strategy/detail/worker_state.hpp>
 
 #include <memory>
 #include <span>
-#include <utility>
-#include <vector>
+#include <string>
 
 namespace distribute::strategy_internal {
 
 /// Gradients are summed in buckets while the backward pass goes on: in host memory over the
 /// workers' transport, or from GPU to GPU over NCCL where the group has it. Every worker updates
 /// its own copies with the sums.
-class BucketReducer final : public LocalReducer {
+class BucketReducer final : public replica_internal::GradientReducer {
  public:
   /// `sparse`: the way of steps with sparse gradients, which buckets do not hold.
   BucketReducer(LocalReplicaContext& context, WorkerState& state,
-                std::unique_ptr<LocalReducer> sparse);
+                std::unique_ptr<replica_internal::GradientReducer> sparse);
 
-  bool multiplies_gradients() const override { return false; }  // they are sent
+  void missing(const std::string& names) override { local_.missing(names); }
   DISTRIBUTE_INLINE void ready(const Variable& variable, const Tensor& gradient) override;
   DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
                                 const UpdateKernel& kernel) override;
 
  private:
   GradientBuckets buckets_;
-  const std::unique_ptr<LocalReducer> sparse_;
+  const std::unique_ptr<replica_internal::GradientReducer> sparse_;
+  LocalReducer local_;
 };
 
 }  // namespace distribute::strategy_internal

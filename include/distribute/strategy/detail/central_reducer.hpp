@@ -6,20 +6,26 @@
 #include <distribute/strategy/detail/local_reducer.hpp>
 
 #include <memory>
+#include <span>
+#include <string>
 #include <utility>
 
 namespace distribute::strategy_internal {
 
 /// Gradients go to where the variables are, and are summed and applied there in replica order: on
 /// the host in the same way as those of CPUs, on a GPU once for all replicas.
-class CentralReducer final : public LocalReducer {
+class CentralReducer final : public replica_internal::GradientReducer {
  public:
   /// `home`: where the variables are.
   CentralReducer(LocalReplicaContext& context, Device home, std::shared_ptr<StagingMemory> staging)
-      : LocalReducer(context), home_(home), staging_(std::move(staging)) {}
+      : GradientReducer({.lazy_products = home.type == DeviceType::Cpu,
+                         .updates_on_host = home.type == DeviceType::Cpu}),
+        context_(context),
+        home_(home),
+        staging_(std::move(staging)),
+        local_(context) {}
 
-  bool updates_on_host() const override { return home_.type == DeviceType::Cpu; }
-  bool multiplies_gradients() const override { return updates_on_host(); }
+  void missing(const std::string& names) override { local_.missing(names); }
   DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
                                 const UpdateKernel& kernel) override;
 
@@ -27,8 +33,10 @@ class CentralReducer final : public LocalReducer {
   void update_at_home(std::span<const VariableUpdate> updates, bool reduced,
                       const UpdateKernel& kernel);
 
+  LocalReplicaContext& context_;
   const Device home_;
   const std::shared_ptr<StagingMemory> staging_;
+  LocalReducer local_;
 };
 
 }  // namespace distribute::strategy_internal

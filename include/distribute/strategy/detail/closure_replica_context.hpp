@@ -2,7 +2,7 @@
 /// The replica that a coordinator's closure is.
 
 #include <distribute/base/config.hpp>
-#include <distribute/replica/single_replica.hpp>
+#include <distribute/replica/detail/single_replica.hpp>
 #include <distribute/strategy/detail/server_reducer.hpp>
 
 #include <memory>
@@ -17,11 +17,10 @@ class ClosureReplicaContext final : public SingleReplicaContext {
                         std::shared_ptr<StagingMemory> staging)
       : SingleReplicaContext(&strategy), reducer_(std::move(link), std::move(staging)) {}
 
-  /// Across replicas the strategy is in scope, as in TensorFlow's traced functions.
-  DISTRIBUTE_INLINE void merge(const std::function<void(std::span<void* const>)>& fn,
-                               void* argument) override;
-
  private:
+  /// Across replicas the strategy is in scope, as in TensorFlow's traced functions.
+  DISTRIBUTE_INLINE void merge_untyped(const replica_internal::MeetingLead& lead,
+                                       void* mine) override;
   replica_internal::GradientReducer& gradient_reducer() override { return reducer_; }
 
   strategy_internal::ClosureReducer reducer_;

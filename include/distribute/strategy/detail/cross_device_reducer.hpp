@@ -4,18 +4,26 @@
 #include <distribute/base/config.hpp>
 #include <distribute/strategy/detail/local_reducer.hpp>
 
+#include <span>
+#include <string>
+
 namespace distribute::strategy_internal {
 
 /// The context's all_reduce is that of the ops; each replica then updates with the sums.
-class CrossDeviceReducer final : public LocalReducer {
+class CrossDeviceReducer final : public replica_internal::GradientReducer {
  public:
-  using LocalReducer::LocalReducer;
-  bool multiplies_gradients() const override { return false; }  // they are sent
+  explicit CrossDeviceReducer(LocalReplicaContext& context) : context_(context), local_(context) {}
+
+  void missing(const std::string& names) override { local_.missing(names); }
   void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
               const UpdateKernel& kernel) override {
-    if (gradients_are_reduced) return LocalReducer::update(updates, true, kernel);
-    update_with(updates, context().all_reduce(ReduceOp::Sum, gradients_of(updates)), kernel);
+    if (gradients_are_reduced) return local_.update(updates, true, kernel);
+    local_.update_with(updates, context_.all_reduce(ReduceOp::Sum, gradients_of(updates)), kernel);
   }
+
+ private:
+  LocalReplicaContext& context_;
+  LocalReducer local_;
 };
 
 }  // namespace distribute::strategy_internal

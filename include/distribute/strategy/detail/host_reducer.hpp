@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
 namespace distribute::strategy_internal {
 
@@ -15,13 +16,16 @@ class SharedUpdate;
 /// The tape puts gradients into slots that all workers see, and all use one copy of the variables,
 /// also there. A step is one pass over it: each replica sums the gradients of a share of the
 /// elements, in replica order, and updates them. Steps that cannot do so (the first, as the slots
-/// are planned by its gradients; those with sparse or reduced gradients) give every worker a copy
-/// of its own; after other steps the variables move back.
-class HostReducer final : public WorkerReducer {
+/// are planned by its gradients; those with sparse or reduced gradients) go to a WorkerReducer,
+/// with a copy of the variables for each worker; after other steps the variables move back.
+///
+/// What a step reads is the same in all steps that update the same variables: replica 0 makes it in
+/// the first of them, and keeps it until other variables come or the slots are planned anew.
+class HostReducer final : public replica_internal::GradientReducer {
  public:
   HostReducer(LocalReplicaContext& context, WorkerState& state);
 
-  GradientPlacer* placer() override { return &slots_; }
+  void missing(const std::string& names) override { apart_.missing(names); }
   DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
                                 const UpdateKernel& kernel) override;
 
@@ -30,10 +34,18 @@ class HostReducer final : public WorkerReducer {
 
   bool update_in_place(std::span<const VariableUpdate> updates, const UpdateKernel& kernel);
   SharedWork begin(std::span<const VariableUpdate> updates, const UpdateKernel& kernel);
+  SharedWork make_work(std::span<const VariableUpdate> updates, const UpdateKernel& kernel) const;
   void leave(std::span<const VariableUpdate> updates);
   void move_in(std::span<const VariableUpdate> updates);
+  ReplicaGroup& replicas() const { return context_.local_replicas(); }
+  int replica() const { return context_.local_replica_id(); }
 
+  LocalReplicaContext& context_;
+  SharedVariables& host_;
+  collective::Communicator &group_, &workers_;
   GradientSlots slots_;
+  WorkerReducer apart_;
+  SharedWork kept_;  // of the last step in place, between steps; replica 0's
 };
 
 }  // namespace distribute::strategy_internal

@@ -13,34 +13,34 @@ namespace distribute::strategy_internal {
 
 /// The replicas show each other their gradients. In host memory each then sums a share of the
 /// elements, in replica order, and updates them in the same pass; on GPUs each fetches what the
-/// others have, and updates the copy on its own GPU. Ways over several processes end here, too:
-/// with gradients that are reduced.
-class LocalReducer : public replica_internal::GradientReducer {
+/// others have, and updates the copy on its own GPU. The last part of ways over several processes,
+/// too: with gradients that are reduced.
+class LocalReducer final : public replica_internal::GradientReducer {
  public:
   /// `context`, which owns it, is that of its replica.
-  explicit LocalReducer(LocalReplicaContext& context) : context_(context) {}
+  explicit LocalReducer(LocalReplicaContext& context)
+      : GradientReducer({.lazy_products = true}), context_(context) {}
 
-  bool multiplies_gradients() const override { return true; }
   DISTRIBUTE_INLINE void missing(const std::string& names) override;
   DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
                                 const UpdateKernel& kernel) override;
 
- protected:
+  /// For other parts: update() with the sums of the gradients, in the order of the updates.
+  void update_with(std::span<const VariableUpdate> updates, std::vector<Tensor> sums,
+                   const UpdateKernel& kernel);
+  /// For other parts: update() of gradients that are in host memory.
   void update_on_host(std::span<const VariableUpdate> updates, bool reduced,
                       const UpdateKernel& kernel);
+
+ private:
+  struct Call;
+
   void update_on_gpu(std::span<const VariableUpdate> updates, bool reduced,
                      const UpdateKernel& kernel);
   void update_in_recording(std::span<const VariableUpdate> updates, bool reduced,
                            const UpdateKernel& kernel);
-  /// update() with the sums of the gradients, in the order of the updates.
-  void update_with(std::span<const VariableUpdate> updates, std::vector<Tensor> sums,
-                   const UpdateKernel& kernel);
-  LocalReplicaContext& context() const { return context_; }
   ReplicaGroup& replicas() const { return context_.local_replicas(); }
   int replica() const { return context_.local_replica_id(); }
-
- private:
-  struct Call;
 
   LocalReplicaContext& context_;
   bool noted_ = false;  // gradients of the last step were missing

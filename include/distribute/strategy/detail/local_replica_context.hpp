@@ -28,8 +28,6 @@ class LocalReplicaContext : public ReplicaContext {
   DISTRIBUTE_INLINE std::vector<Tensor> all_reduce(ReduceOp op,
                                                    std::span<const Tensor> values) override;
   DISTRIBUTE_INLINE Tensor all_gather(const Tensor& value, int axis) override;
-  DISTRIBUTE_INLINE void merge(const std::function<void(std::span<void* const>)>& fn,
-                               void* argument) override;
 
   /// Chooses the way of its gradients.
   void reduce_by(std::unique_ptr<replica_internal::GradientReducer> reducer) {
@@ -56,6 +54,8 @@ class LocalReplicaContext : public ReplicaContext {
                                   int64_t begin);
 
  private:
+  DISTRIBUTE_INLINE void merge_untyped(const replica_internal::MeetingLead& lead,
+                                       void* mine) override;
   struct AllReduceCall;
   struct AllReduceWork;
   struct GatherCall;

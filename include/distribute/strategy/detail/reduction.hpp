@@ -2,7 +2,7 @@
 /// Sums of the replicas' tensors, in replica order, computable in parts by several threads.
 
 #include <distribute/base/config.hpp>
-#include <distribute/replica/reduce_op.hpp>
+#include <distribute/replica/values.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>
@@ -52,6 +52,10 @@ std::vector<ReductionSlice> slice_reductions(std::span<const Reduction> reductio
 
 /// The whole at once, on the calling thread's pool.
 Tensor reduce_tensors(const char* what, ReduceOp op, std::vector<Tensor> inputs);
+
+/// Throws  InvalidArgumentError, beginning with `what`, unless all replicas give tensors of one
+///         shape and dtype.
+void check_inputs(const char* what, std::span<const Tensor> inputs);
 
 /// Every element divided by `count`; integers become float32.
 Tensor divided(const Tensor& value, int64_t count);

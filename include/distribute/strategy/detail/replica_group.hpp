@@ -2,6 +2,7 @@
 /// Where the replica threads of one process meet, and what happens when one of them fails.
 
 #include <distribute/base/config.hpp>
+#include <distribute/replica/detail/meeting.hpp>
 #include <distribute/strategy/detail/run_spans.hpp>
 
 #include <atomic>
@@ -21,8 +22,6 @@ namespace distribute::strategy_internal {
 /// the end of the last replica. Once it is broken every meeting throws.
 class ReplicaGroup {
  public:
-  using Lead = std::function<void(std::span<void* const>)>;
-
   explicit ReplicaGroup(int size);
   int size() const { return size_; }
 
@@ -32,10 +31,20 @@ class ReplicaGroup {
   void begin();
 
   /// Waits for all replicas, which must come with the same `what`; then replica 0 calls its `lead`
-  /// (if any) with the arguments of all in replica order, and all go on.
+  /// (if any), and all go on.
   /// Throws  AbortedError when the group is broken; FailedPreconditionError when replicas meet for
   ///         different reasons; on replica 0 what `lead` throws.
-  void meet(int replica, const char* what, void* argument, const Lead& lead);
+  void meet(int replica, const char* what, const std::function<void()>& lead = {});
+  /// The same with an object of each replica: replica 0 calls its
+  /// lead(replica_internal::Meeting<T>) with those of all.
+  template <typename T, typename Lead>
+  void meet(int replica, const char* what, T& mine, Lead&& lead) {
+    meet_untyped(replica, what, replica_internal::untyped(mine),
+                 replica_internal::untyped_lead<T>(lead));
+  }
+  /// What both do.
+  void meet_untyped(int replica, const char* what, void* mine,
+                    const replica_internal::MeetingLead& lead);
 
   /// What errors of meetings are to tell of a replica; empty: nothing. From the replica's thread.
   void note(int replica, std::string text);
@@ -57,7 +66,7 @@ class ReplicaGroup {
     std::atomic<uint32_t> last{~0u};    // number of meetings of a replica that has returned
   };
   void enter(int replica);
-  void lead_meeting(const Lead& lead);
+  void lead_meeting(const replica_internal::MeetingLead& lead);
   void check_same() const;
   void check_alive() const;
   [[noreturn]] void throw_uneven();

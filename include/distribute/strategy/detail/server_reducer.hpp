@@ -7,21 +7,24 @@
 #include <distribute/strategy/detail/server_access.hpp>
 
 #include <memory>
+#include <span>
+#include <string>
 #include <utility>
 
 namespace distribute::strategy_internal {
 
 /// Of one of the replicas of a run: the gradients of all local replicas are summed and pushed
 /// together.
-class ServerReducer final : public LocalReducer {
+class ServerReducer final : public replica_internal::GradientReducer {
  public:
   /// `places`: gradients appear where the servers of this host see them.
   ServerReducer(LocalReplicaContext& context, std::shared_ptr<ServerAccess> link, bool places)
-      : LocalReducer(context), link_(std::move(link)), places_(places) {}
+      : GradientReducer({.placer = places ? link.get() : nullptr, .updates_on_host = true}),
+        context_(context),
+        link_(std::move(link)),
+        local_(context) {}
 
-  GradientPlacer* placer() override { return places_ ? link_.get() : nullptr; }
-  bool multiplies_gradients() const override { return false; }  // they are sent
-  bool updates_on_host() const override { return true; }
+  void missing(const std::string& names) override { local_.missing(names); }
   DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
                                 const UpdateKernel& kernel) override;
   DISTRIBUTE_INLINE int64_t update_and_count(std::span<const VariableUpdate> updates,
@@ -30,8 +33,9 @@ class ServerReducer final : public LocalReducer {
 
  private:
   struct Call;
+  LocalReplicaContext& context_;
   const std::shared_ptr<ServerAccess> link_;
-  const bool places_;
+  LocalReducer local_;  // for its notes
 };
 
 /// Of a coordinator's closure, which is one replica.
@@ -39,9 +43,10 @@ class ClosureReducer final : public replica_internal::GradientReducer {
  public:
   /// `link`: null without a cluster; then the variables are here.
   ClosureReducer(std::shared_ptr<ServerAccess> link, std::shared_ptr<StagingMemory> staging)
-      : link_(std::move(link)), staging_(std::move(staging)) {}
+      : GradientReducer({.updates_on_host = true}),
+        link_(std::move(link)),
+        staging_(std::move(staging)) {}
 
-  bool updates_on_host() const override { return true; }
   DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
                                 const UpdateKernel& kernel) override;
   DISTRIBUTE_INLINE int64_t update_and_count(std::span<const VariableUpdate> updates,

@@ -6,6 +6,7 @@
 #include <distribute/strategy/detail/reduction.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -22,9 +23,13 @@ class SharedUpdate {
   SharedUpdate(std::span<const VariableUpdate> updates, std::vector<std::vector<Tensor>> gradients,
                const UpdateKernel& kernel);
 
+  /// The next step of the same variables, with gradients in the same places, after finish(): takes
+  /// the variables again, and keeps all that does not change. False, and nothing is done, for other
+  /// variables.
+  bool begin_again(std::span<const VariableUpdate> updates);
   /// Updates the share of one of `replicas` threads.
   void compute(int replica, int replicas, const UpdateKernel& kernel) const;
-  /// Gives the new values to the variables; after all shares.
+  /// Gives the new values to the variables, and lets go of these; after all shares.
   void finish();
   /// True when all that compute() writes lies in `memory`.
   bool writes_only(std::span<const std::byte> memory) const;
@@ -38,6 +43,7 @@ class SharedUpdate {
     std::vector<float*> slots;
     std::vector<float> sum = std::vector<float>(size_t(kChunk));
   };
+  bool is_for(std::span<const VariableUpdate> updates) const;
   void add(size_t update, const UpdateKernel& kernel);
   void update_apart(size_t update, Tensor gradient, const UpdateKernel& kernel) const;
   /// The slices that begin in a replica's share of the elements.
@@ -46,7 +52,9 @@ class SharedUpdate {
   void compute_slice(const replica_internal::UpdateSlice& slice, Scratch& scratch,
                      const UpdateKernel& kernel) const;
 
-  std::vector<VariableUpdate> updates_;
+  std::vector<VariableUpdate> updates_;  // between finish() and begin_again() without variables
+  std::vector<uint64_t> ids_;            // of the variables and slots of all updates
+  bool repeats_ = true;                  // every update is a target that reads the given gradients
   std::vector<std::vector<Tensor>> gradients_;  // by update
   std::vector<size_t> update_of_;               // target -> update
   std::vector<replica_internal::UpdateTarget> targets_;

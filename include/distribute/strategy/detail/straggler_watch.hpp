@@ -3,8 +3,8 @@
 /// in metrics the one that the others wait for.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/control_groups.hpp>
 #include <distribute/base/detail/run_queue.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/collective/communicator.hpp>
 #include <distribute/strategy/detail/uneven_workers.hpp>
 

@@ -2,8 +2,10 @@
 /// An optimizer step of several replicas as one: the same variables, the gradients summed.
 
 #include <distribute/base/config.hpp>
+#include <distribute/replica/detail/meeting.hpp>
 #include <distribute/replica/replica_context.hpp>
 
+#include <concepts>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,5 +22,13 @@ struct ReplicaUpdates {
 /// Throws  InvalidArgumentError, ending in `notes`, when the replicas update different variables.
 std::vector<VariableUpdate> summed_updates(std::span<const ReplicaUpdates> replicas,
                                            const std::string& notes);
+/// The same with what the replicas have brought to a meeting.
+template <std::derived_from<ReplicaUpdates> T>
+std::vector<VariableUpdate> summed_updates(replica_internal::Meeting<T> replicas,
+                                           const std::string& notes) {
+  std::vector<ReplicaUpdates> all;
+  replicas.for_each([&](const ReplicaUpdates& one) { all.push_back(one); });
+  return summed_updates(std::span<const ReplicaUpdates>(all), notes);
+}
 
 }  // namespace distribute::strategy_internal

@@ -8,27 +8,25 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
 namespace distribute::strategy_internal {
 
 /// The sums go to every worker, and each updates its own copies. The slowest way, which knows every
 /// gradient: that of GPUs without NCCL, of sparse gradients beside buckets, and of the steps that a
 /// HostReducer cannot do in place.
-class WorkerReducer : public LocalReducer {
+class WorkerReducer final : public replica_internal::GradientReducer {
  public:
   WorkerReducer(LocalReplicaContext& context, WorkerState& state)
-      : LocalReducer(context), state_(state) {}
+      : group_(state.group_of(context)), local_(context) {}
 
-  bool multiplies_gradients() const override { return false; }  // they are sent
+  void missing(const std::string& names) override { local_.missing(names); }
   DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
                                 const UpdateKernel& kernel) override;
 
- protected:
-  collective::Communicator& group() const { return *state_.group.replicas[size_t(replica())]; }
-  WorkerState& state() const { return state_; }
-
  private:
-  WorkerState& state_;
+  collective::Communicator& group_;
+  LocalReducer local_;
 };
 
 /// The way of the gradients of this replica, by the devices and places of all workers.

@@ -3,7 +3,8 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communication_options.hpp>
-#include <distribute/collective/detail/worker_group.hpp>
+#include <distribute/collective/connect_workers.hpp>
+#include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/detail/host_variables.hpp>
 
 #include <cstdint>
@@ -27,6 +28,10 @@ struct WorkerState {
 
   /// No other worker takes part, and what is done here is done on GPUs.
   bool alone_on_gpus() const { return on_gpus && group.num_workers == 1; }
+  /// All replicas of all workers, as the context's replica sees them.
+  collective::Communicator& group_of(const ReplicaContext& context) const {
+    return *group.replicas[size_t(context.local_replica_id())];
+  }
 
   collective::WorkerGroup group;
   CommunicationOptions options;

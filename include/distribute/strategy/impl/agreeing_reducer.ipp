@@ -14,11 +14,7 @@ DISTRIBUTE_INLINE void AgreeingReducer::update(std::span<const VariableUpdate> u
   context_.check_owner(updates);
   try {
     if (!state_.agreed) agree(updates);
-    stragglers_.begin();
     next_->update(updates, gradients_are_reduced, kernel);
-    if (state_.group.num_workers > 1)
-      stragglers_.end(*state_.group.replicas[size_t(context_.local_replica_id())],
-                      state_.group.num_workers);
   } catch (const Error& error) {
     const std::string notes = context_.local_replicas().notes(), text = error.what();
     if (notes.empty() || text.find(notes) != std::string::npos) throw;
@@ -34,10 +30,9 @@ DISTRIBUTE_INLINE void AgreeingReducer::agree(std::span<const VariableUpdate> up
                      " ", to_string(update.variable.shape()), " with ", update.slots.size(),
                      " optimizer slots\n");
   lines += str_cat("bytes_per_pack ", state_.options.bytes_per_pack, "\n");
-  check_agreement(*state_.group.replicas[size_t(context_.local_replica_id())], "what they train",
-                  lines);
-  context_.local_replicas().meet(context_.local_replica_id(), "agree", nullptr,
-                                 [&](std::span<void* const>) { state_.agreed = true; });
+  check_agreement(state_.group_of(context_), "what they train", lines);
+  context_.local_replicas().meet(context_.local_replica_id(), "agree",
+                                 [&] { state_.agreed = true; });
 }
 
 }  // namespace distribute::strategy_internal

@@ -1,11 +1,12 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
+#include <distribute/base/threads.hpp>
+#include <distribute/net/bytes.hpp>
 #include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 
@@ -24,50 +25,68 @@ DISTRIBUTE_INLINE std::pair<StatusCode, std::string> describe_failure(
   }
 }
 
-/// "+RESULT", or "-CODE MESSAGE".
-DISTRIBUTE_INLINE std::string outcome_text(const std::function<std::string()>& part,
-                                           std::exception_ptr& error) {
-  try {
-    return "+" + part();
-  } catch (...) {
-    error = std::current_exception();
-    const auto [code, message] = describe_failure(error);
-    return str_cat("-", int(code), " ", message);
-  }
+DISTRIBUTE_INLINE WorkerOutcome WorkerOutcome::failure(const std::exception_ptr& error) {
+  auto [code, message] = describe_failure(error);
+  return {code == StatusCode::Ok ? StatusCode::Unknown : code, std::move(message)};
 }
 
-DISTRIBUTE_INLINE std::vector<std::string> on_all_workers(
-    StrategyExtended& extended, const std::function<std::string()>& part) {
-  std::exception_ptr error;
-  std::vector<std::string> all = extended.all_gather_texts(outcome_text(part, error));
+DISTRIBUTE_INLINE std::string WorkerOutcome::to_bytes() const {
+  return net::ByteWriter().number(int32_t(code)).text(text).take();
+}
+
+DISTRIBUTE_INLINE WorkerOutcome WorkerOutcome::from_bytes(std::string_view bytes) {
+  net::ByteReader reader(bytes);
+  WorkerOutcome outcome{StatusCode(reader.number<int32_t>()), std::string(reader.text())};
+  if (!reader.finished()) throw DataLossError("the outcome of another worker's part is damaged");
+  return outcome;
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> share_outcomes(StrategyExtended& extended,
+                                                          std::string result,
+                                                          const std::exception_ptr& error) {
+  const WorkerOutcome mine =
+      error ? WorkerOutcome::failure(error) : WorkerOutcome{StatusCode::Ok, std::move(result)};
+  std::vector<std::string> all = extended.all_gather_texts(mine.to_bytes());
   if (error && all.size() == 1) std::rethrow_exception(error);
   for (size_t rank = 0; rank < all.size(); ++rank) {
-    std::string& text = all[rank];
-    if (text[0] == '-')
-      throw_error(
-          StatusCode(std::atoi(text.c_str() + 1)),
-          str_cat("rank ", rank, " of ", all.size(), ": ", text.substr(text.find(' ') + 1)));
-    text.erase(0, 1);
+    WorkerOutcome theirs = WorkerOutcome::from_bytes(all[rank]);
+    if (theirs.code != StatusCode::Ok)
+      throw_error(theirs.code, str_cat("rank ", rank, " of ", all.size(), ": ", theirs.text));
+    all[rank] = std::move(theirs.text);
   }
   return all;
 }
 
-/// Until every worker's is told to stop, meets the other workers five times a second.
-class Meetings {
+DISTRIBUTE_INLINE std::vector<std::string> on_all_workers(
+    StrategyExtended& extended, const std::function<std::string()>& part) {
+  std::string result;
+  std::exception_ptr error;
+  try {
+    result = part();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  return share_outcomes(extended, std::move(result), error);
+}
+
+/// Until those of every worker are stopped, meets the other workers five times a second.
+class LongWork::Meetings {
  public:
   explicit Meetings(StrategyExtended& extended)
       : extended_(extended),
         thread_(base_internal::start_thread("meeting the other workers", [this] { run(); })) {}
   Meetings(const Meetings&) = delete;
-  ~Meetings() { thread_.join(); }
+  ~Meetings() {
+    stop();
+    thread_.join();
+  }
 
+ private:
   void stop() {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
     changed_.notify_one();
   }
-
- private:
   bool wait() {
     std::unique_lock lock(mutex_);
     return !changed_.wait_for(lock, std::chrono::milliseconds(200), [this] { return stopped_; });
@@ -88,25 +107,25 @@ class Meetings {
   std::thread thread_;  // last: it uses the others
 };
 
+DISTRIBUTE_INLINE LongWork::LongWork(StrategyExtended& extended) {
+  if (extended.input_context().num_input_pipelines() > 1)
+    meetings_ = std::make_unique<Meetings>(extended);
+}
+DISTRIBUTE_INLINE LongWork::~LongWork() = default;
+
 DISTRIBUTE_INLINE std::vector<std::string> on_all_workers_for_long(
     StrategyExtended& extended, const std::function<std::string()>& part) {
-  std::exception_ptr error;
   std::string result;
-  if (extended.input_context().num_input_pipelines() > 1) {
-    Meetings meetings(extended);
+  std::exception_ptr error;
+  {
+    const LongWork work(extended);
     try {
       result = part();
     } catch (...) {
       error = std::current_exception();
     }
-    meetings.stop();
-  } else {
-    result = part();
   }
-  return on_all_workers(extended, [&] {
-    if (error) std::rethrow_exception(error);
-    return result;
-  });
+  return share_outcomes(extended, std::move(result), error);
 }
 
 }  // namespace distribute::strategy_internal

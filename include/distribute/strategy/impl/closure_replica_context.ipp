@@ -3,11 +3,11 @@
 
 namespace distribute {
 
-DISTRIBUTE_INLINE void ClosureReplicaContext::merge(
-    const std::function<void(std::span<void* const>)>& fn, void* argument) {
+DISTRIBUTE_INLINE void ClosureReplicaContext::merge_untyped(
+    const replica_internal::MeetingLead& lead, void* mine) {
   const replica_internal::ModeScope mode(
       {nullptr, &strategy(), -1, replica_internal::mode_stack().back().group});
-  fn(std::span<void* const>(&argument, 1));
+  lead(std::span<void* const>(&mine, 1));
 }
 
 }  // namespace distribute

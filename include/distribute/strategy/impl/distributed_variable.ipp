@@ -1,8 +1,8 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/gather.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/slicing.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/detail/device_copies.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
@@ -272,18 +272,15 @@ DISTRIBUTE_INLINE void DistributedVariable::write_all(Write write, const Tensor&
 
 DISTRIBUTE_INLINE void DistributedVariable::write_aggregated(Write write, ReplicaContext& replica,
                                                              const Tensor& value) {
-  Tensor mine = value;
-  replica.merge(
-      [&](std::span<void* const> all) {
-        std::vector<Tensor> values;
-        for (void* one : all) values.push_back(*static_cast<const Tensor*>(one));
-        write_all(write, strategy_internal::aggregate_values(
-                             options(), std::move(values), [&](ReduceOp op, auto differing) {
-                               for (Tensor& one : differing) one = brought_home(one);
-                               return reduce_replicas("assign", op, std::move(differing));
-                             }));
-      },
-      &mine);
+  replica.merge(value, [&](replica_internal::Meeting<const Tensor> all) {
+    std::vector<Tensor> values;
+    all.for_each([&](const Tensor& one) { values.push_back(one); });
+    write_all(write, strategy_internal::aggregate_values(
+                         options(), std::move(values), [&](ReduceOp op, auto differing) {
+                           for (Tensor& one : differing) one = brought_home(one);
+                           return reduce_replicas("assign", op, std::move(differing));
+                         }));
+  });
 }
 
 DISTRIBUTE_INLINE void MirroredVariable::write_in_replica(Write write, ReplicaContext& replica,

@@ -1,10 +1,10 @@
 #pragma once
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
-#include <distribute/autograd/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/function.hpp>
@@ -40,8 +40,6 @@ struct RecordedFunction::Turn {
   Part* part = nullptr;
   Action action = Action::Plain;
   std::string problem = {};  // of the recording
-
-  static Turn& of(void* turn) { return *static_cast<Turn*>(turn); }
 };
 
 /// The steps of all replicas for arguments of one shape each.
@@ -51,10 +49,10 @@ struct RecordedFunction::Graph {
   int64_t launches = 0;
 
   bool takes(Turns turns) const {
-    return std::equal(
-        turns.begin(), turns.end(), parts.begin(), parts.end(), [](void* turn, const Part& part) {
-          return part.device == Turn::of(turn).device && part.takes(Turn::of(turn).arguments);
-        });
+    bool all = turns.size() == parts.size();
+    for (size_t r = 0; all && r < parts.size(); ++r)
+      all = parts[r].device == turns[r].device && parts[r].takes(turns[r].arguments);
+    return all;
   }
   bool is_recorded() const {
     return std::all_of(parts.begin(), parts.end(), [](const Part& part) { return !!part.step; });
@@ -125,10 +123,10 @@ DISTRIBUTE_INLINE std::vector<Tensor> RecordedFunction::call(const std::vector<T
   }
   Turn mine{
       arguments, current_device(), {replica->local_replica_id(), replica->num_replicas_in_sync()}};
-  replica->merge([this](Turns turns) { decide(turns); }, &mine);
+  replica->merge(mine, [this](Turns turns) { decide(turns); });
   if (mine.action == Action::Record) {
     record(mine, body);
-    replica->merge([this](Turns turns) { settle(turns); }, &mine);
+    replica->merge(mine, [this](Turns turns) { settle(turns); });
   }
   if (mine.action == Action::Launch) return launch(*mine.part, arguments);
   std::vector<Tensor> results = body(arguments);
@@ -153,12 +151,12 @@ DISTRIBUTE_INLINE RecordedFunction::Graph& RecordedFunction::graph_for(Turns tur
   }
   if (graphs_.size() == kMost) graphs_.erase(graphs_.begin());
   graphs_.push_back(std::make_unique<Graph>());
-  for (void* turn : turns) {
-    Part& part = graphs_.back()->parts.emplace_back(Part{Turn::of(turn).device});
-    for (const Tensor& argument : Turn::of(turn).arguments)
+  turns.for_each([&](const Turn& turn) {
+    Part& part = graphs_.back()->parts.emplace_back(Part{turn.device});
+    for (const Tensor& argument : turn.arguments)
       part.arguments.push_back(
           argument ? Tensor::empty(argument.shape(), argument.dtype(), part.device) : Tensor());
-  }
+  });
   return *graphs_.back();
 }
 
@@ -169,7 +167,7 @@ DISTRIBUTE_INLINE void RecordedFunction::decide(Turns turns) {
   const Action action = next_action(graph);
   if (has_given_up_) return;  // and the graph is gone
   for (size_t r = 0; r < turns.size(); ++r) {
-    Turn& turn = Turn::of(turns[r]);
+    Turn& turn = turns[r];
     turn.graph = &graph;
     turn.part = &graph.parts[r];
     turn.action = action;
@@ -225,10 +223,11 @@ DISTRIBUTE_INLINE void RecordedFunction::record(Turn& turn, const FunctionBody& 
 
 /// After a recording: where one replica has none, all step plainly.
 DISTRIBUTE_INLINE void RecordedFunction::settle(Turns turns) {
-  Graph& graph = *Turn::of(turns[0]).graph;
+  Graph& graph = *turns[0].graph;
   std::string problem;
-  for (void* turn : turns)
-    if (problem.empty()) problem = Turn::of(turn).problem;
+  turns.for_each([&](const Turn& turn) {
+    if (problem.empty()) problem = turn.problem;
+  });
   Action action = Action::Plain;
   if (!graph.is_recorded()) {
     graph.drop();
@@ -237,7 +236,7 @@ DISTRIBUTE_INLINE void RecordedFunction::settle(Turns turns) {
     graph.launches = 0;
     if (!graph.is_lost()) action = next_action(graph);
   }
-  for (void* turn : turns) Turn::of(turn).action = action;
+  turns.for_each([&](Turn& turn) { turn.action = action; });
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> RecordedFunction::launch(

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
-#include <distribute/autograd/recorded_step.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/strategy/detail/local_reducer.hpp>
 #include <distribute/strategy/detail/shared_update.hpp>
@@ -20,7 +20,7 @@ struct LocalReducer::Call {
   std::vector<std::span<const VariableUpdate>> all = {};  // on GPUs: by replica
 
   void check_same(const Call& other, size_t replica) const;
-  static std::vector<std::vector<Tensor>> gradients(std::span<void* const> calls);
+  static std::vector<std::vector<Tensor>> gradients(replica_internal::Meeting<Call> calls);
 };
 
 DISTRIBUTE_INLINE void LocalReducer::update(std::span<const VariableUpdate> updates,
@@ -38,26 +38,24 @@ DISTRIBUTE_INLINE void LocalReducer::update(std::span<const VariableUpdate> upda
 DISTRIBUTE_INLINE void LocalReducer::update_on_host(std::span<const VariableUpdate> updates,
                                                     bool reduced, const UpdateKernel& kernel) {
   Call call{updates, reduced, replicas()};
-  replicas().meet(replica(), "update", &call, [&](std::span<void* const> calls) {
+  replicas().meet(replica(), "update", call, [&](replica_internal::Meeting<Call> calls) {
     context_.check_owner(updates);
     const auto work = std::make_shared<SharedUpdate>(updates, Call::gradients(calls), kernel);
-    for (void* one : calls) static_cast<Call*>(one)->work = work;
+    calls.for_each([&](Call& one) { one.work = work; });
   });
   call.work->compute(replica(), replicas().size(), kernel);
-  replicas().meet(replica(), "update", nullptr,
-                  [&](std::span<void* const>) { call.work->finish(); });
+  replicas().meet(replica(), "update", [&] { call.work->finish(); });
 }
 
 /// By variable and replica; of gradients that are reduced replica 0's alone.
 DISTRIBUTE_INLINE std::vector<std::vector<Tensor>> LocalReducer::Call::gradients(
-    std::span<void* const> calls) {
-  const auto& first = *static_cast<Call*>(calls[0]);
+    replica_internal::Meeting<Call> calls) {
+  const Call& first = calls[0];
   std::vector<std::vector<Tensor>> all(first.updates.size());
   for (size_t r = 0; r < calls.size(); ++r) {
-    const auto& call = *static_cast<Call*>(calls[r]);
-    first.check_same(call, r);
+    first.check_same(calls[r], r);
     if (r > 0 && first.reduced) continue;
-    for (size_t u = 0; u < all.size(); ++u) all[u].push_back(call.updates[u].gradient);
+    for (size_t u = 0; u < all.size(); ++u) all[u].push_back(calls[r].updates[u].gradient);
   }
   return all;
 }
@@ -89,15 +87,14 @@ DISTRIBUTE_INLINE void LocalReducer::update_on_gpu(std::span<const VariableUpdat
   if (replicas().size() > 1 && RecordedStep::current())
     return update_in_recording(updates, reduced, kernel);
   Call call{updates, reduced, replicas()};
-  replicas().meet(replica(), "update", &call, [&](std::span<void* const> calls) {
+  replicas().meet(replica(), "update", call, [&](replica_internal::Meeting<Call> calls) {
     context_.check_owner(updates);
     std::vector<std::span<const VariableUpdate>> all;
     for (size_t r = 0; r < calls.size(); ++r) {
-      const auto& one = *static_cast<Call*>(calls[r]);
-      call.check_same(one, r);
-      all.push_back(one.updates);
+      call.check_same(calls[r], r);
+      all.push_back(calls[r].updates);
     }
-    for (void* one : calls) static_cast<Call*>(one)->all = all;
+    calls.for_each([&](Call& one) { one.all = all; });
   });
   std::vector<VariableUpdate> mine(updates.begin(), updates.end());
   for (size_t u = 0; !reduced && call.all.size() > 1 && u < mine.size(); ++u)
@@ -105,7 +102,7 @@ DISTRIBUTE_INLINE void LocalReducer::update_on_gpu(std::span<const VariableUpdat
         sum_over_replicas(call.all, u, replica_internal::update_device(mine[u], replica()));
   for (const VariableUpdate& update : mine) replica_internal::check_update(update);
   // Gradients must live until every replica has read them: copies make their streams wait.
-  replicas().meet(replica(), "update", nullptr, {});
+  replicas().meet(replica(), "update");
   replica_internal::update_on_gpu(mine, replica(), kernel.gpu(), 0);
 }
 
@@ -125,7 +122,7 @@ DISTRIBUTE_INLINE void LocalReducer::update_with(std::span<const VariableUpdate>
                                                  const UpdateKernel& kernel) {
   std::vector<VariableUpdate> reduced(updates.begin(), updates.end());
   for (size_t u = 0; u < reduced.size(); ++u) reduced[u].gradient = std::move(sums[u]);
-  LocalReducer::update(reduced, true, kernel);
+  update(reduced, true, kernel);
 }
 
 DISTRIBUTE_INLINE void LocalReducer::missing(const std::string& names) {

@@ -1,9 +1,9 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/detail/throwing_loop.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/slice.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/slicing.hpp>
 #include <distribute/strategy/detail/local_replica_context.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
@@ -25,13 +25,13 @@ DISTRIBUTE_INLINE void LocalReplicaContext::check_current(const char* method) co
                                         "computes for another replica"));
 }
 
-DISTRIBUTE_INLINE void LocalReplicaContext::merge(
-    const std::function<void(std::span<void* const>)>& fn, void* argument) {
+DISTRIBUTE_INLINE void LocalReplicaContext::merge_untyped(const replica_internal::MeetingLead& lead,
+                                                          void* mine) {
   check_current("merge_call");
-  group_.meet(replica_, "merge_call", argument, [&](std::span<void* const> arguments) {
+  group_.meet_untyped(replica_, "merge_call", mine, [&](std::span<void* const> all) {
     const replica_internal::ModeScope mode(
         {nullptr, &strategy_, -1, replica_internal::mode_stack().back().group});
-    fn(arguments);
+    lead(all);
   });
 }
 
@@ -54,25 +54,22 @@ struct LocalReplicaContext::AllReduceCall {
           "all_reduce: replicas disagree: one reduces ", a.values.size(), " tensors, another ",
           b.values.size(), a.op != b.op ? ", with another ReduceOp" : "", group.notes()));
   }
-  static std::shared_ptr<AllReduceWork> begin(std::span<void* const> raw,
+  static std::shared_ptr<AllReduceWork> begin(replica_internal::Meeting<AllReduceCall> calls,
                                               const strategy_internal::ReplicaGroup& group);
 };
 
 DISTRIBUTE_INLINE std::shared_ptr<LocalReplicaContext::AllReduceWork>
-LocalReplicaContext::AllReduceCall::begin(std::span<void* const> raw,
+LocalReplicaContext::AllReduceCall::begin(replica_internal::Meeting<AllReduceCall> calls,
                                           const strategy_internal::ReplicaGroup& group) {
-  const auto call = [&](size_t r) -> AllReduceCall& {
-    return *static_cast<AllReduceCall*>(raw[r]);
-  };
   const auto work = std::make_shared<AllReduceWork>();
-  for (size_t r = 1; r < raw.size(); ++r) check_same(call(0), call(r), group);
-  for (size_t i = 0; i < call(0).values.size(); ++i) {
+  for (size_t r = 1; r < calls.size(); ++r) check_same(calls[0], calls[r], group);
+  for (size_t i = 0; i < calls[0].values.size(); ++i) {
     std::vector<Tensor> inputs;
-    for (size_t r = 0; r < raw.size(); ++r) inputs.push_back(call(r).values[i]);
-    work->reductions.emplace_back("all_reduce", call(0).op, std::move(inputs));
+    calls.for_each([&](const AllReduceCall& call) { inputs.push_back(call.values[i]); });
+    work->reductions.emplace_back("all_reduce", calls[0].op, std::move(inputs));
   }
   work->slices = strategy_internal::slice_reductions(work->reductions);
-  for (size_t r = 0; r < raw.size(); ++r) call(r).work = work;
+  calls.for_each([&](AllReduceCall& call) { call.work = work; });
   return work;
 }
 
@@ -91,7 +88,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> LocalReplicaContext::all_reduce(
     ReduceOp op, std::span<const Tensor> values) {
   check_current("all_reduce");
   AllReduceCall call{op, values};
-  group_.meet(replica_, "all_reduce", &call, [&](std::span<void* const> calls) {
+  group_.meet(replica_, "all_reduce", call, [&](replica_internal::Meeting<AllReduceCall> calls) {
     const auto work = AllReduceCall::begin(calls, group_);
     if (work->slices.size() > 2) return;
     for (const auto& slice : work->slices)  // too little to share: done before the others go on
@@ -99,7 +96,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> LocalReplicaContext::all_reduce(
   });
   if (call.work->slices.size() > 2) {
     compute_share(*call.work);
-    group_.meet(replica_, "all_reduce", nullptr, {});
+    group_.meet(replica_, "all_reduce");
   }
   std::vector<Tensor> sums;
   for (const auto& reduction : call.work->reductions) sums.push_back(reduction.result());
@@ -156,18 +153,17 @@ struct LocalReplicaContext::GatherCall {
 DISTRIBUTE_INLINE Tensor LocalReplicaContext::all_gather(const Tensor& value, int axis) {
   check_current("all_gather");
   GatherCall call{value, axis};
-  group_.meet(replica_, "all_gather", &call, [](std::span<void* const> calls) {
+  group_.meet(replica_, "all_gather", call, [](replica_internal::Meeting<GatherCall> calls) {
     std::vector<Tensor> parts;
-    for (void* raw : calls) parts.push_back(static_cast<GatherCall*>(raw)->value);
-    const int along = static_cast<GatherCall*>(calls[0])->axis;
+    calls.for_each([&](const GatherCall& one) { parts.push_back(one.value); });
+    const int along = calls[0].axis;
     const Tensor whole = strategy_internal::gather_tensors("all_gather", parts, along);
     int64_t begin = 0;
-    for (void* raw : calls) {
-      auto& one = *static_cast<GatherCall*>(raw);
+    calls.for_each([&](GatherCall& one) {
       one.result = whole.renamed();
       one.begin = begin;
       begin += one.value.shape()[along];
-    }
+    });
   });
   return record_all_gather(value, call.result, axis, call.begin);
 }

@@ -1,12 +1,12 @@
 #pragma once
-#include <distribute/autograd/gradient_placer.hpp>
-#include <distribute/base/cores.hpp>
+#include <distribute/autograd/detail/gradient_placer.hpp>
 #include <distribute/base/detail/core_watch.hpp>
-#include <distribute/base/detail/thread_context.hpp>
-#include <distribute/base/flush_subnormals.hpp>
-#include <distribute/base/metrics_sink.hpp>
+#include <distribute/base/detail/flush_subnormals.hpp>
+#include <distribute/base/limits.hpp>
+#include <distribute/base/metrics.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/device/cuda_trace.hpp>
+#include <distribute/base/thread_context.hpp>
+#include <distribute/device/detail/cuda_trace.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/detail/cross_device_reducer.hpp>
@@ -125,7 +125,7 @@ DISTRIBUTE_INLINE void LocalReplicas::call_for_each_replica(
       LocalReplicaContext& context = *contexts_[size_t(replica)];
       const DeviceScope device(parse_device_name(devices_[size_t(replica)]).device);
       const replica_internal::ModeScope mode({&context, &strategy(), -1, this});
-      const GradientPlacerScope placer(context.gradient_reducer().placer());
+      const GradientPlacerScope placer(context.gradient_reducer().wishes().placer);
       const monitoring::RecordedSpan own_span = spans_->replica(replica, "run");
       const profiler::experimental::Trace trace("run");
       fn(context);
@@ -147,18 +147,17 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> LocalReplicas::create_variable(
     const std::string& name;
     std::shared_ptr<VariableImpl> made = nullptr;
   } mine{options.name};
-  replica->merge(
-      [&](std::span<void* const> calls) {
-        for (void* raw : calls)
-          if (const auto& name = static_cast<Call*>(raw)->name; name != options.name)
-            throw FailedPreconditionError(str_cat("Tried to create variable '", name,
-                                                  "' with mismatching name on another "
-                                                  "replica: replica 0 creates '",
-                                                  options.name, "'"));
-        const auto made = make_variable(next, initial_value, options);
-        for (void* raw : calls) static_cast<Call*>(raw)->made = made;
-      },
-      &mine);
+  replica->merge(mine, [&](replica_internal::Meeting<Call> calls) {
+    calls.for_each([&](const Call& call) {
+      if (call.name != options.name)
+        throw FailedPreconditionError(str_cat("Tried to create variable '", call.name,
+                                              "' with mismatching name on another "
+                                              "replica: replica 0 creates '",
+                                              options.name, "'"));
+    });
+    const auto made = make_variable(next, initial_value, options);
+    calls.for_each([&](Call& call) { call.made = made; });
+  });
   return mine.made;
 }
 

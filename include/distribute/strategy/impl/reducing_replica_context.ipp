@@ -9,32 +9,32 @@ struct ReducingReplicaContext::Call {
   std::span<const Tensor> values;
   std::vector<Tensor> results = {};
 
-  static void reduce(std::span<void* const> all, CrossDeviceOps& ops);
+  static void reduce(replica_internal::Meeting<Call> calls, CrossDeviceOps& ops);
 };
 
-DISTRIBUTE_INLINE void ReducingReplicaContext::Call::reduce(std::span<void* const> all,
+DISTRIBUTE_INLINE void ReducingReplicaContext::Call::reduce(replica_internal::Meeting<Call> calls,
                                                             CrossDeviceOps& ops) {
-  const auto call = [&](size_t replica) -> Call& { return *static_cast<Call*>(all[replica]); };
-  const Call& first = call(0);
+  const Call& first = calls[0];
   std::vector<std::vector<Tensor>> values(first.values.size());
-  for (size_t r = 0; r < all.size(); ++r) {
-    if (call(r).values.size() != values.size() || call(r).op != first.op)
+  for (size_t r = 0; r < calls.size(); ++r) {
+    const Call& call = calls[r];
+    if (call.values.size() != values.size() || call.op != first.op)
       throw InvalidArgumentError(str_cat(
           "all_reduce: replicas disagree: replica 0 reduces ", values.size(), " tensors, replica ",
-          r, " ", call(r).values.size(), call(r).op != first.op ? ", with another ReduceOp" : ""));
+          r, " ", call.values.size(), call.op != first.op ? ", with another ReduceOp" : ""));
     // New names: what happens to them on the way is not for the calling replica's tape.
-    for (size_t i = 0; i < values.size(); ++i) values[i].push_back(call(r).values[i].renamed());
+    for (size_t i = 0; i < values.size(); ++i) values[i].push_back(call.values[i].renamed());
   }
   const std::vector<Tensor> results = ops.batch_reduce(first.op, values);
-  for (size_t r = 0; r < all.size(); ++r) call(r).results = results;
+  calls.for_each([&](Call& call) { call.results = results; });
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> ReducingReplicaContext::all_reduce(
     ReduceOp op, std::span<const Tensor> values) {
   check_current("all_reduce");
   Call call{op, values};
-  local_replicas().meet(local_replica_id(), "all_reduce", &call,
-                        [&](std::span<void* const> calls) { Call::reduce(calls, *ops_); });
+  local_replicas().meet(local_replica_id(), "all_reduce", call,
+                        [&](replica_internal::Meeting<Call> calls) { Call::reduce(calls, *ops_); });
   return hand_out(op, values, call.results);
 }
 

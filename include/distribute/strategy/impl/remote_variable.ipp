@@ -1,9 +1,9 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
-#include <distribute/base/detail/thread_context.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/thread_context.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/parameter_server/client.hpp>
+#include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/strategy/detail/device_copies.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
 #include <distribute/strategy/detail/remote_variable.hpp>
@@ -92,19 +92,15 @@ DISTRIBUTE_INLINE void RemoteVariable::write(Write kind, const Tensor& value) {
     throw InvalidArgumentError(
         str_cat("You must specify an aggregation method to update variable '", options().name,
                 "' in replica context"));
-  Tensor mine = value;
-  access.replica->merge(
-      [&](std::span<void* const> all) {
-        std::vector<Tensor> values;
-        for (void* one : all) values.push_back(*static_cast<const Tensor*>(one));
-        send(kind,
-             strategy_internal::aggregate_values(
-                 options(), std::move(values), [](ReduceOp op, std::vector<Tensor> differing) {
-                   for (Tensor& one : differing) one = strategy_internal::on_host(one);
-                   return strategy_internal::reduce_tensors("assign", op, std::move(differing));
-                 }));
-      },
-      &mine);
+  access.replica->merge(value, [&](replica_internal::Meeting<const Tensor> all) {
+    std::vector<Tensor> values;
+    all.for_each([&](const Tensor& one) { values.push_back(one); });
+    send(kind, strategy_internal::aggregate_values(
+                   options(), std::move(values), [](ReduceOp op, std::vector<Tensor> differing) {
+                     for (Tensor& one : differing) one = strategy_internal::on_host(one);
+                     return strategy_internal::reduce_tensors("assign", op, std::move(differing));
+                   }));
+  });
 }
 
 DISTRIBUTE_INLINE void RemoteVariable::check_number(bool is_zero) const {

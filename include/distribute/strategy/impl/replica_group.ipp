@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/autograd/recorded_step.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/strategy/detail/replica_group.hpp>
 #include <distribute/strategy/detail/wait.hpp>
@@ -69,14 +69,21 @@ DISTRIBUTE_INLINE void ReplicaGroup::finish(int replica) {
     if (!broken_ && place.meetings.load() > meetings) throw_uneven();
 }
 
-DISTRIBUTE_INLINE void ReplicaGroup::meet(int replica, const char* what, void* argument,
-                                          const Lead& lead) {
+DISTRIBUTE_INLINE void ReplicaGroup::meet(int replica, const char* what,
+                                          const std::function<void()>& lead) {
+  meet_untyped(replica, what, nullptr, [&](std::span<void* const>) {
+    if (lead) lead();
+  });
+}
+
+DISTRIBUTE_INLINE void ReplicaGroup::meet_untyped(int replica, const char* what, void* mine,
+                                                  const replica_internal::MeetingLead& lead) {
   if (size_ > 1 && RecordedStep::current())
     autograd_internal::refuse_in_recording(str_cat("replicas meet for '", what, "'"));
   const monitoring::RecordedSpan span = spans_->replica(replica, what);
   enter(replica);
   Place& own = places_[size_t(replica)];
-  own.argument = argument;
+  own.argument = mine;
   own.what = what;
   if (replica == 0) return lead_meeting(lead);
   const uint32_t round = released_.load();
@@ -87,7 +94,7 @@ DISTRIBUTE_INLINE void ReplicaGroup::meet(int replica, const char* what, void* a
   check_alive();
 }
 
-DISTRIBUTE_INLINE void ReplicaGroup::lead_meeting(const Lead& lead) {
+DISTRIBUTE_INLINE void ReplicaGroup::lead_meeting(const replica_internal::MeetingLead& lead) {
   const auto others = uint32_t(size_ - 1);
   for (uint32_t seen; (seen = arrived_.load()) != others;) {
     check_alive();
@@ -97,7 +104,7 @@ DISTRIBUTE_INLINE void ReplicaGroup::lead_meeting(const Lead& lead) {
     check_alive();
     check_same();
     for (size_t r = 0; r < places_.size(); ++r) arguments_[r] = places_[r].argument;
-    if (lead) lead(arguments_);
+    lead(arguments_);
   } catch (...) {
     fail(std::current_exception());
     throw;

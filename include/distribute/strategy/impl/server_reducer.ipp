@@ -10,36 +10,27 @@
 namespace distribute::strategy_internal {
 
 /// What one replica brings to an update, and the step that it takes home.
-struct ServerReducer::Call {
-  ReplicaUpdates mine;
+struct ServerReducer::Call : ReplicaUpdates {
   int64_t step = 0;
-
-  /// The updates with the gradients of all replicas summed.
-  static std::vector<VariableUpdate> summed(std::span<void* const> calls, const std::string& notes);
 };
 
 DISTRIBUTE_INLINE int64_t ServerReducer::update_and_count(std::span<const VariableUpdate> updates,
                                                           bool gradients_are_reduced,
                                                           const UpdateKernel& kernel,
                                                           const Variable& counter) {
-  context().check_current("update");
+  context_.check_current("update");
   const DeviceScope host(Device{});
-  const bool unused = gradients_are_reduced && replica() > 0;
+  const int replica = context_.local_replica_id();
+  const bool unused = gradients_are_reduced && replica > 0;
   const std::vector<VariableUpdate> mine =
       to_host(updates, unused ? nullptr : link_->staging().get());
   Call call{{mine, gradients_are_reduced}};
-  replicas().meet(replica(), "update", &call, [&](std::span<void* const> calls) {
-    const int64_t step = link_->push(Call::summed(calls, replicas().notes()), kernel, counter);
-    for (void* one : calls) static_cast<Call*>(one)->step = step;
+  ReplicaGroup& replicas = context_.local_replicas();
+  replicas.meet(replica, "update", call, [&](replica_internal::Meeting<Call> calls) {
+    const int64_t step = link_->push(summed_updates(calls, replicas.notes()), kernel, counter);
+    calls.for_each([&](Call& one) { one.step = step; });
   });
   return call.step;
-}
-
-DISTRIBUTE_INLINE std::vector<VariableUpdate> ServerReducer::Call::summed(
-    std::span<void* const> calls, const std::string& notes) {
-  std::vector<ReplicaUpdates> replicas;
-  for (void* one : calls) replicas.push_back(static_cast<const Call*>(one)->mine);
-  return summed_updates(replicas, notes);
 }
 
 DISTRIBUTE_INLINE void ServerReducer::update(std::span<const VariableUpdate> updates,

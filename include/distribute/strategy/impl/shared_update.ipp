@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/detail/lazy_product.hpp>
 #include <distribute/base/detail/throwing_loop.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
@@ -18,6 +18,16 @@ DISTRIBUTE_INLINE bool is_shared(const Variable& variable) {
   return true;
 }
 
+/// Calls fn(number) with what tells these updates from others.
+template <typename Fn>
+void for_each_id(std::span<const VariableUpdate> updates, Fn&& fn) {
+  for (const VariableUpdate& update : updates) {
+    fn(update.variable.impl().id());
+    fn(uint64_t(update.slots.size()));
+    for (const Variable& slot : update.slots) fn(slot.impl().id());
+  }
+}
+
 DISTRIBUTE_INLINE SharedUpdate::SharedUpdate(std::span<const VariableUpdate> updates,
                                              std::vector<std::vector<Tensor>> gradients,
                                              const UpdateKernel& kernel)
@@ -27,11 +37,29 @@ DISTRIBUTE_INLINE SharedUpdate::SharedUpdate(std::span<const VariableUpdate> upd
       updates_[u].gradient = gradient;
       replica_internal::check_update(updates_[u]);
     }
+  for_each_id(updates, [&](uint64_t id) { ids_.push_back(id); });
   targets_.reserve(updates_.size());
   for (size_t u = 0; u < updates_.size(); ++u) add(u, kernel);
   slices_ = replica_internal::slice_updates(targets_);
   for (const auto& slice : slices_)
     ends_.push_back(slice.count + (ends_.empty() ? 0 : ends_.back()));
+}
+
+DISTRIBUTE_INLINE bool SharedUpdate::is_for(std::span<const VariableUpdate> updates) const {
+  size_t at = 0;
+  bool same = updates.size() == updates_.size();
+  for_each_id(updates, [&](uint64_t id) { same = same && at < ids_.size() && ids_[at++] == id; });
+  return same && at == ids_.size();
+}
+
+DISTRIBUTE_INLINE bool SharedUpdate::begin_again(std::span<const VariableUpdate> updates) {
+  if (!repeats_ || !is_for(updates)) return false;
+  for (size_t u = 0; u < updates.size(); ++u) {
+    updates_[u].variable = updates[u].variable;
+    updates_[u].slots = updates[u].slots;
+  }
+  for (replica_internal::UpdateTarget& target : targets_) target.take_again();
+  return true;
 }
 
 DISTRIBUTE_INLINE Share SharedUpdate::slices_of(int replica, int replicas) const {
@@ -50,6 +78,7 @@ DISTRIBUTE_INLINE void SharedUpdate::add(size_t update, const UpdateKernel& kern
       is_shared(updates_[update].variable) && std::all_of(slots.begin(), slots.end(), is_shared);
   const bool gpu = replica_internal::update_device(updates_[update], 0).type == DeviceType::Gpu;
   if (!shared || sparse || gpu) {
+    repeats_ = false;
     Tensor sum = reduce_tensors("update", ReduceOp::Sum, std::move(gradients));
     return update_apart(update, std::move(sum), kernel);
   }
@@ -59,8 +88,11 @@ DISTRIBUTE_INLINE void SharedUpdate::add(size_t update, const UpdateKernel& kern
   const LayoutPtr& layout = targets_.back().layout();
   using autograd_internal::is_lazy_product, autograd_internal::for_update;
   const bool lazy = std::all_of(gradients.begin(), gradients.end(), is_lazy_product);
-  for (Tensor& gradient : gradients)
-    gradient = lazy ? for_update(gradient, layout) : in_layout(gradient, layout);
+  for (Tensor& gradient : gradients) {
+    const Tensor arranged = lazy ? for_update(gradient, layout) : in_layout(gradient, layout);
+    repeats_ &= arranged.id() == gradient.id();
+    gradient = arranged;
+  }
 }
 
 /// Each component by itself. Sparse gradients leave equal copies in step, though no longer shared.
@@ -141,6 +173,10 @@ DISTRIBUTE_INLINE bool SharedUpdate::writes_only(std::span<const std::byte> memo
 
 DISTRIBUTE_INLINE void SharedUpdate::finish() {
   for (replica_internal::UpdateTarget& target : targets_) target.store();
+  for (VariableUpdate& update : updates_) {
+    update.variable = Variable();
+    update.slots.clear();
+  }
 }
 
 }  // namespace distribute::strategy_internal

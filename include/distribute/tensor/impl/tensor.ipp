@@ -1,9 +1,10 @@
 #pragma once
 #include <distribute/base/process_state.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/device_state.hpp>
-#include <distribute/device/kernel_arguments.hpp>
+#include <distribute/device/detail/kernel_arguments.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -29,9 +30,7 @@ struct TensorImpl {
   const DType dtype;
   const Array array;
   const uint64_t id = in_process<TensorIds>().next.fetch_add(1, std::memory_order_relaxed);
-  Tensor channel_sums = {};
-  bool relu_output = false;
-  bool gated = false;
+  TensorHints hints;
   std::once_flag plain_once;
   Array plain;
   std::once_flag host_once;
@@ -184,12 +183,14 @@ DISTRIBUTE_INLINE DType Tensor::dtype() const { return impl().dtype; }
 DISTRIBUTE_INLINE Device Tensor::device() const { return impl().array.buffer->device(); }
 DISTRIBUTE_INLINE uint64_t Tensor::id() const { return impl().id; }
 DISTRIBUTE_INLINE const Array& Tensor::array() const { return impl().array; }
-DISTRIBUTE_INLINE Tensor Tensor::channel_sums() const { return impl().channel_sums; }
-DISTRIBUTE_INLINE void Tensor::set_channel_sums(const Tensor& sums) { impl_->channel_sums = sums; }
-DISTRIBUTE_INLINE bool Tensor::is_relu_output() const { return impl().relu_output; }
-DISTRIBUTE_INLINE void Tensor::mark_relu_output() { impl_->relu_output = true; }
-DISTRIBUTE_INLINE bool Tensor::is_gated() const { return impl().gated; }
-DISTRIBUTE_INLINE void Tensor::mark_gated() { impl_->gated = true; }
+
+DISTRIBUTE_INLINE const TensorHints& TensorHints::of(const Tensor& tensor) {
+  return tensor.impl().hints;
+}
+DISTRIBUTE_INLINE TensorHints& TensorHints::of(Tensor& tensor) {
+  (void)tensor.impl();  // throws for none
+  return tensor.impl_->hints;
+}
 
 DISTRIBUTE_INLINE Tensor Tensor::row_major() const {
   if (!layout()) return *this;

@@ -1,0 +1,100 @@
+#pragma once
+/// What the replicas of one process bring when they meet, with its type, and the parts of
+/// merge_call.
+
+#include <distribute/base/config.hpp>
+#include <distribute/replica/values.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace distribute {
+
+class Strategy;
+
+namespace replica_internal {
+
+/// What one replica does for all of them, with the address of each replica's object, in replica
+/// order. The form without types, which virtual functions and bodies take.
+using MeetingLead = std::function<void(std::span<void* const>)>;
+
+/// The objects that all local replicas have brought, in replica order; for the time of the meeting.
+template <typename T>
+class Meeting {
+ public:
+  explicit Meeting(std::span<void* const> objects) : objects_(objects) {}
+  size_t size() const { return objects_.size(); }
+  T& operator[](size_t replica) const { return *static_cast<T*>(objects_[replica]); }
+  /// Calls fn(object) for each replica, in replica order.
+  template <typename Fn>
+  void for_each(Fn&& fn) const {
+    for (void* object : objects_) fn(*static_cast<T*>(object));
+  }
+
+ private:
+  std::span<void* const> objects_;
+};
+
+/// `fn`, which takes a Meeting<T>, in the form without types. Refers to `fn`.
+template <typename T, typename Fn>
+auto untyped_lead(Fn& fn) {
+  return [&fn](std::span<void* const> objects) { fn(Meeting<T>(objects)); };
+}
+
+/// The address of an object as a meeting takes it.
+template <typename T>
+void* untyped(T& object) {
+  return const_cast<std::remove_const_t<T>*>(&object);
+}
+
+/// One replica's part of a value: of a PerReplica its own, of anything else the whole.
+template <typename T>
+struct ReplicaPart {
+  static constexpr bool kDistributed = false;
+  using type = T;
+  static const T& of(const T& value, size_t) { return value; }
+};
+template <typename T>
+struct ReplicaPart<PerReplica<T>> {
+  static constexpr bool kDistributed = true;
+  using type = T;
+  static decltype(auto) of(const PerReplica<T>& value, size_t replica) { return value[replica]; }
+};
+template <typename T>
+struct ReplicaPart<Mirrored<T>> : ReplicaPart<PerReplica<T>> {};
+template <>
+struct ReplicaPart<void> {
+  using type = char;  // nothing to hand over
+};
+
+/// A function that merge_call can run: it takes the strategy and all replicas' arguments.
+template <typename Fn, typename... Args>
+inline constexpr bool kIsMergeFunction =
+    std::is_invocable_v<Fn&, Strategy&, const PerReplica<Args>&...>;
+template <typename Fn, typename... Args>
+concept MergeFunction = kIsMergeFunction<Fn, Args...>;
+
+/// What one replica brings to a merge_call and takes from it.
+template <typename Result, typename... Args>
+struct MergeCall {
+  std::tuple<const Args*...> args;
+  std::optional<Result> result;
+};
+
+/// Argument `I` of all replicas.
+template <size_t I, typename T, typename Call>
+PerReplica<T> merged_argument(Meeting<Call> calls) {
+  std::vector<T> values;
+  calls.for_each([&](Call& call) { values.push_back(*std::get<I>(call.args)); });
+  return PerReplica<T>(std::move(values));
+}
+
+}  // namespace replica_internal
+
+}  // namespace distribute
