@@ -125,13 +125,9 @@ class RawPeer {
   net::Socket socket_;
 };
 
-std::string sgd(size_t updates) {
-  return nlohmann::json({{"class_name", "SGD"},
-                         {"config", nlohmann::json::object()},
-                         {"rate", 1},
-                         {"done", 0},
-                         {"decayed", std::vector<bool>(updates, false)}})
-      .dump();
+distribute::UpdateDescription sgd(size_t updates) {
+  return {R"({"class_name":"SGD","config":{}})",
+          {.rate = 1, .decayed = std::vector<bool>(updates, false)}};
 }
 
 /// Variables of 4 MiB at most, over all servers.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the pages: links lead somewhere, the index names every page, docs/run.md every option;
-recipes of packages have the version and the options of the library; comments of examples/deploy name files that exist.
+recipes of packages have the version and the options of the library; comments of examples/deploy name files that exist; every message between tasks is in the list of tests/fuzz.
 
 Usage: tools/check_pages.py
 """
@@ -102,9 +102,21 @@ def missing_manifests():
                     yield f"{path.relative_to(ROOT)}: names {name}, which does not exist"
 
 
+def unlisted_messages():
+    """Structs that travel, in the list of messages, from which fuzzers, tests and docs/protocol.md are made."""
+    listed = set(re.findall(r"\w+", (ROOT / "tests/fuzz/all_messages.hpp").read_text()))
+    for path in sorted((INCLUDE / "distribute").rglob("*.hpp")):
+        text = path.read_text()
+        for match in re.finditer(r"^ *void fields\((?:net::)?FieldVisitor&", text, re.M):
+            owners = re.findall(r"^ *(?:struct|class) (\w+)[^;]*?\{", text[:match.start()], re.M)
+            if owners and owners[-1] not in listed:
+                yield f"tests/fuzz/all_messages.hpp: does not name {owners[-1]} of {path.relative_to(ROOT)}"
+
+
 def main():
     bad = [fault for page in pages() for fault in broken_links(page)]
-    bad += [*missing_options(), *unlisted_pages(), *wrong_versions(), *wrong_recipe_options(), *missing_manifests()]
+    bad += [*missing_options(), *unlisted_pages(), *wrong_versions(), *wrong_recipe_options(), *missing_manifests(),
+            *unlisted_messages()]
     print("\n".join(bad) if bad else f"pages: {len(pages())}, whose links lead somewhere")
     return 1 if bad else 0
 

@@ -27,6 +27,7 @@
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/deadline.hpp>
 #include <distribute/net/job_token.hpp>
+#include <distribute/net/message.hpp>
 #include <distribute/net/socket.hpp>
 #include <distribute/net/wake_up.hpp>
 

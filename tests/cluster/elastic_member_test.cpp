@@ -7,6 +7,7 @@
 #include <future>
 #include <optional>
 
+namespace net = distribute::net;
 using distribute::ElasticGeneration;
 using distribute::ElasticLimits;
 using distribute::ElasticMember;
@@ -177,10 +178,11 @@ TEST_CASE("where there is not room for all, those with the newest state come fir
 }
 
 TEST_CASE("damaged meeting messages are refused", "[cluster][elastic]") {
-  const std::string request = encode_request({.state = {1, 2}, .seen = 3, .options = 4});
-  CHECK(parse_request(request)->options == 4);
-  CHECK_FALSE(parse_request(request.substr(1)).ok());
-  const std::string result = encode_result({2, {0, 2}, {1, 5}, {true, false}});
+  const std::string request =
+      net::encode_message(MeetRequest{.state = {1, 2}, .seen = 3, .options = 4});
+  CHECK(net::parse_message<MeetRequest>(request, "request")->options == 4);
+  CHECK_FALSE(net::parse_message<MeetRequest>(request.substr(1), "request").ok());
+  const std::string result = net::encode_message(MeetResult{2, {0, 2}, {1, 5}, {true, false}});
   CHECK(parse_result(result, 3)->members == std::vector<int>{0, 2});
   CHECK_FALSE(parse_result(result, 2).ok());
   CHECK_FALSE(parse_result(result + "x", 3).ok());

@@ -64,7 +64,8 @@ TEST_CASE("a gather that one rank gives up can still become complete", "[cluster
   CHECK(leader.answers[1].empty());
   leader.ask(0, ControlType::Gather, "g", "A");
   for (int rank = 0; rank < 3; ++rank)
-    CHECK(*parse_texts(leader.answer(rank).value) == std::vector<std::string>{"A", "b", "c"});
+    CHECK(*net::parse_message<GatheredTexts>(leader.answer(rank).value, "texts") ==
+          std::vector<std::string>{"A", "b", "c"});
 }
 
 TEST_CASE("a rank that calls twice, or has left, cannot block the others",
@@ -121,9 +122,10 @@ TEST_CASE("control messages survive the wire, and damage is refused",
   CHECK_FALSE(parse_control_message({3, payload}).ok());
   CHECK_FALSE(parse_control_message({99, payload}).ok());
   const std::vector<JoinedMember> members{{"a:1", 5, "host"}, {"", 0, ""}};
-  CHECK(parse_members(encode_members(members))->at(0).incarnation == 5);
-  CHECK_FALSE(parse_members(encode_members(members) + "x").ok());
-  CHECK_FALSE(parse_texts("\x05").ok());
+  const std::string list = net::encode_message(members);
+  CHECK(net::parse_message<JoinedMembers>(list, "members")->at(0).incarnation == 5);
+  CHECK_FALSE(net::parse_message<JoinedMembers>(list + "x", "members").ok());
+  CHECK_FALSE(net::parse_message<GatheredTexts>("\x05", "texts").ok());
 }
 
 TEST_CASE("progress boards exchange what has changed", "[cluster][progress_board]") {

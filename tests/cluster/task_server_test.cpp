@@ -236,13 +236,13 @@ TEST_CASE("a leader without the token learns nothing and is not believed",
     auto socket = value_or_throw(listener.accept(Deadline::after_seconds(10)));
     const auto deadline = Deadline::after_seconds(10);
     value_or_throw(net::read_frame(socket, 4096, deadline));
+    const net::HandshakeChallenge challenge{std::string(32, 'n')};
     throw_if_error(net::write_frame(socket, uint16_t(net::HandshakeFrame::Challenge),
-                                    std::string(32, 'n'), deadline));
+                                    net::encode_message(challenge), deadline));
     value_or_throw(net::read_frame(socket, 4096, deadline));
-    net::ByteWriter welcome;
-    welcome.number(uint64_t{1}).text(std::string(32, 'p'));
-    throw_if_error(net::write_frame(socket, uint16_t(net::HandshakeFrame::Welcome), welcome.bytes(),
-                                    deadline));
+    const net::HandshakeWelcome welcome{1, std::string(32, 'p')};
+    throw_if_error(net::write_frame(socket, uint16_t(net::HandshakeFrame::Welcome),
+                                    net::encode_message(welcome), deadline));
     read_all(socket);
   });
   ClusterOptions options = quick_options();

@@ -33,6 +33,10 @@ struct OneRank {
     const auto span = std::span(static_cast<const std::byte*>(data), bytes);
     REQUIRE(peer.write(span, net::Deadline::after_seconds(10)).ok());
   }
+  void write(const MessageHeader& header) {
+    const std::string bytes = net::encode_message(header);
+    write(bytes.data(), bytes.size());
+  }
   /// The error of an all_reduce of `count` floats.
   std::string error_of_all_reduce(int64_t count) {
     std::vector<float> data(static_cast<size_t>(count), 1.0f);
@@ -202,8 +206,8 @@ TEST_CASE("a rank that ends in the middle of an operation is named", "[collectiv
     OneRank one;
     SECTION("between messages") {}
     SECTION("within a message") {
-      const MessageHeader header = one.header(count, 40);
-      one.write(&header, sizeof header - (count == 10 ? 0 : 3));
+      const std::string header = net::encode_message(one.header(count, 40));
+      one.write(header.data(), header.size() - (count == 10 ? 0 : 3));
     }
     one.peer.close();
     CHECK_THAT(one.error_of_all_reduce(count),
@@ -238,7 +242,7 @@ TEST_CASE("bytes that are no message are refused", "[collective][tcp]") {
   OneRank one;
   MessageHeader header = one.header(10, 40);
   SECTION("garbage") { header.magic = 0x5a5a5a5a; }
-  SECTION("HTTP") { std::memcpy(static_cast<void*>(&header), "GET / HTTP/1.1\r\n\r\n", 18); }
+  SECTION("HTTP") { std::memcpy(&header.magic, "GET ", 4); }
   SECTION("too long") { header.bytes = uint64_t{1} << 60; }
   SECTION("a dtype that does not exist") { header.signature.dtype = DType(200); }
   SECTION("a collective that does not exist") { header.signature.kind = Collective(77); }
@@ -246,14 +250,14 @@ TEST_CASE("bytes that are no message are refused", "[collective][tcp]") {
   SECTION("another length than the signature says") { header.bytes = 44; }
   SECTION("a failure with a code that does not exist") {
     header.kind = MessageHeader::Kind::Failure;
-    header.code = 99;
+    header.code = StatusCode(99);
   }
   SECTION("a failure with a long text") {
     header.kind = MessageHeader::Kind::Failure;
-    header.code = 14;
+    header.code = StatusCode::Unavailable;
     header.bytes = 1 << 20;
   }
-  one.write(&header, sizeof header);
+  one.write(header);
   CHECK_THAT(one.error_of_all_reduce(10), Contains("rank 1"));
   CHECK(one.code == StatusCode::DataLoss);
 }
@@ -263,8 +267,8 @@ TEST_CASE("an error on one rank is the error of all", "[collective][tcp]") {
   const std::string text = "rank 1 has no memory left";
   MessageHeader header = one.header(10, text.size());
   header.kind = MessageHeader::Kind::Failure;
-  header.code = uint16_t(StatusCode::ResourceExhausted);
-  one.write(&header, sizeof header);
+  header.code = StatusCode::ResourceExhausted;
+  one.write(header);
   one.write(text.data(), text.size());
   CHECK(one.error_of_all_reduce(10) == text);
   CHECK(one.code == StatusCode::ResourceExhausted);
@@ -272,14 +276,13 @@ TEST_CASE("an error on one rank is the error of all", "[collective][tcp]") {
 
 TEST_CASE("a header that comes byte by byte is read", "[collective][tcp]") {
   OneRank one;
-  const MessageHeader header = one.header(2, 8);
+  const std::string header = net::encode_message(one.header(2, 8));
+  CHECK(header.size() == kMessageHeaderBytes);
   const float numbers[2] = {1, 2};
-  std::vector<std::byte> bytes(sizeof header + sizeof numbers);
-  std::memcpy(bytes.data(), &header, sizeof header);
-  std::memcpy(bytes.data() + sizeof header, numbers, sizeof numbers);
+  const std::string bytes = header + std::string(reinterpret_cast<const char*>(numbers), 8);
   std::thread slow([&] {
-    for (std::byte byte : bytes) {
-      (void)one.peer.write({&byte, 1}, net::Deadline::after_seconds(10));
+    for (const char byte : bytes) {
+      (void)one.peer.write(std::as_bytes(std::span(&byte, 1)), net::Deadline::after_seconds(10));
       std::this_thread::yield();
     }
   });

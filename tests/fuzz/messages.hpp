@@ -45,8 +45,6 @@ inline void control_stream(std::string_view bytes) {
       __builtin_trap();
     rendezvous.handle(message->rank & 1, *message, now);
     rendezvous.expire(now + std::chrono::nanoseconds(message->request % 1000));
-    internal::parse_members(message->value).status().IgnoreError();
-    internal::parse_texts(message->value).status().IgnoreError();
     board.apply(message->value);
     return true;
   });

@@ -1,5 +1,3 @@
-#include <distribute/net/bytes.hpp>
-
 #include <tests/fuzz/messages.hpp>
 #include <tests/support/catch.hpp>
 
@@ -24,21 +22,20 @@ std::vector<Target> targets() {
   hello.purpose = "member";
   hello.job = "job";
   hello.nonce = std::string(32, 'n');
-  net::ByteWriter welcome;
-  welcome.number(uint64_t{7}).text("");
-  const auto frame = [](net::HandshakeFrame type, const std::string& payload) {
-    return net::encode_frame(uint16_t(type), payload);
+  const auto frame = [](net::HandshakeFrame type, const auto& message) {
+    return net::encode_frame_of(uint16_t(type), message);
   };
-  const std::string members =
-      distribute::cluster_internal::encode_members({{"a:1", 5, "h"}, {"b:2", 6, "h"}});
+  const std::string changes = net::encode_message(
+      std::vector<distribute::cluster_internal::ProgressChange>{{1, "a"}, {2, "b"}});
   std::string stream;
   for (const ControlType type : {ControlType::Join, ControlType::Gather, ControlType::Get,
                                  ControlType::Set, ControlType::Heartbeat, ControlType::Leave})
-    stream += ControlMessage{.type = type, .request = 3, .name = "key", .value = members}.encode();
-  return {{fuzz::to_server, frame(net::HandshakeFrame::Hello, hello.encode()) +
-                                frame(net::HandshakeFrame::Proof, "")},
-          {fuzz::to_client, frame(net::HandshakeFrame::Challenge, std::string(32, 'n')) +
-                                frame(net::HandshakeFrame::Welcome, welcome.bytes())},
+    stream += ControlMessage{.type = type, .request = 3, .name = "key", .value = changes}.encode();
+  return {{fuzz::to_server, frame(net::HandshakeFrame::Hello, hello) +
+                                frame(net::HandshakeFrame::Proof, net::HandshakeProof())},
+          {fuzz::to_client,
+           frame(net::HandshakeFrame::Challenge, net::HandshakeChallenge{std::string(32, 'n')}) +
+               frame(net::HandshakeFrame::Welcome, net::HandshakeWelcome{7, ""})},
           {fuzz::to_client, net::encode_refusal(absl::NotFoundError("a reason"))},
           {fuzz::control_stream, stream},
           {fuzz::descriptions, std::string("{\"a\":[1,{\"b\":2}]}\0{\"a\":[1,{\"b\":3}]}", 35)},

@@ -234,7 +234,8 @@ TEST_CASE("messages arrive as they were sent", "[horovod][request]") {
                         .splits = {3, 4},
                         .group = "g",
                         .group_size = 2};
-  const auto back = decode_requests(encode(std::vector<Request>{request, sum_of("b")}));
+  const auto back =
+      decode_list<Request>(net::encode_message(std::vector<Request>{request, sum_of("b")}));
   REQUIRE(back.size() == 2);
   CHECK(back[0].terms == request.terms);
   CHECK(back[0].shape == request.shape);
@@ -247,13 +248,13 @@ TEST_CASE("messages arrive as they were sent", "[horovod][request]") {
                           .message = "why",
                           .number = 9,
                           .members = {0, 2}};
-  const auto answers = decode_responses(encode(std::vector<Response>{response}));
+  const auto answers = decode_list<Response>(net::encode_message(std::vector<Response>{response}));
   REQUIRE(answers.size() == 1);
   CHECK(answers[0].entries[0].sizes == std::vector<int64_t>{1, 2});
   CHECK(answers[0].code == StatusCode::Aborted);
   CHECK(answers[0].message == "why");
   CHECK(answers[0].members == std::vector<int64_t>{0, 2});
-  CHECK_THROWS_AS(decode_requests("nonsense of some length"), InternalError);
+  CHECK_THROWS_AS(decode_list<Request>("nonsense of some length"), InternalError);
 }
 
 TEST_CASE("ranks have places on their hosts and between them", "[horovod][rank_place]") {

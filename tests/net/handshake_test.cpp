@@ -188,10 +188,10 @@ TEST_CASE("a server cannot send a client's proof back to it", "[net][handshake]"
   net::ClientHandshake client(config, hello_to("chief", 0));
   CHECK(client.start().ok());
   const auto proof =
-      client.on_frame({uint16_t(net::HandshakeFrame::Challenge), std::string(32, 'n')});
+      client.on_frame({uint16_t(net::HandshakeFrame::Challenge),
+                       net::encode_message(net::HandshakeChallenge{std::string(32, 'n')})});
   REQUIRE(proof.ok());
-  const std::string mirrored =
-      std::string(8, '\0') + std::string("\x20\0\0\0", 4) + proof->substr(16);
+  const std::string mirrored = std::string(8, '\0') + proof->substr(net::kFrameHeaderBytes);
   CHECK(client.on_frame({uint16_t(net::HandshakeFrame::Welcome), mirrored}).status().code() ==
         absl::StatusCode::kUnauthenticated);
 }
@@ -203,7 +203,8 @@ TEST_CASE("messages out of order and damaged refusals are errors", "[net][handsh
                  "a message of type 3"));
   CHECK(contains(server.on_frame({uint16_t(net::HandshakeFrame::Hello), "short"}).status(),
                  "damaged"));
-  CHECK(contains(net::parse_refusal(""), "refusal is damaged"));
-  CHECK(contains(net::parse_refusal(std::string(8, '\0')), "refusal is damaged"));
+  CHECK(contains(net::parse_refusal(""), "a damaged message (refusal): code is cut off"));
+  CHECK(contains(net::parse_refusal(std::string(8, '\0')),
+                 "a damaged message (refusal): code is OK"));
   CHECK_FALSE(net::parse_refusal(std::string("\x63\0\0\0\0\0\0\0", 8)).ok());
 }

@@ -1,12 +1,14 @@
 #include <distribute/cluster/detail/host_identity.hpp>
-#include <distribute/net/bytes.hpp>
 #include <distribute/net/detail/descriptor_listener.hpp>
+#include <distribute/optim/adam.hpp>
 #include <distribute/optim/serialization.hpp>
 #include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/parameter_server/detail/link_message.hpp>
+#include <distribute/parameter_server/detail/push_message.hpp>
 #include <distribute/parameter_server/detail/server_link.hpp>
 
 #include <tests/parameter_server/ps_support.hpp>
+#include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/metric_value.hpp>
 
@@ -210,7 +212,7 @@ TEST_CASE("pushes have the bits of a local update", "[parameter_server][client]"
     CHECK(before.to_vector() == w);
     const auto g = ramp(size, 0.01f * float(step + 1));
     float* slots[] = {m.data(), v.data()};
-    optim::make_update_kernel(adam(step))(0, w.data(), slots, g.data(), size);
+    optim::make_update_kernel(optim::Adam(), adam(step).step)(0, w.data(), slots, g.data(), size);
     CHECK(client->push({.kernel = adam(step),
                         .updates = {{id, {slot_m, slot_v}, Tensor({size}, g)}},
                         .counter = counter}) == step + 1);
@@ -367,10 +369,11 @@ TEST_CASE("wrong uses say what was wanted", "[parameter_server][client]") {
                client->push({.kernel = sgd(1), .updates = {{a, {b}, full({4}, 1)}}});
              }),
              Contains("slot 'b' is on ps 1, its variable 'a' on ps 0"));
-  CHECK_THAT(error_of([&] {
-               client->push({.kernel = "nonsense", .updates = {{a, {}, full({4}, 1)}}});
-             }),
-             StartsWith("INVALID_ARGUMENT: ps 0: "));
+  CHECK_THAT(
+      error_of([&] {
+        client->push({.kernel = {"nonsense", sgd(1).step}, .updates = {{a, {}, full({4}, 1)}}});
+      }),
+      StartsWith("INVALID_ARGUMENT: ps 0: "));
   CHECK_THAT(error_of([&] {
                client->create(
                    {.key = "c", .shape = {4}}, [] { return full({3}, 1); }, Existing::Keep);
@@ -412,6 +415,7 @@ TEST_CASE("requests, pushes and bytes of parameter servers are counted",
     return metric_value("distribute_transport_bytes_total", {"parameter_server", "tcp", direction});
   };
   const double pushes = requests("push"), sent = bytes("sent"), received = bytes("received");
+  const double optimizers = requests("optimizer");
   const double applied = metric_value("distribute_parameter_server_pushes_total", {"applied"});
   const double variables = metric_value("distribute_parameter_server_variables");
   Servers servers;
@@ -426,11 +430,131 @@ TEST_CASE("requests, pushes and bytes of parameter servers are counted",
               },
               {.transport = Transport::Tcp, .flows = 1});
   CHECK(requests("push") == pushes + 3);
+  CHECK(requests("optimizer") == optimizers + 1);  // known from the first push on
   CHECK(metric_value("distribute_parameter_server_pushes_total", {"applied"}) == applied + 3);
   CHECK(metric_value("distribute_parameter_server_variables") == variables + 1);
   CHECK(bytes("sent") - sent >= 4 * 4000);  // a first value and three gradients, of the client
   CHECK(bytes("received") - received >= 4 * 4000);  // of the server, in the same process
   CHECK(metric_value("distribute_queue_length", {"parameter_server_requests"}) == 0);
+}
+
+namespace {
+
+/// A data connection as a client has it, for requests that no client makes.
+class RawLink {
+ public:
+  explicit RawLink(Job& job)
+      : task_(job.start("worker", 0)),
+        peer_(task_->peer("ps", 0, soon())),
+        link_(peer_, task_->dial(*peer_, parameter_server::kLinkPurpose, "", soon())) {}
+
+  /// "" or what is wrong with it. `values` follow the head.
+  template <typename Message>
+  std::string send(parameter_server::LinkRequest type, const Message& message,
+                   std::span<const float> values = {}) {
+    parameter_server::ServerLink::Request request{.type = type};
+    request.request = net::encode_message(message);
+    request.bytes.push_back(std::as_bytes(values));
+    const auto answer = link_.send(std::move(request));
+    parameter_server::ServerLink* const only = &link_;
+    parameter_server::ServerLink::drive(
+        std::span(&only, 1), [&] { return answer->done; }, soon());
+    return answer->error;
+  }
+
+ private:
+  std::shared_ptr<rpc::JobTask> task_;
+  std::shared_ptr<rpc::Peer> peer_;
+  parameter_server::ServerLink link_;
+};
+
+/// Row-major elements back to front; counts how often they are turned.
+class CountedLayout final : public Layout {
+ public:
+  CountedLayout(int64_t count, int& turns) : layout_(count), turns_(turns) {}
+  int64_t bytes() const override { return layout_.bytes(); }
+  bool equals(const Layout& other) const override { return this == &other; }
+  bool dense() const override { return true; }
+  std::string name() const override { return "counted"; }
+  void to_row_major(const void* from, void* to) const override {
+    ++turns_;
+    layout_.to_row_major(from, to);
+  }
+  void from_row_major(const void* from, void* to) const override {
+    layout_.from_row_major(from, to);
+  }
+
+ private:
+  ReversedLayout layout_;
+  int& turns_;
+};
+
+}  // namespace
+
+TEST_CASE("a push with an unknown optimizer changes nothing", "[parameter_server][client]") {
+  using parameter_server::LinkRequest;
+  Job job({{"ps", 1}, {"worker", 2}});
+  ParameterServer server(job.start("ps", 0), {});
+  Client client(job.start("worker", 1));
+  const Id id = client.create({.key = "w", .shape = {2}}, zero(), Existing::Keep);
+  RawLink link(job);
+  parameter_server::PushMessage push{
+      .commit_now = true, .optimizer = 5, .step = sgd(1).step, .updates = {{}}};
+  const std::vector<float> gradient{-1, -2};
+  const auto error = [&] { return link.send(LinkRequest::Push, push, gradient); };
+  CHECK_THAT(error(), Contains("no optimizer is registered as 5 on this connection"));
+  const auto known = [&](uint32_t number, const std::string& text) {
+    return link.send(LinkRequest::Optimizer, parameter_server::OptimizerMessage{number, text});
+  };
+  CHECK(known(5, sgd(1).optimizer).empty());
+  CHECK_THAT(known(5, "nonsense"), Contains("describes no optimizer"));
+  CHECK_THAT(known(64, sgd(1).optimizer), Contains("damaged"));
+  CHECK(client.read(id).to_vector() == std::vector<float>{0, 0});
+  CHECK(error().empty());
+  CHECK(client.read(id).to_vector() == std::vector<float>{1, 2});
+  push.step.factors = {1, 1};
+  CHECK_THAT(error(), Contains("2 factors or ratios for the 1 variables"));
+  push.step.factors.clear();
+  push.updates[0].index = 1;
+  CHECK_THAT(error(), Contains("update 1 of a step of 1 updates"));
+  push.updates[0].index = 0;
+  push.updates[0].rows = -1;
+  CHECK_THAT(error(), Contains("bad rows"));
+  CHECK(client.read(id).to_vector() == std::vector<float>{1, 2});
+}
+
+TEST_CASE("optimizers that change are registered again", "[parameter_server][client]") {
+  Servers servers(1, 1);
+  const auto client = servers.client(0);
+  std::vector<float> w = ramp(10);
+  const Id id = client->create(
+      {.key = "w", .shape = {10}}, [&] { return Tensor({10}, w); }, Existing::Keep);
+  // More than a connection keeps, so that old ones are known again in the second round.
+  for (int i = 0; i < 150; ++i) {
+    const double decay = 0.001 * (i % 75);
+    UpdateDescription kernel = sgd(0.5f);
+    kernel.optimizer = str_cat(R"({"class_name":"SGD","config":{"weight_decay":)", decay, "}}");
+    kernel.step.decayed = {true};
+    const auto g = ramp(10, 0.01f);
+    optim::make_update_kernel(*optim::deserialize(kernel.optimizer), kernel.step)(
+        0, w.data(), nullptr, g.data(), 10);
+    client->push({.kernel = kernel, .updates = {{id, {}, Tensor({10}, g)}}});
+    REQUIRE(client->read(id).to_vector() == w);
+  }
+}
+
+TEST_CASE("a gradient in another layout is turned once", "[parameter_server][client]") {
+  Servers servers(1, 1);
+  const ClientOptions options = either_transport();
+  const auto client = servers.client(0, options);
+  const int64_t size = 2000;
+  const Id id = client->create({.key = "w", .shape = {size}}, zero(), Existing::Keep);
+  int turns = 0;
+  const Tensor gradient =
+      in_layout(Tensor({size}, ramp(size, -1)), std::make_shared<CountedLayout>(size, turns));
+  client->push({.kernel = sgd(1), .updates = {{id, {}, gradient}}});
+  CHECK(client->read(id).to_vector() == ramp(size));
+  CHECK(turns == 1);
 }
 
 // All users of a machine see these names: an address in them would tell where memory lies.
@@ -445,12 +569,14 @@ TEST_CASE("the sockets of a server have random names", "[parameter_server][clien
     parameter_server::ServerLink link(
         peer, task->dial(*peer, parameter_server::kLinkPurpose, "", soon()));
     parameter_server::ServerLink::Request request{.type = parameter_server::LinkRequest::Share};
-    request.head.text(host_identity());
+    request.request = net::encode_message(parameter_server::ShareRequest{host_identity()});
     const auto answer = link.send(std::move(request));
     parameter_server::ServerLink* const only = &link;
     parameter_server::ServerLink::drive(
         std::span(&only, 1), [&] { return answer->done; }, soon());
-    const std::string name(net::ByteReader(answer->head).text());
+    const std::string name =
+        value_or_throw(net::parse_message<parameter_server::ShareAnswer>(answer->answer, "share"))
+            .socket;
     REQUIRE_THAT(name, StartsWith(str_cat("distribute-ps-", ::getpid(), "-")));
     const uint64_t number = std::stoull(name.substr(name.rfind('-') + 1));
     numbers.insert(number);

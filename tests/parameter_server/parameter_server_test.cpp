@@ -145,8 +145,8 @@ TEST_CASE("a table that no process holds whole", "[parameter_server][slow]") {
   const Tensor some(Shape{2}, std::vector<int64_t>{rows - 1, 17});
   const float first = client->gather_rows(shards[1], some).to_vector()[0];
   CHECK(first > 0);
-  const std::string adagrad = R"({"class_name":"Adagrad","config":{"epsilon":0},)"
-                              R"("rate":1,"done":0,"decayed":[false,false]})";
+  const UpdateDescription adagrad{R"({"class_name":"Adagrad","config":{"epsilon":0}})",
+                                  {.rate = 1, .decayed = {false, false}}};
   Client::Push push{.kernel = adagrad};
   for (size_t s = 0; s < 2; ++s)
     push.updates.push_back(

@@ -17,6 +17,7 @@ using namespace rpc_test;
 using distribute::DType;
 using distribute::Shape;
 using distribute::Tensor;
+using distribute::UpdateDescription;
 using distribute::parameter_server::Client;
 using distribute::parameter_server::ClientOptions;
 using distribute::parameter_server::Existing;
@@ -53,17 +54,15 @@ class Servers {
   std::vector<std::unique_ptr<ParameterServer>> servers_;
 };
 
-/// The description of an SGD step: w -= rate g.
-inline std::string sgd(float rate, int updates = 1) {
-  std::string decayed = "false";
-  for (int i = 1; i < updates; ++i) decayed += ",false";
-  return R"({"class_name":"SGD","config":{},"rate":)" + std::to_string(rate) +
-         R"(,"done":0,"decayed":[)" + decayed + "]}";
+/// An SGD step: w -= rate g.
+inline UpdateDescription sgd(float rate, int updates = 1) {
+  return {R"({"class_name":"SGD","config":{}})",
+          {.rate = rate, .decayed = std::vector<bool>(size_t(updates), false)}};
 }
 
-inline std::string adam(int step) {
-  return R"({"class_name":"Adam","config":{},"rate":0.01,"done":)" + std::to_string(step) +
-         R"(,"decayed":[false]})";
+inline UpdateDescription adam(int step) {
+  return {R"({"class_name":"Adam","config":{}})",
+          {.rate = 0.01f, .done = step, .decayed = {false}}};
 }
 
 inline VariableSpec counter_spec() {

@@ -1,12 +1,23 @@
-#include <distribute/net/bytes.hpp>
+#include <distribute/base/status.hpp>
 #include <distribute/rpc/detail/tensor_codec.hpp>
+#include <distribute/rpc/detail/tensor_parts.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/fake_cuda.hpp>
 
 using namespace distribute;
-using rpc::decode_tensors;
-using rpc::encode_tensors;
+
+namespace {
+
+std::string encode_tensors(const std::vector<Tensor>& tensors) {
+  return net::encode_message(tensors);
+}
+
+std::vector<Tensor> decode_tensors(std::string_view bytes) {
+  return value_or_throw(net::parse_message<std::vector<Tensor>>(bytes, "tensors"));
+}
+
+}  // namespace
 
 TEST_CASE("tensors of all dtypes come back from their bytes", "[rpc][tensor_codec]") {
   const std::vector<Tensor> all = {Tensor(Shape{2, 2}, std::vector<float>{1, -2, 3.5f, 4}),
@@ -66,9 +77,30 @@ TEST_CASE("damaged bytes are refused", "[rpc][tensor_codec]") {
   }
 }
 
-TEST_CASE("indexed slices that nest are refused before they fill the stack",
-          "[rpc][tensor_codec]") {
-  std::string bytes("\x01\0\0\0", 4);  // one tensor: indexed slices whose values are such, ...
-  for (int i = 0; i < 2'000'000; ++i) bytes += std::string("\x02\0\0", 3);
-  CHECK_THROWS_AS(decode_tensors(bytes), InvalidArgumentError);
+TEST_CASE("parts that do not make a tensor are refused", "[rpc][tensor_codec]") {
+  const auto error_of = [](rpc::TensorParts parts) {
+    const auto tensor = net::parse_message<Tensor>(net::encode_message(parts), "tensor");
+    return std::string(tensor.status().message());
+  };
+  using rpc::TensorKind;
+  const std::string four(4, '\0');
+  CHECK(error_of({.kind = TensorKind::Dense, .shape = {4}, .elements = four}) == "");
+  CHECK(error_of({.kind = TensorKind::Dense, .shape = {5}, .elements = four}) ==
+        "a damaged message (tensor): has elements that do not fit its shape");
+  CHECK(error_of({.kind = TensorKind(3)}) ==
+        "a damaged message (tensor): kind is 3, at most 2 is known");
+  CHECK(error_of({.kind = TensorKind::Sparse, .shape = {4}, .elements = four, .indices = {1}}) ==
+        "a damaged message (tensor): has another number of indices than of slices");
+  const auto error_of_sizes = [](const std::vector<int64_t>& sizes) {
+    return std::string(
+        net::parse_message<Shape>(net::encode_message(sizes), "shape").status().message());
+  };
+  std::string nested("\x01\0\0\0", 4);  // slices whose values are slices, and so on
+  for (int i = 0; i < 2'000'000; ++i) nested += std::string("\x02\0\0", 3);
+  CHECK_THROWS_AS(decode_tensors(nested), InvalidArgumentError);
+  CHECK(error_of_sizes({-1}) == "a damaged message (shape): has an impossible size");
+  CHECK(error_of_sizes({1 << 30, 1 << 30}) == "a damaged message (shape): has an impossible size");
+  CHECK(error_of_sizes(std::vector<int64_t>(Shape::kMaxRank + 1, 1)) ==
+        str_cat("a damaged message (shape): sizes has ", Shape::kMaxRank + 1, " items, at most ",
+                Shape::kMaxRank, " are allowed"));
 }

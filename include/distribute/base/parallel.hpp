@@ -2,6 +2,7 @@
 /// Loops and copies over several threads.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/detail/first_exception.hpp>
 
 #include <omp.h>
 
@@ -41,7 +42,7 @@ inline void set_intra_op_threads(int threads) {
 
 /// Calls fn(begin, end) on equal parts of [0, count), one part a thread; `grain` is the smallest
 /// part worth a thread. Parts depend only on the thread count, so results repeat bit by bit.
-/// `fn` must not throw.
+/// Throws  what `fn` throws, once all parts have ended; of several exceptions the first.
 template <typename Fn>
 void parallel_for(int64_t count, int64_t grain, Fn&& fn) {
   const int threads = omp_in_parallel() ? 1 : intra_op_threads();
@@ -49,12 +50,18 @@ void parallel_for(int64_t count, int64_t grain, Fn&& fn) {
     if (count > 0) fn(int64_t{0}, count);
     return;
   }
+  base_internal::FirstException error;
 #pragma omp parallel num_threads(threads)
   {
     const int64_t parts = omp_get_num_threads(), part = omp_get_thread_num();
     const int64_t begin = count * part / parts, end = count * (part + 1) / parts;
-    if (begin < end) fn(begin, end);
+    try {
+      if (begin < end) fn(begin, end);
+    } catch (...) {
+      error.keep();
+    }
   }
+  error.rethrow();
 }
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))

@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/device/dtype.hpp>
 #include <distribute/net/deadline.hpp>
+#include <distribute/net/message.hpp>
 
 #include <cstdint>
 #include <span>
@@ -73,9 +74,16 @@ struct Signature {
   Collective kind = Collective::Barrier;
   ReductionOp op = ReductionOp::Sum;
   DType dtype = DType::UInt8;
-  uint8_t unused = 0;
+  uint8_t unused = 0;  // no padding in shared memory
   int32_t peer = 0;
   bool operator==(const Signature&) const = default;
+
+  /// How it travels.
+  void fields(net::FieldVisitor& visit) {
+    visit("sequence", sequence)("counts_hash", counts_hash)("count", count);
+    visit("kind", kind, Collective::Barrier)("op", op, ReductionOp::Product);
+    visit("dtype", dtype, DType::Bool)("peer", peer);
+  }
 };
 Signature signature_of(const Operation& operation);
 

@@ -134,9 +134,9 @@ struct Closure {
   RemoteStatePtr output = std::make_shared<RemoteState>();
 
   void mark_cancelled() const;
-  /// What the worker's service gets.
+  /// What the worker's service gets: a ClosureCall.
   /// Throws  ClosureInputError
-  std::string body_for(int worker) const;
+  std::string body_for(int worker, uint64_t id, uint64_t settled) const;
 };
 
 using ClosurePtr = std::shared_ptr<Closure>;

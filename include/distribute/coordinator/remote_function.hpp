@@ -32,29 +32,28 @@ namespace coordinator_internal {
 /// Holds one argument for the time of the call.
 template <typename P>
 struct Received {
-  explicit Received(RemoteCall& call)
-      : value(from_bytes<std::remove_cvref_t<P>>(call.arguments.text())) {}
+  explicit Received(RemoteCall& call) : value(from_bytes<std::remove_cvref_t<P>>(call.next())) {}
   std::remove_cvref_t<P> value;
   P get() { return static_cast<P>(value); }
 };
 template <>
 struct Received<data::Iterator&> {
   explicit Received(RemoteCall& call)
-      : value(call.resources.iterator(from_bytes<int64_t>(call.arguments.text()))) {}
+      : value(call.resources.iterator(from_bytes<int64_t>(call.next()))) {}
   data::Iterator& value;
   data::Iterator& get() { return value; }
 };
 template <>
 struct Received<DistributedIterator&> {
   explicit Received(RemoteCall& call)
-      : value(call.resources.distributed_iterator(from_bytes<int64_t>(call.arguments.text()))) {}
+      : value(call.resources.distributed_iterator(from_bytes<int64_t>(call.next()))) {}
   DistributedIterator& value;
   DistributedIterator& get() { return value; }
 };
 template <>
 struct Received<const data::Dataset&> {
   explicit Received(RemoteCall& call)
-      : value(call.resources.dataset(from_bytes<int64_t>(call.arguments.text()))) {}
+      : value(call.resources.dataset(from_bytes<int64_t>(call.next()))) {}
   const data::Dataset& value;
   const data::Dataset& get() { return value; }
 };
@@ -63,7 +62,7 @@ struct Received<const data::Dataset&> {
 template <typename R, typename... Params>
 std::string call_with_bytes(const std::function<R(Params...)>& fn, RemoteCall& call) {
   std::tuple<Received<Params>...> arguments{Received<Params>(call)...};  // from left to right
-  if (!call.arguments.finished()) throw DataLossError("a remote call's arguments are damaged");
+  if (!call.arguments.empty()) throw DataLossError("a remote call has too many arguments");
   const auto apply = [&] {
     return std::apply([&](auto&... received) { return fn(received.get()...); }, arguments);
   };

@@ -9,6 +9,7 @@
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
+#include <distribute/base/impl/first_exception.ipp>
 #include <distribute/base/impl/library_metrics.ipp>
 #include <distribute/base/impl/log_state.ipp>
 #include <distribute/base/impl/logging.ipp>
@@ -34,6 +35,7 @@
 #include <distribute/net/impl/hmac_stub.ipp>
 #include <distribute/net/impl/job_token.ipp>
 #include <distribute/net/impl/listener.ipp>
+#include <distribute/net/impl/message.ipp>
 #include <distribute/net/impl/resolve.ipp>
 #include <distribute/net/impl/socket.ipp>
 #include <distribute/net/impl/tls.ipp>

@@ -9,6 +9,7 @@
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
+#include <distribute/base/impl/first_exception.ipp>
 #include <distribute/base/impl/json.ipp>
 #include <distribute/base/impl/library_metrics.ipp>
 #include <distribute/base/impl/log_state.ipp>

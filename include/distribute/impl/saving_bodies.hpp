@@ -10,6 +10,7 @@
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
+#include <distribute/base/impl/first_exception.ipp>
 #include <distribute/base/impl/library_metrics.ipp>
 #include <distribute/base/impl/log_once.ipp>
 #include <distribute/base/impl/log_state.ipp>
@@ -83,6 +84,7 @@
 #include <distribute/device/impl/transposed_filter_cache.ipp>
 
 #include <distribute/net/impl/bytes.ipp>
+#include <distribute/net/impl/message.ipp>
 
 #include <distribute/io/impl/atomic_file.ipp>
 #include <distribute/io/impl/crc32c.ipp>

@@ -10,6 +10,7 @@
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
+#include <distribute/base/impl/first_exception.ipp>
 #include <distribute/base/impl/json.ipp>
 #include <distribute/base/impl/library_metrics.ipp>
 #include <distribute/base/impl/log_once.ipp>
@@ -92,6 +93,7 @@
 #include <distribute/net/impl/hmac_stub.ipp>
 #include <distribute/net/impl/job_token.ipp>
 #include <distribute/net/impl/listener.ipp>
+#include <distribute/net/impl/message.ipp>
 #include <distribute/net/impl/resolve.ipp>
 #include <distribute/net/impl/socket.ipp>
 #include <distribute/net/impl/tls.ipp>
@@ -408,10 +410,10 @@
 #include <distribute/rpc/impl/peer.ipp>
 #include <distribute/rpc/impl/peer_monitor.ipp>
 #include <distribute/rpc/impl/rpc_channel.ipp>
-#include <distribute/rpc/impl/rpc_message.ipp>
 #include <distribute/rpc/impl/rpc_server.ipp>
 #include <distribute/rpc/impl/standstill.ipp>
 #include <distribute/rpc/impl/tensor_codec.ipp>
+#include <distribute/rpc/impl/tensor_parts.ipp>
 
 #include <distribute/parameter_server/impl/applied_updates.ipp>
 #include <distribute/parameter_server/impl/client.ipp>

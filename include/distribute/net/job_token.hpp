@@ -20,6 +20,8 @@ absl::StatusOr<std::string> hmac_sha256(std::string_view key, std::string_view m
 
 /// From the system's source for keys.
 absl::StatusOr<std::string> random_bytes(size_t count);
+/// The same as a number; errors as of random_bytes.
+absl::StatusOr<uint64_t> random_number();
 
 /// Takes the same time wherever the texts differ.
 bool equal_in_constant_time(std::string_view a, std::string_view b);

@@ -23,7 +23,6 @@ class RecordedStep;
 namespace distribute::optim {
 
 namespace optim_internal {
-struct OptimizerStep;
 struct VariableFormula;
 }  // namespace optim_internal
 
@@ -184,7 +183,7 @@ class Optimizer : public Trackable {
   int64_t apply_prepared(ReplicaContext& replica, const std::vector<Tensor>& gradients,
                          const std::vector<Variable>& variables, const ApplyOptions& options);
   int64_t update(ReplicaContext& replica, std::vector<VariableUpdate>& updates, bool reduced,
-                 const std::function<void(optim_internal::OptimizerStep&)>& complete);
+                 const std::function<void(StepNumbers&)>& complete);
   void check_whole(const std::vector<Tensor>& gradients,
                    const std::vector<Variable>& variables) const;
   std::vector<VariableUpdate> collect(const std::vector<Tensor>& gradients,
@@ -199,20 +198,18 @@ class Optimizer : public Trackable {
   void clip(std::vector<VariableUpdate>& updates) const;
   void densify(std::vector<VariableUpdate>& updates,
                const replica_internal::GradientReducer& reducer) const;
-  optim_internal::OptimizerStep step_of(const std::vector<VariableUpdate>& updates,
-                                        int64_t done) const;
-  void add_ratios(optim_internal::OptimizerStep& step, const std::vector<VariableUpdate>& updates,
+  StepNumbers step_of(const std::vector<VariableUpdate>& updates, int64_t done) const;
+  void add_ratios(StepNumbers& step, const std::vector<VariableUpdate>& updates,
                   ReplicaContext& replica) const;
-  UpdateKernel make_described_kernel(optim_internal::OptimizerStep step) const;
-  std::vector<optim_internal::VariableFormula> formulas_of(
-      const optim_internal::OptimizerStep& step) const;
-  UpdateKernel make_kernel(optim_internal::OptimizerStep step) const;
-  std::string describe(const optim_internal::OptimizerStep& step) const;
+  UpdateKernel make_described_kernel(StepNumbers step) const;
+  std::vector<optim_internal::VariableFormula> formulas_of(const StepNumbers& step) const;
+  UpdateKernel make_kernel(StepNumbers step) const;
+  UpdateDescription describe(StepNumbers step) const;
   std::string serialize() const;
   void check_serializable() const;  // throws without a class_name()
   OptimizerConfig own_config() const;
   friend std::string serialize(const Optimizer& optimizer);
-  friend UpdateKernel make_update_kernel(const std::string& description);
+  friend UpdateKernel make_update_kernel(const Optimizer& optimizer, StepNumbers step);
   bool decays(const Variable& variable) const;
   float rate_factor(const Variable& variable) const;
   bool clips() const { return options_.clipnorm || options_.clipvalue || options_.global_clipnorm; }

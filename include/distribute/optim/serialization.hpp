@@ -27,8 +27,9 @@ std::unique_ptr<Optimizer> deserialize(const std::string& text);
 void register_optimizer(const std::string& class_name,
                         std::function<std::unique_ptr<Optimizer>(const OptimizerConfig&)> make);
 
-/// The kernel that UpdateKernel::description() describes: the same bits.
-/// Throws  as deserialize().
-UpdateKernel make_update_kernel(const std::string& description);
+/// The kernel of a step of `optimizer`: where that was deserialized from the optimizer text of
+/// UpdateKernel::description(), with the step of the same description, it gives the same bits.
+/// Throws  InvalidArgumentError for factors or ratios of another number of variables.
+UpdateKernel make_update_kernel(const Optimizer& optimizer, StepNumbers step);
 
 }  // namespace distribute::optim

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace distribute::cluster_internal {
@@ -15,7 +14,7 @@ namespace distribute::cluster_internal {
 enum class ControlType : uint16_t {
   Join = 16,  // member: name = its address, value = its host
   Waiting,    // leader: name = who is missing
-  Start,      // leader: value = encode_members()
+  Start,      // leader: value = JoinedMembers
   Heartbeat,  // member: times[0] = its clock, value = its progress
   Echo,       // leader: times = the heartbeat's, when it came, when this left; value = progress
   Set,        // member: name, value
@@ -38,26 +37,29 @@ struct ControlMessage {
   std::string name = {};
   std::string value = {};
 
+  /// Without the type, which is the frame's.
+  void fields(net::FieldVisitor& visit) {
+    visit("request", request)("rank", rank)("code", code)("times", times)("name", name);
+    visit("value", value);
+  }
   /// As bytes on the wire, with the frame's header.
-  std::string encode() const;
+  std::string encode() const { return net::encode_frame_of(uint16_t(type), *this); }
 };
 
 /// Errors  InvalidArgument.
 absl::StatusOr<ControlMessage> parse_control_message(const net::Frame& frame);
-
-/// A list of texts as one.
-std::string encode_texts(const std::vector<std::string>& texts);
-/// Errors  InvalidArgument.
-absl::StatusOr<std::vector<std::string>> parse_texts(std::string_view bytes);
 
 /// What a task tells about itself when it joins.
 struct JoinedMember {
   std::string address;
   uint64_t incarnation = 0;
   std::string host;  // equal for tasks that may share memory
+
+  void fields(net::FieldVisitor& visit) {
+    visit("address", address)("incarnation", incarnation)("host", host);
+  }
 };
-std::string encode_members(const std::vector<JoinedMember>& members);
-/// Errors  InvalidArgument.
-absl::StatusOr<std::vector<JoinedMember>> parse_members(std::string_view bytes);
+using JoinedMembers = std::vector<JoinedMember>;  // the value of a Start
+using GatheredTexts = std::vector<std::string>;   // the value of a Gather's Reply
 
 }  // namespace distribute::cluster_internal

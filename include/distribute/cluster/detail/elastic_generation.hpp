@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/net/message.hpp>
 
 #include <compare>
 #include <cstdint>
@@ -27,6 +28,8 @@ struct ElasticState {
   int64_t step = 0;        // updates in that state
 
   friend auto operator<=>(const ElasticState&, const ElasticState&) = default;
+  /// How it travels.
+  void fields(net::FieldVisitor& visit) { visit("generation", generation)("step", step); }
 };
 
 /// The members from one change to the next; the same on all of them but for tasks.rank.

@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/detail/elastic_generation.hpp>
+#include <distribute/net/message.hpp>
 
 #include <absl/status/statusor.h>
 
@@ -20,7 +21,7 @@ inline constexpr const char* kMeetPurpose = "meet";
 enum class MeetFrame : uint16_t {
   Accepted = 64,  // kTrains, kLeads, or kLooks while it looks for one that leads
   Follow,         // the index of the worker that leads, or -1
-  Formed,         // encode_result()
+  Formed,         // MeetResult
   Refused,        // its options, which this worker's are not
   Finished,       // the job has
 };
@@ -32,10 +33,11 @@ struct MeetRequest {
   int64_t seen = 0;        // the latest generation it has been in
   uint64_t options = 0;    // checksum of what must agree
   bool only_asks = false;  // who leads, and does not wait
+
+  void fields(net::FieldVisitor& visit) {
+    visit("state", state)("seen", seen)("options", options)("only_asks", only_asks);
+  }
 };
-std::string encode_request(const MeetRequest& request);
-/// Errors  InvalidArgument.
-absl::StatusOr<MeetRequest> parse_request(std::string_view text);
 
 /// A generation, by indices in the job's list.
 struct MeetResult {
@@ -43,8 +45,11 @@ struct MeetResult {
   std::vector<int> members;
   ElasticState state;
   std::vector<bool> current;
+
+  void fields(net::FieldVisitor& visit) {
+    visit("number", number)("members", members)("state", state)("current", current);
+  }
 };
-std::string encode_result(const MeetResult& result);
 /// Errors  InvalidArgument, also for indices that are not below `workers`.
 absl::StatusOr<MeetResult> parse_result(std::string_view text, int workers);
 

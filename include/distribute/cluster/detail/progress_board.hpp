@@ -2,6 +2,7 @@
 /// The latest progress text of every task.
 
 #include <distribute/base/config.hpp>
+#include <distribute/net/message.hpp>
 
 #include <cstdint>
 #include <string>
@@ -13,6 +14,14 @@ namespace distribute::cluster_internal {
 /// Longer texts are cut: they travel with every heartbeat.
 inline constexpr size_t kProgressBytes = 1024;
 
+/// A task's new text.
+struct ProgressChange {
+  uint32_t rank = 0;
+  std::string text = {};
+
+  void fields(net::FieldVisitor& visit) { visit("rank", rank)("text", text, kProgressBytes); }
+};
+
 /// The leader's copy is the source; the others get what has changed. Thread-compatible.
 class ProgressBoard {
  public:
@@ -21,9 +30,9 @@ class ProgressBoard {
   void set(int rank, std::string_view text);
   const std::vector<std::string>& texts() const { return texts_; }
 
-  /// What has changed after `seen`, which then is now.
+  /// What has changed after `seen`, which then is now, as the bytes of a list of changes.
   std::string changes(uint64_t& seen) const;
-  /// Takes over what changes() of another board gave.
+  /// Takes over what changes() of another board gave; damaged bytes change nothing.
   void apply(std::string_view changes);
 
  private:

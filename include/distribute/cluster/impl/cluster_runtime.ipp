@@ -64,11 +64,9 @@ DISTRIBUTE_INLINE ClusterRuntime::Impl::Impl(ClusterTasks the_tasks, ClusterOpti
   check_tasks(tasks);
   check_options(options);
   cluster_internal::check_loopback(tasks, options);
-  const std::string random = value_or_throw(net::random_bytes(sizeof(uint64_t)));
-  config = {
-      .self = {tasks.self().type, tasks.self().index, net::ByteReader(random).number<uint64_t>()},
-      .job = job_fingerprint(tasks),
-      .token = options.job_token};
+  config = {.self = {tasks.self().type, tasks.self().index, value_or_throw(net::random_number())},
+            .job = job_fingerprint(tasks),
+            .token = options.job_token};
   if (tasks.size() > 1) config.tls = make_tls(options, config.self.name());
   if (listener)
     start_server(std::move(listener));
@@ -279,9 +277,11 @@ DISTRIBUTE_INLINE void ClusterRuntime::barrier(const std::string& name, Optional
 DISTRIBUTE_INLINE std::vector<std::string> ClusterRuntime::all_gather(const std::string& name,
                                                                       const std::string& bytes,
                                                                       OptionalDeadline deadline) {
-  return value_or_throw(cluster_internal::parse_texts(impl_->membership->request(
+  const std::string values = impl_->membership->request(
       {.type = cluster_internal::ControlType::Gather, .name = "all_gather " + name, .value = bytes},
-      impl_->deadline_of(deadline), "all_gather")));
+      impl_->deadline_of(deadline), "all_gather");
+  return value_or_throw(
+      net::parse_message<cluster_internal::GatheredTexts>(values, "gathered texts"));
 }
 
 DISTRIBUTE_INLINE void ClusterRuntime::agree(const std::string& what, const std::string& json_text,
@@ -289,11 +289,12 @@ DISTRIBUTE_INLINE void ClusterRuntime::agree(const std::string& what, const std:
   using namespace cluster_internal;
   const net::Deadline until = impl_->deadline_of(deadline);
   const std::string text = canonical_json(json_text);
-  net::ByteWriter digest;  // the texts themselves travel only when they differ
-  digest.number(uint64_t(text.size())).number(fnv1a(text)).number(fnv1a(text, 0x9e3779b97f4a7c15u));
-  const auto digests = all_gather("agree digest " + what, digest.bytes(), until);
+  // The texts themselves travel only when they differ.
+  const std::string digest = net::encode_message(
+      std::array<uint64_t, 3>{text.size(), fnv1a(text), fnv1a(text, 0x9e3779b97f4a7c15u)});
+  const auto digests = all_gather("agree digest " + what, digest, until);
   bool equal = true;
-  for (const std::string& other : digests) equal = equal && other == digest.bytes();
+  for (const std::string& other : digests) equal = equal && other == digest;
   if (equal) return;
   std::vector<std::string> names;
   for (int rank = 0; rank < size(); ++rank) names.push_back(describe(rank));

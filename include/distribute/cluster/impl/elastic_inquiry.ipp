@@ -49,7 +49,7 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> ElasticInquiry::reach(int index,
   hello.server_type = who.type;
   hello.server_index = who.index;
   hello.purpose = kMeetPurpose;
-  hello.detail = encode_request(request);
+  hello.detail = net::encode_message(request);
   const auto incarnation = net::handshake(*socket, server->config(), hello, deadline);
   if (!incarnation.ok()) return incarnation.status();
   return socket;

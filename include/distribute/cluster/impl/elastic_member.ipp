@@ -86,9 +86,8 @@ DISTRIBUTE_INLINE ElasticMember::Impl::Impl(ClusterTasks the_tasks, ElasticLimit
   if (!listener)
     listener = cluster_internal::open_own_port(tasks.self().name(), tasks.self().address, options);
   others.mine.options = rendezvous.checksum();
-  const std::string random = value_or_throw(net::random_bytes(sizeof(uint64_t)));
   const net::HandshakeConfig config{
-      .self = {tasks.self().type, tasks.self().index, net::ByteReader(random).number<uint64_t>()},
+      .self = {tasks.self().type, tasks.self().index, value_or_throw(net::random_number())},
       .job = "elastic, " + job_fingerprint(tasks),
       .token = options.job_token,
       .tls = make_tls(options, tasks.self().name())};

@@ -1,53 +1,17 @@
 #pragma once
 #include <distribute/cluster/detail/elastic_message.hpp>
-#include <distribute/net/bytes.hpp>
 
 #include <algorithm>
 
 namespace distribute::cluster_internal {
 
-DISTRIBUTE_INLINE std::string encode_request(const MeetRequest& request) {
-  net::ByteWriter writer;
-  writer.number(request.state.generation).number(request.state.step);
-  writer.number(request.seen).number(request.options).number(uint8_t(request.only_asks));
-  return writer.take();
-}
-
-DISTRIBUTE_INLINE absl::StatusOr<MeetRequest> parse_request(std::string_view text) {
-  net::ByteReader reader(text);
-  MeetRequest request;
-  request.state.generation = reader.number<int64_t>();
-  request.state.step = reader.number<int64_t>();
-  request.seen = reader.number<int64_t>();
-  request.options = reader.number<uint64_t>();
-  request.only_asks = reader.number<uint8_t>() != 0;
-  if (!reader.finished()) return absl::InvalidArgumentError("a worker's request is damaged");
-  return request;
-}
-
-DISTRIBUTE_INLINE std::string encode_result(const MeetResult& result) {
-  net::ByteWriter writer;
-  writer.number(result.number).number(result.state.generation).number(result.state.step);
-  writer.number(uint32_t(result.members.size()));
-  for (size_t rank = 0; rank < result.members.size(); ++rank)
-    writer.number(int32_t(result.members[rank])).number(uint8_t(result.current[rank]));
-  return writer.take();
-}
-
 DISTRIBUTE_INLINE absl::StatusOr<MeetResult> parse_result(std::string_view text, int workers) {
-  net::ByteReader reader(text);
-  MeetResult result;
-  result.number = reader.number<int64_t>();
-  result.state.generation = reader.number<int64_t>();
-  result.state.step = reader.number<int64_t>();
-  const uint32_t count = std::min(reader.number<uint32_t>(), uint32_t(workers));
-  for (uint32_t rank = 0; rank < count; ++rank) {
-    result.members.push_back(reader.number<int32_t>());
-    result.current.push_back(reader.number<uint8_t>() != 0);
-  }
-  const bool sorted = std::is_sorted(result.members.begin(), result.members.end());
-  if (!reader.finished() || result.members.empty() || !sorted || result.members[0] < 0 ||
-      result.members.back() >= workers)
+  auto result = net::parse_message<MeetResult>(text, "generation");
+  if (!result.ok()) return result;
+  const std::vector<int>& members = result->members;
+  const bool sorted = std::is_sorted(members.begin(), members.end());
+  if (members.empty() || !sorted || members[0] < 0 || members.back() >= workers ||
+      members.size() > size_t(workers) || result->current.size() != members.size())
     return absl::InvalidArgumentError("the list of the next generation's members is damaged");
   return result;
 }

@@ -36,7 +36,7 @@ DISTRIBUTE_INLINE void ElasticRendezvous::take(TaskConnection connection) {
   const auto who = std::find_if(
       tasks_.members.begin(), tasks_.members.end(),
       [&](const ClusterMember& m) { return m.type == client.type && m.index == client.index; });
-  const auto request = parse_request(connection.hello.detail);
+  const auto request = net::parse_message<MeetRequest>(connection.hello.detail, "request to meet");
   if (who == tasks_.members.end() || !request.ok()) return;
   const std::lock_guard lock(mutex_);
   if (role_ == MeetRole::Finished) return tell(connection.socket, MeetFrame::Finished, "");
@@ -100,7 +100,7 @@ DISTRIBUTE_INLINE void ElasticRendezvous::wait(net::Deadline deadline) {
 
 DISTRIBUTE_INLINE void ElasticRendezvous::announce(const MeetResult& result) {
   const std::lock_guard lock(mutex_);
-  const std::string text = encode_result(result);
+  const std::string text = net::encode_message(result);
   for (const int index : result.members)
     if (auto waiter = waiting_.extract(index))
       tell(waiter.mapped().socket, MeetFrame::Formed, text);

@@ -149,7 +149,7 @@ DISTRIBUTE_INLINE void LeaderMembership::start() {
       std::move(names), size_t(options_.max_message_bytes),
       [this](int rank, const ControlMessage& reply) { send(rank, reply); });
   started_ = true;
-  const std::string members = encode_members(joined_);
+  const std::string members = net::encode_message(joined_);
   for (size_t rank = 1; rank < slots_.size(); ++rank)
     send(int(rank), {.type = ControlType::Start, .value = members});
   changed_.notify_all();

@@ -140,7 +140,7 @@ DISTRIBUTE_INLINE absl::Status MemberMembership::await_start(net::Socket socket,
 
 DISTRIBUTE_INLINE absl::Status MemberMembership::take_start(const ControlMessage& message,
                                                             std::unique_ptr<ControlLink> link) {
-  auto members = parse_members(message.value);
+  auto members = net::parse_message<JoinedMembers>(message.value, "list of tasks");
   if (!members.ok()) return members.status();
   if (members->size() != tasks_.members.size() ||
       (*members)[size_t(tasks_.rank)].incarnation != config_.self.incarnation)

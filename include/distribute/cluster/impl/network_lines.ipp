@@ -46,13 +46,13 @@ class Wire {
   void send(std::span<const std::byte> bytes) { throw_if_error(socket_.write(bytes, deadline_)); }
   void receive(std::span<std::byte> bytes) { throw_if_error(socket_.read(bytes, deadline_)); }
   void send_number(int64_t value) {
-    const std::string bytes = net::ByteWriter().number(value).take();
+    const std::string bytes = net::encode_message(value);
     send(std::as_bytes(std::span(bytes)));
   }
   int64_t receive_number() {
     std::string bytes(8, '\0');
     receive(std::as_writable_bytes(std::span(bytes)));
-    return net::ByteReader(bytes).number<int64_t>();
+    return value_or_throw(net::parse_message<int64_t>(bytes, "number"));
   }
   int native() const { return socket_.native(); }
 

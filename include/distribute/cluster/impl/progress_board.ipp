@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/cluster/detail/progress_board.hpp>
-#include <distribute/net/bytes.hpp>
 
 namespace distribute::cluster_internal {
 
@@ -12,20 +11,19 @@ DISTRIBUTE_INLINE void ProgressBoard::set(int rank, std::string_view text) {
 }
 
 DISTRIBUTE_INLINE std::string ProgressBoard::changes(uint64_t& seen) const {
-  net::ByteWriter writer;
+  std::vector<ProgressChange> changes;
   for (size_t rank = 0; rank < texts_.size(); ++rank)
-    if (changed_[rank] > seen) writer.number(uint32_t(rank)).text(texts_[rank]);
+    if (changed_[rank] > seen) changes.push_back({uint32_t(rank), texts_[rank]});
   seen = clock_;
-  return writer.take();
+  return changes.empty() ? "" : net::encode_message(changes);
 }
 
-DISTRIBUTE_INLINE void ProgressBoard::apply(std::string_view changes) {
-  net::ByteReader reader(changes);
-  while (reader.ok() && !reader.finished()) {
-    const auto rank = reader.number<uint32_t>();
-    const std::string_view text = reader.text();
-    if (reader.ok() && rank < texts_.size()) set(int(rank), text);
-  }
+DISTRIBUTE_INLINE void ProgressBoard::apply(std::string_view bytes) {
+  if (bytes.empty()) return;
+  const auto changes = net::parse_message<std::vector<ProgressChange>>(bytes, "progress");
+  if (!changes.ok()) return;
+  for (const ProgressChange& change : *changes)
+    if (change.rank < texts_.size()) set(int(change.rank), change.text);
 }
 
 }  // namespace distribute::cluster_internal

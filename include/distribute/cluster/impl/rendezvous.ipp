@@ -49,9 +49,9 @@ DISTRIBUTE_INLINE void Rendezvous::gather(int rank, const ControlMessage& reques
 }
 
 DISTRIBUTE_INLINE void Rendezvous::answer_gather(const std::string& name, const Gather& gather) {
-  std::vector<std::string> values;
+  GatheredTexts values;
   for (const auto& [rank, contribution] : gather) values.push_back(contribution.value);
-  ControlMessage reply{.type = ControlType::Reply, .value = encode_texts(values)};
+  ControlMessage reply{.type = ControlType::Reply, .value = net::encode_message(values)};
   if (reply.value.size() > most_) {
     reply.code = int(StatusCode::ResourceExhausted);
     reply.name =

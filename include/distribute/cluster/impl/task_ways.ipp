@@ -102,10 +102,8 @@ DISTRIBUTE_INLINE std::vector<TaskWay> find_task_ways(const ClusterTasks& tasks,
                       ? net::Listener::bind(parsed, deadline_of_bind)
                       : net::Listener::bind_for_others(parsed, deadline_of_bind);
   throw_if_error(listener.status());
-  const auto incarnation = net::random_bytes(8);
   const net::HandshakeConfig config = {
-      .self = {tasks.self().type, tasks.self().index,
-               std::hash<std::string>()(value_or_throw(incarnation))},
+      .self = {tasks.self().type, tasks.self().index, value_or_throw(net::random_number())},
       .job = job_fingerprint(tasks),
       .token = options.job_token};
   ClusterOptions quiet = options;

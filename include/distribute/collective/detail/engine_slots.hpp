@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <type_traits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,17 +18,21 @@ namespace distribute::collective {
 struct EngineHead {
   MessageHeader header;
   std::array<char, 16> proof{};
+
+  void fields(net::FieldVisitor& visit) { visit("header", header)("proof", proof); }
 };
-static_assert(sizeof(EngineHead) == 72 && std::is_trivially_copyable_v<EngineHead>);
+inline constexpr size_t kEngineHeadBytes = kMessageHeaderBytes + 16;
 
 /// A head and, behind it, contents that are short.
 struct EngineBuffer {
-  static constexpr size_t kSize = 8192, kShort = kSize - sizeof(EngineHead);
+  static constexpr size_t kSize = 8192, kShort = kSize - kEngineHeadBytes;
   std::array<std::byte, kSize> bytes;
 
-  EngineHead head() const;
-  const std::byte* contents() const { return bytes.data() + sizeof(EngineHead); }
-  std::byte* contents() { return bytes.data() + sizeof(EngineHead); }
+  void write(const EngineHead& head);
+  /// Throws  DataLossError that names `peer` for bytes that are no head.
+  EngineHead head(const std::string& peer) const;
+  const std::byte* contents() const { return bytes.data() + kEngineHeadBytes; }
+  std::byte* contents() { return bytes.data() + kEngineHeadBytes; }
 };
 using EngineBufferPointer = std::unique_ptr<EngineBuffer>;
 

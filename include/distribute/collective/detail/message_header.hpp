@@ -2,32 +2,41 @@
 /// What stands before the bytes of a message between two ranks.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/error.hpp>
 #include <distribute/collective/operation.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <type_traits>
+#include <string_view>
 
 namespace distribute::collective {
 
-/// Travels as it lies in memory; ranks of another byte order fail the check of the magic.
+/// The contents follow it and are never copied for it.
 struct MessageHeader {
-  static constexpr uint32_t kMagic = 0x31435444;            // "DTC1"
+  static constexpr uint32_t kMagic = 0x43545344;            // "DSTC" on the wire
   static constexpr uint64_t kMaxBytes = uint64_t{1} << 30;  // longer messages are cut by the sender
   static constexpr uint64_t kMaxFailureBytes = 1024;
-  enum class Kind : uint16_t { Collective, PointToPoint, Failure };
+  enum class Kind : uint8_t { Collective, PointToPoint, Failure };
 
   uint32_t magic = kMagic;
   Kind kind = Kind::Collective;
-  uint16_t code = 0;  // StatusCode of a Failure
+  StatusCode code = StatusCode::Ok;  // of a Failure
   Signature signature;
   uint64_t tag = 0;
   uint64_t bytes = 0;  // that follow
-};
-static_assert(sizeof(MessageHeader) == 56 && std::is_trivially_copyable_v<MessageHeader>);
 
-/// Throws  DataLossError that names `peer` when no rank of this version can have sent it.
+  void fields(net::FieldVisitor& visit) {
+    visit("magic", magic)("kind", kind, Kind::Failure)("code", code, StatusCode::Unauthenticated);
+    visit("signature", signature)("tag", tag)("bytes", bytes, kMaxBytes);
+  }
+};
+inline constexpr size_t kMessageHeaderBytes = 56;
+
+/// `bytes` are kMessageHeaderBytes.
+/// Throws  DataLossError that names `peer` when no rank of this version can have sent them.
+MessageHeader read_header(std::string_view bytes, const std::string& peer);
+/// The same for a header that was read.
 void check_header(const MessageHeader& header, const std::string& peer);
 /// Throws  DataLossError when not `wanted` bytes follow.
 void check_length(const MessageHeader& header, size_t wanted, const std::string& peer);

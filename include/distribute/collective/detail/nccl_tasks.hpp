@@ -4,6 +4,7 @@
 #include <distribute/collective/detail/transport.hpp>
 #include <distribute/device/device_spec.hpp>
 #include <distribute/net/deadline.hpp>
+#include <distribute/net/message.hpp>
 
 #include <memory>
 #include <span>
@@ -22,6 +23,14 @@ namespace distribute::collective {
 std::vector<std::unique_ptr<Transport>> make_nccl_transports(
     const std::shared_ptr<ClusterRuntime>& runtime, std::span<const Device> devices,
     const std::string& name, net::Deadline deadline);
+
+/// What a task says of its GPUs before they become a group.
+struct GpuReport {
+  std::string problem = {};           // why it cannot take part; empty: it can
+  std::vector<std::string> ids = {};  // of the bus, one for each GPU
+
+  void fields(net::FieldVisitor& visit) { visit("problem", problem)("ids", ids); }
+};
 
 /// Why the job's GPUs, of which this task has `devices`, cannot be such a group: a task without
 /// NCCL, two replicas on one GPU, several hosts whose traffic is to be encrypted. Empty when they

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 
 namespace distribute::collective {
@@ -33,7 +34,8 @@ class TcpFlow {
 
   // Incoming: bytes are read ahead, so that small messages cost one call of the system.
   /// The next message's header, null while it has not come whole or a message is being received.
-  const MessageHeader* header();
+  /// Throws  DataLossError that names `peer`, as read_header().
+  const MessageHeader* header(const std::string& peer);
   /// Where the bytes of the message with the present header go.
   void accept(std::byte* out);
   /// True once for each message: when it has come whole.
@@ -63,6 +65,7 @@ class TcpFlow {
   net::Socket socket_;
   bool sending_ = false, receiving_ = false, have_header_ = false;
   MessageHeader out_, in_;
+  std::string out_head_;  // out_ as bytes
   const std::byte* out_data_ = nullptr;
   size_t out_done_ = 0;  // of the header and the bytes
   std::byte* in_data_ = nullptr;

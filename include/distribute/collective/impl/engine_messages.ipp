@@ -71,7 +71,7 @@ DISTRIBUTE_INLINE void EngineMessages::begin(const Operation& operation) {
     other.heard = false;
     for (const EngineBufferPointer& early : other.early)
       if (running_.is_collective)
-        check_same(running_.collective, rank_, early->head().header.signature, p);
+        check_same(running_.collective, rank_, early->head(other.name).header.signature, p);
     for (int channel = 0; channel < 2; ++channel)
       if (other.channels[size_t(channel)].arrived) read(p, channel);
   }
@@ -82,7 +82,7 @@ DISTRIBUTE_INLINE void EngineMessages::write_head(EngineBuffer& buffer, int to,
   EngineHead head{.header = header};
   if (!proofs_.out.empty())
     std::memcpy(head.proof.data(), proofs_.out[size_t(to)].data(), head.proof.size());
-  std::memcpy(buffer.bytes.data(), &head, sizeof head);
+  buffer.write(head);
 }
 
 DISTRIBUTE_INLINE void EngineMessages::send(int to, uint64_t tag, std::span<const std::byte> bytes,
@@ -100,7 +100,7 @@ DISTRIBUTE_INLINE void EngineMessages::send(int to, uint64_t tag, std::span<cons
   write_head(*head, to, running_.header(tag, bytes.size()));
   if (!alone) copy_bytes(head->contents(), bytes.data(), int64_t(bytes.size()));
   const std::span<const std::byte> message(head->bytes.data(),
-                                           sizeof(EngineHead) + (alone ? 0 : bytes.size()));
+                                           kEngineHeadBytes + (alone ? 0 : bytes.size()));
   slots_[cookie].head = std::move(head);
   try {
     group_->send(to, engine_internal::head_tag(channel), message, cookie);
@@ -228,13 +228,13 @@ DISTRIBUTE_INLINE void EngineMessages::read(int from, int channel) {
 DISTRIBUTE_INLINE bool EngineMessages::read_head(int from, int channel) {
   Peer& other = peer(from);
   const EngineBuffer& buffer = *other.channels[size_t(channel)].buffer;
-  const EngineHead head = buffer.head();
+  const EngineHead head = buffer.head(other.name);
   if (!proofs_.in.empty() && std::memcmp(head.proof.data(), proofs_.in[size_t(from)].data(), 16))
     throw UnauthenticatedError(str_cat("a message in the name of ", other.name,
                                        " does not prove that it comes from a task of this job"));
   check_header(head.header, other.name);
   if (head.header.kind == MessageHeader::Kind::Failure)
-    throw_error(StatusCode(head.header.code),
+    throw_error(head.header.code,
                 std::string(reinterpret_cast<const char*>(buffer.contents()), head.header.bytes));
   return channel == 0 ? read_collective(from, head) : read_point_to_point(from, head);
 }
@@ -260,7 +260,7 @@ DISTRIBUTE_INLINE bool EngineMessages::read_point_to_point(int from, const Engin
 /// them yet.
 DISTRIBUTE_INLINE bool EngineMessages::deliver(int from, const EngineBuffer& buffer) {
   Peer& other = peer(from);
-  const EngineHead head = buffer.head();
+  const EngineHead head = buffer.head(other.name);
   const auto at = std::find_if(other.wanted.begin(), other.wanted.end(),
                                [&](const Incoming& one) { return one.tag == head.header.tag; });
   if (at == other.wanted.end()) return false;
@@ -324,17 +324,15 @@ DISTRIBUTE_INLINE void EngineMessages::hang_up(StatusCode code, const std::strin
   broken_ = true;
   group_->set_broken();
   const size_t length = std::min<size_t>(message.size(), MessageHeader::kMaxFailureBytes);
-  const MessageHeader header{.kind = MessageHeader::Kind::Failure,
-                             .code = uint16_t(code),
-                             .signature = {},
-                             .bytes = length};
+  const MessageHeader header{
+      .kind = MessageHeader::Kind::Failure, .code = code, .signature = {}, .bytes = length};
   try {
     for (int p = 0; p < size(); ++p) {
       if (p == rank_ || peer(p).lost) continue;
       EngineBuffer& buffer = *slots_.keep({.parts = 1, .head = slots_.new_buffer()}).head;
       write_head(buffer, p, header);
       std::memcpy(buffer.contents(), message.data(), length);
-      const std::span<const std::byte> bytes(buffer.bytes.data(), sizeof(EngineHead) + length);
+      const std::span<const std::byte> bytes(buffer.bytes.data(), kEngineHeadBytes + length);
       for (int channel = 0; channel < 2; ++channel, ++last_words_)
         group_->send(p, engine_internal::head_tag(channel), bytes, kLastWords);
     }

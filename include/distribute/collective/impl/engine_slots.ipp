@@ -1,14 +1,21 @@
 #pragma once
+#include <distribute/base/error.hpp>
 #include <distribute/collective/detail/engine_slots.hpp>
 
 #include <cstring>
 
 namespace distribute::collective {
 
-DISTRIBUTE_INLINE EngineHead EngineBuffer::head() const {
-  EngineHead head;
-  std::memcpy(&head, bytes.data(), sizeof head);
-  return head;
+DISTRIBUTE_INLINE void EngineBuffer::write(const EngineHead& head) {
+  const std::string encoded = net::encode_message(head);
+  std::memcpy(bytes.data(), encoded.data(), kEngineHeadBytes);
+}
+
+DISTRIBUTE_INLINE EngineHead EngineBuffer::head(const std::string& peer) const {
+  const std::string_view encoded(reinterpret_cast<const char*>(bytes.data()), kEngineHeadBytes);
+  const auto head = net::parse_message<EngineHead>(encoded, "head of an engine's message");
+  if (!head.ok()) throw DataLossError(str_cat(peer, " sent ", head.status().message()));
+  return *head;
 }
 
 DISTRIBUTE_INLINE uint64_t EngineSlots::open(EngineSlot slot) {

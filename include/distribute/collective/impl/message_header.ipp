@@ -4,23 +4,27 @@
 
 namespace distribute::collective {
 
-DISTRIBUTE_INLINE bool is_sound(const Signature& signature) {
-  return signature.kind <= Collective::Barrier && signature.op <= ReductionOp::Product &&
-         signature.dtype <= DType::Bool && signature.count >= 0 && signature.peer >= 0;
+[[noreturn]] DISTRIBUTE_INLINE void refuse_header(const std::string& peer, std::string_view why) {
+  throw DataLossError(str_cat(peer, " sent bytes that are no message of a collective: ", why,
+                              "; is it a rank of this job, with the same version?"));
+}
+
+DISTRIBUTE_INLINE MessageHeader read_header(std::string_view bytes, const std::string& peer) {
+  const auto header = net::parse_message<MessageHeader>(bytes, "header of a collective");
+  if (!header.ok()) refuse_header(peer, std::string(header.status().message()));
+  check_header(*header, peer);
+  return *header;
 }
 
 DISTRIBUTE_INLINE void check_header(const MessageHeader& header, const std::string& peer) {
-  const auto refuse = [&](const auto&... words) {
-    throw DataLossError(str_cat(peer, " sent bytes that are no message of a collective: ", words...,
-                                "; is it a rank of this job, with the same version?"));
-  };
-  if (header.magic != MessageHeader::kMagic) refuse("they begin with ", header.magic);
-  if (header.kind > MessageHeader::Kind::Failure) refuse("kind ", int(header.kind));
   const bool failure = header.kind == MessageHeader::Kind::Failure;
-  if (header.bytes > (failure ? MessageHeader::kMaxFailureBytes : MessageHeader::kMaxBytes))
-    refuse(header.bytes, " bytes are announced");
-  if (failure && (header.code < 1 || header.code > 16)) refuse("error code ", header.code);
-  if (!failure && !is_sound(header.signature)) refuse("the operation does not exist");
+  if (header.magic != MessageHeader::kMagic)
+    refuse_header(peer, str_cat("they begin with ", header.magic));
+  if (failure && header.bytes > MessageHeader::kMaxFailureBytes)
+    refuse_header(peer, str_cat(header.bytes, " bytes are announced"));
+  if (failure && header.code == StatusCode::Ok) refuse_header(peer, "a failure without a code");
+  if (header.signature.count < 0 || header.signature.peer < 0)
+    refuse_header(peer, "the operation does not exist");
 }
 
 DISTRIBUTE_INLINE void check_length(const MessageHeader& header, size_t wanted,

@@ -6,7 +6,6 @@
 #include <distribute/device/detail/cuda_device.hpp>
 
 #include <set>
-#include <sstream>
 
 namespace distribute::collective {
 
@@ -27,17 +26,15 @@ DISTRIBUTE_INLINE std::string nccl_group_problem(ClusterRuntime& runtime,
   const std::vector<int>& hosts = runtime.hosts();
   if (runtime.options().tls && std::set<int>(hosts.begin(), hosts.end()).size() > 1)
     return "NCCL does not encrypt what it sends to other hosts, and DISTRIBUTE_TLS=1";
-  constexpr char kProblem = '!';
-  std::string mine = nccl_problem();
-  if (!mine.empty()) mine.insert(0, 1, kProblem);
-  if (mine.empty())
-    for (const Device device : devices) mine += gpu_info(device).pci_bus_id + "\n";
-  const auto all = runtime.all_gather("GPUs of the replicas", mine);
+  GpuReport mine{.problem = nccl_problem()};
+  if (mine.problem.empty())
+    for (const Device device : devices) mine.ids.push_back(gpu_info(device).pci_bus_id);
+  const auto all = runtime.all_gather("GPUs of the replicas", net::encode_message(mine));
   std::set<std::string> seen;
   for (size_t r = 0; r < all.size(); ++r) {
-    if (all[r].starts_with(kProblem)) return str_cat("task ", r, ": ", all[r].substr(1));
-    std::istringstream ids(all[r]);
-    for (std::string id; std::getline(ids, id);)
+    const auto theirs = value_or_throw(net::parse_message<GpuReport>(all[r], "report of GPUs"));
+    if (!theirs.problem.empty()) return str_cat("task ", r, ": ", theirs.problem);
+    for (const std::string& id : theirs.ids)
       if (!seen.insert(str_cat(hosts[r], ' ', id)).second)
         return str_cat("two replicas share GPU ", id, " of a host, which NCCL refuses");
   }

@@ -18,13 +18,15 @@ DISTRIBUTE_INLINE TcpFlow::Moved TcpFlow::broken(const absl::Status& failure) {
 DISTRIBUTE_INLINE void TcpFlow::start(const MessageHeader& header,
                                       std::span<const std::byte> bytes) {
   out_ = header;
+  out_head_.clear();  // which keeps its memory
+  net::append_fields(out_head_, net::FieldsRef(out_));
   out_data_ = bytes.data();
   out_done_ = 0;
   sending_ = true;
 }
 
 DISTRIBUTE_INLINE TcpFlow::Moved TcpFlow::write() {
-  const auto head = std::as_bytes(std::span(&out_, 1));
+  const auto head = std::as_bytes(std::span(out_head_));
   const size_t head_done = std::min(out_done_, head.size());
   const std::span<const std::byte> bytes(out_data_, out_.bytes);
   const auto sent =
@@ -37,12 +39,13 @@ DISTRIBUTE_INLINE TcpFlow::Moved TcpFlow::write() {
   return *sent > 0 ? Moved::Something : Moved::Nothing;
 }
 
-DISTRIBUTE_INLINE const MessageHeader* TcpFlow::header() {
+DISTRIBUTE_INLINE const MessageHeader* TcpFlow::header(const std::string& peer) {
   if (receiving_) return nullptr;
   if (!have_header_) {
-    if (end_ - begin_ < sizeof in_) return nullptr;
-    std::memcpy(&in_, ahead_.get() + begin_, sizeof in_);
-    begin_ += sizeof in_;
+    if (end_ - begin_ < kMessageHeaderBytes) return nullptr;
+    const char* const bytes = reinterpret_cast<const char*>(ahead_.get() + begin_);
+    in_ = read_header({bytes, kMessageHeaderBytes}, peer);
+    begin_ += kMessageHeaderBytes;
     have_header_ = true;
   }
   return &in_;

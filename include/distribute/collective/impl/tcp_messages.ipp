@@ -170,9 +170,8 @@ DISTRIBUTE_INLINE void TcpMessages::consume(int from, TcpFlow& flow) {
   flow.parked = false;
   for (;;) {
     if (flow.take_message()) arrived(from, flow.received());
-    const MessageHeader* header = flow.header();
+    const MessageHeader* header = flow.header(peer(from).name);
     if (!header) return;
-    check_header(*header, peer(from).name);
     const Place out = place(from, *header);
     flow.parked = !out;
     if (!out) return;
@@ -242,7 +241,7 @@ DISTRIBUTE_INLINE bool TcpMessages::take_early(int from, const TcpPeer::Incoming
 DISTRIBUTE_INLINE void TcpMessages::arrived(int from, const MessageHeader& header) {
   TcpPeer& other = peer(from);
   if (header.kind == MessageHeader::Kind::Failure)
-    throw_error(StatusCode(header.code),
+    throw_error(header.code,
                 std::string(reinterpret_cast<const char*>(failure_.data()), header.bytes));
   const auto early =
       std::find_if(other.early.begin(), other.early.end(), [&](const TcpPeer::Early& one) {
@@ -292,10 +291,8 @@ DISTRIBUTE_INLINE void TcpMessages::abort(StatusCode code, const std::string& me
 DISTRIBUTE_INLINE void TcpMessages::hang_up(StatusCode code, const std::string& message) {
   const std::string_view text =
       std::string_view(message).substr(0, MessageHeader::kMaxFailureBytes);
-  const MessageHeader header{.kind = MessageHeader::Kind::Failure,
-                             .code = uint16_t(code),
-                             .signature = {},
-                             .bytes = text.size()};
+  const MessageHeader header{
+      .kind = MessageHeader::Kind::Failure, .code = code, .signature = {}, .bytes = text.size()};
   for (TcpPeer& other : peers_)
     for (TcpFlow& flow : other.flows) flow.say_goodbye(header, std::as_bytes(std::span(text)));
 }

@@ -9,7 +9,6 @@
 #include <distribute/net/job_token.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -30,37 +29,41 @@ DISTRIBUTE_INLINE std::optional<EngineKind> kind_of(WantedTransport wanted) {
   return EngineKind::Ucx;
 }
 
-/// What this task says of itself: "+ucx", or "-" and what is wrong.
-DISTRIBUTE_INLINE std::string verdict(WantedTransport wanted, const Engine*& engine) {
+DISTRIBUTE_INLINE EngineVerdict verdict(WantedTransport wanted, const Engine*& engine) {
   try {
     const EngineKind kind = *kind_of(wanted);
     // A loaded MPI of another kind would be found by it.
     if (kind != EngineKind::Ucx && mpi_of_process() != kind)
-      return str_cat("-", name_of(kind), " is asked for, but ", name_of(mpi_of_process()),
-                     " has started or loaded this process; start the job with the mpirun of ",
-                     name_of(kind), ", or set DISTRIBUTE_TRANSPORT=mpi");
+      return {.text =
+                  str_cat(name_of(kind), " is asked for, but ", name_of(mpi_of_process()),
+                          " has started or loaded this process; start the job with the mpirun of ",
+                          name_of(kind), ", or set DISTRIBUTE_TRANSPORT=mpi")};
     std::string problem;
     engine = find_engine(kind, problem);
     const bool rank_order = config::experimental::is_op_determinism_enabled();
-    return engine ? str_cat("+", name_of(kind), rank_order ? " with op determinism" : "")
-                  : "-" + problem;
+    if (!engine) return {.text = problem};
+    return {true, str_cat(name_of(kind), rank_order ? " with op determinism" : "")};
   } catch (const Error& error) {
-    return str_cat("-", error.what());
+    return {.text = error.what()};
   }
 }
 
-DISTRIBUTE_INLINE void check_verdicts(const ClusterRuntime& runtime,
-                                      const std::vector<std::string>& verdicts) {
+/// Tells the other tasks this one's verdict and checks theirs.
+DISTRIBUTE_INLINE void check_verdicts(ClusterRuntime& runtime, const std::string& name,
+                                      const EngineVerdict& mine) {
+  std::vector<EngineVerdict> verdicts;
+  for (const std::string& bytes : runtime.all_gather(name, net::encode_message(mine)))
+    verdicts.push_back(value_or_throw(net::parse_message<EngineVerdict>(bytes, "verdict")));
   for (size_t r = 0; r < verdicts.size(); ++r)
-    if (!verdicts[r].starts_with('+'))
-      throw FailedPreconditionError(str_cat(runtime.describe(int(r)), ": ", verdicts[r].substr(1)));
+    if (!verdicts[r].usable)
+      throw FailedPreconditionError(str_cat(runtime.describe(int(r)), ": ", verdicts[r].text));
   for (size_t r = 1; r < verdicts.size(); ++r)
     if (verdicts[r] != verdicts[0])
-      throw FailedPreconditionError(str_cat(
-          "the tasks disagree about the engine: ", verdicts[0].substr(1), " in ",
-          runtime.describe(0), ", ", verdicts[r].substr(1), " in ", runtime.describe(int(r)),
-          "; start all of them with the same mpirun, or set "
-          "DISTRIBUTE_TRANSPORT alike"));
+      throw FailedPreconditionError(
+          str_cat("the tasks disagree about the engine: ", verdicts[0].text, " in ",
+                  runtime.describe(0), ", ", verdicts[r].text, " in ", runtime.describe(int(r)),
+                  "; start all of them with the same mpirun, or set "
+                  "DISTRIBUTE_TRANSPORT alike"));
 }
 
 /// 32 bytes that only tasks of this job can make; empty where the job has no token.
@@ -82,38 +85,25 @@ DISTRIBUTE_INLINE std::string pair_proof(const ClusterRuntime& runtime, const st
 /// The tasks' addresses, checked; `mine` has one for each replica.
 DISTRIBUTE_INLINE std::vector<std::string> exchange_addresses(
     ClusterRuntime& runtime, const std::string& name, const std::vector<std::string>& mine) {
-  std::string text;
-  for (size_t i = 0; i < mine.size(); ++i) {
-    const uint32_t length = uint32_t(mine[i].size());
-    const int rank = runtime.rank() * int(mine.size()) + int(i);
-    const std::string signature =
-        proof(runtime, "address", str_cat(name, "\n", rank, "\n", mine[i]));
-    text.append(reinterpret_cast<const char*>(&length), sizeof length);
-    text += mine[i] + std::string(1, char(signature.size())) + signature;
-  }
+  const auto proof_of = [&](size_t rank, const std::string& address) {
+    return proof(runtime, "address", str_cat(name, "\n", rank, "\n", address));
+  };
+  std::vector<EngineAddress> list;
+  for (size_t i = 0; i < mine.size(); ++i)
+    list.push_back({mine[i], proof_of(size_t(runtime.rank()) * mine.size() + i, mine[i])});
   std::vector<std::string> result;
-  const auto all = runtime.all_gather("engine addresses of " + name, text);
+  const auto all = runtime.all_gather("engine addresses of " + name, net::encode_message(list));
   for (size_t r = 0; r < all.size(); ++r) {
-    std::string_view rest = all[r];
-    const auto refuse = [&] {
-      throw UnauthenticatedError(str_cat("the address of ", runtime.describe(int(r)),
-                                         " does not prove that it comes from a task of this job"));
-    };
-    for (size_t i = 0; i < mine.size(); ++i) {
-      uint32_t length = 0;
-      if (rest.size() < sizeof length) refuse();
-      std::memcpy(&length, rest.data(), sizeof length);
-      rest.remove_prefix(sizeof length);
-      if (rest.size() < size_t{length} + 1) refuse();
-      const std::string address(rest.substr(0, length));
-      const size_t signature = size_t(static_cast<unsigned char>(rest[length]));
-      rest.remove_prefix(length + 1);
-      const std::string wanted =
-          proof(runtime, "address", str_cat(name, "\n", r * mine.size() + i, "\n", address));
-      if (!net::equal_in_constant_time(rest.substr(0, signature), wanted)) refuse();
-      rest.remove_prefix(signature);
+    const auto theirs = net::parse_message<std::vector<EngineAddress>>(all[r], "addresses");
+    bool proved = theirs.ok() && theirs->size() == mine.size();
+    for (size_t i = 0; proved && i < mine.size(); ++i) {
+      const auto& [address, given] = (*theirs)[i];
+      proved = net::equal_in_constant_time(given, proof_of(r * mine.size() + i, address));
       result.push_back(address);
     }
+    if (!proved)
+      throw UnauthenticatedError(str_cat("the address of ", runtime.describe(int(r)),
+                                         " does not prove that it comes from a task of this job"));
   }
   return result;
 }
@@ -130,8 +120,8 @@ DISTRIBUTE_INLINE const Engine* agree_on_engine(ClusterRuntime& runtime, WantedT
         str_cat("DISTRIBUTE_TLS=1 does not reach what ", name_of(wanted),
                 " sends between hosts; leave out one of DISTRIBUTE_TLS and DISTRIBUTE_TRANSPORT"));
   const Engine* engine = nullptr;
-  const auto verdicts = runtime.all_gather("the engine", engine_internal::verdict(wanted, engine));
-  engine_internal::check_verdicts(runtime, verdicts);
+  const EngineVerdict mine = engine_internal::verdict(wanted, engine);
+  engine_internal::check_verdicts(runtime, "the engine", mine);
   if (runtime.rank() == 0)
     log_info("collective",
              str_cat("the collectives of ", runtime.size(), " workers go over ", engine->text()),
@@ -147,13 +137,13 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<EngineGroup>> open_groups(ClusterR
                                                                         const std::string& name,
                                                                         int per_worker) {
   std::vector<std::unique_ptr<EngineGroup>> groups;
-  std::string verdict = "+";
+  EngineVerdict verdict{.usable = true};
   try {
     for (int i = 0; i < per_worker; ++i) groups.push_back(std::make_unique<EngineGroup>(engine));
   } catch (const Error& error) {
-    verdict = str_cat("-", error.what());
+    verdict = {.text = error.what()};
   }
-  check_verdicts(runtime, runtime.all_gather("the engine of " + name, verdict));
+  check_verdicts(runtime, "the engine of " + name, verdict);
   return groups;
 }
 

@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/net/message.hpp>
 
 #include <cstdint>
 #include <exception>
@@ -24,7 +25,11 @@ struct Outcome {
   StatusCode code = StatusCode::Ok;
   std::string text;
 
-  std::string encode() const;
+  void fields(net::FieldVisitor& visit) {
+    visit("kind", kind, OutcomeKind::ResourceLost)("code", code, StatusCode::Unauthenticated);
+    visit("text", text);
+  }
+  std::string encode() const { return net::encode_message(*this); }
   /// Throws  DataLossError
   static Outcome decode(std::string_view bytes);
   /// The exception that is being handled. `cancelled`: it was asked to end.

@@ -11,7 +11,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace distribute {
@@ -46,10 +48,38 @@ class WorkerResources {
   int64_t next_ = 1;
 };
 
+/// The bytes of an argument, in the message that brought it.
+struct ArgumentBytes {
+  std::string_view bytes = {};
+  void fields(net::FieldVisitor& visit) { visit.view("bytes", bytes); }
+};
+
+/// A function to run, as it travels.
+struct ClosureCall {
+  uint64_t id = 0;        // of the worker's calls
+  uint64_t function = 0;  // Closure::number
+  uint64_t settled = 0;   // UpdateOrigin::settled
+  std::string label = {};
+  std::vector<ArgumentBytes> arguments = {};
+
+  void fields(net::FieldVisitor& visit) {
+    visit("id", id)("function", function)("settled", settled)("label", label);
+    visit("arguments", arguments);
+  }
+};
+
 /// One call on its way into a function.
 struct RemoteCall {
-  net::ByteReader& arguments;
+  std::span<const ArgumentBytes> arguments;  // that were not taken yet
   const WorkerResources& resources;
+
+  /// The next argument. Throws  DataLossError when there is none.
+  std::string_view next() {
+    if (arguments.empty()) throw DataLossError("a remote call has too few arguments");
+    const std::string_view bytes = arguments.front().bytes;
+    arguments = arguments.subspan(1);
+    return bytes;
+  }
 };
 
 struct Registration {

@@ -39,8 +39,10 @@ struct Greeting {
   int32_t worker = 0, num_workers = 1;
   std::vector<std::string> registrations;
 
-  std::string encode() const;
-  static Greeting decode(std::string_view bytes);
+  void fields(net::FieldVisitor& visit) {
+    visit("session", session)("generation", generation)("worker", worker);
+    visit("num_workers", num_workers)("registrations", registrations);
+  }
 };
 
 /// How a dataset or iterator is made; the bytes of WorkerResource::recipe.
@@ -50,8 +52,9 @@ struct Recipe {
   std::string name;     // of the registered function
   uint64_t serial = 0;  // tells the resources of one coordinator apart
 
-  std::string encode() const;
-  static Recipe decode(std::string_view bytes);
+  void fields(net::FieldVisitor& visit) {
+    visit("kind", kind, Kind::DistributedIterator)("name", name)("serial", serial);
+  }
 };
 
 /// One function at a time. A new greeting cancels what an earlier one left behind, and drops its
@@ -77,11 +80,8 @@ class WorkerService {
 
  private:
   struct Job {
-    uint64_t id = 0;
-    uint64_t function = 0;  // Closure::number
-    uint64_t settled = 0;   // UpdateOrigin::settled
-    bool makes = false;     // a resource
-    std::string_view body;
+    ClosureCall call;
+    bool makes = false;  // a resource
     std::string answer;
     bool done = false;
   };
@@ -91,8 +91,8 @@ class WorkerService {
   std::string release(std::string_view body);
   std::string cancel(std::string_view body);
   void run_job(Job& job);
-  std::string call(net::ByteReader& arguments, const std::string& name, const Job& job);
-  std::string make(net::ByteReader& arguments, const std::string& name);
+  std::string call(const ClosureCall& call);
+  std::string make(const ClosureCall& call);
   int64_t make_dataset(const Recipe& recipe, const std::string& name);
   uint64_t first_pass(const Recipe& recipe) const;
   const Registry& functions() const;

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/coordinator/detail/registry.hpp>
 #include <distribute/coordinator/per_worker_values.hpp>
 
 namespace distribute::coordinator_internal {
@@ -23,12 +24,14 @@ DISTRIBUTE_INLINE std::shared_ptr<const std::string> element_bytes(const Closure
   }
 }
 
-DISTRIBUTE_INLINE std::string Closure::body_for(int worker) const {
-  net::ByteWriter body;
-  body.text(label).number(uint32_t(arguments.size()));
-  for (const ClosureArgument& argument : arguments)
-    body.text(argument.bytes ? *argument.bytes : *element_bytes(*this, argument, worker));
-  return body.take();
+DISTRIBUTE_INLINE std::string Closure::body_for(int worker, uint64_t id, uint64_t settled) const {
+  ClosureCall call{.id = id, .function = number, .settled = settled, .label = label};
+  std::vector<std::shared_ptr<const std::string>> kept;
+  for (const ClosureArgument& argument : arguments) {
+    kept.push_back(argument.bytes ? argument.bytes : element_bytes(*this, argument, worker));
+    call.arguments.push_back({*kept.back()});
+  }
+  return net::encode_message(call);
 }
 
 }  // namespace distribute::coordinator_internal

@@ -1,26 +1,16 @@
 #pragma once
 #include <distribute/coordinator/detail/outcome.hpp>
 #include <distribute/coordinator/detail/registry.hpp>
-#include <distribute/net/bytes.hpp>
+#include <distribute/coordinator/wire_value.hpp>
 
 #include <charconv>
 
 namespace distribute::coordinator_internal {
 
-DISTRIBUTE_INLINE std::string Outcome::encode() const {
-  return net::ByteWriter().number(uint8_t(kind)).number(uint8_t(code)).text(text).take();
-}
-
 DISTRIBUTE_INLINE Outcome Outcome::decode(std::string_view bytes) {
-  net::ByteReader reader(bytes);
-  Outcome outcome;
-  outcome.kind = OutcomeKind(reader.number<uint8_t>());
-  outcome.code = StatusCode(reader.number<uint8_t>());
-  outcome.text = reader.text();
-  const bool failed = outcome.kind == OutcomeKind::Failed;
-  if (!reader.finished() || outcome.kind > OutcomeKind::ResourceLost ||
-      (failed && (outcome.code == StatusCode::Ok || outcome.code > StatusCode::Unauthenticated)))
-    throw DataLossError("a worker's answer is damaged");
+  auto outcome = from_bytes<Outcome>(bytes, "worker's answer");
+  if (outcome.kind == OutcomeKind::Failed && outcome.code == StatusCode::Ok)
+    throw DataLossError("a worker's answer is damaged: it has failed without an error");
   return outcome;
 }
 

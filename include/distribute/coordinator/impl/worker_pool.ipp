@@ -133,7 +133,7 @@ DISTRIBUTE_INLINE std::shared_ptr<const WorkerResource> WorkerPool::make_resourc
   const std::lock_guard lock(mutex_);
   recipe.serial = next_serial_++;
   resource->label = label;
-  resource->recipe = recipe.encode();
+  resource->recipe = to_bytes(recipe);
   resource->base = std::move(base);
   resource->release = [queue = queue_](WorkerResource& gone) { release(*queue, gone); };
   for (size_t i = 0; i < threads_.size(); ++i)

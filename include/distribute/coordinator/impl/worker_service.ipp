@@ -10,40 +10,6 @@
 
 namespace distribute::coordinator_internal {
 
-DISTRIBUTE_INLINE std::string Greeting::encode() const {
-  net::ByteWriter writer;
-  writer.number(session).number(generation).number(worker).number(num_workers);
-  Wire<std::vector<std::string>>::write(writer, registrations);
-  return writer.take();
-}
-
-DISTRIBUTE_INLINE Greeting Greeting::decode(std::string_view bytes) {
-  net::ByteReader reader(bytes);
-  Greeting greeting;
-  greeting.session = reader.number<uint64_t>();
-  greeting.generation = reader.number<uint64_t>();
-  greeting.worker = reader.number<int32_t>();
-  greeting.num_workers = reader.number<int32_t>();
-  greeting.registrations = Wire<std::vector<std::string>>::read(reader);
-  if (!reader.finished()) throw DataLossError("the coordinator's greeting is damaged");
-  return greeting;
-}
-
-DISTRIBUTE_INLINE std::string Recipe::encode() const {
-  return net::ByteWriter().number(uint8_t(kind)).text(name).number(serial).take();
-}
-
-DISTRIBUTE_INLINE Recipe Recipe::decode(std::string_view bytes) {
-  net::ByteReader reader(bytes);
-  Recipe recipe;
-  recipe.kind = Kind(reader.number<uint8_t>());
-  recipe.name = reader.text();
-  recipe.serial = reader.number<uint64_t>();
-  if (!reader.finished() || recipe.kind > Kind::DistributedIterator)
-    throw DataLossError("a per-worker dataset's description is damaged");
-  return recipe;
-}
-
 DISTRIBUTE_INLINE WorkerService::WorkerService(WorkerServiceOptions options)
     : options_(std::move(options)) {}
 
@@ -62,7 +28,7 @@ DISTRIBUTE_INLINE std::string WorkerService::handle(const std::string& method,
 }
 
 DISTRIBUTE_INLINE std::string WorkerService::hello(std::string_view body) {
-  const Greeting greeting = Greeting::decode(body);
+  const Greeting greeting = from_bytes<Greeting>(body, "greeting");
   check_same_registrations(greeting.registrations, functions().list(), options_.name);
   std::unique_lock lock(mutex_);
   cancelled_ = true;
@@ -83,17 +49,11 @@ DISTRIBUTE_INLINE std::string not_run(const std::string& why) {
 }
 
 DISTRIBUTE_INLINE std::string WorkerService::run(std::string_view body, bool makes) {
-  Job job;
-  job.makes = makes;
-  net::ByteReader reader(body);
-  job.id = reader.number<uint64_t>();
-  job.function = reader.number<uint64_t>();
-  job.settled = reader.number<uint64_t>();
-  job.body = body.substr(std::min(body.size(), 3 * sizeof(uint64_t)));
+  Job job{.call = from_bytes<ClosureCall>(body, "call of a function"), .makes = makes};
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return (!waiting_ && !running_) || stopped_; });
   if (stopped_) throw CancelledError(options_.name + " has ended");
-  if (job.id <= cancelled_up_to_) return not_run("cancelled before it began");
+  if (job.call.id <= cancelled_up_to_) return not_run("cancelled before it began");
   waiting_ = &job;
   changed_.notify_all();
   changed_.wait(lock, [&] { return job.done || (stopped_ && waiting_ == &job); });
@@ -104,11 +64,8 @@ DISTRIBUTE_INLINE std::string WorkerService::run(std::string_view body, bool mak
 
 /// Comes between two functions, from the thread that sends them.
 DISTRIBUTE_INLINE std::string WorkerService::release(std::string_view body) {
-  net::ByteReader reader(body);
-  for (int i = 0; i < 3; ++i) reader.number<uint64_t>();
-  reader.text();
-  reader.number<uint32_t>();
-  const auto id = from_bytes<int64_t>(reader.text());
+  const auto call = from_bytes<ClosureCall>(body, "release of a resource");
+  const auto id = from_bytes<int64_t>(RemoteCall{call.arguments, resources_}.next());
   const std::lock_guard lock(mutex_);
   if (!running_) resources_.remove(id);
   return Outcome{}.encode();
@@ -118,7 +75,7 @@ DISTRIBUTE_INLINE std::string WorkerService::cancel(std::string_view body) {
   const auto up_to = from_bytes<uint64_t>(body);
   const std::lock_guard lock(mutex_);
   cancelled_up_to_ = std::max(cancelled_up_to_, up_to);
-  if (running_ && running_->id <= up_to) cancelled_ = true;
+  if (running_ && running_->call.id <= up_to) cancelled_ = true;
   return {};
 }
 
@@ -146,7 +103,7 @@ DISTRIBUTE_INLINE void WorkerService::serve() {
     changed_.wait(lock, [&] { return waiting_ || stopped_; });
     if (stopped_) break;
     running_ = std::exchange(waiting_, nullptr);
-    cancelled_ = running_->id <= cancelled_up_to_;
+    cancelled_ = running_->call.id <= cancelled_up_to_;
     lock.unlock();
     run_job(*running_);
     lock.lock();
@@ -163,33 +120,29 @@ DISTRIBUTE_INLINE void WorkerService::run_job(Job& job) {
   try {
     std::optional<Scope> scope;
     if (options_.strategy) scope.emplace(*options_.strategy);
-    net::ByteReader reader(job.body);
-    const std::string name(reader.text());
-    reader.number<uint32_t>();  // of arguments: the function knows
-    outcome.text = job.makes ? make(reader, name) : call(reader, name, job);
+    outcome.text = job.makes ? make(job.call) : call(job.call);
   } catch (...) {
     outcome = Outcome::of_current_exception(cancelled_);
   }
   job.answer = outcome.encode();
 }
 
-DISTRIBUTE_INLINE std::string WorkerService::call(net::ByteReader& arguments,
-                                                  const std::string& name, const Job& job) {
-  const RegistrationPtr function = functions().find("function", name);
-  RemoteCall call{arguments, resources_};
+DISTRIBUTE_INLINE std::string WorkerService::call(const ClosureCall& call) {
+  const RegistrationPtr function = functions().find("function", call.label);
+  RemoteCall remote{call.arguments, resources_};
   std::string result;
-  const auto run = [&] { result = function->run(call); };
+  const auto run = [&] { result = function->run(remote); };
   const parameter_server::UpdateOrigin origin{
-      .session = greeting_.session, .function = job.function, .settled = job.settled};
+      .session = greeting_.session, .function = call.function, .settled = call.settled};
   options_.run_closure ? options_.run_closure(origin, run) : run();
   return result;
 }
 
-DISTRIBUTE_INLINE std::string WorkerService::make(net::ByteReader& arguments,
-                                                  const std::string& name) {
-  const Recipe recipe = Recipe::decode(arguments.text());
-  if (recipe.kind == Recipe::Kind::Dataset) return to_bytes(make_dataset(recipe, name));
-  data::Dataset& dataset = resources_.dataset(from_bytes<int64_t>(arguments.text()));
+DISTRIBUTE_INLINE std::string WorkerService::make(const ClosureCall& call) {
+  RemoteCall remote{call.arguments, resources_};
+  const auto recipe = from_bytes<Recipe>(remote.next(), "description of a dataset");
+  if (recipe.kind == Recipe::Kind::Dataset) return to_bytes(make_dataset(recipe, call.label));
+  data::Dataset& dataset = resources_.dataset(from_bytes<int64_t>(remote.next()));
   // Every worker and every start draws orders of its own, though the seeds are the same.
   data::set_next_pass(*dataset.node(), first_pass(recipe));
   if (recipe.kind == Recipe::Kind::Iterator)

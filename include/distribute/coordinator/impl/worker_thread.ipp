@@ -76,7 +76,7 @@ DISTRIBUTE_INLINE bool WorkerThread::greet_once() {
                           .num_workers = int32_t(pool_.connected_.size()),
                           .registrations = pool_.functions_.list()};
   try {
-    link_->call("hello", greeting.encode());
+    link_->call("hello", to_bytes(greeting));
   } catch (const InvalidArgumentError&) {
     return pool_.on_refused(std::current_exception()), false;
   }
@@ -114,12 +114,8 @@ DISTRIBUTE_INLINE bool WorkerThread::process(const ClosureQueue::Taken& taken) {
 }
 
 DISTRIBUTE_INLINE Outcome WorkerThread::run_remotely(const Closure& closure) {
-  const std::string id = net::ByteWriter()
-                             .number(last_id_.load())
-                             .number(closure.number)
-                             .number(pool_.queue_->settled())
-                             .take();
-  return Outcome::decode(link_->call(closure.method, id + closure.body_for(worker_)));
+  const std::string body = closure.body_for(worker_, last_id_.load(), pool_.queue_->settled());
+  return Outcome::decode(link_->call(closure.method, body));
 }
 
 DISTRIBUTE_INLINE void WorkerThread::settle(const ClosureQueue::Taken& taken,

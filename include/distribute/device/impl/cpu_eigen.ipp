@@ -1,6 +1,6 @@
 #pragma once
 #if !DISTRIBUTE_HAS_ONEDNN || defined(DISTRIBUTE_SEPARATE_COMPILATION)
-#include <distribute/base/detail/throwing_loop.hpp>
+#include <distribute/base/parallel.hpp>
 #include <distribute/device/detail/cpu_eigen.hpp>
 #include <distribute/device/detail/plain_product.hpp>
 
@@ -146,7 +146,7 @@ DISTRIBUTE_INLINE Array EigenBackend::conv2d(const Conv2DShape& s, const Array& 
   Array y = make_array(output_size(s) * 4, x.buffer->device());
   const int64_t image = s.in[0] * s.in[1] * s.in_channels,
                 result = patches.positions() * s.out_channels;
-  base_internal::throwing_parallel_for(s.batch, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(s.batch, 1, [&](int64_t begin, int64_t end) {
     Matrix<float> columns(patches.positions(), patches.length());
     for (int64_t n = begin; n < end; ++n)
       for (int64_t g = 0; g < s.groups; ++g) {
@@ -171,7 +171,7 @@ DISTRIBUTE_INLINE Array EigenBackend::conv2d_backprop_input(const Conv2DShape& s
   std::memset(dx.bytes(), 0, size_t(input_size(s)) * 4);
   const int64_t image = s.in[0] * s.in[1] * s.in_channels,
                 result = patches.positions() * s.out_channels;
-  base_internal::throwing_parallel_for(s.batch, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(s.batch, 1, [&](int64_t begin, int64_t end) {
     Matrix<float> columns(patches.positions(), patches.length());
     for (int64_t n = begin; n < end; ++n)
       for (int64_t g = 0; g < s.groups; ++g) {

@@ -5,6 +5,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/device/dtype.hpp>
 #include <distribute/horovod/collectives.hpp>
+#include <distribute/net/message.hpp>
 
 #include <cstdint>
 #include <string>
@@ -35,6 +36,12 @@ struct Terms {
   int32_t root = 0;  // of Broadcast, a rank of the job
   double prescale = 1, postscale = 1;
   bool operator==(const Terms&) const = default;
+
+  void fields(net::FieldVisitor& visit) {
+    visit("kind", kind, Kind::RemoveProcessSet)("op", op, hvd::Op::Product);
+    visit("dtype", dtype, DType::Bool)("process_set", process_set)("root", root);
+    visit("prescale", prescale)("postscale", postscale);
+  }
 };
 
 /// How the block of a tensor's elements is arranged.
@@ -42,6 +49,8 @@ struct Arrangement {
   std::string layout = {};  // a backend's Layout, by name; empty: row-major order
   int64_t elements = 0;     // of such a block, padding included
   bool operator==(const Arrangement&) const = default;
+
+  void fields(net::FieldVisitor& visit) { visit("layout", layout)("elements", elements); }
 };
 
 /// One rank is ready for the operation `name`.
@@ -55,6 +64,11 @@ struct Request {
   /// Operations of a group are carried out together; empty: no group.
   std::string group = {};
   int32_t group_size = 0;
+
+  void fields(net::FieldVisitor& visit) {
+    visit("terms", terms)("name", name)("shape", shape)("splits", splits);
+    visit("arrangement", arrangement)("group", group)("group_size", group_size);
+  }
 };
 
 /// "[3, 2]", of any length.
@@ -70,6 +84,10 @@ struct Entry {
   std::vector<int64_t> sizes = {};
   /// Allreduce: what all ranks have; row-major order where they differ.
   Arrangement arrangement = {};
+
+  void fields(net::FieldVisitor& visit) {
+    visit("name", name)("shape", shape)("sizes", sizes)("arrangement", arrangement);
+  }
 };
 
 /// Of the block that is reduced.
@@ -83,12 +101,20 @@ struct Response {
   std::string message = {};
   int32_t number = 0;                 // Join: the last rank; AddProcessSet: the new set
   std::vector<int64_t> members = {};  // AddProcessSet
+
+  void fields(net::FieldVisitor& visit) {
+    visit("terms", terms)("entries", entries)("code", code, StatusCode::Unauthenticated);
+    visit("message", message)("number", number)("members", members);
+  }
 };
 
-std::string encode(const std::vector<Request>& requests);
-std::string encode(const std::vector<Response>& responses);
-/// Throws  InternalError for bytes that encode() has not made.
-std::vector<Request> decode_requests(std::string_view bytes);
-std::vector<Response> decode_responses(std::string_view bytes);
+/// A list of requests or responses that a rank has sent.
+/// Throws  InternalError for other bytes.
+template <typename T>
+std::vector<T> decode_list(std::string_view bytes) {
+  auto list = net::parse_message<std::vector<T>>(bytes, "hvd");
+  if (!list.ok()) throw InternalError(std::string(list.status().message()));
+  return *std::move(list);
+}
 
 }  // namespace distribute::horovod_internal

@@ -126,7 +126,7 @@ DISTRIBUTE_INLINE void CoordinatorThread::Impl::handle(int rank, const net::Fram
   if (frame.type == uint16_t(Frames::Bye)) return dismiss(rank, "has called hvd::shutdown()");
   try {
     const auto now = net::Deadline::Clock::now();
-    for (const Request& request : decode_requests(frame.payload))
+    for (const Request& request : decode_list<Request>(frame.payload))
       negotiation.submit(rank, request, now);
   } catch (const Error&) {
     dismiss(rank, "has sent what is no message");
@@ -140,7 +140,7 @@ DISTRIBUTE_INLINE void CoordinatorThread::Impl::answer() {
   for (size_t i = 0; i < ranks.size(); ++i) {
     Rank& rank = ranks[i];
     if (!of_rank[i].empty())
-      rank.unsent += net::encode_frame(uint16_t(Frames::Responses), encode(of_rank[i]));
+      rank.unsent += net::encode_frame_of(uint16_t(Frames::Responses), of_rank[i]);
     if (rank.leaving && !std::exchange(rank.dismissed, true))
       rank.unsent += net::encode_frame(uint16_t(Frames::Bye), "");
   }

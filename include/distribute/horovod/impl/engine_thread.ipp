@@ -115,7 +115,7 @@ DISTRIBUTE_INLINE bool EngineThread::read() {
     if (!reader.complete()) continue;
     const net::Frame frame = reader.take();
     if (frame.type == uint16_t(Frames::Bye)) return false;
-    for (const Response& response : decode_responses(frame.payload)) execute(response);
+    for (const Response& response : decode_list<Response>(frame.payload)) execute(response);
   }
 }
 
@@ -233,7 +233,9 @@ DISTRIBUTE_INLINE void EngineThread::flush() {
   if (requests.empty()) return;
   // A connection that is broken ends the thread, which knows why.
   const auto deadline = net::Deadline::after_seconds(60);
-  if (!net::write_frame(control, uint16_t(Frames::Requests), encode(requests), deadline).ok())
+  if (!net::write_frame(control, uint16_t(Frames::Requests), net::encode_message(requests),
+                        deadline)
+           .ok())
     control.shutdown();
 }
 

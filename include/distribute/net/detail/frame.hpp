@@ -2,6 +2,7 @@
 /// Messages on a stream: a header with magic, protocol version, type and bounded length, then the
 /// payload. Tasks of different protocol versions recognise each other by this header.
 
+#include <distribute/net/message.hpp>
 #include <distribute/net/socket.hpp>
 
 #include <absl/status/statusor.h>
@@ -13,13 +14,22 @@
 
 namespace distribute::net {
 
-inline constexpr uint16_t kProtocolVersion = 1;
-/// "DSTB", version, type, length: 4 + 2 + 2 + 8 bytes, little-endian.
+/// The version of all messages between tasks; docs/protocol.md lists them. It changes when any of
+/// them does. Every frame names it, so that the handshake refuses tasks of another version.
+inline constexpr uint16_t kProtocolVersion = 2;
+inline constexpr uint32_t kFrameMagic = 0x42545344;  // "DSTB" on the wire
 inline constexpr size_t kFrameHeaderBytes = 16;
 
+/// Stands before the payload.
 struct FrameHeader {
+  uint32_t magic = kFrameMagic;
+  uint16_t version = kProtocolVersion;
   uint16_t type = 0;
   uint64_t length = 0;
+
+  void fields(FieldVisitor& visit) {
+    visit("magic", magic)("version", version)("type", type)("length", length);
+  }
 };
 
 struct Frame {
@@ -30,6 +40,10 @@ struct Frame {
 /// Header and payload in one string.
 std::string encode_frame(uint16_t type, std::string_view payload,
                          uint16_t version = kProtocolVersion);
+
+/// Header and message in one string.
+template <Field T>
+std::string encode_frame_of(uint16_t type, const T& message, uint16_t version = kProtocolVersion);
 
 /// `bytes` are kFrameHeaderBytes.
 /// Errors  InvalidArgument when this is no frame or longer than `most`; FailedPrecondition for
@@ -71,5 +85,13 @@ absl::Status write_frame(Socket& socket, uint16_t type, std::string_view payload
                          Deadline deadline);
 /// Errors  as Socket::read and parse_frame_header.
 absl::StatusOr<Frame> read_frame(Socket& socket, uint64_t most, Deadline deadline);
+
+/// encode_frame_of() without the message's type.
+std::string encode_frame_fields(uint16_t type, const FieldsRef& message, uint16_t version);
+
+template <Field T>
+std::string encode_frame_of(uint16_t type, const T& message, uint16_t version) {
+  return encode_frame_fields(type, FieldsRef(const_cast<T&>(message)), version);
+}
 
 }  // namespace distribute::net

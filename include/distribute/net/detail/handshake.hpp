@@ -13,6 +13,7 @@
 /// the connection's binding in front: proofs are worth nothing on another connection.
 /// Nothing here does input or output but handshake().
 
+#include <distribute/base/error.hpp>
 #include <distribute/net/detail/frame.hpp>
 
 #include <functional>
@@ -26,6 +27,8 @@ class TlsContext;
 
 /// Before both sides have proved themselves no message may be longer.
 inline constexpr uint64_t kHandshakeFrameBytes = 4096;
+inline constexpr uint64_t kHandshakeNameBytes = 256;  // of a task's type, a purpose, a detail
+inline constexpr uint64_t kNonceBytes = 32;
 /// The messages of the handshake, in their order.
 enum class HandshakeFrame : uint16_t { Hello = 1, Challenge, Proof, Welcome, Refusal };
 
@@ -37,6 +40,9 @@ struct TaskIdentity {
 
   /// "worker 2".
   std::string name() const;
+  void fields(FieldVisitor& visit) {
+    visit("type", type, kHandshakeNameBytes)("index", index)("incarnation", incarnation);
+  }
 };
 
 /// What a task knows before its first connection.
@@ -61,11 +67,41 @@ struct HandshakeHello {  // what both sides say first
   bool secured = false;
   std::string nonce;
 
-  /// As bytes on the wire.
-  std::string encode() const;
+  void fields(FieldVisitor& visit) {
+    visit("client", client)("server_type", server_type, kHandshakeNameBytes);
+    visit("server_index", server_index)("purpose", purpose, kHandshakeNameBytes);
+    visit("detail", detail, kHandshakeNameBytes)("job", job, kHandshakeNameBytes);
+    visit("secured", secured)("nonce", nonce, kNonceBytes);
+  }
 };
 
-/// Errors  InvalidArgument.
+struct HandshakeChallenge {  // the server's answer to Hello
+  std::string nonce;
+  void fields(FieldVisitor& visit) { visit("nonce", nonce, kNonceBytes); }
+};
+
+struct HandshakeProof {  // that the client knows the token; empty without one
+  std::string proof;
+  void fields(FieldVisitor& visit) { visit("proof", proof, kNonceBytes); }
+};
+
+struct HandshakeWelcome {  // the server's proof
+  uint64_t incarnation = 0;
+  std::string proof;
+  void fields(FieldVisitor& visit) {
+    visit("incarnation", incarnation)("proof", proof, kNonceBytes);
+  }
+};
+
+struct HandshakeRefusal {  // looks the same in all versions of the protocol
+  StatusCode code = StatusCode::Unknown;
+  std::string sentence;
+  void fields(FieldVisitor& visit) {
+    visit("code", code, StatusCode::Unauthenticated)("sentence", sentence, kHandshakeFrameBytes);
+  }
+};
+
+/// All texts in it are printable but `detail` and `nonce`. Errors  InvalidArgument.
 absl::StatusOr<HandshakeHello> parse_hello(std::string_view payload);
 
 /// A Refusal as bytes on the wire, and the Status inside one: never OK, always printable.

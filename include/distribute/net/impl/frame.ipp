@@ -2,43 +2,40 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/net/bytes.hpp>
 #include <distribute/net/detail/frame.hpp>
-
-namespace distribute::net_internal {
-
-inline constexpr uint32_t kFrameMagic = 0x42545344;  // "DSTB" on the wire
-
-}  // namespace distribute::net_internal
 
 namespace distribute::net {
 
 DISTRIBUTE_INLINE std::string encode_frame(uint16_t type, std::string_view payload,
                                            uint16_t version) {
-  ByteWriter writer;
-  writer.number(net_internal::kFrameMagic).number(version).number(type);
-  writer.number(uint64_t(payload.size()));
-  std::string bytes = writer.take();
+  std::string bytes =
+      encode_message(FrameHeader{.version = version, .type = type, .length = payload.size()});
   bytes += payload;
+  return bytes;
+}
+
+DISTRIBUTE_INLINE std::string encode_frame_fields(uint16_t type, const FieldsRef& message,
+                                                  uint16_t version) {
+  std::string bytes(kFrameHeaderBytes, '\0');
+  append_fields(bytes, message);
+  const uint64_t length = bytes.size() - kFrameHeaderBytes;
+  const FrameHeader header{.version = version, .type = type, .length = length};
+  bytes.replace(0, kFrameHeaderBytes, encode_message(header));
   return bytes;
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<FrameHeader> parse_frame_header(std::string_view bytes,
                                                                  uint64_t most, uint16_t version) {
-  ByteReader reader(bytes);
-  const auto magic = reader.number<uint32_t>();
-  const auto their_version = reader.number<uint16_t>();
-  FrameHeader header{reader.number<uint16_t>(), 0};
-  header.length = reader.number<uint64_t>();
-  if (!reader.finished() || magic != net_internal::kFrameMagic)
+  const auto header = parse_message<FrameHeader>(bytes, "frame");
+  if (!header.ok() || header->magic != kFrameMagic)
     return absl::InvalidArgumentError("the bytes are not a message of this library");
-  if (their_version != version)
-    return absl::FailedPreconditionError(str_cat("protocol version ", their_version,
+  if (header->version != version)
+    return absl::FailedPreconditionError(str_cat("protocol version ", header->version,
                                                  " meets version ", version, " of distribute ",
                                                  kVersion, ": run the same build in all tasks"));
-  if (header.length > most)
+  if (header->length > most)
     return absl::InvalidArgumentError(
-        str_cat("a message of ", header.length, " bytes where at most ", most, " are allowed"));
+        str_cat("a message of ", header->length, " bytes where at most ", most, " are allowed"));
   return header;
 }
 
@@ -61,9 +58,8 @@ DISTRIBUTE_INLINE absl::Status FrameReader::filled(size_t count) {
 }
 
 DISTRIBUTE_INLINE uint16_t FrameReader::refused_version() const {
-  ByteReader reader({header_.data(), header_.size()});
-  if (has_header_ || reader.number<uint32_t>() != net_internal::kFrameMagic) return 0;
-  return reader.number<uint16_t>();
+  const auto header = parse_message<FrameHeader>({header_.data(), header_.size()}, "frame");
+  return has_header_ || !header.ok() || header->magic != kFrameMagic ? 0 : header->version;
 }
 
 DISTRIBUTE_INLINE Frame FrameReader::take() {

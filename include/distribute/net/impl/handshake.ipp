@@ -12,24 +12,24 @@ namespace distribute::net_internal {
 
 using net::HandshakeFrame;
 
-inline constexpr size_t kNonceBytes = 32;
-inline constexpr size_t kNameBytes = 256;  // of a task's type, a purpose, a detail
-
 /// The label keeps a proof of one direction from serving in the other.
 DISTRIBUTE_INLINE absl::StatusOr<std::string> proof(const std::string& token, const char* label,
                                                     const std::string& transcript) {
   if (token.empty()) return std::string();
-  return net::hmac_sha256(token, str_cat("distribute handshake 1, ", label, '\0', transcript));
+  return net::hmac_sha256(token, str_cat("distribute handshake ", net::kProtocolVersion, ", ",
+                                         label, '\0', transcript));
+}
+
+/// The proof in a Welcome, which covers the incarnation, too.
+DISTRIBUTE_INLINE absl::StatusOr<std::string> server_proof(const std::string& token,
+                                                           const std::string& transcript,
+                                                           const net::HandshakeWelcome& welcome) {
+  return proof(token, "server", transcript + net::encode_message(welcome.incarnation));
 }
 
 DISTRIBUTE_INLINE absl::Status unexpected(const net::Frame& frame) {
   return absl::InvalidArgumentError(
       str_cat("a message of type ", frame.type, " is not what the handshake expects now"));
-}
-
-DISTRIBUTE_INLINE std::string handshake_frame(HandshakeFrame type, std::string_view payload,
-                                              uint16_t version) {
-  return net::encode_frame(uint16_t(type), payload, version);
 }
 
 /// A token on one side only.
@@ -62,48 +62,29 @@ namespace distribute::net {
 
 DISTRIBUTE_INLINE std::string TaskIdentity::name() const { return str_cat(type, " ", index); }
 
-DISTRIBUTE_INLINE std::string HandshakeHello::encode() const {
-  ByteWriter writer;
-  writer.text(client.type).number(client.index).number(client.incarnation);
-  writer.text(server_type).number(server_index).text(purpose).text(detail).text(job);
-  writer.number(uint8_t(secured)).text(nonce);
-  return writer.take();
-}
-
 DISTRIBUTE_INLINE absl::StatusOr<HandshakeHello> parse_hello(std::string_view payload) {
-  using net_internal::kNameBytes;
-  ByteReader reader(payload);
-  HandshakeHello hello;
-  hello.client.type = printable(reader.text(kNameBytes));
-  hello.client.index = reader.number<int32_t>();
-  hello.client.incarnation = reader.number<uint64_t>();
-  hello.server_type = printable(reader.text(kNameBytes));
-  hello.server_index = reader.number<int32_t>();
-  hello.purpose = printable(reader.text(kNameBytes));
-  hello.detail = reader.text(kNameBytes);
-  hello.job = printable(reader.text(kNameBytes));
-  hello.secured = reader.number<uint8_t>() != 0;
-  hello.nonce = reader.text(net_internal::kNonceBytes);
-  if (!reader.finished() || hello.nonce.size() != net_internal::kNonceBytes)
-    return absl::InvalidArgumentError("the first message of the handshake is damaged");
+  auto hello = parse_message<HandshakeHello>(payload, "hello");
+  if (!hello.ok()) return hello.status();
+  if (hello->nonce.size() != kNonceBytes)
+    return absl::InvalidArgumentError("a damaged message (hello): nonce is too short");
+  for (std::string* text : {&hello->client.type, &hello->server_type, &hello->purpose, &hello->job})
+    *text = printable(*text);
   return hello;
 }
 
 DISTRIBUTE_INLINE std::string encode_refusal(const absl::Status& status, uint16_t version) {
   const auto text = status.message();
-  const std::string sentence = printable({text.data(), text.size()}, 2000);
-  ByteWriter writer;
-  writer.number(int32_t(status.raw_code())).text(sentence);
-  return net_internal::handshake_frame(HandshakeFrame::Refusal, writer.bytes(), version);
+  const HandshakeRefusal refusal{StatusCode(status.raw_code()),
+                                 printable({text.data(), text.size()}, 2000)};
+  return encode_frame_of(uint16_t(HandshakeFrame::Refusal), refusal, version);
 }
 
 DISTRIBUTE_INLINE absl::Status parse_refusal(std::string_view payload) {
-  ByteReader reader(payload);
-  const auto code = reader.number<int32_t>();
-  const std::string sentence = printable(reader.text(), 2100);
-  if (!reader.finished() || code <= 0 || code > int(StatusCode::Unauthenticated))
-    return absl::InvalidArgumentError("the other side's refusal is damaged");
-  return make_status(StatusCode(code), sentence);
+  const auto refusal = parse_message<HandshakeRefusal>(payload, "refusal");
+  if (!refusal.ok()) return refusal.status();
+  if (refusal->code == StatusCode::Ok)
+    return absl::InvalidArgumentError("a damaged message (refusal): code is OK");
+  return make_status(refusal->code, printable(refusal->sentence, 2100));
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> ServerHandshake::on_frame(const Frame& frame) {
@@ -118,17 +99,20 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> ServerHandshake::on_hello(const Fr
   hello_ = *std::move(hello);
   const absl::Status secured = net_internal::check_secured(hello_, !config_->token.empty());
   if (!secured.ok()) return secured;
-  const auto nonce = random_bytes(net_internal::kNonceBytes);
+  const auto nonce = random_bytes(kNonceBytes);
   if (!nonce.ok()) return nonce.status();
-  transcript_ += frame.payload + *nonce;
+  const HandshakeChallenge challenge{*nonce};
+  transcript_ += frame.payload + encode_message(challenge);
   step_ = Step::Proof;
-  return net_internal::handshake_frame(HandshakeFrame::Challenge, *nonce, config_->version);
+  return encode_frame_of(uint16_t(HandshakeFrame::Challenge), challenge, config_->version);
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> ServerHandshake::on_proof(const Frame& frame) {
+  const auto theirs = parse_message<HandshakeProof>(frame.payload, "proof");
+  if (!theirs.ok()) return theirs.status();
   const auto wanted = net_internal::proof(config_->token, "client", transcript_);
   if (!wanted.ok()) return wanted.status();
-  if (!equal_in_constant_time(*wanted, frame.payload))
+  if (!equal_in_constant_time(*wanted, theirs->proof))
     return absl::UnauthenticatedError(
         str_cat(hello_.client.name(),
                 " does not know the token of this job: it belongs to another "
@@ -136,13 +120,12 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> ServerHandshake::on_proof(const Fr
   absl::Status status = net_internal::check_target(hello_, *config_);
   if (status.ok() && admit_) status = admit_(hello_);
   if (!status.ok()) return status;
-  ByteWriter welcome;
-  welcome.number(config_->self.incarnation);
-  const auto own = net_internal::proof(config_->token, "server", transcript_ + welcome.bytes());
+  HandshakeWelcome welcome{.incarnation = config_->self.incarnation};
+  const auto own = net_internal::server_proof(config_->token, transcript_, welcome);
   if (!own.ok()) return own.status();
-  welcome.text(*own);
+  welcome.proof = *own;
   step_ = Step::Finished;
-  return net_internal::handshake_frame(HandshakeFrame::Welcome, welcome.bytes(), config_->version);
+  return encode_frame_of(uint16_t(HandshakeFrame::Welcome), welcome, config_->version);
 }
 
 DISTRIBUTE_INLINE ClientHandshake::ClientHandshake(const HandshakeConfig& config,
@@ -154,12 +137,11 @@ DISTRIBUTE_INLINE ClientHandshake::ClientHandshake(const HandshakeConfig& config
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> ClientHandshake::start() {
-  auto nonce = random_bytes(net_internal::kNonceBytes);
+  auto nonce = random_bytes(kNonceBytes);
   if (!nonce.ok()) return nonce.status();
   hello_.nonce = *std::move(nonce);
-  const std::string hello = hello_.encode();
-  transcript_ += hello;
-  return net_internal::handshake_frame(HandshakeFrame::Hello, hello, config_->version);
+  transcript_ += encode_message(hello_);
+  return encode_frame_of(uint16_t(HandshakeFrame::Hello), hello_, config_->version);
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> ClientHandshake::on_frame(const Frame& frame) {
@@ -172,23 +154,24 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> ClientHandshake::on_frame(const Fr
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> ClientHandshake::on_challenge(const Frame& frame) {
-  if (frame.payload.size() != net_internal::kNonceBytes)
-    return absl::InvalidArgumentError("the challenge of the handshake is damaged");
+  const auto challenge = parse_message<HandshakeChallenge>(frame.payload, "challenge");
+  if (!challenge.ok()) return challenge.status();
+  if (challenge->nonce.size() != kNonceBytes)
+    return absl::InvalidArgumentError("a damaged message (challenge): nonce is too short");
   transcript_ += frame.payload;
   const auto own = net_internal::proof(config_->token, "client", transcript_);
   if (!own.ok()) return own.status();
   step_ = Step::Welcome;
-  return net_internal::handshake_frame(HandshakeFrame::Proof, *own, config_->version);
+  return encode_frame_of(uint16_t(HandshakeFrame::Proof), HandshakeProof{*own}, config_->version);
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> ClientHandshake::on_welcome(const Frame& frame) {
-  ByteReader reader(frame.payload);
-  server_incarnation_ = reader.number<uint64_t>();
-  const std::string_view theirs = reader.text();
-  const std::string incarnation = frame.payload.substr(0, sizeof(uint64_t));
-  const auto wanted = net_internal::proof(config_->token, "server", transcript_ + incarnation);
+  const auto welcome = parse_message<HandshakeWelcome>(frame.payload, "welcome");
+  if (!welcome.ok()) return welcome.status();
+  server_incarnation_ = welcome->incarnation;
+  const auto wanted = net_internal::server_proof(config_->token, transcript_, *welcome);
   if (!wanted.ok()) return wanted.status();
-  if (!reader.finished() || !equal_in_constant_time(*wanted, theirs))
+  if (!equal_in_constant_time(*wanted, welcome->proof))
     return absl::UnauthenticatedError("the other side does not know the token of this job");
   step_ = Step::Finished;
   return std::string();

@@ -1,6 +1,7 @@
 #pragma once
 #if DISTRIBUTE_HAS_OPENSSL
 #include <distribute/net/job_token.hpp>
+#include <distribute/net/message.hpp>
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -28,6 +29,12 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> random_bytes(size_t count) {
   if (::RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), int(count)) != 1)
     return absl::InternalError("OpenSSL has no random bytes");
   return bytes;
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<uint64_t> random_number() {
+  const auto bytes = random_bytes(sizeof(uint64_t));
+  if (!bytes.ok()) return bytes.status();
+  return parse_message<uint64_t>(*bytes, "random number");
 }
 
 DISTRIBUTE_INLINE bool equal_in_constant_time(std::string_view a, std::string_view b) {

@@ -1,6 +1,7 @@
 #pragma once
 #if !DISTRIBUTE_HAS_OPENSSL
 #include <distribute/net/job_token.hpp>
+#include <distribute/net/message.hpp>
 
 #include <algorithm>
 
@@ -21,6 +22,12 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> random_bytes(size_t count) {
     if (::getentropy(bytes.data() + done, std::min<size_t>(count - done, 256)) != 0)
       return absl::InternalError("the system has no random bytes");
   return bytes;
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<uint64_t> random_number() {
+  const auto bytes = random_bytes(sizeof(uint64_t));
+  if (!bytes.ok()) return bytes.status();
+  return parse_message<uint64_t>(*bytes, "random number");
 }
 
 DISTRIBUTE_INLINE bool equal_in_constant_time(std::string_view a, std::string_view b) {

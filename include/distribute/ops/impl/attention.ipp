@@ -1,7 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
-#include <distribute/base/detail/throwing_loop.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/array.hpp>
@@ -171,7 +170,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> BlockAttention::gradients(const Tensor& d_
         to = (add ? to : 0.0f) + from[i * depth + j];
       }
   };
-  base_internal::throwing_parallel_for(pairs * parts, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(pairs * parts, 1, [&](int64_t begin, int64_t end) {
     std::vector<float> own(size_t(sums.empty() ? size : 0));
     for (int64_t i = begin; i < end; ++i) {
       const int64_t pair = i / parts, example = pair / heads(), number = pair % heads();

@@ -1,23 +1,13 @@
 #pragma once
-/// The numbers of one step of an optimizer, of which its kernel is made.
+/// What one step of an optimizer does to each variable.
 
 #include <distribute/base/config.hpp>
 #include <distribute/optim/element_kernel.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace distribute::optim::optim_internal {
-
-/// All that a step's formula depends on beside the options.
-struct OptimizerStep {
-  float rate;
-  int64_t done;                     // steps before it
-  std::vector<bool> decayed;        // of each update
-  std::vector<float> factors = {};  // of each update, of its rate; none: 1 everywhere
-  std::vector<float> ratios = {};   // of each update, of its step; none: 1 everywhere
-};
 
 /// What a step does to one variable.
 struct VariableFormula {

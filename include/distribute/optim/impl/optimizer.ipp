@@ -179,7 +179,7 @@ DISTRIBUTE_INLINE int64_t Optimizer::apply_prepared(ReplicaContext& replica,
   const bool reduced = prepare(updates, replica, options);
   if (options.reduced_gradients)
     *options.reduced_gradients = optim_internal::gradients_of(updates, known, variables);
-  const auto ratios = [&](optim_internal::OptimizerStep& now) {
+  const auto ratios = [&](StepNumbers& now) {
     if (needs_whole_variables()) add_ratios(now, updates, replica);
   };
   return update(replica, updates, reduced, ratios);
@@ -187,12 +187,12 @@ DISTRIBUTE_INLINE int64_t Optimizer::apply_prepared(ReplicaContext& replica,
 
 DISTRIBUTE_INLINE int64_t
 Optimizer::update(ReplicaContext& replica, std::vector<VariableUpdate>& updates, bool reduced,
-                  const std::function<void(optim_internal::OptimizerStep&)>& complete) {
+                  const std::function<void(StepNumbers&)>& complete) {
   replica_internal::GradientReducer& reducer = replica_internal::reducer_of(replica);
   densify(updates, reducer);
   if (RecordedStep* recording = RecordedStep::current())
     return record_update(*recording, replica, updates, reduced);
-  optim_internal::OptimizerStep now = step_of(updates, iterations());
+  StepNumbers now = step_of(updates, iterations());
   if (complete) complete(now);
   const int64_t step = reducer.update_and_count(updates, reduced,
                                                 make_described_kernel(std::move(now)), iterations_);

@@ -15,9 +15,9 @@ DISTRIBUTE_INLINE float factor_at(const std::vector<float>& factors, size_t i) {
 
 }  // namespace optim_internal
 
-DISTRIBUTE_INLINE optim_internal::OptimizerStep Optimizer::step_of(
-    const std::vector<VariableUpdate>& updates, int64_t done) const {
-  optim_internal::OptimizerStep step{learning_rate(), done, {}};
+DISTRIBUTE_INLINE StepNumbers Optimizer::step_of(const std::vector<VariableUpdate>& updates,
+                                                 int64_t done) const {
+  StepNumbers step{learning_rate(), done, {}};
   for (const VariableUpdate& update : updates) {
     step.decayed.push_back(decays(update.variable));
     if (!factors_.empty()) step.factors.push_back(rate_factor(update.variable));
@@ -27,7 +27,7 @@ DISTRIBUTE_INLINE optim_internal::OptimizerStep Optimizer::step_of(
 
 /// The mean over the replicas, which have the same ratios, keeps all from changing weights that
 /// others still read.
-DISTRIBUTE_INLINE void Optimizer::add_ratios(optim_internal::OptimizerStep& step,
+DISTRIBUTE_INLINE void Optimizer::add_ratios(StepNumbers& step,
                                              const std::vector<VariableUpdate>& updates,
                                              ReplicaContext& replica) const {
   std::vector<float> decays;
@@ -40,13 +40,12 @@ DISTRIBUTE_INLINE void Optimizer::add_ratios(optim_internal::OptimizerStep& step
   step.ratios = replica.all_reduce(ReduceOp::Mean, all).to_vector();
 }
 
-DISTRIBUTE_INLINE UpdateKernel
-Optimizer::make_described_kernel(optim_internal::OptimizerStep step) const {
+DISTRIBUTE_INLINE UpdateKernel Optimizer::make_described_kernel(StepNumbers step) const {
   const UpdateKernel kernel = make_kernel(step);
   return UpdateKernel(kernel, [this, step = std::move(step)] { return describe(step); });
 }
 
-DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(optim_internal::OptimizerStep step) const {
+DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(StepNumbers step) const {
   const float decay = float(options_.weight_decay.value_or(0.0)) * step.rate;
   const float coupled = float(options_.coupled_weight_decay.value_or(0.0));
   // As in Keras the first step takes the weights as they are.
@@ -76,7 +75,7 @@ DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(optim_internal::OptimizerS
 
 /// One for each variable where rates or ratios differ; else that without decay, then that with it.
 DISTRIBUTE_INLINE std::vector<optim_internal::VariableFormula> Optimizer::formulas_of(
-    const optim_internal::OptimizerStep& step) const {
+    const StepNumbers& step) const {
   std::vector<optim_internal::VariableFormula> formulas;
   const auto add = [&](bool decays, float factor, float ratio) {
     const float rate = step.rate * factor;

@@ -2,7 +2,6 @@
 #include <distribute/base/json.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/optim/detail/optimizer_classes.hpp>
-#include <distribute/optim/detail/optimizer_step.hpp>
 #include <distribute/optim/detail/optimizer_text.hpp>
 #include <distribute/optim/serialization.hpp>
 
@@ -57,19 +56,6 @@ DISTRIBUTE_INLINE OptimizerConfig config_of(const Json& json) {
   return config;
 }
 
-/// Runs fn(text as JSON); what is wrong with the text becomes an InvalidArgumentError.
-template <typename Fn>
-auto with_json(const std::string& text, Fn&& fn) {
-  const Json json = json_of(text);
-  if (json.is_discarded())
-    throw InvalidArgumentError("this text describes no optimizer: it is not JSON: " + text);
-  try {
-    return fn(json);
-  } catch (const Json::exception& error) {
-    throw InvalidArgumentError(str_cat("this text describes no optimizer: ", error.what()));
-  }
-}
-
 DISTRIBUTE_INLINE std::unique_ptr<Optimizer> make_optimizer(const Json& json) {
   const auto make = in_process<OptimizerClasses>().find(json.at("class_name").get<std::string>());
   return make(config_of(json.at("config")));
@@ -108,11 +94,9 @@ DISTRIBUTE_INLINE std::string Optimizer::serialize() const {
   return optim_internal::optimizer_text(class_name(), get_config());
 }
 
-DISTRIBUTE_INLINE std::string Optimizer::describe(const optim_internal::OptimizerStep& step) const {
+DISTRIBUTE_INLINE UpdateDescription Optimizer::describe(StepNumbers step) const {
   check_serializable();
-  OptimizerConfig config = own_config();
-  config.set("learning_rate", double(step.rate));
-  return optim_internal::kernel_text(class_name(), config, step);
+  return {optim_internal::optimizer_text(class_name(), own_config()), std::move(step)};
 }
 
 DISTRIBUTE_INLINE void Optimizer::check_serializable() const {
@@ -126,8 +110,14 @@ DISTRIBUTE_INLINE std::string serialize(const Optimizer& optimizer) {
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<Optimizer> deserialize(const std::string& text) {
-  return optim_internal::with_json(
-      text, [](const auto& json) { return optim_internal::make_optimizer(json); });
+  const optim_internal::Json json = json_of(text);
+  if (json.is_discarded())
+    throw InvalidArgumentError("this text describes no optimizer: it is not JSON: " + text);
+  try {
+    return optim_internal::make_optimizer(json);
+  } catch (const optim_internal::Json::exception& error) {
+    throw InvalidArgumentError(str_cat("this text describes no optimizer: ", error.what()));
+  }
 }
 
 DISTRIBUTE_INLINE void register_optimizer(
@@ -136,23 +126,13 @@ DISTRIBUTE_INLINE void register_optimizer(
   in_process<optim_internal::OptimizerClasses>().add(class_name, std::move(make));
 }
 
-DISTRIBUTE_INLINE UpdateKernel make_update_kernel(const std::string& description) {
-  return optim_internal::with_json(description, [](const auto& json) {
-    const std::shared_ptr<Optimizer> optimizer = optim_internal::make_optimizer(json);
-    const auto numbers = [&](const char* name) {
-      const auto list = json.value(name, std::vector<float>());
-      if (!list.empty() && list.size() != json.at("decayed").size())
-        throw InvalidArgumentError(str_cat("this text describes no kernel: ", list.size(), " ",
-                                           name, " for ", json.at("decayed").size(), " variables"));
-      return list;
-    };
-    UpdateKernel kernel = optimizer->make_kernel({.rate = json.at("rate").template get<float>(),
-                                                  .done = json.at("done"),
-                                                  .decayed = json.at("decayed"),
-                                                  .factors = numbers("factors"),
-                                                  .ratios = numbers("ratios")});
-    return kernel;
-  });
+DISTRIBUTE_INLINE UpdateKernel make_update_kernel(const Optimizer& optimizer, StepNumbers step) {
+  for (const std::vector<float>* numbers : {&step.factors, &step.ratios})
+    if (!numbers->empty() && numbers->size() != step.decayed.size())
+      throw InvalidArgumentError(str_cat("update kernel: ", numbers->size(),
+                                         " factors or ratios for the ", step.decayed.size(),
+                                         " variables of the step"));
+  return optimizer.make_kernel(std::move(step));
 }
 
 }  // namespace distribute::optim

@@ -5,6 +5,7 @@
 #include <distribute/parameter_server/detail/gradient_memory.hpp>
 #include <distribute/parameter_server/detail/known_variables.hpp>
 #include <distribute/parameter_server/detail/push.hpp>
+#include <distribute/parameter_server/detail/push_message.hpp>
 #include <distribute/parameter_server/detail/server_lanes.hpp>
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace distribute::parameter_server {
@@ -29,24 +31,30 @@ class GradientPush {
 
  private:
   using Answer = ServerLanes::Answer;
-  using Places = std::vector<std::shared_ptr<GradientPlace>>;
+  using Places = std::vector<std::shared_ptr<void>>;
   struct Part {  // of one push, for one lane
     ServerLink::Request request;
-    net::ByteWriter updates;
-    uint32_t count = 0;
+    std::vector<UpdateMessage> updates;
+    uint32_t optimizer = 0;
     Places places;  // to be kept until all is applied
   };
-  struct Flow {                      // what is still out on a lane
-    std::deque<Answer> under_way;    // of the flushes behind pushes
-    std::vector<Answer> background;  // looked at when they are there
+  struct Flow {                           // of a lane
+    std::deque<Answer> under_way;         // of the flushes behind pushes
+    std::vector<Answer> background;       // looked at when they are there
+    std::vector<std::string> optimizers;  // that the server knows, by their ids
+    uint32_t registered = 0;              // how many ids were given
   };
 
   void wait_for_room(int lane);
   std::map<int, Part> divide(const Push& push);
   void add_update(Part& part, const Push& push, size_t index);
-  void add_gradient(Part& part, const KnownVariable& variable, const Tensor& gradient);
+  void add_gradient(Part& part, UpdateMessage& update, const KnownVariable& variable,
+                    const Tensor& gradient);
+  std::shared_ptr<GradientPlace> place_of(const KnownVariable& variable, const Tensor& gradient);
+  uint32_t optimizer_id(int lane, const std::string& optimizer);
   void add_floats(Part& part, const Tensor& values);
   std::map<int, Answer> stage(const Push& push, std::map<int, Part> parts, bool commit);
+  std::string finish_staging(int lane, const Answer& answer);
   int64_t commit(const Push& push, const std::vector<int>& involved);
   int64_t synchronize(const Push& push, std::unique_lock<std::recursive_mutex>& lock);
   void begin_flush(int lane, Places places);

@@ -4,13 +4,14 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/net/bytes.hpp>
+#include <distribute/net/message.hpp>
 #include <distribute/parameter_server/detail/push.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace distribute::parameter_server {
 
@@ -20,25 +21,26 @@ inline constexpr size_t kCallBytes = size_t{256} << 10;
 /// The longest head; what follows it is bounded by the variables it is for.
 inline constexpr uint64_t kMostHeadBytes = uint64_t{64} << 20;
 
-/// A head is a frame: number of bytes that follow it (uint64), then what each request needs.
+/// Each is a frame of this type with a LinkHead, whose `request` is the struct that is named here.
 enum class LinkRequest : uint16_t {
-  Share = 96,  // host, then descriptors through a Unix socket
-  Pull,        // variables and the versions that the client has
-  Assign,      // variable + values
-  AssignAdd,   // variable, origin + values -> new values
-  Fill,        // variable, number
-  ReadRows,    // variable, first row, rows -> values
-  WriteRows,   // variable, first row, rows + values
-  Gather,      // variable, rows + row numbers -> values
-  Push,        // origin, kernel, updates + gradients: staged, and applied at once when asked
-  Commit,      // number of a push that is staged
-  Drop,        // number of a push that is staged
-  Rounds,      // of synchronous training
+  Share = 96,  // ShareRequest -> ShareAnswer, then descriptors through a Unix socket
+  Pull,        // PullRequest -> list of PulledValue + values
+  Assign,      // VariableRequest + values
+  AssignAdd,   // AddRequest + values -> new values
+  Fill,        // FillRequest
+  ReadRows,    // RowsRequest -> values
+  WriteRows,   // RowsRequest + values
+  Gather,      // RowsRequest + row numbers -> values
+  Optimizer,   // OptimizerMessage: what later pushes of this connection name
+  Push,        // PushMessage + gradients -> StepAnswer when applied at once; otherwise staged
+  Commit,      // StagedRequest -> StepAnswer
+  Drop,        // StagedRequest
+  Rounds,      // list of SyncRound, of synchronous training
   Flush,       // nothing: everything before it is done
 };
 /// "push"; "unknown" for other numbers.
 const char* name_of(LinkRequest request);
-inline constexpr uint16_t kLinkAnswer = 128;  // status, error, then what each request gives
+inline constexpr uint16_t kLinkAnswer = 128;  // a frame of this type with a LinkAnswerHead
 
 /// Where bytes of a message are.
 enum class Where : uint8_t {
@@ -48,8 +50,99 @@ enum class Where : uint8_t {
   Arena,      // in the sender's shared memory
 };
 
-void write_origin(net::ByteWriter& head, const UpdateOrigin& origin);  // appends it to a message
-UpdateOrigin read_origin(net::ByteReader& head);                       // takes it from a message
+/// A block of the server's shared memory that the client has finished reading.
+struct ReleasedBlock {
+  int64_t variable = 0, offset = 0;
+  void fields(net::FieldVisitor& visit) { visit("variable", variable)("offset", offset); }
+};
+
+struct LinkHead {      // of a request
+  uint64_t bytes = 0;  // that follow the head, beside the encoded members: values and gradients
+  std::vector<ReleasedBlock> released = {};
+  std::string_view request = {};
+
+  void fields(net::FieldVisitor& visit) {
+    visit("bytes", bytes)("released", released).rest("request", request);
+  }
+};
+
+struct LinkAnswerHead {
+  uint64_t bytes = 0;  // that follow the head
+  StatusCode code = StatusCode::Ok;
+  std::string_view error = {};
+  std::string_view answer = {};  // what the request gives
+
+  void fields(net::FieldVisitor& visit) {
+    visit("bytes", bytes)("code", code, StatusCode::Unauthenticated).view("error", error);
+    visit.rest("answer", answer);
+  }
+};
+
+struct ShareRequest {
+  std::string host = {};
+  void fields(net::FieldVisitor& visit) { visit("host", host); }
+};
+
+struct ShareAnswer {
+  std::string socket = {};  // empty: no memory is shared
+  void fields(net::FieldVisitor& visit) { visit("socket", socket); }
+};
+
+struct KnownVersion {  // of a value that the client has; 0: none
+  int64_t variable = 0;
+  uint64_t version = 0;
+  void fields(net::FieldVisitor& visit) { visit("variable", variable)("version", version); }
+};
+
+struct PullRequest {
+  bool halve = false;  // float32 may travel as bfloat16
+  std::vector<KnownVersion> variables = {};
+  void fields(net::FieldVisitor& visit) { visit("halve", halve)("variables", variables); }
+};
+
+struct PulledValue {  // in the order of the request
+  Where where = Where::Unchanged;
+  uint64_t version = 0;
+  int64_t offset = 0;  // in shared memory
+  void fields(net::FieldVisitor& visit) {
+    visit("where", where, Where::Arena)("version", version)("offset", offset);
+  }
+};
+
+struct VariableRequest {
+  int64_t variable = 0;
+  void fields(net::FieldVisitor& visit) { visit("variable", variable); }
+};
+
+struct AddRequest {
+  int64_t variable = 0;
+  UpdateOrigin origin = {};
+  void fields(net::FieldVisitor& visit) { visit("variable", variable)("origin", origin); }
+};
+
+struct FillRequest {
+  int64_t variable = 0;
+  double number = 0;
+  void fields(net::FieldVisitor& visit) { visit("variable", variable)("number", number); }
+};
+
+struct RowsRequest {
+  int64_t variable = 0;
+  int64_t begin = 0, rows = 0;
+  void fields(net::FieldVisitor& visit) {
+    visit("variable", variable)("begin", begin)("rows", rows);
+  }
+};
+
+struct StagedRequest {
+  int64_t number = 0;  // of a push that is staged
+  void fields(net::FieldVisitor& visit) { visit("number", number); }
+};
+
+struct StepAnswer {
+  int64_t step = 0;  // -1: the push was too old
+  void fields(net::FieldVisitor& visit) { visit("step", step); }
+};
 
 /// float32 to bfloat16 and back.
 void narrow(const float* from, uint16_t* to, int64_t count);

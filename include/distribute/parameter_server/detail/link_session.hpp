@@ -3,10 +3,10 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/monitoring.hpp>
-#include <distribute/net/bytes.hpp>
 #include <distribute/parameter_server/detail/applied_updates.hpp>
 #include <distribute/parameter_server/detail/link_message.hpp>
 #include <distribute/parameter_server/detail/link_stream.hpp>
+#include <distribute/parameter_server/detail/push_message.hpp>
 #include <distribute/parameter_server/detail/shared_arena.hpp>
 #include <distribute/parameter_server/detail/staged_push.hpp>
 #include <distribute/parameter_server/detail/staging_budget.hpp>
@@ -19,7 +19,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
+
+namespace distribute::optim {
+class Optimizer;
+}
 
 namespace distribute::parameter_server {
 
@@ -54,17 +60,19 @@ class LinkSession {
 
   bool serve_one();
   void count(LinkRequest request);
-  void handle(LinkRequest request, net::ByteReader& head);
-  void release(net::ByteReader& head);
-  void share(net::ByteReader& head);
-  void pull(net::ByteReader& head);
-  void push(net::ByteReader& head);
-  void commit(net::ByteReader& head);
+  void handle(LinkRequest request, std::string_view body);
+  void release(const std::vector<ReleasedBlock>& blocks);
+  void share(const ShareRequest& request);
+  void pull(const PullRequest& request);
+  void register_optimizer(const OptimizerMessage& message);
+  const optim::Optimizer& optimizer(uint32_t id) const;
+  void push(const PushMessage& message);
+  void commit(const StagedRequest& request);
   void commit(StagedPush push, StoredVariable* counter, int64_t max_staleness);
   std::optional<int64_t> count_step(const StagedPush& push, StoredVariable& counter,
                                     int64_t max_staleness);
   size_t drop_repeated(StagedPush& push);
-  void apply_rounds(net::ByteReader& head);
+  void apply_rounds(const std::vector<SyncRound>& rounds);
 
   void send(const Outgoing& value);
 
@@ -80,7 +88,8 @@ class LinkSession {
   int on_lost_ = 0;
   std::shared_ptr<SharedArena> client_arena_;                  // null: none is shared
   std::multimap<std::pair<int64_t, int64_t>, Snapshot> lent_;  // by variable and offset
-  std::map<int64_t, Staged> staged_;                           // by the push's number
+  std::map<uint32_t, std::shared_ptr<const optim::Optimizer>> optimizers_;  // by their ids
+  std::map<int64_t, Staged> staged_;                                        // by the push's number
   std::map<LinkRequest, monitoring::CounterCell*> counted_;
 };
 

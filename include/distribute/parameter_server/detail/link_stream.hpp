@@ -3,7 +3,6 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/net/bytes.hpp>
 #include <distribute/parameter_server/detail/link_message.hpp>
 
 #include <cstddef>
@@ -11,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace distribute::net {
 class Socket;
@@ -37,10 +37,11 @@ class LinkStream {
 
   void receive(std::span<std::byte> out);
   void discard_rest();
-  void answer(const net::ByteWriter& head = {}, std::span<const std::byte> bytes = {});
+  /// `answer` is the encoded struct that the request gives, if it gives one.
+  void answer(std::string_view answer = {}, std::span<const std::byte> bytes = {});
   void answer_error(StatusCode code, const std::string& message);
   /// An answer whose `bytes` bytes follow by send().
-  void send_head(const net::ByteWriter& head, uint64_t bytes);
+  void send_head(std::string_view answer, uint64_t bytes);
   void send(std::span<const std::byte> bytes);
   /// float32 as bfloat16.
   void send_halved(const std::byte* values, int64_t count);

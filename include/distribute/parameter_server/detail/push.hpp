@@ -2,13 +2,14 @@
 /// Gradients on their way to the servers.
 
 #include <distribute/base/config.hpp>
+#include <distribute/net/message.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
+#include <distribute/replica/detail/update_kernel.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <compare>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -39,10 +40,14 @@ struct UpdateOrigin {
            std::tie(other.session, other.function, other.number);
   }
   bool operator==(const UpdateOrigin& other) const { return (*this <=> other) == 0; }
+
+  void fields(net::FieldVisitor& visit) {
+    visit("session", session)("function", function)("number", number)("settled", settled);
+  }
 };
 
 struct Push {
-  std::string kernel;  // UpdateKernel::description(); update i is the kernel's update i
+  UpdateDescription kernel;  // update i is the kernel's update i
   std::vector<PushedGradient> updates = {};
   VariableId counter = -1;               // an int64 scalar that counts pushes; -1: none
   std::optional<SyncOptions> sync = {};  // needs a counter

@@ -2,8 +2,8 @@
 /// The gradients of a push as they come from the connection.
 
 #include <distribute/base/config.hpp>
-#include <distribute/net/bytes.hpp>
 #include <distribute/parameter_server/detail/link_stream.hpp>
+#include <distribute/parameter_server/detail/push_message.hpp>
 #include <distribute/parameter_server/detail/shared_arena.hpp>
 #include <distribute/parameter_server/detail/staged_push.hpp>
 #include <distribute/parameter_server/detail/store.hpp>
@@ -19,19 +19,20 @@ class PushReader {
   /// `client_arena` may be null. What a synchronous push holds is its own: the client does not know
   /// how long a gradient waits for the others.
   PushReader(LinkStream& stream, const Store& store,
-             const std::shared_ptr<SharedArena>& client_arena, StagedPush& push, bool synchronous)
+             const std::shared_ptr<SharedArena>& client_arena, const PushMessage& message,
+             StagedPush& push)
       : stream_(stream),
         store_(store),
         client_arena_(client_arena),
-        push_(push),
-        synchronous_(synchronous) {}
+        message_(message),
+        push_(push) {}
 
   /// Adds one variable's update to the push.
   /// Throws  InvalidArgumentError when it fits no variable of the store.
-  void read_update(net::ByteReader& head);
+  void read_update(const UpdateMessage& message);
 
  private:
-  void read_gradient(net::ByteReader& head, StoredUpdate& update);
+  void read_gradient(const UpdateMessage& message, StoredUpdate& update);
   const float* borrow(int64_t offset, const StoredVariable& variable);
   void read_rows(int64_t rows, StoredUpdate& update);
   const float* receive_floats(int64_t count, Where where);
@@ -39,8 +40,8 @@ class PushReader {
   LinkStream& stream_;
   const Store& store_;
   const std::shared_ptr<SharedArena>& client_arena_;
+  const PushMessage& message_;
   StagedPush& push_;
-  const bool synchronous_;
 };
 
 }  // namespace distribute::parameter_server

@@ -3,7 +3,6 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/net/bytes.hpp>
 #include <distribute/net/deadline.hpp>
 #include <distribute/parameter_server/detail/link_message.hpp>
 #include <distribute/rpc/detail/peer.hpp>
@@ -15,6 +14,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,12 +28,13 @@ namespace distribute::parameter_server {
 /// What a request will give. Filled while a thread drives the link.
 struct LinkAnswer {
   using Bytes = std::vector<std::span<std::byte>>;
-  std::function<Bytes(net::ByteReader& head)> place = {};  // where the bytes behind the head go
-  std::function<void()> finish = {};                       // when they are there
+  std::function<Bytes(std::string_view answer)> place = {};  // where the bytes behind the head go
+  std::function<void()> finish = {};                         // when they are there
+  std::vector<std::shared_ptr<void>> keep = {};              // alive until then
   bool done = false;
   StatusCode code = StatusCode::Ok;
   std::string error = {};
-  std::string head = {};
+  std::string answer = {};  // what the request gives, encoded
 };
 
 /// Blocks of the server's shared memory that this process has finished reading; tensors outlive the
@@ -42,16 +43,16 @@ class ReleaseList {
  public:
   void add(int64_t variable, int64_t offset) {
     const std::lock_guard lock(mutex_);
-    blocks_.emplace_back(variable, offset);
+    blocks_.push_back({variable, offset});
   }
-  std::vector<std::pair<int64_t, int64_t>> take() {
+  std::vector<ReleasedBlock> take() {
     const std::lock_guard lock(mutex_);
     return std::exchange(blocks_, {});
   }
 
  private:
   std::mutex mutex_;  // guards blocks_
-  std::vector<std::pair<int64_t, int64_t>> blocks_;
+  std::vector<ReleasedBlock> blocks_;
 };
 
 /// Sends requests and receives answers, which come in the same order, without a thread of its own.
@@ -64,9 +65,9 @@ class ServerLink {
 
   struct Request {
     LinkRequest type{};
-    net::ByteWriter head = {};
+    std::string request = {};                            // encoded
     std::vector<std::span<const std::byte>> bytes = {};  // behind the head
-    std::vector<std::shared_ptr<void>> keep = {};        // alive until all is sent
+    std::vector<std::shared_ptr<void>> keep = {};        // alive until it is answered
     decltype(LinkAnswer::place) place = {};
     decltype(LinkAnswer::finish) finish = {};
   };

@@ -28,6 +28,10 @@ struct PushId {
   uint64_t incarnation = 0;
   int64_t number = 0;  // of the task's pushes
   auto operator<=>(const PushId&) const = default;
+
+  void fields(net::FieldVisitor& visit) {
+    visit("task", task)("incarnation", incarnation)("number", number);
+  }
 };
 
 /// The memory that its gradients lie in is its own, or a client's that leaves it alone until the
@@ -48,6 +52,8 @@ struct SyncRound {
   int64_t number = 0;  // counts the rounds; steps may begin again when a checkpoint is restored
   int64_t step = 0;    // the counter's value after it
   std::vector<PushId> pushes = {};
+
+  void fields(net::FieldVisitor& visit) { visit("number", number)("step", step)("pushes", pushes); }
 };
 
 /// Gathers the pushes of a server until the server of the counter has decided which of them make a
@@ -64,6 +70,8 @@ class SyncRounds {
   struct Token {
     int64_t step = 0;
     std::vector<SyncRound> rounds = {};  // from the step of the gradient on
+
+    void fields(net::FieldVisitor& visit) { visit("step", step)("rounds", rounds); }
   };
   /// On the counter's server: the push takes part in the step that is being gathered, or is dropped
   /// when it was computed for an earlier one; then waits for a token. Of a function that runs again

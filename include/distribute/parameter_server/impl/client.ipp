@@ -1,16 +1,16 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/net/bytes.hpp>
+#include <distribute/base/status.hpp>
 #include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/parameter_server/detail/gradient_push.hpp>
 #include <distribute/parameter_server/detail/known_variables.hpp>
 #include <distribute/parameter_server/detail/link_message.hpp>
+#include <distribute/parameter_server/detail/server_calls.hpp>
 #include <distribute/parameter_server/detail/server_lanes.hpp>
 #include <distribute/parameter_server/detail/value_pull.hpp>
 #include <distribute/rpc/detail/tensor_codec.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <mutex>
 #include <utility>
 
@@ -25,13 +25,23 @@ struct Client::Impl {
   Id remember(const VariableSpec& spec, int server, int64_t handle);
   void write_initial(Id id, const InitialValue& value);
 
+  /// The answer to a call.
+  template <net::Field Answer, net::Field Question>
+  Answer ask(int server, const char* method, const Question& question,
+             std::optional<net::Deadline> deadline = {}) {
+    const std::string answer =
+        lanes.call(server, method, net::encode_message(question), deadline.value_or(lanes.soon()));
+    return value_or_throw(net::parse_message<Answer>(answer, method));
+  }
+
   // With mutex held.
   ValuePull begin_pull(std::span<const Id> ids) {
     return ValuePull(lanes, variables, options.bf16_on_wire, ids);
   }
   void write_by_rows(Id id, const InitialValue::Rows& rows);
-  void send_values(Id id, LinkRequest type, net::ByteWriter head, const Tensor& values,
+  void send_values(Id id, LinkRequest type, std::string request, const Tensor& values,
                    Tensor* result);
+  void assign(Id id, const Tensor& values);
   /// The variable, once it is sure that no server is lost.
   KnownVariable& use(Id id) {
     KnownVariable& variable = variables.at(id);
@@ -59,23 +69,28 @@ DISTRIBUTE_INLINE Client::Id Client::Impl::remember(const VariableSpec& spec, in
 
 /// Where the answer's bytes go: into this tensor.
 DISTRIBUTE_INLINE decltype(LinkAnswer::place) into(Tensor& result) {
-  return [&result](net::ByteReader&) -> LinkAnswer::Bytes {
+  return [&result](std::string_view) -> LinkAnswer::Bytes {
     return {{reinterpret_cast<std::byte*>(result.array().bytes()),
              size_t(result.num_elements() * size_of(result.dtype()))}};
   };
 }
 
-DISTRIBUTE_INLINE void Client::Impl::send_values(Id id, LinkRequest type, net::ByteWriter head,
+DISTRIBUTE_INLINE void Client::Impl::send_values(Id id, LinkRequest type, std::string encoded,
                                                  const Tensor& values, Tensor* result) {
   const KnownVariable& variable = variables.at(id);
   const bool on_gpu = values.device().type == DeviceType::Gpu;  // as first values may be
   const Tensor plain = on_gpu ? values.to(Device{}) : values.row_major();
-  ServerLink::Request request{.type = type, .head = std::move(head)};
+  ServerLink::Request request{.type = type, .request = std::move(encoded)};
   request.bytes.emplace_back(reinterpret_cast<const std::byte*>(plain.array().bytes()),
                              size_t(plain.num_elements() * size_of(plain.dtype())));
   if (result) request.place = into(*result);
   written |= type != LinkRequest::Gather;
   lanes.finish(variable.lane, lanes.request(variable.lane, std::move(request)));
+}
+
+DISTRIBUTE_INLINE void Client::Impl::assign(Id id, const Tensor& values) {
+  const VariableRequest request{variables.at(id).handle};
+  send_values(id, LinkRequest::Assign, net::encode_message(request), values, nullptr);
 }
 
 DISTRIBUTE_INLINE Client::Client(std::shared_ptr<rpc::JobTask> task, ClientOptions options)
@@ -100,22 +115,20 @@ DISTRIBUTE_INLINE int Client::server_of(Id id) const {
 
 DISTRIBUTE_INLINE Client::Id Client::create(const VariableSpec& spec,
                                             const InitialValue& initial_value, Existing existing) {
-  net::ByteWriter place;
-  place.text(spec.key);
-  rpc::write_shape(place, spec.shape, spec.dtype);
-  place.number(int32_t(spec.server.value_or(-1))).text(spec.colocate_with);
-  place.number(uint8_t(impl_->options.placement));
-  const int server = std::stoi(impl_->lanes.call(0, "ps/place", place.bytes()));
-  net::ByteWriter request;
-  request.number(impl_->lanes.soon().left().count()).text(spec.key);
-  rpc::write_shape(request, spec.shape, spec.dtype);
-  const std::string answer = impl_->lanes.call(server, "ps/create", request.bytes());
-  net::ByteReader reader(answer);
-  const auto handle = reader.number<int32_t>();
-  const bool initialize = reader.number<uint8_t>() != 0;
-  const Id id = impl_->remember(spec, server, handle);
-  if (initialize || existing == Existing::Overwrite) impl_->write_initial(id, initial_value);
-  if (initialize) impl_->lanes.call(server, "ps/created", net::ByteWriter().number(handle).bytes());
+  const PlaceCall place{.key = spec.key,
+                        .shape = spec.shape,
+                        .dtype = spec.dtype,
+                        .server = spec.server.value_or(-1),
+                        .colocate_with = spec.colocate_with,
+                        .placement = impl_->options.placement};
+  const auto server = impl_->ask<int32_t>(0, "ps/place", place);
+  const VariableCall create{impl_->lanes.soon().left().count(), spec.key, spec.shape, spec.dtype};
+  const auto created = impl_->ask<CreatedAnswer>(server, "ps/create", create);
+  const Id id = impl_->remember(spec, server, created.handle);
+  if (created.initialize || existing == Existing::Overwrite)
+    impl_->write_initial(id, initial_value);
+  if (created.initialize)
+    impl_->lanes.call(server, "ps/created", net::encode_message(created.handle));
   return id;
 }
 
@@ -123,15 +136,16 @@ DISTRIBUTE_INLINE void Client::Impl::write_initial(Id id, const InitialValue& va
   const std::lock_guard lock(mutex);
   const KnownVariable& variable = variables.at(id);
   if (value.number()) {
-    ServerLink::Request request{.type = LinkRequest::Fill};
-    request.head.number(variable.handle).number(std::bit_cast<uint64_t>(*value.number()));
+    ServerLink::Request request{
+        .type = LinkRequest::Fill,
+        .request = net::encode_message(FillRequest{variable.handle, *value.number()})};
     lanes.finish(variable.lane, lanes.request(variable.lane, std::move(request)));
   } else if (value.by_rows()) {
     write_by_rows(id, value.by_rows());
   } else {
     const Tensor whole = value.whole()();
     variable.check("create", whole);
-    send_values(id, LinkRequest::Assign, net::ByteWriter().number(variable.handle), whole, nullptr);
+    assign(id, whole);
   }
 }
 
@@ -148,8 +162,9 @@ DISTRIBUTE_INLINE void Client::Impl::write_by_rows(Id id, const InitialValue::Ro
       throw InvalidArgumentError(str_cat("create: rows ", begin, " to ", end, " of variable '",
                                          spec.key, "' came as ", name_of(part.dtype()), " ",
                                          to_string(part.shape())));
-    send_values(id, LinkRequest::WriteRows, net::ByteWriter().number(variable.handle).number(begin),
-                part, nullptr);
+    send_values(id, LinkRequest::WriteRows,
+                net::encode_message(RowsRequest{variable.handle, begin, end - begin}), part,
+                nullptr);
   }
 }
 
@@ -158,19 +173,15 @@ DISTRIBUTE_INLINE Client::Id Client::attach(const VariableSpec& spec, net::Deadl
     const std::lock_guard lock(impl_->mutex);
     if (const auto known = impl_->variables.find(spec.key)) return *known;
   }
-  net::ByteWriter find;
-  find.number(deadline.left().count()).text(spec.key);
-  const int server = std::stoi(impl_->lanes.call(0, "ps/find", find.bytes(), deadline));
-  net::ByteWriter request;
-  request.number(deadline.left().count()).text(spec.key);
-  rpc::write_shape(request, spec.shape, spec.dtype);
-  const std::string answer = impl_->lanes.call(server, "ps/attach", request.bytes(), deadline);
-  return impl_->remember(spec, server, net::ByteReader(answer).number<int32_t>());
+  const WaitCall find{deadline.left().count(), spec.key};
+  const auto server = impl_->ask<int32_t>(0, "ps/find", find, deadline);
+  const VariableCall attach{deadline.left().count(), spec.key, spec.shape, spec.dtype};
+  return impl_->remember(spec, server, impl_->ask<int32_t>(server, "ps/attach", attach, deadline));
 }
 
 DISTRIBUTE_INLINE bool Client::exists(const std::string& key) {
-  const int server = std::stoi(impl_->lanes.call(0, "ps/find_now", key));
-  return server >= 0 && impl_->lanes.call(server, "ps/exists", key) == "1";
+  const auto server = impl_->ask<int32_t>(0, "ps/find_now", key);
+  return server >= 0 && impl_->ask<bool>(server, "ps/exists", key);
 }
 
 /// Always fresh; a prefetch under way stays for the next pull.
@@ -185,8 +196,7 @@ DISTRIBUTE_INLINE void Client::assign(Id id, const Tensor& value) {
   const std::lock_guard lock(impl_->mutex);
   const KnownVariable& variable = impl_->use(id);
   variable.check("assign", value);
-  impl_->send_values(id, LinkRequest::Assign, net::ByteWriter().number(variable.handle), value,
-                     nullptr);
+  impl_->assign(id, value);
 }
 
 DISTRIBUTE_INLINE Tensor Client::assign_add(Id id, const Tensor& delta,
@@ -195,10 +205,8 @@ DISTRIBUTE_INLINE Tensor Client::assign_add(Id id, const Tensor& delta,
   const KnownVariable& variable = impl_->use(id);
   variable.check("assign_add", delta);
   Tensor result = Tensor::empty(variable.spec.shape, variable.spec.dtype, Device{});
-  net::ByteWriter head;
-  head.number(variable.handle);
-  write_origin(head, origin);
-  impl_->send_values(id, LinkRequest::AssignAdd, std::move(head), delta, &result);
+  impl_->send_values(id, LinkRequest::AssignAdd,
+                     net::encode_message(AddRequest{variable.handle, origin}), delta, &result);
   return result;
 }
 
@@ -212,8 +220,8 @@ DISTRIBUTE_INLINE Tensor Client::gather_rows(Id id, const Tensor& rows) {
   Tensor result = Tensor::empty(variable.spec.shape.with(0, rows.num_elements()),
                                 variable.spec.dtype, Device{});
   impl_->send_values(id, LinkRequest::Gather,
-                     net::ByteWriter().number(variable.handle).number(rows.num_elements()), rows,
-                     &result);
+                     net::encode_message(RowsRequest{variable.handle, 0, rows.num_elements()}),
+                     rows, &result);
   return result;
 }
 
@@ -227,7 +235,7 @@ DISTRIBUTE_INLINE Tensor Client::read_rows(Id id, int64_t begin, int64_t end) {
   Tensor result =
       Tensor::empty(variable.spec.shape.with(0, end - begin), variable.spec.dtype, Device{});
   ServerLink::Request request{.type = LinkRequest::ReadRows};
-  request.head.number(variable.handle).number(begin).number(end - begin);
+  request.request = net::encode_message(RowsRequest{variable.handle, begin, end - begin});
   request.place = into(result);
   impl_->lanes.finish(variable.lane, impl_->lanes.request(variable.lane, std::move(request)));
   return result;
@@ -244,7 +252,8 @@ DISTRIBUTE_INLINE void Client::assign_rows(Id id, int64_t begin, const Tensor& v
                                        to_string(variable.spec.shape), ", got ",
                                        to_string(values.shape()), " for row ", begin));
   impl_->send_values(id, LinkRequest::WriteRows,
-                     net::ByteWriter().number(variable.handle).number(begin), values, nullptr);
+                     net::encode_message(RowsRequest{variable.handle, begin, values.shape()[0]}),
+                     values, nullptr);
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> Client::pull(std::span<const Id> ids) {
@@ -292,13 +301,11 @@ DISTRIBUTE_INLINE std::optional<BufferOffer> Client::place_gradient(Id id) {
 }
 
 DISTRIBUTE_INLINE void Client::set(const std::string& key, const std::string& value) {
-  impl_->lanes.call(0, "ps/set", net::ByteWriter().text(key).text(value).bytes());
+  impl_->lanes.call(0, "ps/set", net::encode_message(SetCall{key, value}));
 }
 
 DISTRIBUTE_INLINE std::string Client::wait(const std::string& key, net::Deadline deadline) {
-  net::ByteWriter request;
-  request.number(deadline.left().count()).text(key);
-  return impl_->lanes.call(0, "ps/get", request.bytes(), deadline);
+  return impl_->ask<std::string>(0, "ps/get", WaitCall{deadline.left().count(), key}, deadline);
 }
 
 DISTRIBUTE_INLINE void Client::finish_job() {

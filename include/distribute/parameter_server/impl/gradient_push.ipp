@@ -1,10 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/net/bytes.hpp>
+#include <distribute/base/status.hpp>
 #include <distribute/parameter_server/detail/gradient_push.hpp>
-#include <distribute/parameter_server/detail/link_message.hpp>
+#include <distribute/parameter_server/detail/server_calls.hpp>
+#include <distribute/parameter_server/detail/staged_push.hpp>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -31,8 +33,7 @@ DISTRIBUTE_INLINE void GradientPush::wait_for_room(int lane) {
 }
 
 DISTRIBUTE_INLINE void GradientPush::begin_flush(int lane, Places places) {
-  ServerLink::Request flush{.type = LinkRequest::Flush};
-  flush.finish = [places = std::move(places)] {};
+  ServerLink::Request flush{.type = LinkRequest::Flush, .keep = std::move(places)};
   flows_[size_t(lane)].under_way.push_back(lanes_.request(lane, std::move(flush)));
 }
 
@@ -51,28 +52,35 @@ DISTRIBUTE_INLINE void GradientPush::add_floats(Part& part, const Tensor& values
   part.request.keep.push_back(half);
 }
 
-DISTRIBUTE_INLINE void GradientPush::add_gradient(Part& part, const KnownVariable& variable,
+/// Where the server sees the gradient; it is copied there once unless it appeared there.
+DISTRIBUTE_INLINE std::shared_ptr<GradientPlace> GradientPush::place_of(
+    const KnownVariable& variable, const Tensor& gradient) {
+  GradientMemory& memory = lanes_.gradients(variable.server);
+  auto place = memory.place_of(gradient);
+  if (place || variable.bytes() < 4096 || !(place = memory.take(variable.bytes()))) return place;
+  std::byte* to = place->arena->at(place->offset);
+  if (gradient.layout())
+    gradient.layout()->to_row_major(gradient.array().bytes(), to);
+  else
+    copy_memory(to, gradient.array().bytes(), size_t(variable.bytes()));
+  return place;
+}
+
+DISTRIBUTE_INLINE void GradientPush::add_gradient(Part& part, UpdateMessage& update,
+                                                  const KnownVariable& variable,
                                                   const Tensor& gradient) {
-  const Where inline_where = bf16_on_wire_ ? Where::Halved : Where::Inline;
+  update.where = bf16_on_wire_ ? Where::Halved : Where::Inline;
   if (is_indexed_slices(gradient)) {
     const IndexedSlices slices = indexed_slices(gradient);
-    part.updates.number(uint8_t(inline_where)).number(slices.indices.num_elements());
+    update.rows = slices.indices.num_elements();
     part.request.bytes.push_back(std::as_bytes(slices.indices.data<int64_t>()));
     part.request.keep.push_back(std::make_shared<Tensor>(slices.indices));
     return add_floats(part, slices.values);
   }
-  GradientMemory& memory = lanes_.gradients(variable.server);
-  auto place = memory.place_of(gradient);
-  if (!place && variable.bytes() >= 4096 && (place = memory.take(variable.bytes()))) {
-    std::byte* to = place->arena->at(place->offset);
-    if (gradient.layout())
-      gradient.layout()->to_row_major(gradient.array().bytes(), to);
-    else
-      copy_memory(to, gradient.array().bytes(), size_t(variable.bytes()));
-  }
-  part.updates.number(uint8_t(place ? Where::Arena : inline_where)).number(int64_t{-1});
+  auto place = place_of(variable, gradient);
   if (!place) return add_floats(part, gradient);
-  part.updates.number(place->offset);
+  update.where = Where::Arena;
+  update.offset = place->offset;
   part.places.push_back(std::move(place));
 }
 
@@ -80,20 +88,46 @@ DISTRIBUTE_INLINE void GradientPush::add_update(Part& part, const Push& push, si
   const PushedGradient& update = push.updates[index];
   const KnownVariable& variable = variables_.at(update.variable);
   variable.check("push", update.gradient);
-  part.updates.number(uint32_t(index)).number(variable.handle).number(uint8_t(update.slots.size()));
+  UpdateMessage& message = part.updates.emplace_back(
+      UpdateMessage{.index = uint32_t(index), .variable = uint32_t(variable.handle)});
   for (const VariableId id : update.slots) {
     const KnownVariable& slot = variables_.at(id);
     if (slot.server != variable.server)
       throw InvalidArgumentError(str_cat("push: slot '", slot.spec.key, "' is on ps ", slot.server,
                                          ", its variable '", variable.spec.key, "' on ps ",
                                          variable.server));
-    part.updates.number(slot.handle);
+    message.slots.push_back(uint32_t(slot.handle));
   }
-  ++part.count;
-  add_gradient(part, variable, update.gradient);
+  add_gradient(part, message, variable, update.gradient);
 }
 
-/// By lane.
+/// Registers the optimizer with the lane's server where that does not know it, and waits meanwhile.
+DISTRIBUTE_INLINE uint32_t GradientPush::optimizer_id(int lane, const std::string& optimizer) {
+  Flow& flow = flows_[size_t(lane)];
+  const auto known = std::find(flow.optimizers.begin(), flow.optimizers.end(), optimizer);
+  if (known != flow.optimizers.end()) return uint32_t(known - flow.optimizers.begin());
+  const uint32_t id = flow.registered % kMostOptimizers;
+  const std::string request = net::encode_message(OptimizerMessage{id, optimizer});
+  lanes_.finish(lane, lanes_.request(lane, {.type = LinkRequest::Optimizer, .request = request}));
+  ++flow.registered;
+  flow.optimizers.resize(std::max(flow.optimizers.size(), size_t(id) + 1));
+  flow.optimizers[id] = optimizer;
+  return id;
+}
+
+/// Where the server does not know the optimizer, the next push registers it again.
+DISTRIBUTE_INLINE std::string GradientPush::finish_staging(int lane, const Answer& answer) {
+  try {
+    return lanes_.finish(lane, answer);
+  } catch (const FailedPreconditionError&) {
+    Flow& flow = flows_[size_t(lane)];
+    flow.optimizers.clear();
+    flow.registered = 0;
+    throw;
+  }
+}
+
+/// Splits a push into one part per lane.
 DISTRIBUTE_INLINE std::map<int, GradientPush::Part> GradientPush::divide(const Push& push) {
   std::map<int, Part> parts;
   for (size_t u = 0; u < push.updates.size(); ++u)
@@ -107,18 +141,26 @@ DISTRIBUTE_INLINE std::map<int, GradientPush::Answer> GradientPush::stage(const 
                                                                           bool commit) {
   const int leader = push.counter >= 0 ? variables_.at(push.counter).lane : -1;
   std::map<int, Answer> answers;
+  PushMessage message{.number = pushes_,
+                      .commit_now = commit,
+                      .synchronous = push.sync.has_value(),
+                      .local_step = push.sync ? push.sync->local_step : push.local_step,
+                      .origin = push.origin,
+                      .step = push.kernel.step};
   for (auto& [lane, part] : parts) {
-    net::ByteWriter& head = part.request.head;
-    head.number(pushes_).number(uint8_t(commit)).number(uint8_t(push.sync.has_value()));
-    head.number(push.sync ? push.sync->local_step : push.local_step);
-    head.number(lane == leader ? push.max_staleness : -1);
-    head.number(lane == leader ? variables_.at(push.counter).handle : -1);
-    write_origin(head, push.origin);
-    head.text(push.kernel).number(part.count).raw(part.updates.bytes());
+    message.max_staleness = lane == leader ? push.max_staleness : -1;
+    message.counter = lane == leader ? variables_.at(push.counter).handle : -1;
+    message.optimizer = part.optimizer;
+    message.updates = std::move(part.updates);
+    part.request.request = net::encode_message(message);
     part.request.type = LinkRequest::Push;
     answers[lane] = lanes_.request(lane, std::move(part.request));
   }
   return answers;
+}
+
+DISTRIBUTE_INLINE int64_t step_of(std::string_view answer) {
+  return value_or_throw(net::parse_message<StepAnswer>(answer, "push")).step;
 }
 
 /// All servers have everything: from here on it takes a few bytes to each. The counter's server
@@ -126,17 +168,13 @@ DISTRIBUTE_INLINE std::map<int, GradientPush::Answer> GradientPush::stage(const 
 DISTRIBUTE_INLINE int64_t GradientPush::commit(const Push& push, const std::vector<int>& involved) {
   const int leader = push.counter >= 0 ? variables_.at(push.counter).lane : -1;
   const auto send = [&](int lane, LinkRequest type) {
-    ServerLink::Request request{.type = type};
-    request.head.number(pushes_);
-    return lanes_.request(lane, std::move(request));
+    return lanes_.request(lane,
+                          {.type = type, .request = net::encode_message(StagedRequest{pushes_})});
   };
   Answer decision;
   if (leader >= 0) decision = send(leader, LinkRequest::Commit);
   int64_t step = 0;
-  const auto decide = [&] {
-    const std::string head = lanes_.finish(leader, decision);
-    step = net::ByteReader(head).number<int64_t>();
-  };
+  const auto decide = [&] { step = step_of(lanes_.finish(leader, decision)); };
   if (push.max_staleness >= 0) decide();
   for (const int lane : involved)
     if (lane != leader)
@@ -151,28 +189,23 @@ DISTRIBUTE_INLINE int64_t GradientPush::synchronize(const Push& push,
                                                     std::unique_lock<std::recursive_mutex>& lock) {
   const auto deadline = lanes_.soon();
   const int leader = variables_.at(push.counter).server;
-  net::ByteWriter request;
-  request.number(deadline.left().count())
-      .number(pushes_)
-      .number(variables_.at(push.counter).handle);
-  request.number(int32_t(push.sync->replicas_to_aggregate));
-  request.number(int32_t(push.sync->total_num_replicas));
-  request.number(int32_t(push.sync->num_init_tokens)).number(push.sync->local_step);
+  const SyncCall request{.nanoseconds = deadline.left().count(),
+                         .push = pushes_,
+                         .counter = variables_.at(push.counter).handle,
+                         .sync = *push.sync};
   lock.unlock();
-  const std::string token = lanes_.call(leader, "ps/sync", request.bytes(), deadline);
+  const std::string bytes = lanes_.call(leader, "ps/sync", net::encode_message(request), deadline);
   lock.lock();
-  net::ByteReader reader(token);
-  const auto step = reader.number<int64_t>();
+  const auto token = value_or_throw(net::parse_message<SyncRounds::Token>(bytes, "ps/sync"));
+  const std::string rounds = net::encode_message(token.rounds);
   std::vector<std::pair<int, Answer>> told;
   for (int server = 0; server < lanes_.num_servers(); ++server) {
     if (server == leader) continue;
-    ServerLink::Request rounds{.type = LinkRequest::Rounds};
-    rounds.head.raw(std::string_view(token).substr(sizeof(int64_t)));
     const int lane = lanes_.first_lane(server);
-    told.emplace_back(lane, lanes_.request(lane, std::move(rounds)));
+    told.emplace_back(lane, lanes_.request(lane, {.type = LinkRequest::Rounds, .request = rounds}));
   }
   for (const auto& [lane, answer] : told) lanes_.finish(lane, answer);
-  return step;
+  return token.step;
 }
 
 DISTRIBUTE_INLINE int64_t GradientPush::push(const Push& push,
@@ -187,13 +220,13 @@ DISTRIBUTE_INLINE int64_t GradientPush::push(const Push& push,
     places[lane] = std::move(part.places);
   }
   for (const int lane : involved) wait_for_room(lane);
+  for (auto& [lane, part] : parts) part.optimizer = optimizer_id(lane, push.kernel.optimizer);
   ++pushes_;
   const bool at_once = involved.size() == 1 && !push.sync;
-  const auto answers = stage(push, std::move(parts), at_once);
   int64_t step = 0;
-  for (const auto& [lane, answer] : answers) {
-    const std::string head = lanes_.finish(lane, answer);
-    if (at_once) step = net::ByteReader(head).number<int64_t>();
+  for (const auto& [lane, answer] : stage(push, std::move(parts), at_once)) {
+    const std::string given = finish_staging(lane, answer);
+    if (at_once) step = step_of(given);
   }
   if (push.sync) return synchronize(push, lock);
   if (!at_once) step = commit(push, involved);

@@ -9,23 +9,10 @@ namespace distribute::parameter_server {
 
 DISTRIBUTE_INLINE const char* name_of(LinkRequest request) {
   constexpr const char* names[] = {"share",     "pull",       "assign", "assign_add", "fill",
-                                   "read_rows", "write_rows", "gather", "push",       "commit",
-                                   "drop",      "rounds",     "flush"};
+                                   "read_rows", "write_rows", "gather", "optimizer",  "push",
+                                   "commit",    "drop",       "rounds", "flush"};
   const int number = int(request) - int(LinkRequest::Share);
   return number >= 0 && number < int(std::size(names)) ? names[number] : "unknown";
-}
-
-DISTRIBUTE_INLINE void write_origin(net::ByteWriter& head, const UpdateOrigin& origin) {
-  head.number(origin.session).number(origin.function).number(origin.number).number(origin.settled);
-}
-
-DISTRIBUTE_INLINE UpdateOrigin read_origin(net::ByteReader& head) {
-  UpdateOrigin origin;
-  origin.session = head.number<uint64_t>();
-  origin.function = head.number<uint64_t>();
-  origin.number = head.number<uint64_t>();
-  origin.settled = head.number<uint64_t>();
-  return origin;
 }
 
 DISTRIBUTE_INLINE void narrow(const float* from, uint16_t* to, int64_t count) {

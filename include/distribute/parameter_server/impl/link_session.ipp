@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/base/status.hpp>
 #include <distribute/cluster/detail/host_identity.hpp>
-#include <distribute/net/bytes.hpp>
 #include <distribute/net/detail/descriptor_listener.hpp>
 #include <distribute/net/job_token.hpp>
 #include <distribute/net/socket.hpp>
@@ -43,14 +43,15 @@ DISTRIBUTE_INLINE bool LinkSession::serve_one() {
   LinkRequest request{};
   std::string bytes;
   if (!stream_.next(request, bytes)) return false;
-  net::ByteReader head(bytes);
-  stream_.expect(head.number<uint64_t>());
+  const auto head = net::parse_message<LinkHead>(bytes, "head of a request");
+  if (!head.ok()) return false;
+  stream_.expect(head->bytes);
   StatusCode code = StatusCode::Ok;
   std::string message;
   try {
-    release(head);
+    release(head->released);
     count(request);
-    handle(request, head);
+    handle(request, head->request);
   } catch (const Error& error) {
     code = error.code();
     message = error.what();
@@ -72,51 +73,66 @@ DISTRIBUTE_INLINE void LinkSession::count(LinkRequest request) {
   cell->increment_by();
 }
 
-DISTRIBUTE_INLINE void LinkSession::handle(LinkRequest request, net::ByteReader& head) {
-  const auto variable = [&]() -> StoredVariable& {
-    return context_.store.at(head.number<int64_t>());
+DISTRIBUTE_INLINE void LinkSession::handle(LinkRequest request, std::string_view body) {
+  const auto get = [&]<typename T>(T&& message) -> const T& {
+    throw_if_error(net::parse_fields(body, name_of(request), net::FieldsRef(message)));
+    return message;
   };
+  const auto at = [&](int64_t handle) -> StoredVariable& { return context_.store.at(handle); };
   switch (request) {
-    case LinkRequest::Share: return share(head);
-    case LinkRequest::Pull: return pull(head);
-    case LinkRequest::Assign: return assign(stream_, variable());
-    case LinkRequest::AssignAdd: return assign_add(stream_, variable(), head, context_.applied);
-    case LinkRequest::Fill: return fill(stream_, variable(), head);
-    case LinkRequest::ReadRows: return read_rows(stream_, variable(), head);
-    case LinkRequest::WriteRows: return write_rows(stream_, variable(), head);
-    case LinkRequest::Gather: return gather(stream_, variable(), head);
-    case LinkRequest::Push: return push(head);
-    case LinkRequest::Commit: return commit(head);
-    case LinkRequest::Drop: staged_.erase(head.number<int64_t>()); return stream_.answer();
-    case LinkRequest::Rounds: return apply_rounds(head);
+    case LinkRequest::Share: return share(get(ShareRequest()));
+    case LinkRequest::Pull: return pull(get(PullRequest()));
+    case LinkRequest::Assign: return assign(stream_, at(get(VariableRequest()).variable));
+    case LinkRequest::AssignAdd: {
+      const auto add = get(AddRequest());
+      return assign_add(stream_, at(add.variable), add.origin, context_.applied);
+    }
+    case LinkRequest::Fill: {
+      const auto fill = get(FillRequest());
+      return parameter_server::fill(stream_, at(fill.variable), fill.number);
+    }
+    case LinkRequest::ReadRows: {
+      const auto rows = get(RowsRequest());
+      return read_rows(stream_, at(rows.variable), rows);
+    }
+    case LinkRequest::WriteRows: {
+      const auto rows = get(RowsRequest());
+      return write_rows(stream_, at(rows.variable), rows);
+    }
+    case LinkRequest::Gather: {
+      const auto rows = get(RowsRequest());
+      return gather(stream_, at(rows.variable), rows);
+    }
+    case LinkRequest::Optimizer: return register_optimizer(get(OptimizerMessage()));
+    case LinkRequest::Push: return push(get(PushMessage()));
+    case LinkRequest::Commit: return commit(get(StagedRequest()));
+    case LinkRequest::Drop: staged_.erase(get(StagedRequest()).number); return stream_.answer();
+    case LinkRequest::Rounds: return apply_rounds(get(std::vector<SyncRound>()));
     case LinkRequest::Flush: return stream_.answer();
   }
   throw InvalidArgumentError(str_cat("unknown request ", int(request)));
 }
 
 /// The client has finished reading these blocks.
-DISTRIBUTE_INLINE void LinkSession::release(net::ByteReader& head) {
-  const auto count = head.number<uint32_t>();
-  for (uint32_t i = 0; i < count && head.ok(); ++i) {
-    const auto variable = head.number<int64_t>();
-    const auto found = lent_.find({variable, head.number<int64_t>()});
+DISTRIBUTE_INLINE void LinkSession::release(const std::vector<ReleasedBlock>& blocks) {
+  for (const auto& [variable, offset] : blocks) {
+    const auto found = lent_.find({variable, offset});
     if (found != lent_.end()) lent_.erase(found);
   }
 }
 
-DISTRIBUTE_INLINE void LinkSession::share(net::ByteReader& head) {
-  const std::string host(head.text());
-  if (!context_.options.shared_memory || !context_.store.arena() || host.empty() ||
-      host != host_identity())
-    return stream_.answer(net::ByteWriter().text(""));
+DISTRIBUTE_INLINE void LinkSession::share(const ShareRequest& request) {
+  const std::string none = net::encode_message(ShareAnswer());
+  if (!context_.options.shared_memory || !context_.store.arena() || request.host.empty() ||
+      request.host != host_identity())
+    return stream_.answer(none);
   // All users see the names of such sockets: nothing of this process may show in it.
-  const auto random = net::random_bytes(sizeof(uint64_t));
-  if (!random.ok()) return stream_.answer(net::ByteWriter().text(""));
-  const std::string name =
-      str_cat("distribute-ps-", ::getpid(), "-", net::ByteReader(*random).number<uint64_t>());
+  const auto random = net::random_number();
+  if (!random.ok()) return stream_.answer(none);
+  const std::string name = str_cat("distribute-ps-", ::getpid(), "-", *random);
   const auto listener = net::DescriptorListener::open(name);
-  if (!listener.ok()) return stream_.answer(net::ByteWriter().text(""));
-  stream_.answer(net::ByteWriter().text(name));
+  if (!listener.ok()) return stream_.answer(none);
+  stream_.answer(net::encode_message(ShareAnswer{name}));
   const auto deadline = net::Deadline::after_seconds(10);
   auto client = listener->accept(deadline);
   if (!client.ok() || !net::send_descriptor(*client, context_.store.arena()->descriptor()).ok())
@@ -127,68 +143,68 @@ DISTRIBUTE_INLINE void LinkSession::share(net::ByteReader& head) {
   (void)client->write({&done, 1}, deadline);
 }
 
-DISTRIBUTE_INLINE void LinkSession::pull(net::ByteReader& head) {
-  const bool halve = head.number<uint8_t>() != 0;
-  const auto count = head.number<uint32_t>();
-  net::ByteWriter out;
+DISTRIBUTE_INLINE void LinkSession::pull(const PullRequest& request) {
+  std::vector<PulledValue> heads;
   std::vector<Outgoing> values;
   uint64_t bytes = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    const auto handle = head.number<int64_t>();
-    const auto known = head.number<uint64_t>();
-    StoredVariable& variable = context_.store.at(handle);
+  for (const KnownVersion& known : request.variables) {
+    StoredVariable& variable = context_.store.at(known.variable);
     const uint64_t version = variable.version();
-    if (version == known) {
-      out.number(uint8_t(Where::Unchanged));
-      continue;
-    }
+    PulledValue& head = heads.emplace_back();
+    if (version == known.version) continue;
     Outgoing value{&variable, variable.snapshot(), false};
     const bool pinned = variable.has_snapshots();
+    head.version = pinned ? value.snapshot.version() : version;
     if (client_arena_ && pinned && value.snapshot.offset() >= 0) {
-      const int64_t offset = value.snapshot.offset();
-      out.number(uint8_t(Where::Arena)).number(value.snapshot.version()).number(offset);
-      lent_.emplace(std::pair(handle, offset), std::move(value.snapshot));
+      head.where = Where::Arena;
+      head.offset = value.snapshot.offset();
+      lent_.emplace(std::pair(known.variable, head.offset), std::move(value.snapshot));
       continue;
     }
-    value.halved = halve && variable.dtype() == DType::Float32;
-    out.number(uint8_t(value.halved ? Where::Halved : Where::Inline));
-    out.number(pinned ? value.snapshot.version() : version);
+    value.halved = request.halve && variable.dtype() == DType::Float32;
+    head.where = value.halved ? Where::Halved : Where::Inline;
     bytes += uint64_t(variable.bytes()) / (value.halved ? 2 : 1);
     values.push_back(std::move(value));
   }
-  stream_.send_head(out, bytes);
+  stream_.send_head(net::encode_message(heads), bytes);
   for (const Outgoing& value : values) send(value);
 }
 
-DISTRIBUTE_INLINE void LinkSession::push(net::ByteReader& head) {
-  Staged staged{{.kernel = UpdateKernel([](auto&&...) {})}, nullptr, -1};
-  StagedPush& push = staged.push;
-  push.id = {peer_->name().name(), peer_->incarnation(), head.number<int64_t>()};
-  const bool commit_now = head.number<uint8_t>() != 0, synchronous = head.number<uint8_t>() != 0;
-  push.local_step = head.number<int64_t>();
-  staged.max_staleness = head.number<int64_t>();
-  const auto counter = head.number<int64_t>();
-  if (counter >= 0) staged.counter = &context_.store.at(counter);
-  push.origin = read_origin(head);
-  push.kernel = optim::make_update_kernel(std::string(head.text()));
-  const auto count = head.number<uint32_t>();
-  // Those of a synchronous step wait for each other, so they must not wait for room.
-  if (!synchronous) push.memory.push_back(context_.budget.take(int64_t(stream_.unread())));
-  PushReader reader(stream_, context_.store, client_arena_, push, synchronous);
-  for (uint32_t i = 0; i < count; ++i) reader.read_update(head);
-  if (!head.finished() || stream_.unread() != 0)
-    throw InvalidArgumentError("push: a damaged message");
-  if (synchronous) {
-    context_.rounds.stage(std::move(push));
-    return stream_.answer();
-  }
-  if (commit_now) return commit(std::move(push), staged.counter, staged.max_staleness);
-  staged_.emplace(push.id.number, std::move(staged));
+DISTRIBUTE_INLINE void LinkSession::register_optimizer(const OptimizerMessage& message) {
+  optimizers_[message.id] = optim::deserialize(message.optimizer);
   stream_.answer();
 }
 
-DISTRIBUTE_INLINE void LinkSession::commit(net::ByteReader& head) {
-  const auto node = staged_.extract(head.number<int64_t>());
+DISTRIBUTE_INLINE const optim::Optimizer& LinkSession::optimizer(uint32_t id) const {
+  const auto known = optimizers_.find(id);
+  if (known != optimizers_.end()) return *known->second;
+  throw FailedPreconditionError(
+      str_cat("push: no optimizer is registered as ", id, " on this connection"));
+}
+
+DISTRIBUTE_INLINE void LinkSession::push(const PushMessage& message) {
+  StoredVariable* counter = message.counter >= 0 ? &context_.store.at(message.counter) : nullptr;
+  StagedPush push{.id = {peer_->name().name(), peer_->incarnation(), message.number},
+                  .origin = message.origin,
+                  .kernel = optim::make_update_kernel(optimizer(message.optimizer), message.step),
+                  .local_step = message.local_step};
+  // Those of a synchronous step wait for each other, so they must not wait for room.
+  if (!message.synchronous) push.memory.push_back(context_.budget.take(int64_t(stream_.unread())));
+  PushReader reader(stream_, context_.store, client_arena_, message, push);
+  for (const UpdateMessage& update : message.updates) reader.read_update(update);
+  if (stream_.unread() != 0)
+    throw InvalidArgumentError("push: more bytes have come than its gradients have");
+  if (message.synchronous) {
+    context_.rounds.stage(std::move(push));
+    return stream_.answer();
+  }
+  if (message.commit_now) return commit(std::move(push), counter, message.max_staleness);
+  staged_.emplace(message.number, Staged{std::move(push), counter, message.max_staleness});
+  stream_.answer();
+}
+
+DISTRIBUTE_INLINE void LinkSession::commit(const StagedRequest& request) {
+  const auto node = staged_.extract(request.number);
   if (node.empty()) throw FailedPreconditionError("commit: the push is not staged");
   Staged& staged = node.mapped();
   commit(std::move(staged.push), staged.counter, staged.max_staleness);
@@ -223,7 +239,7 @@ DISTRIBUTE_INLINE void LinkSession::commit(StagedPush push, StoredVariable* coun
                                            int64_t max_staleness) {
   std::optional<AppliedUpdates::Applying> applying(std::in_place, context_.applied, push.origin);
   const auto step = counter ? count_step(push, *counter, max_staleness) : 0;
-  stream_.answer(net::ByteWriter().number(step.value_or(-1)));
+  stream_.answer(net::encode_message(StepAnswer{step.value_or(-1)}));
   if (!step) return monitoring::metrics().stale_pushes.increment_by();
   const size_t repeated = drop_repeated(push);
   push.apply(context_.options.use_locking);
@@ -233,19 +249,7 @@ DISTRIBUTE_INLINE void LinkSession::commit(StagedPush push, StoredVariable* coun
   (repeated > 0 ? metrics.repeated_pushes : metrics.applied_pushes).increment_by();
 }
 
-DISTRIBUTE_INLINE void LinkSession::apply_rounds(net::ByteReader& head) {
-  std::vector<SyncRound> rounds(std::min<uint32_t>(head.number<uint32_t>(), 100'000));
-  for (SyncRound& round : rounds) {
-    round.number = head.number<int64_t>();
-    round.step = head.number<int64_t>();
-    round.pushes.resize(std::min<uint32_t>(head.number<uint32_t>(), 100'000));
-    for (PushId& id : round.pushes) {
-      id.task = head.text();
-      id.incarnation = head.number<uint64_t>();
-      id.number = head.number<int64_t>();
-    }
-  }
-  if (!head.finished()) throw InvalidArgumentError("a damaged list of steps");
+DISTRIBUTE_INLINE void LinkSession::apply_rounds(const std::vector<SyncRound>& rounds) {
   context_.rounds.apply(rounds);
   for (const SyncRound& round : rounds)
     monitoring::metrics().applied_pushes.increment_by(int64_t(round.pushes.size()));

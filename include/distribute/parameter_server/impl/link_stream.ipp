@@ -52,24 +52,22 @@ DISTRIBUTE_INLINE void LinkStream::send(std::span<const std::byte> bytes) {
     throw_if_error(socket_->write(bytes.first(std::min(bytes.size(), kCallBytes)), for_ever()));
 }
 
-DISTRIBUTE_INLINE void LinkStream::send_head(const net::ByteWriter& head, uint64_t bytes) {
-  net::ByteWriter all;
-  all.number(bytes).number(int32_t(StatusCode::Ok)).text("");
-  const std::string frame = net::encode_frame(kLinkAnswer, all.take() + head.bytes());
+DISTRIBUTE_INLINE void LinkStream::send_head(std::string_view answer, uint64_t bytes) {
   answered_ = true;
+  const LinkAnswerHead head{.bytes = bytes, .answer = answer};
+  const std::string frame = net::encode_frame_of(kLinkAnswer, head);
   send(std::as_bytes(std::span(frame)));
 }
 
-DISTRIBUTE_INLINE void LinkStream::answer(const net::ByteWriter& head,
+DISTRIBUTE_INLINE void LinkStream::answer(std::string_view answer,
                                           std::span<const std::byte> bytes) {
-  send_head(head, bytes.size());
+  send_head(answer, bytes.size());
   send(bytes);
 }
 
 DISTRIBUTE_INLINE void LinkStream::answer_error(StatusCode code, const std::string& message) {
-  net::ByteWriter all;
-  all.number(uint64_t{0}).number(int32_t(code)).text(message);
-  const std::string frame = net::encode_frame(kLinkAnswer, all.take());
+  const LinkAnswerHead head{.code = code, .error = message};
+  const std::string frame = net::encode_frame_of(kLinkAnswer, head);
   send(std::as_bytes(std::span(frame)));
 }
 

@@ -2,13 +2,13 @@
 #include <distribute/base/limits.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/base/status.hpp>
 #include <distribute/base/threads.hpp>
 #include <distribute/cluster/detail/task_server.hpp>
-#include <distribute/net/bytes.hpp>
 #include <distribute/parameter_server/detail/directory.hpp>
 #include <distribute/parameter_server/detail/link_session.hpp>
+#include <distribute/parameter_server/detail/server_calls.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
-#include <distribute/rpc/detail/tensor_codec.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -71,6 +71,13 @@ auto wait_for_call(const rpc::Call& call, int64_t nanoseconds, What&& what, Wait
   }
 }
 
+/// What the caller of a method has sent.
+/// Throws  InvalidArgumentError for other bytes.
+template <net::Field T>
+T question_of(const rpc::Call& call) {
+  return value_or_throw(net::parse_message<T>(call.body(), "call of a parameter server"));
+}
+
 DISTRIBUTE_INLINE ParameterServer::Impl::Impl(std::shared_ptr<rpc::JobTask> the_task,
                                               ServerOptions the_options)
     : task(std::move(the_task)),
@@ -103,109 +110,86 @@ DISTRIBUTE_INLINE void ParameterServer::Impl::add(const std::string& name, rpc::
 DISTRIBUTE_INLINE void ParameterServer::Impl::add_variable_methods() {
   add("ps/create", [this](const rpc::Call& call) { return create(call); });
   add("ps/created", [this](const rpc::Call& call) {
-    store.created(net::ByteReader(call.body()).number<int32_t>());
+    store.created(question_of<int32_t>(call));
     return std::string();
   });
   add("ps/attach", [this](const rpc::Call& call) { return attach(call); });
   add("ps/exists", [this](const rpc::Call& call) {
-    return std::string(store.exists(std::string(call.body())) ? "1" : "0");
+    return net::encode_message(store.exists(question_of<std::string>(call)));
   });
   add("ps/version", [this](const rpc::Call&) { return options.version; });
   add("ps/sync", [this](const rpc::Call& call) { return synchronize(call); });
 }
 
 DISTRIBUTE_INLINE std::string ParameterServer::Impl::create(const rpc::Call& call) {
-  net::ByteReader reader(call.body());
-  const auto wait = reader.number<int64_t>();
-  const std::string key(reader.text());
-  const auto [shape, dtype] = rpc::read_shape(reader);
+  const auto question = question_of<VariableCall>(call);
   const Store::Creator creator{call.peer().name().name(),
                                [peer = call.shared_peer()] { return peer->lost(); }};
-  const auto what = [&] { return str_cat("the first value of variable '", key, "'"); };
-  const Store::Created created = wait_for_call(
-      call, wait, what, [&, shape = shape, dtype = dtype](const Store::Cancelled& cancelled) {
-        return store.create(key, shape, dtype, creator, cancelled);
+  const auto what = [&] { return str_cat("the first value of variable '", question.key, "'"); };
+  const Store::Created created =
+      wait_for_call(call, question.nanoseconds, what, [&](const Store::Cancelled& cancelled) {
+        return store.create(question.key, question.shape, question.dtype, creator, cancelled);
       });
-  net::ByteWriter answer;
-  answer.number(int32_t(created.handle)).number(uint8_t(created.initialize));
-  return answer.take();
+  return net::encode_message(CreatedAnswer{int32_t(created.handle), created.initialize});
 }
 
 DISTRIBUTE_INLINE std::string ParameterServer::Impl::attach(const rpc::Call& call) {
-  net::ByteReader reader(call.body());
-  const auto wait = reader.number<int64_t>();
-  const std::string key(reader.text());
-  const auto [shape, dtype] = rpc::read_shape(reader);
-  const auto what = [&] { return str_cat("a task to create variable '", key, "'"); };
-  const int handle = wait_for_call(
-      call, wait, what, [&, shape = shape, dtype = dtype](const Store::Cancelled& cancelled) {
-        return store.attach(key, shape, dtype, call.peer().name().name(), cancelled);
+  const auto question = question_of<VariableCall>(call);
+  const auto what = [&] { return str_cat("a task to create variable '", question.key, "'"); };
+  const int handle =
+      wait_for_call(call, question.nanoseconds, what, [&](const Store::Cancelled& cancelled) {
+        return store.attach(question.key, question.shape, question.dtype, call.peer().name().name(),
+                            cancelled);
       });
-  return net::ByteWriter().number(int32_t(handle)).bytes();
+  return net::encode_message(int32_t(handle));
 }
 
 DISTRIBUTE_INLINE std::string ParameterServer::Impl::synchronize(const rpc::Call& call) {
   set_intra_op_threads(threads());
-  net::ByteReader reader(call.body());
-  const auto wait = reader.number<int64_t>();
-  const PushId id{call.peer().name().name(), call.peer().incarnation(), reader.number<int64_t>()};
-  StoredVariable& counter = store.at(reader.number<int64_t>());
-  SyncOptions sync;
-  sync.replicas_to_aggregate = reader.number<int32_t>();
-  sync.total_num_replicas = reader.number<int32_t>();
-  sync.num_init_tokens = reader.number<int32_t>();
-  sync.local_step = reader.number<int64_t>();
+  const auto question = question_of<SyncCall>(call);
+  const PushId id{call.peer().name().name(), call.peer().incarnation(), question.push};
+  StoredVariable& counter = store.at(question.counter);
   const SyncRounds::Token token = wait_for_call(
-      call, wait, [&] { return "a token: " + rounds.progress(); },
-      [&](const Store::Cancelled& cancelled) { return rounds.join(id, sync, counter, cancelled); });
-  net::ByteWriter answer;
-  answer.number(token.step).number(uint32_t(token.rounds.size()));
-  for (const SyncRound& round : token.rounds) {
-    answer.number(round.number).number(round.step).number(uint32_t(round.pushes.size()));
-    for (const PushId& push : round.pushes)
-      answer.text(push.task).number(push.incarnation).number(push.number);
-  }
-  return answer.take();
+      call, question.nanoseconds, [&] { return "a token: " + rounds.progress(); },
+      [&](const Store::Cancelled& cancelled) {
+        return rounds.join(id, question.sync, counter, cancelled);
+      });
+  return net::encode_message(token);
 }
 
 DISTRIBUTE_INLINE void ParameterServer::Impl::add_directory_methods() {
   add("ps/place", [this](const rpc::Call& call) {
-    net::ByteReader reader(call.body());
-    VariableSpec spec;
-    spec.key = reader.text();
-    std::tie(spec.shape, spec.dtype) = rpc::read_shape(reader);
-    const auto server = reader.number<int32_t>();
-    if (server != -1) spec.server = server;
-    spec.colocate_with = reader.text();
-    const auto placement = Placement(reader.number<uint8_t>());
-    return std::to_string(directory.place(spec, placement, call.peer().name().name()));
+    const auto question = question_of<PlaceCall>(call);
+    VariableSpec spec{.key = question.key, .shape = question.shape, .dtype = question.dtype};
+    if (question.server != -1) spec.server = question.server;
+    spec.colocate_with = question.colocate_with;
+    return net::encode_message(
+        int32_t(directory.place(spec, question.placement, call.peer().name().name())));
   });
   add("ps/find_now", [this](const rpc::Call& call) {
-    return std::to_string(directory.find_now(std::string(call.body())));
+    return net::encode_message(int32_t(directory.find_now(question_of<std::string>(call))));
   });
   add("ps/find", [this](const rpc::Call& call) {
-    net::ByteReader reader(call.body());
-    const auto wait = reader.number<int64_t>();
-    const std::string key(reader.text());
-    const auto what = [&] { return str_cat("a task to create variable '", key, "'"); };
-    return std::to_string(wait_for_call(call, wait, what, [&](const Store::Cancelled& cancelled) {
-      return directory.find(key, cancelled);
-    }));
+    const auto [wait, key] = question_of<WaitCall>(call);
+    const auto what = [&, &key = key] { return str_cat("a task to create variable '", key, "'"); };
+    const int server =
+        wait_for_call(call, wait, what, [&, &key = key](const Store::Cancelled& cancelled) {
+          return directory.find(key, cancelled);
+        });
+    return net::encode_message(int32_t(server));
   });
   add("ps/set", [this](const rpc::Call& call) {
-    net::ByteReader reader(call.body());
-    const std::string key(reader.text());
-    directory.set(key, std::string(reader.text()));
+    const auto [key, value] = question_of<SetCall>(call);
+    directory.set(key, value);
     return std::string();
   });
   add("ps/get", [this](const rpc::Call& call) {
-    net::ByteReader reader(call.body());
-    const auto wait = reader.number<int64_t>();
-    const std::string key(reader.text());
-    const auto what = [&] { return str_cat("a task to set '", key, "'"); };
-    return wait_for_call(call, wait, what, [&](const Store::Cancelled& cancelled) {
-      return directory.get(key, cancelled);
-    });
+    const auto [wait, key] = question_of<WaitCall>(call);
+    const auto what = [&, &key = key] { return str_cat("a task to set '", key, "'"); };
+    return net::encode_message(
+        wait_for_call(call, wait, what, [&, &key = key](const Store::Cancelled& cancelled) {
+          return directory.get(key, cancelled);
+        }));
   });
 }
 

@@ -7,13 +7,12 @@
 
 namespace distribute::parameter_server {
 
-DISTRIBUTE_INLINE void PushReader::read_update(net::ByteReader& head) {
-  StoredUpdate update;
-  update.index = head.number<uint32_t>();
-  update.variable = &store_.at(head.number<int64_t>());
-  const auto slots = head.number<uint8_t>();
-  if (slots > 8) throw InvalidArgumentError("push: more than 8 slots");
-  for (int s = 0; s < slots; ++s) update.slots.push_back(&store_.at(head.number<int64_t>()));
+DISTRIBUTE_INLINE void PushReader::read_update(const UpdateMessage& message) {
+  StoredUpdate update{.variable = &store_.at(message.variable), .index = message.index};
+  if (update.index >= message_.step.decayed.size())
+    throw InvalidArgumentError(str_cat("push: update ", update.index, " of a step of ",
+                                       message_.step.decayed.size(), " updates"));
+  for (const uint32_t slot : message.slots) update.slots.push_back(&store_.at(slot));
   for (const StoredVariable* slot : update.slots)
     if (slot->shape() != update.variable->shape() || slot->dtype() != DType::Float32)
       throw InvalidArgumentError(str_cat("push: slot '", slot->key(), "' is ",
@@ -22,22 +21,21 @@ DISTRIBUTE_INLINE void PushReader::read_update(net::ByteReader& head) {
   if (update.variable->dtype() != DType::Float32)
     throw InvalidArgumentError(
         str_cat("push: variable '", update.variable->key(), "' is not float32"));
-  read_gradient(head, update);
+  read_gradient(message, update);
   push_.updates.push_back(std::move(update));
 }
 
-DISTRIBUTE_INLINE void PushReader::read_gradient(net::ByteReader& head, StoredUpdate& update) {
-  const auto where = Where(head.number<uint8_t>());
-  const auto rows = head.number<int64_t>();  // -1: dense
+DISTRIBUTE_INLINE void PushReader::read_gradient(const UpdateMessage& message,
+                                                 StoredUpdate& update) {
   const StoredVariable& variable = *update.variable;
-  if (rows < 0 && where == Where::Arena) {
-    update.gradient = borrow(head.number<int64_t>(), variable);
+  if (!message.rows && message.where == Where::Arena) {
+    update.gradient = borrow(message.offset.value_or(-1), variable);
     return;
   }
-  if (rows >= 0) read_rows(rows, update);
+  if (message.rows) read_rows(*message.rows, update);
   const int64_t width = variable.row_bytes() / int64_t(sizeof(float));
-  update.gradient =
-      receive_floats(rows < 0 ? variable.shape().num_elements() : rows * width, where);
+  update.gradient = receive_floats(
+      message.rows ? *message.rows * width : variable.shape().num_elements(), message.where);
 }
 
 /// A gradient that lies in the memory of the client.
@@ -46,7 +44,7 @@ DISTRIBUTE_INLINE const float* PushReader::borrow(int64_t offset, const StoredVa
       offset > client_arena_->bytes() - variable.bytes())
     throw InvalidArgumentError("push: a gradient outside of the shared memory");
   const auto* gradient = reinterpret_cast<const float*>(client_arena_->at(offset));
-  if (!synchronous_) {
+  if (!message_.synchronous) {
     push_.memory.push_back(client_arena_);
     return gradient;
   }
@@ -60,7 +58,7 @@ DISTRIBUTE_INLINE const float* PushReader::borrow(int64_t offset, const StoredVa
 DISTRIBUTE_INLINE void PushReader::read_rows(int64_t rows, StoredUpdate& update) {
   const StoredVariable& variable = *update.variable;
   update.sparse = true;
-  if (uint64_t(rows) * sizeof(int64_t) > stream_.unread())
+  if (rows < 0 || uint64_t(rows) > stream_.unread() / sizeof(int64_t))
     throw InvalidArgumentError("push: bad rows");
   const auto numbers = std::make_shared<std::vector<int64_t>>(size_t(rows));
   stream_.receive(std::as_writable_bytes(std::span(*numbers)));

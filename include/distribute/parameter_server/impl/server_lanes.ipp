@@ -63,15 +63,15 @@ DISTRIBUTE_INLINE int ServerLanes::flows(const Server& server, const ClientOptio
 DISTRIBUTE_INLINE void ServerLanes::share_memory(Server& server, ServerLink& link,
                                                  net::Deadline deadline) {
   ServerLink::Request request{.type = LinkRequest::Share};
-  request.head.text(host_identity());
+  request.request = net::encode_message(ShareRequest{host_identity()});
   const Answer answer = link.send(std::move(request));
   ServerLink* const only = &link;
   ServerLink::drive(
       std::span(&only, 1), [&] { return answer->done; }, deadline);
-  const std::string name(net::ByteReader(answer->head).text());
-  if (answer->code != StatusCode::Ok || name.empty()) return;
+  const auto offer = net::parse_message<ShareAnswer>(answer->answer, "share");
+  if (answer->code != StatusCode::Ok || !offer.ok() || offer->socket.empty()) return;
   auto own = SharedArena::create();
-  auto socket = net::connect_to_descriptors(name);
+  auto socket = net::connect_to_descriptors(offer->socket);
   if (!own || !socket.ok()) return;
   const auto descriptor = net::receive_descriptor(*socket, deadline);
   if (!descriptor.ok()) return;
@@ -148,7 +148,7 @@ DISTRIBUTE_INLINE std::string ServerLanes::finish(int lane, const Answer& answer
   if (answer->code != StatusCode::Ok)
     throw_error(answer->code,
                 str_cat(lanes_[size_t(lane)].link->peer().name().name(), ": ", answer->error));
-  return answer->head;
+  return answer->answer;
 }
 
 DISTRIBUTE_INLINE void ServerLanes::advance() {

@@ -25,16 +25,13 @@ DISTRIBUTE_INLINE std::shared_ptr<LinkAnswer> ServerLink::send(Request request) 
   peer_->throw_if_lost();
   uint64_t size = 0;
   for (const auto& part : request.bytes) size += part.size();
-  net::ByteWriter head;
-  const auto released = released_->take();
-  head.number(size).number(uint32_t(released.size()));
-  for (const auto& [variable, offset] : released) head.number(variable).number(offset);
-  outgoing_.push_back(
-      {net::encode_frame(uint16_t(request.type), head.take() + request.head.bytes()),
-       std::move(request.bytes), std::move(request.keep)});
+  const LinkHead head{.bytes = size, .released = released_->take(), .request = request.request};
+  outgoing_.push_back({net::encode_frame_of(uint16_t(request.type), head), std::move(request.bytes),
+                       request.keep});
   auto answer = std::make_shared<LinkAnswer>();
   answer->place = std::move(request.place);
   answer->finish = std::move(request.finish);
+  answer->keep = std::move(request.keep);
   expected_.push_back(answer);
   monitoring::metrics().unanswered_requests.add(1);
   return answer;
@@ -119,18 +116,17 @@ DISTRIBUTE_INLINE bool ServerLink::read_some() {
 DISTRIBUTE_INLINE void ServerLink::take_head() {
   LinkAnswer& answer = *expected_.front();
   const net::Frame frame = reader_->take();
-  net::ByteReader head(frame.payload);
-  const auto bytes = head.number<uint64_t>();
-  answer.code = StatusCode(head.number<int32_t>());
-  answer.error = head.text();
+  const auto head = net::parse_message<LinkAnswerHead>(frame.payload, "head of an answer");
+  if (frame.type != kLinkAnswer || !head.ok()) fail();
+  answer.code = head->code;
+  answer.error = head->error;
+  answer.answer = head->answer;
   places_.clear();
-  if (answer.code == StatusCode::Ok && answer.place) places_ = answer.place(head);
-  if (answer.code == StatusCode::Ok && !answer.place)
-    answer.head = frame.payload.substr(16 + answer.error.size());
+  if (answer.code == StatusCode::Ok && answer.place) places_ = answer.place(answer.answer);
   std::erase_if(places_, [](const auto& place) { return place.empty(); });
   uint64_t room = 0;
   for (const auto& place : places_) room += place.size();
-  if (frame.type != kLinkAnswer || !head.ok() || room != bytes) fail();
+  if (room != head->bytes) fail();
   has_head_ = true;
   place_ = placed_ = 0;
   if (places_.empty()) finish_answer();
@@ -144,6 +140,7 @@ DISTRIBUTE_INLINE void ServerLink::finish_answer() {
   if (answer->code == StatusCode::Ok && answer->finish) answer->finish();
   answer->place = nullptr;
   answer->finish = nullptr;
+  answer->keep.clear();
   answer->done = true;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/net/bytes.hpp>
+#include <distribute/base/status.hpp>
 #include <distribute/parameter_server/detail/link_message.hpp>
 #include <distribute/parameter_server/detail/value_pull.hpp>
 
@@ -37,24 +37,28 @@ struct Arrivals {
   };
   std::vector<Value> values;
 
-  LinkAnswer::Bytes places(const ServerLanes& lanes, net::ByteReader& head);
+  LinkAnswer::Bytes places(const ServerLanes& lanes, std::string_view answer);
   void keep();
 };
 
 DISTRIBUTE_INLINE LinkAnswer::Bytes Arrivals::places(const ServerLanes& lanes,
-                                                     net::ByteReader& head) {
+                                                     std::string_view answer) {
+  const auto heads = value_or_throw(net::parse_message<std::vector<PulledValue>>(answer, "pull"));
+  if (heads.size() != values.size())
+    throw InternalError(str_cat("pull: ", heads.size(), " values have come, not ", values.size()));
   LinkAnswer::Bytes places;
-  for (Value& arrival : values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    const PulledValue& head = heads[i];
+    Value& arrival = values[i];
     const KnownVariable& variable = *arrival.variable;
-    const auto where = Where(head.number<uint8_t>());
-    if (where == Where::Unchanged) continue;
-    arrival.version = head.number<uint64_t>();
-    if (where == Where::Arena) {
-      arrival.value = wrap_shared(lanes, variable, head.number<int64_t>());
+    if (head.where == Where::Unchanged) continue;
+    arrival.version = head.version;
+    if (head.where == Where::Arena) {
+      arrival.value = wrap_shared(lanes, variable, head.offset);
       continue;
     }
     arrival.value = Tensor::empty(variable.spec.shape, variable.spec.dtype, Device{});
-    if (where == Where::Halved) {
+    if (head.where == Where::Halved) {
       arrival.half.resize(size_t(arrival.value.num_elements()));
       places.push_back(std::as_writable_bytes(std::span(arrival.half)));
     } else {
@@ -78,14 +82,15 @@ DISTRIBUTE_INLINE void Arrivals::keep() {
 DISTRIBUTE_INLINE ServerLanes::Answer pull_from(ServerLanes& lanes, int lane, bool bf16_on_wire,
                                                 const std::vector<KnownVariable*>& variables) {
   ServerLink::Request request{.type = LinkRequest::Pull};
-  request.head.number(uint8_t(bf16_on_wire)).number(uint32_t(variables.size()));
+  PullRequest pull{.halve = bf16_on_wire};
   const auto arrivals = std::make_shared<Arrivals>();
   for (KnownVariable* variable : variables) {
-    request.head.number(variable->handle).number(variable->value ? variable->version : 0);
+    pull.variables.push_back({variable->handle, variable->value ? variable->version : 0});
     arrivals->values.push_back({variable});
   }
-  request.place = [&lanes, arrivals](net::ByteReader& head) {
-    return arrivals->places(lanes, head);
+  request.request = net::encode_message(pull);
+  request.place = [&lanes, arrivals](std::string_view answer) {
+    return arrivals->places(lanes, answer);
   };
   request.finish = [arrivals] { arrivals->keep(); };
   return lanes.request(lane, std::move(request));

@@ -3,7 +3,6 @@
 #include <distribute/parameter_server/detail/variable_requests.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -27,8 +26,7 @@ DISTRIBUTE_INLINE void assign(LinkStream& stream, StoredVariable& variable) {
 }
 
 DISTRIBUTE_INLINE void assign_add(LinkStream& stream, StoredVariable& variable,
-                                  net::ByteReader& head, AppliedUpdates& applied) {
-  const UpdateOrigin origin = read_origin(head);
+                                  const UpdateOrigin& origin, AppliedUpdates& applied) {
   const Buffer values(variable.bytes(), Device{}), result(variable.bytes(), Device{});
   receive_values(stream, variable, values);
   auto* sum = static_cast<std::byte*>(result.data());
@@ -42,18 +40,19 @@ DISTRIBUTE_INLINE void assign_add(LinkStream& stream, StoredVariable& variable,
   stream.answer({}, {sum, size_t(variable.bytes())});
 }
 
-DISTRIBUTE_INLINE void fill(LinkStream& stream, StoredVariable& variable, net::ByteReader& head) {
-  variable.fill(std::bit_cast<double>(head.number<uint64_t>()));
+DISTRIBUTE_INLINE void fill(LinkStream& stream, StoredVariable& variable, double number) {
+  variable.fill(number);
   stream.answer();
 }
 
 DISTRIBUTE_INLINE void read_rows(LinkStream& stream, StoredVariable& variable,
-                                 net::ByteReader& head) {
-  const int64_t begin = head.number<int64_t>() * variable.row_bytes();
-  const int64_t bytes = head.number<int64_t>() * variable.row_bytes();
-  if (begin < 0 || bytes < 0 || begin > variable.bytes() - bytes)
+                                 const RowsRequest& request) {
+  if (request.begin < 0 || request.rows < 0 || request.begin > variable.rows() ||
+      request.rows > variable.rows() - request.begin)
     throw InvalidArgumentError(
         str_cat("read_rows: variable '", variable.key(), "' has ", variable.rows(), " rows only"));
+  const int64_t begin = request.begin * variable.row_bytes();
+  const int64_t bytes = request.rows * variable.row_bytes();
   std::vector<std::byte> piece(size_t(std::min(kPieceBytes, bytes)));
   stream.send_head({}, uint64_t(bytes));
   for (int64_t done = 0; done < bytes; done += kPieceBytes) {
@@ -64,9 +63,10 @@ DISTRIBUTE_INLINE void read_rows(LinkStream& stream, StoredVariable& variable,
 }
 
 DISTRIBUTE_INLINE void write_rows(LinkStream& stream, StoredVariable& variable,
-                                  net::ByteReader& head) {
-  int64_t at = head.number<int64_t>() * variable.row_bytes();
-  if (at < 0 || int64_t(stream.unread()) > variable.bytes() - at)
+                                  const RowsRequest& request) {
+  int64_t at = std::clamp<int64_t>(request.begin, 0, variable.rows()) * variable.row_bytes();
+  if (request.begin < 0 || request.begin > variable.rows() ||
+      stream.unread() > uint64_t(variable.bytes() - at))
     throw InvalidArgumentError(str_cat("assign_rows: variable '", variable.key(), "' has ",
                                        variable.rows(), " rows only"));
   std::vector<std::byte> piece(size_t(std::min(kPieceBytes, int64_t(stream.unread()))));
@@ -79,9 +79,11 @@ DISTRIBUTE_INLINE void write_rows(LinkStream& stream, StoredVariable& variable,
   stream.answer();
 }
 
-DISTRIBUTE_INLINE void gather(LinkStream& stream, StoredVariable& variable, net::ByteReader& head) {
-  const auto count = head.number<int64_t>();
-  if (count < 0 || uint64_t(count) * sizeof(int64_t) != stream.unread())
+DISTRIBUTE_INLINE void gather(LinkStream& stream, StoredVariable& variable,
+                              const RowsRequest& request) {
+  const int64_t count = request.rows;
+  if (count < 0 || uint64_t(count) != stream.unread() / sizeof(int64_t) ||
+      stream.unread() % sizeof(int64_t) != 0)
     throw InvalidArgumentError("gather: number of rows and bytes do not fit");
   std::vector<int64_t> rows(static_cast<size_t>(count));
   stream.receive(std::as_writable_bytes(std::span(rows)));

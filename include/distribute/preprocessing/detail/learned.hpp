@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -48,19 +49,28 @@ class Learned {
     job_.give(value.bytes());
     own_ = std::make_shared<const T>(std::move(value));
   }
-  /// Null: nothing so far. Blocks and throws as TableOfJob::take().
+  /// Null: nothing so far. Waits for the chief the first time alone. Blocks and throws as
+  /// TableOfJob::take().
   const T* get() const {
     if (own_ || !taken_) return own_.get();
-    const std::lock_guard lock(taken_->mutex);
-    if (!taken_->value) taken_->value = std::make_unique<const T>(T::from_bytes(job_.take()));
-    return taken_->value.get();
+    const T* there = taken_->there.load(std::memory_order_acquire);
+    return there ? there : take();
   }
 
  private:
   struct Taken {
-    std::mutex mutex;
-    std::unique_ptr<const T> value;  // guarded by mutex until it is set
+    std::mutex mutex;                // held by the thread that waits for the chief
+    std::unique_ptr<const T> value;  // guarded by mutex
+    std::atomic<const T*> there{
+        nullptr};  // value.get() from then on, for lookups without the mutex
   };
+
+  const T* take() const {
+    const std::lock_guard lock(taken_->mutex);
+    if (!taken_->value) taken_->value = std::make_unique<const T>(T::from_bytes(job_.take()));
+    taken_->there.store(taken_->value.get(), std::memory_order_release);
+    return taken_->value.get();
+  }
 
   TableOfJob job_;
   std::shared_ptr<const T> own_;

@@ -1,30 +1,22 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/net/bytes.hpp>
+#include <distribute/net/message.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/preprocessing/categories.hpp>
 #include <distribute/preprocessing/detail/quantiles.hpp>
 
 #include <algorithm>
-#include <bit>
 
 namespace distribute::preprocessing {
 
 namespace preprocessing_internal {
 
-DISTRIBUTE_INLINE std::string Boundaries::bytes() const {
-  net::ByteWriter writer;
-  for (const float end : ends) writer.number(std::bit_cast<uint32_t>(end));
-  return writer.take();
-}
+DISTRIBUTE_INLINE std::string Boundaries::bytes() const { return net::encode_message(ends); }
 
 DISTRIBUTE_INLINE Boundaries Boundaries::from_bytes(const std::string& bytes) {
-  net::ByteReader reader(bytes);
-  Boundaries result;
-  while (reader.ok() && !reader.finished())
-    result.ends.push_back(std::bit_cast<float>(reader.number<uint32_t>()));
-  if (!reader.ok()) throw DataLossError("Discretization: the chief's boundaries are cut off");
-  return result;
+  auto ends = net::parse_message<std::vector<float>>(bytes, "the chief's boundaries");
+  if (!ends.ok()) throw DataLossError(str_cat("Discretization: ", ends.status().message()));
+  return {*std::move(ends)};
 }
 
 }  // namespace preprocessing_internal

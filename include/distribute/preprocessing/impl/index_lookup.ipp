@@ -3,7 +3,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/net/bytes.hpp>
+#include <distribute/net/message.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/preprocessing/detail/index_lookup.hpp>
@@ -11,7 +11,6 @@
 #include <distribute/preprocessing/text_vectorization.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -79,30 +78,16 @@ Vocabulary<Key>::Vocabulary(std::vector<Key> all) : tokens(std::move(all)) {
 
 template <LookupKey Key>
 std::string Vocabulary<Key>::bytes() const {
-  net::ByteWriter writer;
-  writer.number(uint64_t(tokens.size()));
-  for (const Key& token : tokens)
-    if constexpr (std::is_same_v<Key, std::string>)
-      writer.text(token);
-    else
-      writer.number(token);
-  for (const float weight : idf_weights) writer.number(std::bit_cast<uint32_t>(weight));
-  return writer.take();
+  return net::encode_message(std::pair(tokens, idf_weights));
 }
 
 template <LookupKey Key>
 Vocabulary<Key> Vocabulary<Key>::from_bytes(const std::string& bytes) {
-  net::ByteReader reader(bytes);
-  std::vector<Key> tokens;
-  for (uint64_t left = reader.number<uint64_t>(); left > 0 && reader.ok(); --left)
-    if constexpr (std::is_same_v<Key, std::string>)
-      tokens.emplace_back(reader.text());
-    else
-      tokens.push_back(reader.number<int64_t>());
-  Vocabulary result(std::move(tokens));
-  while (reader.ok() && !reader.finished())
-    result.idf_weights.push_back(std::bit_cast<float>(reader.number<uint32_t>()));
-  if (!reader.ok()) throw DataLossError("lookup: the chief's vocabulary is cut off");
+  using Parts = std::pair<std::vector<Key>, std::vector<float>>;
+  auto parts = net::parse_message<Parts>(bytes, "the chief's vocabulary");
+  if (!parts.ok()) throw DataLossError(str_cat("lookup: ", parts.status().message()));
+  Vocabulary result(std::move(parts->first));
+  result.idf_weights = std::move(parts->second);
   return result;
 }
 

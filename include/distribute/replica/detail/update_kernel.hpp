@@ -1,5 +1,5 @@
 #pragma once
-/// An optimizer's formula for one step: as a function, for GPUs, and as text.
+/// An optimizer's formula for one step: as a function, for GPUs, and for other processes.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -10,8 +10,24 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace distribute {
+
+/// The numbers of one step, on which its formula depends beside the optimizer's options.
+struct StepNumbers {
+  float rate = 0;
+  int64_t done = 0;                 // steps before it
+  std::vector<bool> decayed = {};   // of each update
+  std::vector<float> factors = {};  // of each update, of its rate; none: 1 everywhere
+  std::vector<float> ratios = {};   // of each update, of its step; none: 1 everywhere
+};
+
+/// What another process makes the same kernel of: optim::make_update_kernel().
+struct UpdateDescription {
+  std::string optimizer;  // class and options as JSON, without the learning rate
+  StepNumbers step = {};
+};
 
 /// Updates `count` neighbouring elements in place: weights and each slot from the gradient;
 /// `update` is the number of the variable in the step. Must be elementwise, so that the elements of
@@ -26,7 +42,7 @@ class UpdateKernel {
            std::constructible_from<Function, F>) UpdateKernel(F&& function, GpuUpdate gpu = {})
       : function_(std::forward<F>(function)), gpu_(std::move(gpu)) {}
   /// `description` is asked only where the formula has to travel.
-  UpdateKernel(UpdateKernel kernel, std::function<std::string()> description)
+  UpdateKernel(UpdateKernel kernel, std::function<UpdateDescription()> description)
       : UpdateKernel(std::move(kernel)) {
     description_ = std::move(description);
   }
@@ -39,10 +55,10 @@ class UpdateKernel {
   const GpuUpdate& gpu() const { return gpu_; }
   /// On GPUs the numbers come from there, whatever they are when the kernel runs.
   void read_numbers_at(const kernels::UpdateNumbers* place) { gpu_.current = place; }
-  /// Text from which another process makes the same kernel: optim::make_update_kernel(). To be
-  /// asked while the optimizer lives.
+  /// For a process that applies the step to its own variables. To be asked while the optimizer
+  /// lives.
   /// Throws  UnimplementedError for a kernel that is a mere function.
-  std::string description() const {
+  UpdateDescription description() const {
     if (!description_)
       throw UnimplementedError("this optimizer has no description, so no server can apply it");
     return description_();
@@ -51,7 +67,7 @@ class UpdateKernel {
  private:
   Function function_;
   GpuUpdate gpu_;
-  std::function<std::string()> description_;
+  std::function<UpdateDescription()> description_;
 };
 
 }  // namespace distribute

@@ -2,7 +2,7 @@
 #include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/detail/lazy_product.hpp>
 #include <distribute/autograd/detail/recorded_step.hpp>
-#include <distribute/base/detail/throwing_loop.hpp>
+#include <distribute/base/parallel.hpp>
 #include <distribute/base/thread_context.hpp>
 #include <distribute/device/detail/cuda_memory.hpp>
 #include <distribute/device/detail/cuda_module.hpp>
@@ -242,7 +242,7 @@ DISTRIBUTE_INLINE void update_component(std::span<const VariableUpdate> updates,
     gradients.push_back(sparse ? Tensor() : in_layout(update.gradient, targets.back().layout()));
   }
   const std::vector<UpdateSlice> slices = slice_updates(targets);
-  base_internal::throwing_parallel_for(int64_t(slices.size()), 1, [&](int64_t begin, int64_t end) {
+  parallel_for(int64_t(slices.size()), 1, [&](int64_t begin, int64_t end) {
     std::vector<float*> slots;
     for (int64_t i = begin; i < end; ++i) {
       const UpdateSlice& slice = slices[size_t(i)];

@@ -1,11 +1,12 @@
 #pragma once
-/// What a caller and a server say to each other: one frame a call, one an answer.
+/// What a caller and a server say to each other: one frame a call, one an answer. What is parsed
+/// points into the frame.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/net/message.hpp>
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace distribute::rpc {
@@ -23,7 +24,9 @@ struct CallMessage {
   std::string_view method = {};
   std::string_view body = {};
 
-  std::string encode() const;
+  void fields(net::FieldVisitor& visit) {
+    visit("id", id)("nanoseconds", nanoseconds).view("method", method, 1024).rest("body", body);
+  }
 };
 
 struct AnswerMessage {
@@ -32,12 +35,10 @@ struct AnswerMessage {
   std::string_view error = {};
   std::string_view body = {};
 
-  std::string encode() const;
+  void fields(net::FieldVisitor& visit) {
+    visit("id", id)("code", code, StatusCode::Unauthenticated);
+    visit.view("error", error, kRpcHeadBytes / 2).rest("body", body);
+  }
 };
-
-/// The views point into `payload`.
-/// Throws  InvalidArgumentError for damaged bytes.
-CallMessage parse_call(std::string_view payload);
-AnswerMessage parse_answer(std::string_view payload);
 
 }  // namespace distribute::rpc

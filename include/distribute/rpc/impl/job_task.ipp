@@ -69,8 +69,7 @@ DISTRIBUTE_INLINE JobTask::Impl::Impl(JobTaskOptions options, net::Listener list
     : given(std::move(options)) {
   check_options(given.options);
   self = find(given.type, given.index);
-  const std::string random = value_or_throw(net::random_bytes(sizeof(uint64_t)));
-  self.incarnation = net::ByteReader(random).number<uint64_t>();
+  self.incarnation = value_or_throw(net::random_number());
   config = {.self = {self.type, self.index, self.incarnation},
             .job = job_fingerprint(tasks_of_job(given)),
             .token = given.options.job_token,

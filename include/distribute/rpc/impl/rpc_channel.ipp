@@ -83,12 +83,15 @@ DISTRIBUTE_INLINE std::string RpcChannel::call(const std::string& method, std::s
     impl_->fail(absl::DeadlineExceededError("another call has taken all the time"), method);
   if (!usable()) impl_->fail(absl::UnavailableError("the connection is broken"), method);
   const CallMessage call{++impl_->last_id, deadline.left().count(), method, body};
-  if (const absl::Status sent = impl_->send(call.encode(), deadline); !sent.ok())
+  if (const absl::Status sent =
+          impl_->send(net::encode_frame_of(uint16_t(RpcFrame::Call), call), deadline);
+      !sent.ok())
     impl_->fail(sent, method);
   for (;;) {
     if (const absl::Status got = impl_->receive(deadline); !got.ok()) impl_->fail(got, method);
     const net::Frame frame = impl_->reader.take();
-    const AnswerMessage answer = parse_answer(frame.payload);
+    const auto answer =
+        value_or_throw(net::parse_message<AnswerMessage>(frame.payload, "answer to a call"));
     if (answer.id != call.id) continue;  // of a call that has timed out
     if (answer.code != StatusCode::Ok)
       throw_error(answer.code, str_cat(peer_->name().name(), ": ", answer.error));

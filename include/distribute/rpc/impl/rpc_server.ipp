@@ -143,11 +143,13 @@ DISTRIBUTE_INLINE bool RpcServer::Impl::answer_one(Connection& connection) {
   std::shared_ptr<Entry> entry;
   AnswerMessage answer;
   try {
-    answer = run(connection, parse_call(frame->payload), entry, body, error);
+    answer =
+        run(connection, value_or_throw(net::parse_message<CallMessage>(frame->payload, "call")),
+            entry, body, error);
   } catch (const InvalidArgumentError&) {  // a damaged message
     return false;
   }
-  const std::string bytes = answer.encode();
+  const std::string bytes = net::encode_frame_of(uint16_t(RpcFrame::Answer), answer);
   const bool sent =
       connection.socket
           .write(std::as_bytes(std::span(bytes)), net::Deadline::after_seconds(kForEver))
@@ -179,7 +181,7 @@ DISTRIBUTE_INLINE AnswerMessage RpcServer::Impl::run(Connection& connection,
     error = thrown.what();
   }
   if (code != StatusCode::Ok) body.clear();
-  return {call.id, code, error, body};
+  return {call.id, code, std::string_view(error).substr(0, kRpcHeadBytes / 2), body};
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<RpcServer::Impl::Entry> RpcServer::Impl::find(

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/base/detail/throwing_loop.hpp>
+#include <distribute/base/parallel.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/slicing.hpp>
 #include <distribute/strategy/detail/local_replica_context.hpp>
@@ -76,7 +76,7 @@ LocalReplicaContext::AllReduceCall::begin(replica_internal::Meeting<AllReduceCal
 DISTRIBUTE_INLINE void LocalReplicaContext::compute_share(AllReduceWork& work) const {
   const auto share =
       strategy_internal::share_of(int64_t(work.slices.size()), replica_, group_.size());
-  base_internal::throwing_parallel_for(share.end - share.begin, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(share.end - share.begin, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = share.begin + begin; i < share.begin + end; ++i) {
       const auto& slice = work.slices[size_t(i)];
       work.reductions[slice.reduction].compute(slice.begin, slice.end);

@@ -159,10 +159,8 @@ DISTRIBUTE_INLINE std::optional<BufferOffer> ServerAccess::place(const Variable&
 
 DISTRIBUTE_INLINE parameter_server::Client::Update sent_update(const VariableUpdate& update,
                                                                const ServerAccess& link) {
-  const bool sparse = is_indexed_slices(update.gradient);
-  parameter_server::Client::Update sent{
-      .variable = remote_id(update.variable, link),
-      .gradient = sparse ? update.gradient : update.gradient.row_major()};
+  parameter_server::Client::Update sent{.variable = remote_id(update.variable, link),
+                                        .gradient = update.gradient};
   for (const Variable& slot : update.slots) sent.slots.push_back(remote_id(slot, link));
   return sent;
 }

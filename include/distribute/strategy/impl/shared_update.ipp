@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/detail/lazy_product.hpp>
-#include <distribute/base/detail/throwing_loop.hpp>
+#include <distribute/base/parallel.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
 #include <distribute/strategy/detail/shared_update.hpp>
 
@@ -107,7 +107,7 @@ DISTRIBUTE_INLINE void SharedUpdate::update_apart(size_t update, Tensor gradient
 DISTRIBUTE_INLINE void SharedUpdate::compute(int replica, int replicas,
                                              const UpdateKernel& kernel) const {
   const Share share = slices_of(replica, replicas);
-  base_internal::throwing_parallel_for(share.end - share.begin, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(share.end - share.begin, 1, [&](int64_t begin, int64_t end) {
     Scratch scratch;
     for (int64_t i = begin; i < end; ++i)
       compute_slice(slices_[size_t(share.begin + i)], scratch, kernel);
