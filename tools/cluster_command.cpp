@@ -56,12 +56,12 @@ std::string place_in_words(const ClusterRole& role) {
                                                              : ", does not write checkpoints");
 }
 
-void explain(const ClusterRole& role, const std::string& reason, std::optional<int> world_size) {
+void explain(const ClusterRole& role, const std::string& reason) {
   print_row("seen", reason);
   print_row("cluster", role.cluster ? str_cat(role.cluster.jobs().size(), " job(s)") : "none");
   print_cluster(role.cluster);
-  if (world_size)
-    print_row("", str_cat(*world_size, " worker(s) in all; the others are known to worker 0"));
+  if (role.world_size)
+    print_row("", str_cat(*role.world_size, " worker(s) in all; the others are known to worker 0"));
   print_row("this task", task_name(role));
   print_row("its place", place_in_words(role));
   if (role.master && !role.master->empty()) print_row("master", *role.master);
@@ -130,15 +130,15 @@ int show_cluster(const ClusterFlags& flags, bool json) {
     const ImpliedResolver implied = implied_resolver({}, flags);
     const ClusterRole role = cluster_role(*implied.resolver);
     const TokenState token = token_state(role.cluster);
-    if (json) check_complete(*implied.resolver);  // else it is explained first
+    if (json) check_complete(role);  // else it is explained first
     if (json)
       std::printf("%s\n", role.to_json().c_str());
     else {
-      explain(role, implied.reason, implied.resolver->world_size());
+      explain(role, implied.reason);
       if (!token.text.empty()) print_row("job token", token.text);
       print_paths(read_job_paths());
     }
-    check_complete(*implied.resolver);
+    check_complete(role);
     const bool has_place = !role.cluster || (role.is_chief && role.task_type && role.task_id);
     return json || (has_place && token.lets_start) ? kExitDone : kExitFailed;
   } catch (const Error& error) {

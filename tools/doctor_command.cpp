@@ -45,7 +45,7 @@ class Doctor {
 
  private:
   void examine_cluster();
-  void list_tasks(const ClusterRole& role, std::optional<int> world_size);
+  void list_tasks(const ClusterRole& role);
   void examine_addresses();
   void examine_names();
   void examine_token();
@@ -74,7 +74,7 @@ class Doctor {
   ClusterOptions cluster_;
 };
 
-void Doctor::list_tasks(const ClusterRole& role, std::optional<int> world_size) {
+void Doctor::list_tasks(const ClusterRole& role) {
   if (!role.task_type || !role.task_id) return;
   for (const char* job : {"chief", "master", "worker", "ps", "evaluator"})
     if (role.cluster.has_job(job))
@@ -85,7 +85,7 @@ void Doctor::list_tasks(const ClusterRole& role, std::optional<int> world_size) 
         }
         tasks_.members.push_back({job, index, role.cluster.task_address(job, index)});
       }
-  for (int index = 1; world_size && index < *world_size; ++index) {
+  for (int index = 1; index < role.world_size.value_or(0); ++index) {
     if (role.task_id == index) tasks_.rank = tasks_.size(), in_job_ = true;
     tasks_.members.push_back({"worker", index, ""});
   }
@@ -101,7 +101,7 @@ void Doctor::examine_cluster() {
     report_.ok("cluster", "seen", implied.reason);
     if (!role.cluster)
       return report_.ok("cluster", "tasks", "none: a single process trains by itself");
-    list_tasks(role, implied.resolver->world_size());
+    list_tasks(role);
     const bool evaluator = role.task_type == TaskType::Evaluator;
     if (!role.task_type || !role.task_id)
       return fail("cluster", "this task",

@@ -2,8 +2,6 @@
 
 #include <distribute/platforms.hpp>
 
-#include <csignal>
-
 namespace dist = distribute;
 
 namespace examples {
@@ -23,13 +21,8 @@ void OneProcess::begin() {
   saving_.emplace(training_, position_in_data(training_.options, *iterator_));
   saving_->start();
   if (auto* manager = saving_->manager()) {
-    dist::TerminationConfig config;
-    if ((notice_ = preemption_notice(training_.options))) {
-      signal_ = std::make_unique<dist::TerminationSignal>(std::vector{SIGTERM});
-      config.termination_watcher_fn = [this] { return signal_->has_come() || notice_->has_come(); };
-    }
-    // It restores the newest checkpoint.
-    preemption_.emplace(training_.strategy.cluster_resolver(), *manager, std::move(config));
+    notice_ = preemption_notice(training_.options);
+    preemption_.emplace(training_.strategy.cluster_resolver(), *manager);  // restores the newest checkpoint
   }
   if (is_chief()) saving_->tell_restored();
   if (is_chief()) training_.outputs.open();

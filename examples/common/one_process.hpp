@@ -25,9 +25,7 @@ class OneProcess : public Way {
   void begin() override;
 
  private:
-  // --preemption_notice: SIGTERM counts as its notice does.
-  std::unique_ptr<distribute::train::PreemptionNotice> notice_;
-  std::unique_ptr<distribute::TerminationSignal> signal_;
+  std::unique_ptr<distribute::train::PreemptionNotice> notice_;  // --preemption_notice
   std::optional<distribute::PreemptionCheckpointHandler> preemption_;
 };
 

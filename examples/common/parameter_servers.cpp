@@ -46,8 +46,7 @@ void ParameterServers::restore() {
   auto* manager = saving_->manager();
   if (!manager) return;
   notice_ = preemption_notice(training_.options);
-  leave_.emplace(*manager, notice_ ? std::function<bool()>([this] { return notice_->has_come(); })
-                                   : std::function<bool()>());
+  leave_.emplace(*manager);
   if (job_.servers_have_kept_variables()) {  // training goes on where they are
     std::printf("goes on with the servers' variables at step %lld\n",
                 (long long)training_.optimizer->iterations());
@@ -58,7 +57,8 @@ void ParameterServers::restore() {
 }
 
 void ParameterServers::before_step() {
-  if (leave_ && leave_->is_told()) leave_->leave_if_told(training_.optimizer->iterations());
+  if (leave_ && leave_->was_preempted())  // the counter is on a server
+    leave_->save_checkpoint_if_preempted(training_.optimizer->iterations());
 }
 
 /// A chief that has come back to servers that have kept the variables has restored no counter.

@@ -5,7 +5,7 @@
 #include "one_process.hpp"
 
 #include <distribute/strategy/parameter_server_job.hpp>
-#include <distribute/train/save_and_leave.hpp>
+#include <distribute/train/chief_preemption_handler.hpp>
 
 #include <memory>
 #include <optional>
@@ -42,7 +42,7 @@ class ParameterServers : public Way {
   void restore();
 
   std::unique_ptr<distribute::train::PreemptionNotice> notice_;
-  std::optional<distribute::train::SaveAndLeave> leave_;
+  std::optional<distribute::train::ChiefPreemptionHandler> leave_;
 };
 
 }  // namespace examples

@@ -7,6 +7,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/json.hpp>
+#include <distribute/base/leave_notice.hpp>
 #include <distribute/base/limits.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/metrics.hpp>
@@ -189,6 +190,7 @@
 #include <distribute/train/callback.hpp>
 #include <distribute/train/callbacks.hpp>
 #include <distribute/train/checkpoint_files.hpp>
+#include <distribute/train/chief_preemption_handler.hpp>
 #include <distribute/train/compile.hpp>
 #include <distribute/train/elastic_loop.hpp>
 #include <distribute/train/exit_on_termination.hpp>
@@ -203,7 +205,6 @@
 #include <distribute/train/preemption_watcher.hpp>
 #include <distribute/train/progress.hpp>
 #include <distribute/train/run_report.hpp>
-#include <distribute/train/save_and_leave.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
 #include <distribute/train/sidecar_evaluator.hpp>
 #include <distribute/train/tensor_board.hpp>

@@ -1,6 +1,6 @@
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/detail/json_value.hpp>
+#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
 #include <distribute/cluster/environment.hpp>
 
 #include <tests/support/check_throws.hpp>
@@ -71,7 +71,7 @@ TEST_CASE("depth and number of values have limits", "[cluster][json_value]") {
   check_refused("[" + repeated("0,", kMaxJsonValues) + "0]", "more than 1000000 values");
 }
 
-TEST_CASE("messages show foreign text escaped and cut", "[cluster][foreign_text]") {
+TEST_CASE("messages show foreign text escaped and cut", "[cluster][quoted_untrusted_text]") {
   CHECK(shown("plain") == "'plain'");
   CHECK(shown(std::string("a\0\n\x7f", 4)) == "'a\\x00\\x0a\\x7f'");
   CHECK(shown(repeated("x", 1000)).size() < 100);
@@ -79,7 +79,7 @@ TEST_CASE("messages show foreign text escaped and cut", "[cluster][foreign_text]
   CHECK(cut == "'" + repeated("x", 79) + "'...");  // no half character
 }
 
-TEST_CASE("numbers are read as Python's int() reads them", "[cluster][foreign_text]") {
+TEST_CASE("numbers are read as Python's int() reads them", "[cluster][quoted_untrusted_text]") {
   CHECK(parse_int("1") == 1);
   CHECK(parse_int(" 007 ") == 7);
   CHECK(parse_int("+3") == 3);
@@ -104,7 +104,7 @@ TEST_CASE("integers in JSON may be strings, truths or have a fraction", "[cluste
   }
 }
 
-TEST_CASE("hosts and ports join, IPv6 in brackets", "[cluster][foreign_text]") {
+TEST_CASE("hosts and ports join, IPv6 in brackets", "[cluster][quoted_untrusted_text]") {
   CHECK(join_host_port("a", 1) == "a:1");
   CHECK(join_host_port("::1", 65535) == "[::1]:65535");
   CHECK(join_host_port("[::1]", 2) == "[::1]:2");

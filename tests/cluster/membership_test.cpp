@@ -187,6 +187,38 @@ TEST_CASE("a callback that comes after the loss is called at once, a removed one
   for (const std::string& error : errors) CHECK(error == "");
 }
 
+TEST_CASE("the others hear of a task that leaves, and a wait for it ends the job",
+          "[cluster][membership]") {
+  const int leaver = GENERATE(0, 2);
+  TestJob job(3);
+  const auto errors = on_ranks(3, [&](int rank) {
+    const auto runtime = job.join(rank, quick_options());
+    if (runtime->report_waiting("nothing")) throw distribute::InternalError("all are there");
+    runtime->barrier("begun");
+    if (rank == leaver) return;
+    std::promise<std::pair<int, std::string>> left;
+    const int first = runtime->on_left([&](int who, const std::string& text) {
+      left.set_value({who, text});
+    });
+    const auto [who, text] = left.get_future().get();
+    runtime->remove_on_lost(first);
+    const std::string name = job.tasks.members[size_t(leaver)].text();
+    if (who != leaver || text != name + " has left the job") throw distribute::InternalError(text);
+    int late = -1;
+    runtime->remove_on_lost(runtime->on_left([&](int again, const std::string&) { late = again; }));
+    if (late != leaver) throw distribute::InternalError("not told again");
+    runtime->throw_if_lost();
+    if (rank == 1) runtime->report_waiting("all_reduce #5");
+    runtime->wait_lost(Deadline::after_seconds(10));
+    runtime->throw_if_lost();
+  });
+  CHECK(errors[size_t(leaver)] == "");
+  for (const int rank : {1, 2 - leaver})
+    CHECK(errors[size_t(rank)] == "UNAVAILABLE: " + job.tasks.members[size_t(leaver)].text() +
+                                      " has left the job, and " + job.tasks.members[1].text() +
+                                      " waits for it in all_reduce #5");
+}
+
 TEST_CASE("leaving does not wait for ever for a rank that does not leave",
           "[cluster][membership]") {
   const int stays = GENERATE(0, 1);

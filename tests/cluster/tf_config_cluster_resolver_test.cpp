@@ -1,5 +1,8 @@
 #include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/cluster/cluster_role.hpp>
+#include <distribute/cluster/default_resolver.hpp>
+#include <distribute/cluster/detail/json_variable.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 
@@ -127,6 +130,16 @@ TEST_CASE("TF_CONFIG is read anew for every answer", "[cluster][tf_config]") {
   CHECK(resolver.task_id() == 7);
   CHECK(resolver.task_type() == TaskType::ParameterServer);
   CHECK(resolver.cluster_spec().num_tasks("worker") == 1);
+}
+
+TEST_CASE("TF_CONFIG is parsed once for all answers", "[cluster][tf_config]") {
+  std::map<std::string, std::string> variables{{"TF_CONFIG", kTwoJobs}};
+  const auto& parses = in_process<cluster_internal::JsonVariableParses>().count;
+  const int64_t before = parses;
+  const ImpliedResolver implied = default_resolver(variables);
+  CHECK(cluster_role(*implied.resolver).task_type == TaskType::ParameterServer);
+  CHECK(implied.resolver->master() == "ps0:2222");
+  CHECK(parses == before + 1);
 }
 
 TEST_CASE("the forms of a TFJob with dynamic workers are read", "[cluster][tf_config]") {

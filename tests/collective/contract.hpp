@@ -352,6 +352,23 @@ inline void order_and_errors(const MakeGroup& make) {
     });
     if (errors[0] != kElsewhere) CHECK(errors[0].find("worker 7 is lost") != std::string::npos);
   }
+  SECTION("a rank that has left ends the waits for it; what it has sent before is taken") {
+    const auto errors = run_ranks(make, size, [&](Communicator& group) {
+      float x = float(group.rank());
+      if (group.rank() == 1) group.send(&x, 1, DType::Float32, 0);
+      group.barrier();
+      if (group.rank() == 1) return;
+      group.depart(1, "worker 1 has left the job");
+      if (group.rank() == 0) group.receive(&x, 1, DType::Float32, 1);
+      if (group.rank() == 0 && x != 1) throw InternalError("wrong message");
+      group.all_reduce(&x, 1, DType::Float32);
+    });
+    for (int r = 0; r < size; ++r) {
+      CAPTURE(r, errors[size_t(r)]);
+      if (r != 1 && errors[size_t(r)] != kElsewhere)
+        CHECK(errors[size_t(r)].find("worker 1 has left the job") != std::string::npos);
+    }
+  }
 }
 
 /// All of it, for a TEST_CASE.

@@ -82,7 +82,7 @@ DISTRIBUTE_CLUSTER_MAIN(one_of_another_version) {
   try {
     const TFConfigClusterResolver resolver;
     if (*resolver.task_id() < 2) return hvd::init();
-    const auto tasks = strategy_internal::place_of(resolver).tasks;
+    const auto tasks = strategy_internal::place_of(cluster_role(resolver)).tasks;
     ClusterRuntime::join(tasks)->agree("the options of the program",
                                        R"({"api": "horovod", "version of distribute": "99.1.0"})");
   } catch (const FailedPreconditionError& error) {

@@ -1,4 +1,5 @@
 #include <distribute/base/error.hpp>
+#include <distribute/base/leave_notice.hpp>
 #include <distribute/http/http_client.hpp>
 #include <distribute/platforms/preemption_notice.hpp>
 #include <distribute/testing/thread_cluster.hpp>
@@ -36,9 +37,12 @@ void check_notice(const std::string& platform, std::atomic<bool>& takes, const H
   testing::wait_until([&] { return int(server.requests().size()) >= asked_before; },
                       "requests before the notice");
   CHECK_FALSE(notice.has_come());
+  const LeaveNotice of_process;
+  CHECK_FALSE(of_process.has_come());
   takes = true;
   testing::wait_until([&] { return notice.has_come(); }, "the notice");
   CHECK(notice.has_come());
+  CHECK(of_process.has_come());
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <distribute/cluster/detail/json_variable.hpp>
 #include <distribute/distribute.hpp>
 
 #include <tests/support/catch.hpp>
@@ -78,25 +79,31 @@ TEST_CASE("strategies can be members, parameters and results", "[strategy][make_
   CHECK(holder.mirrored.num_replicas_in_sync() == 1);
 }
 
-/// Says what it was given, and serves where it is a server.
+/// Says what it was given and how often TF_CONFIG was parsed, and serves where it is a server.
 DISTRIBUTE_CLUSTER_MAIN(makes_its_strategy) {
+  const auto& parses = in_process<cluster_internal::JsonVariableParses>().count;
+  const int64_t before = parses;
   const std::unique_ptr<Strategy> strategy = make_strategy();
-  task.set_result(to_string(*strategy));
+  task.set_result(str_cat(to_string(*strategy), ", TF_CONFIG parsed ", parses - before, " times"));
   const auto job = ParameterServerJob::of(*strategy);
   if (job && job->is_parameter_server()) Server(*strategy).join();
 }
 
 TEST_CASE("make_strategy joins the workers of TF_CONFIG", "[strategy][make_strategy][multiproc]") {
   const auto outcomes = ProcessCluster({.workers = 2, .function = "makes_its_strategy"}).join();
-  for (const auto& outcome : outcomes)
+  for (const auto& outcome : outcomes) {
     CHECK_THAT(*outcome.result,
                Catch::Contains("MultiWorkerMirroredStrategy with 2 replicas in sync"));
+    CHECK_THAT(*outcome.result, Catch::EndsWith(", TF_CONFIG parsed 1 times"));
+  }
 }
 
 TEST_CASE("make_strategy finds the servers of TF_CONFIG", "[strategy][make_strategy][multiproc]") {
   const auto outcomes =
       ProcessCluster({.workers = 1, .parameter_servers = 1, .function = "makes_its_strategy"})
           .join();
-  for (const auto& outcome : outcomes)
+  for (const auto& outcome : outcomes) {
     CHECK_THAT(*outcome.result, Catch::Contains("ParameterServerStrategy"));
+    CHECK_THAT(*outcome.result, Catch::EndsWith(", TF_CONFIG parsed 1 times"));
+  }
 }

@@ -176,6 +176,34 @@ TEST_CASE("an error of one worker is the error of all, with its name (case 65)",
   }
 }
 
+/// The argument says which worker makes fewer steps than the others.
+DISTRIBUTE_CLUSTER_MAIN(one_ends_early) {
+  MultiWorkerMirroredStrategy strategy;
+  const bool ends_early = task.index() == std::stoi(task.argument());
+  for (int step = 0; step < (ends_early ? 3 : 1000); ++step)
+    strategy.run([] { get_replica_context()->all_reduce(ReduceOp::Sum, ones({1000})); });
+}
+
+TEST_CASE("a worker that ends early ends the waits of the others, with its name",
+          "[strategy][multi_worker]") {
+  const std::string transport = GENERATE("auto", "tcp");
+  const int early = GENERATE(0, 2);
+  CAPTURE(transport, early);
+  ProcessCluster cluster({.workers = 3,
+                          .function = "one_ends_early",
+                          .argument = std::to_string(early),
+                          .environment = {{"DISTRIBUTE_TRANSPORT", transport}},
+                          .deadline_seconds = 100});
+  for (const auto& outcome : cluster.wait()) {
+    INFO(outcome.err);
+    const bool is_early = outcome.name == str_cat("worker ", early);
+    CHECK(outcome.status.ok() == is_early);
+    if (!is_early)
+      CHECK_THAT(outcome.err, Contains(str_cat("worker ", early, " (")) &&
+                                  Contains("has left the job, and worker"));
+  }
+}
+
 DISTRIBUTE_CLUSTER_MAIN(trains_for_ever) {
   MultiWorkerMirroredStrategy strategy;
   for (int step = 0;; ++step) {

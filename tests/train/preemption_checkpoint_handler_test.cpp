@@ -1,4 +1,4 @@
-#include <distribute/base/signals.hpp>
+#include <distribute/base/leave_notice.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/strategy/strategy.hpp>
@@ -232,21 +232,21 @@ TEST_CASE("what a handler cannot do it says", "[train][preemption]") {
 TEST_CASE("signals are counted while they are watched", "[train][preemption]") {
   const auto before = std::signal(SIGUSR1, SIG_DFL);
   {
-    const TerminationSignal watch({SIGTERM, SIGUSR1});
+    const LeaveNotice watch({SIGTERM, SIGUSR1});
     CHECK_FALSE(watch.has_come());
     {
-      const TerminationSignal inner({SIGTERM});
+      const LeaveNotice inner({SIGTERM});
       std::raise(SIGTERM);
       CHECK(inner.has_come());
     }
     CHECK(watch.has_come());
     std::raise(SIGUSR1);
-    const TerminationSignal later({SIGTERM});
+    const LeaveNotice later({SIGTERM});
     CHECK_FALSE(later.has_come());
   }
   CHECK(std::signal(SIGUSR1, SIG_IGN) == SIG_DFL);
   {
-    const TerminationSignal watch({SIGUSR1});
+    const LeaveNotice watch({SIGUSR1});
     std::raise(SIGUSR1);
     CHECK_FALSE(watch.has_come());  // it was ignored before
   }

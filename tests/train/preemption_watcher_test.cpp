@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/base/signals.hpp>
+#include <distribute/base/leave_notice.hpp>
 #include <distribute/train/preemption_watcher.hpp>
 
 #include <tests/support/catch.hpp>
@@ -28,4 +28,19 @@ TEST_CASE("a function may say that the process has to go", "[train][preemption_w
 
 TEST_CASE("a signal that cannot be watched is refused", "[train][preemption_watcher]") {
   CHECK_THROWS_AS(PreemptionWatcher({.signals = {SIGKILL}}), InvalidArgumentError);
+}
+
+TEST_CASE("an announcement reaches all who ask, while it lives", "[train][preemption_watcher]") {
+  const std::vector<int> no_signals;
+  const LeaveNotice signals({SIGUSR1}), none(no_signals),
+      function(no_signals, [] { return false; });
+  PreemptionWatcher watcher({.signals = {SIGUSR1}});
+  CHECK_FALSE(signals.has_come());
+  {
+    const LeaveAnnouncement announcement;
+    for (const LeaveNotice* notice : {&signals, &none, &function}) CHECK(notice->has_come());
+    CHECK(watcher.preemption_message().value().find("announced") != std::string::npos);
+  }
+  CHECK(signals.has_come());  // a notice is not taken back
+  CHECK_FALSE(LeaveNotice({SIGUSR1}).has_come());
 }

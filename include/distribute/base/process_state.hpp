@@ -29,7 +29,6 @@ T& in_process() {
 
 /// What this folder owns.
 struct ProcessState {
-  std::atomic<int64_t> termination_signals{0};  // signals counted so far (base/termination_signal)
   monitoring::LibraryMetrics metrics;
   LogState log;
 };

@@ -98,7 +98,10 @@ class ClusterRuntime {
   /// same rank and reason; at once when that has happened. It runs on the membership's thread and
   /// must neither block nor throw. Gives a number for remove_on_lost().
   int on_lost(LostCallback callback);
-  /// After it the callback does not run any more.
+  /// Calls `callback` once for each task that has called leave(), with its rank and "worker 1
+  /// (...) has left the job", as on_lost() does. Such a task takes part in nothing more.
+  int on_left(LostCallback callback);
+  /// After it the callback, of on_lost() or on_left(), does not run any more.
   void remove_on_lost(int id);
   /// The failure passed to on_lost, or nullopt.
   std::optional<TaskFailure> lost() const;
@@ -119,8 +122,13 @@ class ClusterRuntime {
   /// To add to std::chrono::steady_clock of this task, in nanoseconds, to get the leader's.
   int64_t clock_offset_ns() const;
 
-  /// Ends this task's part: its going is not a loss for the others. Not to be called from a
-  /// callback.
+  /// For a call that waits for a task that has left: the job then fails on all ranks with an error
+  /// that names that task, and this one with what it waits in. False, without effect, when no task
+  /// has left.
+  bool report_waiting(const std::string& what);
+
+  /// Ends this task's part. A normal shutdown is not reported as a lost worker. Not to be called
+  /// from a callback.
   /// Blocks  until all ranks have called it, at most options().shutdown_timeout.
   void leave();
 

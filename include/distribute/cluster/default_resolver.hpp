@@ -31,6 +31,7 @@ void register_cluster_resolver(ResolverKind kind);
 struct ImpliedResolver {                      // a resolver and what implied it
   std::unique_ptr<ClusterResolver> resolver;  // never null
   std::string reason;                         // one sentence: what was seen
+  bool master_is_chief = false;               // TF_CONFIG's job `master` is taken for the chief
 };
 
 /// The first that is there: the classic flags; TF_CONFIG with a cluster; CLUSTER_SPEC of Vertex AI,

@@ -5,11 +5,14 @@
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/environment.hpp>
 
+#include <memory>
+
 namespace distribute {
 
 namespace cluster_internal {
 struct JsonValue;
-}
+class JsonVariable;
+}  // namespace cluster_internal
 
 struct TFConfigClusterResolverOptions {    // options of TFConfigClusterResolver
   std::optional<TaskType> task_type = {};  // these win over TF_CONFIG
@@ -19,15 +22,15 @@ struct TFConfigClusterResolverOptions {    // options of TFConfigClusterResolver
   Environment variables = {};
 };
 
-/// Reads TF_CONFIG anew for every answer: {"cluster": {job: [address, ...] or {index: address}},
-/// "task": {"type": ..., "index": ...}, "rpc_layer": ..., "session_master": ...}; other members are
-/// not looked at. An unset variable is {}, a single process, as is a task worker 0 without a
-/// cluster. Who uses the cluster checks the names of its jobs (cluster/multi_worker_util.hpp), and
-/// check_complete() refuses a TF_CONFIG that speaks of a job and does not name its tasks: another
-/// task without a cluster, an empty cluster, a cluster under another key, and what the training
-/// operator tells the tasks of a TFJob with enableDynamicWorker.
-/// Throws  InvalidArgumentError for text that cannot be read, and for a key that occurs twice.
-/// Source  tf.distribute.cluster_resolver.TFConfigClusterResolver
+/// Reads TF_CONFIG for every answer, and parses it when it has changed: {"cluster": {job: [address,
+/// ...] or {index: address}}, "task": {"type": ..., "index": ...}, "rpc_layer": ...,
+/// "session_master": ...}; other members are not looked at. An unset variable is {}, a single
+/// process, as is a task worker 0 without a cluster. Who uses the cluster checks the names of its
+/// jobs (cluster/multi_worker_util.hpp), and check_complete() refuses a TF_CONFIG that speaks of a
+/// job and does not name its tasks: another task without a cluster, an empty cluster, a cluster
+/// under another key, and what the training operator tells the tasks of a TFJob with
+/// enableDynamicWorker. Throws  InvalidArgumentError for text that cannot be read, and for a key
+/// that occurs twice. Source  tf.distribute.cluster_resolver.TFConfigClusterResolver
 class TFConfigClusterResolver : public ClusterResolver {
  public:
   explicit TFConfigClusterResolver(EmptyBraces) : TFConfigClusterResolver() {}
@@ -48,7 +51,7 @@ class TFConfigClusterResolver : public ClusterResolver {
       const std::optional<std::string>& rpc_layer) const override;
 
  private:
-  Environment variables_;
+  std::shared_ptr<cluster_internal::JsonVariable> config_;
 };
 
 namespace cluster_internal {

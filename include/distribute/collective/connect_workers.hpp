@@ -32,6 +32,8 @@ struct WorkerGroup {
 
   /// Ends all operations of this worker with the error.
   void abort(StatusCode code, const std::string& message) const;
+  /// Ends those that wait for this worker, which has left for this reason.
+  void depart(int other_worker, const std::string& reason) const;
 };
 
 /// The groups of `workers` workers that are threads of this process.

@@ -46,7 +46,7 @@
 
 #include <distribute/cluster/impl/cluster_options.ipp>
 #include <distribute/cluster/impl/environment.ipp>
-#include <distribute/cluster/impl/foreign_text.ipp>
+#include <distribute/cluster/impl/quoted_untrusted_text.ipp>
 
 #include <distribute/metrics/impl/metrics_reader.ipp>
 #include <distribute/metrics/impl/metrics_request.ipp>

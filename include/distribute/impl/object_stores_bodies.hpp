@@ -25,7 +25,6 @@
 #include <distribute/base/impl/sleeping_team.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
-#include <distribute/base/impl/termination_signal.ipp>
 #include <distribute/base/impl/thread_chooser.ipp>
 #include <distribute/base/impl/thread_context.ipp>
 

@@ -23,9 +23,9 @@ struct PreemptionNoticeOptions {  // options of PreemptionNotice
 };
 
 /// Asks on a thread of its own, so that a server that never answers costs the training nothing.
-/// Use it as the watcher of a PreemptionCheckpointHandler:
-///   TerminationConfig{.termination_watcher_fn = [&] { return notice.has_come(); }}
-/// Thread-safe.
+/// While it lives, its notice counts as SIGTERM does for everything in the process that saves or
+/// leaves: PreemptionCheckpointHandler, ChiefPreemptionHandler, PreemptionWatcher, elastic loops,
+/// Server::join of a worker. Thread-safe.
 /// Source  termination_watcher_function_gce of TensorFlow's failure_handling_util.py; EC2 "Spot
 ///         Instance interruption notices"; Azure "Scheduled Events"
 class PreemptionNotice {

@@ -25,25 +25,24 @@ namespace strategy_internal {
 
 enum class ImpliedStrategy { Mirrored, MultiWorkerMirrored, ParameterServer };
 
-/// The strategy that `resolver` implies; null: that of the environment, such as TF_CONFIG.
-ImpliedStrategy implied_strategy(const ClusterResolver* resolver, const StrategyOptions& options);
+ImpliedStrategy implied_strategy(const ClusterResolver& resolver, const StrategyOptions& options);
+/// What the environment implies, such as TF_CONFIG.
+std::shared_ptr<ClusterResolver> environment_resolver();
 /// With num_replicas in the options of each strategy.
 StrategyOptions with_num_replicas(StrategyOptions options);
 
 template <typename Kind>
-std::unique_ptr<Strategy> make_implied(ClusterResolver* resolver, const StrategyOptions& given) {
+std::unique_ptr<Strategy> make_implied(std::shared_ptr<ClusterResolver> resolver,
+                                       const StrategyOptions& given) {
   const StrategyOptions options = with_num_replicas(given);
-  const ImpliedStrategy implied = implied_strategy(resolver, options);
+  const ImpliedStrategy implied = implied_strategy(*resolver, options);
   if (implied == ImpliedStrategy::Mirrored)
     return std::make_unique<MirroredStrategy<Kind>>(options.mirrored);
-  if (implied == ImpliedStrategy::ParameterServer) {
-    using Servers = ParameterServerStrategy<Kind>;
-    if (!resolver) return std::make_unique<Servers>(options.parameter_server);
-    return std::make_unique<Servers>(*resolver, options.parameter_server);
-  }
-  using Workers = MultiWorkerMirroredStrategy<Kind>;
-  if (!resolver) return std::make_unique<Workers>(options.multi_worker);
-  return std::make_unique<Workers>(*resolver, options.multi_worker);
+  if (implied == ImpliedStrategy::ParameterServer)
+    return std::make_unique<ParameterServerStrategy<Kind>>(std::move(resolver),
+                                                           options.parameter_server);
+  return std::make_unique<MultiWorkerMirroredStrategy<Kind>>(std::move(resolver),
+                                                             options.multi_worker);
 }
 
 }  // namespace strategy_internal
@@ -60,13 +59,14 @@ std::unique_ptr<Strategy> make_implied(ClusterResolver* resolver, const Strategy
 ///         servers; what default_resolver() and the constructor throw.
 template <typename Kind = DefaultDevice>
 std::unique_ptr<Strategy> make_strategy(const StrategyOptions& options = {}) {
-  return strategy_internal::make_implied<Kind>(nullptr, options);
+  return strategy_internal::make_implied<Kind>(strategy_internal::environment_resolver(), options);
 }
 /// With a resolver of one's own; it must outlive the strategy.
 template <typename Kind = DefaultDevice>
 std::unique_ptr<Strategy> make_strategy(ClusterResolver& resolver,
                                         const StrategyOptions& options = {}) {
-  return strategy_internal::make_implied<Kind>(&resolver, options);
+  return strategy_internal::make_implied<Kind>(
+      std::shared_ptr<ClusterResolver>(std::shared_ptr<void>(), &resolver), options);
 }
 
 }  // namespace distribute

@@ -58,8 +58,7 @@ class MultiWorkerMirroredStrategy : public Strategy {  // as a type: MultiWorker
                                        const MultiWorkerOptions& options = {})
       : MultiWorkerMirroredStrategy(
             std::shared_ptr<ClusterResolver>(std::shared_ptr<void>(), &resolver), options) {}
-
- private:
+  /// With a resolver that the strategy keeps; null: what the environment implies.
   MultiWorkerMirroredStrategy(std::shared_ptr<ClusterResolver> resolver,
                               const MultiWorkerOptions& options)
       : Strategy(strategy_internal::join_cluster(

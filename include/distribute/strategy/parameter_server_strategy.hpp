@@ -108,8 +108,7 @@ class ParameterServerStrategy : public Strategy {  // as a type: ParameterServer
                                    const ParameterServerOptions& options = {})
       : ParameterServerStrategy(
             std::shared_ptr<ClusterResolver>(std::shared_ptr<void>(), &resolver), options) {}
-
- private:
+  /// With a resolver that the strategy keeps; null: what the environment implies.
   ParameterServerStrategy(std::shared_ptr<ClusterResolver> resolver,
                           const ParameterServerOptions& options)
       : Strategy(strategy_internal::join_servers(

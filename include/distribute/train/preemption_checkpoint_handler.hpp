@@ -21,7 +21,7 @@ namespace distribute {
 
 class ClusterResolver;
 class StrategyExtended;
-class TerminationSignal;
+class LeaveNotice;
 
 /// How a worker ends after a notice. Source  tf.distribute.experimental.TerminationConfig
 struct TerminationConfig {
@@ -82,7 +82,6 @@ class PreemptionCheckpointHandler {
                               train::CheckpointManager* manager, TerminationConfig config);
   void track_run_calls();
   void check();
-  bool was_preempted() const;
   bool grace_is_over() const;
   void save();
   void finish();
@@ -92,7 +91,7 @@ class PreemptionCheckpointHandler {
   train::CheckpointManager& manager_;
   StrategyExtended& extended_;
   const TerminationConfig config_;
-  std::unique_ptr<TerminationSignal> signal_;
+  std::unique_ptr<const LeaveNotice> notice_;
   Variable checkpointed_runs_;
   int64_t total_run_calls_ = 0, calls_here_ = 0;
   double first_call_ = 0;              // in seconds of a clock that never goes back

@@ -12,10 +12,10 @@
 
 namespace distribute {
 
-class TerminationSignal;
+class LeaveNotice;
 
 struct PreemptionWatcherOptions {  // options of PreemptionWatcher
-  /// Asked by preemption_message(), such as train::PreemptionNotice::has_come; unset: the signals.
+  /// Asked by preemption_message(), instead of the signals.
   std::function<bool()> termination_watcher_fn = {};
   std::vector<int> signals = {SIGTERM};  // without termination_watcher_fn
 };
@@ -37,9 +37,7 @@ class PreemptionWatcher {
   std::optional<std::string> preemption_message() const;
 
  private:
-  const PreemptionWatcherOptions options_;
-  std::unique_ptr<TerminationSignal> signal_;
-  mutable bool has_come_ = false;
+  const std::unique_ptr<const LeaveNotice> notice_;
 };
 
 }  // namespace distribute

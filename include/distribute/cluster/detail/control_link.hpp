@@ -32,7 +32,6 @@ class ControlLink {
   bool idle() const { return unsent_.empty(); }
   /// When bytes last came.
   Clock::time_point heard() const { return heard_; }
-  void set_heard(Clock::time_point time) { heard_ = time; }
 
  private:
   net::Socket socket_;

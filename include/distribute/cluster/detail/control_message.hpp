@@ -21,9 +21,11 @@ enum class ControlType : uint16_t {
   Get,        // member: name, times[0] = nanoseconds that it waits
   Gather,     // member: name, value, times[0] = nanoseconds that it waits
   Reply,      // leader: code, name = what is wrong, value
-  Failed,     // leader: rank, code, name = what happened (member: the leader is lost)
+  Failed,     // leader: rank, code, name = what happened (member: the leader is lost; with a code:
+              // it waits for this rank, which has left, in name)
   Error,      // member: code, name = what happened
   Leave,      // member: it has finished
+  Left,       // leader: rank has finished
   Released,   // leader: so have all others
 };
 

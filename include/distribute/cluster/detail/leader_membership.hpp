@@ -24,7 +24,7 @@ class LeaderMembership final : public Membership {
   struct Slot {
     std::unique_ptr<ControlLink> link;
     uint64_t incarnation = 0;
-    bool joined = false, left = false;
+    bool joined = false;
     uint64_t contender = 0;  // another process that wants the place before the job has started
     Time contested{};        // since when
     uint64_t seen = 0;       // of the progress board
@@ -33,12 +33,12 @@ class LeaderMembership final : public Membership {
   DISTRIBUTE_INLINE void submit(const ControlMessage& message) override;
   DISTRIBUTE_INLINE void watch(std::vector<pollfd>& polled) override;
   DISTRIBUTE_INLINE void exchange(const std::vector<pollfd>& polled, Time now) override;
+  DISTRIBUTE_INLINE void departed(const PeerDeparture& peer) override;
   DISTRIBUTE_INLINE void heartbeat(const std::string& progress) override;
-  DISTRIBUTE_INLINE void forgive(Time now) override;
   DISTRIBUTE_INLINE Time next_event() const override;
   DISTRIBUTE_INLINE void announce(const TaskFailure& failure) override;
-  DISTRIBUTE_INLINE bool farewell_done() const override;
-  DISTRIBUTE_INLINE void farewell_late() override;
+  DISTRIBUTE_INLINE bool shutdown_done() const override;
+  DISTRIBUTE_INLINE void shutdown_overdue() override;
 
   absl::Status admit(const net::HandshakeHello& hello);
   absl::Status check_free(int rank, uint64_t incarnation);
@@ -49,9 +49,10 @@ class LeaderMembership final : public Membership {
   void handle_join(int rank, const ControlMessage& message);
   void echo(int rank, const ControlMessage& message, int64_t received);
   void handle_leave(int rank);
+  void handle_given_up(int rank, const ControlMessage& message);
+  void tell_left();
   void start();
   void read_link(int rank);
-  void judge_silence(Time now);
   void free_place(int rank, const std::string& why);
   void link_closed(int rank, const absl::Status& why);
   void send(int rank, const ControlMessage& message);
@@ -64,6 +65,7 @@ class LeaderMembership final : public Membership {
   std::vector<Slot> slots_;  // by rank; the leader's own has no link
   std::unique_ptr<Rendezvous> rendezvous_;
   std::vector<int> watched_;  // whose descriptors stand in `polled`, after the first entry
+  size_t told_left_ = 0;      // of left_, which the others know of
   bool released_ = false;
 };
 

@@ -27,12 +27,11 @@ class MemberMembership final : public Membership {
   DISTRIBUTE_INLINE void submit(const ControlMessage& message) override;
   DISTRIBUTE_INLINE void watch(std::vector<pollfd>& polled) override;
   DISTRIBUTE_INLINE void exchange(const std::vector<pollfd>& polled, Time now) override;
+  DISTRIBUTE_INLINE void departed(const PeerDeparture& peer) override;
   DISTRIBUTE_INLINE void heartbeat(const std::string& progress) override;
-  DISTRIBUTE_INLINE void forgive(Time now) override;
-  DISTRIBUTE_INLINE Time next_event() const override;
   DISTRIBUTE_INLINE void announce(const TaskFailure& failure) override;
-  DISTRIBUTE_INLINE bool farewell_done() const override;
-  DISTRIBUTE_INLINE void farewell_late() override;
+  DISTRIBUTE_INLINE bool shutdown_done() const override;
+  DISTRIBUTE_INLINE void shutdown_overdue() override;
 
   absl::Status try_to_join(net::Deadline deadline);
   absl::StatusOr<net::Socket> reach_leader(net::Deadline deadline);

@@ -6,6 +6,7 @@
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/detail/clock_offset.hpp>
 #include <distribute/cluster/detail/control_message.hpp>
+#include <distribute/cluster/detail/peer_table.hpp>
 #include <distribute/cluster/detail/progress_board.hpp>
 #include <distribute/cluster/detail/request_table.hpp>
 #include <distribute/cluster/detail/task_failure.hpp>
@@ -52,10 +53,17 @@ class Membership {
 
   std::optional<TaskFailure> failure() const;
   void throw_if_failed() const;
+  /// Throws  UnavailableError when the task has left; as throw_if_failed().
+  void throw_if_gone(int rank) const;
   /// Whether there is one by then.
   bool wait_failure(net::Deadline deadline);
   int on_lost(LostCallback callback);
+  /// For each task that leaves, also those that have left already.
+  int on_left(LostCallback callback);
   void remove_on_lost(int id);
+  /// Whether a task has left; then the job fails on all ranks, as this one waits for it in `what`.
+  /// Blocks  until the leader has told all, at most 2 s.
+  bool report_waiting(const std::string& what);
   void set_progress(std::function<std::string()> progress);
   std::vector<std::string> progress() const;
   int64_t clock_offset_ns() const;
@@ -68,15 +76,16 @@ class Membership {
   // All of these run with mutex_ held.
   virtual void submit(const ControlMessage& message) = 0;  // to the leader
   virtual void watch(std::vector<pollfd>& polled) = 0;     // adds its descriptors
-  // Reads and writes what ::poll found, judges silence.
+  // Reads and writes what ::poll found.
   virtual void exchange(const std::vector<pollfd>& polled, Time now) = 0;
+  virtual void departed(const PeerDeparture& peer) = 0;
   virtual void heartbeat(const std::string& progress) = 0;
-  virtual void forgive(Time now) = 0;  // this process was stopped: earlier silence does not count
-  virtual Time next_event() const = 0;
+  virtual Time next_event() const { return Time::max(); }  // besides those of peers_
   virtual void announce(const TaskFailure& failure) = 0;
-  virtual bool farewell_done() const = 0;
-  virtual void farewell_late() = 0;  // others are still at work when this task closes
+  virtual bool shutdown_done() const = 0;
+  virtual void shutdown_overdue() = 0;  // others are still at work when this task closes
 
+  void note_left(int rank);
   void fail(TaskFailure failure);  // the first one counts
   void fail_lost(int rank, const std::string& why);
   void start_thread();
@@ -92,23 +101,29 @@ class Membership {
   std::optional<TaskFailure> failure_;
   ProgressBoard board_;
   ClockOffset clock_;
+  PeerTable peers_;  // by rank: the others of the leader, the leader of a member
   std::vector<JoinedMember> joined_;
+  std::vector<int> left_;       // ranks, in the order of their leaving
+  std::vector<bool> has_left_;  // by rank
   bool started_ = false, leaving_ = false, stopping_ = false;
 
  private:
   void run();
+  bool is_beat_due(Time now);
   int poll_timeout(Time now) const;
   std::string ask_progress();
+  std::vector<int> left() const;
   void deliver_failure();
+  void deliver_left();
 
-  // Guards the three below; held while a callback runs, which may remove itself.
+  // Guards those below; held while a callback runs, which may remove itself.
   std::recursive_mutex callbacks_mutex_;
-  std::map<int, LostCallback> callbacks_;
+  std::map<int, LostCallback> lost_callbacks_, left_callbacks_;
   int last_callback_ = 0;
   bool delivered_ = false;
+  size_t delivered_left_ = 0;
   std::mutex progress_mutex_;  // guards progress_; held while it runs
   std::function<std::string()> progress_;
-  Time next_heartbeat_{}, last_turn_{};  // the thread's own
   std::thread thread_;
 };
 

@@ -35,21 +35,16 @@ nlohmann::json json_or_null(const std::optional<T>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json();
 }
 
-}  // namespace distribute::cluster_internal
-
-namespace distribute {
-
-DISTRIBUTE_INLINE ClusterRole cluster_role(const ClusterResolver& resolver) {
-  using cluster_internal::if_known;
+DISTRIBUTE_INLINE ClusterRole role_to_join(const ClusterResolver& resolver) {
   ClusterRole role;
+  role.incomplete = resolver.incomplete_because();
   role.cluster = resolver.cluster_spec();
   role.task_type = resolver.task_type();
   role.task_id = resolver.task_id();
+  role.world_size = resolver.world_size();
   const auto& type = role.task_type;
   const auto& id = role.task_id;
-  const ClusterSpec spec = cluster_internal::with_all_workers(role.cluster, resolver.world_size());
-  if (const auto layer = if_known([&] { return resolver.rpc_layer(); })) role.rpc_layer = *layer;
-  role.master = if_known([&] { return resolver.master(); });
+  const ClusterSpec spec = with_all_workers(role.cluster, role.world_size);
   namespace util = multi_worker_util;
   role.is_chief = if_known([&] { return util::is_chief(spec, type, id); }, &role.problem);
   role.id_in_cluster = if_known([&] { return util::id_in_cluster(spec, type, id); });
@@ -58,6 +53,22 @@ DISTRIBUTE_INLINE ClusterRole cluster_role(const ClusterResolver& resolver) {
   role.should_save_checkpoint =
       if_known([&] { return util::should_save_checkpoint(spec, type, id); });
   return role;
+}
+
+}  // namespace distribute::cluster_internal
+
+namespace distribute {
+
+DISTRIBUTE_INLINE ClusterRole cluster_role(const ClusterResolver& resolver) {
+  using cluster_internal::if_known;
+  ClusterRole role = cluster_internal::role_to_join(resolver);
+  if (const auto layer = if_known([&] { return resolver.rpc_layer(); })) role.rpc_layer = *layer;
+  role.master = if_known([&] { return resolver.master(); });
+  return role;
+}
+
+DISTRIBUTE_INLINE void check_complete(const ClusterRole& role) {
+  if (!role.incomplete.empty()) throw InvalidArgumentError(role.incomplete);
 }
 
 DISTRIBUTE_INLINE std::string ClusterRole::to_json() const {

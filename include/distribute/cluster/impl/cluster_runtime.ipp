@@ -141,7 +141,9 @@ DISTRIBUTE_INLINE void ClusterRuntime::Impl::make_membership() {
         },
         of_generation(kMemberPurpose));
   }
-  membership->on_lost([this](int, const std::string&) { peers.wake(); });
+  const auto wake = [this](int, const std::string&) { peers.wake(); };
+  membership->on_lost(wake);
+  membership->on_left(wake);
 }
 
 /// Metrics are read where the task listens; one without a port of its own keeps to this machine.
@@ -188,7 +190,7 @@ DISTRIBUTE_INLINE net::Socket ClusterRuntime::Impl::dial(int rank, const std::st
   for (;;) {
     auto socket = try_to_dial(rank, detail, deadline);
     if (socket.ok()) return *std::move(socket);
-    membership->throw_if_failed();
+    membership->throw_if_gone(rank);
     const bool again = socket.status().code() == absl::StatusCode::kUnavailable;
     if (!again || deadline.passed())
       throw_if_error(annotate(socket.status(), "peer_socket: " + membership->text(rank)));
@@ -314,7 +316,7 @@ DISTRIBUTE_INLINE net::Socket ClusterRuntime::peer_socket(int rank, const std::s
   net::Socket socket = impl_->peers.wait(
       impl_->identity(rank), detail, until,
       str_cat("peer_socket: ", describe(rank), ", channel \"", channel, "\", ", index, ","),
-      [this] { impl_->membership->throw_if_failed(); });
+      [&] { impl_->membership->throw_if_gone(rank); });
   socket.set_peer(describe(rank));
   return socket;
 }
@@ -328,8 +330,14 @@ DISTRIBUTE_INLINE TaskServer& ClusterRuntime::server() {
 DISTRIBUTE_INLINE int ClusterRuntime::on_lost(LostCallback callback) {
   return impl_->membership->on_lost(std::move(callback));
 }
+DISTRIBUTE_INLINE int ClusterRuntime::on_left(LostCallback callback) {
+  return impl_->membership->on_left(std::move(callback));
+}
 DISTRIBUTE_INLINE void ClusterRuntime::remove_on_lost(int id) {
   impl_->membership->remove_on_lost(id);
+}
+DISTRIBUTE_INLINE bool ClusterRuntime::report_waiting(const std::string& what) {
+  return impl_->membership->report_waiting(what);
 }
 DISTRIBUTE_INLINE std::optional<TaskFailure> ClusterRuntime::lost() const {
   return impl_->membership->failure();

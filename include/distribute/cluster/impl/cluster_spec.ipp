@@ -2,8 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
-#include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/detail/json_value.hpp>
+#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -8,23 +8,25 @@
 
 namespace distribute::cluster_internal {
 
-/// Number of tasks that TF_CONFIG names; 2 for one that cannot be read, or speaks of a job without
-/// tasks, so that its resolver is chosen and says why.
-DISTRIBUTE_INLINE int tasks_of_tf_config(const Environment& variables) {
+enum class TfConfigContent {
+  NoCluster,
+  OneTask,  // or a cluster whose jobs are empty
+  Job,      // of several tasks
+  Faulty,   // cannot be read, or speaks of a job without tasks: its resolver says why
+};
+
+DISTRIBUTE_INLINE TfConfigContent content_of(const TFConfigClusterResolver& resolver) {
   try {
     int count = 0;
-    const TFConfigClusterResolver resolver({.variables = variables});
     const ClusterSpec spec = resolver.cluster_spec();
     for (const auto& [job, tasks] : spec.as_dict()) count += tasks.size();
-    if (count == 0 && !resolver.incomplete_because().empty()) return 2;
-    return spec && count == 0 ? 1 : count;
+    if (count > 1) return TfConfigContent::Job;
+    if (count == 0 && !resolver.incomplete_because().empty()) return TfConfigContent::Faulty;
+    return spec ? TfConfigContent::OneTask : TfConfigContent::NoCluster;
   } catch (const Error&) {
-    return 2;
+    return TfConfigContent::Faulty;
   }
 }
-
-inline constexpr const char* kMasterIsChief =
-    "TF_CONFIG, whose job 'master' is taken for the chief";
 
 /// TF_CONFIG's cluster with its master, of TensorFlow 1 and old TFJobs, as the chief; null where it
 /// has none, or a chief besides.
@@ -43,12 +45,11 @@ DISTRIBUTE_INLINE std::unique_ptr<ClusterResolver> with_master_as_chief(
           .task_type = type, .task_id = resolver.task_id(), .rpc_layer = resolver.rpc_layer()});
 }
 
-DISTRIBUTE_INLINE ImpliedResolver resolver_of_tf_config(const Environment& variables,
-                                                        const char* reason) {
-  auto resolver = std::make_unique<TFConfigClusterResolver>(
-      TFConfigClusterResolverOptions{.variables = variables});
+DISTRIBUTE_INLINE ImpliedResolver
+implied_by_tf_config(std::unique_ptr<TFConfigClusterResolver> resolver, const char* reason) {
   try {
-    if (auto renamed = with_master_as_chief(*resolver)) return {std::move(renamed), kMasterIsChief};
+    if (auto renamed = with_master_as_chief(*resolver))
+      return {std::move(renamed), "TF_CONFIG, whose job 'master' is taken for the chief", true};
   } catch (const Error&) {  // the resolver throws it when it is asked
   }
   return {std::move(resolver), reason};
@@ -62,7 +63,7 @@ DISTRIBUTE_INLINE ImpliedResolver default_resolver(const Environment& variables,
                                                    const ClusterFlags& flags) {
   ImpliedResolver implied = implied_resolver(variables, flags);
   check_complete(*implied.resolver);
-  if (implied.reason == cluster_internal::kMasterIsChief) log_info("cluster", implied.reason);
+  if (implied.master_is_chief) log_info("cluster", implied.reason);
   return implied;
 }
 
@@ -71,15 +72,19 @@ DISTRIBUTE_INLINE ImpliedResolver implied_resolver(const Environment& variables,
   using namespace cluster_internal;
   if (flags.any())
     return {std::make_unique<FlagsClusterResolver>(flags), "the flags --job_name and others"};
-  const int tasks = tasks_of_tf_config(variables);
-  if (tasks > 1 || (tasks == 1 && !variables.has("CLUSTER_SPEC")))
-    return resolver_of_tf_config(variables, "TF_CONFIG");
+  auto tf_config = std::make_unique<TFConfigClusterResolver>(
+      TFConfigClusterResolverOptions{.variables = variables});
+  const TfConfigContent content = content_of(*tf_config);
+  const bool alone = content == TfConfigContent::OneTask && variables.has("CLUSTER_SPEC");
+  if (content != TfConfigContent::NoCluster && !alone)
+    return implied_by_tf_config(std::move(tf_config), "TF_CONFIG");
   for (const ResolverKind& kind : resolver_kinds())
     if (const std::string seen = kind.implied_by(variables); !seen.empty())
       return {kind.make(variables), seen};
   if (const std::string why = partial_environment(variables); !why.empty())
     throw FailedPreconditionError(why);
-  return resolver_of_tf_config(variables, "no cluster in the environment: a single process");
+  return implied_by_tf_config(std::move(tf_config),
+                              "no cluster in the environment: a single process");
 }
 
 }  // namespace distribute

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/detail/number_text.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/detail/json_value.hpp>
+#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
 
 #include <cmath>
 #include <cstdlib>

@@ -108,6 +108,7 @@ DISTRIBUTE_INLINE void LeaderMembership::take(TaskConnection connection) {
   }
   slots_[size_t(rank)].link = std::move(link);
   slots_[size_t(rank)].incarnation = connection.hello.client.incarnation;
+  peers_.arrive(rank, net::Deadline::Clock::now());
   wake_up_.signal();
 }
 
@@ -178,7 +179,6 @@ DISTRIBUTE_INLINE void LeaderMembership::watch(std::vector<pollfd>& polled) {
 DISTRIBUTE_INLINE void LeaderMembership::exchange(const std::vector<pollfd>& polled, Time now) {
   for (size_t i = 0; i < watched_.size(); ++i)
     if (polled[i + 1].revents != 0 && slots_[size_t(watched_[i])].link) read_link(watched_[i]);
-  judge_silence(now);
   if (rendezvous_) rendezvous_->expire(now);
 }
 
@@ -187,22 +187,17 @@ DISTRIBUTE_INLINE void LeaderMembership::read_link(int rank) {
   link.flush();
   std::vector<ControlMessage> messages;
   const absl::Status status = link.receive(messages);
+  peers_.heard(rank, link.heard());
   for (const ControlMessage& message : messages) handle(rank, message);
   if (!status.ok()) link_closed(rank, status);
 }
 
-DISTRIBUTE_INLINE void LeaderMembership::judge_silence(Time now) {
-  const std::string silent =
-      str_cat("silent for ", options_.lost_after, " s (DISTRIBUTE_LOST_AFTER)");
-  for (size_t rank = 1; rank < slots_.size() && !failure_; ++rank) {
-    const Slot& slot = slots_[rank];
-    if (!slot.link || slot.left || now - slot.link->heard() <= net::seconds(options_.lost_after))
-      continue;
-    if (started_)
-      fail_lost(int(rank), silent);
-    else
-      free_place(int(rank), "was " + silent);
-  }
+/// Silent for too long.
+DISTRIBUTE_INLINE void LeaderMembership::departed(const PeerDeparture& peer) {
+  if (started_)
+    fail_lost(peer.peer, peer.reason);
+  else
+    free_place(peer.peer, "was " + peers_.silence());
 }
 
 /// It, or another process in its place, may come before the job has started.
@@ -212,16 +207,16 @@ DISTRIBUTE_INLINE void LeaderMembership::free_place(int rank, const std::string&
 }
 
 DISTRIBUTE_INLINE void LeaderMembership::link_closed(int rank, const absl::Status& why) {
-  Slot& slot = slots_[size_t(rank)];
-  slot.link.reset();
-  if (!started_) {
+  slots_[size_t(rank)].link.reset();
+  const auto message = why.message();
+  const auto departure =
+      peers_.close(rank, why.code() == absl::StatusCode::kUnavailable
+                             ? "it closed its connections: it crashed or was killed"
+                             : "protocol error: " + std::string(message.data(), message.size()));
+  if (!started_)
     free_place(rank, "has disconnected");
-  } else if (!slot.left) {
-    const auto reason = why.message();
-    fail_lost(rank, why.code() == absl::StatusCode::kUnavailable
-                        ? "it closed its connections: it crashed or was killed"
-                        : str_cat("protocol error: ", std::string(reason.data(), reason.size())));
-  }
+  else if (departure && departure->lost)
+    fail_lost(rank, departure->reason);
   changed_.notify_all();
 }
 
@@ -232,9 +227,7 @@ DISTRIBUTE_INLINE void LeaderMembership::handle(int rank, const ControlMessage& 
     case ControlType::Leave: return handle_leave(rank);
     case ControlType::Error:
       return fail({rank, StatusCode(message.code), str_cat(text(rank), " failed: ", message.name)});
-    case ControlType::Failed:
-      return fail_lost(
-          0, str_cat("the others have given up on it; ", text(rank), " says: ", message.name));
+    case ControlType::Failed: return handle_given_up(rank, message);
     default:
       if (rendezvous_) rendezvous_->handle(rank, message, net::Deadline::Clock::now());
   }
@@ -258,32 +251,43 @@ DISTRIBUTE_INLINE void LeaderMembership::echo(int rank, const ControlMessage& me
 }
 
 DISTRIBUTE_INLINE void LeaderMembership::handle_leave(int rank) {
-  slots_[size_t(rank)].left = true;
+  peers_.leave(rank);
+  note_left(rank);
   if (rendezvous_) rendezvous_->has_left(rank);
-  if (!std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.left; }))
-    return;
+  if (left_.size() < slots_.size()) return;
   released_ = true;
   for (size_t other = 1; other < slots_.size(); ++other)
     send(int(other), {.type = ControlType::Released});
   changed_.notify_all();
 }
 
-DISTRIBUTE_INLINE void LeaderMembership::heartbeat(const std::string& progress) {
-  board_.set(0, progress);
+/// With the next heartbeat: tasks that leave together need not hear of each other.
+DISTRIBUTE_INLINE void LeaderMembership::tell_left() {
+  for (; told_left_ < left_.size() && !released_; ++told_left_)
+    for (size_t other = 1; other < slots_.size(); ++other)
+      if (!has_left_[other])
+        send(int(other), {.type = ControlType::Left, .rank = left_[told_left_]});
 }
 
-DISTRIBUTE_INLINE void LeaderMembership::forgive(Time now) {
-  for (Slot& slot : slots_)
-    if (slot.link) slot.link->set_heard(now);
+/// `rank` takes the leader for lost, or waits for a task that has left.
+DISTRIBUTE_INLINE void LeaderMembership::handle_given_up(int rank, const ControlMessage& message) {
+  if (message.code == 0)
+    return fail_lost(
+        0, str_cat("the others have given up on it; ", text(rank), " says: ", message.name));
+  const bool known = message.rank >= 0 && message.rank < tasks_.size();
+  if (known && has_left_[size_t(message.rank)])
+    fail({message.rank, StatusCode::Unavailable,
+          str_cat(text(message.rank), " has left the job, and ", text(rank), " waits for it in ",
+                  message.name)});
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::heartbeat(const std::string& progress) {
+  board_.set(0, progress);
+  tell_left();
 }
 
 DISTRIBUTE_INLINE Membership::Time LeaderMembership::next_event() const {
-  Time next = rendezvous_ ? rendezvous_->next_expiry() : Time::max();
-  for (const Slot& slot : slots_)
-    if (slot.link && !slot.left && !failure_)
-      next = std::min(next, slot.link->heard() + net::seconds(options_.lost_after) +
-                                std::chrono::milliseconds(1));
-  return next;
+  return rendezvous_ ? rendezvous_->next_expiry() : Time::max();
 }
 
 DISTRIBUTE_INLINE void LeaderMembership::announce(const TaskFailure& failure) {
@@ -295,18 +299,18 @@ DISTRIBUTE_INLINE void LeaderMembership::announce(const TaskFailure& failure) {
 }
 
 /// The others close first, so that nothing is lost on the way to them.
-DISTRIBUTE_INLINE bool LeaderMembership::farewell_done() const {
+DISTRIBUTE_INLINE bool LeaderMembership::shutdown_done() const {
   return released_ && std::none_of(slots_.begin(), slots_.end(),
                                    [](const Slot& slot) { return slot.link != nullptr; });
 }
 
-DISTRIBUTE_INLINE void LeaderMembership::farewell_late() {
+DISTRIBUTE_INLINE void LeaderMembership::shutdown_overdue() {
   if (released_) return;
   options_.print(str_cat(text(0), " leaves after waiting ", options_.shutdown_timeout,
                          " s for tasks that still work: ", still_working()));
   for (size_t rank = 1; rank < slots_.size(); ++rank)
     send(int(rank),
-         slots_[rank].left
+         has_left_[rank]
              ? ControlMessage{.type = ControlType::Released}
              : ControlMessage{.type = ControlType::Failed,
                               .rank = 0,
@@ -317,7 +321,7 @@ DISTRIBUTE_INLINE void LeaderMembership::farewell_late() {
 DISTRIBUTE_INLINE std::string LeaderMembership::still_working() const {
   std::vector<std::string> names;
   for (size_t rank = 0; rank < slots_.size(); ++rank)
-    if (!slots_[rank].left) names.push_back(text(int(rank)));
+    if (!has_left_[rank]) names.push_back(text(int(rank)));
   return count_and_names(names, slots_.size());
 }
 

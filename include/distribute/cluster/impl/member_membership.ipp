@@ -148,6 +148,7 @@ DISTRIBUTE_INLINE absl::Status MemberMembership::take_start(const ControlMessage
   const std::lock_guard lock(mutex_);
   joined_ = *std::move(members);
   link_ = std::move(link);
+  peers_.arrive(0, link_->heard());
   started_ = true;
   return absl::OkStatus();
 }
@@ -160,24 +161,28 @@ DISTRIBUTE_INLINE void MemberMembership::watch(std::vector<pollfd>& polled) {
   if (link_) polled.push_back({link_->native(), link_->events(), 0});
 }
 
-DISTRIBUTE_INLINE void MemberMembership::exchange(const std::vector<pollfd>&, Time now) {
+DISTRIBUTE_INLINE void MemberMembership::exchange(const std::vector<pollfd>&, Time) {
   if (!link_) return;
   link_->flush();
   std::vector<ControlMessage> messages;
   const absl::Status status = link_->receive(messages);
+  peers_.heard(0, link_->heard());
   for (const ControlMessage& message : messages) handle(message);
   if (!status.ok())
-    return leader_gone(status.code() == absl::StatusCode::kUnavailable
-                           ? "it closed its connections: it crashed or was killed"
-                           : "protocol error: " + message_of(status));
-  if (now - link_->heard() > net::seconds(options_.lost_after))
-    fail_lost(0, str_cat("silent for ", options_.lost_after, " s (DISTRIBUTE_LOST_AFTER)"));
+    leader_gone(status.code() == absl::StatusCode::kUnavailable
+                    ? "it closed its connections: it crashed or was killed"
+                    : "protocol error: " + message_of(status));
 }
 
 DISTRIBUTE_INLINE void MemberMembership::leader_gone(const std::string& why) {
   link_.reset();
-  if (!leaving_) fail_lost(0, why);
+  const auto departure = peers_.close(0, why);
+  if (departure && !leaving_) departed(*departure);
   changed_.notify_all();
+}
+
+DISTRIBUTE_INLINE void MemberMembership::departed(const PeerDeparture& peer) {
+  fail_lost(0, peer.reason);
 }
 
 DISTRIBUTE_INLINE void MemberMembership::handle(const ControlMessage& message) {
@@ -191,6 +196,9 @@ DISTRIBUTE_INLINE void MemberMembership::handle(const ControlMessage& message) {
     case ControlType::Failed:
       if (message.rank >= 0 && message.rank < tasks_.size())
         fail({message.rank, StatusCode(message.code), message.name});
+      return;
+    case ControlType::Left:
+      if (message.rank >= 0 && message.rank < tasks_.size()) note_left(message.rank);
       return;
     case ControlType::Released:
       released_ = true;
@@ -208,24 +216,15 @@ DISTRIBUTE_INLINE void MemberMembership::heartbeat(const std::string& progress) 
           .value = progress.substr(0, kProgressBytes)});
 }
 
-DISTRIBUTE_INLINE void MemberMembership::forgive(Time now) {
-  if (link_) link_->set_heard(now);
-}
-
-DISTRIBUTE_INLINE Membership::Time MemberMembership::next_event() const {
-  if (!link_ || failure_) return Time::max();
-  return link_->heard() + net::seconds(options_.lost_after) + std::chrono::milliseconds(1);
-}
-
 /// A leader that was only frozen learns in this way what the others think.
 DISTRIBUTE_INLINE void MemberMembership::announce(const TaskFailure& failure) {
   if (failure.rank != 0 || failure.code != StatusCode::Unavailable) return;
   submit({.type = ControlType::Failed, .rank = 0, .name = failure.reason});
 }
 
-DISTRIBUTE_INLINE bool MemberMembership::farewell_done() const { return released_ || !link_; }
+DISTRIBUTE_INLINE bool MemberMembership::shutdown_done() const { return released_ || !link_; }
 
-DISTRIBUTE_INLINE void MemberMembership::farewell_late() {
+DISTRIBUTE_INLINE void MemberMembership::shutdown_overdue() {
   options_.print(str_cat(tasks_.self().name(), " leaves after waiting ", options_.shutdown_timeout,
                          " s for tasks that still work"));
 }

@@ -8,11 +8,15 @@
 
 namespace distribute::cluster_internal {
 
+inline constexpr const char* kHasLeft = " has left the job";
+
 DISTRIBUTE_INLINE Membership::Membership(ClusterTasks tasks, ClusterOptions options)
     : tasks_(std::move(tasks)),
       options_(std::move(options)),
       board_(tasks_.members.size()),
-      joined_(tasks_.members.size()) {}
+      peers_(options_),
+      joined_(tasks_.members.size()),
+      has_left_(tasks_.members.size()) {}
 
 DISTRIBUTE_INLINE std::string Membership::text(int rank) const {
   ClusterMember member = tasks_.members[size_t(rank)];
@@ -57,8 +61,8 @@ DISTRIBUTE_INLINE void Membership::leave() {
     submit({.type = ControlType::Leave, .rank = tasks_.rank});
     wake_up_.signal();
     if (!changed_.wait_for(lock, net::seconds(options_.shutdown_timeout),
-                           [&] { return failure_ || farewell_done(); }))
-      farewell_late();
+                           [&] { return failure_ || shutdown_done(); }))
+      shutdown_overdue();
   }
   lock.unlock();
   stop_thread();
@@ -74,6 +78,12 @@ DISTRIBUTE_INLINE void Membership::throw_if_failed() const {
   if (failed) throw_error(failed->code, failed->reason);
 }
 
+DISTRIBUTE_INLINE void Membership::throw_if_gone(int rank) const {
+  throw_if_failed();
+  const std::lock_guard lock(mutex_);
+  if (has_left_[size_t(rank)]) throw UnavailableError(text(rank) + kHasLeft);
+}
+
 DISTRIBUTE_INLINE void Membership::throw_if_over() const {
   if (failure_) throw_error(failure_->code, failure_->reason);
   if (leaving_) throw FailedPreconditionError("this task has left the job");
@@ -84,19 +94,64 @@ DISTRIBUTE_INLINE bool Membership::wait_failure(net::Deadline deadline) {
   return changed_.wait_until(lock, deadline.when(), [&] { return failure_.has_value(); });
 }
 
+DISTRIBUTE_INLINE std::vector<int> Membership::left() const {
+  const std::lock_guard lock(mutex_);
+  return left_;
+}
+
+DISTRIBUTE_INLINE void Membership::note_left(int rank) {
+  if (has_left_[size_t(rank)]) return;
+  has_left_[size_t(rank)] = true;
+  left_.push_back(rank);
+  wake_up_.signal();
+}
+
+DISTRIBUTE_INLINE bool Membership::report_waiting(const std::string& what) {
+  std::unique_lock lock(mutex_);
+  if (left_.empty()) return false;
+  if (failure_ || leaving_ || !started_) return true;
+  submit({.type = ControlType::Failed,
+          .rank = left_.front(),
+          .code = int32_t(StatusCode::Unavailable),
+          .name = what.substr(0, 16384)});
+  wake_up_.signal();
+  changed_.wait_for(lock, std::chrono::seconds(2), [&] { return failure_.has_value(); });
+  return true;
+}
+
 DISTRIBUTE_INLINE int Membership::on_lost(LostCallback callback) {
   const std::lock_guard lock(callbacks_mutex_);
   if (delivered_) {
     const auto failed = failure();
     callback(failed->rank, failed->reason);
   }
-  callbacks_.emplace(++last_callback_, std::move(callback));
+  lost_callbacks_.emplace(++last_callback_, std::move(callback));
+  return last_callback_;
+}
+
+DISTRIBUTE_INLINE int Membership::on_left(LostCallback callback) {
+  const std::lock_guard lock(callbacks_mutex_);
+  const std::vector<int> ranks = left();
+  for (size_t i = 0; i < delivered_left_; ++i) callback(ranks[i], text(ranks[i]) + kHasLeft);
+  left_callbacks_.emplace(++last_callback_, std::move(callback));
   return last_callback_;
 }
 
 DISTRIBUTE_INLINE void Membership::remove_on_lost(int id) {
   const std::lock_guard lock(callbacks_mutex_);
-  callbacks_.erase(id);
+  lost_callbacks_.erase(id);
+  left_callbacks_.erase(id);
+}
+
+DISTRIBUTE_INLINE void Membership::deliver_left() {
+  const std::vector<int> ranks = left();
+  const std::lock_guard lock(callbacks_mutex_);
+  while (delivered_left_ < ranks.size()) {
+    const int rank = ranks[delivered_left_++];
+    const auto callbacks = left_callbacks_;
+    for (const auto& [id, callback] : callbacks)
+      if (left_callbacks_.contains(id)) callback(rank, text(rank) + kHasLeft);
+  }
 }
 
 DISTRIBUTE_INLINE void Membership::deliver_failure() {
@@ -104,9 +159,9 @@ DISTRIBUTE_INLINE void Membership::deliver_failure() {
   if (!failed) return;
   const std::lock_guard lock(callbacks_mutex_);
   if (std::exchange(delivered_, true)) return;
-  const auto callbacks = callbacks_;
+  const auto callbacks = lost_callbacks_;
   for (const auto& [id, callback] : callbacks)
-    if (callbacks_.count(id) != 0) callback(failed->rank, failed->reason);
+    if (lost_callbacks_.contains(id)) callback(failed->rank, failed->reason);
 }
 
 DISTRIBUTE_INLINE void Membership::set_progress(std::function<std::string()> progress) {
@@ -143,7 +198,6 @@ DISTRIBUTE_INLINE void Membership::fail_lost(int rank, const std::string& why) {
 }
 
 DISTRIBUTE_INLINE void Membership::start_thread() {
-  last_turn_ = net::Deadline::Clock::now();
   thread_ = base_internal::start_thread("the job's members", [this] { run(); });
 }
 
@@ -160,29 +214,33 @@ DISTRIBUTE_INLINE void Membership::run() {
   std::vector<pollfd> polled;
   for (;;) {
     const Time now = net::Deadline::Clock::now();
-    const bool beat = now >= next_heartbeat_;
+    const bool beat = is_beat_due(now);
     const std::string progress = beat ? ask_progress() : std::string();
     int timeout = 0;
     {
       const std::lock_guard lock(mutex_);
       if (stopping_) return;
-      if (now - last_turn_ > net::seconds(3 * options_.heartbeat_interval)) forgive(now);
-      last_turn_ = now;
       exchange(polled, now);
+      for (const PeerDeparture& peer : peers_.judge(now)) departed(peer);
       if (beat) heartbeat(progress);
-      if (beat) next_heartbeat_ = now + net::seconds(options_.heartbeat_interval);
       polled.assign(1, {wake_up_.native(), POLLIN, 0});
       watch(polled);
       timeout = poll_timeout(net::Deadline::Clock::now());
     }
+    deliver_left();
     deliver_failure();
     ::poll(polled.data(), polled.size(), timeout);
     wake_up_.clear();
   }
 }
 
+DISTRIBUTE_INLINE bool Membership::is_beat_due(Time now) {
+  const std::lock_guard lock(mutex_);
+  return peers_.is_beat_due(now);
+}
+
 DISTRIBUTE_INLINE int Membership::poll_timeout(Time now) const {
-  const auto left = std::min(next_heartbeat_, next_event()) - now;
+  const auto left = std::min(peers_.next_turn(), next_event()) - now;
   const int64_t ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
   return int(std::clamp<int64_t>(ms, 0, 60'000));
 }

@@ -46,8 +46,8 @@ DISTRIBUTE_INLINE net::Socket PeerSockets::wait(const net::TaskIdentity& peer,
                                                 const std::function<void()>& interrupted) {
   std::unique_lock lock(mutex_);
   for (;;) {
-    interrupted();
     if (net::Socket socket = take(peer, detail)) return socket;
+    interrupted();
     if (deadline.passed()) throw DeadlineExceededError(str_cat(what, " has not connected in time"));
     changed_.wait_until(lock, deadline.when());
   }

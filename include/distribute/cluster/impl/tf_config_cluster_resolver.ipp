@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/foreign_text.hpp>
-#include <distribute/cluster/detail/json_value.hpp>
+#include <distribute/cluster/detail/json_variable.hpp>
+#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 
 #include <algorithm>
@@ -13,10 +13,7 @@ namespace distribute::cluster_internal {
 
 DISTRIBUTE_INLINE JsonValue json_object_variable(const Environment& variables,
                                                  const std::string& name) {
-  const std::optional<std::string> text = variables(name);
-  JsonValue root = parse_json(text.value_or("{}"), name);
-  object_of(root, name);
-  return root;
+  return *JsonVariable(variables, name).object();
 }
 
 /// Member `key` of "task"; null when either is missing.
@@ -72,12 +69,11 @@ DISTRIBUTE_INLINE std::string misplaced_cluster(const JsonValue& root, const std
 }
 
 /// A member that is a string, or null, or missing.
-DISTRIBUTE_INLINE std::optional<std::string> tf_config_text(const Environment& variables,
-                                                            const char* key) {
-  const JsonValue root = json_object_variable(variables, "TF_CONFIG");
+DISTRIBUTE_INLINE std::optional<std::string> text_in(const JsonValue& root, const std::string& name,
+                                                     const char* key) {
   const JsonValue* value = root.find(key);
   if (!value || value->is_null()) return std::nullopt;
-  return string_of(*value, std::string("TF_CONFIG: ") + key);
+  return string_of(*value, name + ": " + key);
 }
 
 }  // namespace distribute::cluster_internal
@@ -86,7 +82,8 @@ namespace distribute {
 
 DISTRIBUTE_INLINE TFConfigClusterResolver::TFConfigClusterResolver(
     TFConfigClusterResolverOptions options)
-    : variables_(std::move(options.variables)) {
+    : config_(std::make_shared<cluster_internal::JsonVariable>(std::move(options.variables),
+                                                               "TF_CONFIG")) {
   set_task_type(std::move(options.task_type));
   set_task_id(options.task_id);
   set_rpc_layer(std::move(options.rpc_layer));
@@ -94,16 +91,16 @@ DISTRIBUTE_INLINE TFConfigClusterResolver::TFConfigClusterResolver(
 }
 
 DISTRIBUTE_INLINE ClusterSpec TFConfigClusterResolver::cluster_spec() const {
-  const auto root = cluster_internal::json_object_variable(variables_, "TF_CONFIG");
-  const auto* cluster = root.find("cluster");
+  const auto root = config_->object();
+  const auto* cluster = root->find("cluster");
   if (!cluster) return ClusterSpec();
   return cluster_internal::cluster_spec_of(*cluster, "TF_CONFIG: cluster");
 }
 
 /// True when "worker" is an object that names this task alone, or none where this is no worker.
 DISTRIBUTE_INLINE bool TFConfigClusterResolver::has_dynamic_workers() const {
-  const auto root = cluster_internal::json_object_variable(variables_, "TF_CONFIG");
-  const auto* cluster = root.find("cluster");
+  const auto root = config_->object();
+  const auto* cluster = root->find("cluster");
   const auto* workers = cluster ? cluster->find("worker") : nullptr;
   const auto type = find_task_type();
   const auto index = find_task_id();
@@ -120,8 +117,7 @@ DISTRIBUTE_INLINE std::string TFConfigClusterResolver::incomplete_because() cons
            "with DISTRIBUTE_MIN_WORKERS on the chief, workers of parameter servers may come and go "
            "all the same, and with --elastic those that train in step";
   if (cluster_spec()) return "";
-  const JsonValue root = json_object_variable(variables_, "TF_CONFIG");
-  std::string why = misplaced_cluster(root, "TF_CONFIG");
+  std::string why = misplaced_cluster(*config_->object(), "TF_CONFIG");
   if (why.empty()) why = task_without_cluster(task_type(), task_id());
   if (why.empty()) return "";
   if (!why.starts_with("TF_CONFIG")) why = "TF_CONFIG: " + why;
@@ -131,23 +127,22 @@ DISTRIBUTE_INLINE std::string TFConfigClusterResolver::incomplete_because() cons
 }
 
 DISTRIBUTE_INLINE std::optional<TaskType> TFConfigClusterResolver::find_task_type() const {
-  return cluster_internal::task_type_in(
-      cluster_internal::json_object_variable(variables_, "TF_CONFIG"), "TF_CONFIG");
+  return cluster_internal::task_type_in(*config_->object(), "TF_CONFIG");
 }
 
 DISTRIBUTE_INLINE std::optional<int> TFConfigClusterResolver::find_task_id() const {
-  return cluster_internal::task_id_in(
-      cluster_internal::json_object_variable(variables_, "TF_CONFIG"), "TF_CONFIG");
+  return cluster_internal::task_id_in(*config_->object(), "TF_CONFIG");
 }
 
 DISTRIBUTE_INLINE std::optional<std::string> TFConfigClusterResolver::find_rpc_layer() const {
-  return cluster_internal::tf_config_text(variables_, "rpc_layer");
+  return cluster_internal::text_in(*config_->object(), "TF_CONFIG", "rpc_layer");
 }
 
 DISTRIBUTE_INLINE std::string TFConfigClusterResolver::find_master(
     const std::optional<TaskType>& task_type, std::optional<int> task_id,
     const std::optional<std::string>& rpc_layer) const {
-  const auto session_master = cluster_internal::tf_config_text(variables_, "session_master");
+  const auto session_master =
+      cluster_internal::text_in(*config_->object(), "TF_CONFIG", "session_master");
   return session_master ? *session_master : master_of_cluster(task_type, task_id, rpc_layer);
 }
 

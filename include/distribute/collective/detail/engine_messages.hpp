@@ -99,6 +99,8 @@ class EngineMessages final : public GroupMessages {
   void lose(int who, const std::string& why);
   void throw_if_lost();
   void late();
+  void check_departures();
+  DISTRIBUTE_INLINE void wake() override;
 
   const int rank_;
   std::unique_ptr<EngineGroup> group_;
@@ -114,7 +116,7 @@ class EngineMessages final : public GroupMessages {
   bool reduction_failed_ = false;
   int last_words_ = 0;
 
-  net::WakeUp wake_;  // after abort()
+  net::WakeUp wake_;  // after abort() and depart()
   AbortState aborted_;
   EngineWait wait_;
 };

@@ -30,6 +30,7 @@ class EngineTransport final : public Transport {
   int size() const override { return messages_->size(); }
   DISTRIBUTE_INLINE void execute(const Operation& operation) override;
   DISTRIBUTE_INLINE void abort(StatusCode code, const std::string& message) override;
+  void depart(int rank, const std::string& reason) override { messages_->depart(rank, reason); }
 
  private:
   bool engine_reduces(const Operation& operation) const;

@@ -19,9 +19,11 @@ class EngineWait {
   /// Something has moved just now.
   void moved() { moved_at_ = {}; }
   void moved(Time now) { moved_at_ = now; }
-  /// Sleeps where the engine says when there is something to do, or `wake` can be read, else as
-  /// long as seems right.
-  void wait(EngineGroup& group, int wake, const Operation& operation);
+  /// When something has moved, as the last wait() knew it.
+  Time moved_at() const { return moved_at_; }
+  /// Sleeps, at most `most_ms`, where the engine says when there is something to do, or `wake` can
+  /// be read, else as long as seems right.
+  void wait(EngineGroup& group, int wake, const Operation& operation, int most_ms);
 
  private:
   void wait_without_handle(const Operation& operation, Time now, bool each_rank_has_a_core);

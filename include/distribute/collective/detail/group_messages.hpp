@@ -3,9 +3,11 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/collective/detail/departures.hpp>
 #include <distribute/collective/detail/messages.hpp>
 #include <distribute/collective/operation.hpp>
 
+#include <algorithm>
 #include <string>
 
 namespace distribute::collective {
@@ -26,8 +28,24 @@ class GroupMessages : public Messages {
 
   /// From any thread: ends the wait of this rank, now and in future.
   virtual void abort(StatusCode code, const std::string& message) = 0;
+  /// From any thread; see Transport::depart.
+  void depart(int rank, const std::string& reason) {
+    departures_.add(rank, reason);
+    wake();
+  }
   /// Tells the other ranks, as far as that goes in a moment, and hangs up.
   virtual void hang_up(StatusCode code, const std::string& message) = 0;
+
+ protected:
+  virtual void wake() = 0;
+
+  /// How long a wait may sleep before it looks at departures_ again, in milliseconds.
+  int most_sleep_ms(const Operation& operation) const {
+    const int left = operation.deadline.left_ms();
+    return departures_.any() ? std::min(left, 100) : left;
+  }
+
+  Departures departures_;
 };
 
 }  // namespace distribute::collective

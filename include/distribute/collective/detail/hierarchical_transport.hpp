@@ -43,6 +43,7 @@ class HierarchicalTransport final : public Transport {
   int size() const override { return messages_->size(); }
   DISTRIBUTE_INLINE void execute(const Operation& operation) override;
   DISTRIBUTE_INLINE void abort(StatusCode code, const std::string& message) override;
+  DISTRIBUTE_INLINE void depart(int rank, const std::string& reason) override;
 
  private:
   void check() const;

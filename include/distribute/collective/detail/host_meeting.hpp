@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/collective/detail/departures.hpp>
 #include <distribute/collective/detail/host_layout.hpp>
 #include <distribute/collective/detail/window.hpp>
 #include <distribute/collective/operation.hpp>
@@ -25,9 +26,10 @@ class HostMeeting {
   /// Called while waiting, to throw what is to be heard elsewhere.
   using Listen = std::function<void()>;
 
-  /// `area_offset`: where both areas lie in the arena of the host's first rank.
+  /// `area_offset`: where both areas lie in the arena of the host's first rank. `departures` are
+  /// borrowed.
   HostMeeting(std::shared_ptr<Window> window, const HostLayout& layout, int rank,
-              int64_t area_offset, Listen listen);
+              int64_t area_offset, const Departures& departures, Listen listen);
 
   /// Of the operation that comes next. Blocks  until it is free.
   std::byte* area(const Operation& operation);
@@ -57,6 +59,7 @@ class HostMeeting {
   const std::shared_ptr<Window> window_;
   const int first_, me_;
   const int64_t area_offset_;
+  const Departures& departures_;
   const Listen listen_;
   const Patience patience_;
   uint32_t step_ = 0;      // operations this rank has come to

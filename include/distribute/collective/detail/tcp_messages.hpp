@@ -72,6 +72,9 @@ class TcpMessages final : public GroupMessages {
   void lost(int who, TcpFlow& flow, bool broken);
   void hear_last_words(int from);
   void late();
+  [[noreturn]] void throw_gone(int who);
+  void check_departures();
+  DISTRIBUTE_INLINE void wake() override;
 
   const int rank_;
   double spin_seconds_;
@@ -84,7 +87,7 @@ class TcpMessages final : public GroupMessages {
   net::Deadline::Clock::time_point moved_at_;
   std::array<std::byte, MessageHeader::kMaxFailureBytes> failure_;
 
-  net::WakeUp wake_;  // after abort()
+  net::WakeUp wake_;  // after abort() and depart()
   AbortState aborted_;
 };
 

@@ -40,6 +40,7 @@ class TcpTransport final : public Transport {
   int size() const override { return messages_.size(); }
   DISTRIBUTE_INLINE void execute(const Operation& operation) override;
   DISTRIBUTE_INLINE void abort(StatusCode code, const std::string& message) override;
+  void depart(int rank, const std::string& reason) override { messages_.depart(rank, reason); }
 
  private:
   TcpMessages messages_;

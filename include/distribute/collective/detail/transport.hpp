@@ -4,6 +4,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/collective/detail/departures.hpp>
 #include <distribute/collective/operation.hpp>
 
 #include <cstddef>
@@ -53,12 +54,19 @@ class Transport {
   /// The first call counts.
   virtual void abort(StatusCode code, const std::string& message) = 0;
 
+  /// From any thread: `rank` takes part in nothing more. What waits for it, and finds nothing that
+  /// it has done before, throws RankLeftError with this reason.
+  virtual void depart(int rank, const std::string& reason) { departures_.add(rank, reason); }
+
   /// Memory of `rank` that all ranks read and write in place: reductions of arrays in it need no
   /// copies. Empty unless the whole group shares memory. Lives as long as the transport.
   virtual std::span<std::byte> shared_memory(int rank) const {
     (void)rank;
     return {};
   }
+
+ protected:
+  Departures departures_;
 };
 
 }  // namespace distribute::collective

@@ -230,8 +230,11 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::trans
 /// What broke first may be seen differently by every worker: the runtime knows what it was.
 DISTRIBUTE_INLINE void explain_failure(ClusterRuntime& runtime, std::atomic<bool>& explained,
                                        const Error& error, const FlightRecorder& recorder) {
+  const auto* left = dynamic_cast<const RankLeftError*>(&error);
   const bool peer_is_gone = error.code() == StatusCode::Unavailable;
-  if (peer_is_gone)
+  if (left)
+    runtime.report_waiting(left->operation());
+  else if (peer_is_gone)
     runtime.wait_lost(net::Deadline::after_seconds(2));
   else
     runtime.report_error(error.code(), error.what());
@@ -268,21 +271,21 @@ DISTRIBUTE_INLINE void WorkerConnector::connect_gpus(WorkerGroup& group) {
 
 /// Ties the group's life to the job's.
 DISTRIBUTE_INLINE void WorkerConnector::follow(WorkerGroup& group) const {
-  std::vector<std::shared_ptr<Communicator>> ends = group.replicas;
-  ends.push_back(group.workers);
-  ends.insert(ends.end(), group.gpus.begin(), group.gpus.end());
-  const int callback = runtime_->on_lost([runtime = runtime_.get(), ends](int, const auto& reason) {
-    const auto failure = runtime->lost();
-    for (const auto& end : ends)
-      end->abort(failure ? failure->code : StatusCode::Unavailable, reason);
-  });
-  runtime_->set_progress([first = ends[0]] { return first->recorder().position(); });
+  const int on_lost =
+      runtime_->on_lost([runtime = runtime_.get(), ends = group](int, const auto& reason) {
+        const auto failure = runtime->lost();
+        ends.abort(failure ? failure->code : StatusCode::Unavailable, reason);
+      });
+  const int on_left = runtime_->on_left(
+      [ends = group](int worker, const auto& reason) { ends.depart(worker, reason); });
+  runtime_->set_progress([first = group.replicas[0]] { return first->recorder().position(); });
   group.report_error = [runtime = runtime_](StatusCode code, const std::string& message) {
     runtime->report_error(code, message);
   };
   const auto recording = runtime_->all_gather("timeline", timeline_ ? "1" : "");
-  group.leave = [runtime = runtime_, callback, timeline = timeline_, recording] {
-    runtime->remove_on_lost(callback);
+  group.leave = [runtime = runtime_, on_lost, on_left, timeline = timeline_, recording] {
+    runtime->remove_on_lost(on_lost);
+    runtime->remove_on_lost(on_left);
     runtime->set_progress({});
     if (timeline) save_timelines(*runtime, *timeline, recording);
     runtime->leave();

@@ -176,8 +176,24 @@ DISTRIBUTE_INLINE void EngineMessages::turn() {
   }
   throw_if_lost();
   if (running_.operation.deadline.passed()) return late();
-  wait_.wait(*group_, wake_.native(), running_.operation);
+  wait_.wait(*group_, wake_.native(), running_.operation, most_sleep_ms(running_.operation));
+  if (!departures_.any()) return;
+  wake_.clear();
+  check_departures();
 }
+
+DISTRIBUTE_INLINE void EngineMessages::check_departures() {
+  const Departures::Time moved = wait_.moved_at();
+  size_t messages = 0;
+  for (int p = 0; p < size(); ++p) {
+    messages += peer(p).to_send + peer(p).to_come;
+    if (peer(p).awaited()) departures_.throw_if_silent(p, moved, rank_, running_.operation);
+  }
+  const bool engine_reduces = pending_ > messages;
+  if (engine_reduces) departures_.throw_if_any_silent(moved, rank_, running_.operation);
+}
+
+DISTRIBUTE_INLINE void EngineMessages::wake() { wake_.signal(); }
 
 DISTRIBUTE_INLINE void EngineMessages::take(const distribute_engine_event& event) {
   const std::string why = engine_internal::reason(event.code);

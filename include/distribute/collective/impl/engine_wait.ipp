@@ -10,7 +10,8 @@
 
 namespace distribute::collective {
 
-DISTRIBUTE_INLINE void EngineWait::wait(EngineGroup& group, int wake, const Operation& operation) {
+DISTRIBUTE_INLINE void EngineWait::wait(EngineGroup& group, int wake, const Operation& operation,
+                                        int most_ms) {
   const auto now = net::Deadline::Clock::now();
   if (moved_at_ == Time{}) moved_at_ = now;
   const std::chrono::duration<double> idle = now - moved_at_;
@@ -19,7 +20,7 @@ DISTRIBUTE_INLINE void EngineWait::wait(EngineGroup& group, int wake, const Oper
   const int handle = group.wait_handle();
   if (handle >= 0) {
     pollfd polled[] = {{wake, POLLIN, 0}, {handle, POLLIN, 0}};
-    ::poll(polled, 2, operation.deadline.left_ms());
+    ::poll(polled, 2, most_ms);
   } else if (handle == -2) {
     wait_without_handle(operation, now, spin_seconds > 0);
   }

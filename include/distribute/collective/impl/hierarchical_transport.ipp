@@ -33,8 +33,9 @@ DISTRIBUTE_INLINE HierarchicalTransport::HierarchicalTransport(
       options_(options) {
   check();
   if (uses_hosts_ && layout_.members(layout_.host_of(rank())).size() > 1)
-    meeting_ = std::make_unique<HostMeeting>(
-        window_, layout_, rank(), HierarchicalReduction::kMostBytes, [this] { messages_->look(); });
+    meeting_ =
+        std::make_unique<HostMeeting>(window_, layout_, rank(), HierarchicalReduction::kMostBytes,
+                                      departures_, [this] { messages_->look(); });
 }
 
 DISTRIBUTE_INLINE void HierarchicalTransport::check() const {
@@ -145,6 +146,11 @@ DISTRIBUTE_INLINE void HierarchicalTransport::execute(const Operation& operation
 
 DISTRIBUTE_INLINE void HierarchicalTransport::abort(StatusCode code, const std::string& message) {
   messages_->abort(code, message);
+}
+
+DISTRIBUTE_INLINE void HierarchicalTransport::depart(int rank, const std::string& reason) {
+  Transport::depart(rank, reason);
+  messages_->depart(rank, reason);
 }
 
 }  // namespace distribute::collective

@@ -8,11 +8,13 @@
 namespace distribute::collective {
 
 DISTRIBUTE_INLINE HostMeeting::HostMeeting(std::shared_ptr<Window> window, const HostLayout& layout,
-                                           int rank, int64_t area_offset, Listen listen)
+                                           int rank, int64_t area_offset,
+                                           const Departures& departures, Listen listen)
     : window_(std::move(window)),
       first_(layout.members(layout.host_of(rank))[0]),
       me_(layout.local_index(rank)),
       area_offset_(area_offset),
+      departures_(departures),
       listen_(std::move(listen)),
       patience_({window_->ranks()}) {}
 
@@ -53,8 +55,10 @@ DISTRIBUTE_INLINE void HostMeeting::wait_for_step(const Operation& operation, ui
 DISTRIBUTE_INLINE void HostMeeting::wait(SharedCounter& counter, uint32_t value, int member,
                                          const Operation& operation, net::Deadline deadline) {
   for (int round = 0;; ++round) {
+    const bool left = departures_.any() && departures_.has(rank_of(member));  // before it is read
     const uint32_t seen = counter.value.load(std::memory_order_acquire);
     if (int32_t(seen - value) >= 0) return;
+    if (left) departures_.throw_if_left(rank_of(member), rank_of(me_), operation);
     if (round > patience_.yields()) {  // whatever else happened can wait that long
       for (int other = 0; other < members(); ++other) throw_failure(other);
       listen_();

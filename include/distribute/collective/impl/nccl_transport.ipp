@@ -152,8 +152,10 @@ DISTRIBUTE_INLINE void NcclTransport::execute(const Operation& operation) {
   }
   try {
     enqueue(whole, stream);
+    const auto begun = net::Deadline::Clock::now();
     const auto stop = [&] {
       aborted_.throw_if_set();
+      if (departures_.any()) departures_.throw_if_any_silent(begun, rank(), operation);
       if (stop_) stop_();
     };
     communicator_.wait_ready(operation.deadline, stop);

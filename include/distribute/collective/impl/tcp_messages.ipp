@@ -41,7 +41,7 @@ DISTRIBUTE_INLINE void TcpMessages::begin(const Operation& operation) {
 DISTRIBUTE_INLINE void TcpMessages::send(int to, uint64_t tag, std::span<const std::byte> bytes,
                                          bool urgent) {
   TcpPeer& other = peer(to);
-  if (other.gone()) other.throw_gone(running_.operation, rank_);
+  if (other.gone()) throw_gone(to);
   if (!running_.is_collective) tag = other.parts_sent++;
   (urgent ? other.urgent : other.queue).push_back({tag, bytes});
   ++other.to_send;
@@ -54,7 +54,7 @@ DISTRIBUTE_INLINE void TcpMessages::receive(int from, uint64_t tag, std::span<st
   ++other.to_come;
   ++pending_;
   if (!running_.is_collective && take_early(from, {tag, out})) return;
-  if (other.gone()) other.throw_gone(running_.operation, rank_);
+  if (other.gone()) throw_gone(from);
   other.wanted.push_back({tag, out});
   for (TcpFlow& flow : other.flows)
     if (flow.parked) consume(from, flow);
@@ -82,6 +82,7 @@ DISTRIBUTE_INLINE void TcpMessages::turn() {
   throw_if_aborted();
   if (ready == 0 && running_.operation.deadline.passed()) late();
   read_polled(ready);
+  if (departures_.any()) check_departures();
 }
 
 DISTRIBUTE_INLINE void TcpMessages::look() {
@@ -150,7 +151,8 @@ DISTRIBUTE_INLINE int TcpMessages::poll(bool moved) {
   const std::chrono::duration<double> spin(cores_are_contended() ? 0 : spin_seconds_);
   const bool look = moved || buffered || now - moved_at_ < spin;
   const int ready =
-      ::poll(polled_.data(), polled_.size(), look ? 0 : running_.operation.deadline.left_ms());
+      ::poll(polled_.data(), polled_.size(), look ? 0 : most_sleep_ms(running_.operation));
+  if (polled_[0].revents && departures_.any()) wake_.clear();
   return buffered ? std::max(ready, 1) : ready;
 }
 
@@ -266,8 +268,20 @@ DISTRIBUTE_INLINE void TcpMessages::lost(int who, TcpFlow& flow, bool broken) {
   const bool needed = other.awaited();
   if (!needed || !(broken || other.gone())) return;
   hear_last_words(who);
-  other.throw_gone(running_.operation, rank_);
+  throw_gone(who);
 }
+
+DISTRIBUTE_INLINE void TcpMessages::throw_gone(int who) {
+  departures_.throw_if_left(who, rank_, running_.operation);
+  peer(who).throw_gone(running_.operation, rank_);
+}
+
+DISTRIBUTE_INLINE void TcpMessages::check_departures() {
+  for (int p = 0; p < size(); ++p)
+    if (peer(p).awaited()) departures_.throw_if_silent(p, moved_at_, rank_, running_.operation);
+}
+
+DISTRIBUTE_INLINE void TcpMessages::wake() { wake_.signal(); }
 
 /// A rank that fails says why on a connection that is free, while others break off.
 DISTRIBUTE_INLINE void TcpMessages::hear_last_words(int from) {

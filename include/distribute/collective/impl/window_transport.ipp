@@ -100,9 +100,11 @@ DISTRIBUTE_INLINE void WindowTransport::exchange() {
 /// Until `counter` has reached `value`.
 DISTRIBUTE_INLINE void WindowTransport::wait_for(SharedCounter& counter, uint32_t value, int peer) {
   for (int round = 0;; ++round) {
+    const bool left = departures_.any() && departures_.has(peer);  // before its counter is read
     const uint32_t seen = counter.value.load(std::memory_order_acquire);
     if (int32_t(seen - value) >= 0) return;
     check_peer(peer);
+    if (left) departures_.throw_if_left(peer, rank_, *operation_);
     if (round > patience_.yields() && operation_->deadline.passed()) throw_late(peer);
     wait_while(counter, seen, round, patience_);
   }

@@ -12,6 +12,15 @@ DISTRIBUTE_INLINE void WorkerGroup::abort(StatusCode code, const std::string& me
   for (const auto& gpu : gpus) gpu->abort(code, message);
 }
 
+DISTRIBUTE_INLINE void WorkerGroup::depart(int other_worker, const std::string& reason) const {
+  const int first = other_worker * replicas_per_worker;
+  for (int rank = first; rank < first + replicas_per_worker; ++rank) {
+    for (const auto& replica : replicas) replica->depart(rank, reason);
+    for (const auto& gpu : gpus) gpu->depart(rank, reason);
+  }
+  if (workers && workers != replicas[0]) workers->depart(other_worker, reason);
+}
+
 DISTRIBUTE_INLINE std::vector<WorkerGroup> make_thread_workers(int workers, int replicas_per_worker,
                                                                const CommunicatorOptions& options) {
   auto between_replicas = make_thread_transports(workers * replicas_per_worker);

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/exit_status.hpp>
-#include <distribute/base/signals.hpp>
+#include <distribute/base/leave_notice.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/cluster/environment.hpp>
@@ -164,13 +164,13 @@ DISTRIBUTE_INLINE int Server::join_worker() {
                               const auto& origin, const auto& fn) {
       run_and_flush(*servers, origin, fn);
     };
-  const TerminationSignal told_to_leave(options_.leave_signals);
+  const LeaveNotice notice(options_.leave_signals);
   WorkerService service(options);
   CoordinatorWatch watch(
       service, {.servers = strategy_ ? servers_of(*task_) : CoordinatorWatch::Peers(),
                 .first_patience = options_.cluster.startup_timeout,
                 .return_patience = options_.coordinator_return_timeout,
-                .leaves = [&] { return told_to_leave.has_come(); },
+                .leaves = [&] { return notice.has_come(); },
                 .log = [this](const std::string& line) { options_.cluster.print(line); }});
   const ServiceMethods methods(
       task_, service, [&](const std::shared_ptr<rpc::Peer>& peer) { watch.greeted(peer); });

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/detail/json_value.hpp>
+#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/estimator/estimator.hpp>
 

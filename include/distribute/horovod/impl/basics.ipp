@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/collective/connect_workers.hpp>
@@ -20,7 +21,8 @@ DISTRIBUTE_INLINE ClusterTasks find_tasks(const hvd::InitOptions& options,
                                           const ElasticOptions& elastic) {
   if (options.tasks) return *options.tasks;
   const auto implied = options.resolver ? nullptr : default_resolver().resolver;
-  const auto place = strategy_internal::place_of(options.resolver ? *options.resolver : *implied);
+  const auto place = strategy_internal::place_of(
+      cluster_internal::role_to_join(options.resolver ? *options.resolver : *implied));
   if (place.task.type == "evaluator")
     throw InvalidArgumentError(
         "hvd::init: this task is an evaluator, which is no rank; evaluate on rank 0");

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/leave_notice.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/base/signals.hpp>
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/detail/elastic_job.hpp>
 #include <distribute/horovod/detail/engine.hpp>
@@ -64,8 +64,8 @@ DISTRIBUTE_INLINE ElasticEnd run_until_done(State& state, const std::function<vo
                                             const RunOptions& options) {
   const std::shared_ptr<ElasticJob> job = horovod_internal::engine()->elastic_job();
   if (!job) return state.sync(), train(), ElasticEnd::Finished;
-  const TerminationSignal signal({SIGTERM});
-  const auto told_to_leave = [&] { return signal.has_come(); };
+  const LeaveNotice notice;
+  const auto told_to_leave = [&] { return notice.has_come(); };
   const StateInJob in_job(state, job, told_to_leave);
   for (int resets = 0;; ++resets) {
     if (const auto end = attempt(state, *job, train)) return *end;

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/foreign_text.hpp>
+#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
 #include <distribute/metrics/detail/metrics_request.hpp>
 #include <distribute/metrics/metrics_server.hpp>
 #include <distribute/net/job_token.hpp>

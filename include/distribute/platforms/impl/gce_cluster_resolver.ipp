@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/detail/json_value.hpp>
+#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
 #include <distribute/http/credentials.hpp>
 #include <distribute/http/http_client.hpp>
 #include <distribute/io/file_system.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
-#include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/detail/json_value.hpp>
+#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
 #include <distribute/platforms/make_cluster.hpp>
 #include <distribute/platforms/slurm_cluster_resolver.hpp>
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/leave_notice.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/threads.hpp>
 #include <distribute/cluster/detail/json_value.hpp>
@@ -12,6 +13,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -33,7 +35,8 @@ struct PreemptionNotice::Impl {
   PreemptionNoticeOptions options;
   std::string ec2_token;  // of the asking thread
   std::atomic<bool> come{false}, asking{true};
-  std::mutex mutex;  // guards stopping
+  std::optional<LeaveAnnouncement> announcement;  // of the asking thread
+  std::mutex mutex;                               // guards stopping
   std::condition_variable wake;
   bool stopping = false;
   std::thread thread;
@@ -101,7 +104,8 @@ DISTRIBUTE_INLINE void PreemptionNotice::Impl::run() {
   while (!stopping) {
     lock.unlock();
     try {
-      come = ask();
+      if (ask()) announcement.emplace();
+      come = announcement.has_value();
       failures = 0;
       if (come)
         print("the metadata server of " + options.platform + " says that this machine goes");

@@ -2,7 +2,7 @@
 /// Another task of the job as this one sees it: one start of it, alive or lost.
 
 #include <distribute/base/config.hpp>
-#include <distribute/rpc/detail/standstill.hpp>
+#include <distribute/cluster/detail/standstill.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -49,14 +49,14 @@ class Peer {
 
   /// The first reason counts, with what `standstill` adds to it. For PeerMonitor.
   void lose(const std::string& reason);
-  void watch(std::shared_ptr<const Standstill> standstill);
+  void watch(std::shared_ptr<const cluster_internal::Standstill> standstill);
 
  private:
   const PeerName name_;
   mutable std::recursive_mutex mutex_;  // guards all below; held while callbacks run
   bool lost_ = false;
   std::string reason_;
-  std::shared_ptr<const Standstill> standstill_;
+  std::shared_ptr<const cluster_internal::Standstill> standstill_;
   std::map<int, std::function<void()>> callbacks_;
   int last_callback_ = 0;
 };

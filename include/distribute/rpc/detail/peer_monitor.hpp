@@ -3,17 +3,19 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_options.hpp>
+#include <distribute/cluster/detail/peer_table.hpp>
 #include <distribute/net/socket.hpp>
 #include <distribute/net/wake_up.hpp>
 #include <distribute/rpc/detail/peer.hpp>
-#include <distribute/rpc/detail/standstill.hpp>
 
 #include <atomic>
 #include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string_view>
 #include <thread>
-#include <vector>
 
 namespace distribute::rpc {
 
@@ -42,25 +44,25 @@ class PeerMonitor {
     std::shared_ptr<Peer> peer;
     net::Socket socket;
     bool dialed;
-    Clock::time_point heard;
     std::string farewell = {};  // what came after its byte so far
     bool leaves = false;
   };
 
   void run();
   void turn();
-  /// Why the other end is lost; empty when it is not.
-  std::string look(Link& link, Clock::time_point now);
+  void ping();
+  /// None while the other end is there.
+  std::optional<cluster_internal::PeerDeparture> look(int number, Link& link,
+                                                      Clock::time_point now);
   static void take(Link& link, std::string_view bytes);
 
-  const double interval_, lost_after_;
   net::WakeUp wake_up_;
   std::atomic<bool> stopping_{false};
-  mutable std::mutex mutex_;  // guards links_
-  std::vector<Link> links_;
+  mutable std::mutex mutex_;  // guards those below
+  std::map<int, Link> links_;
+  cluster_internal::PeerTable table_;  // by the number of the link
+  int last_link_ = 0;
   std::condition_variable changed_;  // a link is gone
-  const std::shared_ptr<Standstill> standstill_;
-  Clock::time_point next_ping_{};  // the thread's own
   std::thread thread_;
 };
 

@@ -20,7 +20,7 @@ DISTRIBUTE_INLINE void Peer::throw_if_lost() const {
   if (lost_) throw UnavailableError(str_cat(text(), " is lost: ", reason_));
 }
 
-DISTRIBUTE_INLINE void Peer::watch(std::shared_ptr<const Standstill> standstill) {
+DISTRIBUTE_INLINE void Peer::watch(std::shared_ptr<const cluster_internal::Standstill> standstill) {
   const std::lock_guard lock(mutex_);
   standstill_ = std::move(standstill);
 }
@@ -44,7 +44,7 @@ DISTRIBUTE_INLINE void Peer::lose(const std::string& reason) {
   const std::lock_guard lock(mutex_);
   if (lost_) return;
   lost_ = true;
-  reason_ = reason + (standstill_ ? standstill_->text(Standstill::Clock::now()) : "");
+  reason_ = reason + (standstill_ ? standstill_->text(net::Deadline::Clock::now()) : "");
   while (!callbacks_.empty()) {
     const auto callback = std::move(callbacks_.begin()->second);
     callbacks_.erase(callbacks_.begin());

@@ -16,12 +16,7 @@ namespace distribute::rpc {
 /// What goes over the connection of a pair.
 inline constexpr uint8_t kPing = 1, kEcho = 2, kFarewell = 3;
 
-DISTRIBUTE_INLINE PeerMonitor::PeerMonitor(const ClusterOptions& options)
-    : interval_(options.heartbeat_interval),
-      lost_after_(options.lost_after),
-      standstill_(std::make_shared<Standstill>(
-          std::max(options.lost_after - options.heartbeat_interval, options.lost_after / 2))) {
-  next_ping_ = Clock::now();
+DISTRIBUTE_INLINE PeerMonitor::PeerMonitor(const ClusterOptions& options) : table_(options) {
   thread_ = base_internal::start_thread("watching other tasks", [this] { run(); });
 }
 
@@ -33,16 +28,17 @@ DISTRIBUTE_INLINE PeerMonitor::~PeerMonitor() {
 
 DISTRIBUTE_INLINE void PeerMonitor::watch(std::shared_ptr<Peer> peer, net::Socket socket,
                                           bool dialed) {
-  peer->watch(standstill_);
+  peer->watch(table_.standstill());
   const std::lock_guard lock(mutex_);
-  links_.push_back({std::move(peer), std::move(socket), dialed, Clock::now()});
+  table_.arrive(++last_link_, Clock::now());
+  links_.emplace(last_link_, Link{std::move(peer), std::move(socket), dialed});
   wake_up_.signal();
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<Peer> PeerMonitor::client(const std::string& type, int index,
                                                             uint64_t incarnation) const {
   const std::lock_guard lock(mutex_);
-  for (const Link& link : links_)
+  for (const auto& [number, link] : links_)
     if (!link.dialed && link.peer->incarnation() == incarnation && link.peer->index() == index &&
         link.peer->type() == type)
       return link.peer;
@@ -53,15 +49,23 @@ DISTRIBUTE_INLINE void PeerMonitor::run() {
   std::vector<pollfd> polled;
   while (!stopping_) {
     polled.assign({{wake_up_.native(), POLLIN, 0}});
+    int64_t timeout = 0;
     {
       const std::lock_guard lock(mutex_);
-      for (const Link& link : links_) polled.push_back({link.socket.native(), POLLIN, 0});
+      for (const auto& [number, link] : links_) polled.push_back({link.socket.native(), POLLIN, 0});
+      const auto left = table_.next_turn() - Clock::now();
+      timeout = std::chrono::ceil<std::chrono::milliseconds>(left).count();
     }
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_ping_ - Clock::now());
-    ::poll(polled.data(), polled.size(), int(std::max<int64_t>(left.count(), 0)));
+    ::poll(polled.data(), polled.size(), int(std::clamp<int64_t>(timeout, 0, 60'000)));
     wake_up_.clear();
     turn();
   }
+}
+
+DISTRIBUTE_INLINE void PeerMonitor::ping() {
+  const std::byte byte{kPing};
+  for (auto& [number, link] : links_)
+    if (link.dialed) (void)link.socket.write_some({&byte, 1});  // look() sees a broken one
 }
 
 DISTRIBUTE_INLINE void PeerMonitor::turn() {
@@ -69,20 +73,13 @@ DISTRIBUTE_INLINE void PeerMonitor::turn() {
   {
     const std::lock_guard lock(mutex_);
     const Clock::time_point now = Clock::now();
-    // A process that was itself asleep does not count the others' silence in that time.
-    if (standstill_->look(now) > interval_ + lost_after_ / 2)
-      for (Link& link : links_) link.heard = now;
-    if (now >= next_ping_) {
-      next_ping_ = now + net::seconds(interval_);
-      const std::byte ping{kPing};
-      for (Link& link : links_)
-        if (link.dialed) (void)link.socket.write_some({&ping, 1});  // look() sees a broken one
-    }
-    std::erase_if(links_, [&](Link& link) {
-      std::string reason = look(link, now);
-      if (!reason.empty()) lost.emplace_back(link.peer, reason);
-      return !reason.empty();
-    });
+    if (table_.is_beat_due(now)) ping();
+    std::vector<cluster_internal::PeerDeparture> departures;
+    for (auto& [number, link] : links_)
+      if (auto departure = look(number, link, now)) departures.push_back(*std::move(departure));
+    for (auto& silent : table_.judge(now)) departures.push_back(std::move(silent));
+    for (const auto& departure : departures)
+      lost.emplace_back(links_.extract(departure.peer).mapped().peer, departure.reason);
     if (!lost.empty()) changed_.notify_all();
   }
   for (const auto& [peer, reason] : lost) peer->lose(reason);
@@ -99,27 +96,30 @@ DISTRIBUTE_INLINE void PeerMonitor::take(Link& link, std::string_view bytes) {
 DISTRIBUTE_INLINE void PeerMonitor::say_goodbye(const std::string& why, net::Deadline deadline) {
   std::unique_lock lock(mutex_);
   const std::string line = char(kFarewell) + net::printable(why) + '\n';
-  for (Link& link : links_)
+  for (auto& [number, link] : links_)
     if (!link.dialed) (void)link.socket.write_some(std::as_bytes(std::span(line)));
   changed_.wait_until(lock, deadline.when(), [this] {
-    return std::all_of(links_.begin(), links_.end(), [](const Link& link) { return link.dialed; });
+    return std::all_of(links_.begin(), links_.end(),
+                       [](const auto& link) { return link.second.dialed; });
   });
 }
 
-DISTRIBUTE_INLINE std::string PeerMonitor::look(Link& link, Clock::time_point now) {
+DISTRIBUTE_INLINE std::optional<cluster_internal::PeerDeparture> PeerMonitor::look(
+    int number, Link& link, Clock::time_point now) {
   std::array<char, 1024> bytes;
   const auto got = link.socket.read_some(std::as_writable_bytes(std::span(bytes)));
   if (got.ok()) take(link, {bytes.data(), *got});
-  if (link.leaves && (!got.ok() || link.farewell.ends_with('\n')))
-    return "it has ended: " + net::printable(link.farewell.substr(0, link.farewell.find('\n')));
-  if (!got.ok()) return "it has ended, or cut the connection";
-  if (*got > 0) {
-    link.heard = now;
-    const std::byte echo{kEcho};
-    if (!link.dialed) (void)link.socket.write_some({&echo, 1});
+  if (link.leaves && (!got.ok() || link.farewell.ends_with('\n'))) {
+    const std::string why = link.farewell.substr(0, link.farewell.find('\n'));
+    table_.leave(number, "it has ended: " + net::printable(why));
+    return table_.close(number, "");
   }
-  if (now - link.heard <= net::seconds(lost_after_)) return "";
-  return str_cat("it has been silent for ", lost_after_, " s");
+  if (!got.ok()) return table_.close(number, "it has ended, or cut the connection");
+  if (*got == 0) return std::nullopt;
+  table_.heard(number, now);
+  const std::byte echo{kEcho};
+  if (!link.dialed) (void)link.socket.write_some({&echo, 1});
+  return std::nullopt;
 }
 
 }  // namespace distribute::rpc

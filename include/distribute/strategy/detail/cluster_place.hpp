@@ -1,5 +1,5 @@
 #pragma once
-/// Which of the training cluster's tasks this process is, by one reading of the environment.
+/// Which of the training cluster's tasks this process is.
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
@@ -7,7 +7,7 @@
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
 
 namespace distribute {
-class ClusterResolver;
+struct ClusterRole;
 }  // namespace distribute
 
 namespace distribute::strategy_internal {
@@ -19,7 +19,7 @@ struct ClusterPlace {
 };
 
 /// Throws  InvalidArgumentError when the cluster does not say which task this process is.
-ClusterPlace place_of(const ClusterResolver& resolver);
+ClusterPlace place_of(const ClusterRole& role);
 
 /// A process that is alone has no other workers to wait for.
 /// Throws  InvalidArgumentError when min_workers wants some.

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/cluster_resolver.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
 #include <distribute/strategy/detail/cluster_place.hpp>
 
@@ -14,18 +14,18 @@ DISTRIBUTE_INLINE void add_members(ClusterTasks& tasks, const ClusterSpec& spec,
   }
 }
 
-DISTRIBUTE_INLINE ClusterPlace place_of(const ClusterResolver& resolver) {
-  check_complete(resolver);
-  const ClusterSpec spec = resolver.cluster_spec();
+DISTRIBUTE_INLINE ClusterPlace place_of(const ClusterRole& role) {
+  check_complete(role);
+  const ClusterSpec& spec = role.cluster;
   ClusterPlace place;
-  const auto type = resolver.task_type();
-  const auto id = resolver.task_id();
+  const auto& type = role.task_type;
+  const auto& id = role.task_id;
   if (spec.jobs().empty()) return place;
   if (!type || !id)
     throw InvalidArgumentError(
         "When `cluster_spec` is given, you must also specify `task_type` and `task_id`: the "
         "environment names a cluster, but not which of its tasks this process is");
-  const auto workers = resolver.world_size();
+  const auto& workers = role.world_size;
   if (!workers) multi_worker_util::validate_cluster_spec(spec, type, id);
   place.task = {type->name(), *id,
                 workers ? *id == 0 : multi_worker_util::is_chief(spec, type, *id)};

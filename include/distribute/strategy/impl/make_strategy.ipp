@@ -5,10 +5,9 @@
 
 namespace distribute::strategy_internal {
 
-DISTRIBUTE_INLINE ImpliedStrategy implied_strategy(const ClusterResolver* resolver,
+DISTRIBUTE_INLINE ImpliedStrategy implied_strategy(const ClusterResolver& resolver,
                                                    const StrategyOptions& options) {
-  const ClusterSpec cluster =
-      resolver ? resolver->cluster_spec() : default_resolver().resolver->cluster_spec();
+  const ClusterSpec cluster = resolver.cluster_spec();
   const bool elastic = options.multi_worker.elastic.min_workers > 0;
   if (cluster.has_job("ps")) {
     if (elastic)
@@ -19,6 +18,10 @@ DISTRIBUTE_INLINE ImpliedStrategy implied_strategy(const ClusterResolver* resolv
   }
   return cluster.jobs().empty() && !elastic ? ImpliedStrategy::Mirrored
                                             : ImpliedStrategy::MultiWorkerMirrored;
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<ClusterResolver> environment_resolver() {
+  return default_resolver().resolver;
 }
 
 DISTRIBUTE_INLINE void take_num_replicas(int& own, const char* name, int number) {

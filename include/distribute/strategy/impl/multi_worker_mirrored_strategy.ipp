@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/detail/agreement.hpp>
@@ -49,7 +50,7 @@ DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> re
                                        ", but without min_workers workers do not change; set "
                                        "elastic.min_workers to at least 1"));
   if (!resolver) resolver = default_resolver().resolver;
-  ClusterPlace place = place_of(*resolver);
+  ClusterPlace place = place_of(cluster_internal::role_to_join(*resolver));
   check_elastic(options.elastic, place);
   device_internal::add_own_task(place.task.type, place.task.index);
   warn_without_nccl(options.communication_options, devices, place.alone);

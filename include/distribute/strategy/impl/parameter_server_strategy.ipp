@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
@@ -21,17 +22,16 @@ DISTRIBUTE_INLINE int tasks_of(const ClusterSpec& spec, const char* job) {
 }
 
 /// Throws  InvalidArgumentError with TensorFlow's words.
-DISTRIBUTE_INLINE void check_server_cluster(const ClusterSpec& spec,
-                                            const std::optional<TaskType>& type,
-                                            std::optional<int> id) {
+DISTRIBUTE_INLINE void check_server_cluster(const ClusterRole& role) {
+  const ClusterSpec& spec = role.cluster;
   if (spec.jobs().empty())
     throw InvalidArgumentError(
         "Cluster spec must be non-empty in `tf.distribute.cluster_resolver.ClusterResolver`.");
-  multi_worker_util::validate_cluster_spec(spec, type, id);
+  multi_worker_util::validate_cluster_spec(spec, role.task_type, role.task_id);
   if (tasks_of(spec, "ps") < 1) throw InvalidArgumentError("There must be at least one ps.");
   if (tasks_of(spec, "worker") < 1)
     throw InvalidArgumentError("There must be at least one worker.");
-  if (!type || !id)
+  if (!role.task_type || !role.task_id)
     throw InvalidArgumentError(
         "When `cluster_spec` is given, you must also specify `task_type` and `task_id`: the "
         "environment names a cluster, but not which of its tasks this process is");
@@ -51,21 +51,18 @@ DISTRIBUTE_INLINE void share_cores_of_host(const ServerJob& job) {
   collective::share_cores(near);
 }
 
-DISTRIBUTE_INLINE ServerJob join_job(const ClusterResolver& resolver,
+DISTRIBUTE_INLINE ServerJob join_job(const ClusterRole& role,
                                      const ParameterServerOptions& options) {
-  ServerJob job{.cluster = resolver.cluster_spec()};
-  const auto type = resolver.task_type();
-  const auto id = resolver.task_id();
-  check_server_cluster(job.cluster, type, id);
-  job.type = type->name();
-  job.index = *id;
+  check_server_cluster(role);
+  const TaskType& type = *role.task_type;
+  ServerJob job{.cluster = role.cluster, .type = type.name(), .index = *role.task_id};
   device_internal::add_own_task(job.type, job.index);
-  job.is_chief = multi_worker_util::is_chief(job.cluster, type, id);
-  if (*type == TaskType::Evaluator) return job;  // works on checkpoints, by itself
+  job.is_chief = multi_worker_util::is_chief(job.cluster, type, job.index);
+  if (type == TaskType::Evaluator) return job;  // works on checkpoints, by itself
   job.task = rpc::JobTask::start({.cluster = job.cluster, .type = job.type, .index = job.index});
   share_cores_of_host(job);
   job.server_options.use_locking = options.use_locking;
-  if (*type == TaskType::ParameterServer) return job;
+  if (type == TaskType::ParameterServer) return job;
   parameter_server::ClientOptions client;
   client.placement = options.placement;
   client.bf16_on_wire = options.bf16_on_wire;
@@ -97,11 +94,12 @@ join_servers(std::shared_ptr<ClusterResolver> resolver,
   VariablePlacement placement{options.variable_partitioner.get(), options.device_setter};
   const bool implied = !resolver;
   if (implied) resolver = default_resolver().resolver;
-  check_complete(*resolver);
-  const bool alone = implied && resolver->cluster_spec().jobs().empty();
-  const auto type = alone ? std::nullopt : resolver->task_type();
+  const ClusterRole role = cluster_internal::role_to_join(*resolver);
+  check_complete(role);
+  const bool alone = implied && role.cluster.jobs().empty();
+  const auto type = alone ? std::nullopt : role.task_type;
   std::vector<std::string> devices = devices_of(type ? type->name() : "worker");
-  ServerJob job = alone ? ServerJob{} : join_job(*resolver, options);
+  ServerJob job = alone ? ServerJob{} : join_job(role, options);
   if (job.is_chief && job.type != "evaluator") tell_of_missing_gpus();
   return {std::make_unique<ParameterServerExtended>(
               std::move(devices), std::move(job), std::move(placement),

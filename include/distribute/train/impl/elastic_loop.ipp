@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/signals.hpp>
+#include <distribute/base/leave_notice.hpp>
 #include <distribute/cluster/detail/task_failure.hpp>
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
 #include <distribute/strategy/strategy.hpp>
@@ -34,7 +34,7 @@ struct ElasticLoop::Impl {
   const Variable step;
   const ElasticLoopOptions options;
   train_internal::StateExchange state;
-  const TerminationSignal signal;
+  const LeaveNotice notice;
   ElasticMembers members;
   ElasticState mine;  // as of the last commit
   bool leaving = false, told_to_leave = false;
@@ -58,7 +58,7 @@ DISTRIBUTE_INLINE ElasticLoop::Impl::Impl(Strategy& the_strategy, CheckpointPart
       step(std::move(the_step)),
       options(std::move(the_options)),
       state(std::move(parts)),
-      signal(extended ? options.leave_signals : std::vector<int>{}) {}
+      notice(extended ? options.leave_signals : std::vector<int>{}) {}
 
 /// After a failure: to the last commit or, when this worker has applied the update since, to the
 /// step after it.
@@ -73,7 +73,7 @@ DISTRIBUTE_INLINE bool ElasticLoop::Impl::join() {
   for (;;) {
     if (const auto failed = extended->elastic()->failure()) members.lost = failed->reason;
     if (mine.generation == 0) mine.step = steps();
-    const auto next = extended->join_next(mine, [this] { return signal.has_come(); });
+    const auto next = extended->join_next(mine, [this] { return notice.has_come(); });
     if (!next) return false;
     try {
       take_over(*next);
@@ -116,7 +116,7 @@ DISTRIBUTE_INLINE int32_t ElasticLoop::Impl::steps_to_next_check() {
 
 /// When one is told to leave, perhaps all are, some a moment later: it goes at the check after.
 DISTRIBUTE_INLINE void ElasticLoop::Impl::check() {
-  leaving = signal.has_come();
+  leaving = notice.has_come();
   const bool joins = extended->elastic()->has_waiting_worker();
   int32_t words[] = {leaving, !leaving, joins, steps_to_next_check()};
   workers().all_reduce(words, 4, DType::Int32, collective::ReductionOp::Max);
@@ -161,7 +161,7 @@ DISTRIBUTE_INLINE ElasticEnd ElasticLoop::run(const std::function<void()>& body)
     return ElasticEnd::Finished;
   }
   for (;;) {
-    if (!impl_->join()) return impl_->signal.has_come() ? ElasticEnd::Left : ElasticEnd::TooLate;
+    if (!impl_->join()) return impl_->notice.has_come() ? ElasticEnd::Left : ElasticEnd::TooLate;
     if (const auto end = impl_->attempt(body)) return *end;
   }
 }

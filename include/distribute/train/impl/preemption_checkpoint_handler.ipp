@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/leave_notice.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/base/signals.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/preemption_checkpoint_handler.hpp>
@@ -74,8 +74,9 @@ DISTRIBUTE_INLINE PreemptionCheckpointHandler::PreemptionCheckpointHandler(
       manager_(own_manager_ ? *own_manager_ : *manager),
       extended_(manager_.checkpoint().strategy().extended()),
       config_(train_internal::checked_config(resolver, std::move(config))) {
-  if (!config_.termination_watcher_fn)
-    signal_ = std::make_unique<TerminationSignal>(config_.signals);
+  notice_ = config_.termination_watcher_fn
+                ? std::make_unique<LeaveNotice>(std::vector<int>{}, config_.termination_watcher_fn)
+                : std::make_unique<LeaveNotice>(config_.signals);
   track_run_calls();
   manager_.restore_latest();
   total_run_calls_ = checkpointed_runs_.impl().read().item<int64_t>();
@@ -98,10 +99,6 @@ DISTRIBUTE_INLINE void PreemptionCheckpointHandler::track_run_calls() {
   manager_.checkpoint().add_part(name, checkpointed_runs_);
 }
 
-DISTRIBUTE_INLINE bool PreemptionCheckpointHandler::was_preempted() const {
-  return signal_ ? signal_->has_come() : config_.termination_watcher_fn();
-}
-
 /// Time for three more steps, each of them twice as long as usual, and for the second checkpoint.
 DISTRIBUTE_INLINE bool PreemptionCheckpointHandler::grace_is_over() const {
   const double now = train_internal::steady_seconds();
@@ -113,7 +110,7 @@ DISTRIBUTE_INLINE bool PreemptionCheckpointHandler::grace_is_over() const {
 DISTRIBUTE_INLINE void PreemptionCheckpointHandler::check() {
   if (calls_here_ == 0) first_call_ = train_internal::steady_seconds();
   if (finished_ || calls_here_ % config_.steps_between_checks != 0) return;
-  if (!extended_.any_worker(grace_began_ ? grace_is_over() : was_preempted())) return;
+  if (!extended_.any_worker(grace_began_ ? grace_is_over() : notice_->has_come())) return;
   save();
   if (grace_began_ || config_.grace_period.value_or(0) <= 0) return finish();
   grace_began_ = train_internal::steady_seconds();

@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/train/save_and_leave.hpp>
+#include <distribute/train/chief_preemption_handler.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -12,12 +12,12 @@
 
 namespace distribute::train {
 
-DISTRIBUTE_INLINE SaveAndLeave::SaveAndLeave(CheckpointManager& manager,
-                                             std::function<bool()> further)
-    : manager_(manager), further_(std::move(further)), signal_({SIGTERM}) {}
+DISTRIBUTE_INLINE ChiefPreemptionHandler::ChiefPreemptionHandler(CheckpointManager& manager,
+                                                                 std::function<bool()> further)
+    : manager_(manager), notice_({SIGTERM}, std::move(further)) {}
 
-DISTRIBUTE_INLINE void SaveAndLeave::leave_if_told(int64_t step) {
-  if (!is_told()) return;
+DISTRIBUTE_INLINE void ChiefPreemptionHandler::save_checkpoint_if_preempted(int64_t step) {
+  if (!was_preempted()) return;
   log_info("trainer", str_cat("preempted: saving a checkpoint after ", step, " steps"));
   manager_.save(step);
   std::fflush(nullptr);

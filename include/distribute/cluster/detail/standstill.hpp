@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-namespace distribute::rpc {
+namespace distribute::cluster_internal {
 
 /// Looked at again and again by a thread; a long time between two looks was a standstill of this
 /// process. Thread-safe.
@@ -32,4 +32,4 @@ class Standstill {
   double seconds_ = 0;  // of the standstill until woke_
 };
 
-}  // namespace distribute::rpc
+}  // namespace distribute::cluster_internal

@@ -1,11 +1,11 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/rpc/detail/standstill.hpp>
+#include <distribute/cluster/detail/standstill.hpp>
 
 #include <chrono>
 #include <cmath>
 
-namespace distribute::rpc {
+namespace distribute::cluster_internal {
 
 DISTRIBUTE_INLINE double Standstill::look(Clock::time_point now) {
   const std::lock_guard lock(mutex_);
@@ -33,4 +33,4 @@ DISTRIBUTE_INLINE std::string Standstill::text(Clock::time_point now) const {
                  "again");
 }
 
-}  // namespace distribute::rpc
+}  // namespace distribute::cluster_internal

@@ -2,7 +2,7 @@
 /// One task saves for all and leaves when the system tells it to.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/signals.hpp>
+#include <distribute/base/leave_notice.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 
 #include <cstdint>
@@ -14,23 +14,22 @@ namespace distribute::train {
 /// the same step, and the other tasks wait for its return. Where all workers save together it is
 /// PreemptionCheckpointHandler. While it lives SIGTERM is noticed and does not end the process. One
 /// thread, the main one.
-class SaveAndLeave {
+class ChiefPreemptionHandler {
  public:
-  /// `manager` must outlive it. `further`: another sign that this task is to go, such as
-  /// PreemptionNotice::has_come; unset: SIGTERM alone.
-  explicit SaveAndLeave(CheckpointManager& manager, std::function<bool()> further = {});
+  /// `manager` must outlive it. `further`: asked besides SIGTERM and PreemptionNotice whether this
+  /// task has to go; may be empty.
+  explicit ChiefPreemptionHandler(CheckpointManager& manager, std::function<bool()> further = {});
 
   /// Whether this task was told to go.
-  bool is_told() const { return signal_.has_come() || (further_ && further_()); }
+  bool was_preempted() const { return notice_.has_come(); }
   /// Between two steps. If the task was told to go, it saves checkpoint number `step` and ends the
   /// process with kExitPreempted.
   /// Throws  what CheckpointManager::save throws.
-  void leave_if_told(int64_t step);
+  void save_checkpoint_if_preempted(int64_t step);
 
  private:
   CheckpointManager& manager_;
-  std::function<bool()> further_;
-  TerminationSignal signal_;
+  const LeaveNotice notice_;
 };
 
 }  // namespace distribute::train
