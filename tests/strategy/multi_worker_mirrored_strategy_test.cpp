@@ -193,7 +193,7 @@ TEST_CASE("a worker that ends early ends the waits of the others, with its name"
                           .function = "one_ends_early",
                           .argument = std::to_string(early),
                           .environment = {{"DISTRIBUTE_TRANSPORT", transport}},
-                          .deadline_seconds = 100});
+                          .deadline_seconds = 300});
   for (const auto& outcome : cluster.wait()) {
     INFO(outcome.err);
     const bool is_early = outcome.name == str_cat("worker ", early);
