@@ -18,7 +18,8 @@ set(DISTRIBUTE_ANNEXES
 
 set(DISTRIBUTE_BODIES_PER_UNIT 40 CACHE STRING "Number of .ipp files per translation unit, at most")
 set(DISTRIBUTE_WAITING_OPTIONS "" CACHE STRING "Compile options of code that waits, such as -Og")
-set(DISTRIBUTE_COMPUTING_OPTIONS "" CACHE STRING "Compile options of code that computes")
+set(DISTRIBUTE_COMPUTING_OPTIONS "" CACHE STRING
+    "Compile options of code that computes: bodies with loops over numbers, in folders of that kind")
 set(DISTRIBUTE_WITHOUT_FOLDERS "" CACHE STRING
     "Folders of the core that are left out, for tests of lower floors")
 mark_as_advanced(DISTRIBUTE_BODIES_PER_UNIT DISTRIBUTE_WAITING_OPTIONS
@@ -54,6 +55,17 @@ function(distribute_split_into_units variable)
   set(${variable} "${${variable}}" PARENT_SCOPE)
 endfunction()
 
+# distribute_has_loops(<variable> <kind> <body>): whether DISTRIBUTE_COMPUTING_OPTIONS are for it. Of a
+# folder that computes, half of the code prepares, checks and records, and takes most of the time that
+# an optimizing compiler needs.
+function(distribute_has_loops variable kind body)
+  set(lines "")
+  if(DISTRIBUTE_COMPUTING_OPTIONS AND kind STREQUAL "computes")
+    file(STRINGS "${body}" lines LIMIT_COUNT 1 REGEX "parallel|simd|\\.inc>|update_row")
+  endif()
+  set(${variable} "${lines}" PARENT_SCOPE)
+endfunction()
+
 # distribute_write_units(<variable> <kind> <folders...>): appends the paths of the folders' units.
 # Bodies that know how strategies look to users have units of their own, so that touching a header of
 # strategy/ compiles little else again; tools/check_umbrella.py writes the list. CONFIGURE_DEPENDS
@@ -63,10 +75,14 @@ function(distribute_write_units variable kind)
   file(STRINGS "${PROJECT_SOURCE_DIR}/cmake/strategy_users.txt" users)
   set(know "")
   set(others "")
+  set(loops "")
   foreach(folder IN LISTS ARGN)
     file(GLOB found RELATIVE "${root}" CONFIGURE_DEPENDS "${root}/distribute/${folder}/impl/*.ipp")
     foreach(body IN LISTS found)
-      if(body IN_LIST users)
+      distribute_has_loops(body_has_loops ${kind} "${root}/${body}")
+      if(body_has_loops)
+        list(APPEND loops ${body})
+      elseif(body IN_LIST users)
         list(APPEND know ${body})
       else()
         list(APPEND others ${body})
@@ -76,19 +92,16 @@ function(distribute_write_units variable kind)
   set(written "")
   distribute_split_into_units(written ${others})
   distribute_split_into_units(written ${know})
-  set(options "")
-  if(kind STREQUAL "waits")
-    set(options "${DISTRIBUTE_WAITING_OPTIONS}")
-  elseif(kind STREQUAL "computes")
-    set(options "${DISTRIBUTE_COMPUTING_OPTIONS}")
+  if(kind STREQUAL "waits" AND DISTRIBUTE_WAITING_OPTIONS AND written)
+    set_source_files_properties(${written} PROPERTIES COMPILE_OPTIONS "${DISTRIBUTE_WAITING_OPTIONS}")
   endif()
-  if(options AND written)
-    set_source_files_properties(${written} PROPERTIES COMPILE_OPTIONS "${options}")
-    if(kind STREQUAL "computes")
-      set_source_files_properties(${written} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-    endif()
+  set(computing "")
+  distribute_split_into_units(computing ${loops})
+  if(computing)
+    set_source_files_properties(${computing} PROPERTIES
+      COMPILE_OPTIONS "${DISTRIBUTE_COMPUTING_OPTIONS}" SKIP_PRECOMPILE_HEADERS ON)
   endif()
-  set(${variable} "${${variable}};${written}" PARENT_SCOPE)
+  set(${variable} "${${variable}};${written};${computing}" PARENT_SCOPE)
 endfunction()
 
 # distribute_set_up(<target> <scope> <form>): what every target of the library has. Targets of

@@ -70,7 +70,11 @@ set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
 # The -dev packages bring the libraries that the program is linked with; dpkg-shlibdeps would find the
 # same in 25 s.
-set(depends libc6 libstdc++6 libgomp1 libeigen3-dev libabsl-dev nlohmann-json3-dev libasio-dev zlib1g-dev)
+set(openmp libgomp1)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  set(openmp libomp-dev)
+endif()
+set(depends libc6 libstdc++6 ${openmp} libeigen3-dev libabsl-dev nlohmann-json3-dev libasio-dev zlib1g-dev)
 foreach(pair IN ITEMS ONEDNN:libdnnl-dev OPENSSL:libssl-dev CURL:libcurl4-openssl-dev
         PUGIXML:libpugixml-dev IPSEC_MB:libipsec-mb-dev JPEG:libjpeg-dev PNG:libpng-dev
         MPI:libopenmpi-dev HDF5:libhdf5-dev LIBZIP:libzip-dev

@@ -6,6 +6,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build/ci}")
 place=$build/package
+# The compiler of the build: its OpenMP is the library's, too.
+CXX=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
+export CXX
 rm -rf "$place" && mkdir -p "$place"
 
 (cd "$place" && cpack -G DEB --config "$build/CPackConfig.cmake" -B "$place")
@@ -26,6 +29,7 @@ pkgconfig=$(dirname "$(find "$root/usr" -name distribute.pc)")
 export PKG_CONFIG_PATH=$pkgconfig
 line=$(grep '^g++ trainer.cpp -o trainer ' docs/packaging.md)  # the page's command, for the example
 line=${line/trainer.cpp/packaging/example/main.cpp}
+line=${line/g++/$CXX}
 eval "${line/-o trainer/-o "$place/by_pkg_config"}"
 "$place/by_pkg_config"
 pkg-config --exists --print-errors distribute-horovod distribute-object_stores distribute-estimator

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs every check and test of the project; the last line counts them.
-# Usage: scripts/test.sh [stage...]     without stages: all of all_stages. Of the headers headers and
-#        budgets take a fortieth and the newest, of the whole_programs compile_checks takes one;
-#        all_headers, all_budgets and all_whole_programs take them all (12 and 8 minutes)
-# Logs lie in build/logs. A stage counts as one check, a run of ctest as many as it has tests.
+# Usage: scripts/test.sh [stage...]     without stages: all of all_stages
+#        Stages by hand: all_headers (internal headers and bodies alone, too), all_whole_programs.
+# No time decides over a check, and each run checks the same. Logs lie in build/logs. A stage counts
+# as one check, a run of ctest as many as it has tests.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -31,12 +31,16 @@ format() {
   git ls-files -z '*.hpp' '*.ipp' '*.cpp' | xargs -0 -r clang-format --dry-run -Werror
 }
 build() { cmake --preset ci && cmake --build --preset ci -- -k 0; }
+# LLVM's OpenMP reads the file that an earlier process of the same number has left, and ends by SIGBUS
+# when it is empty, as `ulimit -f 0` leaves it.
+drop_empty_files() {
+  find /dev/shm -maxdepth 1 -user "$(id -un)" -name '__KMP_REGISTERED_LIB_*' -size 0 -delete
+}
 # Two more than there are cores: some tests wait for what does not come.
-tests() { ctest --preset ci -j $((jobs + 2)); }
-headers() { python3 tools/check_headers.py build/ci --part; }
-all_headers() { python3 tools/check_headers.py build/ci; }
-budgets() { python3 tools/check_compile_budgets.py build/ci --part; }
-all_budgets() { python3 tools/check_compile_budgets.py build/ci --all; }
+tests() { drop_empty_files; ctest --preset ci -j $((jobs + 2)); }
+headers() { python3 tools/check_headers.py build/ci; }
+all_headers() { python3 tools/check_headers.py build/ci --all; }
+sizes() { python3 tools/check_sizes.py build/ci; }
 two_units() { cmake --build --preset ci --target two_units && build/ci/bin/two_units; }
 
 # The three ways to use the library, each on an example as a user would build it.
@@ -54,10 +58,11 @@ one_file() {
   cp examples/three_ways/one_file/trainer.cpp "$work/trainer.cpp"
   local line=$(page_command README.md)
   [ "$line" = "$(page_command docs/using.md)" ] || { echo "docs/using.md has another line"; return 1; }
-  line=${line/ -O2/ -O2 -save-temps=obj -Wall -Wextra -Wpedantic -Wshadow -Werror}
+  # Without optimization, which takes two thirds off: it is GCC's compile of a whole trainer.
+  line=${line/ -O2/ -O0 -save-temps=obj -Wall -Wextra -Wpedantic -Wshadow -Werror}
   line=${line/trainer.cpp -o trainer/$work/trainer.cpp -o $program}
   echo "$line"
-  bash -c "python3 tools/check_compile_budgets.py --program examples/three_ways/one_file/trainer.cpp $line" &&
+  bash -c "python3 tools/check_sizes.py --program examples/three_ways/one_file/trainer.cpp $line" &&
     python3 tools/check_bodies.py "$work/one_file-trainer.o" 1500 && trains "$program"
 }
 # With Clang.
@@ -74,7 +79,8 @@ several_files() {
     make -C "$place" CXX=clang++ OPTIMIZE=-O0 DISTRIBUTE="$PWD/include" -j2 &&
     "$place/trainer" examples/mnist_cnn/data
 }
-# with_cmake: an installed copy, its components, and what goes wrong with them.
+# with_cmake: an installed copy, its components, and what goes wrong with them. With the compiler of
+# preset ci, whose OpenMP the library needs.
 with_cmake() {
   local place=$PWD/$work/cmake
   configure_consumer "$place" && cmake --build "$place/build" &&
@@ -90,10 +96,11 @@ header_only_target() {
 # configure_consumer <place>: the example with CMake, on an installed copy of its own.
 configure_consumer() {
   rm -rf "$1"
+  export CXX=clang++
   cmake --install build/ci --prefix "$1/installed" > /dev/null &&
     cmake -S examples/three_ways/cmake -B "$1/build" -G Ninja -DCMAKE_PREFIX_PATH="$1/installed"
 }
-# Each compiles all bodies once more. A run takes one of them, another one after every commit.
+# Each compiles all bodies once more. Every run takes two of them, and every_body.
 whole_programs=(one_file one_file_clang several_files header_only_target)
 all_whole_programs() {
   local program
@@ -109,9 +116,8 @@ consumer_subdirectory() { consumer_within subdirectory; }
 consumer_kernels() { consumer_within kernels; }
 # Side by side, as many as there are cores.
 compile_checks() {
-  local turn=$(($(git rev-list --count HEAD 2> /dev/null || echo 0) % ${#whole_programs[@]}))
-  local checks=("${whole_programs[turn]}" budgets every_body two_units headers with_cmake
-    consumer_kernels consumer_subdirectory)
+  local checks=(one_file every_body several_files two_units headers with_cmake sizes consumer_kernels
+    consumer_subdirectory)
   local check failed=0 result seconds
   for check in "${checks[@]}"; do
     while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
@@ -133,12 +139,7 @@ api() { python3 scripts/api_reference.py; }
 # The Debian package of the build, installed into an empty root and used.
 package() { scripts/check_package.sh build/ci; }
 asan_build() { cmake --preset asan && cmake --build --preset asan -- -k 0; }
-# LLVM's OpenMP reads the file that an earlier process of the same number has left, and ends by SIGBUS
-# when it is empty, as `ulimit -f 0` leaves it.
-asan_tests() {
-  find /dev/shm -maxdepth 1 -user "$(id -un)" -name '__KMP_REGISTERED_LIB_*' -size 0 -delete
-  ctest --preset asan -j "$jobs"
-}
+asan_tests() { drop_empty_files; ctest --preset asan -j "$jobs"; }
 
 run_stage() {
   local stage=$1 log=$logs/$1.log begin=$SECONDS status=0 counts

@@ -7,7 +7,8 @@ import pathlib
 import shlex
 import subprocess
 import tempfile
-import zlib
+
+import floors
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include"
@@ -28,31 +29,19 @@ def flags_of(build):
         if words[i] in ("-isystem", "-I", "-D"):
             keep += words[i:i + 2]
             i += 1
-        elif words[i].startswith(("-D", "-I", "-std=", "-fopenmp")):
+        elif words[i].startswith("-fopenmp"):  # Clang names a runtime, GCC takes none
+            keep.append("-fopenmp")
+        elif words[i].startswith(("-D", "-I", "-std=")):
             keep.append(words[i])
         i += 1
     return keep
 
 
-def headers():
-    """All headers, as they are named in an #include, without lists of bodies."""
-    return sorted(str(path.relative_to(INCLUDE)) for path in (INCLUDE / "distribute").rglob("*.hpp")
-                  if path.parent.name != "impl")
-
-
-def git(*arguments):
-    """Lines of its answer; none where this is no checkout."""
-    answer = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True)
-    return answer.stdout.split() if answer.returncode == 0 else []
-
-
-def part_of(names):
-    """A fortieth of the names, another one after every commit, and up to 12 that were touched last."""
-    commits = int((git("rev-list", "--count", "HEAD") or ["0"])[0])
-    touched = [path.removeprefix("include/") for path in git("log", "-10", "--format=", "--name-only")]
-    newest = [name for name in dict.fromkeys(touched) if name in set(names)][:12]
-    return [name for name in names
-            if name in newest or zlib.crc32(name.encode()) % 40 == commits % 40]
+def public_headers():
+    """What users may name, as it stands in an #include: umbrellas, and headers of folders."""
+    umbrellas = [path.name for path in (INCLUDE / "distribute").glob("*.hpp")]
+    return [f"distribute/{name}" for name in sorted(umbrellas) + floors.public_headers(
+        [*floors.CORE, *floors.ANNEXES])]
 
 
 def run_command(command):

@@ -25,8 +25,8 @@ from cluster import measure_all_reduce, measure_servers, measure_update, measure
 from resnet import measure_cifar10, measure_resnet, measure_resnet_workers
 from running import PEERS, ROOT, STOLEN, median_record, report_of, rounds_of, run, say
 
-sys.path.insert(0, str(ROOT / "tools"))
-from check_compile_budgets import BUDGETS, reference_seconds  # noqa: E402
+sys.path.insert(0, str(ROOT / "bench"))
+from compile_times import REFERENCE_SECONDS, reference_seconds  # noqa: E402
 
 PARTS = ["speed", "framework", "mirrored", "all_reduce", "update", "workers", "accuracy", "rebuild",
          "demo", "resnet", "resnet_workers", "cifar10", "servers"]
@@ -205,7 +205,7 @@ def cpu_seconds():
 
 def built(command, cwd):
     """CPU seconds of the command and all that it starts, without a compiler cache; of the core that
-    tools/check_compile_budgets.py counts by, whose reference is compiled before and after."""
+    bench/compile_times.py counts by, whose reference is compiled before and after."""
     before, start = reference_seconds("g++"), cpu_seconds()
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False,
                           env={**os.environ, "CCACHE_DISABLE": "1"})
@@ -213,7 +213,7 @@ def built(command, cwd):
     if done.returncode != 0:
         say(f"  {' '.join(command)}: exit status {done.returncode}: {done.stderr[-300:]}")
         return None
-    return took * BUDGETS["reference"] * 2 / (before + reference_seconds("g++"))
+    return took * REFERENCE_SECONDS * 2 / (before + reference_seconds("g++"))
 
 
 def measure_rebuild(sides, flags):

@@ -131,7 +131,7 @@ TEST_CASE("workers use the tables that the coordinator adapts after they have jo
                           .chief = true,
                           .function = "tables_adapted_late",
                           .environment = {{"OMP_NUM_THREADS", "1"}},
-                          .deadline_seconds = 100});
+                          .deadline_seconds = 300});
   const auto outcomes = cluster.join();
   INFO(cluster.all_output());
   CHECK(outcomes[0].result == "tables:");
@@ -164,7 +164,7 @@ TEST_CASE("a worker whose coordinator never adapts its table says so",
        .chief = true,
        .function = "tables_never_adapted",
        .environment = {{"OMP_NUM_THREADS", "1"}, {"DISTRIBUTE_STARTUP_TIMEOUT", "3"}},
-       .deadline_seconds = 100});
+       .deadline_seconds = 300});
   const auto outcomes = cluster.join();
   INFO(cluster.all_output());
   const std::string said = outcomes[0].result.value_or("");

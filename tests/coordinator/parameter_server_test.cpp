@@ -37,7 +37,7 @@ testing::ProcessClusterOptions cluster_of(const std::string& function) {
           .chief = true,
           .function = function,
           .environment = quick_environment(),
-          .deadline_seconds = 100};
+          .deadline_seconds = 300};
 }
 
 }  // namespace
@@ -319,7 +319,7 @@ TEST_CASE("training goes on when tasks are killed or frozen again and again",
   auto options = cluster_of("coordinator_digits");
   options.argument = directory.path();
   options.auto_restart = true;
-  options.deadline_seconds = 60 + 20 * rounds;
+  options.deadline_seconds = 300 + 20 * rounds;
   ProcessCluster cluster(options);
   Trouble trouble(cluster, number_of("DISTRIBUTE_KILL_SEED", 7));
   for (int round = 0; round < rounds; ++round) trouble.round(round);

@@ -76,7 +76,7 @@ TEST_CASE("a chief and three workers run functions and all end", "[coordinator][
                           .chief = true,
                           .function = "coordinator_trains",
                           .argument = "30",
-                          .deadline_seconds = 60});
+                          .deadline_seconds = 300});
   const auto outcomes = cluster.join();
   for (size_t worker = 1; worker < outcomes.size(); ++worker) {
     CHECK(outcomes[worker].result == "0");
@@ -90,7 +90,7 @@ TEST_CASE("workers that are killed, frozen or started again lose nothing",
                           .chief = true,
                           .function = "coordinator_trains",
                           .argument = "400",
-                          .deadline_seconds = 100});
+                          .deadline_seconds = 300});
   for (int worker = 0; worker < 3; ++worker) cluster.wait_for_output({"worker", worker}, "begins ");
   cluster.restart({"worker", 1});  // at once
   cluster.pause({"worker", 2});
@@ -122,7 +122,7 @@ TEST_CASE("workers wait for a coordinator that comes back", "[coordinator][multi
                           .chief = true,
                           .function = "coordinator_returns",
                           .argument = "30",
-                          .deadline_seconds = 60});
+                          .deadline_seconds = 300});
   for (int worker = 0; worker < 3; ++worker)
     cluster.wait_for_output({"worker", worker}, "begins 1");
   cluster.kill({"chief"});
@@ -138,7 +138,7 @@ TEST_CASE("workers end when the coordinator does not come back", "[coordinator][
                           .chief = true,
                           .function = "coordinator_returns",
                           .argument = "0.5",
-                          .deadline_seconds = 60});
+                          .deadline_seconds = 300});
   const bool freeze = GENERATE(false, true);
   for (int worker = 0; worker < 3; ++worker)
     cluster.wait_for_output({"worker", worker}, "begins 1");
@@ -174,7 +174,7 @@ TEST_CASE("a worker with other functions is named, and ends", "[coordinator][mul
                           .chief = true,
                           .function = "coordinator_differs",
                           .environment = {{"DISTRIBUTE_STARTUP_TIMEOUT", "15"}},
-                          .deadline_seconds = 60});
+                          .deadline_seconds = 300});
   cluster.wait_for_end({"worker", 1});  // it does not wait for another coordinator
   CHECK_THAT(cluster.output({"worker", 1}),
              Catch::Matchers::Contains("worker 1 ends: remote functions differ: number 5"));
@@ -220,7 +220,7 @@ DISTRIBUTE_CLUSTER_MAIN(coordinator_errors) {
 
 TEST_CASE("errors and large results come from other processes", "[coordinator][multiproc]") {
   ProcessCluster cluster(
-      {.workers = 3, .chief = true, .function = "coordinator_errors", .deadline_seconds = 60});
+      {.workers = 3, .chief = true, .function = "coordinator_errors", .deadline_seconds = 300});
   const auto outcomes = cluster.join();
   const std::string errors = outcomes[0].result.value();
   CHECK(errors.find("worker ") == 0);
@@ -249,7 +249,7 @@ TEST_CASE("a worker joins while functions run, another leaves when it is told to
                           .function = "starts_with_two_of_three",
                           .argument = "150",
                           .environment = {{"DISTRIBUTE_MIN_WORKERS", "2"}},
-                          .deadline_seconds = 60});
+                          .deadline_seconds = 300});
   cluster.wait_for_output({"chief", 0}, "workers: 2");
   cluster.wait_for_output({"chief", 0}, "scheduled");
   cluster.restart({"worker", 2});
@@ -285,7 +285,7 @@ TEST_CASE("a coordinator's workers are killed, leave and join at random: every f
                           .function = "coordinator_trains_until_told",
                           .argument = directory / "end",
                           .environment = {{"DISTRIBUTE_MIN_WORKERS", "2"}},
-                          .deadline_seconds = 60.0 + 10 * rounds});
+                          .deadline_seconds = 300.0 + 10 * rounds});
   const auto begun = [&](const testing::TaskName& worker) {
     return count(cluster.output(worker), "begins ");
   };

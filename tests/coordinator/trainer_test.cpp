@@ -65,7 +65,7 @@ TEST_CASE("the parameter server trainer learns with 1 chief, 3 workers and 2 ser
                           .chief = true,
                           .function = "parameter_server_trainer",
                           .environment = {{"OMP_NUM_THREADS", "1"}},
-                          .deadline_seconds = 120});
+                          .deadline_seconds = 300});
   const auto outcomes = cluster.join();
   REQUIRE(outcomes.size() == 6);
   for (const auto& outcome : outcomes) {

@@ -175,11 +175,13 @@ TEST_CASE("the next convolution can scale its input in bfloat16, its filters' gr
   const auto graph_of = [](ConvolutionPass pass) {
     const auto s = square_convolution(DType::BFloat16, 256, 14, 256, 1024, 1, 1);
     const auto type = data_type_of(s.dtype);
-    const GraphTensor images = image(type, s.batch, s.in_channels, s.in[0], s.in[1]);
+    const GraphTensor images =
+        cudnn_internal::image(type, s.batch, s.in_channels, s.in[0], s.in[1]);
     CudnnGraph graph;
     const auto x = graph.add(images);
-    const auto w = graph.add(image(type, s.out_channels, s.in_channels, 1, 1));
-    const auto y = graph.add(image(type, s.batch, s.out_channels, s.out[0], s.out[1]));
+    const auto w = graph.add(cudnn_internal::image(type, s.out_channels, s.in_channels, 1, 1));
+    const auto y =
+        graph.add(cudnn_internal::image(type, s.batch, s.out_channels, s.out[0], s.out[1]));
     const auto factor = graph.add(channel_vector(s.in_channels));
     const auto shift = graph.add(channel_vector(s.in_channels));
     const auto scaled = graph.add(between(images)), shifted = graph.add(between(images));

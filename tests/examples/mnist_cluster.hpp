@@ -50,7 +50,7 @@ inline ProcessClusterOptions cluster_options(int workers, const Words& flags,
   options.workers = workers;
   options.command = Words{"sh", "-c", script + "exec \"$0\" \"$@\"", program} + flags;
   options.environment = environment();
-  options.deadline_seconds = 120;
+  options.deadline_seconds = 300;
   return options;
 }
 

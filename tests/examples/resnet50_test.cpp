@@ -109,7 +109,7 @@ TEST_CASE("--width scales the channels of a small network", "[examples][resnet50
   CHECK(wide < 4 * narrow);
 }
 
-TEST_CASE("resnet50's loss falls alike in float32 and bfloat16", "[examples][resnet50]") {
+TEST_CASE("resnet50's loss falls alike in float32 and bfloat16", "[examples][resnet50][learns]") {
   SKIP_WITHOUT_PROGRAM("resnet50");
   const auto last_loss = [](const std::string& policy) {
     const TemporaryDirectory out;
@@ -134,7 +134,7 @@ TEST_CASE("three workers of resnet50 do what three replicas do",
   options.workers = 3;
   options.command = Words{DISTRIBUTE_BINARY_DIR "/resnet50"} + kSmall + output_flags(out) + flags;
   options.environment = {{"OMP_NUM_THREADS", "1"}, {"DISTRIBUTE_STARTUP_TIMEOUT", "60"}};
-  options.deadline_seconds = 120;
+  options.deadline_seconds = 300;
   distribute::testing::ProcessCluster(options).join();
   CHECK(read_result(out) == replicas);
 }
@@ -154,7 +154,7 @@ TEST_CASE("a resumed run of resnet50 ends with the bits of one that was not stop
 }
 
 TEST_CASE("parts of a batch add up to the batch where batch norm sees the same pictures",
-          "[examples][resnet50]") {
+          "[examples][resnet50][batch_norm]") {
   SKIP_WITHOUT_PROGRAM("resnet50");
   // Replicas and parts split a batch alike, so their statistics are the same.
   const Words flags{"--steps=3", "--learning_rate=0.01", "--model=resnet18"};
@@ -171,7 +171,7 @@ TEST_CASE("parts of a batch add up to the batch where batch norm sees the same p
   for (size_t i = 0; i < parts.size(); ++i) CHECK(parts[i] == Approx(replicas[i]).epsilon(1e-3));
 }
 
-TEST_CASE("resnet50 learns CIFAR-10's pictures", "[examples][resnet50][slow]") {
+TEST_CASE("resnet50 learns CIFAR-10's pictures", "[examples][resnet50][learns][slow]") {
   SKIP_WITHOUT_PROGRAM("resnet50");
   const auto data = shared_data("cifar10");
   if (!data) SKIP("the CIFAR-10 data are not there");

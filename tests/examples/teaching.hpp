@@ -28,7 +28,7 @@ inline ProcessClusterOptions job_of(const std::string& program, int workers, con
   options.workers = workers;
   options.command = Words{DISTRIBUTE_BINARY_DIR "/" + program} + flags;
   options.environment = environment();
-  options.deadline_seconds = 120;
+  options.deadline_seconds = 300;
   return options;
 }
 

@@ -286,7 +286,7 @@ TEST_CASE("ranks are killed, leave and join at random: every step counts once",
   std::mt19937 random(unsigned(number_of("DISTRIBUTE_ELASTIC_SEED", 1)));
   const int rounds = number_of("DISTRIBUTE_ELASTIC_ROUNDS", 3);
   auto options = elastic_workers("trains_until_told_to_leave");
-  options.deadline_seconds = 60 + 10 * rounds;
+  options.deadline_seconds = 300 + 10 * rounds;
   ProcessCluster cluster(options);
   wait_for_ranks(cluster, 3, {});
   for (int round = 0; round < rounds; ++round) {

@@ -173,7 +173,7 @@ DISTRIBUTE_CLUSTER_MAIN(metrics_of_a_task) {
 TEST_CASE("each task of a job has metrics with its own name",
           "[cluster][metrics_server][multiproc]") {
   testing::ProcessClusterOptions options{
-      .workers = 3, .function = "metrics_of_a_task", .deadline_seconds = 60};
+      .workers = 3, .function = "metrics_of_a_task", .deadline_seconds = 300};
   options.environment["DISTRIBUTE_METRICS_PORT"] = "0";
   testing::ProcessCluster cluster(options);
   const auto outcomes = cluster.join();

@@ -63,13 +63,13 @@ TEST_CASE("numbers that repeat along rows agree on both devices", "[ops][gpu_con
   const std::pair<Shape, Shape> shapes[] = {
       {{6, 1}, {6, 16}}, {{3, 1, 1}, {3, 4, 8}}, {{6, 1}, {6, 7}}, {{1, 16}, {6, 16}}, {{1}, {5}}};
   for (const DType dtype : kTypes)
-    for (const auto& [from, to] : shapes)
+    for (const auto& [from, larger] : shapes)
       check_contract(name_of(dtype),
-                     [&, to = to](const Tensors& in) {
+                     [&, to = larger](const Tensors& in) {
                        const Tensor x = cast(in[0], dtype), y = cast(in[1], dtype);
                        return Tensors{broadcast_to(x, to), x + y, y - x};
                      },
-                     {contract_numbers(from, 1, 90), contract_numbers(to, 2, 90)},
+                     {contract_numbers(from, 1, 90), contract_numbers(larger, 2, 90)},
                      {.tolerance = 0, .gradients = false});
 }
 

@@ -38,7 +38,7 @@ std::optional<Reference> find(const std::string& name, const char* loss = "loss"
 
 }  // namespace
 
-TEST_CASE("the book's network follows TensorFlow with Adam", "[parity][slow]") {
+TEST_CASE("the book's network follows TensorFlow with Adam", "[parity][book][slow]") {
   const auto reference = find("book_cnn_adam");
   if (!reference) SKIP("the parity data are not there");
   const Run run = train(*reference, book_adam(180), 1);
@@ -64,7 +64,7 @@ TEST_CASE("the book's network follows TensorFlow on 2 and 4 replicas", "[parity]
   }
 }
 
-TEST_CASE("the residual network without kinks follows TensorFlow closely", "[parity]") {
+TEST_CASE("the residual network without kinks follows TensorFlow closely", "[parity][residual]") {
   const auto reference = find("small_resnet_smooth");
   if (!reference) SKIP("the parity data are not there");
   for (int replicas : {1, 2, 4}) {
@@ -101,7 +101,7 @@ TEST_CASE("the residual network with ReLU follows TensorFlow", "[parity]") {
   }
 }
 
-TEST_CASE("the book's network follows TensorFlow's single process with SGD", "[parity]") {
+TEST_CASE("the book's network follows TensorFlow's single process with SGD", "[parity][book]") {
   const auto reference =
       find("two_workers_book_cnn_sgd", "single_process_loss", "single_process_grad_norm");
   if (!reference) SKIP("the parity data are not there");

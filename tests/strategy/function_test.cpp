@@ -174,7 +174,8 @@ std::string says(const CaughtLog& log, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("recorded steps have the bits of plain ones", "[strategy][function][gpu_contract]") {
+TEST_CASE("recorded steps have the bits of plain ones",
+          "[strategy][function][optimizers][gpu_contract]") {
   const MakeOptimizer makers[] = {
       scheduled_adam,
       [] {
@@ -206,11 +207,11 @@ TEST_CASE("recorded steps have the bits of plain ones", "[strategy][function][gp
   for (const MakeOptimizer& make : makers) {
     const StepGpu gpu;
     Training recorded(make, true);
-    recorded.run(0, 12);
+    recorded.run(0, 6);
     CHECK(recorded.function.problem() == "");
-    CHECK(recorded.function.launches() == 10);
-    CHECK(recorded.optimizer->iterations() == 12);
-    check_same_bits(plain_results(make, 12), recorded.results());
+    CHECK(recorded.function.launches() == 4);
+    CHECK(recorded.optimizer->iterations() == 6);
+    check_same_bits(plain_results(make, 6), recorded.results());
   }
 }
 
@@ -385,7 +386,7 @@ TEST_CASE("an error behind the update leaves the variables as they were",
 }
 
 TEST_CASE("steps that cannot be recorded are plain ones, and one line says why",
-          "[strategy][function][gpu_contract]") {
+          "[strategy][function][plain][gpu_contract]") {
   const StepGpu gpu;
   const MakeOptimizer overwritten = [] {
     return std::make_unique<optim::SGD>(
@@ -413,7 +414,7 @@ TEST_CASE("steps that cannot be recorded are plain ones, and one line says why",
 }
 
 TEST_CASE("fit records its steps, which end where plain ones do",
-          "[strategy][function][gpu_contract]") {
+          "[strategy][function][plain][gpu_contract]") {
   const StepGpu gpu;
   std::vector<std::vector<Tensor>> results;
   for (const bool eagerly : {true, false}) {

@@ -74,7 +74,7 @@ TEST_CASE("UCX trains the bits of TCP", "[strategy][multi_worker][ucx]") {
          .function = "trains_over_engine",
          .argument = "1",
          .environment = {{"DISTRIBUTE_TRANSPORT", transport}, {"OMP_NUM_THREADS", "1"}},
-         .deadline_seconds = 60});
+         .deadline_seconds = 300});
     for (const auto& outcome : cluster.join()) {
       results.push_back(outcome.result.value());
       CHECK(results.back().substr(0, 3) == transport);
@@ -98,7 +98,7 @@ TEST_CASE("UCX between hosts stands under the hierarchy of hosts",
          .function = "trains_over_engine",
          .argument = "2",
          .environment = {{"DISTRIBUTE_TRANSPORT", transport}, {"OMP_NUM_THREADS", "1"}},
-         .deadline_seconds = 60,
+         .deadline_seconds = 300,
          .network = &network});
     for (const auto& outcome : cluster.join()) {
       const std::string result = outcome.result.value();
@@ -135,7 +135,7 @@ TEST_CASE("over UCX a killed, frozen or cut off worker ends the job with its nam
                           .environment = {{"DISTRIBUTE_TRANSPORT", "ucx"},
                                           {"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.2"},
                                           {"DISTRIBUTE_LOST_AFTER", "1.5"}},
-                          .deadline_seconds = 60,
+                          .deadline_seconds = 300,
                           .network = network ? &*network : nullptr});
   for (int i = 0; i < 3; ++i) cluster.wait_for_output({"worker", i}, "training");
   network ? network->cut(1) : cluster.kill({"worker", 1}, signal);
@@ -324,7 +324,7 @@ TEST_CASE("an engine that not all workers can have is an error of all, with the 
        .function = "asks_for_engine",
        .argument = what,
        .environment = {{"DISTRIBUTE_TRANSPORT", transport}, {"DAMAGED", directory.path()}},
-       .deadline_seconds = 60});
+       .deadline_seconds = 300});
   for (const auto& outcome : cluster.wait()) {
     CHECK_FALSE(outcome.status.ok());
     CHECK_THAT(outcome.err, Contains(words));
@@ -333,8 +333,10 @@ TEST_CASE("an engine that not all workers can have is an error of all, with the 
 
 TEST_CASE("a program asks for an engine itself", "[strategy][multi_worker][engine]") {
   if (const std::string problem = ucx_problem(); !problem.empty()) SKIP("" + problem);
-  ProcessCluster cluster(
-      {.workers = 2, .function = "asks_for_engine", .argument = "program", .deadline_seconds = 60});
+  ProcessCluster cluster({.workers = 2,
+                          .function = "asks_for_engine",
+                          .argument = "program",
+                          .deadline_seconds = 300});
   for (const auto& outcome : cluster.join()) CHECK(outcome.result == "ucx");
 }
 
@@ -347,7 +349,7 @@ TEST_CASE("encryption between hosts and an engine exclude each other",
   ProcessCluster cluster({.workers = 2,
                           .function = "asks_for_engine",
                           .environment = {{"DISTRIBUTE_TRANSPORT", "ucx"}, {"DISTRIBUTE_TLS", "1"}},
-                          .deadline_seconds = 60,
+                          .deadline_seconds = 300,
                           .network = &network});
   for (const auto& outcome : cluster.wait())
     CHECK_THAT(outcome.err, Contains("DISTRIBUTE_TLS=1 does not reach what ucx sends"));

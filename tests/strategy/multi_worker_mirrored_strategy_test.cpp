@@ -30,7 +30,7 @@ std::vector<testing::TaskOutcome> run(int workers, const char* function, const c
       {.workers = workers,
        .function = function,
        .environment = {{"DISTRIBUTE_TRANSPORT", transport}, {"OMP_NUM_THREADS", "1"}},
-       .deadline_seconds = 60});
+       .deadline_seconds = 300});
   return cluster.join();
 }
 
@@ -146,7 +146,7 @@ TEST_CASE("a transport that cannot be had is refused", "[strategy][multi_worker]
   ProcessCluster cluster({.workers = 3,
                           .function = "names_transport",
                           .environment = {{"DISTRIBUTE_TRANSPORT", transport}},
-                          .deadline_seconds = 60});
+                          .deadline_seconds = 300});
   for (const auto& outcome : cluster.wait()) {
     CHECK_FALSE(outcome.status.ok());
     CHECK_THAT(outcome.err, Contains(words));
@@ -168,7 +168,7 @@ TEST_CASE("an error of one worker is the error of all, with its name (case 65)",
   ProcessCluster cluster({.workers = 3,
                           .function = "one_fails",
                           .environment = {{"DISTRIBUTE_TRANSPORT", transport}},
-                          .deadline_seconds = 60});
+                          .deadline_seconds = 300});
   for (const auto& outcome : cluster.wait()) {
     CHECK_FALSE(outcome.status.ok());
     CHECK_THAT(outcome.err, Contains("no memory for the batch"));
@@ -193,7 +193,7 @@ TEST_CASE("a worker that ends early ends the waits of the others, with its name"
                           .function = "one_ends_early",
                           .argument = std::to_string(early),
                           .environment = {{"DISTRIBUTE_TRANSPORT", transport}},
-                          .deadline_seconds = 100});
+                          .deadline_seconds = 300});
   for (const auto& outcome : cluster.wait()) {
     INFO(outcome.err);
     const bool is_early = outcome.name == str_cat("worker ", early);
@@ -223,7 +223,7 @@ TEST_CASE("a killed or frozen worker ends the job with its name (cases 62, 63)",
                           .environment = {{"DISTRIBUTE_TRANSPORT", transport},
                                           {"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.2"},
                                           {"DISTRIBUTE_LOST_AFTER", "1.5"}},
-                          .deadline_seconds = 60});
+                          .deadline_seconds = 300});
   for (int i = 0; i < 3; ++i) cluster.wait_for_output({"worker", i}, "training");
   cluster.kill({"worker", victim}, signal);
   for (int i = 0; i < 3; ++i) {

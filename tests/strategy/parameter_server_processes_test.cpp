@@ -77,7 +77,7 @@ ProcessClusterOptions cluster_of(const char* function, const std::string& argume
           .function = function,
           .argument = argument,
           .environment = {{"OMP_NUM_THREADS", "1"}, {"DISTRIBUTE_STARTUP_TIMEOUT", "60"}},
-          .deadline_seconds = 100};
+          .deadline_seconds = 300};
 }
 
 /// A check inside a task: its failure fails the test.

@@ -8,7 +8,7 @@
 inline distribute::testing::ProcessClusterOptions three_workers(const std::string& function,
                                                                 const std::string& argument) {
   distribute::testing::ProcessClusterOptions options{
-      .workers = 3, .function = function, .argument = argument, .deadline_seconds = 120};
+      .workers = 3, .function = function, .argument = argument, .deadline_seconds = 300};
   options.environment["OMP_NUM_THREADS"] = "1";
   return options;
 }

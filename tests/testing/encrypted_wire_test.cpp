@@ -137,7 +137,7 @@ TEST_CASE(
        .function = "sends_weights_to_workers",
        .argument = relays.argument.dump(),
        .environment = {{"DISTRIBUTE_TLS", encrypted ? "1" : "0"}, {"DISTRIBUTE_TRANSPORT", "tcp"}},
-       .deadline_seconds = 60});
+       .deadline_seconds = 300});
   const auto outcomes = cluster.join();
   check_wire(relays.recorded(), outcomes[0].result.value(), encrypted);
 }
@@ -154,7 +154,7 @@ TEST_CASE(
                           .function = "sends_weights_to_server",
                           .argument = relays.argument.dump(),
                           .environment = {{"DISTRIBUTE_TLS", encrypted ? "1" : "0"}},
-                          .deadline_seconds = 60});
+                          .deadline_seconds = 300});
   const auto outcomes = cluster.join();
   check_wire(relays.recorded(), outcomes[0].result.value(), encrypted);
 }

@@ -51,7 +51,7 @@ std::vector<testing::TaskOutcome> three(const std::string& special, const std::s
   const std::string script = "case \"$TF_CONFIG\" in *'\"index\":2'*) " +
                              (special.empty() ? ":" : special) + ";; esac; exec " + doctor;
   testing::ProcessClusterOptions options{
-      .workers = 3, .command = {"/bin/sh", "-c", script}, .deadline_seconds = 60};
+      .workers = 3, .command = {"/bin/sh", "-c", script}, .deadline_seconds = 300};
   options.network = network;
   testing::ProcessCluster cluster(options);
   for (int i = 0; i < 3; ++i) cluster.expect_failure({"worker", i});

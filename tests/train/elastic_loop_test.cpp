@@ -208,7 +208,7 @@ TEST_CASE("a worker dies and comes back: every update counts once", "[train][ela
        .function = "loses_a_worker",
        .argument = victim,
        .environment = {{"OMP_NUM_THREADS", "1"}, {"DISTRIBUTE_TRANSPORT", transport}},
-       .deadline_seconds = 60,
+       .deadline_seconds = 300,
        .auto_restart = true});
   const auto outcomes = cluster.join();
   INFO(cluster.all_output());
@@ -229,7 +229,7 @@ TEST_CASE("elastic state needs neither a temporary directory nor room on a disk"
                                           {"TMPDIR", "/no/such/directory"},
                                           {"DISTRIBUTE_TRANSPORT", "tcp"},
                                           {"TEST_NO_FILES", "1"}},
-                          .deadline_seconds = 60,
+                          .deadline_seconds = 300,
                           .auto_restart = true});
   const auto outcomes = cluster.join();
   INFO(cluster.all_output());
@@ -297,7 +297,7 @@ TEST_CASE("workers leave and join at random: every update counts once",
                           .environment = {{"OMP_NUM_THREADS", "1"},
                                           {"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.1"},
                                           {"DISTRIBUTE_LOST_AFTER", "1"}},
-                          .deadline_seconds = 60.0 + 10 * rounds});
+                          .deadline_seconds = 300.0 + 10 * rounds});
   wait_for(cluster, 0, 4, 0);
   for (int round = 0; round < rounds; ++round) {
     const testing::TaskName victim{"worker", int(random() % 4)};

@@ -62,7 +62,7 @@ ProcessClusterOptions job_with(const std::string& function, const std::string& a
           .environment = {{"OMP_NUM_THREADS", "1"},
                           {"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.2"},
                           {"DISTRIBUTE_LOST_AFTER", "2"}},
-          .deadline_seconds = 100,
+          .deadline_seconds = 300,
           .auto_restart = true};
 }
 

@@ -65,7 +65,7 @@ Variable make_counter() {
 ProcessClusterOptions tasks(int workers, const std::string& function, const std::string& argument,
                             const std::string& transport = "") {
   ProcessClusterOptions options{
-      .workers = workers, .function = function, .argument = argument, .deadline_seconds = 120};
+      .workers = workers, .function = function, .argument = argument, .deadline_seconds = 300};
   options.environment["OMP_NUM_THREADS"] = "1";
   if (!transport.empty()) options.environment["DISTRIBUTE_TRANSPORT"] = transport;
   return options;

@@ -93,7 +93,7 @@ TEST_CASE("multi-worker training with fit, saving and backups", "[tutorials][mul
                           .function = "multi_worker_tutorial_task",
                           .argument = directory.path(),
                           .environment = {{"OMP_NUM_THREADS", "1"}},
-                          .deadline_seconds = 120});
+                          .deadline_seconds = 300});
   const auto outcomes = cluster.join();
   INFO(cluster.all_output());
   for (const auto& outcome : outcomes) CHECK(outcome.result == "0");

@@ -166,7 +166,7 @@ TEST_CASE("parameter server training, by fit and by a coordinator with tables of
                           .function = "parameter_server_tutorial_task",
                           .argument = directory.path(),
                           .environment = {{"OMP_NUM_THREADS", "1"}},
-                          .deadline_seconds = 120});
+                          .deadline_seconds = 300});
   const auto outcomes = cluster.join();
   INFO(cluster.all_output());
   for (const auto& outcome : outcomes) CHECK(outcome.result == "0");
@@ -238,7 +238,7 @@ TEST_CASE("coordinator and workers have the tables that are made in the scope",
                           .chief = true,
                           .function = "tables_of_a_job",
                           .environment = {{"OMP_NUM_THREADS", "1"}},
-                          .deadline_seconds = 60});
+                          .deadline_seconds = 300});
   const auto outcomes = cluster.join();
   INFO(cluster.all_output());
   CHECK(outcomes[0].result == "tables:");

@@ -265,6 +265,7 @@
 #include <distribute/strategy/impl/straggler_watch.ipp>
 #include <distribute/strategy/impl/summed_updates.ipp>
 #include <distribute/strategy/impl/tensor_collectives.ipp>
+#include <distribute/strategy/impl/uneven_workers.ipp>
 #include <distribute/strategy/impl/worker_reducer.ipp>
 #include <distribute/strategy/impl/worker_replica_context.ipp>
 #include <distribute/strategy/impl/worker_state.ipp>

@@ -1,5 +1,4 @@
 #pragma once
-#include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/strategy/detail/straggler_watch.hpp>
@@ -7,7 +6,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <time.h>
 
 namespace distribute::strategy_internal {
 
@@ -15,134 +18,88 @@ DISTRIBUTE_INLINE double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// The time of each worker in one step: of its slowest rank. Empty where one is not known.
-DISTRIBUTE_INLINE std::vector<double> seconds_of_workers(std::span<const float> seconds, int ranks,
-                                                         int workers, size_t step) {
-  const size_t steps = seconds.size() / size_t(ranks);
-  std::vector<double> all(size_t(workers), 0.0);
-  for (int rank = 0; rank < ranks; ++rank) {
-    const float value = seconds[size_t(rank) * steps + step];
-    if (value < 0) return {};
-    double& worker = all[size_t(rank * workers / ranks)];
-    worker = std::max(worker, double(value));
-  }
-  return all;
+/// That the calling thread has had a core.
+DISTRIBUTE_INLINE double seconds_on_core() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return double(time.tv_sec) + double(time.tv_nsec) * 1e-9;
 }
 
-DISTRIBUTE_INLINE std::optional<Straggler> find_straggler(std::span<const float> seconds, int ranks,
-                                                          int workers) {
-  if (workers < 2) return std::nullopt;
-  struct Sum {
-    int times = 0;
-    double late = 0;
-  };
-  std::vector<Sum> sums(static_cast<size_t>(workers));
-  int steps = 0;
-  double computed = 0;
-  for (size_t step = 0; step < seconds.size() / size_t(ranks); ++step) {
-    const std::vector<double> all = seconds_of_workers(seconds, ranks, workers, step);
-    if (all.empty()) continue;
-    ++steps;
-    const auto last = std::max_element(all.begin(), all.end());
-    const double others = std::accumulate(all.begin(), all.end(), -*last) / (workers - 1);
-    Sum& sum = sums[size_t(last - all.begin())];
-    ++sum.times;
-    sum.late += *last - others;
-    computed += *last;
-  }
-  if (steps == 0) return std::nullopt;
-  const auto most = std::max_element(sums.begin(), sums.end(),
-                                     [](const Sum& a, const Sum& b) { return a.late < b.late; });
-  return Straggler{int(most - sums.begin()), double(most->times) / steps, most->late / most->times,
-                   computed / steps};
+/// What the quota did between two looks: the part of the periods in which it ran out, and the
+/// seconds that it stopped threads for. Zeros where there is none, or where a process came to
+/// another group.
+struct QuotaStops {
+  double share = 0, seconds = 0;
+};
+DISTRIBUTE_INLINE QuotaStops stops_between(const std::optional<CpuThrottling>& before,
+                                           const std::optional<CpuThrottling>& now) {
+  if (!before || !now || now->periods <= before->periods) return {};
+  return {double(now->throttled - before->throttled) / double(now->periods - before->periods),
+          now->seconds - before->seconds};
 }
 
-DISTRIBUTE_INLINE std::string straggler_text(const Straggler& straggler) {
-  if (straggler.share * straggler.seconds_late < 0.05 * straggler.step_seconds) return "";
-  const double ms = straggler.seconds_late * 1e3;
-  return str_cat("worker ", straggler.worker, " was last in ",
-                 int(std::lround(100 * straggler.share)), " % of steps by ",
-                 ms < 10 ? std::round(10 * ms) / 10 : std::round(ms), " ms on average");
-}
-
-DISTRIBUTE_INLINE std::optional<int> find_throttled(std::span<const float> shares, int ranks,
-                                                    int workers) {
-  if (workers < 2) return std::nullopt;
-  const auto most = std::max_element(shares.begin(), shares.end());
-  const int worker = int(most - shares.begin()) * workers / ranks;
-  double others = 0;
-  for (int rank = 0; rank < ranks; ++rank)
-    if (rank * workers / ranks != worker) others += double(shares[size_t(rank)]);
-  others /= ranks - ranks / workers;
-  if (*most < 0.2f || double(*most) < 2 * others) return std::nullopt;
-  return worker;
-}
-
-DISTRIBUTE_INLINE float StragglerWatch::throttled_share() {
+DISTRIBUTE_INLINE RankMeasures StragglerWatch::take_measures() {
   // Read again, as a process may be moved to other groups.
-  const auto before = std::exchange(throttling_, ControlGroups().throttling());
-  if (!before || !throttling_ || throttling_->periods <= before->periods) return 0;
-  return float(double(throttling_->throttled - before->throttled) /
-               double(throttling_->periods - before->periods));
+  const auto quota = std::exchange(throttling_, ControlGroups().throttling());
+  const QuotaStops stops = stops_between(quota, throttling_);
+  const auto before = std::exchange(threads_, base_internal::run_queue_times());
+  // Stopped threads wait for a core, too. Threads that have ended are missing in the later sum.
+  const double waited = before.ran > 0 ? threads_.waited - before.waited - stops.seconds : 0;
+  return {float(stops.share), float(std::max(0.0, waited) / kSteps),
+          float(std::exchange(on_core_, 0) / kSteps)};
 }
 
 DISTRIBUTE_INLINE void StragglerWatch::begin() {
   computed_ = ended_ > 0 ? float(steady_seconds() - ended_) : -1;
+  if (ended_ > 0 && thread_ == std::this_thread::get_id())
+    on_core_ += seconds_on_core() - ended_on_core_;
 }
 
 DISTRIBUTE_INLINE void StragglerWatch::end(collective::Communicator& group, int workers) {
   seconds_.push_back(computed_);
   if (int(seconds_.size()) == kSteps) compare(group, workers);
   ended_ = steady_seconds();
+  ended_on_core_ = seconds_on_core();
+  thread_ = std::this_thread::get_id();
 }
 
 DISTRIBUTE_INLINE void StragglerWatch::compare(collective::Communicator& group, int workers) {
-  const auto of_all = [&](const std::vector<float>& mine) {
+  const auto of_all = [&](std::span<const float> mine) {
     std::vector<float> all(size_t(group.size()) * mine.size());
     const std::vector<int64_t> counts(size_t(group.size()), int64_t(mine.size()));
     group.all_gather(mine.data(), all.data(), counts, DType::Float32);
     return all;
   };
-  const auto late = find_straggler(of_all(seconds_), group.size(), workers);
-  const std::vector<float> shares = of_all({throttled_share()});
-  const auto throttled = find_throttled(shares, group.size(), workers);
+  const RankMeasures mine = take_measures();
+  const std::vector<float> seconds = of_all(seconds_);
+  const std::vector<float> values =
+      of_all(std::vector<float>{mine.throttled, mine.waited, mine.on_core});
   seconds_.clear();
   if (group.rank() != 0) return;
-  if (late && !straggler_text(*late).empty())
-    tell_late(*late, throttled == late->worker);
-  else if (throttled)
-    tell_throttled(*throttled, *std::max_element(shares.begin(), shares.end()));
+  std::vector<RankMeasures> measures;
+  for (size_t i = 0; i < values.size(); i += 3)
+    measures.push_back({values[i], values[i + 1], values[i + 2]});
+  tell(find_uneven_workers(seconds, measures, workers));
 }
 
-DISTRIBUTE_INLINE void StragglerWatch::tell_late(const Straggler& late, bool throttled) {
+DISTRIBUTE_INLINE void StragglerWatch::tell(const UnevenWorkers& uneven) {
+  const double now = steady_seconds();
+  if (uneven.throttled && told_throttled_.tells(uneven.throttled->worker, LateReason::Quota, now))
+    log_warning(
+        "strategy", throttled_text(uneven),
+        {{"worker", uneven.throttled->worker}, {"throttled_share", uneven.throttled->share}});
+  if (!uneven.late) return;
+  const Straggler& late = *uneven.late;
   const double steps = late.share * kSteps;
   const std::string worker = std::to_string(late.worker);
   monitoring::metrics().last_steps.get_cell({worker}).increment_by(int64_t(std::lround(steps)));
   monitoring::metrics().late_time.get_cell({worker}).increment_by(
       int64_t(steps * late.seconds_late * 1e9));
-  if (is_news(late.worker))
+  if (uneven.reason == LateReason::Quota) return;  // throttled_text() has said it
+  if (told_late_.tells(late.worker, uneven.reason, now))
     log_warning(
-        "strategy",
-        str_cat(straggler_text(late), ", and the others waited for it: ",
-                throttled ? "its quota of CPU time runs out" : "it may have fewer or busier cores"),
+        "strategy", late_text(uneven),
         {{"worker", late.worker}, {"share", late.share}, {"seconds_late", late.seconds_late}});
-}
-
-DISTRIBUTE_INLINE void StragglerWatch::tell_throttled(int worker, float share) {
-  if (is_news(worker))
-    log_warning(
-        "strategy",
-        str_cat("worker ", worker, " was stopped by its quota of CPU time in ",
-                std::lround(100 * share), " % of its periods, and the others waited for it"),
-        {{"worker", worker}, {"throttled_share", share}});
-}
-
-DISTRIBUTE_INLINE bool StragglerWatch::is_news(int worker) {
-  const double now = steady_seconds();
-  if (worker == told_ && now - told_at_ < 600) return false;
-  told_ = worker;
-  told_at_ = now;
-  return true;
 }
 
 }  // namespace distribute::strategy_internal
