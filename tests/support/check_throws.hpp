@@ -3,8 +3,6 @@
 
 #include <tests/support/catch.hpp>
 
-#include <string>
-
 template <typename Exception, typename Call>
 void check_throws(const Call& call, const std::string& part) {
   INFO("expected in the message: " << part);

@@ -1,8 +1,10 @@
 #pragma once
 /// Google Cloud Storage of the tests: the JSON interface over objects in memory, with faults.
 
+#include "catch.hpp"
 #include "http_server.hpp"
 
+#include <distribute/http/http_client.hpp>
 #include <distribute/http/url.hpp>
 #include <distribute/io/crc32c.hpp>
 
@@ -33,6 +35,9 @@ class FakeGcs {
     served->objects_.clear();
   }
 
+  FakeGcs() {
+    if (!distribute::io::has_http()) SKIP("no libcurl");
+  }
   HttpServer& server() { return server_; }
   std::map<std::string, std::string> objects() const {
     const std::lock_guard lock(mutex_);
