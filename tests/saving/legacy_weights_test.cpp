@@ -9,24 +9,13 @@
 
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
-#include <tests/support/temporary_directory.hpp>
-
-#include <algorithm>
-#include <filesystem>
-#include <sstream>
 
 using namespace distribute;
-using keras_models::skipped;
 using saving_internal::Hdf5Reader;
 
 namespace {
 
-Hdf5Reader opened(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::stringstream all;
-  all << stream.rdbuf();
-  return Hdf5Reader(all.str(), path);
-}
+Hdf5Reader opened(const std::string& path) { return Hdf5Reader(file_text(path), path); }
 
 /// A model whose weights are its own, beside a layer.
 class OwnWeights : public nn::Module {
@@ -47,7 +36,6 @@ class OwnWeights : public nn::Module {
 
 TEST_CASE("save_model: an .h5 file has the groups, names and order of Keras's",
           "[saving][legacy]") {
-  if (skipped()) return;
   const TemporaryDirectory directory;
   for (const char* name : {"text.h5", "trained_sgd.h5"}) {
     INFO(name);
@@ -76,7 +64,6 @@ TEST_CASE("save_model: an .h5 file has the groups, names and order of Keras's",
 }
 
 TEST_CASE("load_model makes the model of an .h5 file", "[saving][legacy]") {
-  if (skipped()) return;
   const auto [x, y] = keras_models::expected("text", true);
   const auto model = saving::load_model(keras_models::file("text.h5"));
   check_close((*model)(x), y, 1e-5);
@@ -94,7 +81,6 @@ TEST_CASE("load_model makes the model of an .h5 file", "[saving][legacy]") {
 
 TEST_CASE("save_model: an .h5 file has the optimizer, which goes on from there",
           "[saving][legacy]") {
-  if (skipped()) return;
   const TemporaryDirectory directory;
   const auto model = saving::load_model(keras_models::file("trained_adam.keras"));
   optim::Adam adam({.learning_rate = 0.5, .amsgrad = true, .use_ema = true});
@@ -117,7 +103,7 @@ TEST_CASE("save_model: an .h5 file has the optimizer, which goes on from there",
 }
 
 TEST_CASE("save_weights: a frozen part keeps Keras's order of weights in .h5", "[saving][legacy]") {
-  if (skipped()) return;
+  keras_models::skip_without_formats();
   const TemporaryDirectory directory;
   nn::Sequential model(
       nn::Flatten(),
@@ -138,7 +124,7 @@ TEST_CASE("save_weights: a frozen part keeps Keras's order of weights in .h5", "
 
 TEST_CASE("save_weights: a model's own weights, more than one attribute of .h5 can name",
           "[saving][legacy]") {
-  if (skipped()) return;
+  keras_models::skip_without_formats();
   constexpr int64_t kCount = 5000;
   const TemporaryDirectory directory;
   OwnWeights model(kCount);
@@ -160,7 +146,7 @@ TEST_CASE("save_weights: a model's own weights, more than one attribute of .h5 c
 
 TEST_CASE("save_weights: a layer cannot be called as the group of the model's own weights in .h5",
           "[saving][legacy]") {
-  if (skipped()) return;
+  keras_models::skip_without_formats();
   const TemporaryDirectory directory;
   nn::Sequential model(nn::Dense({.units = 2, .name = "top_level_model_weights"}));
   model(zeros({1, 3}));

@@ -7,10 +7,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
 using namespace distribute;
 namespace st = saving::safetensors;
 
