@@ -8,11 +8,9 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/file_text.hpp>
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
-
-#include <filesystem>
-#include <set>
 
 using namespace distribute;
 using train::BackupAndRestore;
@@ -74,12 +72,6 @@ struct Loop {
     backup.on_train_end();
   }
 };
-
-std::set<std::string> names_in(const std::string& directory) {
-  std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(directory)) names.insert(entry.path().filename());
-  return names;
-}
 
 }  // namespace
 

@@ -13,8 +13,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/small_fit.hpp>
 
-#include <cmath>
-
 using namespace distribute;
 using train::Model;
 using train::Verbose;

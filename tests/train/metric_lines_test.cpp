@@ -7,12 +7,9 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
-#include <tests/support/small_fit.hpp>
 #include <tests/support/temporary_directory.hpp>
+#include <tests/train/small_model.hpp>
 
-#include <cmath>
-#include <cstdlib>
-#include <fstream>
 #include <regex>
 
 #include <nlohmann/json.hpp>
@@ -64,11 +61,7 @@ TEST_CASE("names are made readable, and values that are none are left out",
 TEST_CASE("fit prints a line for each epoch", "[train][metric_lines]") {
   const TemporaryDirectory directory;
   const std::string path = directory / "out";
-  auto net = small_net();
-  optim::SGD optimizer({.learning_rate = 0.1});
-  Model model(net);
-  model.compile(
-      {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+  SmallModel model({.learning_rate = 0.1}, false);
   std::FILE* out = std::fopen(path.c_str(), "w");
   const auto history = model.fit(
       small_data(12).batch(4),

@@ -12,13 +12,8 @@
 #include <tests/support/small_fit.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-
 using namespace distribute;
 using namespace distribute::train;
-using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
 namespace {
