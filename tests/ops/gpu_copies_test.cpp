@@ -70,7 +70,7 @@ TEST_CASE("numbers that repeat along rows agree on both devices", "[ops][gpu_con
   for (const DType dtype : kTypes)
     for (const auto& [from, to] : shapes)
       check_contract(name_of(dtype),
-                     [&](const Tensors& in) {
+                     [&, &to = to](const Tensors& in) {
                        const Tensor x = cast(in[0], dtype), y = cast(in[1], dtype);
                        return Tensors{broadcast_to(x, to), x + y, y - x};
                      },
