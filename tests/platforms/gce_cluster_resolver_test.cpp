@@ -5,20 +5,19 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/http_server.hpp>
 
-#include <atomic>
-#include <map>
 #include <nlohmann/json.hpp>
 
 using namespace distribute;
-
-#define SKIP_WITHOUT_HTTP() \
-  if (!io::has_http()) SKIP("this build has no libcurl")
 
 namespace {
 
 /// Metadata server and Compute Engine in one: a group "trainers" whose machines are listed two on a
 /// page.
 struct FakeCloud {
+  FakeCloud() {
+    if (!io::has_http()) SKIP("this build has no libcurl");
+  }
+
   std::map<std::string, std::string> machines = {
       {"t-a", "10.0.0.9"}, {"t-b", "10.0.0.10"}, {"t-c", "10.0.0.2"}};
   std::string own_address = "10.0.0.2";
@@ -97,7 +96,6 @@ Addresses addresses(const ClusterResolver& resolver, const std::string& job) {
 
 TEST_CASE("an instance group is a job of the addresses of its running machines",
           "[cluster][gce_cluster_resolver]") {
-  SKIP_WITHOUT_HTTP();
   FakeCloud cloud;
   GCEClusterResolver resolver(cloud.options());
   // As strings, as TensorFlow sorts them.
@@ -115,7 +113,6 @@ TEST_CASE("an instance group is a job of the addresses of its running machines",
 }
 
 TEST_CASE("the cluster of an instance group is asked for anew", "[cluster][gce_cluster_resolver]") {
-  SKIP_WITHOUT_HTTP();
   FakeCloud cloud;
   auto options = cloud.options();
   options.task_type = "chief";
@@ -127,7 +124,6 @@ TEST_CASE("the cluster of an instance group is asked for anew", "[cluster][gce_c
 
 TEST_CASE("a machine of an instance group finds project, zone and its index by itself",
           "[cluster][gce_cluster_resolver]") {
-  SKIP_WITHOUT_HTTP();
   FakeCloud cloud;
   auto options = cloud.options();
   options.project = options.zone = "";
@@ -142,7 +138,6 @@ TEST_CASE("a machine of an instance group finds project, zone and its index by i
 
 TEST_CASE("the type of an instance group's tasks is what it was made with",
           "[cluster][gce_cluster_resolver]") {
-  SKIP_WITHOUT_HTTP();
   FakeCloud cloud;
   GCEClusterResolver resolver(cloud.options());
   ClusterResolver& base = resolver;
@@ -153,7 +148,6 @@ TEST_CASE("the type of an instance group's tasks is what it was made with",
 
 TEST_CASE("Compute Engine's passing failures and old tokens are got over",
           "[cluster][gce_cluster_resolver]") {
-  SKIP_WITHOUT_HTTP();
   FakeCloud cloud;
   cloud.failures = 1;
   cloud.refused = 1;
@@ -168,7 +162,6 @@ TEST_CASE("Compute Engine's passing failures and old tokens are got over",
 
 TEST_CASE("what Compute Engine refuses is an error with its words and a cure",
           "[cluster][gce_cluster_resolver]") {
-  SKIP_WITHOUT_HTTP();
   FakeCloud cloud;
   auto options = cloud.options();
   SECTION("another group") {
@@ -217,7 +210,7 @@ TEST_CASE("what Compute Engine refuses is an error with its words and a cure",
 }
 
 TEST_CASE("answers of Compute Engine that are none are told", "[cluster][gce_cluster_resolver]") {
-  SKIP_WITHOUT_HTTP();
+  if (!io::has_http()) SKIP("this build has no libcurl");
   std::string body;
   const HttpServer server(
       [&](const HttpServerRequest&) -> HttpServerReply { return {.body = body}; });

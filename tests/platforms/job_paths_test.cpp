@@ -5,9 +5,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <filesystem>
-#include <fstream>
-
 using namespace distribute;
 using Variables = std::map<std::string, std::string>;
 namespace fs = std::filesystem;

@@ -4,9 +4,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <fstream>
-#include <memory>
-
 using namespace distribute;
 
 namespace {

@@ -7,17 +7,8 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/http_server.hpp>
 
-#include <atomic>
-#include <mutex>
-#include <string>
-#include <vector>
-
 using namespace distribute;
-using Catch::Matchers::Contains;
 using train::PreemptionNotice;
-
-#define SKIP_WITHOUT_HTTP() \
-  if (!io::has_http()) SKIP("this build has no libcurl")
 
 namespace {
 
@@ -44,7 +35,7 @@ void check_notice(const std::string& platform, std::atomic<bool>& takes, const H
 }  // namespace
 
 TEST_CASE("Compute Engine says that an instance is preempted", "[train][preemption_notice]") {
-  SKIP_WITHOUT_HTTP();
+  if (!io::has_http()) SKIP("this build has no libcurl");
   const bool maintenance = GENERATE(false, true);
   std::atomic<bool> takes{false};
   const HttpServer server([&](const HttpServerRequest& request) -> HttpServerReply {
@@ -59,7 +50,7 @@ TEST_CASE("Compute Engine says that an instance is preempted", "[train][preempti
 }
 
 TEST_CASE("EC2 announces a spot interruption, and its tokens end", "[train][preemption_notice]") {
-  SKIP_WITHOUT_HTTP();
+  if (!io::has_http()) SKIP("this build has no libcurl");
   std::atomic<bool> takes{false};
   std::atomic<int> tokens{0}, asked{0};
   const HttpServer server([&](const HttpServerRequest& request) -> HttpServerReply {
@@ -78,7 +69,7 @@ TEST_CASE("EC2 announces a spot interruption, and its tokens end", "[train][pree
 }
 
 TEST_CASE("Azure schedules a preemption", "[train][preemption_notice]") {
-  SKIP_WITHOUT_HTTP();
+  if (!io::has_http()) SKIP("this build has no libcurl");
   std::atomic<bool> takes{false};
   const HttpServer server([&](const HttpServerRequest& request) -> HttpServerReply {
     if (request.header("metadata") != "true" ||
@@ -92,7 +83,7 @@ TEST_CASE("Azure schedules a preemption", "[train][preemption_notice]") {
 
 TEST_CASE("a metadata server that never answers costs nothing and is given up",
           "[train][preemption_notice]") {
-  SKIP_WITHOUT_HTTP();
+  if (!io::has_http()) SKIP("this build has no libcurl");
   const HttpServer server([](const HttpServerRequest&) -> HttpServerReply {
     return {.body = "FALSE", .stall_after = 0};
   });
@@ -120,7 +111,7 @@ TEST_CASE("a metadata server that never answers costs nothing and is given up",
 }
 
 TEST_CASE("errors that pass are forgotten", "[train][preemption_notice]") {
-  SKIP_WITHOUT_HTTP();
+  if (!io::has_http()) SKIP("this build has no libcurl");
   std::atomic<int> asked{0};
   const HttpServer server([&](const HttpServerRequest& request) -> HttpServerReply {
     if (!request.path().ends_with("/preempted")) return {.body = "NONE"};
