@@ -8,13 +8,9 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/file_text.hpp>
 #include <tests/support/shared_data.hpp>
 #include <tests/support/temporary_directory.hpp>
-
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <random>
 
 #include <nlohmann/json.hpp>
 
@@ -23,11 +19,6 @@ using namespace distribute;
 namespace {
 
 const std::string kFiles = DISTRIBUTE_SOURCE_DIR "/tests/saved_model/files/";
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(stream), {});
-}
 
 void write(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
@@ -124,7 +115,7 @@ TEST_CASE("load_frozen_graph: graphs of TensorFlow give what Keras does",
 
 TEST_CASE("load: operations that are not there are named in one error", "[saved_model][loading]") {
   const TemporaryDirectory directory;
-  std::string graph = bytes_of(kFiles + "attention_frozen.pb");
+  std::string graph = file_text(kFiles + "attention_frozen.pb");
   for (const auto& [op, other] :
        {std::pair("Softmax", "Xoftmax"), std::pair("GatherV2", "XatherV2")})
     for (size_t at = 0; (at = graph.find(op, at)) != std::string::npos; ++at)
@@ -154,7 +145,7 @@ TEST_CASE("load: a SavedModel that TensorFlow wrote", "[saved_model][loading][te
 
 TEST_CASE("load: damaged files end in one error", "[saved_model][loading]") {
   const TemporaryDirectory directory;
-  const std::string whole = bytes_of(kFiles + "images_frozen.pb");
+  const std::string whole = file_text(kFiles + "images_frozen.pb");
   std::mt19937 random(1);
   for (int round = 0; round < 100; ++round) {
     std::string bytes = whole;
@@ -170,6 +161,7 @@ TEST_CASE("load: damaged files end in one error", "[saved_model][loading]") {
                         std::filesystem::copy_options::recursive);
   std::filesystem::resize_file(directory / "text/variables/variables.data-00000-of-00001", 100);
   CHECK_THROWS_AS(saved_model::load(directory / "text"), DataLossError);
-  write(directory / "text/saved_model.pb", bytes_of(kFiles + "text/saved_model.pb").substr(0, 999));
+  write(directory / "text/saved_model.pb",
+        file_text(kFiles + "text/saved_model.pb").substr(0, 999));
   CHECK_THROWS_AS(saved_model::load(directory / "text"), Error);
 }

@@ -15,8 +15,6 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 
-#include <algorithm>
-
 using namespace distribute;
 using namespace distribute::saved_model;
 

@@ -8,12 +8,9 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/file_size_limit.hpp>
+#include <tests/support/file_text.hpp>
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
-
-#include <filesystem>
-#include <fstream>
-#include <set>
 
 using namespace distribute;
 using namespace distribute::saved_model;
@@ -25,12 +22,6 @@ std::string read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   REQUIRE(file);
   return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-std::set<std::string> names_in(const std::string& directory) {
-  std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(directory)) names.insert(entry.path().filename());
-  return names;
 }
 
 std::string_view initializer(std::string_view model, std::string_view name) {

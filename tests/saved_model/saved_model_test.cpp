@@ -13,12 +13,9 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/file_size_limit.hpp>
+#include <tests/support/file_text.hpp>
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
-
-#include <filesystem>
-#include <fstream>
-#include <set>
 
 using namespace distribute;
 using namespace distribute::saved_model;
@@ -38,12 +35,6 @@ std::string read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   REQUIRE(file);
   return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-std::set<std::string> names_in(const std::string& directory) {
-  std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(directory)) names.insert(entry.path().filename());
-  return names;
 }
 
 }  // namespace
@@ -198,6 +189,6 @@ TEST_CASE("a path that only the chief cannot use is an error on every worker",
     save(net, directory / "taken");
   });
   REQUIRE(errors.size() == 3);
-  for (const std::string& error : errors) CHECK_THAT(error, Catch::Matchers::Contains("is a file"));
+  for (const std::string& error : errors) CHECK_THAT(error, Contains("is a file"));
   CHECK(names_in(directory.path()) == std::set<std::string>{"taken"});
 }
