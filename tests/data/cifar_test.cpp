@@ -10,10 +10,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <filesystem>
-#include <fstream>
-#include <numeric>
-
 #include <nlohmann/json.hpp>
 
 using namespace distribute;

@@ -8,7 +8,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/shared_data.hpp>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 using namespace distribute;

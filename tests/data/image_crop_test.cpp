@@ -3,8 +3,6 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 
-#include <numeric>
-
 using namespace distribute;
 using data::Random;
 using image::ImageSize;

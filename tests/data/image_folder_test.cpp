@@ -6,9 +6,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <filesystem>
-#include <fstream>
-
 #include <unistd.h>
 
 using namespace distribute;

@@ -5,7 +5,6 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 
-#include <algorithm>
 #include <latch>
 
 using namespace distribute;

@@ -11,8 +11,6 @@
 #include <tests/support/fake_gcs.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <algorithm>
-
 using namespace distribute;
 using namespace distribute::data;
 

@@ -14,12 +14,6 @@
 #include <tests/support/shared_data.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <algorithm>
-#include <filesystem>
-#include <map>
-#include <numeric>
-#include <set>
-
 using namespace distribute;
 using namespace distribute::data;
 
@@ -97,8 +91,8 @@ TEST_CASE("bad pictures are left out and counted, or an error with strict", "[da
         3);
   CHECK(bad->count() == 3);
   CHECK(bad->first_reasons().size() == 3);
-  CHECK_THAT(bad->summary(), Catch::Matchers::Contains("3 pictures could not be decoded"));
-  CHECK_THAT(bad->summary(), Catch::Matchers::Contains("a/5.jpg"));
+  CHECK_THAT(bad->summary(), Contains("3 pictures could not be decoded"));
+  CHECK_THAT(bad->summary(), Contains("a/5.jpg"));
   const Dataset strict = image_dataset_from_directory(root.path(), small({.strict = true}));
   check_throws<InvalidArgumentError>([&] { labels_of(strict); }, "a/1.jpg");
 }
@@ -121,11 +115,10 @@ TEST_CASE("a pass of which no picture can be decoded says how many and why", "[d
         return std::string(error.what());
       }
     }();
-    CHECK_THAT(said, Catch::Matchers::Contains("no picture that can be decoded") &&
-                         Catch::Matchers::Contains("pictures could not be decoded and were") &&
-                         Catch::Matchers::Contains(names[0]) &&
-                         Catch::Matchers::Contains("it is a GIF file; convert it to JPEG or PNG") &&
-                         Catch::Matchers::Contains(names[1]));
+    CHECK_THAT(said, Contains("no picture that can be decoded") &&
+                         Contains("pictures could not be decoded and were") && Contains(names[0]) &&
+                         Contains("it is a GIF file; convert it to JPEG or PNG") &&
+                         Contains(names[1]));
   }
   CHECK_THROWS_AS(none.iterator().next(),
                   InvalidArgumentError);  // also with what was counted before
@@ -310,8 +303,7 @@ TEST_CASE("PNG pictures train beside JPEG pictures, whatever their names say", "
   PictureTransform transform = small({}).transform;
   CHECK(pictures[2] == evaluation_picture(decode_png(png), transform).to_vector());
   CHECK(bad->count() == 1);
-  CHECK_THAT(bad->summary(),
-             Catch::Matchers::Contains("a/5.png: decode_png: the PNG file ends early"));
+  CHECK_THAT(bad->summary(), Contains("a/5.png: decode_png: the PNG file ends early"));
   CHECK(labels_of(load(true, false)).size() == 5);
   check_throws<InvalidArgumentError>([&] { labels_of(load(false, true)); }, "a/5.png");
   for (const Augmentation augmentation : {Augmentation::DistortedCrop, Augmentation::PadAndCrop}) {

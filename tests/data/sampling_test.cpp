@@ -8,9 +8,6 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 
-#include <algorithm>
-#include <array>
-
 using namespace distribute;
 using namespace distribute::data;
 

@@ -11,9 +11,6 @@
 #include <tests/support/shared_data.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <filesystem>
-#include <set>
-
 using namespace distribute;
 using namespace distribute::data;
 using Texts = std::vector<std::string>;
