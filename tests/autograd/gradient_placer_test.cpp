@@ -6,9 +6,6 @@
 
 #include <tests/support/catch.hpp>
 
-#include <map>
-#include <vector>
-
 using namespace distribute;
 
 namespace {

@@ -6,10 +6,6 @@
 
 #include "../support/check_close.hpp"
 
-#include <array>
-#include <memory>
-#include <thread>
-
 using namespace distribute;
 using Floats = std::vector<float>;
 using Tensors = std::vector<Tensor>;
