@@ -12,13 +12,9 @@
 #include <tests/support/memory_store.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <filesystem>
-#include <fstream>
-#include <optional>
 #include <regex>
 
 using namespace distribute;
-using Catch::Matchers::Contains;
 
 namespace {
 

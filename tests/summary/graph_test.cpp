@@ -9,8 +9,6 @@
 #include <tests/support/shared_data.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <filesystem>
-
 using namespace distribute;
 using summary::GraphNode;
 
