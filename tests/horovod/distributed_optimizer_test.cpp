@@ -11,8 +11,6 @@
 
 #include <tests/horovod/horovod_support.hpp>
 
-#include <cmath>
-
 using namespace distribute;
 
 namespace {
