@@ -7,8 +7,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <fstream>
-
 using namespace distribute;
 using namespace distribute::preprocessing;
 

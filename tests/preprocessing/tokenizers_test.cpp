@@ -13,8 +13,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <fstream>
-
 using namespace distribute;
 using namespace distribute::preprocessing;
 using nlohmann::json;
