@@ -15,12 +15,8 @@
 #include <tests/support/thread_workers.hpp>
 #include <tests/support/whole_files.hpp>
 
-#include <filesystem>
-#include <functional>
-
 using namespace distribute;
 using namespace distribute::train;
-using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
 namespace {

@@ -7,9 +7,6 @@
 #include <tests/support/small_fit.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <filesystem>
-#include <set>
-
 using namespace distribute;
 using namespace distribute::train;
 namespace fs = std::filesystem;

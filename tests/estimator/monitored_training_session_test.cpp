@@ -25,23 +25,11 @@
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
 
-#include <atomic>
-#include <cmath>
 #include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <future>
-#include <map>
-#include <mutex>
-#include <set>
-#include <stdexcept>
-#include <thread>
-#include <utility>
 
 using namespace distribute;
 using namespace distribute::train;
-using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
 namespace {

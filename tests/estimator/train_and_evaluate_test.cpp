@@ -7,8 +7,6 @@
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
 
-#include <filesystem>
-
 using namespace distribute;
 using namespace distribute::train;
 namespace fs = std::filesystem;
