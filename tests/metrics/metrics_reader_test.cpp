@@ -7,7 +7,6 @@
 
 using namespace distribute;
 using namespace distribute::monitoring;
-using Catch::Matchers::Contains;
 
 TEST_CASE("a reader gets a server's metrics with its token", "[metrics][metrics_reader]") {
   const MetricsServer server({.address = {"127.0.0.1", 0}, .token = "open sesame"});

@@ -12,12 +12,7 @@
 #include <tests/support/no_descriptors.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <cstdlib>
 #include <ctime>
-#include <fstream>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include <netinet/in.h>
 #include <poll.h>
@@ -25,8 +20,6 @@
 #include <unistd.h>
 
 using namespace distribute;
-using Catch::Matchers::Contains;
-using Catch::Matchers::StartsWith;
 
 namespace {
 
