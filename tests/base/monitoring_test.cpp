@@ -3,9 +3,6 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 
-#include <thread>
-#include <vector>
-
 using namespace distribute;
 using namespace distribute::monitoring;
 

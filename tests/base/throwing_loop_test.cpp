@@ -2,7 +2,6 @@
 
 #include <tests/support/catch.hpp>
 
-#include <atomic>
 #include <new>
 
 using namespace distribute;
