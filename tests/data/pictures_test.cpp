@@ -94,7 +94,7 @@ TEST_CASE("bad pictures are left out and counted, or an error with strict", "[da
   CHECK_THAT(bad->summary(), Contains("3 pictures could not be decoded"));
   CHECK_THAT(bad->summary(), Contains("a/5.jpg"));
   const Dataset strict = image_dataset_from_directory(root.path(), small({.strict = true}));
-  check_throws<InvalidArgumentError>([&] { labels_of(strict); }, "a/1.jpg");
+  CHECK_THROWS_SAYING(labels_of(strict), InvalidArgumentError, "a/1.jpg");
 }
 
 TEST_CASE("a pass of which no picture can be decoded says how many and why", "[data][pictures]") {
@@ -249,23 +249,23 @@ TEST_CASE("labels and features that do not fit name file and record", "[data][pi
     options.pictures.transform.image_size = 16;
     labels_of(picture_records(paths, options));
   };
-  check_throws<InvalidArgumentError>([&] { read({.pictures = {.num_classes = 7}}); },
-                                     "00001-of-00002, record 2: the label is 7, expected 0 to 6");
-  check_throws<InvalidArgumentError>([&] { read({.label_offset = 1}); },
-                                     "00000-of-00002, record 0: the label is -1");
-  check_throws<InvalidArgumentError>([&] { read({.label_key = "label"}); },
-                                     "record 0: feature \"label\": wanted int64 []");
-  check_throws<InvalidArgumentError>([&] { read({.files = {.with_origin = true}}); },
-                                     "leave out files.with_origin");
-  check_throws<InvalidArgumentError>([&] { read({.files = {.shuffle_files = true}}); },
-                                     "which pictures.training sets");
+  CHECK_THROWS_SAYING(read({.pictures = {.num_classes = 7}}), InvalidArgumentError,
+                      "00001-of-00002, record 2: the label is 7, expected 0 to 6");
+  CHECK_THROWS_SAYING(read({.label_offset = 1}), InvalidArgumentError,
+                      "00000-of-00002, record 0: the label is -1");
+  CHECK_THROWS_SAYING(read({.label_key = "label"}), InvalidArgumentError,
+                      "record 0: feature \"label\": wanted int64 []");
+  CHECK_THROWS_SAYING(read({.files = {.with_origin = true}}), InvalidArgumentError,
+                      "leave out files.with_origin");
+  CHECK_THROWS_SAYING(read({.files = {.shuffle_files = true}}), InvalidArgumentError,
+                      "which pictures.training sets");
 }
 
 TEST_CASE("fewer files than workers is an error, whatever asks for the files", "[data][pictures]") {
   const Dataset dataset = picture_records({"a", "b"});
   for (auto policy : {AutoShardPolicy::File, AutoShardPolicy::Auto})
-    check_throws<InvalidArgumentError>([&] { auto_shard(dataset.node(), 3, 0, policy); },
-                                       "not enough files for the required 3 shards: there are 2");
+    CHECK_THROWS_SAYING(auto_shard(dataset.node(), 3, 0, policy), InvalidArgumentError,
+                        "not enough files for the required 3 shards: there are 2");
   CHECK_THROWS_AS(labels_of(dataset), NotFoundError);
   CHECK_THROWS_AS(load_imagenet("/nonexistent", PictureSplit::Train), NotFoundError);
 }
@@ -305,7 +305,7 @@ TEST_CASE("PNG pictures train beside JPEG pictures, whatever their names say", "
   CHECK(bad->count() == 1);
   CHECK_THAT(bad->summary(), Contains("a/5.png: decode_png: the PNG file ends early"));
   CHECK(labels_of(load(true, false)).size() == 5);
-  check_throws<InvalidArgumentError>([&] { labels_of(load(false, true)); }, "a/5.png");
+  CHECK_THROWS_SAYING(labels_of(load(false, true)), InvalidArgumentError, "a/5.png");
   for (const Augmentation augmentation : {Augmentation::DistortedCrop, Augmentation::PadAndCrop}) {
     transform.augmentation = augmentation;
     CHECK(training_picture(png, transform, 3).to_vector() ==
@@ -347,8 +347,8 @@ TEST_CASE("CIFAR-10's binary files train as its records do", "[data][pictures][c
   // The first pixel is (0, 4, 8).
   CHECK(first.x.to_vector()[1] == Approx((4 - 123.0) / 62.1));
   std::filesystem::remove(root / "cifar-10-batches-bin/test_batch.bin");
-  check_throws<NotFoundError>([&] { load_cifar10(root.path(), PictureSplit::Validation); },
-                              "test_batch.bin is missing");
+  CHECK_THROWS_SAYING(load_cifar10(root.path(), PictureSplit::Validation), NotFoundError,
+                      "test_batch.bin is missing");
 }
 
 TEST_CASE("CIFAR-100 has its fine labels", "[data][pictures][cifar]") {

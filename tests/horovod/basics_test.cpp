@@ -120,5 +120,5 @@ TEST_CASE("without a cluster there is one rank", "[horovod][basics]") {
   CHECK(hvd::join() == 0);
   hvd::shutdown();
   CHECK_FALSE(hvd::is_initialized());
-  check_throws<FailedPreconditionError>([] { hvd::barrier(); }, "hvd::init()");
+  CHECK_THROWS_SAYING(hvd::barrier(), FailedPreconditionError, "hvd::init()");
 }

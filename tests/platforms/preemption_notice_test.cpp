@@ -127,8 +127,8 @@ TEST_CASE("errors that pass are forgotten", "[train][preemption_notice]") {
 }
 
 TEST_CASE("platforms and times are checked", "[train][preemption_notice]") {
-  check_throws<InvalidArgumentError>([] { PreemptionNotice({.platform = "cloud9"}); },
-                                     "must be gce, ec2 or azure, not 'cloud9'");
-  check_throws<InvalidArgumentError>(
-      [] { PreemptionNotice({.platform = "gce", .poll_seconds = 0}); }, "must be positive");
+  CHECK_THROWS_SAYING(PreemptionNotice({.platform = "cloud9"}), InvalidArgumentError,
+                      "must be gce, ec2 or azure, not 'cloud9'");
+  CHECK_THROWS_SAYING(PreemptionNotice({.platform = "gce", .poll_seconds = 0}),
+                      InvalidArgumentError, "must be positive");
 }

@@ -85,9 +85,6 @@ TEST_CASE("options that exclude each other are refused", "[preprocessing][text_v
   refuses({.output_sequence_length = 0}, "at least 1");
   refuses({.ngram_widths = {0}}, "at least 1");
   const TextVectorization layer({.vocabulary = {"a"}});
-  check_throws<InvalidArgumentError>(
-      [&] {
-        layer(strings_tensor({"a", "b"}, {1, 2}));
-      },
-      "[batch] or [batch, 1]");
+  CHECK_THROWS_SAYING(layer(strings_tensor({"a", "b"}, {1, 2})), InvalidArgumentError,
+                      "[batch] or [batch, 1]");
 }

@@ -102,15 +102,12 @@ TEST_CASE("every worker exports, and the chief's file stays", "[saved_model][onn
 TEST_CASE("what cannot be exported to ONNX says so", "[saved_model][onnx]") {
   const TemporaryDirectory directory;
   nn::Sequential unused(nn::Dense({.units = 2}));
-  check_throws<FailedPreconditionError>([&] { export_onnx(unused, directory / "m.onnx"); },
-                                        "has not been called yet");
+  CHECK_THROWS_SAYING(export_onnx(unused, directory / "m.onnx"), FailedPreconditionError,
+                      "has not been called yet");
   const auto same = [](const Tensor& x) { return x; };
-  check_throws<InvalidArgumentError>([&] { export_onnx(same, directory / "m.onnx", {}); },
-                                     "give the option `input`");
-  check_throws<InvalidArgumentError>(
-      [&] {
-        export_onnx(same, "", {.input = data::TensorSpec{{-1, 1}}});
-      },
-      "is empty");
+  CHECK_THROWS_SAYING(export_onnx(same, directory / "m.onnx", {}), InvalidArgumentError,
+                      "give the option `input`");
+  CHECK_THROWS_SAYING(export_onnx(same, "", {.input = data::TensorSpec{{-1, 1}}}),
+                      InvalidArgumentError, "is empty");
   CHECK(names_in(directory.path()).empty());
 }

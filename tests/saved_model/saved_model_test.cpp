@@ -90,8 +90,8 @@ TEST_CASE("a function of one's own is exported with its input said", "[saved_mod
   save(probabilities, directory / "model", {.input = data::TensorSpec{{-1, 4}}});
   const std::string bytes = read(directory / "model/saved_model.pb");
   CHECK(proto::node_called(proto::one(proto::one(bytes, 2), 2), "Softmax").op == "Softmax");
-  check_throws<InvalidArgumentError>([&] { save(probabilities, directory / "other", {}); },
-                                     "give the option `input`");
+  CHECK_THROWS_SAYING(save(probabilities, directory / "other", {}), InvalidArgumentError,
+                      "give the option `input`");
 }
 
 TEST_CASE("an older SavedModel is replaced, other things are left alone", "[saved_model]") {
@@ -103,11 +103,11 @@ TEST_CASE("an older SavedModel is replaced, other things are left alone", "[save
   CHECK(names_in(path) == std::set<std::string>{"saved_model.pb"});
   CHECK(names_in(directory / "models") == std::set<std::string>{"1"});
   std::ofstream(directory / "file") << "x";
-  check_throws<AlreadyExistsError>([&] { save(net, directory / "file"); }, "is a file");
+  CHECK_THROWS_SAYING(save(net, directory / "file"), AlreadyExistsError, "is a file");
   fs::create_directories(directory / "full");
   std::ofstream(directory / "full/notes.txt") << "x";
-  check_throws<AlreadyExistsError>([&] { save(net, directory / "full"); }, "with other things");
-  check_throws<AlreadyExistsError>([&] { check_path(directory / "full"); }, "with other things");
+  CHECK_THROWS_SAYING(save(net, directory / "full"), AlreadyExistsError, "with other things");
+  CHECK_THROWS_SAYING(check_path(directory / "full"), AlreadyExistsError, "with other things");
   CHECK(names_in(directory / "full") == std::set<std::string>{"notes.txt"});
   fs::create_directories(directory / "empty");
   check_path(directory / "empty");
@@ -140,16 +140,10 @@ TEST_CASE("extra files are copied beside the model", "[saved_model]") {
   CHECK(read(path + "/assets.extra/words.txt") == "one two");
   CHECK(read(path + "/assets.extra/warm/up") == "one two");
   for (const char* place : {"", "/words", "../words", "a/../../words", "a/"})
-    check_throws<InvalidArgumentError>(
-        [&] {
-          save(net, path, {.assets_extra = {{place, words}}});
-        },
-        "is not the path of a file below assets.extra");
-  check_throws<NotFoundError>(
-      [&] {
-        save(net, path, {.assets_extra = {{"words", directory / "none"}}});
-      },
-      "none");
+    CHECK_THROWS_SAYING(save(net, path, {.assets_extra = {{place, words}}}), InvalidArgumentError,
+                        "is not the path of a file below assets.extra");
+  CHECK_THROWS_SAYING(save(net, path, {.assets_extra = {{"words", directory / "none"}}}),
+                      NotFoundError, "none");
   CHECK(fs::exists(path + "/assets.extra/words.txt"));  // as it was
 }
 
@@ -158,7 +152,7 @@ TEST_CASE("a path below a file is refused before anything is written", "[saved_m
   std::ofstream(directory / "file") << "x";
   nn::Sequential net = small_model();
   CHECK_THROWS_AS(save(net, directory / "file/model"), Error);
-  check_throws<InvalidArgumentError>([&] { save(net, ""); }, "the path is empty");
+  CHECK_THROWS_SAYING(save(net, ""), InvalidArgumentError, "the path is empty");
   CHECK(names_in(directory.path()) == std::set<std::string>{"file"});
 }
 

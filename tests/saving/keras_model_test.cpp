@@ -56,16 +56,16 @@ TEST_CASE("save_model: the configuration says what Keras needs", "[saving][keras
 TEST_CASE("save_model: what it cannot describe is one error", "[saving][keras_model]") {
   const TemporaryDirectory directory;
   nn::Sequential own(nn::Dense({.units = 2, .activation = exp, .name = "odd"}));
-  check_throws<FailedPreconditionError>([&] { saving::save_model(own, directory / "a.keras"); },
-                                        "was never called");
+  CHECK_THROWS_SAYING(saving::save_model(own, directory / "a.keras"), FailedPreconditionError,
+                      "was never called");
   own(zeros({1, 2}));
-  check_throws<UnimplementedError>([&] { saving::save_model(own, directory / "a.keras"); },
-                                   "layer 'odd' has an activation that Keras does not know");
-  check_throws<InvalidArgumentError>([&] { saving::save_model(own, directory / "a"); },
-                                     "must end in .keras");
+  CHECK_THROWS_SAYING(saving::save_model(own, directory / "a.keras"), UnimplementedError,
+                      "layer 'odd' has an activation that Keras does not know");
+  CHECK_THROWS_SAYING(saving::save_model(own, directory / "a"), InvalidArgumentError,
+                      "must end in .keras");
   keras_models::Attention module;
-  check_throws<UnimplementedError>([&] { saving::save_model(module, directory / "a.keras"); },
-                                   "only a Sequential or a Functional");
+  CHECK_THROWS_SAYING(saving::save_model(module, directory / "a.keras"), UnimplementedError,
+                      "only a Sequential or a Functional");
   CHECK(std::filesystem::is_empty(directory.path()));
 }
 

@@ -163,8 +163,8 @@ TEST_CASE("what a graph of Keras says that layers here do not know is refused",
           "[saving][layer_maker]") {
   const json graph_config = json::parse(saving_internal::model_config(graph()));
   const auto refused = [](const json& config, const std::string& part) {
-    check_throws<UnimplementedError>([&] { saving_internal::make_model(config.dump(), "file"); },
-                                     part);
+    CHECK_THROWS_SAYING(saving_internal::make_model(config.dump(), "file"), UnimplementedError,
+                        part);
   };
   const auto with = [&](const std::string& type, const json& options) {
     json config = graph_config;
@@ -198,10 +198,10 @@ TEST_CASE("save_model refuses attention in a Sequential and functions of the pro
           "[saving][layer_maker]") {
   nn::Sequential attends(nn::MultiHeadAttention({.num_heads = 1, .key_dim = 2, .name = "own"}));
   attends(zeros({1, 2, 3}));
-  check_throws<UnimplementedError>([&] { saving_internal::model_config(attends); },
-                                   "layer 'own' takes two tensors in Keras");
+  CHECK_THROWS_SAYING(saving_internal::model_config(attends), UnimplementedError,
+                      "layer 'own' takes two tensors in Keras");
   nn::Sequential calls(nn::Lambda([](const Tensor& x) { return x + x; }, "twice"));
   calls(zeros({1, 2}));
-  check_throws<UnimplementedError>([&] { saving_internal::model_config(calls); },
-                                   "layer 'twice' is a lambda, which has no configuration");
+  CHECK_THROWS_SAYING(saving_internal::model_config(calls), UnimplementedError,
+                      "layer 'twice' is a lambda, which has no configuration");
 }

@@ -70,13 +70,13 @@ TEST_CASE("load_model makes the model of an .h5 file", "[saving][legacy]") {
 
   const TemporaryDirectory directory;
   saving::save_weights(*model, directory / "a.h5");
-  check_throws<NotFoundError>([&] { saving::load_model(directory / "a.h5"); },
-                              "there is no model in it");
+  CHECK_THROWS_SAYING(saving::load_model(directory / "a.h5"), NotFoundError,
+                      "there is no model in it");
   saving_internal::Hdf5Contents old;
   old.attributes[""] = {{"model_config", "{}"}, {"keras_version", "2.15.0"}};
   std::ofstream(directory / "old.h5", std::ios::binary) << saving_internal::encode_hdf5(old);
-  check_throws<UnimplementedError>([&] { saving::load_model(directory / "old.h5"); },
-                                   "the model is of Keras 2.15.0");
+  CHECK_THROWS_SAYING(saving::load_model(directory / "old.h5"), UnimplementedError,
+                      "the model is of Keras 2.15.0");
 }
 
 TEST_CASE("save_model: an .h5 file has the optimizer, which goes on from there",
@@ -97,9 +97,8 @@ TEST_CASE("save_model: an .h5 file has the optimizer, which goes on from there",
   REQUIRE(ours.size() == theirs.size());
   for (size_t i = 0; i < ours.size(); ++i)
     CHECK(ours[i].variable.value().to_vector() == theirs[i].variable.value().to_vector());
-  check_throws<InvalidArgumentError>(
-      [&] { saving::save_weights(*model, directory / "b.h5", {.optimizer = &adam}); },
-      "have no optimizer");
+  CHECK_THROWS_SAYING(saving::save_weights(*model, directory / "b.h5", {.optimizer = &adam}),
+                      InvalidArgumentError, "have no optimizer");
 }
 
 TEST_CASE("save_weights: a frozen part keeps Keras's order of weights in .h5", "[saving][legacy]") {
@@ -150,7 +149,7 @@ TEST_CASE("save_weights: a layer cannot be called as the group of the model's ow
   const TemporaryDirectory directory;
   nn::Sequential model(nn::Dense({.units = 2, .name = "top_level_model_weights"}));
   model(zeros({1, 3}));
-  check_throws<InvalidArgumentError>([&] { saving::save_weights(model, directory / "a.h5"); },
-                                     "two groups would be called 'top_level_model_weights'");
+  CHECK_THROWS_SAYING(saving::save_weights(model, directory / "a.h5"), InvalidArgumentError,
+                      "two groups would be called 'top_level_model_weights'");
   CHECK(std::filesystem::is_empty(directory.path()));
 }

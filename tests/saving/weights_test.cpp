@@ -104,8 +104,8 @@ TEST_CASE("save_weights: what was written comes back, in each format", "[saving]
     CHECK(load_weights(other, directory / name).loaded.size() == 18);
     CHECK(other(x).to_vector() == wanted);
   }
-  check_throws<InvalidArgumentError>([&] { saving::save_weights(model, directory / "a.npz"); },
-                                     "ends in none of .weights.h5, .h5");
+  CHECK_THROWS_SAYING(saving::save_weights(model, directory / "a.npz"), InvalidArgumentError,
+                      "ends in none of .weights.h5, .h5");
 }
 
 TEST_CASE("load_weights: what does not fit is one error, and nothing is assigned",
@@ -113,20 +113,19 @@ TEST_CASE("load_weights: what does not fit is one error, and nothing is assigned
   const std::string file = keras_models::file("images.weights.h5");
   auto wide = keras_models::images(5);
   const auto before = wide.variables().back().value().to_vector();
-  check_throws<InvalidArgumentError>([&] { load_weights(wide, file); },
-                                     "'layers/conv2d/vars/0' is [3, 3, 3, 4] float32, variable '" +
-                                         wide.variables().front().name() +
-                                         "' is [3, 3, 3, 5] float32");
+  CHECK_THROWS_SAYING(load_weights(wide, file), InvalidArgumentError,
+                      "'layers/conv2d/vars/0' is [3, 3, 3, 4] float32, variable '" +
+                          wide.variables().front().name() + "' is [3, 3, 3, 5] float32");
   CHECK(wide.variables().back().value().to_vector() == before);
   const auto loaded = load_weights(wide, file, {.skip_mismatch = true});
   CHECK(loaded.mismatched.size() == 8);
   CHECK(loaded.loaded.size() == 10);
 
   auto text = keras_models::text();
-  check_throws<NotFoundError>([&] { load_weights(text, file); }, "there is nothing for variable");
+  CHECK_THROWS_SAYING(load_weights(text, file), NotFoundError, "there is nothing for variable");
   nn::Sequential unbuilt(nn::Dense({.units = 2}));
-  check_throws<FailedPreconditionError>([&] { load_weights(unbuilt, file); }, "call it once");
-  check_throws<InvalidArgumentError>([&] { load_weights(text, "x.npz"); }, "ends in none of");
+  CHECK_THROWS_SAYING(load_weights(unbuilt, file), FailedPreconditionError, "call it once");
+  CHECK_THROWS_SAYING(load_weights(text, "x.npz"), InvalidArgumentError, "ends in none of");
 }
 
 TEST_CASE("load_weights: damaged files end in one error", "[saving][keras]") {
@@ -137,22 +136,22 @@ TEST_CASE("load_weights: damaged files end in one error", "[saving][keras]") {
   for (const size_t kept : {size_t(0), size_t(7), size_t(200), h5.size() / 2, h5.size() - 1}) {
     INFO(kept);
     write(directory / "a.weights.h5", h5.substr(0, kept));
-    check_throws<DataLossError>([&] { load_weights(model, directory / "a.weights.h5"); },
-                                "a.weights.h5: no HDF5 file, or damaged");
+    CHECK_THROWS_SAYING(load_weights(model, directory / "a.weights.h5"), DataLossError,
+                        "a.weights.h5: no HDF5 file, or damaged");
   }
   for (const size_t kept : {size_t(0), keras.size() / 2, keras.size() - 30}) {
     INFO(kept);
     write(directory / "a.keras", keras.substr(0, kept));
-    check_throws<DataLossError>([&] { load_weights(model, directory / "a.keras"); },
-                                "a.keras: no zip archive, or damaged");
+    CHECK_THROWS_SAYING(load_weights(model, directory / "a.keras"), DataLossError,
+                        "a.keras: no zip archive, or damaged");
   }
   write(directory / "b.keras", saving_internal::encode_zip({{"config.json", "{}"}}));
-  check_throws<NotFoundError>([&] { load_weights(model, directory / "b.keras"); },
-                              "there is no 'model.weights.h5'");
+  CHECK_THROWS_SAYING(load_weights(model, directory / "b.keras"), NotFoundError,
+                      "there is no 'model.weights.h5'");
   std::string changed = keras;
   changed[changed.find("vars") + 40] ^= 1;  // inside of the stored weights
   write(directory / "c.keras", changed);
-  check_throws<DataLossError>([&] { load_weights(model, directory / "c.keras"); }, "is damaged");
+  CHECK_THROWS_SAYING(load_weights(model, directory / "c.keras"), DataLossError, "is damaged");
 }
 
 TEST_CASE("HDF5: every dtype comes back", "[saving][keras]") {

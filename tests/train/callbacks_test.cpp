@@ -162,8 +162,8 @@ TEST_CASE("the CSV file has a column for each figure", "[train][callbacks]") {
   REQUIRE(appended.size() == 5);
   CHECK(appended[3].starts_with("0,0.5,"));
   CHECK(written({.filename = path, .separator = ";"}).at(0) == "epoch;figure;loss");
-  check_throws<PermissionDeniedError>(
-      [&] { run.fit(train::CSVLogger({.filename = directory / "no/log.csv"})); }, "no/log.csv");
+  CHECK_THROWS_SAYING(run.fit(train::CSVLogger({.filename = directory / "no/log.csv"})),
+                      PermissionDeniedError, "no/log.csv");
   run.model.fit(small_data(4).batch(4), {.epochs = 2,
                                          .validation_data = small_data(4).batch(4),
                                          .validation_freq = 2,
@@ -180,8 +180,8 @@ TEST_CASE("figures are filled into a path", "[train][callbacks]") {
   CHECK(train::format_figures("ckpt/{epoch:02d}-{val_loss:.2f}", values) == "ckpt/03-0.12");
   CHECK(train::format_figures("{epoch}{{x}}{val_loss}{val_loss:8.3e}", values) ==
         "3{x}0.12341.234e-01");
-  check_throws<InvalidArgumentError>([&] { train::format_figures("{batch}", values); },
-                                     "Failed to format this callback filepath");
+  CHECK_THROWS_SAYING(train::format_figures("{batch}", values), InvalidArgumentError,
+                      "Failed to format this callback filepath");
   for (const char* bad :
        {"{epoch:s}", "{epoch:%n}", "{epoch", "{epoch:1.2.3f}", "{epoch:999999999d}"})
     CHECK_THROWS_AS(train::format_figures(bad, values), InvalidArgumentError);

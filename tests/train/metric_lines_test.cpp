@@ -96,11 +96,8 @@ TEST_CASE("a trial of Vertex AI gets its metric in the tuner's file", "[train][m
   CHECK(entry.at("global_step") == "20");
   CHECK(entry.at("timestamp").is_number());
   const ScopedVariable nowhere("CLOUD_ML_HP_METRIC_FILE", "/proc/none/x");
-  check_throws<PermissionDeniedError>(
-      [] {
-        report_hypertune({{"accuracy", 1}}, 1);
-      },
-      "CLOUD_ML_HP_METRIC_FILE: cannot write /proc/none/x");
+  CHECK_THROWS_SAYING(report_hypertune({{"accuracy", 1}}, 1), PermissionDeniedError,
+                      "CLOUD_ML_HP_METRIC_FILE: cannot write /proc/none/x");
 }
 
 TEST_CASE("metric lines keep their decimal point under any locale", "[train][metric_lines]") {

@@ -316,27 +316,23 @@ TEST_CASE("what cannot be trained says why", "[train][model]") {
   optim::SGD optimizer;
   Model model(net);
   const auto data = small_data(4).batch(2);
-  check_throws<FailedPreconditionError>([&] { model.fit(data); }, "must call `compile()`");
-  check_throws<InvalidArgumentError>([&] { model.compile(classifier(optimizer, 0)); },
-                                     "gradient_accumulation_steps");
-  check_throws<InvalidArgumentError>(
-      [&] {
-        model.compile(
-            {.optimizer = optimizer,
-             .metrics = {SparseCategoricalAccuracy("a"), SparseCategoricalAccuracy("a")}});
-      },
-      "'a'");
+  CHECK_THROWS_SAYING(model.fit(data), FailedPreconditionError, "must call `compile()`");
+  CHECK_THROWS_SAYING(model.compile(classifier(optimizer, 0)), InvalidArgumentError,
+                      "gradient_accumulation_steps");
+  CHECK_THROWS_SAYING(
+      model.compile({.optimizer = optimizer,
+                     .metrics = {SparseCategoricalAccuracy("a"), SparseCategoricalAccuracy("a")}}),
+      InvalidArgumentError, "'a'");
   model.compile({.optimizer = optimizer});
-  check_throws<FailedPreconditionError>([&] { model.fit(data, {.verbose = Verbose::Silent}); },
-                                        "there is no loss");
+  CHECK_THROWS_SAYING(model.fit(data, {.verbose = Verbose::Silent}), FailedPreconditionError,
+                      "there is no loss");
   model.compile(classifier(optimizer));
-  check_throws<InvalidArgumentError>(
-      [&] { model.fit(small_data(4).batch(2).take(0), {.verbose = Verbose::Silent}); },
-      "no elements");
-  check_throws<InvalidArgumentError>([&] { model.evaluate(small_data(4).batch(2).take(0)); },
-                                     "no examples");
-  check_throws<InvalidArgumentError>([&] { model.fit(data, {.steps_per_epoch = 0}); },
-                                     "steps_per_epoch");
+  CHECK_THROWS_SAYING(model.fit(small_data(4).batch(2).take(0), {.verbose = Verbose::Silent}),
+                      InvalidArgumentError, "no elements");
+  CHECK_THROWS_SAYING(model.evaluate(small_data(4).batch(2).take(0)), InvalidArgumentError,
+                      "no examples");
+  CHECK_THROWS_SAYING(model.fit(data, {.steps_per_epoch = 0}), InvalidArgumentError,
+                      "steps_per_epoch");
   CHECK_THROWS_AS(train::ValidationFrequency(0), InvalidArgumentError);
 }
 
@@ -351,18 +347,17 @@ TEST_CASE("data without an end needs a number of steps", "[train][model]") {
   for (const train::InputData& data :
        {train::InputData(some.repeat()), train::InputData(kept.repeat()),
         train::InputData(strategy.experimental_distribute_dataset(some.repeat()))}) {
-    check_throws<InvalidArgumentError>([&] { model.fit(data, {.verbose = Verbose::Silent}); },
-                                       "fit: the dataset never ends");
-    check_throws<InvalidArgumentError>([&] { model.fit(data, {.verbose = Verbose::Silent}); },
-                                       "give steps_per_epoch");
-    check_throws<InvalidArgumentError>([&] { model.evaluate(data); }, "give steps");
-    check_throws<InvalidArgumentError>(
-        [&] { model.fit(some, {.validation_data = data, .verbose = Verbose::Silent}); },
-        "validation_steps");
+    CHECK_THROWS_SAYING(model.fit(data, {.verbose = Verbose::Silent}), InvalidArgumentError,
+                        "fit: the dataset never ends");
+    CHECK_THROWS_SAYING(model.fit(data, {.verbose = Verbose::Silent}), InvalidArgumentError,
+                        "give steps_per_epoch");
+    CHECK_THROWS_SAYING(model.evaluate(data), InvalidArgumentError, "give steps");
+    CHECK_THROWS_SAYING(model.fit(some, {.validation_data = data, .verbose = Verbose::Silent}),
+                        InvalidArgumentError, "validation_steps");
     CHECK(model.optimizer().iterations() == 0);
   }
-  check_throws<InvalidArgumentError>([&] { model.predict(some.repeat()); },
-                                     "predict: the dataset never ends");
+  CHECK_THROWS_SAYING(model.predict(some.repeat()), InvalidArgumentError,
+                      "predict: the dataset never ends");
   model.fit(some.repeat(), {.steps_per_epoch = 3, .verbose = Verbose::Silent});
   CHECK(model.optimizer().iterations() == 3);
   model.evaluate(some.repeat(), {.steps = 2});

@@ -145,7 +145,7 @@ TEST_CASE("checkpoints without the step count are refused (117)", "[train][sidec
   Evaluating side;
   SidecarEvaluator evaluator(side.model, small_data(9).batch(4),
                              {.checkpoint_dir = directory.path(), .max_evaluations = 1});
-  check_throws<FailedPreconditionError>([&] { evaluator.start(); }, "iterations");
+  CHECK_THROWS_SAYING(evaluator.start(), FailedPreconditionError, "iterations");
   CHECK_THROWS_AS(SidecarEvaluator(side.model, small_data(9).batch(4), {}), InvalidArgumentError);
 }
 
