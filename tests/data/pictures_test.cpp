@@ -25,6 +25,7 @@ PictureOptions small(PictureOptions options) {
 }
 
 void make_folder(const std::string& root, const std::string& name, int count, double phase) {
+  if (!has_jpeg()) SKIP("no libjpeg");
   REQUIRE(value_or_throw(io::file_system_for(root))->make_dirs(root + "/" + name).ok());
   for (int i = 0; i < count; ++i)
     write_bytes(str_cat(root, "/", name, "/", i, i % 2 ? ".jpg" : ".JPEG"),
@@ -34,6 +35,7 @@ void make_folder(const std::string& root, const std::string& name, int count, do
 /// Two shards with five pictures each, labels 0 to 9 plus `offset`.
 std::vector<std::string> make_shards(const std::string& root, int64_t offset = 0,
                                      int64_t shards = 2) {
+  if (!has_jpeg()) SKIP("no libjpeg");
   std::vector<std::string> paths;
   int64_t label = offset;
   for (int64_t shard = 0; shard < shards; ++shard) {
@@ -66,7 +68,6 @@ std::map<int64_t, std::vector<float>> pictures_of(const Dataset& dataset) {
 }  // namespace
 
 TEST_CASE("a folder of pictures is read in order, class by class", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   make_folder(root.path(), "dog", 3, 0);
   make_folder(root.path(), "cat", 2, 1);
@@ -79,7 +80,6 @@ TEST_CASE("a folder of pictures is read in order, class by class", "[data][pictu
 }
 
 TEST_CASE("bad pictures are left out and counted, or an error with strict", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   make_folder(root.path(), "a", 4, 0);
   const std::string good = *io::read_file(root / "a/1.jpg");
@@ -98,7 +98,6 @@ TEST_CASE("bad pictures are left out and counted, or an error with strict", "[da
 }
 
 TEST_CASE("a pass of which no picture can be decoded says how many and why", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   make_folder(root.path(), "a", 3, 0);
   const auto names = list_image_folder(root.path()).paths;
@@ -125,7 +124,6 @@ TEST_CASE("a pass of which no picture can be decoded says how many and why", "[d
 }
 
 TEST_CASE("threads and workers change no picture of training", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   const auto paths = make_shards(root.path());
   const auto make = [&](int64_t threads) {
@@ -154,7 +152,6 @@ TEST_CASE("threads and workers change no picture of training", "[data][pictures]
 }
 
 TEST_CASE("every pass of training has its own order", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   make_folder(root.path(), "a", 9, 0);
   make_folder(root.path(), "b", 9, 0);
@@ -170,7 +167,6 @@ TEST_CASE("every pass of training has its own order", "[data][pictures]") {
 }
 
 TEST_CASE("resuming in the middle of an epoch repeats and loses no picture", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   const auto paths = make_shards(root.path(), 0, 4);
   const auto make = [&](int64_t threads) {
@@ -202,7 +198,6 @@ TEST_CASE("resuming in the middle of an epoch repeats and loses no picture", "[d
 }
 
 TEST_CASE("three workers see every picture once, by files or by elements", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   const auto paths = make_shards(root.path(), 0, 4);
   const auto make = [&](AutoShardPolicy policy) {
@@ -227,7 +222,6 @@ TEST_CASE("three workers see every picture once, by files or by elements", "[dat
 }
 
 TEST_CASE("statistics tell what was read, decoded and left out", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   make_folder(root.path(), "a", 5, 0);
   write_bytes(root / "a/9.jpg", "not a picture");
@@ -242,7 +236,6 @@ TEST_CASE("statistics tell what was read, decoded and left out", "[data][picture
 }
 
 TEST_CASE("labels and features that do not fit name file and record", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   const auto paths = make_shards(root.path());
   const auto read = [&](PictureRecordOptions options) {
@@ -271,7 +264,6 @@ TEST_CASE("fewer files than workers is an error, whatever asks for the files", "
 }
 
 TEST_CASE("ImageNet's labels begin at 1", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   make_shards(root.path(), 1);
   PictureRecordOptions options;
@@ -314,7 +306,6 @@ TEST_CASE("PNG pictures train beside JPEG pictures, whatever their names say", "
 }
 
 TEST_CASE("compressed records train without being told so", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   const auto paths = make_shards(root.path());
   PictureRecordOptions options;
