@@ -1,8 +1,5 @@
 #include <distribute/checkpoint/checkpoint.hpp>
-#include <distribute/nn/losses.hpp>
-#include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
-#include <distribute/train/model.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/metric_value.hpp>

@@ -1,8 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/nn/losses.hpp>
-#include <distribute/optim/sgd.hpp>
 #include <distribute/train/metric_lines.hpp>
-#include <distribute/train/model.hpp>
 #include <tests/support/comma_locale.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,6 +1,3 @@
-#include <distribute/nn/losses.hpp>
-#include <distribute/optim/sgd.hpp>
-#include <distribute/train/model.hpp>
 #include <distribute/train/progress.hpp>
 #include <distribute/train/progress_logger.hpp>
 

@@ -3,10 +3,8 @@
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/flatten.hpp>
 #include <distribute/nn/pooling.hpp>
-#include <distribute/optim/sgd.hpp>
 #include <distribute/summary/graph.hpp>
 #include <distribute/summary/hparams.hpp>
-#include <distribute/train/model.hpp>
 #include <distribute/train/module_graph.hpp>
 #include <distribute/train/tensor_board.hpp>
 
@@ -18,7 +16,6 @@
 #include <nlohmann/json.hpp>
 
 using namespace distribute;
-using train::Model;
 using train::TensorBoard;
 using train::TensorBoardOptions;
 using train::Verbose;
