@@ -6,9 +6,9 @@
 // own that throws everything away and runs only while a core is idle
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/sequential.hpp>
+#include <distribute/nn/models.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/unary.hpp>
 #include <distribute/optim/sgd.hpp>
 
 #include "object_sink.hpp"

@@ -6,8 +6,7 @@
 #include <distribute/collective/detail/chain_reduction.hpp>
 #include <distribute/collective/detail/message_algorithms.hpp>
 #include <distribute/collective/detail/tcp_messages.hpp>
-#include <distribute/testing/cluster_function.hpp>
-#include <distribute/testing/network_namespaces.hpp>
+#include <distribute/testing/detail/network_namespaces.hpp>
 #include <distribute/testing/process_cluster.hpp>
 
 #include "../tests/support/environment_tasks.hpp"

@@ -3,9 +3,8 @@
 // ./functions_bench [elements]
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/activation.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>
-#include <distribute/ops/softmax.hpp>
-#include <distribute/ops/unary.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -5,8 +5,7 @@
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/collective/connect_workers.hpp>
-#include <distribute/testing/cluster_function.hpp>
-#include <distribute/testing/network_namespaces.hpp>
+#include <distribute/testing/detail/network_namespaces.hpp>
 #include <distribute/testing/process_cluster.hpp>
 
 #include "../tests/support/environment_tasks.hpp"

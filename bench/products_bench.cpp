@@ -3,7 +3,7 @@
 // too.
 // ./products_bench [width tokens threads]
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>
 
 #include <dnnl.h>

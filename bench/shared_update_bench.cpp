@@ -4,7 +4,7 @@
 // build/release/bin/shared_update_bench
 #include <distribute/base/detail/simd_sqrt.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/collective/window_transport.hpp>
+#include <distribute/collective/detail/window_transport.hpp>
 #include <distribute/distribute.hpp>
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
 

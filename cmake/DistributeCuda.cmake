@@ -1,5 +1,5 @@
 # GPUs. Nothing of CUDA is linked: its libraries are opened when a program first asks for a GPU
-# (device/cuda_library.hpp), so that one binary runs with and without a driver. The toolkit adds the
+# (device/detail/cuda_library.hpp), so that one binary runs with and without a driver. The toolkit adds the
 # folder of its libraries, and headers for cuDNN and NCCL.
 
 set(DISTRIBUTE_CUDA AUTO CACHE STRING

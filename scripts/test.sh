@@ -60,11 +60,10 @@ one_file() {
   bash -c "python3 tools/check_compile_budgets.py --program examples/three_ways/one_file/trainer.cpp $line" &&
     python3 tools/check_bodies.py "$work/one_file-trainer.o" 1500 && trains "$program"
 }
-# With Clang, and with the smaller umbrella for one process.
+# With Clang.
 one_file_clang() {
-  sed 's/strategy.hpp/one_process.hpp/' examples/three_ways/one_file/trainer.cpp > "$work/one_process.cpp"
   clang++ -std=c++20 -O0 -I include -DDISTRIBUTE_HAS_ONEDNN=1 \
-    "$work/one_process.cpp" -o "$work/one_file_clang" -ldnnl -lz -lgomp \
+    examples/three_ways/one_file/trainer.cpp -o "$work/one_file_clang" -ldnnl -lz -lgomp \
     $(pkg-config --libs absl_statusor) && trains "$PWD/$work/one_file_clang"
 }
 every_body() { python3 tools/check_bodies.py build/ci; }

@@ -3,16 +3,16 @@
 #include "commands.hpp"
 
 #include <distribute/base/error.hpp>
-#include <distribute/base/ordered_json.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/collective/communicator.hpp>
+#include <distribute/collective/detail/tcp_transport.hpp>
+#include <distribute/collective/detail/window_transport.hpp>
 #include <distribute/collective/engine.hpp>
-#include <distribute/collective/tcp_transport.hpp>
-#include <distribute/collective/window_transport.hpp>
-#include <distribute/net/encrypt.hpp>
+#include <distribute/net/detail/encrypt.hpp>
+#include <distribute/net/detail/tls.hpp>
 #include <distribute/net/job_token.hpp>
-#include <distribute/net/tls.hpp>
 #include <distribute/testing/thread_cluster.hpp>
 
 #include <absl/strings/ascii.h>

@@ -2,13 +2,13 @@
 #include "bench_ps.hpp"
 #include "commands.hpp"
 
-#include <distribute/base/ordered_json.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/net/listener.hpp>
-#include <distribute/parameter_server/client.hpp>
-#include <distribute/parameter_server/directory.hpp>
-#include <distribute/parameter_server/link_message.hpp>
+#include <distribute/net/socket.hpp>
+#include <distribute/parameter_server/detail/client.hpp>
+#include <distribute/parameter_server/detail/directory.hpp>
+#include <distribute/parameter_server/detail/link_message.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
 
 #include <algorithm>

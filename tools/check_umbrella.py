@@ -11,17 +11,11 @@ import pathlib
 import re
 import sys
 
-from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, TRAINER_FLOORS, WORKERS, bodies, files, included,
-                    public_headers, reached, without_gpus)
+from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, TRAINER_FLOORS, bodies, bodies_of,
+                    files, included, includes, public_headers, reached, without_gpus)
 from written import out_of_date, report
 
-BY_HAND = ("fwd.hpp",)
 STRATEGY_USERS = INCLUDE.parent / "cmake/strategy_users.txt"
-# Headers of the core that a header-only trainer may add, each with an umbrella of its own.
-ADDED = {"own_convolutions": "What device/own_convolutions.hpp brings",
-         "workers": "Strategies of several tasks, beside one_process.hpp"}
-ADDITIONS = {"own_convolutions": ["device/own_convolutions.hpp"], "workers": WORKERS}
-
 
 def lines(names):
     """Include lines, a blank line between folders."""
@@ -90,23 +84,14 @@ inline constexpr std::pair<const char*, FromConfig> kOptimizerClasses[] = {{
 def expected():
     """From each header outside of the floors to its text."""
     trainer = public_headers(TRAINER_FLOORS)
-    one_process = [name for name in trainer if name not in WORKERS]
     texts = {
         "strategy.hpp": umbrella("What a trainer needs: strategies, tensors, layers, optimizers, "
                                  "datasets, checkpoints", trainer, "strategy_bodies.hpp"),
         "distribute.hpp": umbrella("The whole core", public_headers(CORE), "src.hpp"),
         "impl/strategy_bodies.hpp": list_of_trainer("strategy.hpp", trainer),
-        "one_process.hpp": umbrella("strategy.hpp without strategies of several tasks: sooner "
-                                    "compiled header-only", one_process, "one_process_bodies.hpp"),
-        "impl/one_process_bodies.hpp": list_of_trainer("one_process.hpp", one_process),
         "optim/detail/optimizer_classes.hpp": optimizer_classes(),
         "impl/src.hpp": list_of("All bodies of the core, for one file of a program", bodies(CORE)),
     }
-    for name, headers in ADDITIONS.items():
-        texts[f"{name}.hpp"] = umbrella(f"{ADDED[name]}, with its bodies", headers,
-                                        f"{name}_bodies.hpp")
-        texts[f"impl/{name}_bodies.hpp"] = list_of(f"The bodies that {name}.hpp reaches",
-                                                   bodies_reached(headers))
     for annex in ANNEXES:
         headers = annex_headers(annex)
         texts[f"{annex}.hpp"] = umbrella(f"The annex {annex}", headers, f"{annex}_bodies.hpp")
@@ -136,31 +121,30 @@ def cmake_problems():
 
 
 def pair_problems():
+    """Every body belongs to one header, which another file includes or the list of public headers names."""
+    owners, users = collections.Counter(), collections.Counter()
+    for file in files():
+        users.update(set(included(file)))
+        if file.endswith(".hpp"):
+            owners.update(bodies_of(file))
+    for path in (INCLUDE.parent / "tools").glob("*.[hc]pp"):  # what only the program needs
+        users.update(line.removeprefix("distribute/") for line in set(includes(path.read_text())))
     for body in bodies(CORE + list(ANNEXES)):
-        folder, stem = body.split("/")[0], re.sub("_stub$", "", pathlib.PurePath(body).stem)
-        places = [f"{folder}/{stem}.hpp", f"{folder}/detail/{stem}.hpp"]
-        if sum(place in files() for place in places) != 1:
-            yield f"{body}: wanted one of {' and '.join(places)}"
-
-
-def unreached_problems():
-    """A header of detail that its own body alone includes: no list of bodies finds the two."""
-    users = collections.Counter(name for file in files() if "/" in file
-                                for name in set(included(file)))
-    for body in bodies(CORE):
+        if owners[body] != 1:
+            yield f"{body}: belongs to {owners[body]} headers; wanted x.hpp, detail/x.hpp or a row of tools/public_api.txt"
         header = f"{body.split('/')[0]}/detail/{pathlib.PurePath(body).stem}.hpp"
-        if header in files() and users[header] < 2:
+        if body.split("/")[0] in CORE and header in files() and users[header] < 2:
             yield f"{header}: {body} alone includes it, so header-only programs lack that body"
 
 
 def main():
     texts = expected()
     wanted = {LIBRARY / name: text for name, text in texts.items()}
-    bad = [*pair_problems(), *unreached_problems(), *cmake_problems(),
+    bad = [*pair_problems(), *cmake_problems(),
            *out_of_date({**wanted, STRATEGY_USERS: strategy_users()}, "tools/check_umbrella.py")]
     outside = [*LIBRARY.glob("*.hpp"), *LIBRARY.glob("impl/*")]
     bad += [f"{path.relative_to(INCLUDE)} stands outside of the floors" for path in outside
-            if str(path.relative_to(LIBRARY)) not in (*texts, *BY_HAND)]
+            if str(path.relative_to(LIBRARY)) not in texts]
     return report(bad, "umbrella: every public header and every body is in its place")
 
 

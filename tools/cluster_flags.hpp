@@ -3,7 +3,7 @@
 
 #include "command.hpp"
 
-#include <distribute/cluster/flags_cluster_resolver.hpp>
+#include <distribute/cluster/cluster_resolvers.hpp>
 
 namespace distribute_tools {
 

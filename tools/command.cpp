@@ -1,6 +1,6 @@
 #include "command.hpp"
 
-#include <distribute/base/memory_limit.hpp>
+#include <distribute/base/limits.hpp>
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>

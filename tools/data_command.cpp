@@ -1,12 +1,11 @@
 #include "commands.hpp"
 
 #include <distribute/base/error.hpp>
-#include <distribute/base/ordered_json.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/data/bad_pictures.hpp>
 #include <distribute/data/decode_image.hpp>
 #include <distribute/data/example.hpp>
-#include <distribute/data/image_folder.hpp>
+#include <distribute/data/pictures.hpp>
 #include <distribute/data/random.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/tfrecord.hpp>

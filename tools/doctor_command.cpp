@@ -4,19 +4,17 @@
 #include "doctor_host.hpp"
 #include "doctor_report.hpp"
 
+#include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
-#include <distribute/base/ordered_json.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/version.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/cluster/network_lines.hpp>
-#include <distribute/cluster/task_ways.hpp>
+#include <distribute/cluster/detail/network_lines.hpp>
+#include <distribute/cluster/detail/task_ways.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/net/job_token.hpp>
-#include <distribute/net/resolve.hpp>
 
 #include <algorithm>
 #include <cmath>

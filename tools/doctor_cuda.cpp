@@ -1,10 +1,10 @@
 #include "doctor_host.hpp"
 
 #include <distribute/base/error.hpp>
-#include <distribute/collective/nccl_library.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_library.hpp>
-#include <distribute/device/cuda_module.hpp>
+#include <distribute/collective/detail/nccl_library.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
+#include <distribute/device/detail/cuda_library.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 
 #include <cstdio>
 

@@ -1,8 +1,7 @@
 #include "doctor_host.hpp"
 
-#include <distribute/base/control_groups.hpp>
-#include <distribute/base/cores.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/base/parallel.hpp>
 
 #include <cstdlib>

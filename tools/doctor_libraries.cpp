@@ -1,7 +1,7 @@
 #include "doctor_host.hpp"
 
+#include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/version.hpp>
 #include <distribute/collective/engine.hpp>
 
 #include <cstdio>

@@ -9,6 +9,7 @@ import re
 
 INCLUDE = pathlib.Path(__file__).resolve().parent.parent / "include"
 LIBRARY = INCLUDE / "distribute"
+PUBLIC_API = INCLUDE.parent / "tools/public_api.txt"
 
 FLOORS = [  # lowest first
     ["base"],
@@ -40,13 +41,6 @@ ANNEXES = {  # and those that it includes
 # What strategy.hpp brings: all that is public on these floors.
 TRAINER_FLOORS = ["tensor", "autograd", "ops", "replica", "nn", "optim", "data", "strategy",
                   "checkpoint"]
-
-# Of these, what one_process.hpp leaves out: strategies of several tasks, with sockets, servers and
-# the agreement of workers, and the timeline of a job.
-WORKERS = ["strategy/cache_variable_reads.hpp", "strategy/make_strategy.hpp",
-           "strategy/multi_worker_mirrored_strategy.hpp", "strategy/parameter_server_job.hpp",
-           "strategy/parameter_server_strategy.hpp", "strategy/replica_device_setter.hpp",
-           "collective/timeline.hpp"]
 
 # Features of the smallest build that the README shows, and those that only a build for GPUs has.
 PLAIN = ("ONEDNN",)
@@ -116,10 +110,16 @@ def included(name, has=lambda feature: None):
     return [line[len("distribute/"):] for line in includes(text) if line.startswith("distribute/")]
 
 
+@functools.cache
+def public_api():
+    """tools/public_api.txt: from each public header to the names of its bodies that are not its own."""
+    lines = [line for line in PUBLIC_API.read_text().splitlines() if line and not line.startswith("#")]
+    return {header: bodies.split() for header, _, bodies in (line.partition(":") for line in lines)}
+
+
 def public_headers(folders):
-    """What users may name: the headers that lie directly in these folders."""
-    return [name for name in files() if name.endswith(".hpp") and name.count("/") == 1
-            and name.split("/")[0] in folders]
+    """The listed headers of these folders, from the lowest floor up."""
+    return sorted((name for name in public_api() if name.split("/")[0] in folders), key=rank)
 
 
 def bodies(folders):
@@ -127,9 +127,10 @@ def bodies(folders):
 
 
 def bodies_of(header):
-    """The body of a header, and the stub that stands in for it."""
+    """The bodies of a header, and the stubs that stand in for them."""
     folder, stem = header.split("/")[0], pathlib.PurePath(header).stem
-    names = [f"{folder}/impl/{stem}.ipp", f"{folder}/impl/{stem}_stub.ipp"]
+    names = [f"{folder}/impl/{body}{end}.ipp" for body in [stem, *public_api().get(header, [])]
+             for end in ("", "_stub")]
     return [name for name in names if (LIBRARY / name).exists()]
 
 

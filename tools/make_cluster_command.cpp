@@ -2,8 +2,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
-#include <distribute/base/ordered_json.hpp>
-#include <distribute/platforms/boot_script.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/platforms/make_cluster.hpp>
 
 #include <absl/strings/ascii.h>

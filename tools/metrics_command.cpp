@@ -2,7 +2,6 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/metrics/metrics_reader.hpp>
 #include <distribute/metrics/metrics_server.hpp>
 #include <distribute/net/job_token.hpp>
 

@@ -4,22 +4,18 @@
 #include "predict_pictures.hpp"
 
 #include <distribute/base/error.hpp>
-#include <distribute/base/ordered_json.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
-#include <distribute/data/image_resize.hpp>
-#include <distribute/data/jpeg.hpp>
-#include <distribute/data/picture.hpp>
+#include <distribute/data/decode_image.hpp>
+#include <distribute/data/image.hpp>
 #include <distribute/data/pictures.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/path.hpp>
 #include <distribute/nn/module.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/search.hpp>
-#include <distribute/ops/softmax.hpp>
+#include <distribute/ops/activation.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/train/checkpoint_files.hpp>
 
 #include <algorithm>

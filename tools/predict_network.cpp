@@ -5,8 +5,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/resnet.hpp>
-#include <distribute/nn/sequential.hpp>
 
 namespace distribute_tools {
 

@@ -4,10 +4,9 @@
 #include <distribute/base/status.hpp>
 #include <distribute/data/decode_image.hpp>
 #include <distribute/data/example.hpp>
-#include <distribute/data/idx.hpp>
-#include <distribute/data/image_folder.hpp>
+#include <distribute/data/mnist_and_cifar.hpp>
+#include <distribute/data/pictures.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/path.hpp>
 #include <distribute/io/tfrecord.hpp>
 
 #include <array>

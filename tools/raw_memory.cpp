@@ -1,7 +1,6 @@
 /// Loops over memory for `distribute bench allreduce --raw`.
 #include "raw_memory.hpp"
 
-#include <distribute/base/copy_memory.hpp>
 #include <distribute/base/parallel.hpp>
 
 #include <algorithm>

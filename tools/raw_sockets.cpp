@@ -1,8 +1,7 @@
 #include "raw_sockets.hpp"
 
 #include <distribute/base/status.hpp>
-#include <distribute/net/connect.hpp>
-#include <distribute/net/listener.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <poll.h>
 #include <sys/socket.h>

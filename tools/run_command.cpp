@@ -1,7 +1,7 @@
 #include "commands.hpp"
 
 #include <distribute/base/error.hpp>
-#include <distribute/launch/host_list.hpp>
+#include <distribute/launch/job.hpp>
 #include <distribute/launch/launcher.hpp>
 #include <distribute/launch/process.hpp>
 

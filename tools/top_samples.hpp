@@ -1,7 +1,7 @@
 #pragma once
 /// What `distribute top` shows of a task, from two readings of its metrics.
 
-#include <distribute/metrics/metrics_reader.hpp>
+#include <distribute/metrics/metrics_server.hpp>
 
 #include <optional>
 #include <string>

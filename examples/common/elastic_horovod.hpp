@@ -3,7 +3,7 @@
 
 #include "horovod.hpp"
 
-#include <distribute/train/elastic_iterator.hpp>
+#include <distribute/train/elastic_loop.hpp>
 
 #include <optional>
 

@@ -3,7 +3,6 @@
 
 #include "way.hpp"
 
-#include <distribute/train/elastic_iterator.hpp>
 #include <distribute/train/elastic_loop.hpp>
 
 #include <optional>

@@ -2,10 +2,9 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/io/local_file_system.hpp>
-#include <distribute/io/path.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/platforms/job_paths.hpp>
-#include <distribute/train/output_paths.hpp>
+#include <distribute/train/run_report.hpp>
 
 #include <algorithm>
 #include <cstdlib>

@@ -4,9 +4,9 @@
 #include "tools/cluster_flags.hpp"
 
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/flags_cluster_resolver.hpp>
-#include <distribute/device/math_mode.hpp>
-#include <distribute/io/path.hpp>
+#include <distribute/cluster/cluster_resolvers.hpp>
+#include <distribute/device/placement.hpp>
+#include <distribute/io/file_system.hpp>
 
 #include <algorithm>
 #include <cstdio>

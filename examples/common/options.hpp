@@ -3,7 +3,7 @@
 
 #include "tools/command.hpp"
 
-#include <distribute/cluster/flags_cluster_resolver.hpp>
+#include <distribute/cluster/cluster_resolvers.hpp>
 
 #include <absl/flags/marshalling.h>
 #include <cstdint>

@@ -6,7 +6,7 @@
 #include "managed_job.hpp"
 #include "test_run.hpp"
 
-#include <distribute/base/memory_limit.hpp>
+#include <distribute/base/limits.hpp>
 
 // Object stores, platforms, metrics and SavedModels become part of the trainers.
 #include <distribute/metrics.hpp>

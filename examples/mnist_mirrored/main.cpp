@@ -4,8 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <distribute/one_process.hpp>
-#include <distribute/own_convolutions.hpp>  // in a header-only program they are an extra
+#include <distribute/strategy.hpp>
 #include <string>
 namespace dist = distribute;
 namespace nn = dist::nn;

@@ -3,18 +3,9 @@
 /// Written by tools/check_umbrella.py.
 
 #include <distribute/estimator/checkpoint_saver_hook.hpp>
-#include <distribute/estimator/checkpoint_saver_listener.hpp>
 #include <distribute/estimator/estimator.hpp>
-#include <distribute/estimator/exporters.hpp>
-#include <distribute/estimator/final_ops_hook.hpp>
-#include <distribute/estimator/logging_tensor_hook.hpp>
 #include <distribute/estimator/monitored_training_session.hpp>
-#include <distribute/estimator/nan_tensor_hook.hpp>
-#include <distribute/estimator/run_config_cluster.hpp>
 #include <distribute/estimator/session_run_hook.hpp>
-#include <distribute/estimator/step_counter_hook.hpp>
-#include <distribute/estimator/stop_at_step_hook.hpp>
-#include <distribute/estimator/summary_saver_hook.hpp>
 #include <distribute/estimator/supervisor.hpp>
 #include <distribute/estimator/train_and_evaluate.hpp>
 

@@ -3,9 +3,7 @@
 /// Written by tools/check_umbrella.py.
 
 #include <distribute/metrics/detail/registration.hpp>
-#include <distribute/metrics/metrics_reader.hpp>
 #include <distribute/metrics/metrics_server.hpp>
-#include <distribute/metrics/prometheus.hpp>
 
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION
 #include <distribute/impl/metrics_bodies.hpp>

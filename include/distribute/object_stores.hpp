@@ -2,11 +2,9 @@
 /// The annex object_stores.
 /// Written by tools/check_umbrella.py.
 
-#include <distribute/object_stores/aws_credentials.hpp>
 #include <distribute/object_stores/detail/registration.hpp>
 #include <distribute/object_stores/gcs_file_system.hpp>
 #include <distribute/object_stores/s3_file_system.hpp>
-#include <distribute/object_stores/s3_options.hpp>
 #include <distribute/object_stores/webhdfs_file_system.hpp>
 
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION

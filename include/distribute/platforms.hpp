@@ -2,7 +2,6 @@
 /// The annex platforms.
 /// Written by tools/check_umbrella.py.
 
-#include <distribute/platforms/boot_script.hpp>
 #include <distribute/platforms/detail/registration.hpp>
 #include <distribute/platforms/gce_cluster_resolver.hpp>
 #include <distribute/platforms/job_paths.hpp>
@@ -11,7 +10,6 @@
 #include <distribute/platforms/preemption_notice.hpp>
 #include <distribute/platforms/sagemaker_cluster_resolver.hpp>
 #include <distribute/platforms/slurm_cluster_resolver.hpp>
-#include <distribute/platforms/slurm_hostlist.hpp>
 #include <distribute/platforms/vertex_cluster_resolver.hpp>
 
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION

@@ -4,9 +4,7 @@
 
 #include <distribute/saved_model/detail/registration.hpp>
 #include <distribute/saved_model/graph_def.hpp>
-#include <distribute/saved_model/inference_graph.hpp>
 #include <distribute/saved_model/loaded_model.hpp>
-#include <distribute/saved_model/onnx.hpp>
 #include <distribute/saved_model/saved_model.hpp>
 
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION

@@ -4,8 +4,6 @@
 
 #include <distribute/saving/detail/registration.hpp>
 #include <distribute/saving/keras_model.hpp>
-#include <distribute/saving/safetensors.hpp>
-#include <distribute/saving/weights.hpp>
 
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION
 #include <distribute/impl/saving_bodies.hpp>

@@ -1,5 +1,5 @@
 // Does an installed copy of the library compile, link and compute? scripts/check_package.sh asks.
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/tensor/tensor.hpp>
 

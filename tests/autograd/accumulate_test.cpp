@@ -1,4 +1,4 @@
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"

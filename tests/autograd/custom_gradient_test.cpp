@@ -1,7 +1,6 @@
 #include <distribute/autograd/custom_gradient.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/math.hpp>
 
 #include "support/catch.hpp"
 #include "support/watching_tape.hpp"

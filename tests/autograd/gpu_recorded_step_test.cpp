@@ -1,10 +1,10 @@
 // What a recorded step gives its launches: numbers, counts, and the places of variables.
-#include <distribute/autograd/recorded_step.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/fake_cuda.hpp"

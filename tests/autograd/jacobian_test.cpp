@@ -1,7 +1,6 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 
 #include <tests/support/catch.hpp>

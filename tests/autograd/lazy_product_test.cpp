@@ -1,11 +1,10 @@
 #include <distribute/autograd/detail/lazy_product.hpp>
 
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 
 #include "../support/catch.hpp"

@@ -1,20 +1,13 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/conv2d.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gather.hpp>
-#include <distribute/ops/layer_norm.hpp>
-#include <distribute/ops/matmul.hpp>
-#include <distribute/ops/pool.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/normalization.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/search.hpp>
-#include <distribute/ops/slice.hpp>
-#include <distribute/ops/softmax.hpp>
-#include <distribute/ops/transpose.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/watching_tape.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/autograd/scatter.hpp>
+#include <distribute/autograd/detail/scatter.hpp>
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/variable.hpp>

@@ -1,6 +1,6 @@
 #include <distribute/autograd/variable.hpp>
 
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 
 #include "../support/check_close.hpp"
 

@@ -1,4 +1,4 @@
-#include <distribute/base/control_groups.hpp>
+#include <distribute/base/limits.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/control_group.hpp"

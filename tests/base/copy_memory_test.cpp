@@ -1,4 +1,4 @@
-#include <distribute/base/copy_memory.hpp>
+#include <distribute/base/parallel.hpp>
 
 #include "../support/catch.hpp"
 

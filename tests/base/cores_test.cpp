@@ -1,4 +1,4 @@
-#include <distribute/base/cores.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/base/parallel.hpp>
 
 #include "../support/catch.hpp"

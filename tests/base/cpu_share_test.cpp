@@ -1,4 +1,4 @@
-#include <distribute/base/detail/cpu_share.hpp>
+#include <distribute/base/threads.hpp>
 
 #include "../support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include <distribute/base/empty_braces.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
 
 #include "support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include <distribute/base/flush_subnormals.hpp>
+#include <distribute/base/detail/flush_subnormals.hpp>
 
 #include <distribute/base/parallel.hpp>
 

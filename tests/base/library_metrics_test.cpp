@@ -1,4 +1,4 @@
-#include <distribute/base/library_metrics.hpp>
+#include <distribute/base/detail/library_metrics.hpp>
 #include <tests/support/catch.hpp>
 
 using namespace distribute::monitoring;

@@ -1,4 +1,4 @@
-#include <distribute/base/memory_limit.hpp>
+#include <distribute/base/limits.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/temporary_directory.hpp"

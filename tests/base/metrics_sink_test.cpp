@@ -1,4 +1,4 @@
-#include <distribute/base/metrics_sink.hpp>
+#include <distribute/base/metrics.hpp>
 
 #include "../support/catch.hpp"
 

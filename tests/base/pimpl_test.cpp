@@ -1,4 +1,4 @@
-#include <distribute/base/pimpl.hpp>
+#include <distribute/base/detail/pimpl.hpp>
 
 #include "../support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include <distribute/base/detail/pipe_signal.hpp>
+#include <distribute/base/signals.hpp>
 
 #include <tests/support/catch.hpp>
 

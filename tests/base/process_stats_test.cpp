@@ -1,4 +1,4 @@
-#include <distribute/base/process_stats.hpp>
+#include <distribute/base/limits.hpp>
 
 #include <tests/support/catch.hpp>
 

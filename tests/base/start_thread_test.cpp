@@ -1,6 +1,6 @@
-#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
+#include <distribute/base/threads.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/no_threads.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/base/detail/thread_context.hpp>
+#include <distribute/base/thread_context.hpp>
 
 #include "support/catch.hpp"
 

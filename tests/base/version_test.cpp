@@ -1,5 +1,5 @@
+#include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/version.hpp>
 
 #include <tests/support/catch.hpp>
 

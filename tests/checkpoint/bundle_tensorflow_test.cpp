@@ -2,7 +2,7 @@
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
-#include <distribute/checkpoint/object_graph.hpp>
+#include <distribute/checkpoint/detail/object_graph.hpp>
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/file_system.hpp>
 

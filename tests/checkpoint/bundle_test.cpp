@@ -1,6 +1,5 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/bundle_merge.hpp>
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/detail/bundle_table.hpp>

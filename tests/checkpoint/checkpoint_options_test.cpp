@@ -1,6 +1,6 @@
 #include <distribute/base/status.hpp>
+#include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
-#include <distribute/checkpoint/checkpoint_options.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/optim/sgd.hpp>
 

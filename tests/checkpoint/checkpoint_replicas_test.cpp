@@ -1,10 +1,9 @@
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/sequential.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>

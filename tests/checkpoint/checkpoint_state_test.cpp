@@ -2,7 +2,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
-#include <distribute/checkpoint/object_graph.hpp>
+#include <distribute/checkpoint/detail/object_graph.hpp>
 #include <distribute/io/atomic_file.hpp>
 
 #include <tests/support/catch.hpp>

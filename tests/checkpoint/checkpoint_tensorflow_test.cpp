@@ -1,5 +1,4 @@
 #include <distribute/checkpoint/checkpoint.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 
 #include <tests/checkpoint/module_support.hpp>

@@ -2,12 +2,12 @@
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
-#include <distribute/checkpoint/object_graph.hpp>
+#include <distribute/checkpoint/detail/object_graph.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/module_list.hpp>
-#include <distribute/nn/sequential.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/adam.hpp>
 

@@ -1,7 +1,6 @@
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>

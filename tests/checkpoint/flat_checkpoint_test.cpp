@@ -1,7 +1,6 @@
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/nn/dense.hpp>
 

@@ -1,13 +1,12 @@
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/flatten.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
-#include <distribute/nn/sequential.hpp>
+#include <distribute/nn/reshaping.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_close.hpp>

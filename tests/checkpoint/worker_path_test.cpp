@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/checkpoint/worker_path.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
 #include <distribute/strategy/strategy.hpp>
 

@@ -1,8 +1,6 @@
 #pragma once
 /// All headers as a user may have them, and calls of templates that warn only where they are used.
 
-#include <distribute/fwd.hpp>
-
 #include <distribute/distribute.hpp>
 #include <distribute/estimator.hpp>
 #include <distribute/horovod.hpp>

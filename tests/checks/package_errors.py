@@ -90,22 +90,6 @@ def objects(installed, place):
     expect("objects of two versions", link("newer.o"), MIXED)
 
 
-def workers(installed, place):
-    """Header-only, strategies of several tasks ask for the umbrella that brings their bodies."""
-    for header, name in (("multi_worker_mirrored_strategy", "MultiWorkerMirroredStrategy"),
-                         ("parameter_server_strategy", "ParameterServerStrategy")):
-        program = place / "workers.cpp"
-        text = (f"#include <distribute/strategy/{header}.hpp>\n%s"
-                f"int main() {{ distribute::{name} strategy; }}\n")
-        check = lambda: run("g++", "-std=c++20", "-fsyntax-only", f"-I{installed / 'include'}", program)
-        program.write_text(text % "")
-        expect(f"{name} without its bodies", check(),
-               f"header-only, {name} also needs #include <distribute/workers.hpp>")
-        program.write_text(text % "#include <distribute/strategy/impl/worker_bodies.ipp>\n")
-        if check()[0] != 0:
-            sys.exit(check()[1])
-
-
 def main():
     installed, place = (pathlib.Path(word).resolve() for word in sys.argv[1:])
     found = "find_package(distribute REQUIRED)"
@@ -118,7 +102,6 @@ def main():
                      "distribute::distribute distribute::header_only"),
            "DISTRIBUTE_FORM", "header_only")
     objects(installed, place)
-    workers(installed, place)
     configure(installed, place / "bare", found, "distribute::distribute")
     (place / "bare/main.cpp").write_text(WITHOUT_ANNEXES)
     status, text = run("cmake", "--build", place / "bare/build")

@@ -1,6 +1,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
-#include <distribute/cluster/union_resolver.hpp>
+#include <distribute/cluster/cluster_resolvers.hpp>
 
 #include <tests/support/check_throws.hpp>
 

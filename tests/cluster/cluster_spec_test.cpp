@@ -1,6 +1,5 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
-#include <distribute/cluster/task_type.hpp>
 
 #include <tests/support/check_throws.hpp>
 

@@ -3,8 +3,8 @@
 
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
-#include <distribute/cluster/task_server.hpp>
-#include <distribute/net/listener.hpp>
+#include <distribute/cluster/detail/task_server.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <tests/support/catch.hpp>
 

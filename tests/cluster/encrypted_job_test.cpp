@@ -1,6 +1,6 @@
 #include <distribute/cluster/detail/elastic_member.hpp>
-#include <distribute/net/connect.hpp>
 #include <distribute/net/job_token.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <tests/cluster/cluster_support.hpp>
 #include <tests/support/certificates.hpp>

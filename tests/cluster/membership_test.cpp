@@ -1,6 +1,6 @@
-#include <distribute/cluster/clock_offset.hpp>
+#include <distribute/cluster/detail/clock_offset.hpp>
 #include <distribute/cluster/detail/control_message.hpp>
-#include <distribute/net/connect.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <tests/cluster/cluster_support.hpp>
 

@@ -1,4 +1,4 @@
-#include <distribute/cluster/network_lines.hpp>
+#include <distribute/cluster/detail/network_lines.hpp>
 
 #include <tests/cluster/cluster_support.hpp>
 

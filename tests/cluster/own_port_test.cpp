@@ -1,7 +1,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/detail/own_port.hpp>
-#include <distribute/net/listener.hpp>
-#include <distribute/net/resolve.hpp>
+#include <distribute/net/address.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

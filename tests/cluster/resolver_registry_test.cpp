@@ -1,6 +1,5 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/cluster/resolver_registry.hpp>
 
 #include <map>
 #include <memory>

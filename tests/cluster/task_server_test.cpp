@@ -1,7 +1,7 @@
-#include <distribute/base/version.hpp>
-#include <distribute/cluster/task_server.hpp>
+#include <distribute/base/config.hpp>
+#include <distribute/cluster/detail/task_server.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/net/connect.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <tests/cluster/cluster_support.hpp>
 

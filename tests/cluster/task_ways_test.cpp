@@ -1,4 +1,4 @@
-#include <distribute/cluster/task_ways.hpp>
+#include <distribute/cluster/detail/task_ways.hpp>
 
 #include <tests/cluster/cluster_support.hpp>
 

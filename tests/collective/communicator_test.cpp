@@ -1,5 +1,5 @@
 #include <distribute/collective/communicator.hpp>
-#include <distribute/collective/window_transport.hpp>
+#include <distribute/collective/detail/window_transport.hpp>
 
 #include <tests/collective/contract.hpp>
 #include <tests/support/metric_value.hpp>

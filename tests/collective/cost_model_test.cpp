@@ -1,4 +1,4 @@
-#include <distribute/collective/cost_model.hpp>
+#include <distribute/collective/detail/cost_model.hpp>
 
 #include <tests/support/catch.hpp>
 

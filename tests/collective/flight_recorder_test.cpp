@@ -1,4 +1,4 @@
-#include <distribute/collective/flight_recorder.hpp>
+#include <distribute/collective/detail/flight_recorder.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -1,5 +1,5 @@
-// What collective/nccl_library.hpp declares by itself is what nccl.h declares.
-#include <distribute/collective/nccl_library.hpp>
+// What collective/detail/nccl_library.hpp declares by itself is what nccl.h declares.
+#include <distribute/collective/detail/nccl_library.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/same_call.hpp>

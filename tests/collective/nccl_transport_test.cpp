@@ -2,10 +2,9 @@
 #include <distribute/collective/detail/nccl_tasks.hpp>
 #include <distribute/collective/detail/nccl_transport.hpp>
 
-#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
 
-#include <distribute/testing/cluster_function.hpp>
-#include <distribute/testing/network_namespaces.hpp>
+#include <distribute/testing/detail/network_namespaces.hpp>
 #include <distribute/testing/process_cluster.hpp>
 #include <tests/cluster/cluster_support.hpp>
 

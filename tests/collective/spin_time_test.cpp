@@ -1,4 +1,4 @@
-#include <distribute/base/cores.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/collective/detail/spin_time.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 /// Groups of TCP transports inside one process.
 
-#include <distribute/collective/tcp_transport.hpp>
+#include <distribute/collective/detail/tcp_transport.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/encrypted_pair.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/collective/tcp_transport.hpp>
+#include <distribute/collective/detail/tcp_transport.hpp>
 
 #include <tests/collective/contract.hpp>
 #include <tests/collective/tcp_mesh.hpp>

@@ -1,6 +1,6 @@
-#include <distribute/collective/detail/worker_group.hpp>
+#include <distribute/collective/connect_workers.hpp>
+#include <distribute/collective/detail/window_transport.hpp>
 #include <distribute/collective/timeline.hpp>
-#include <distribute/collective/window_transport.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/comma_locale.hpp>

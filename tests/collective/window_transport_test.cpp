@@ -1,4 +1,4 @@
-#include <distribute/collective/window_transport.hpp>
+#include <distribute/collective/detail/window_transport.hpp>
 
 #include <tests/collective/contract.hpp>
 #include <tests/support/catch.hpp>

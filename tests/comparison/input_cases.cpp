@@ -3,10 +3,10 @@
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/distribute_options.hpp>
 #include <distribute/data/input_context.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
-#include <distribute/strategy/partitioners.hpp>
+#include <distribute/strategy/sharded_variable.hpp>
 
 namespace comparison {
 

@@ -1,19 +1,11 @@
 #include "cases.hpp"
 
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/ops/clip.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/unary.hpp>
-#include <distribute/optim/adadelta.hpp>
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
-#include <distribute/optim/adamax.hpp>
-#include <distribute/optim/ftrl.hpp>
 #include <distribute/optim/lamb.hpp>
-#include <distribute/optim/lion.hpp>
-#include <distribute/optim/nadam.hpp>
-#include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/sgd.hpp>
 

@@ -1,6 +1,6 @@
 #include "cases.hpp"
 
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <optional>

@@ -2,9 +2,8 @@
 
 #include "cases.hpp"
 
-#include <distribute/device/math_mode.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 
 #include <cstdio>
 

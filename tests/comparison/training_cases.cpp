@@ -1,7 +1,6 @@
 #include "cases.hpp"
 
 #include <distribute/nn/loss.hpp>
-#include <distribute/nn/losses.hpp>
 #include <distribute/nn/metrics.hpp>
 
 #include <optional>

@@ -2,9 +2,9 @@
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
-#include <distribute/nn/sequential.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 namespace comparison {

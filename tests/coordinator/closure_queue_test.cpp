@@ -3,8 +3,7 @@
 #include <tests/support/metric_value.hpp>
 
 #include <distribute/coordinator/detail/closure_queue.hpp>
-#include <distribute/testing/latch.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <atomic>
 #include <set>

@@ -3,8 +3,7 @@
 #include <tests/support/check_throws.hpp>
 
 #include <distribute/autograd/variable.hpp>
-#include <distribute/testing/latch.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <atomic>
 #include <map>

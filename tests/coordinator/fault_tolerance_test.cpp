@@ -2,8 +2,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 
-#include <distribute/testing/latch.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <atomic>
 #include <string>

@@ -3,13 +3,12 @@
 
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
-#include <distribute/data/mnist.hpp>
+#include <distribute/data/mnist_and_cifar.hpp>
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/flatten.hpp>
 #include <distribute/nn/loss.hpp>
-#include <distribute/nn/losses.hpp>
-#include <distribute/nn/sequential.hpp>
+#include <distribute/nn/models.hpp>
+#include <distribute/nn/reshaping.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/strategy/detail/parameter_server_extended.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>

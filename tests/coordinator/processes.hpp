@@ -6,9 +6,8 @@
 #include <distribute/coordinator/server.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
-#include <distribute/testing/cluster_function.hpp>
 #include <distribute/testing/process_cluster.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/support/cluster_main.hpp>
 

@@ -2,8 +2,8 @@
 #include <tests/support/check_throws.hpp>
 
 #include <distribute/base/exit_status.hpp>
-#include <distribute/launch/reserved_port.hpp>
-#include <distribute/net/listener.hpp>
+#include <distribute/launch/job.hpp>
+#include <distribute/net/socket.hpp>
 
 using namespace processes;  // NOLINT: tests only
 using distribute::testing::ProcessCluster;

@@ -1,4 +1,4 @@
-#include <distribute/coordinator/worker_index.hpp>
+#include <distribute/coordinator/per_worker_values.hpp>
 
 #include <tests/coordinator/thread_workers.hpp>
 #include <tests/support/catch.hpp>

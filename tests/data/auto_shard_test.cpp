@@ -1,4 +1,4 @@
-#include <distribute/data/auto_shard.hpp>
+#include <distribute/data/distribute_options.hpp>
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/support/catch.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/data/bad_pictures.hpp>
+#include <distribute/data/pictures.hpp>
 
 #include <distribute/base/error.hpp>
 

@@ -1,4 +1,4 @@
-#include <distribute/data/bytes.hpp>
+#include <distribute/data/element_spec.hpp>
 
 #include <tests/support/catch.hpp>
 

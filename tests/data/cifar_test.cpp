@@ -1,9 +1,9 @@
 // Against TensorFlow: cifar/batches.json, which cifar.py beside it makes.
 
-#include <distribute/data/cifar.hpp>
+#include <distribute/data/mnist_and_cifar.hpp>
 
 #include <distribute/base/error.hpp>
-#include <distribute/data/bytes.hpp>
+#include <distribute/data/element_spec.hpp>
 
 #include <tests/data/cifar_files.hpp>
 #include <tests/support/catch.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/data/combine.hpp>
+#include <distribute/data/detail/combine.hpp>
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/support/catch.hpp>

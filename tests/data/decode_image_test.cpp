@@ -1,6 +1,6 @@
 #include <distribute/data/decode_image.hpp>
 
-#include <distribute/data/bytes.hpp>
+#include <distribute/data/element_spec.hpp>
 
 #include <tests/data/picture_support.hpp>
 #include <tests/data/png_files.hpp>

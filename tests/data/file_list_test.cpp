@@ -1,6 +1,6 @@
-#include <distribute/data/file_list.hpp>
+#include <distribute/data/files.hpp>
 
-#include <distribute/data/auto_shard.hpp>
+#include <distribute/data/distribute_options.hpp>
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/data/picture_support.hpp>

@@ -1,7 +1,7 @@
 // Elements on fake GPUs: the same in the same order, each on its device; positions fit both ways.
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/detail/gpu_fetch.hpp>
-#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/fake_cuda.hpp>

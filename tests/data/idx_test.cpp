@@ -1,4 +1,4 @@
-#include <distribute/data/idx.hpp>
+#include <distribute/data/mnist_and_cifar.hpp>
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/data/idx_bytes.hpp>

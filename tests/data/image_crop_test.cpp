@@ -1,4 +1,4 @@
-#include <distribute/data/image_crop.hpp>
+#include <distribute/data/image.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/data/image_folder.hpp>
+#include <distribute/data/pictures.hpp>
 
 #include <distribute/base/error.hpp>
 

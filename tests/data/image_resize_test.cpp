@@ -1,6 +1,4 @@
-#include <distribute/data/image_resize.hpp>
-
-#include <distribute/data/image_crop.hpp>
+#include <distribute/data/image.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_close.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/data/interleave.hpp>
+#include <distribute/data/detail/interleave.hpp>
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/data/sequences/sequence_answers.hpp>

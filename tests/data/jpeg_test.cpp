@@ -1,7 +1,7 @@
-#include <distribute/data/jpeg.hpp>
+#include <distribute/data/decode_image.hpp>
 
-#include <distribute/data/bytes.hpp>
-#include <distribute/data/image_crop.hpp>
+#include <distribute/data/element_spec.hpp>
+#include <distribute/data/image.hpp>
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/file_system.hpp>
 

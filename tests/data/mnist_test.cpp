@@ -1,6 +1,6 @@
-#include <distribute/data/mnist.hpp>
+#include <distribute/data/mnist_and_cifar.hpp>
 
-#include <distribute/data/file_list.hpp>
+#include <distribute/data/files.hpp>
 #include <distribute/http/http_client.hpp>
 #include <distribute/io/file_system.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 /// What the tests of pictures share: synthetic pictures and their files.
 
-#include <distribute/data/jpeg.hpp>
+#include <distribute/data/decode_image.hpp>
 
 #include <cmath>
 #include <fstream>

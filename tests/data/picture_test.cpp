@@ -1,4 +1,4 @@
-#include <distribute/data/picture.hpp>
+#include <distribute/data/pictures.hpp>
 
 #include <tests/data/picture_support.hpp>
 #include <tests/support/catch.hpp>

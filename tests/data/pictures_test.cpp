@@ -1,7 +1,7 @@
 #include <distribute/data/pictures.hpp>
 
 #include <distribute/base/status.hpp>
-#include <distribute/data/auto_shard.hpp>
+#include <distribute/data/distribute_options.hpp>
 #include <distribute/data/example.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/tfrecord.hpp>

@@ -1,7 +1,7 @@
 #include <distribute/data/pipeline_statistics.hpp>
 
-#include <distribute/data/auto_shard.hpp>
 #include <distribute/data/dataset.hpp>
+#include <distribute/data/distribute_options.hpp>
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/support/catch.hpp>

@@ -1,9 +1,8 @@
 // Every picture of png/pictures.json, which pictures.py beside it makes with TensorFlow.
 
-#include <distribute/data/png.hpp>
-
-#include <distribute/data/bytes.hpp>
 #include <distribute/data/decode_image.hpp>
+
+#include <distribute/data/element_spec.hpp>
 
 #include <tests/data/png_files.hpp>
 #include <tests/support/catch.hpp>

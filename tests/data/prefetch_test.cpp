@@ -1,4 +1,4 @@
-#include <distribute/data/prefetch.hpp>
+#include <distribute/data/detail/prefetch.hpp>
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/support/catch.hpp>

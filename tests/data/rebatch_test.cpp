@@ -1,4 +1,4 @@
-#include <distribute/data/rebatch.hpp>
+#include <distribute/data/detail/rebatch.hpp>
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/support/catch.hpp>

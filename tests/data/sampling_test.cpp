@@ -1,7 +1,7 @@
 // Against TensorFlow: sequences/answers.json.
-#include <distribute/data/sampling.hpp>
+#include <distribute/data/grouping.hpp>
 
-#include <distribute/data/auto_shard.hpp>
+#include <distribute/data/distribute_options.hpp>
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/data/sequences/sequence_answers.hpp>

@@ -1,5 +1,5 @@
 // Against TensorFlow: sequences/answers.json and the files in sequences/saved.
-#include <distribute/data/saved_dataset.hpp>
+#include <distribute/data/files.hpp>
 
 #include <distribute/io/file_system.hpp>
 

@@ -1,9 +1,9 @@
-#include <distribute/data/shuffle.hpp>
+#include <distribute/data/detail/shuffle.hpp>
 
-#include <distribute/base/memory_limit.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/device/buffer.hpp>
 #include <distribute/ops/detail/global_seed.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/support/catch.hpp>

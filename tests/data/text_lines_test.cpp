@@ -1,9 +1,9 @@
 // Against TensorFlow: sequences/answers.json.
-#include <distribute/data/text_lines.hpp>
+#include <distribute/data/files.hpp>
 
-#include <distribute/data/auto_shard.hpp>
-#include <distribute/data/padded_batching.hpp>
-#include <distribute/io/gzip.hpp>
+#include <distribute/data/distribute_options.hpp>
+#include <distribute/data/grouping.hpp>
+#include <distribute/io/compression.hpp>
 
 #include <tests/data/sequences/sequence_answers.hpp>
 #include <tests/support/catch.hpp>

@@ -1,8 +1,8 @@
-#include <distribute/data/tfrecord.hpp>
+#include <distribute/data/files.hpp>
 
 #include <distribute/base/status.hpp>
-#include <distribute/data/auto_shard.hpp>
-#include <distribute/data/bytes.hpp>
+#include <distribute/data/distribute_options.hpp>
+#include <distribute/data/element_spec.hpp>
 #include <distribute/io/tfrecord.hpp>
 
 #include <tests/data/picture_support.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/data/transform.hpp>
+#include <distribute/data/node.hpp>
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/support/catch.hpp>

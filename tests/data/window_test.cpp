@@ -1,7 +1,5 @@
 // Against TensorFlow: sequences/answers.json.
-#include <distribute/data/window.hpp>
-
-#include <distribute/data/padded_batching.hpp>
+#include <distribute/data/grouping.hpp>
 
 #include <tests/data/sequences/sequence_answers.hpp>
 #include <tests/support/catch.hpp>

@@ -1,5 +1,5 @@
-// What device/cuda_driver.hpp declares by itself is what the toolkit's headers declare.
-#include <distribute/device/cuda_driver.hpp>
+// What device/detail/cuda_driver.hpp declares by itself is what the toolkit's headers declare.
+#include <distribute/device/detail/cuda_driver.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/same_call.hpp"

@@ -1,7 +1,7 @@
 // What GPUs do, as spans of a recorder, with a CUPTI that is a part of this program.
 #include <distribute/device/detail/cuda_activity.hpp>
 
-#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/caught_log.hpp"

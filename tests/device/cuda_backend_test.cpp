@@ -3,9 +3,9 @@
 #include <distribute/device/detail/cuda_transpose.hpp>
 
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_module.hpp>
 #include <distribute/device/detail/cuda_blas.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 
 #include "support/fake_blas.hpp"
 #include "support/fake_cuda.hpp"

@@ -3,7 +3,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/device/detail/device_state.hpp>
-#include <distribute/device/math_mode.hpp>
+#include <distribute/device/placement.hpp>
 
 #include "support/fake_blas.hpp"
 #include "support/fake_cuda.hpp"

@@ -1,11 +1,11 @@
 // What streams, events, memory and recordings promise, on the fake driver and, with
 // DISTRIBUTE_TEST_GPU=1, on a real one: values only, no record of calls.
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_graph.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_module.hpp>
-#include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_graph.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/cuda_staging.hpp>
+#include <distribute/device/detail/cuda_stream.hpp>
 #include <distribute/device/detail/kernel_text.hpp>
 
 #include "support/gpu_contract.hpp"

@@ -1,7 +1,7 @@
 // Tensors that cross to other libraries and back by DLPack: the same memory, on the host and on a
 // GPU, fake or real.
 #include <distribute/base/error.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/tensor/dlpack.hpp>
 
 #include "support/gpu_contract.hpp"

@@ -3,8 +3,8 @@
 // over a stub of the driver (support/driver_shim.c). A plan takes half a second of the processor:
 // the tests take some, with DISTRIBUTE_TEST_EVERY_PLAN=1 all that ResNet-50 uses.
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_driver.hpp>
 #include <distribute/device/detail/cuda_dnn_operations.hpp>
+#include <distribute/device/detail/cuda_driver.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/cuda_dnn.hpp"

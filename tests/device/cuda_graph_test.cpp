@@ -1,11 +1,11 @@
 // Recording and replaying on the fake driver, and that the fake is as strict as the real one.
-#include <distribute/device/cuda_graph.hpp>
+#include <distribute/device/detail/cuda_graph.hpp>
 
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_stream.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_stream.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include "support/fake_cuda.hpp"

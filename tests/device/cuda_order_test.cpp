@@ -2,12 +2,12 @@
 // each other.
 #include <distribute/base/error.hpp>
 #include <distribute/device/buffer.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_graph.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_module.hpp>
-#include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
+#include <distribute/device/detail/cuda_graph.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
+#include <distribute/device/detail/cuda_stream.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include "../support/catch.hpp"

@@ -1,14 +1,14 @@
 // Streams, memory and kernels against the fake driver; what only a real GPU shows is in
 // scripts/gpu_check.sh.
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_library.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_module.hpp>
-#include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
+#include <distribute/device/detail/cuda_library.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
+#include <distribute/device/detail/cuda_stream.hpp>
 #include <distribute/device/detail/kernel_text.hpp>
-#include <distribute/device/memory_growth.hpp>
+#include <distribute/device/placement.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include "../support/catch.hpp"

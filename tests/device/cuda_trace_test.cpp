@@ -1,5 +1,5 @@
 // Ranges for NVIDIA's profilers, with a profiler that is a part of this program.
-#include <distribute/device/cuda_trace.hpp>
+#include <distribute/device/detail/cuda_trace.hpp>
 
 #include "../support/catch.hpp"
 

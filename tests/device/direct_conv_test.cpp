@@ -1,6 +1,6 @@
 #include <distribute/device/detail/cpu_direct_conv.hpp>
 
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/detail/cpu_eigen.hpp>
 #include <distribute/device/detail/cpu_onednn.hpp>

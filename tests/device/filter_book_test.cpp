@@ -2,8 +2,8 @@
 #include <distribute/device/detail/filter_book.hpp>
 
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_graph.hpp>
-#include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_graph.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
 #include <distribute/device/detail/cuda_transpose.hpp>
 #include <distribute/device/dtype.hpp>
 

@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/base/memory_limit.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/device/detail/host_arena.hpp>
 
 #include <tests/support/catch.hpp>

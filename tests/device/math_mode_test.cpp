@@ -1,4 +1,4 @@
-#include <distribute/device/math_mode.hpp>
+#include <distribute/device/placement.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/device/detail/cpu_winograd.hpp>

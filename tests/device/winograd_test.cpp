@@ -1,6 +1,6 @@
 #include <distribute/device/detail/cpu_winograd.hpp>
 
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/detail/cpu_eigen.hpp>

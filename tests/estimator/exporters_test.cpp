@@ -1,4 +1,3 @@
-#include <distribute/estimator/exporters.hpp>
 #include <distribute/estimator/train_and_evaluate.hpp>
 #include <distribute/optim/sgd.hpp>
 

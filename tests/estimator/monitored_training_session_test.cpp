@@ -2,21 +2,16 @@
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/estimator/checkpoint_saver_hook.hpp>
-#include <distribute/estimator/final_ops_hook.hpp>
-#include <distribute/estimator/logging_tensor_hook.hpp>
 #include <distribute/estimator/monitored_training_session.hpp>
-#include <distribute/estimator/nan_tensor_hook.hpp>
-#include <distribute/estimator/step_counter_hook.hpp>
-#include <distribute/estimator/stop_at_step_hook.hpp>
-#include <distribute/estimator/summary_saver_hook.hpp>
+#include <distribute/estimator/session_run_hook.hpp>
 #include <distribute/estimator/supervisor.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/detail/parameter_server_extended.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
-#include <distribute/testing/latch.hpp>
-#include <distribute/train/counter.hpp>
+#include <distribute/testing/thread_cluster.hpp>
+#include <distribute/train/seconds_or_steps.hpp>
 
 #include <tests/strategy/server_cluster.hpp>
 #include <tests/support/catch.hpp>

@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/estimator/run_config_cluster.hpp>
+#include <distribute/estimator/estimator.hpp>
 
 #include <tests/support/check_throws.hpp>
 

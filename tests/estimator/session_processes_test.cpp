@@ -2,10 +2,9 @@
 /// again.
 
 #include <distribute/checkpoint/checkpoint_state.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/distribute.hpp>
 #include <distribute/estimator.hpp>
-#include <distribute/testing/cluster_function.hpp>
 #include <distribute/testing/process_cluster.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,8 +1,8 @@
 #include <distribute/base/error.hpp>
-#include <distribute/base/memory_limit.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/device/detail/cpu_onednn.hpp>
-#include <distribute/ops/conv2d.hpp>
-#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/convolution.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <tests/support/catch.hpp>

@@ -3,7 +3,7 @@
 
 #include "mnist_cluster.hpp"
 
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/launch/running_program.hpp>
 #include <tests/support/temporary_directory.hpp>

@@ -2,7 +2,7 @@
 
 #include "mnist_cluster.hpp"
 
-#include <distribute/testing/network_namespaces.hpp>
+#include <distribute/testing/detail/network_namespaces.hpp>
 
 #include <tests/launch/running_program.hpp>
 #include <tests/support/skip_without_network.hpp>

@@ -3,7 +3,7 @@
 
 #include "picture_files.hpp"
 
-#include <distribute/data/png.hpp>
+#include <distribute/data/decode_image.hpp>
 
 #include <tests/data/cifar_files.hpp>
 #include <tests/data/png_files.hpp>

@@ -5,7 +5,7 @@
 #include "picture_files.hpp"
 
 #include <distribute/checkpoint/bundle_reader.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/support/temporary_directory.hpp>
 

@@ -6,7 +6,7 @@
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <algorithm>
 #include <csignal>

@@ -3,7 +3,7 @@
 #include "teaching.hpp"
 
 #include <distribute/checkpoint/checkpoint_manager.hpp>
-#include <distribute/data/jpeg.hpp>
+#include <distribute/data/decode_image.hpp>
 
 #include <tests/data/picture_support.hpp>
 

@@ -3,8 +3,8 @@
 //   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -I. -Iinclude
 //     tests/fuzz/aws_answers_fuzz.cpp -lcurl -lpugixml -labsl_status -labsl_statusor ... -lz
 
-#include <distribute/http/detail/aws_profile.hpp>
-#include <distribute/http/url.hpp>
+#include <distribute/http/credentials.hpp>
+#include <distribute/http/http_client.hpp>
 #include <distribute/object_stores/detail/xml.hpp>
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 
 #include <tests/support/catch.hpp>
 
-#include <distribute/summary/png.hpp>
+#include <distribute/summary/detail/png.hpp>
 
 #include <array>
 #include <random>

@@ -2,7 +2,7 @@
 //   clang++ -std=c++20 -g -O1 -fopenmp -fsanitize=fuzzer,address,undefined -I. -Iinclude
 //     tests/fuzz/idx_fuzz.cpp -labsl_status -labsl_statusor ... -lz
 
-#include <distribute/data/idx.hpp>
+#include <distribute/data/mnist_and_cifar.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include <distribute/cluster/detail/progress_board.hpp>
 #include <distribute/cluster/detail/rendezvous.hpp>
 #include <distribute/net/address.hpp>
-#include <distribute/net/handshake.hpp>
+#include <distribute/net/detail/handshake.hpp>
 
 #include <algorithm>
 #include <cstring>

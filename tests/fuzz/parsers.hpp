@@ -6,13 +6,13 @@
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/detail/bundle_entry.hpp>
 #include <distribute/checkpoint/detail/bundle_table.hpp>
-#include <distribute/checkpoint/object_graph.hpp>
+#include <distribute/checkpoint/detail/object_graph.hpp>
 #include <distribute/data/decode_image.hpp>
 #include <distribute/data/example.hpp>
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/detail/wire.hpp>
 #include <distribute/io/tfrecord.hpp>
-#include <distribute/saving/safetensors.hpp>
+#include <distribute/saving/keras_model.hpp>
 #include <distribute/summary/event.hpp>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 /// How processes of other launchers become ranks.
 
-#include <distribute/base/version.hpp>
+#include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/horovod/basics.hpp>

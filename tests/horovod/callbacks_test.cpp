@@ -2,7 +2,7 @@
 #include <distribute/horovod/callbacks.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/loss.hpp>
-#include <distribute/nn/sequential.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/train/model.hpp>
 

@@ -1,7 +1,7 @@
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/horovod/callbacks.hpp>
 #include <distribute/horovod/collectives.hpp>
-#include <distribute/horovod/functions.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 
 #include <tests/horovod/horovod_support.hpp>

@@ -1,11 +1,8 @@
-#include <distribute/horovod/distributed_gradient_tape.hpp>
+#include <distribute/horovod/callbacks.hpp>
 #include <distribute/horovod/distributed_optimizer.hpp>
-#include <distribute/horovod/functions.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gather.hpp>
-#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/slicing.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/sgd.hpp>
 

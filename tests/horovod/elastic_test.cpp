@@ -3,16 +3,14 @@
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/collectives.hpp>
 #include <distribute/horovod/distributed_optimizer.hpp>
-#include <distribute/horovod/elastic_run.hpp>
 #include <distribute/horovod/elastic_state.hpp>
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/sequential.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/nn/models.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/unary.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/testing/process_cluster.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/horovod/horovod_support.hpp>
 #include <tests/support/cluster_main.hpp>

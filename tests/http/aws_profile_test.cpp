@@ -1,4 +1,4 @@
-#include <distribute/http/detail/aws_profile.hpp>
+#include <distribute/http/credentials.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/environment.hpp>

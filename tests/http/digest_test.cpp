@@ -1,4 +1,4 @@
-#include <distribute/http/detail/digest.hpp>
+#include <distribute/http/digest.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -1,6 +1,6 @@
+#include <distribute/http/credentials.hpp>
 #include <distribute/http/detail/digest_rsa.hpp>
-#include <distribute/http/google_auth_provider.hpp>
-#include <distribute/http/url.hpp>
+#include <distribute/http/http_client.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/environment.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/http/http_retry.hpp>
+#include <distribute/http/http_client.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <distribute/http/url.hpp>
+#include <distribute/http/http_client.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -1,7 +1,6 @@
 #include <distribute/base/error.hpp>
-#include <distribute/metrics/metrics_reader.hpp>
 #include <distribute/metrics/metrics_server.hpp>
-#include <distribute/net/listener.hpp>
+#include <distribute/net/socket.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 

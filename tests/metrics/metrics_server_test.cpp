@@ -3,7 +3,7 @@
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/metrics/metrics_server.hpp>
-#include <distribute/net/connect.hpp>
+#include <distribute/net/socket.hpp>
 #include <distribute/testing/process_cluster.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/metrics/prometheus.hpp>
+#include <distribute/metrics/metrics_server.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/comma_locale.hpp>
 

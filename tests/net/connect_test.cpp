@@ -1,8 +1,7 @@
 #include <distribute/base/status.hpp>
-#include <distribute/net/connect.hpp>
+#include <distribute/net/address.hpp>
 #include <distribute/net/job_token.hpp>
-#include <distribute/net/listener.hpp>
-#include <distribute/net/resolve.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -1,6 +1,6 @@
+#include <distribute/net/detail/encrypt.hpp>
+#include <distribute/net/detail/handshake.hpp>
 #include <distribute/net/detail/tls_handshake.hpp>
-#include <distribute/net/encrypt.hpp>
-#include <distribute/net/handshake.hpp>
 #include <distribute/net/job_token.hpp>
 
 #include <tests/support/certificates.hpp>

@@ -1,9 +1,8 @@
+#include <distribute/base/config.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/version.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/net/connect.hpp>
 #include <distribute/net/detail/frame.hpp>
-#include <distribute/net/listener.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <tests/support/catch.hpp>
 

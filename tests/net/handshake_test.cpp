@@ -1,5 +1,5 @@
-#include <distribute/net/handshake.hpp>
-#include <distribute/net/hmac.hpp>
+#include <distribute/net/detail/handshake.hpp>
+#include <distribute/net/job_token.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -1,5 +1,5 @@
-#include <distribute/net/hmac.hpp>
-#include <distribute/net/tls.hpp>
+#include <distribute/net/detail/tls.hpp>
+#include <distribute/net/job_token.hpp>
 
 #include <tests/support/certificates.hpp>
 #include <tests/support/encrypted_pair.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/nn/activation_layers.hpp>
+#include <distribute/nn/activation.hpp>
 
 #include "keras_layers.hpp"
 

@@ -1,5 +1,5 @@
 #include <distribute/nn/activation.hpp>
-#include <distribute/nn/flatten.hpp>
+#include <distribute/nn/reshaping.hpp>
 
 #include "support/catch.hpp"
 

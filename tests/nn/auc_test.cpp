@@ -1,6 +1,6 @@
 #include <distribute/base/error.hpp>
-#include <distribute/nn/auc.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/nn/confusion_metrics.hpp>
+#include <distribute/ops/math.hpp>
 
 #include "metric_support.hpp"
 

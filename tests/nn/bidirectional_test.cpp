@@ -1,4 +1,4 @@
-#include <distribute/nn/bidirectional.hpp>
+#include <distribute/nn/recurrent.hpp>
 
 #include "keras_layers.hpp"
 

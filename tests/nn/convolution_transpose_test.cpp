@@ -1,4 +1,4 @@
-#include <distribute/nn/convolution_transpose.hpp>
+#include <distribute/nn/convolution.hpp>
 
 #include "keras_layers.hpp"
 

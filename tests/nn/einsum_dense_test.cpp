@@ -1,4 +1,4 @@
-#include <distribute/nn/einsum_dense.hpp>
+#include <distribute/nn/dense.hpp>
 
 #include "keras_layers.hpp"
 

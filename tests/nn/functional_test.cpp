@@ -1,11 +1,11 @@
-#include <distribute/nn/functional.hpp>
+#include <distribute/nn/models.hpp>
 
 #include <distribute/nn/attention.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/merging.hpp>
 #include <distribute/nn/recurrent.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

@@ -1,4 +1,3 @@
-#include <distribute/nn/group_normalization.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/pooling.hpp>
 

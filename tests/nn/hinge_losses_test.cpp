@@ -1,4 +1,4 @@
-#include <distribute/nn/hinge_losses.hpp>
+#include <distribute/nn/regression_losses.hpp>
 
 #include "loss_support.hpp"
 

@@ -1,4 +1,4 @@
-#include <distribute/nn/hinge_metrics.hpp>
+#include <distribute/nn/mean_metrics.hpp>
 
 #include "metric_support.hpp"
 

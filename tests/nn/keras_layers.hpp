@@ -5,7 +5,7 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/nn/module.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 
 #include <nlohmann/json.hpp>

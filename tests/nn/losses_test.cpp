@@ -1,5 +1,5 @@
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/nn/losses.hpp>
+#include <distribute/nn/loss.hpp>
 
 #include "support/catch.hpp"
 #include "two_replicas.hpp"

@@ -1,12 +1,10 @@
-#include <distribute/nn/bidirectional.hpp>
-#include <distribute/nn/convolution_1d.hpp>
+#include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/embedding.hpp>
-#include <distribute/nn/masking.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/pooling.hpp>
-#include <distribute/nn/sequential.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/reshape.hpp>
+#include <distribute/nn/recurrent.hpp>
+#include <distribute/ops/array.hpp>
 
 #include "keras_layers.hpp"
 

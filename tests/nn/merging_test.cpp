@@ -1,6 +1,6 @@
 #include <distribute/nn/merging.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/slice.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include "keras_layers.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 /// Compares a metric with Keras's figures.
 
-#include <distribute/ops/slice.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/flatten.hpp>
 #include <distribute/nn/module_list.hpp>
+#include <distribute/nn/reshaping.hpp>
 
 #include <tests/support/catch.hpp>
 

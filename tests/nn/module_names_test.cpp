@@ -1,9 +1,9 @@
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/flatten.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/module_list.hpp>
 #include <distribute/nn/normalization.hpp>
+#include <distribute/nn/reshaping.hpp>
 #include <distribute/nn/resnet.hpp>
-#include <distribute/nn/sequential.hpp>
 
 #include <tests/support/catch.hpp>
 

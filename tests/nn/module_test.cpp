@@ -1,8 +1,8 @@
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/flatten.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
-#include <distribute/nn/sequential.hpp>
+#include <distribute/nn/reshaping.hpp>
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/random.hpp>
 

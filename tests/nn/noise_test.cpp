@@ -1,5 +1,5 @@
-#include <distribute/nn/noise.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/nn/dropout.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 
 #include "support/catch.hpp"

@@ -1,6 +1,6 @@
 #include <distribute/nn/normalization.hpp>
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 
 #include <tests/support/watching_tape.hpp>
 #include "golden_support.hpp"

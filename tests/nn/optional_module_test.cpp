@@ -1,5 +1,5 @@
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/optional_module.hpp>
+#include <distribute/nn/module_list.hpp>
 
 #include <tests/support/catch.hpp>
 

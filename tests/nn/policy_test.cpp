@@ -1,9 +1,9 @@
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/policy.hpp>
-#include <distribute/nn/sequential.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 
 #include "support/catch.hpp"
 #include "support/gradient_check.hpp"

@@ -1,4 +1,4 @@
-#include <distribute/nn/probability_losses.hpp>
+#include <distribute/nn/regression_losses.hpp>
 
 #include "loss_support.hpp"
 

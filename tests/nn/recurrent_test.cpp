@@ -1,6 +1,6 @@
 #include <distribute/nn/policy.hpp>
 #include <distribute/nn/recurrent.hpp>
-#include <distribute/ops/concat.hpp>
+#include <distribute/ops/array.hpp>
 
 #include "keras_layers.hpp"
 

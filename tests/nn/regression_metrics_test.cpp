@@ -1,4 +1,4 @@
-#include <distribute/nn/regression_metrics.hpp>
+#include <distribute/nn/mean_metrics.hpp>
 
 #include "metric_support.hpp"
 

@@ -1,5 +1,5 @@
 #include <distribute/nn/reshaping.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/math.hpp>
 
 #include "keras_layers.hpp"
 

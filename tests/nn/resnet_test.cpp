@@ -1,9 +1,9 @@
 #include <distribute/device/detail/cpu_onednn.hpp>
-#include <distribute/nn/losses.hpp>
+#include <distribute/nn/loss.hpp>
 #include <distribute/nn/policy.hpp>
 #include <distribute/nn/resnet.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>
 
 #include "support/catch.hpp"

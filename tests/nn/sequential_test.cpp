@@ -1,9 +1,9 @@
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/flatten.hpp>
-#include <distribute/nn/losses.hpp>
+#include <distribute/nn/loss.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/pooling.hpp>
-#include <distribute/nn/sequential.hpp>
+#include <distribute/nn/reshaping.hpp>
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/random.hpp>
 #include <distribute/optim/adam.hpp>

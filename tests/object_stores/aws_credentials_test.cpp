@@ -1,8 +1,7 @@
-#include <distribute/http/detail/digest.hpp>
+#include <distribute/http/digest.hpp>
 #include <distribute/http/http_client.hpp>
-#include <distribute/http/url.hpp>
-#include <distribute/object_stores/aws_credentials.hpp>
 #include <distribute/object_stores/detail/xml.hpp>
+#include <distribute/object_stores/s3_file_system.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/environment.hpp>

@@ -2,12 +2,10 @@
 /// starts and names in DISTRIBUTE_OBJECT_STORE_URL, such as s3://bucket.
 #include <distribute/base/status.hpp>
 #include <distribute/io/atomic_file.hpp>
+#include <distribute/io/compression.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/gzip.hpp>
 #include <distribute/io/tfrecord.hpp>
-#include <distribute/object_stores/aws_credentials.hpp>
 #include <distribute/object_stores/s3_file_system.hpp>
-#include <distribute/object_stores/s3_options.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/environment.hpp>

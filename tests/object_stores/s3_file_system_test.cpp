@@ -1,5 +1,5 @@
 #include <distribute/base/status.hpp>
-#include <distribute/http/detail/digest.hpp>
+#include <distribute/http/digest.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/object_stores/s3_file_system.hpp>

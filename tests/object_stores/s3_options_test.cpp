@@ -1,5 +1,5 @@
 #include <distribute/object_stores/detail/s3_client.hpp>
-#include <distribute/object_stores/s3_options.hpp>
+#include <distribute/object_stores/s3_file_system.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/environment.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/http/detail/digest.hpp>
+#include <distribute/http/digest.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/object_stores/detail/s3_upload.hpp>
 

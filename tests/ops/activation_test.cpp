@@ -1,6 +1,6 @@
 #include <distribute/ops/activation.hpp>
 
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 
 #include "../support/check_close.hpp"

@@ -1,6 +1,6 @@
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/attention.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 
 #include "support/gradient_check.hpp"

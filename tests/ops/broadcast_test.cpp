@@ -1,7 +1,6 @@
 #include <distribute/ops/detail/broadcast.hpp>
 
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/math.hpp>
 
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"

@@ -1,4 +1,4 @@
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"

@@ -1,7 +1,7 @@
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/clip.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/reduce.hpp>
 
 #include "support/blocked_layout.hpp"
 #include "support/catch.hpp"

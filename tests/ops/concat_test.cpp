@@ -1,4 +1,4 @@
-#include <distribute/ops/concat.hpp>
+#include <distribute/ops/array.hpp>
 
 #include "support/catch.hpp"
 #include "support/gradient_check.hpp"

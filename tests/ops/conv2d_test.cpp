@@ -1,11 +1,10 @@
-#include <distribute/ops/conv2d.hpp>
+#include <distribute/ops/convolution.hpp>
 
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/batch_norm.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/pool.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/normalization.hpp>
 #include <distribute/ops/reduce.hpp>
 
 #include "../support/catch.hpp"

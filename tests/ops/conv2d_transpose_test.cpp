@@ -1,4 +1,4 @@
-#include <distribute/ops/conv2d_transpose.hpp>
+#include <distribute/ops/convolution.hpp>
 
 #include "support/gradient_check.hpp"
 

@@ -1,10 +1,8 @@
-#include <distribute/ops/cross_entropy.hpp>
+#include <distribute/ops/activation.hpp>
 
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/softmax.hpp>
-#include <distribute/ops/unary.hpp>
 
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"

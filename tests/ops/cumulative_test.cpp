@@ -1,6 +1,6 @@
 #include <distribute/base/error.hpp>
-#include <distribute/ops/cumulative.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/reduce.hpp>
 
 #include "ops_support.hpp"
 #include "support/gradient_check.hpp"

@@ -1,9 +1,7 @@
 #include <distribute/base/error.hpp>
-#include <distribute/ops/einsum.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/slice.hpp>
-#include <distribute/ops/transpose.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include "ops_support.hpp"
 #include "support/gradient_check.hpp"

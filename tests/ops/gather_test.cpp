@@ -1,7 +1,7 @@
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gather.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include "support/catch.hpp"
 #include "support/gradient_check.hpp"

@@ -1,8 +1,8 @@
 // Attention by way of cuDNN: the same as on the CPU. The library is a fake that reads the
 // descriptors; a real GPU uses the real one.
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/attention.hpp>
-#include <distribute/ops/cast.hpp>
 
 #include "support/caught_log.hpp"
 #include "support/library_gpu.hpp"

@@ -3,14 +3,13 @@
 // cuDNN's headers test own kernels only (gpu_lines_test.cpp).
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
 #include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/nn/normalization.hpp>
-#include <distribute/ops/batch_norm.hpp>
-#include <distribute/ops/conv2d.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/convolution.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/normalization.hpp>
 
 #include "support/library_gpu.hpp"
 #include "support/watching_tape.hpp"

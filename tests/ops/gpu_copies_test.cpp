@@ -1,16 +1,11 @@
 // Copies, gathers and sums of columns move 16 bytes at once where rows allow it: the same values
 // for any width and place of rows.
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/concat.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gather.hpp>
-#include <distribute/ops/layer_norm.hpp>
-#include <distribute/ops/pad.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/normalization.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/slice.hpp>
-#include <distribute/ops/transpose.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include "../support/gpu_contract.hpp"
 

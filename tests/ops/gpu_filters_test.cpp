@@ -1,15 +1,12 @@
 // Filters of 16-bit convolutions on cuDNN: one kernel turns and converts them, with the bits of a
 // cast and a turn one after the other.
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/device/cuda_graph.hpp>
 #include <distribute/device/detail/cuda_backend.hpp>
+#include <distribute/device/detail/cuda_graph.hpp>
 #include <distribute/device/detail/device_state.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/conv2d.hpp>
-#include <distribute/ops/conv2d_transpose.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/transpose.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
+#include <distribute/ops/math.hpp>
 
 #include "support/library_gpu.hpp"
 #include "support/watching_tape.hpp"

@@ -1,17 +1,11 @@
 // Every kernel text compiles, each row of it for the oldest architecture and for one newer one;
 // needs NVRTC, but no GPU.
-#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/ops/detail/binary_rows.hpp>
 #include <distribute/ops/detail/unary_rows.hpp>
-#include <distribute/optim/adadelta.hpp>
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
-#include <distribute/optim/adamax.hpp>
-#include <distribute/optim/ftrl.hpp>
 #include <distribute/optim/lamb.hpp>
-#include <distribute/optim/lion.hpp>
-#include <distribute/optim/nadam.hpp>
-#include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/sgd.hpp>
 
 #include "../support/catch.hpp"

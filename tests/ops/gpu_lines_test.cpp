@@ -1,21 +1,14 @@
 // Layers' operations: the same on a GPU as on the CPU.
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/batch_norm.hpp>
-#include <distribute/ops/clip.hpp>
-#include <distribute/ops/conv2d.hpp>
-#include <distribute/ops/cross_entropy.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gather.hpp>
-#include <distribute/ops/layer_norm.hpp>
-#include <distribute/ops/matmul.hpp>
-#include <distribute/ops/pad.hpp>
-#include <distribute/ops/pool.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/normalization.hpp>
 #include <distribute/ops/random.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/search.hpp>
-#include <distribute/ops/softmax.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include "../support/gpu_contract.hpp"
 #include "../support/watching_tape.hpp"

@@ -1,13 +1,10 @@
 // Elementwise operations, copies and reductions: the same on a GPU as on the CPU.
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/concat.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/slice.hpp>
-#include <distribute/ops/transpose.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include "../support/gpu_contract.hpp"
 

@@ -1,12 +1,12 @@
 // Batch normalization of a GPU in passes: with sums of other replicas, or of the convolution in
 // front. Values and gradients are those of the CPU, by cuDNN's plans and without them.
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/device/cuda_graph.hpp>
+#include <distribute/device/detail/cuda_graph.hpp>
 #include <distribute/device/detail/device_state.hpp>
-#include <distribute/ops/batch_norm.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/conv2d.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/normalization.hpp>
 
 #include "support/library_gpu.hpp"
 #include "support/watching_tape.hpp"

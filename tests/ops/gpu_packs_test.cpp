@@ -1,15 +1,12 @@
 // Kernels that move 16 bytes at once: the same wherever operands lie and however long they are.
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/cross_entropy.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/layer_norm.hpp>
-#include <distribute/ops/pool.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/normalization.hpp>
 #include <distribute/ops/random.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/softmax.hpp>
-#include <distribute/ops/unary.hpp>
 
 #include "../support/gpu_contract.hpp"
 #include "../support/watching_tape.hpp"

@@ -1,9 +1,9 @@
 // Recurrent layers on cuDNN: the same as on the CPU, with one call there and two back. The library
 // is a fake that has cuDNN's layout of weights; a real GPU uses the real one.
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/nn/masking.hpp>
+#include <distribute/nn/embedding.hpp>
 #include <distribute/nn/recurrent.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/random.hpp>
 #include <distribute/ops/recurrent.hpp>
 

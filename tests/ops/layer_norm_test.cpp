@@ -1,6 +1,6 @@
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/layer_norm.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/normalization.hpp>
 
 #include "support/catch.hpp"
 #include "support/gradient_check.hpp"

@@ -1,8 +1,6 @@
-#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/math.hpp>
 
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/transpose.hpp>
+#include <distribute/ops/array.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/check_close.hpp"

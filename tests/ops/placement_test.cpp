@@ -3,17 +3,11 @@
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/conv2d.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gather.hpp>
-#include <distribute/ops/matmul.hpp>
-#include <distribute/ops/pool.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/softmax.hpp>
-#include <distribute/ops/transpose.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/cpu_backends.hpp"

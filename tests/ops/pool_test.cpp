@@ -1,10 +1,8 @@
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/pool.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
 
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/ops/conv2d.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/math.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/cpu_backends.hpp"

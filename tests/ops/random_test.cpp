@@ -1,7 +1,7 @@
 #include <distribute/ops/random.hpp>
 
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 
 #include "../support/check_close.hpp"

@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/ops/range.hpp>
+#include <distribute/ops/arrangement.hpp>
 
 #include "ops_support.hpp"
 #include "support/gradient_check.hpp"

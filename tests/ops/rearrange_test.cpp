@@ -1,6 +1,6 @@
 #include <distribute/base/error.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/rearrange.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/ops/math.hpp>
 
 #include "ops_support.hpp"
 #include "support/gradient_check.hpp"

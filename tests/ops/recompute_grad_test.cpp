@@ -1,8 +1,7 @@
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/map_fn.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>
-#include <distribute/ops/recompute_grad.hpp>
 #include <distribute/ops/reduce.hpp>
 
 #include <tests/support/watching_tape.hpp>

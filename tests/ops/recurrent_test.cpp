@@ -1,6 +1,6 @@
 #include <distribute/autograd/op_trace.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/recurrent.hpp>
 #include <distribute/ops/reduce.hpp>
 

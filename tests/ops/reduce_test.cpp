@@ -1,8 +1,8 @@
 #include <distribute/ops/reduce.hpp>
 
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"

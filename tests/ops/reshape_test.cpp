@@ -1,5 +1,5 @@
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/array.hpp>
 
 #include "support/catch.hpp"
 #include "support/gradient_check.hpp"

@@ -1,4 +1,4 @@
-#include <distribute/ops/search.hpp>
+#include <distribute/ops/arrangement.hpp>
 
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"

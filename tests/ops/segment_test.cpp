@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/ops/segment.hpp>
+#include <distribute/ops/reduce.hpp>
 
 #include "ops_support.hpp"
 #include "support/gradient_check.hpp"

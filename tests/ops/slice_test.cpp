@@ -1,4 +1,4 @@
-#include <distribute/ops/slice.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include "support/catch.hpp"
 #include "support/gradient_check.hpp"

@@ -1,8 +1,7 @@
-#include <distribute/ops/softmax.hpp>
+#include <distribute/ops/activation.hpp>
 
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/unary.hpp>
 
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"

@@ -1,5 +1,5 @@
-#include <distribute/ops/slice.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"

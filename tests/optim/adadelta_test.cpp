@@ -1,4 +1,4 @@
-#include <distribute/optim/adadelta.hpp>
+#include <distribute/optim/adagrad.hpp>
 
 #include "formulas_support.hpp"
 

@@ -1,4 +1,4 @@
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/central_storage_strategy.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>

@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/optim/ftrl.hpp>
+#include <distribute/optim/lamb.hpp>
 
 #include "formulas_support.hpp"
 

@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/optim/lion.hpp>
+#include <distribute/optim/lamb.hpp>
 
 #include "formulas_support.hpp"
 

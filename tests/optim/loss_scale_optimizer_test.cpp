@@ -1,8 +1,8 @@
 #include <distribute/optim/loss_scale_optimizer.hpp>
 
 #include <distribute/checkpoint/checkpoint.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/sgd.hpp>

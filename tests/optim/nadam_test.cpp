@@ -1,4 +1,4 @@
-#include <distribute/optim/nadam.hpp>
+#include <distribute/optim/adam.hpp>
 
 #include "formulas_support.hpp"
 

@@ -1,4 +1,4 @@
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/sgd.hpp>

@@ -1,12 +1,6 @@
-#include <distribute/optim/adadelta.hpp>
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
-#include <distribute/optim/adamax.hpp>
-#include <distribute/optim/ftrl.hpp>
 #include <distribute/optim/lamb.hpp>
-#include <distribute/optim/lion.hpp>
-#include <distribute/optim/nadam.hpp>
-#include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/serialization.hpp>
 #include <distribute/optim/sgd.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/optim/sgd.hpp>
 
 #include "formulas_support.hpp"

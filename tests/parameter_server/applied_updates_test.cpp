@@ -1,7 +1,7 @@
 #include <distribute/base/metrics.hpp>
 #include <distribute/parameter_server/detail/applied_updates.hpp>
 #include <distribute/parameter_server/detail/stored_variable.hpp>
-#include <distribute/testing/latch.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/parameter_server/ps_support.hpp>
 

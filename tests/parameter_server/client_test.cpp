@@ -2,9 +2,9 @@
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/detail/descriptor_listener.hpp>
 #include <distribute/optim/serialization.hpp>
-#include <distribute/parameter_server/client.hpp>
+#include <distribute/parameter_server/detail/client.hpp>
+#include <distribute/parameter_server/detail/link_message.hpp>
 #include <distribute/parameter_server/detail/server_link.hpp>
-#include <distribute/parameter_server/link_message.hpp>
 
 #include <tests/parameter_server/ps_support.hpp>
 #include <tests/support/check_throws.hpp>

@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/parameter_server/directory.hpp>
+#include <distribute/parameter_server/detail/directory.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -1,5 +1,5 @@
 #include <distribute/device/dtype.hpp>
-#include <distribute/parameter_server/link_message.hpp>
+#include <distribute/parameter_server/detail/link_message.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -1,8 +1,7 @@
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
-#include <distribute/testing/cluster_function.hpp>
 #include <distribute/testing/process_cluster.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/parameter_server/ps_support.hpp>
 #include <tests/support/cluster_main.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 /// Servers and clients as objects of one test process.
 
-#include <distribute/parameter_server/client.hpp>
+#include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
 #include <distribute/testing/thread_cluster.hpp>
 

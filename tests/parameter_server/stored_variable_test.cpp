@@ -1,5 +1,5 @@
 #include <distribute/parameter_server/detail/stored_variable.hpp>
-#include <distribute/testing/latch.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/parameter_server/ps_support.hpp>
 

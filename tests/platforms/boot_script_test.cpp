@@ -1,4 +1,3 @@
-#include <distribute/platforms/boot_script.hpp>
 #include <distribute/platforms/make_cluster.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,7 +1,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/http/http_client.hpp>
 #include <distribute/platforms/preemption_notice.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

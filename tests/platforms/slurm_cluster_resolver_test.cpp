@@ -1,6 +1,5 @@
 #include <distribute/base/error.hpp>
 #include <distribute/platforms/slurm_cluster_resolver.hpp>
-#include <distribute/platforms/slurm_hostlist.hpp>
 
 #include <tests/support/check_throws.hpp>
 

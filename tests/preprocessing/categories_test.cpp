@@ -1,6 +1,5 @@
 // Against Keras: answers.json. Discretization, Hashing and CategoryEncoding.
-#include <distribute/preprocessing/discretization.hpp>
-#include <distribute/preprocessing/hashing.hpp>
+#include <distribute/preprocessing/categories.hpp>
 
 #include <distribute/preprocessing/detail/string_hash.hpp>
 

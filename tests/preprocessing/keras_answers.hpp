@@ -1,7 +1,7 @@
 #pragma once
 /// What Keras answers for the layers of preprocessing, and our tensors in the same form.
 
-#include <distribute/preprocessing/strings.hpp>
+#include <distribute/preprocessing/text_vectorization.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/sequential.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/ops/reduce.hpp>
 
 #include <tests/preprocessing/keras_answers.hpp>

@@ -2,14 +2,12 @@
 #include <distribute/preprocessing/random_images.hpp>
 
 #include <distribute/data/dataset.hpp>
-#include <distribute/nn/flatten.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/policy.hpp>
-#include <distribute/nn/sequential.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/nn/reshaping.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/unary.hpp>
 
 #include <tests/preprocessing/keras_answers.hpp>
 #include <tests/support/check_throws.hpp>

@@ -1,5 +1,5 @@
 // Against Keras: answers.json.
-#include <distribute/preprocessing/string_lookup.hpp>
+#include <distribute/preprocessing/text_vectorization.hpp>
 
 #include <distribute/preprocessing/detail/string_hash.hpp>
 

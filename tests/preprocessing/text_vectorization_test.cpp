@@ -1,7 +1,7 @@
 // Against Keras: answers.json.
 #include <distribute/preprocessing/text_vectorization.hpp>
 
-#include <distribute/data/text_lines.hpp>
+#include <distribute/data/files.hpp>
 
 #include <tests/preprocessing/keras_answers.hpp>
 #include <tests/support/check_throws.hpp>

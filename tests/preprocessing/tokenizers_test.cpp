@@ -1,12 +1,11 @@
 // Against the packages tokenizers and sentencepiece: tokenizers/answers.json.
-#include <distribute/preprocessing/byte_pair_tokenizer.hpp>
-#include <distribute/preprocessing/sentence_piece_tokenizer.hpp>
+#include <distribute/preprocessing/tokenizers.hpp>
 
 #include <distribute/preprocessing/detail/byte_pairs.hpp>
 #include <distribute/preprocessing/detail/tokenizer_json.hpp>
 
 #include <distribute/data/dataset.hpp>
-#include <distribute/preprocessing/strings.hpp>
+#include <distribute/preprocessing/text_vectorization.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

@@ -1,5 +1,5 @@
+#include <distribute/replica/detail/single_replica.hpp>
 #include <distribute/replica/merge_call.hpp>
-#include <distribute/replica/single_replica.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,6 +1,6 @@
-#include <distribute/replica/reduce_op.hpp>
+#include <distribute/replica/detail/single_replica.hpp>
 #include <distribute/replica/replica_context.hpp>
-#include <distribute/replica/single_replica.hpp>
+#include <distribute/replica/values.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/fake_cuda.hpp>

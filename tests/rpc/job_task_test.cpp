@@ -1,9 +1,7 @@
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/rpc/job_task.hpp>
-#include <distribute/testing/cluster_function.hpp>
-#include <distribute/testing/latch.hpp>
 #include <distribute/testing/process_cluster.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 #include <tests/support/no_threads.hpp>
 
 #include <tests/rpc/rpc_support.hpp>

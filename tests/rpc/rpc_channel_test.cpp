@@ -1,6 +1,5 @@
 #include <distribute/rpc/detail/rpc_channel.hpp>
-#include <distribute/testing/latch.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/rpc/rpc_support.hpp>
 

@@ -2,7 +2,7 @@
 /// Jobs whose tasks meet in pairs, as objects of one test process.
 
 #include <distribute/base/status.hpp>
-#include <distribute/net/listener.hpp>
+#include <distribute/net/socket.hpp>
 #include <distribute/rpc/job_task.hpp>
 
 #include <tests/cluster/cluster_support.hpp>

@@ -1,5 +1,5 @@
 #include <distribute/net/bytes.hpp>
-#include <distribute/rpc/tensor_codec.hpp>
+#include <distribute/rpc/detail/tensor_codec.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/fake_cuda.hpp>

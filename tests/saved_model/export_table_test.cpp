@@ -1,12 +1,10 @@
 // The table of docs/export.md: every public operation and layer is in it, and does what it says.
 #include "export_cases.hpp"
 
-#include <distribute/ops/clip.hpp>
-#include <distribute/ops/conv2d.hpp>
-#include <distribute/ops/cross_entropy.hpp>
-#include <distribute/ops/cumulative.hpp>
-#include <distribute/ops/layer_norm.hpp>
-#include <distribute/ops/segment.hpp>
+#include <distribute/ops/activation.hpp>
+#include <distribute/ops/convolution.hpp>
+#include <distribute/ops/normalization.hpp>
+#include <distribute/ops/reduce.hpp>
 #include <distribute/saved_model/detail/onnx_graph.hpp>
 #include <distribute/saved_model/graph_def.hpp>
 

@@ -1,7 +1,6 @@
 // Exported models run in the real TensorFlow and onnxruntime, where there are Python packages.
 #include "export_cases.hpp"
 
-#include <distribute/saved_model/onnx.hpp>
 #include <distribute/saved_model/saved_model.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/sequential.hpp>
+#include <distribute/nn/models.hpp>
 
 #include <vector>
 

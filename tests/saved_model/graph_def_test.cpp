@@ -2,10 +2,10 @@
 
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/pooling.hpp>
-#include <distribute/nn/sequential.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/pool.hpp>
+#include <distribute/ops/convolution.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/saved_model/graph_def.hpp>
 

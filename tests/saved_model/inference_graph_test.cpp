@@ -1,15 +1,13 @@
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
-#include <distribute/nn/flatten.hpp>
-#include <distribute/nn/sequential.hpp>
-#include <distribute/ops/clip.hpp>
-#include <distribute/ops/cross_entropy.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/matmul.hpp>
+#include <distribute/nn/models.hpp>
+#include <distribute/nn/reshaping.hpp>
+#include <distribute/ops/activation.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/slice.hpp>
-#include <distribute/saved_model/inference_graph.hpp>
+#include <distribute/ops/slicing.hpp>
+#include <distribute/saved_model/graph_def.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

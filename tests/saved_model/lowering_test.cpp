@@ -1,12 +1,12 @@
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
-#include <distribute/nn/sequential.hpp>
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/slice.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/slicing.hpp>
 #include <distribute/saved_model/detail/lowering.hpp>
-#include <distribute/saved_model/inference_graph.hpp>
+#include <distribute/saved_model/graph_def.hpp>
 
 #include <tests/support/catch.hpp>
 

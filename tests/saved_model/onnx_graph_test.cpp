@@ -2,15 +2,14 @@
 
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/flatten.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/pooling.hpp>
-#include <distribute/nn/sequential.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/pad.hpp>
-#include <distribute/ops/reshape.hpp>
+#include <distribute/nn/reshaping.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/saved_model/detail/onnx_graph.hpp>
-#include <distribute/saved_model/inference_graph.hpp>
+#include <distribute/saved_model/graph_def.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

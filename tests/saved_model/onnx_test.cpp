@@ -1,8 +1,8 @@
 #include "proto_support.hpp"
 
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/sequential.hpp>
-#include <distribute/saved_model/onnx.hpp>
+#include <distribute/nn/models.hpp>
+#include <distribute/saved_model/saved_model.hpp>
 
 #include <tests/saved_model/fixed_model.hpp>
 #include <tests/support/catch.hpp>

@@ -1,12 +1,12 @@
 #include "proto_support.hpp"
 
 #include <distribute/checkpoint/bundle_reader.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
-#include <distribute/nn/sequential.hpp>
-#include <distribute/ops/softmax.hpp>
+#include <distribute/ops/activation.hpp>
 #include <distribute/saved_model/saved_model.hpp>
 #include <distribute/train/model.hpp>
 

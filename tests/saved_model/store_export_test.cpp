@@ -2,10 +2,8 @@
 #include <distribute/base/status.hpp>
 #include <distribute/http/http_client.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/path.hpp>
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/sequential.hpp>
-#include <distribute/saved_model/onnx.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/saved_model/saved_model.hpp>
 
 #include <tests/saved_model/fixed_model.hpp>

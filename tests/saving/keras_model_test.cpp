@@ -2,8 +2,8 @@
 
 #include <distribute/nn/module_saver.hpp>
 #include <distribute/nn/reshaping.hpp>
-#include <distribute/ops/softmax.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/activation.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/saving.hpp>
 #include <distribute/saving/detail/hdf5_file.hpp>
 #include <distribute/saving/detail/model_config.hpp>

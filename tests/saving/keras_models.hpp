@@ -7,21 +7,19 @@
 #include <tests/support/tensorflow_script.hpp>
 
 #include <distribute/nn/activation.hpp>
-#include <distribute/nn/activation_layers.hpp>
 #include <distribute/nn/attention.hpp>
-#include <distribute/nn/bidirectional.hpp>
 #include <distribute/nn/convolution.hpp>
-#include <distribute/nn/convolution_1d.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/embedding.hpp>
-#include <distribute/nn/flatten.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/pooling.hpp>
+#include <distribute/nn/recurrent.hpp>
+#include <distribute/nn/reshaping.hpp>
 #include <distribute/nn/resnet.hpp>
-#include <distribute/nn/sequential.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/saving/detail/hdf5_file.hpp>
 #include <distribute/saving/detail/zip_file.hpp>
 

@@ -2,13 +2,13 @@
 // makes.
 #include "keras_models.hpp"
 
-#include <distribute/nn/einsum_dense.hpp>
-#include <distribute/nn/functional.hpp>
-#include <distribute/nn/group_normalization.hpp>
-#include <distribute/nn/losses.hpp>
+#include <distribute/nn/dense.hpp>
+#include <distribute/nn/loss.hpp>
 #include <distribute/nn/merging.hpp>
+#include <distribute/nn/models.hpp>
+#include <distribute/nn/normalization.hpp>
 #include <distribute/nn/reshaping.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/saving.hpp>

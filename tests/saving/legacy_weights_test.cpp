@@ -3,7 +3,6 @@
 #include <distribute/saving/detail/hdf5_file.hpp>
 #include <distribute/saving/detail/legacy_weights.hpp>
 #include <distribute/saving/keras_model.hpp>
-#include <distribute/saving/weights.hpp>
 
 #include <distribute/optim/adam.hpp>
 

@@ -1,13 +1,12 @@
 // Models and optimizers of Keras's files: files/trained.json, which keras_files.py makes.
 #include "keras_models.hpp"
 
-#include <distribute/nn/functional.hpp>
-#include <distribute/nn/losses.hpp>
+#include <distribute/nn/loss.hpp>
 #include <distribute/nn/merging.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
-#include <distribute/optim/nadam.hpp>
-#include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/saving.hpp>

@@ -1,7 +1,6 @@
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/sequential.hpp>
-#include <distribute/saving/safetensors.hpp>
-#include <distribute/saving/weights.hpp>
+#include <distribute/nn/models.hpp>
+#include <distribute/saving/keras_model.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

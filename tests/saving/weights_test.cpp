@@ -2,7 +2,7 @@
 
 #include <distribute/saving/detail/hdf5_file.hpp>
 #include <distribute/saving/detail/zip_file.hpp>
-#include <distribute/saving/weights.hpp>
+#include <distribute/saving/keras_model.hpp>
 
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>

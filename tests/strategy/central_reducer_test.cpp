@@ -1,8 +1,8 @@
 // One copy of each variable and replicas on GPUs: the same training as on CPUs, with few copies.
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_graph.hpp>
+#include <distribute/device/detail/cuda_graph.hpp>
 #include <distribute/nn/metrics.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/sgd.hpp>

@@ -1,5 +1,5 @@
-#include <distribute/nn/losses.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/nn/loss.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/strategy/central_storage_strategy.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>

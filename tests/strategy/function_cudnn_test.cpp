@@ -5,10 +5,10 @@
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/flatten.hpp>
-#include <distribute/nn/losses.hpp>
+#include <distribute/nn/loss.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
-#include <distribute/nn/sequential.hpp>
+#include <distribute/nn/reshaping.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 

@@ -2,17 +2,17 @@
 // replica that waits for one which does not come.
 #include <distribute/strategy/function.hpp>
 
-#include <distribute/autograd/recorded_step.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
-#include <distribute/nn/flatten.hpp>
-#include <distribute/nn/losses.hpp>
+#include <distribute/nn/loss.hpp>
 #include <distribute/nn/metrics.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
-#include <distribute/nn/sequential.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/nn/reshaping.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/sgd.hpp>

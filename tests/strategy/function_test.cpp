@@ -1,25 +1,24 @@
 // Steps recorded as CUDA graphs: the same bits as plain steps, whatever happens between them.
 #include <distribute/strategy/function.hpp>
 
-#include <distribute/autograd/recorded_step.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/math_mode.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/placement.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
-#include <distribute/nn/flatten.hpp>
-#include <distribute/nn/losses.hpp>
+#include <distribute/nn/loss.hpp>
 #include <distribute/nn/metrics.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/pooling.hpp>
-#include <distribute/nn/sequential.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/nn/reshaping.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
-#include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>

@@ -5,9 +5,9 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/conv2d.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/replica/replica_context.hpp>

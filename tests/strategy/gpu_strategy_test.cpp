@@ -1,17 +1,11 @@
 // Strategies over GPUs: the same training as on the CPU.
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/optim/adadelta.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
-#include <distribute/optim/adamax.hpp>
-#include <distribute/optim/ftrl.hpp>
 #include <distribute/optim/lamb.hpp>
-#include <distribute/optim/lion.hpp>
-#include <distribute/optim/nadam.hpp>
-#include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>

@@ -5,11 +5,11 @@
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/embedding.hpp>
-#include <distribute/nn/flatten.hpp>
-#include <distribute/nn/losses.hpp>
+#include <distribute/nn/loss.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/pooling.hpp>
-#include <distribute/nn/sequential.hpp>
+#include <distribute/nn/reshaping.hpp>
 #include <distribute/ops/random.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/optimizer.hpp>

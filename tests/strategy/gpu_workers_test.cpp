@@ -2,9 +2,9 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
-#include <distribute/nn/sequential.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/replica/replica_context.hpp>

@@ -1,6 +1,6 @@
 #include <distribute/strategy/detail/gradient_packs.hpp>
 
-#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
 

@@ -1,12 +1,12 @@
 // NcclAllReduce on fake GPUs with a fake NCCL.
-#include <distribute/strategy/nccl_all_reduce.hpp>
+#include <distribute/strategy/cross_device_ops.hpp>
 
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
 
 #include <distribute/collective/communicator.hpp>
 #include <distribute/collective/detail/nccl_transport.hpp>
-#include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/fake_nccl.hpp"

@@ -1,5 +1,5 @@
 #include <distribute/distribute.hpp>
-#include <distribute/parameter_server/client.hpp>
+#include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/strategy/detail/parameter_server_extended.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/strategy/partitioners.hpp>
+#include <distribute/strategy/sharded_variable.hpp>
 
 #include <tests/support/answer_table.hpp>
 #include <tests/support/catch.hpp>

@@ -3,7 +3,7 @@
 #include <distribute/device/detail/prepared_values.hpp>
 
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/ops/conv2d.hpp>
+#include <distribute/ops/convolution.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>

@@ -1,6 +1,6 @@
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 

@@ -2,7 +2,7 @@
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>

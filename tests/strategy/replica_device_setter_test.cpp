@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/strategy/replica_device_setter.hpp>
+#include <distribute/strategy/parameter_server_job.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

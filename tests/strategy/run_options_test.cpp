@@ -1,5 +1,5 @@
 #include <distribute/strategy/mirrored_strategy.hpp>
-#include <distribute/strategy/run_options.hpp>
+#include <distribute/strategy/strategy_extended.hpp>
 
 #include <tests/support/catch.hpp>
 

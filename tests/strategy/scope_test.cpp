@@ -1,4 +1,4 @@
-#include <distribute/base/flush_subnormals.hpp>
+#include <distribute/base/detail/flush_subnormals.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
 #include <distribute/strategy/scope.hpp>

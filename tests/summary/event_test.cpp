@@ -2,8 +2,8 @@
 #include <distribute/base/status.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/io/tfrecord.hpp>
+#include <distribute/summary/detail/png.hpp>
 #include <distribute/summary/event.hpp>
-#include <distribute/summary/png.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/shared_data.hpp>

@@ -2,7 +2,6 @@
 #include <distribute/base/status.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/summary/file_writer.hpp>
-#include <distribute/summary/graph.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

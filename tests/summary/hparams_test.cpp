@@ -2,7 +2,6 @@
 #include <distribute/io/protobuf.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/summary/file_writer.hpp>
-#include <distribute/summary/hparams.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>

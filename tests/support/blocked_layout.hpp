@@ -1,7 +1,7 @@
 #pragma once
 /// A blocked image layout that needs no oneDNN: channels in groups of `inner`, as nChw16c.
 
-#include <distribute/device/layout.hpp>
+#include <distribute/device/detail/layout.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <cstring>

@@ -3,7 +3,7 @@
 
 #include "catch.hpp"
 
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 /// Each element within `tolerance` (absolute, and relative above 1) of the wanted one.

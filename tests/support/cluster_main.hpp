@@ -4,7 +4,7 @@
 
 #include <tests/support/catch.hpp>
 
-#include <distribute/testing/cluster_function.hpp>
+#include <distribute/testing/process_cluster.hpp>
 
 #if __has_include(<catch2/catch_all.hpp>)
 using CatchListenerBase = Catch::EventListenerBase;

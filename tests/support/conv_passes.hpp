@@ -2,7 +2,7 @@
 /// The three passes of a convolution, computed in several ways and compared.
 
 #include <distribute/base/parallel.hpp>
-#include <distribute/device/backend.hpp>
+#include <distribute/device/detail/backend.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include "catch.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 /// Every CPU backend of this build, for contract tests.
 
-#include <distribute/device/backend.hpp>
+#include <distribute/device/detail/backend.hpp>
 #include <distribute/device/detail/cpu_eigen.hpp>
 #include <distribute/device/detail/cpu_onednn.hpp>
 

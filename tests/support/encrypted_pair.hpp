@@ -4,8 +4,8 @@
 #include "catch.hpp"
 
 #include <distribute/base/status.hpp>
-#include <distribute/net/encrypt.hpp>
-#include <distribute/net/tls.hpp>
+#include <distribute/net/detail/encrypt.hpp>
+#include <distribute/net/detail/tls.hpp>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

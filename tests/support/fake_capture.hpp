@@ -2,7 +2,7 @@
 /// Stream capture as CUDA's driver does it, for the fake GPU: which work is recorded, what may not
 /// happen meanwhile, and the graphs that come out.
 
-#include <distribute/device/cuda_driver.hpp>
+#include <distribute/device/detail/cuda_driver.hpp>
 
 #include <functional>
 #include <map>

@@ -2,7 +2,7 @@
 /// A GPU made of host memory: records the driver's calls and really runs the kernels, compiled by
 /// the host's compiler from the text that NVRTC would get.
 
-#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
 
 #include <cstdint>
 #include <functional>

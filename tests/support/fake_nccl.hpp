@@ -2,7 +2,7 @@
 /// An NCCL whose ranks are communicators of this process, for fake GPUs: sums in rank order. Calls
 /// are under way until all ranks have made them, as with `blocking = 0`.
 
-#include <distribute/collective/nccl_library.hpp>
+#include <distribute/collective/detail/nccl_library.hpp>
 #include <distribute/device/dtype.hpp>
 
 #include "fake_cuda.hpp"

@@ -2,7 +2,7 @@
 /// Watches over a fake driver: which work of its streams is known to be done before which, whose
 /// context is current, and that host memory is left alone while it is copied.
 
-#include <distribute/device/cuda_driver.hpp>
+#include <distribute/device/detail/cuda_driver.hpp>
 
 #include <span>
 #include <string>

@@ -2,11 +2,10 @@
 /// A small S3 server in memory for tests: objects, ranges, listings in pages, uploads in parts,
 /// copies, and faults that a test puts in. It believes every signature.
 
-#include <distribute/http/detail/digest.hpp>
+#include <distribute/http/digest.hpp>
 #include <distribute/http/http_client.hpp>
-#include <distribute/http/url.hpp>
 #include <distribute/object_stores/detail/xml.hpp>
-#include <distribute/object_stores/s3_options.hpp>
+#include <distribute/object_stores/s3_file_system.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/environment.hpp>

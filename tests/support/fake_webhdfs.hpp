@@ -5,7 +5,6 @@
 #include "http_server.hpp"
 
 #include <distribute/http/http_client.hpp>
-#include <distribute/http/url.hpp>
 
 #include <cstdlib>
 #include <map>

@@ -7,9 +7,9 @@
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/math_mode.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
+#include <distribute/device/placement.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 namespace distribute::testing {

@@ -1,7 +1,7 @@
 #pragma once
 /// The distinct convolutions of ResNet-50 at 224 x 224: stem and 22 others.
 
-#include <distribute/device/kernel_shapes.hpp>
+#include <distribute/device/detail/kernel_shapes.hpp>
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #pragma once
 /// Tests on hosts of their own, which not every machine can play.
 
-#include <distribute/testing/network_namespaces.hpp>
+#include <distribute/testing/detail/network_namespaces.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -1,11 +1,11 @@
 #pragma once
 /// A small net with data for tests of training loops.
 
-#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/sequential.hpp>
+#include <distribute/nn/models.hpp>
 
 #include <cmath>
 #include <vector>

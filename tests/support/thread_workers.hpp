@@ -5,8 +5,8 @@
 #include "logical_devices.hpp"
 
 #include <distribute/base/parallel.hpp>
-#include <distribute/collective/tcp_transport.hpp>
-#include <distribute/device/device.hpp>
+#include <distribute/collective/detail/tcp_transport.hpp>
+#include <distribute/device/device_spec.hpp>
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
 #include <distribute/strategy/strategy.hpp>
 

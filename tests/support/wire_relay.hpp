@@ -2,8 +2,7 @@
 /// A man in the middle: relays TCP connections, records what passes, and may change it.
 
 #include <distribute/base/status.hpp>
-#include <distribute/net/connect.hpp>
-#include <distribute/net/listener.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <array>
 #include <atomic>

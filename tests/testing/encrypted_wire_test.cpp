@@ -1,12 +1,11 @@
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/collective/connect_workers.hpp>
-#include <distribute/launch/reserved_port.hpp>
-#include <distribute/net/tls.hpp>
-#include <distribute/parameter_server/client.hpp>
+#include <distribute/launch/job.hpp>
+#include <distribute/net/detail/tls.hpp>
+#include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
 #include <distribute/rpc/job_task.hpp>
-#include <distribute/testing/cluster_function.hpp>
 #include <distribute/testing/process_cluster.hpp>
 
 #include <tests/support/catch.hpp>

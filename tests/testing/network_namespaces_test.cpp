@@ -1,10 +1,9 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/net/socket.hpp>
-#include <distribute/testing/cluster_function.hpp>
-#include <distribute/testing/network_namespaces.hpp>
+#include <distribute/testing/detail/network_namespaces.hpp>
 #include <distribute/testing/process_cluster.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/launch/running_program.hpp>
 #include <tests/support/catch.hpp>

@@ -1,7 +1,6 @@
 #include <distribute/base/error.hpp>
-#include <distribute/testing/cluster_function.hpp>
 #include <distribute/testing/process_cluster.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/launch/running_program.hpp>
 #include <tests/support/catch.hpp>

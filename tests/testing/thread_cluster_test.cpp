@@ -1,9 +1,6 @@
 #include <distribute/base/error.hpp>
-#include <distribute/testing/cluster_function.hpp>
-#include <distribute/testing/latch.hpp>
 #include <distribute/testing/process_cluster.hpp>
 #include <distribute/testing/thread_cluster.hpp>
-#include <distribute/testing/wait_until.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -1,7 +1,6 @@
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/summary/file_writer.hpp>
 

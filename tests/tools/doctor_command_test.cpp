@@ -1,11 +1,11 @@
-#include <distribute/base/cores.hpp>
+#include <distribute/base/config.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/version.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
-#include <distribute/cluster/task_server.hpp>
-#include <distribute/launch/reserved_port.hpp>
-#include <distribute/net/listener.hpp>
-#include <distribute/testing/network_namespaces.hpp>
+#include <distribute/cluster/detail/task_server.hpp>
+#include <distribute/launch/job.hpp>
+#include <distribute/net/socket.hpp>
+#include <distribute/testing/detail/network_namespaces.hpp>
 #include <distribute/testing/process_cluster.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/run_program.hpp>

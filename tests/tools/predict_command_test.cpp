@@ -1,15 +1,14 @@
 #include "examples/mnist_cnn/model.hpp"
 
 #include <distribute/checkpoint/checkpoint.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
+#include <distribute/data/decode_image.hpp>
 #include <distribute/data/example.hpp>
-#include <distribute/data/jpeg.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/nn/resnet.hpp>
+#include <distribute/ops/activation.hpp>
 #include <distribute/ops/random.hpp>
-#include <distribute/ops/softmax.hpp>
 
 #include <tests/data/idx_bytes.hpp>
 #include <tests/data/picture_support.hpp>

@@ -1,17 +1,13 @@
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
-#include <distribute/train/csv_logger.hpp>
-#include <distribute/train/early_stopping.hpp>
-#include <distribute/train/lambda_callback.hpp>
-#include <distribute/train/learning_rate_scheduler.hpp>
+#include <distribute/train/callbacks.hpp>
 #include <distribute/train/model.hpp>
 #include <distribute/train/model_checkpoint.hpp>
-#include <distribute/train/reduce_lr_on_plateau.hpp>
-#include <distribute/train/terminate_on_nan.hpp>
+#include <distribute/train/monitored_callbacks.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

@@ -1,11 +1,10 @@
 #include <distribute/checkpoint/checkpoint.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
+#include <distribute/train/callbacks.hpp>
 #include <distribute/train/exponential_moving_average.hpp>
-#include <distribute/train/lambda_callback.hpp>
 #include <distribute/train/model.hpp>
-#include <distribute/train/swap_ema_weights.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/small_fit.hpp>

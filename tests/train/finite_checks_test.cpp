@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/train/finite_checks.hpp>
+#include <distribute/train/run_report.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <distribute/distribute.hpp>
 #include <distribute/testing/process_cluster.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/small_fit.hpp>

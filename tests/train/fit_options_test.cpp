@@ -1,10 +1,10 @@
 // Numbers are Keras's: fit_expected.py prints them.
-#include <distribute/nn/losses.hpp>
-#include <distribute/ops/reshape.hpp>
+#include <distribute/nn/loss.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/train/backup_and_restore.hpp>
-#include <distribute/train/lambda_callback.hpp>
+#include <distribute/train/callbacks.hpp>
 #include <distribute/train/model.hpp>
 
 #include <tests/support/catch.hpp>

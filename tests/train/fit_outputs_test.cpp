@@ -1,9 +1,9 @@
 // Numbers are Keras's: fit_expected.py prints them.
-#include <distribute/nn/functional.hpp>
-#include <distribute/nn/losses.hpp>
+#include <distribute/nn/loss.hpp>
 #include <distribute/nn/merging.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/regression_losses.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/train/model.hpp>

@@ -1,12 +1,11 @@
 /// fit on several workers that are processes: killed in the middle, started again.
 
-#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/distribute.hpp>
-#include <distribute/testing/cluster_function.hpp>
 #include <distribute/testing/process_cluster.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 #include <distribute/train/backup_and_restore.hpp>
-#include <distribute/train/lambda_callback.hpp>
+#include <distribute/train/callbacks.hpp>
 #include <distribute/train/model.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,7 +1,7 @@
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
-#include <distribute/train/counter.hpp>
-#include <distribute/train/follow_checkpoints.hpp>
+#include <distribute/train/checkpoint_files.hpp>
+#include <distribute/train/seconds_or_steps.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>

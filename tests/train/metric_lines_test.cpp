@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/train/metric_lines.hpp>
+#include <distribute/train/run_report.hpp>
 #include <tests/support/comma_locale.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,15 +1,15 @@
-#include <distribute/checkpoint/flat_checkpoint.hpp>
-#include <distribute/nn/losses.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
+#include <distribute/nn/loss.hpp>
+#include <distribute/ops/activation.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/search.hpp>
-#include <distribute/ops/softmax.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
-#include <distribute/train/lambda_callback.hpp>
+#include <distribute/train/callbacks.hpp>
 #include <distribute/train/model.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,6 +1,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/train/output_paths.hpp>
+#include <distribute/train/run_report.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/base/termination_signal.hpp>
+#include <distribute/base/signals.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/strategy/strategy.hpp>

@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/base/termination_signal.hpp>
+#include <distribute/base/signals.hpp>
 #include <distribute/train/preemption_watcher.hpp>
 
 #include <tests/support/catch.hpp>

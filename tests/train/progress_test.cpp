@@ -1,5 +1,5 @@
+#include <distribute/train/callbacks.hpp>
 #include <distribute/train/progress.hpp>
-#include <distribute/train/progress_logger.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/memory_file.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/train/run_length.hpp>
+#include <distribute/train/run_report.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -1,9 +1,9 @@
 #include <distribute/base/exit_status.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
-#include <distribute/train/checkpoints_iterator.hpp>
-#include <distribute/train/counter.hpp>
+#include <distribute/train/checkpoint_files.hpp>
 #include <distribute/train/save_and_leave.hpp>
+#include <distribute/train/seconds_or_steps.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>

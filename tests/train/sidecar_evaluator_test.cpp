@@ -3,7 +3,7 @@
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/sgd.hpp>
-#include <distribute/train/counter.hpp>
+#include <distribute/train/seconds_or_steps.hpp>
 #include <distribute/train/sidecar_evaluator.hpp>
 #include <distribute/train/tensor_board.hpp>
 

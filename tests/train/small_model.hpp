@@ -1,7 +1,7 @@
 #pragma once
 /// The small net with an optimizer as one compiled Model, for tests of fit and its callbacks.
 
-#include <distribute/nn/losses.hpp>
+#include <distribute/nn/loss.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/train/model.hpp>
 

@@ -1,11 +1,10 @@
 #include <distribute/base/status.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/nn/convolution.hpp>
-#include <distribute/nn/flatten.hpp>
 #include <distribute/nn/pooling.hpp>
-#include <distribute/summary/graph.hpp>
-#include <distribute/summary/hparams.hpp>
-#include <distribute/train/module_graph.hpp>
+#include <distribute/nn/reshaping.hpp>
+#include <distribute/summary/file_writer.hpp>
+#include <distribute/train/detail/module_graph.hpp>
 #include <distribute/train/tensor_board.hpp>
 
 #include <tests/support/catch.hpp>

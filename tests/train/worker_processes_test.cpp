@@ -1,10 +1,9 @@
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/distribute.hpp>
-#include <distribute/testing/cluster_function.hpp>
 #include <distribute/testing/process_cluster.hpp>
-#include <distribute/testing/wait_until.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 #include <distribute/train/preemption_checkpoint_handler.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,7 +1,7 @@
 // gpu_kernels --output=FOLDER [--capabilities=80,86,90,100]: compiles the GPU kernels that the
 // bundled networks and optimizers launch, for programs to contain (CMake's DISTRIBUTE_CUDA_AOT).
 // Needs NVRTC, but no GPU: training steps run on one that only writes down what it is given.
-#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/distribute.hpp>
 
 #include <tests/support/fake_blas.hpp>

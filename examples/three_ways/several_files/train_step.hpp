@@ -2,7 +2,7 @@
 /// The step of the trainer, in a file of its own: touching main.cpp does not compile it again.
 
 #include <distribute/data/batch.hpp>
-#include <distribute/nn/sequential.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/optim/sgd.hpp>
 
 /// One step of one replica; gives its share of the average loss over `global_batch` examples.

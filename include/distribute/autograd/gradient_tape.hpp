@@ -4,7 +4,7 @@
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
-#include <distribute/base/pimpl.hpp>
+#include <distribute/base/detail/pimpl.hpp>
 
 #include <cstddef>
 #include <functional>

@@ -2,7 +2,7 @@
 /// A list of the operations that a thread runs, with all it takes to run them elsewhere.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/pimpl.hpp>
+#include <distribute/base/detail/pimpl.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 /// A tensor that can be assigned; created through a hook so that strategies can distribute it.
 
-#include <distribute/autograd/scatter.hpp>
+#include <distribute/autograd/detail/scatter.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
 
@@ -204,9 +204,9 @@ class Variable {
   void scatter_nd_max(const Tensor& indices, const Tensor& updates) const;
   void scatter_nd_update(const Tensor& indices, const Tensor& updates) const;
 
-  /// The elements or slices that tuples of indices name: gather_nd (ops/gather.hpp).
+  /// The elements or slices that tuples of indices name: gather_nd (ops/slicing.hpp).
   Tensor gather_nd(const Tensor& indices) const;
-  /// Rows: nn::embedding_lookup (ops/gather.hpp); the gradient is IndexedSlices.
+  /// Rows: nn::embedding_lookup (ops/slicing.hpp); the gradient is IndexedSlices.
   Tensor sparse_read(const Tensor& indices) const;
 
   /// Fixed when the variable is made.

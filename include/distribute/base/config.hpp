@@ -1,5 +1,5 @@
 #pragma once
-/// Where the bodies are, and the library's version.
+/// The version of the library, and where its bodies are compiled.
 
 /// In a program of one file bodies come inline with an umbrella header such as
 /// <distribute/strategy.hpp>. A program of several files defines DISTRIBUTE_SEPARATE_COMPILATION in
@@ -42,3 +42,17 @@ __asm__(".ifndef " DISTRIBUTE_MIXED "\n"  // link-time optimization assembles se
 #undef DISTRIBUTE_MIXED
 #endif
 #undef DISTRIBUTE_FORM
+
+namespace distribute {
+
+#define DISTRIBUTE_TEXT_OF(x) #x
+#define DISTRIBUTE_TEXT(x) DISTRIBUTE_TEXT_OF(x)
+/// Such as "0.1.0".
+/// Source  tf.version.VERSION
+inline constexpr const char* kVersion =
+    DISTRIBUTE_TEXT(DISTRIBUTE_VERSION_MAJOR) "." DISTRIBUTE_TEXT(
+        DISTRIBUTE_VERSION_MINOR) "." DISTRIBUTE_TEXT(DISTRIBUTE_VERSION_PATCH);
+#undef DISTRIBUTE_TEXT
+#undef DISTRIBUTE_TEXT_OF
+
+}  // namespace distribute

@@ -1,9 +1,10 @@
 #pragma once
-/// JSON text in and out. The library's parser and writer are large: they are compiled here once.
+/// JSON values whose members are sorted, or stay in the order in which they were added.
 
 #include <distribute/base/config.hpp>
 
 #include <nlohmann/json_fwd.hpp>
+
 #include <string>
 
 namespace distribute {
@@ -13,5 +14,12 @@ nlohmann::json json_of(const std::string& text);
 
 /// One line, or lines indented by `indent` spaces a level; bytes that are not UTF-8 become U+FFFD.
 std::string json_text(const nlohmann::json& value, int indent = -1);
+
+/// The value that `text` describes, its members in the order of the text; is_discarded() when it is
+/// not JSON.
+nlohmann::ordered_json ordered_json_of(const std::string& text);
+
+/// One line, or lines indented by `indent` spaces a level; bytes that are not UTF-8 become U+FFFD.
+std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
 
 }  // namespace distribute

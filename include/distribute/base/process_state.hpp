@@ -2,8 +2,8 @@
 /// What belongs to the whole process: objects by their type, made at the first use.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/library_metrics.hpp>
-#include <distribute/base/log_state.hpp>
+#include <distribute/base/detail/library_metrics.hpp>
+#include <distribute/base/logging.hpp>
 
 #include <atomic>
 #include <cstdint>

@@ -3,7 +3,6 @@
 
 #include <distribute/checkpoint/detail/bundle_entry.hpp>
 #include <distribute/device/dtype.hpp>
-#include <distribute/io/fwd.hpp>
 #include <distribute/tensor/data_type.hpp>
 
 #include <cstddef>
@@ -16,6 +15,11 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+namespace distribute::io {
+enum class DataType : int32_t;
+class RandomAccessFile;
+}  // namespace distribute::io
 
 namespace distribute::train {
 

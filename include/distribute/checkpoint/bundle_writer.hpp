@@ -1,16 +1,23 @@
 #pragma once
-/// Writes a TensorFlow V2 checkpoint: PREFIX.index and its data file, both or neither.
+/// Writes checkpoints in TensorFlow's bundle format, and merges several into one.
 
-#include <distribute/base/pimpl.hpp>
+#include <distribute/base/config.hpp>
+#include <distribute/base/detail/pimpl.hpp>
 #include <distribute/checkpoint/detail/bundle_entry.hpp>
 #include <distribute/device/dtype.hpp>
-#include <distribute/io/fwd.hpp>
 #include <distribute/tensor/data_type.hpp>
 
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+namespace distribute::io {
+enum class DataType : int32_t;
+class AtomicFile;
+class FileSystem;
+}  // namespace distribute::io
 
 namespace distribute::train {
 
@@ -65,5 +72,14 @@ class BundleWriter {
   int64_t offset_ = 0;
   Pimpl<io::AtomicFile> data_;
 };
+
+/// Renames the data files of the parts to those of `prefix`, writes one index over them, and
+/// removes the indexes of the parts and their directories where these are empty then. The slices
+/// of a partitioned tensor may lie in several parts; a whole tensor may lie in one only. All parts
+/// are checked before the first file is touched.
+/// Throws  InvalidArgumentError for tensors that occur twice or disagree, and BundleReader's
+///         errors for damaged parts.
+/// Source  tf.raw_ops.MergeV2Checkpoints
+void merge_bundles(const std::vector<std::string>& part_prefixes, const std::string& prefix);
 
 }  // namespace distribute::train

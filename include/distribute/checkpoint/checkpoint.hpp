@@ -1,17 +1,87 @@
 #pragma once
-/// Saves and restores objects with their variables as TensorFlow's object-based checkpoints.
+/// Saves and restores the state of objects, by the names of their attributes.
 
+#include <distribute/autograd/trackable.hpp>
 #include <distribute/base/config.hpp>
-#include <distribute/checkpoint/checkpoint_options.hpp>
-#include <distribute/checkpoint/checkpoint_parts.hpp>
-#include <distribute/checkpoint/load_status.hpp>
+#include <distribute/tensor/tensor.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace distribute::train {
+
+/// Options of one save. Source  tf.train.CheckpointOptions
+struct CheckpointOptions {
+  /// Returns once the values are taken; a thread of low priority writes them while training goes
+  /// on. Taking costs no copy: the next update copies what it changes, so memory holds the saved
+  /// values a second time until they are written. Errors come from the next save, restore or
+  /// sync(). Workers other than the chief write nothing then.
+  bool enable_async = false;
+  /// Called on the chief with the prefix when its files are complete, by the thread that wrote.
+  std::vector<std::function<void(const std::string& prefix)>> experimental_write_callbacks = {};
+};
+
+/// State that is no variable, such as the position of an iterator: saved as one tensor.
+struct TensorState {
+  std::function<Tensor()> save;
+  std::function<void(const Tensor&)> restore;
+  /// Each worker's own is saved, not the chief's for all. With another number of workers than it
+  /// was saved by it is not restored, and a warning says so.
+  bool per_worker = false;
+};
+
+/// TensorState of anything with state() and restore(), such as data::Iterator or
+/// DistributedIterator; each worker's own. It must outlive the checkpoint.
+template <typename T>
+requires requires(T& object, const Tensor& saved) {
+  { object.state() } -> std::convertible_to<Tensor>;
+  object.restore(saved);
+}
+TensorState state_of(T& object) {
+  return {[&object] { return Tensor(object.state()); },
+          [&object](const Tensor& saved) { object.restore(saved); }, true};
+}
+
+using CheckpointPart = std::variant<const Trackable*, Variable, TensorState>;
+using CheckpointParts = std::vector<std::pair<std::string, CheckpointPart>>;
+
+}  // namespace distribute::train
 
 namespace distribute {
+namespace checkpoint_internal {
+class Restoration;
+}  // namespace checkpoint_internal
+namespace train {
+
+/// Values for variables that do not exist yet wait until these are created; ask again afterwards.
+/// Asking needs the checkpoint's objects alive. Copies share one state. One thread.
+/// Source  tf.train.Checkpoint.restore's status
+class LoadStatus {
+ public:
+  LoadStatus(std::shared_ptr<checkpoint_internal::Restoration> restoration, CheckpointParts parts);
+
+  /// Every value of the file found its variable, and every variable its value.
+  /// Throws  FailedPreconditionError that names the first which did not.
+  const LoadStatus& assert_consumed() const;
+  /// Every variable that exists got a value. Throws as assert_consumed.
+  const LoadStatus& assert_existing_objects_matched() const;
+  /// Something was restored. Throws as assert_consumed.
+  const LoadStatus& assert_nontrivial_match() const;
+  /// No warning about values that no object took.
+  const LoadStatus& expect_partial() const;
+
+ private:
+  std::shared_ptr<checkpoint_internal::Restoration> restoration_;
+  CheckpointParts parts_;
+};
+
+}  // namespace train
 
 class Strategy;
 

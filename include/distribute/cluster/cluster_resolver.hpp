@@ -3,7 +3,6 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
-#include <distribute/cluster/task_type.hpp>
 
 #include <map>
 #include <optional>

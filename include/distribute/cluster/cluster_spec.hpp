@@ -1,11 +1,12 @@
 #pragma once
-/// Which tasks a cluster has: addresses by job and index.
+/// The tasks of a cluster: jobs, indices, addresses, and the types that jobs stand for.
 
 #include <distribute/base/config.hpp>
 
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -81,5 +82,32 @@ std::string text_problem(const std::string& text);
 /// The spec in a JSON value; `place` is what errors call it, such as "TF_CONFIG: cluster".
 ClusterSpec cluster_spec_of(const JsonValue& value, const std::string& place);
 }  // namespace cluster_internal
+
+/// A value around the job's name. Every name is allowed; code that needs a known one checks it.
+/// Source  strings such as "worker" in tf.distribute.cluster_resolver
+class TaskType {
+ public:
+  static constexpr std::string_view Chief = "chief";
+  static constexpr std::string_view Worker = "worker";
+  static constexpr std::string_view ParameterServer = "ps";
+  static constexpr std::string_view Evaluator = "evaluator";
+  static constexpr std::string_view Master = "master";  // of TensorFlow 1, in the place of a chief
+
+  TaskType(std::string name) : name_(std::move(name)) {}  // NOLINT: implicit
+  TaskType(std::string_view name) : name_(name) {}        // NOLINT: implicit
+  TaskType(const char* name) : name_(name) {}             // NOLINT: implicit
+
+  /// "worker", "ps", "chief", "evaluator", or another job's name.
+  const std::string& name() const { return name_; }
+
+  friend bool operator==(const TaskType& a, const TaskType& b) = default;
+  friend auto operator<=>(const TaskType& a, const TaskType& b) = default;
+  friend std::ostream& operator<<(std::ostream& out, const TaskType& type) {
+    return out << type.name_;
+  }
+
+ private:
+  std::string name_;
+};
 
 }  // namespace distribute

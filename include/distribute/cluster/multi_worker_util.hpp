@@ -2,7 +2,6 @@
 /// What a task's place in its cluster means: who is chief, how many workers there are, who leads.
 
 #include <distribute/cluster/cluster_spec.hpp>
-#include <distribute/cluster/task_type.hpp>
 
 #include <optional>
 #include <string>

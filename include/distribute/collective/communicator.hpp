@@ -2,9 +2,9 @@
 /// What a rank does with the other ranks of its group.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/library_metrics.hpp>
+#include <distribute/base/detail/library_metrics.hpp>
+#include <distribute/collective/detail/flight_recorder.hpp>
 #include <distribute/collective/detail/transport.hpp>
-#include <distribute/collective/flight_recorder.hpp>
 #include <distribute/collective/operation.hpp>
 
 #include <array>

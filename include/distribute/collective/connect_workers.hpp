@@ -1,13 +1,44 @@
 #pragma once
-/// From a job whose tasks have met to the communicators of its workers.
+/// Connects the workers of a job, or some of them, for collectives.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communication_options.hpp>
-#include <distribute/collective/detail/worker_group.hpp>
-#include <distribute/device/device.hpp>
+#include <distribute/collective/communicator.hpp>
+#include <distribute/device/device_spec.hpp>
 
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
+
+namespace distribute::collective {
+
+/// Replica i of worker w has rank w * replicas_per_worker + i among the replicas. A plain value.
+struct WorkerGroup {
+  int worker = 0, num_workers = 1, replicas_per_worker = 1;
+  /// Between workers, from cross-replica context.
+  std::shared_ptr<Communicator> workers;
+  /// Between replicas, one end for each local replica; with one replica per worker `workers` too.
+  std::vector<std::shared_ptr<Communicator>> replicas;
+  /// The same over NCCL, for arrays on the replicas' GPUs; empty where there is no such group.
+  std::vector<std::shared_ptr<Communicator>> gpus;
+  /// Tells the other workers why this one gives up; may be empty.
+  std::function<void(StatusCode code, const std::string& message)> report_error;
+  /// Records when this job does what; null: no record.
+  std::shared_ptr<Timeline> timeline;
+  /// Ends this worker's part of the job; may be empty.
+  std::function<void()> leave;
+
+  /// Ends all operations of this worker with the error.
+  void abort(StatusCode code, const std::string& message) const;
+};
+
+/// The groups of `workers` workers that are threads of this process.
+std::vector<WorkerGroup> make_thread_workers(int workers, int replicas_per_worker = 1,
+                                             const CommunicatorOptions& options = {});
+
+}  // namespace distribute::collective
 
 namespace distribute {
 class ClusterRuntime;
@@ -38,5 +69,21 @@ WantedTransport wanted_transport();
 WorkerGroup connect_workers(const std::shared_ptr<ClusterRuntime>& runtime, int replicas_per_worker,
                             const CommunicationOptions& options = {},
                             std::span<const Device> gpus = {});
+
+/// Connects some of a job's ranks, so that they can communicate beside the others: by shared memory
+/// between members of one host, else by TCP. Every rank of the job calls it with the same name and
+/// members; those that are not among them get null. When the job fails, operations throw the
+/// runtime's error; the caller aborts them.
+/// Throws  what the runtime throws.
+std::shared_ptr<Communicator> connect_members(const std::shared_ptr<ClusterRuntime>& runtime,
+                                              const std::string& name,
+                                              const std::vector<int>& members,
+                                              const CommunicationOptions& options);
+
+/// Lets `tasks` tasks that compute on one host share its cores, unless the environment or the
+/// program has set a number of threads.
+void share_cores(int tasks);
+/// The same for the tasks of this host that `runtime` has met.
+void share_cores(const ClusterRuntime& runtime);
 
 }  // namespace distribute::collective

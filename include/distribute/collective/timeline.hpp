@@ -3,8 +3,8 @@
 /// https://ui.perfetto.dev or chrome://tracing.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/span_recorder.hpp>
-#include <distribute/collective/flight_recorder.hpp>
+#include <distribute/base/detail/span_recorder.hpp>
+#include <distribute/collective/detail/flight_recorder.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -1,5 +1,6 @@
 #pragma once
-/// One value for each worker; a function that gets it sees the element of the worker it runs on.
+/// Values that each worker has one of, the index of a function's worker, and the errors of its
+/// inputs.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -8,11 +9,35 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace distribute {
+
+/// The number of this worker, from 0, in a function given to ClusterCoordinator::schedule and in
+/// one that makes a per-worker dataset; on the thread that runs it, not on those of its replicas.
+/// Throws  FailedPreconditionError elsewhere.
+/// Source  tf.distribute.coordinator.experimental_get_current_worker_index
+int experimental_get_current_worker_index();
+
+namespace coordinator_internal {
+
+/// Says, for its life and on its thread, which worker functions run on.
+class [[nodiscard]] WorkerIndexScope {
+ public:
+  explicit WorkerIndexScope(int index);
+  ~WorkerIndexScope();
+  WorkerIndexScope(const WorkerIndexScope&) = delete;
+  WorkerIndexScope& operator=(const WorkerIndexScope&) = delete;
+
+ private:
+  int outer_;
+};
+
+}  // namespace coordinator_internal
+
 class DistributedIterator;
 
 namespace coordinator_internal {
@@ -83,5 +108,42 @@ class PerWorkerDataset : public PerWorkerValues<data::Dataset> {
   MakeIterator make_iterator_;
   std::shared_ptr<Own> own_;
 };
+
+/// A function could not run because a value it needs was not made; says which and why.
+/// Source  tf.distribute.experimental.coordinator.ClosureInputError
+class ClosureInputError : public InvalidArgumentError {
+ public:
+  using InvalidArgumentError::InvalidArgumentError;
+};
+
+namespace coordinator_internal {
+
+/// The same bytes for every worker, or what that worker has.
+struct ClosureArgument {
+  std::shared_ptr<const std::string> bytes = {};
+  std::vector<RemoteStatePtr> per_worker = {};
+  std::shared_ptr<const WorkerResource> resource = {};  // lives as long as the closure
+};
+
+/// Belongs to one thread at a time: who schedules it, then the queue, then a worker's thread.
+struct Closure {
+  std::string method;   // of the worker's service
+  std::string label;    // the function's name, for people
+  uint64_t number = 0;  // counts the queue's closures; 0: for one worker alone
+  std::vector<ClosureArgument> arguments;
+  RemoteStatePtr output = std::make_shared<RemoteState>();
+
+  void mark_cancelled() const;
+  /// What the worker's service gets.
+  /// Throws  ClosureInputError
+  std::string body_for(int worker) const;
+};
+
+using ClosurePtr = std::shared_ptr<Closure>;
+
+/// CancelledError "... is cancelled. Please reschedule the function."
+std::exception_ptr cancelled_error(const std::string& label);
+
+}  // namespace coordinator_internal
 
 }  // namespace distribute

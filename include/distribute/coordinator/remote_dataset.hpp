@@ -1,16 +1,48 @@
 #pragma once
-/// Functions that make a worker's dataset and have a name.
+/// Datasets that workers make for themselves.
 
 #include <distribute/base/config.hpp>
-#include <distribute/coordinator/dataset_function.hpp>
 #include <distribute/coordinator/detail/registry.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/input_context.hpp>
 
+#include <concepts>
 #include <functional>
 #include <string>
+#include <type_traits>
+#include <typeinfo>
 
 namespace distribute {
+
+/// With or without the context.
+template <typename F>
+concept DatasetFunction = std::is_invocable_r_v<data::Dataset, const F&, const InputContext&> ||
+    std::is_invocable_r_v<data::Dataset, const F&>;
+
+namespace coordinator_internal {
+
+/// Registers what makes the datasets of a type of functions; true.
+bool add_dataset_type(const char* name, data::Dataset (*make)(const InputContext&));
+
+/// A function without captures has no state: a worker that never gets to the line where it stands
+/// can make one of its own. Every process of the same binary registers it before main.
+template <typename F>
+concept StatelessDatasetFunction =
+    DatasetFunction<F> && std::is_empty_v<F> && std::is_default_constructible_v<F>;
+
+template <StatelessDatasetFunction F>
+struct DatasetType {
+  static const char* name() { return typeid(F).name(); }
+  static data::Dataset make(const InputContext& context) {
+    if constexpr (std::is_invocable_v<const F&, const InputContext&>)
+      return F{}(context);
+    else
+      return F{}();
+  }
+  static inline const bool added = add_dataset_type(name(), make);
+};
+
+}  // namespace coordinator_internal
 
 /// `RemoteDataset train("train", [&](const InputContext& input) { ... });` in every process before
 /// Server::join(), for a function that captures something. Registered as long as it lives.

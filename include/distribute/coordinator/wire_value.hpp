@@ -6,7 +6,7 @@
 #include <distribute/data/batch.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/replica/values.hpp>
-#include <distribute/rpc/tensor_codec.hpp>
+#include <distribute/rpc/detail/tensor_codec.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <bit>

@@ -2,18 +2,10 @@
 /// The input pipeline: a chain of transformations that gives batches, as tf.data.Dataset.
 
 #include <distribute/base/config.hpp>
-#include <distribute/data/batching.hpp>
-#include <distribute/data/combine.hpp>
-#include <distribute/data/interleave.hpp>
+#include <distribute/data/distribute_options.hpp>
 #include <distribute/data/iterator.hpp>
-#include <distribute/data/options.hpp>
+#include <distribute/data/node.hpp>
 #include <distribute/data/pipeline_statistics.hpp>
-#include <distribute/data/prefetch.hpp>
-#include <distribute/data/rebatch.hpp>
-#include <distribute/data/selection.hpp>
-#include <distribute/data/shuffle.hpp>
-#include <distribute/data/sources.hpp>
-#include <distribute/data/transform.hpp>
 #include <distribute/io/compression.hpp>
 
 #include <concepts>
@@ -71,14 +63,14 @@ class Dataset {
   /// Elements with the components of all datasets' elements; ends with the shortest.
   static Dataset zip(const std::vector<Dataset>& datasets);
   /// Elements of the datasets in the order of their numbers in `choices`, int64 scalars.
-  /// data/sampling.hpp.
+  /// data/grouping.hpp.
   static Dataset choose_from_datasets(const std::vector<Dataset>& datasets, const Dataset& choices,
                                       bool stop_on_empty_dataset = true);
   /// Elements of the datasets in a random order, by weights where the options have them.
   static Dataset sample_from_datasets(const std::vector<Dataset>& datasets);
   static Dataset sample_from_datasets(const std::vector<Dataset>& datasets,
                                       const SampleOptions& options);
-  /// What save() wrote, here or in TensorFlow: data/saved_dataset.hpp.
+  /// What save() wrote, here or in TensorFlow: data/files.hpp.
   static Dataset load(const std::string& path, io::Compression compression = io::Compression::Auto);
 
   /// Calls `function` on every element, which comes as a Batch or what a Batch converts to. It
@@ -105,18 +97,14 @@ class Dataset {
   /// Gives a random one of the next `buffer_size` elements each time, in a new order in each pass;
   /// a buffer as large as the dataset makes every order equally likely.
   /// Throws  InvalidArgumentError for a size below 1.
-  Dataset shuffle(int64_t buffer_size, const ShuffleOptions& options = {}) const {
-    return Dataset(shuffle_node(node_, buffer_size, options));
-  }
+  Dataset shuffle(int64_t buffer_size, const ShuffleOptions& options = {}) const;
   /// `batch_size` elements along a new first axis. The last batch may be smaller, or is dropped.
   /// Throws  InvalidArgumentError for a size below 1.
-  Dataset batch(int64_t batch_size, bool drop_remainder = false) const {
-    return Dataset(batch_node(node_, batch_size, drop_remainder));
-  }
-  /// As batch, of examples that differ in size: data/padded_batching.hpp.
+  Dataset batch(int64_t batch_size, bool drop_remainder = false) const;
+  /// As batch, of examples that differ in size: data/grouping.hpp.
   Dataset padded_batch(int64_t batch_size) const;
   Dataset padded_batch(int64_t batch_size, const PaddedBatchOptions& options) const;
-  /// Batches of elements of about the same length, padded: data/padded_batching.hpp.
+  /// Batches of elements of about the same length, padded: data/grouping.hpp.
   Dataset bucket_by_sequence_length(std::function<int64_t(const Batch&)> element_length_func,
                                     std::vector<int64_t> bucket_boundaries,
                                     std::vector<int64_t> bucket_batch_sizes) const;
@@ -124,52 +112,40 @@ class Dataset {
                                     std::vector<int64_t> bucket_boundaries,
                                     std::vector<int64_t> bucket_batch_sizes,
                                     const BucketOptions& options) const;
-  /// Windows of `size` elements, each a small dataset: data/window.hpp.
+  /// Windows of `size` elements, each a small dataset: data/grouping.hpp.
   Windows window(int64_t size) const;
   Windows window(int64_t size, const WindowOptions& options) const;
   /// The rows of each batch one by one.
-  Dataset unbatch() const { return Dataset(unbatch_node(node_)); }
+  Dataset unbatch() const;
   /// Cuts batches anew, with `sizes` in turn.
-  Dataset rebatch(std::vector<int64_t> sizes, bool drop_remainder = false) const {
-    return Dataset(rebatch_node(node_, std::move(sizes), drop_remainder));
-  }
+  Dataset rebatch(std::vector<int64_t> sizes, bool drop_remainder = false) const;
   /// `count` times over; -1: without end.
-  Dataset repeat(int64_t count = -1) const { return Dataset(repeat_node(node_, count)); }
+  Dataset repeat(int64_t count = -1) const;
   /// The first `count` elements; -1: all.
-  Dataset take(int64_t count) const { return Dataset(take_node(node_, count)); }
+  Dataset take(int64_t count) const;
   /// All but the first `count` elements; -1: none.
-  Dataset skip(int64_t count) const { return Dataset(skip_node(node_, count)); }
+  Dataset skip(int64_t count) const;
   /// Elements index, index + num_shards, index + 2 num_shards, ...
-  Dataset shard(int64_t num_shards, int64_t index) const {
-    return Dataset(shard_node(node_, num_shards, index));
-  }
+  Dataset shard(int64_t num_shards, int64_t index) const;
   /// All elements of this dataset, then all of `other`.
   /// Throws  InvalidArgumentError when their elements do not fit together.
-  Dataset concatenate(const Dataset& other) const {
-    return Dataset(concatenate_node(node_, other.node_));
-  }
+  Dataset concatenate(const Dataset& other) const;
   /// Keeps the elements of the first whole pass in memory for later ones.
-  Dataset cache() const { return Dataset(cache_node(node_)); }
-  /// In a file, for later programs too: data/saved_dataset.hpp.
+  Dataset cache() const;
+  /// In a file, for later programs too: data/files.hpp.
   Dataset cache(const std::string& filename) const;
-  /// Writes all elements into a directory: data/saved_dataset.hpp.
+  /// Writes all elements into a directory: data/files.hpp.
   void save(const std::string& path, io::Compression compression = io::Compression::None) const;
   /// A thread keeps up to `buffer_size` elements ready; kAutotune: 2, 0: none.
-  Dataset prefetch(int64_t buffer_size = kAutotune) const {
-    return Dataset(prefetch_node(node_, buffer_size));
-  }
+  Dataset prefetch(int64_t buffer_size = kAutotune) const;
   /// Counts the elements and the time that the consumer waits for them, as `stage`.
-  Dataset measure(PipelineStatisticsPtr statistics, const std::string& stage) const {
-    return Dataset(measure_node(node_, std::move(statistics), stage));
-  }
+  Dataset measure(PipelineStatisticsPtr statistics, const std::string& stage) const;
   /// A first component with the element's number, int64. Source  tf.data.Dataset.enumerate
   Dataset enumerate(int64_t start = 0) const { return zip({range(start, INT64_MAX), *this}); }
   /// The same elements; options that are set here replace earlier ones.
-  Dataset with_options(const Options& options) const {
-    return Dataset(options_node(node_, options));
-  }
+  Dataset with_options(const Options& options) const;
   /// All options that the dataset and those before it were given.
-  Options options() const { return options_of(*node_); }
+  Options options() const;
 
   /// function(... function(function(initial, first), second) ..., last).
   /// Throws  InvalidArgumentError for a dataset without an end.

@@ -1,14 +1,99 @@
 #pragma once
-/// Pictures of either format, JPEG or PNG, which their first bytes tell.
+/// JPEG and PNG files decoded to pixels.
 
 #include <distribute/base/config.hpp>
-#include <distribute/data/jpeg.hpp>
-#include <distribute/data/png.hpp>
+#include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace distribute::data {
+
+/// How the inverse cosine transform is computed. IntegerFast is what `dct_method=""` means in
+/// TensorFlow; with it and fancy upscaling pixels equal tf.io.decode_jpeg's.
+enum class DctMethod { IntegerFast, IntegerAccurate };
+
+/// Options of decode_jpeg(). Source  tf.io.decode_jpeg
+struct JpegOptions {
+  int64_t channels = 3;  // 1: grey, 3: RGB, 0: as many as the file has
+  int64_t ratio = 1;     // 1, 2, 4 or 8: decodes to 1/ratio of the size, rounded up
+  DctMethod dct_method = DctMethod::IntegerFast;
+  bool fancy_upscaling = true;
+  bool try_recover_truncated = false;  // what is missing is grey then
+  int64_t max_pixels = int64_t{1} << 27;
+};
+
+struct ImageSize {  // height, width and channels
+  int64_t height = 0;
+  int64_t width = 0;
+  bool operator==(const ImageSize&) const = default;
+};
+
+/// A part of a picture, in pixels.
+struct ImageWindow {
+  int64_t y = 0;
+  int64_t x = 0;
+  int64_t height = 0;
+  int64_t width = 0;
+  bool operator==(const ImageWindow&) const = default;
+};
+
+/// Whether this build has libjpeg-turbo (DISTRIBUTE_WITH_JPEG). Without it all functions here throw
+/// UnimplementedError.
+bool has_jpeg();
+
+/// The size in the file's header. EXIF orientation is ignored, as in TensorFlow.
+/// Throws  InvalidArgumentError when the bytes do not start as a JPEG file does.
+/// Source  tf.image.extract_jpeg_shape
+ImageSize jpeg_size(std::string_view bytes);
+
+/// uint8 [height, width, channels]. Baseline and progressive, grey, YCbCr, RGB, CMYK and YCCK
+/// (made RGB as TensorFlow does).
+/// Throws  InvalidArgumentError for bytes that are no JPEG file, are damaged or end early, for
+///         pictures of no or more than `max_pixels` pixels (before memory is taken), and for
+///         options outside of their range.
+Tensor decode_jpeg(std::string_view bytes, const JpegOptions& options = {});
+
+/// The part `window` of the decoded picture, in pixels after division by `ratio`: what is above,
+/// below and beside it is not transformed, and nothing below it is read, so that damage there goes
+/// unnoticed.
+/// Throws  as decode_jpeg; InvalidArgumentError for a window that does not lie within the picture.
+/// Source  tf.image.decode_and_crop_jpeg
+Tensor decode_and_crop_jpeg(std::string_view bytes, const ImageWindow& window,
+                            const JpegOptions& options = {});
+
+/// Options of encode_jpeg(). Source  tf.io.encode_jpeg
+struct EncodeJpegOptions {
+  int quality = 95;  // 1 to 100
+  bool progressive = false;
+  bool chroma_downsampling = true;
+};
+
+/// `image` is uint8 [height, width, 1, 3 or 4], the last CMYK as Adobe writes it (inverted).
+/// Throws  InvalidArgumentError for other shapes and dtypes.
+std::string encode_jpeg(const Tensor& image, const EncodeJpegOptions& options = {});
+
+/// Options of decode_png(). Source  tf.io.decode_png
+struct PngOptions {
+  int64_t channels = 3;  // 1: grey, 3: RGB, 4: RGB and alpha, 0: as many as the file has
+  int64_t max_pixels = int64_t{1} << 27;
+};
+
+/// Whether this build has libpng (DISTRIBUTE_WITH_PNG). Without it all functions here throw
+/// UnimplementedError.
+bool has_png();
+
+/// The size in the file's header.
+/// Throws  InvalidArgumentError when the bytes do not start as a PNG file does.
+ImageSize png_size(std::string_view bytes);
+
+/// uint8 [height, width, channels] of grey, palette and colour pictures of 1 to 16 bits, interlaced
+/// or not: the high byte of 16 bits, alpha dropped where it is not asked for, no gamma correction.
+/// Throws  InvalidArgumentError for bytes that are no PNG file, are damaged or end early, for
+///         animations (APNG), for pictures of more than `max_pixels` pixels (before memory is
+///         taken), and for options outside of their range.
+Tensor decode_png(std::string_view bytes, const PngOptions& options = {});
 
 enum class ImageFormat { Jpeg, Png, Gif, WebP, Bmp, Unknown };  // formats that decode_image() knows
 

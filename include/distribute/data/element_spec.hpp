@@ -1,11 +1,13 @@
 #pragma once
-/// Shapes and dtypes of a dataset's elements, known before the first element is made.
+/// The shapes and dtypes of a dataset's elements, and byte strings as elements.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/batch.hpp>
+#include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace distribute::data {
@@ -45,5 +47,11 @@ ElementSpec common_spec(const ElementSpec& a, const ElementSpec& b);
 
 /// A batch of no rows; other unknown sizes become 0. What a replica without data gets.
 Batch empty_batch(const ElementSpec& spec);
+
+/// uint8 [size]; takes the bytes over without a copy. Stands for tf.data's scalar string.
+Tensor bytes_tensor(std::string bytes);
+/// Its bytes, which live as long as the tensor.
+/// Throws  InvalidArgumentError for another dtype.
+std::string_view bytes_of(const Tensor& tensor);
 
 }  // namespace distribute::data

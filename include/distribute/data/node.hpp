@@ -1,5 +1,5 @@
 #pragma once
-/// One transformation of the graph behind a Dataset: what strategies inspect and rewrite.
+/// Where elements come from: the nodes of which a dataset is made.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/detail/row_table.hpp>
@@ -7,7 +7,9 @@
 #include <distribute/data/element_spec.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -108,5 +110,72 @@ std::unique_ptr<BatchStream> stream_examples(std::shared_ptr<const RowTable> tab
 
 /// A source: the rows of a table in order.
 NodePtr table_source(std::shared_ptr<const RowTable> table);
+
+/// Gives the next element, or none at the end.
+using Generator = std::function<std::optional<Batch>()>;
+/// Starts a generator from its beginning; called once per pass.
+using GeneratorFactory = std::function<Generator()>;
+/// Makes the dataset of one file.
+using FileReader = std::function<NodePtr(const std::string& path)>;
+
+/// Elements must have the shapes and dtypes of `spec` (-1: any size).
+/// Throws  InvalidArgumentError at an element that has not; what the generator throws.
+/// Source  tf.data.Dataset.from_generator
+NodePtr generator_source(GeneratorFactory factory, ElementSpec spec);
+
+/// One element.
+/// Throws  InvalidArgumentError for one without components.
+/// Source  tf.data.Dataset.from_tensors
+NodePtr element_source(Batch element);
+
+/// All elements of the first file, then of the second, and so on. Autosharding by File gives each
+/// worker other files.
+/// Throws  InvalidArgumentError for no files.
+NodePtr file_source(std::vector<std::string> files, FileReader reader);
+
+/// As many threads, or as large a buffer, as suits the machine. Source  tf.data.AUTOTUNE
+inline constexpr int64_t kAutotune = -1;
+
+/// How many threads an option `num_parallel_calls` asks for.
+int64_t num_threads_for(int64_t num_parallel_calls);
+
+using MapFunction = std::function<Batch(const Batch&)>;
+using Predicate = std::function<bool(const Batch&)>;
+
+struct MapOptions {  // of Dataset::map
+  /// Calls running at the same time, each on its own thread; the order of elements stays.
+  /// kAutotune: config::threading's inter_op_parallelism_threads, or one for each core.
+  int64_t num_parallel_calls = 1;
+  /// Of the results; without it the function is called once on the first element to find out.
+  std::optional<ElementSpec> output_spec = {};
+};
+
+/// The function is not called for elements that a later skip, shard or restore drops.
+/// Throws  what the function throws, at the element it threw for; the next call goes on behind it.
+/// Source  tf.data.Dataset.map
+NodePtr map_node(NodePtr input, MapFunction function, const MapOptions& options);
+
+/// Source  tf.data.Dataset.filter
+NodePtr filter_node(NodePtr input, Predicate predicate);
+
+/// Options of Dataset::shuffle(). Source  tf.data.Dataset.shuffle
+struct ShuffleOptions {
+  /// Without one the global seed (tf.random.set_seed's) is taken: the same order in every process.
+  std::optional<uint64_t> seed = {};
+  bool reshuffle_each_iteration = true;
+};
+
+struct InterleaveOptions {   // of Dataset::interleave
+  int64_t cycle_length = 2;  // parts read in turn
+  int64_t block_length = 1;  // elements of a part before the next one's turn
+  /// Parts opened and read ahead at the same time, each on its own thread; kAutotune as for map.
+  int64_t num_parallel_calls = 1;
+  /// False: a part that has nothing yet is passed over, so that the order depends on threads.
+  bool deterministic = true;
+};
+
+/// `shard(kShardHint, kShardHint)` marks where AutoShardPolicy::Hint puts the real shard.
+/// Source  tf.data.experimental.SHARD_HINT
+inline constexpr int64_t kShardHint = -1;
 
 }  // namespace distribute::data

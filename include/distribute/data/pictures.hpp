@@ -1,20 +1,92 @@
 #pragma once
-/// Datasets of labelled pictures: folders of JPEG and PNG files, ImageNet's TFRecords, CIFAR.
+/// Datasets of picture files, from names and labels to what a network takes.
 
 #include <distribute/base/config.hpp>
-#include <distribute/data/bad_pictures.hpp>
+#include <distribute/base/detail/pimpl.hpp>
 #include <distribute/data/dataset.hpp>
-#include <distribute/data/image_folder.hpp>
-#include <distribute/data/picture.hpp>
-#include <distribute/data/tfrecord.hpp>
+#include <distribute/data/decode_image.hpp>
+#include <distribute/data/files.hpp>
+#include <distribute/data/image.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace distribute::data {
+
+/// What training does to a picture.
+enum class Augmentation {
+  None,           // as in evaluation
+  DistortedCrop,  // Inception's: a random window, resized; mirrored half of the time
+  PadAndCrop,     // CIFAR's: resized, shifted by up to `border` pixels; mirrored half of the time
+};
+
+/// How one picture becomes float32 [image_size, image_size, 3].
+struct PictureTransform {
+  int64_t image_size = 224;
+  Augmentation augmentation = Augmentation::DistortedCrop;
+  image::DistortedBoxOptions crop = {};
+  int64_t border = 4;
+  image::ColorJitter jitter = {};
+  image::Normalization normalization = {};
+  /// Evaluation resizes the shorter side to this and takes the middle; 0: image_size * 8 / 7, the
+  /// 256 of 224.
+  int64_t shorter_side = 0;
+  /// JPEG pictures twice (4, 8 times) as large as needed are decoded to 1/2 (1/4, 1/8): faster, and
+  /// less aliasing, but not TensorFlow's pixels.
+  bool scaled_decoding = true;
+  JpegOptions jpeg = {};  // ratio is chosen here; max_pixels goes for PNG, too
+};
+
+/// One picture of training. The same key gives the same numbers.
+/// Throws  as decode_image.
+/// Source  tensorflow/models, ResNet on ImageNet (preprocessing); He et al. 2015 (PadAndCrop)
+Tensor training_picture(std::string_view encoded, const PictureTransform& transform, uint64_t key);
+
+/// One picture of evaluation. Throws  as decode_image.
+Tensor evaluation_picture(std::string_view encoded, const PictureTransform& transform);
+
+/// The same for pictures that are decoded already, uint8 [height, width, 3].
+Tensor training_picture(const Tensor& pixels, const PictureTransform& transform, uint64_t key);
+Tensor evaluation_picture(const Tensor& pixels, const PictureTransform& transform);
+
+/// Counts pictures that could not be decoded, and keeps the first reasons. Thread-safe.
+class BadPictures {
+ public:
+  BadPictures();
+  ~BadPictures();
+  /// `reason` begins with the picture's name; the first ten are kept.
+  void add(const std::string& reason);
+  int64_t count() const;
+  std::vector<std::string> first_reasons() const;
+  /// "3 pictures could not be decoded and were left out: <reason>; ..."; "" when there are none.
+  std::string summary() const;
+
+ private:
+  struct State;
+  const Pimpl<State> state_;
+};
+
+/// Pictures in the order of their classes, then of their names.
+struct ImageFolder {
+  std::vector<std::string> class_names;  // sorted; the label is the place here
+  std::vector<std::string> paths;
+  std::vector<int64_t> labels;  // of `paths`
+};
+
+/// Whether a file of this name is taken for a picture: .jpg, .jpeg and .png, in small or capital
+/// letters, but no hidden file.
+bool is_picture_name(std::string name);
+
+/// The pictures in `directory`/<class>/; files of other names are passed over, and so are files
+/// beside the folders.
+/// Throws  NotFoundError for no directory or no pictures; PermissionDeniedError; for a class
+///         without pictures InvalidArgumentError that names it.
+/// Source  tf.keras.utils.image_dataset_from_directory(labels="inferred")
+ImageFolder list_image_folder(const std::string& directory);
 
 /// What the datasets of this header have in common.
 struct PictureOptions {

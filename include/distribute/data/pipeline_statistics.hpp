@@ -2,7 +2,7 @@
 /// How fast each stage of an input pipeline is, and how long its consumer waited for it.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/pimpl.hpp>
+#include <distribute/base/detail/pimpl.hpp>
 #include <distribute/data/node.hpp>
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 /// Memory of a device: an owning block, and the cache that hands blocks out again.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/device.hpp>
+#include <distribute/device/device_spec.hpp>
 
 #include <cstdint>
 #include <functional>

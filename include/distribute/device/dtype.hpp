@@ -128,4 +128,7 @@ decltype(auto) dispatch(DType dtype, Fn&& fn) {
   }
 }
 
+/// What a fused operation does with its result before it stores it.
+enum class Epilogue : uint8_t { None, Relu };
+
 }  // namespace distribute

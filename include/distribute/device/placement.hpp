@@ -1,13 +1,14 @@
 #pragma once
-/// Where new tensors go: device scopes, the devices of this process, placement settings.
+/// Which devices a process sees and uses, and how much memory and precision they take.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/device.hpp>
+#include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/device_spec.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace distribute {
@@ -136,3 +137,55 @@ void add_own_task(const std::string& job, int index);
 }  // namespace device_internal
 
 }  // namespace distribute
+
+namespace distribute::config::experimental {
+
+/// Memory of GPUs always grows as it is needed, so that `true` changes nothing. A limit is set by
+/// LogicalDeviceConfiguration::memory_limit_mb.
+/// Throws  InvalidArgumentError for a device that is no GPU of this machine; UnimplementedError for
+///         `false`, TensorFlow's default: nearly all memory at once.
+/// Source  tf.config.experimental.set_memory_growth
+void set_memory_growth(const PhysicalDevice& device, bool enable);
+
+/// Throws  InvalidArgumentError as set_memory_growth().
+/// Source  tf.config.experimental.get_memory_growth
+bool get_memory_growth(const PhysicalDevice& device);
+
+}  // namespace distribute::config::experimental
+
+namespace distribute::config {
+
+/// How exact float32 products must be, those of convolutions among them. "high", at the start:
+/// convolutions of 3x3 and 5x5 filters on the CPU may take Winograd's algorithm, whose rounding
+/// errors are about 2e-6 of the results' size, and GPUs TensorFloat-32 (1e-3). "highest": sums are
+/// made directly in float32 (3e-7); for comparing runs with those of other programs. Before the
+/// first step; DISTRIBUTE_WINOGRAD=0 in the environment is "highest" for the CPU from the start.
+/// Throws  InvalidArgumentError for other words; UnimplementedError for "medium".
+/// Source  torch.set_float32_matmul_precision; JAX's jax_default_matmul_precision
+void set_float32_matmul_precision(std::string_view precision);
+/// "highest" or "high".
+/// Source  torch.get_float32_matmul_precision
+std::string_view get_float32_matmul_precision();
+
+}  // namespace distribute::config
+
+namespace distribute::config::experimental {
+
+/// Whether float32 products on GPUs may round their operands to 10 bits (TensorFloat-32), which
+/// tensor cores multiply several times faster; true at the start, as in TensorFlow.
+/// Source  tf.config.experimental.enable_tensor_float_32_execution
+inline void enable_tensor_float_32_execution(bool enabled) {
+  device_state().tensor_float_32 = enabled;
+}
+/// Source  tf.config.experimental.tensor_float_32_execution_enabled
+inline bool tensor_float_32_execution_enabled() { return device_state().tensor_float_32; }
+
+/// From now on every operation gives the same bits for the same input on the same device. On the
+/// CPU that is so for a number of threads, which no longer changes when other programs take cores;
+/// on GPUs kernels that add in the order of arrival are not used, and none is chosen by its
+/// measured time.
+/// Source  tf.config.experimental.enable_op_determinism
+void enable_op_determinism();
+inline bool is_op_determinism_enabled() { return device_state().op_determinism; }
+
+}  // namespace distribute::config::experimental

@@ -1,10 +1,9 @@
 #pragma once
-/// Saves a session's checkpoint every few seconds or steps.
+/// The hook that saves checkpoints, and its listeners.
 
 #include <distribute/base/config.hpp>
-#include <distribute/estimator/checkpoint_saver_listener.hpp>
 #include <distribute/estimator/session_run_hook.hpp>
-#include <distribute/train/handle.hpp>
+#include <distribute/train/callback.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
 
 #include <cstdint>
@@ -12,6 +11,25 @@
 #include <vector>
 
 namespace distribute::train {
+
+class MonitoredTrainingSession;
+
+/// Called around every save.
+/// Source  tf.estimator.CheckpointSaverListener
+class CheckpointSaverListener {
+ public:
+  virtual ~CheckpointSaverListener() = default;
+  virtual void begin() {}
+  virtual void before_save(MonitoredTrainingSession& session, int64_t step) {
+    (void)session, (void)step;
+  }
+  /// True ends the session.
+  virtual bool after_save(MonitoredTrainingSession& session, int64_t step) {
+    (void)session, (void)step;
+    return false;
+  }
+  virtual void end(MonitoredTrainingSession& session, int64_t step) { (void)session, (void)step; }
+};
 
 struct CheckpointSaverHookOptions {  // options of CheckpointSaverHook
   SecondsOrSteps save = {.secs = 600};

@@ -5,9 +5,9 @@
 #include <distribute/base/config.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
-#include <distribute/estimator/checkpoint_saver_listener.hpp>
+#include <distribute/estimator/checkpoint_saver_hook.hpp>
 #include <distribute/estimator/session_run_hook.hpp>
-#include <distribute/train/handle.hpp>
+#include <distribute/train/callback.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
 
 #include <concepts>

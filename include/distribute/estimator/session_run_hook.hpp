@@ -1,11 +1,20 @@
 #pragma once
-/// What may look at a managed session while it runs, and end it.
+/// SessionRunHook, and the hooks that TensorFlow ships: stopping, counting, logging, summaries.
 
 #include <distribute/base/config.hpp>
-#include <distribute/train/handle.hpp>
-#include <distribute/train/logs.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/summary/file_writer.hpp>
+#include <distribute/train/callback.hpp>
+#include <distribute/train/seconds_or_steps.hpp>
 
 #include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace distribute::train {
 
@@ -55,5 +64,139 @@ class SessionRunHook {
 
 /// `.hooks = {StopAtStepHook({.last_step = 1000}), my_hook}`.
 using SessionHookHandle = Handle<SessionRunHook>;
+
+/// Calls `final_ops` at the session's end. Source  tf.estimator.FinalOpsHook
+class FinalOpsHook : public SessionRunHook {
+ public:
+  explicit FinalOpsHook(std::function<Logs()> final_ops) : final_ops_(std::move(final_ops)) {}
+  void end(MonitoredTrainingSession&) override { final_ops_values_ = final_ops_(); }
+  /// What they gave; empty before the end.
+  const Logs& final_ops_values() const { return final_ops_values_; }
+
+ private:
+  std::function<Logs()> final_ops_;
+  Logs final_ops_values_;
+};
+
+struct LoggingTensorHookOptions {         // options of LoggingTensorHook
+  std::vector<std::string> tensors = {};  // names of figures; none: all
+  SecondsOrSteps every = {.steps = 100};  // steps of this worker
+  bool at_end = false;                    // the last ones, too
+  std::function<std::string(const Logs&)> formatter = {};
+  std::FILE* out = stdout;
+  std::function<double()> clock = {};
+};
+
+/// "step 100: loss = 0.25, accuracy = 0.9 (1.2 sec)", on the worker whose hook it is.
+/// Source  tf.estimator.LoggingTensorHook
+class LoggingTensorHook : public SessionRunHook {
+ public:
+  /// Throws  InvalidArgumentError where both seconds and steps are given, or none.
+  explicit LoggingTensorHook(LoggingTensorHookOptions options);
+  /// Throws  NotFoundError for a figure that the step does not give.
+  DISTRIBUTE_INLINE void after_run(SessionRunContext& context,
+                                   const SessionRunValues& values) override;
+  DISTRIBUTE_INLINE void end(MonitoredTrainingSession& session) override;
+
+ private:
+  void print(int64_t step);
+
+  LoggingTensorHookOptions options_;
+  SecondsOrStepsTimer timer_;
+  Logs last_;
+  int64_t runs_ = 0;
+};
+
+/// For a loss that is NaN or infinite. Source  tf.estimator.NanLossDuringTrainingError
+class NanLossDuringTrainingError : public FailedPreconditionError {
+ public:
+  using FailedPreconditionError::FailedPreconditionError;
+};
+
+struct NanTensorHookOptions {    // options of NanTensorHook
+  std::string tensor = "loss";   // the figure's name
+  bool fail_on_nan_loss = true;  // else the session ends well
+};
+
+/// Steps that do not give the figure are not looked at.
+/// Source  tf.estimator.NanTensorHook
+class NanTensorHook : public SessionRunHook {
+ public:
+  explicit NanTensorHook(EmptyBraces) : NanTensorHook() {}
+  explicit NanTensorHook(NanTensorHookOptions options = {}) : options_(std::move(options)) {}
+  /// Throws  NanLossDuringTrainingError that names figure and step.
+  DISTRIBUTE_INLINE void after_run(SessionRunContext& context,
+                                   const SessionRunValues& values) override;
+
+ private:
+  NanTensorHookOptions options_;
+};
+
+struct StepCounterHookOptions {  // options of StepCounterHook
+  SecondsOrSteps every = {.steps = 100};
+  std::string output_dir = {};  // for the scalar "global_step/sec"; empty: none
+  std::FILE* out = stdout;      // for "global_step/sec: 12.5"; null: none
+  std::function<double()> clock = {};
+};
+
+/// Counts the shared steps, so those of all workers. For the chief.
+/// Source  tf.estimator.StepCounterHook
+class StepCounterHook : public SessionRunHook {
+ public:
+  /// Throws  InvalidArgumentError where both seconds and steps are given, or none.
+  explicit StepCounterHook(StepCounterHookOptions options);
+  DISTRIBUTE_INLINE void after_create_session(MonitoredTrainingSession& session) override;
+  DISTRIBUTE_INLINE void after_run(SessionRunContext& context,
+                                   const SessionRunValues& values) override;
+  DISTRIBUTE_INLINE void end(MonitoredTrainingSession& session) override;
+
+ private:
+  std::string output_dir_;
+  std::FILE* out_;
+  SecondsOrStepsTimer timer_;
+  std::optional<summary::FileWriter> writer_;
+};
+
+struct StopAtStepHookOptions {            // options of StopAtStepHook
+  std::optional<int64_t> num_steps = {};  // from where the session began
+  std::optional<int64_t> last_step = {};  // of the shared count
+};
+
+/// Ends the session after a number of steps. Source  tf.estimator.StopAtStepHook
+class StopAtStepHook : public SessionRunHook {
+ public:
+  /// Throws  InvalidArgumentError unless exactly one of the two is given.
+  explicit StopAtStepHook(StopAtStepHookOptions options);
+  DISTRIBUTE_INLINE void after_create_session(MonitoredTrainingSession& session) override;
+  DISTRIBUTE_INLINE void after_run(SessionRunContext& context,
+                                   const SessionRunValues& values) override;
+
+ private:
+  StopAtStepHookOptions options_;
+};
+
+struct SummarySaverHookOptions {  // options of SummarySaverHook
+  SecondsOrSteps save = {.steps = 100};
+  std::string output_dir;
+  std::function<double()> clock = {};
+};
+
+/// Each figure as a scalar under its name, at the global step. For the chief.
+/// Source  tf.estimator.SummarySaverHook
+class SummarySaverHook : public SessionRunHook {
+ public:
+  /// Throws  InvalidArgumentError where both seconds and steps are given, or none, and without a
+  ///         directory.
+  explicit SummarySaverHook(SummarySaverHookOptions options);
+  DISTRIBUTE_INLINE void after_create_session(MonitoredTrainingSession& session) override;
+  DISTRIBUTE_INLINE void after_run(SessionRunContext& context,
+                                   const SessionRunValues& values) override;
+  DISTRIBUTE_INLINE void end(MonitoredTrainingSession& session) override;
+
+ private:
+  std::string output_dir_;
+  SecondsOrStepsTimer timer_;
+  std::optional<summary::FileWriter> writer_;
+};
 
 }  // namespace distribute::train

@@ -1,15 +1,86 @@
 #pragma once
-/// Horovod's operations on tensors of all ranks.
+/// hvd.allreduce and the other collectives, blocking or with handles.
 
 #include <distribute/base/config.hpp>
-#include <distribute/horovod/compression.hpp>
-#include <distribute/horovod/handle.hpp>
-#include <distribute/horovod/op.hpp>
-#include <distribute/horovod/process_set.hpp>
+#include <distribute/horovod/basics.hpp>
 #include <distribute/tensor/tensor.hpp>
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+namespace distribute::hvd {
+
+/// Sums are taken in rank order; 16-bit floats add in float32. An average divides by the number of
+/// ranks of the process set, those that have joined included.
+/// Source  horovod.Average, Sum, Min, Max, Product
+enum class Op : uint8_t { Average, Sum, Min, Max, Product };
+inline constexpr Op Average = Op::Average;
+inline constexpr Op Sum = Op::Sum;
+inline constexpr Op Min = Op::Min;
+inline constexpr Op Max = Op::Max;
+inline constexpr Op Product = Op::Product;
+
+/// "average".
+const char* name_of(Op op);
+
+/// Fp16 has 11 bits of mantissa and ends at 65,504; Bf16 has 8 bits and float32's range. Sums are
+/// taken in float32 and rounded once.
+/// Source  horovod.Compression
+enum class Compression : uint8_t { None, Fp16, Bf16 };
+
+/// What travels; tensors that are not float32 stay as they are.
+Tensor compress(Compression compression, const Tensor& tensor);
+/// Back to the dtype from before.
+Tensor decompress(const Tensor& tensor, DType dtype);
+
+}  // namespace distribute::hvd
+
+namespace distribute {
+namespace horovod_internal {
+class Engine;
+struct Operation;
+}  // namespace horovod_internal
+
+namespace hvd {
+
+/// A value; copies stand for the same operation. Thread-safe.
+class Handle {
+ public:
+  Handle() = default;
+  /// `dtype`, `device`: of the result; what traveled may have had others.
+  Handle(std::shared_ptr<horovod_internal::Engine> engine,
+         std::shared_ptr<horovod_internal::Operation> operation, DType dtype, Device device);
+
+  explicit operator bool() const { return operation_ != nullptr; }
+  /// Whether the result is there; never blocks.
+  bool done() const;
+  /// Blocks  until it is done; stalls and lost ranks end it.
+  /// Throws  FailedPreconditionError, on all ranks, when they submitted different things under one
+  ///         name, with both; AbortedError when a rank has left; DeadlineExceededError for a
+  ///         stall beyond the limit; UnavailableError when a rank is lost.
+  Tensor wait() const;
+  /// Of an all-to-all that is done: rows from each rank, int64 [size].
+  Tensor received_splits() const;
+  /// Of a join() that is done, or a new process set.
+  int number() const;
+
+ private:
+  std::shared_ptr<horovod_internal::Engine> engine_;
+  std::shared_ptr<horovod_internal::Operation> operation_;
+  DType dtype_ = DType::Float32;
+  Device device_;
+};
+
+/// Whether synchronize() would return at once.
+/// Source  horovod.torch.poll, synchronize
+bool poll(const Handle& handle);
+Tensor synchronize(const Handle& handle);
+std::vector<Tensor> synchronize(const std::vector<Handle>& handles);
+
+}  // namespace hvd
+}  // namespace distribute
 
 namespace distribute::hvd {
 

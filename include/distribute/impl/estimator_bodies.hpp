@@ -18,9 +18,13 @@
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/number_text.ipp>
+#include <distribute/base/impl/ordered_json.ipp>
+#include <distribute/base/impl/pipe_signal.ipp>
 #include <distribute/base/impl/process_stat.ipp>
+#include <distribute/base/impl/process_stats.ipp>
 #include <distribute/base/impl/run_queue.ipp>
 #include <distribute/base/impl/safe_text.ipp>
+#include <distribute/base/impl/simd_sqrt.ipp>
 #include <distribute/base/impl/sleeping_team.ipp>
 #include <distribute/base/impl/span_recorder.ipp>
 #include <distribute/base/impl/start_thread.ipp>
@@ -31,12 +35,14 @@
 
 #include <distribute/device/impl/backend.ipp>
 #include <distribute/device/impl/buffer.ipp>
+#include <distribute/device/impl/cpu_direct_conv.ipp>
 #include <distribute/device/impl/cpu_eigen.ipp>
 #include <distribute/device/impl/cpu_onednn.ipp>
 #include <distribute/device/impl/cpu_onednn_layout.ipp>
 #include <distribute/device/impl/cpu_onednn_plan.ipp>
 #include <distribute/device/impl/cpu_onednn_product.ipp>
 #include <distribute/device/impl/cpu_onednn_stub.ipp>
+#include <distribute/device/impl/cpu_winograd.ipp>
 #include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_backend.ipp>
 #include <distribute/device/impl/cuda_backend_stub.ipp>
@@ -71,8 +77,11 @@
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
 #include <distribute/device/impl/filter_book.ipp>
+#include <distribute/device/impl/grouped_image.ipp>
 #include <distribute/device/impl/host_arena.ipp>
 #include <distribute/device/impl/math_mode.ipp>
+#include <distribute/device/impl/memory_growth.ipp>
+#include <distribute/device/impl/own_convolutions.ipp>
 #include <distribute/device/impl/placement.ipp>
 #include <distribute/device/impl/plain_product.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
@@ -155,6 +164,7 @@
 #include <distribute/cluster/impl/task_server.ipp>
 #include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
+#include <distribute/cluster/impl/union_resolver.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/backward_walk.ipp>
@@ -170,25 +180,42 @@
 #include <distribute/autograd/impl/variable.ipp>
 
 #include <distribute/ops/impl/activation.ipp>
+#include <distribute/ops/impl/attention.ipp>
+#include <distribute/ops/impl/attention_blocks.ipp>
 #include <distribute/ops/impl/broadcast.ipp>
 #include <distribute/ops/impl/cast.ipp>
 #include <distribute/ops/impl/clip.ipp>
 #include <distribute/ops/impl/concat.ipp>
+#include <distribute/ops/impl/conv2d.ipp>
+#include <distribute/ops/impl/conv2d_transpose.ipp>
 #include <distribute/ops/impl/cross_entropy.ipp>
+#include <distribute/ops/impl/cumulative.ipp>
 #include <distribute/ops/impl/draw_log.ipp>
+#include <distribute/ops/impl/einsum.ipp>
 #include <distribute/ops/impl/elementwise.ipp>
 #include <distribute/ops/impl/flat_loop.ipp>
 #include <distribute/ops/impl/gather.ipp>
+#include <distribute/ops/impl/gpu_attention.ipp>
 #include <distribute/ops/impl/gpu_lines.ipp>
 #include <distribute/ops/impl/gpu_loops.ipp>
+#include <distribute/ops/impl/matmul.ipp>
+#include <distribute/ops/impl/norm.ipp>
+#include <distribute/ops/impl/pad.ipp>
+#include <distribute/ops/impl/pool.ipp>
 #include <distribute/ops/impl/random.ipp>
+#include <distribute/ops/impl/range.ipp>
+#include <distribute/ops/impl/rearrange.ipp>
 #include <distribute/ops/impl/reduce.ipp>
 #include <distribute/ops/impl/reshape.ipp>
 #include <distribute/ops/impl/search.ipp>
+#include <distribute/ops/impl/segment.ipp>
 #include <distribute/ops/impl/slice.ipp>
 #include <distribute/ops/impl/softmax.ipp>
+#include <distribute/ops/impl/sort.ipp>
 #include <distribute/ops/impl/strided_copy.ipp>
+#include <distribute/ops/impl/transpose.ipp>
 #include <distribute/ops/impl/unary.ipp>
+#include <distribute/ops/impl/window.ipp>
 
 #include <distribute/replica/impl/gradient_reducer.ipp>
 #include <distribute/replica/impl/nest.ipp>
@@ -197,33 +224,55 @@
 #include <distribute/replica/impl/single_replica.ipp>
 #include <distribute/replica/impl/values.ipp>
 
+#include <distribute/nn/impl/attention.ipp>
 #include <distribute/nn/impl/auc.ipp>
 #include <distribute/nn/impl/confusion_counts.ipp>
 #include <distribute/nn/impl/confusion_metrics.ipp>
+#include <distribute/nn/impl/dropout.ipp>
+#include <distribute/nn/impl/f_score.ipp>
+#include <distribute/nn/impl/functional.ipp>
 #include <distribute/nn/impl/hinge_losses.ipp>
 #include <distribute/nn/impl/hinge_metrics.ipp>
 #include <distribute/nn/impl/initializers.ipp>
 #include <distribute/nn/impl/loss.ipp>
 #include <distribute/nn/impl/loss_parts.ipp>
 #include <distribute/nn/impl/losses.ipp>
+#include <distribute/nn/impl/merging.ipp>
 #include <distribute/nn/impl/metric_inputs.ipp>
 #include <distribute/nn/impl/metrics.ipp>
 #include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
 #include <distribute/nn/impl/named_module.ipp>
+#include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/policy.ipp>
 #include <distribute/nn/impl/probability_losses.ipp>
 #include <distribute/nn/impl/probability_metrics.ipp>
 #include <distribute/nn/impl/regression_losses.ipp>
 #include <distribute/nn/impl/regression_metrics.ipp>
+#include <distribute/nn/impl/regularizers.ipp>
+#include <distribute/nn/impl/replica_calls.ipp>
+#include <distribute/nn/impl/sequential.ipp>
 #include <distribute/nn/impl/summary_table.ipp>
 
+#include <distribute/optim/impl/adadelta.ipp>
+#include <distribute/optim/impl/adagrad.ipp>
+#include <distribute/optim/impl/adam.ipp>
+#include <distribute/optim/impl/adamax.ipp>
 #include <distribute/optim/impl/constraints.ipp>
 #include <distribute/optim/impl/element_kernels.ipp>
+#include <distribute/optim/impl/ftrl.ipp>
+#include <distribute/optim/impl/lamb.ipp>
+#include <distribute/optim/impl/lion.ipp>
+#include <distribute/optim/impl/nadam.ipp>
 #include <distribute/optim/impl/optimizer.ipp>
 #include <distribute/optim/impl/optimizer_config.ipp>
 #include <distribute/optim/impl/optimizer_step.ipp>
+#include <distribute/optim/impl/optimizer_text.ipp>
+#include <distribute/optim/impl/rmsprop.ipp>
+#include <distribute/optim/impl/schedules.ipp>
+#include <distribute/optim/impl/serialization.ipp>
+#include <distribute/optim/impl/sgd.ipp>
 #include <distribute/optim/impl/slot_table.ipp>
 #include <distribute/optim/impl/step_updates.ipp>
 #include <distribute/optim/impl/unused_parameters.ipp>
@@ -231,6 +280,7 @@
 #include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
+#include <distribute/data/impl/bytes.ipp>
 #include <distribute/data/impl/combine.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
@@ -260,6 +310,7 @@
 #include <distribute/collective/impl/combine.ipp>
 #include <distribute/collective/impl/communication_options.ipp>
 #include <distribute/collective/impl/communicator.ipp>
+#include <distribute/collective/impl/connect_members.ipp>
 #include <distribute/collective/impl/connect_workers.ipp>
 #include <distribute/collective/impl/cost_model.ipp>
 #include <distribute/collective/impl/direct_reduction.ipp>
@@ -286,6 +337,7 @@
 #include <distribute/collective/impl/nccl_transport.ipp>
 #include <distribute/collective/impl/operation.ipp>
 #include <distribute/collective/impl/running_operation.ipp>
+#include <distribute/collective/impl/share_cores.ipp>
 #include <distribute/collective/impl/shared_window.ipp>
 #include <distribute/collective/impl/spin_time.ipp>
 #include <distribute/collective/impl/tcp_flow.ipp>
@@ -309,22 +361,36 @@
 
 #include <distribute/summary/impl/event.ipp>
 #include <distribute/summary/impl/file_writer.ipp>
+#include <distribute/summary/impl/graph.ipp>
+#include <distribute/summary/impl/hparams.ipp>
 #include <distribute/summary/impl/png.ipp>
 #include <distribute/summary/impl/store_event_file.ipp>
 
+#include <distribute/parameter_server/impl/applied_updates.ipp>
 #include <distribute/parameter_server/impl/client.ipp>
+#include <distribute/parameter_server/impl/directory.ipp>
 #include <distribute/parameter_server/impl/gradient_memory.ipp>
 #include <distribute/parameter_server/impl/gradient_push.ipp>
 #include <distribute/parameter_server/impl/known_variables.ipp>
 #include <distribute/parameter_server/impl/link_message.ipp>
+#include <distribute/parameter_server/impl/link_session.ipp>
+#include <distribute/parameter_server/impl/link_stream.ipp>
+#include <distribute/parameter_server/impl/parameter_server.ipp>
+#include <distribute/parameter_server/impl/push_reader.ipp>
 #include <distribute/parameter_server/impl/server_lanes.ipp>
 #include <distribute/parameter_server/impl/server_link.ipp>
 #include <distribute/parameter_server/impl/shared_arena.ipp>
+#include <distribute/parameter_server/impl/staged_push.ipp>
+#include <distribute/parameter_server/impl/staging_budget.ipp>
+#include <distribute/parameter_server/impl/store.ipp>
+#include <distribute/parameter_server/impl/stored_variable.ipp>
 #include <distribute/parameter_server/impl/value_pull.ipp>
+#include <distribute/parameter_server/impl/variable_requests.ipp>
 
 #include <distribute/strategy/impl/agreeing_reducer.ipp>
 #include <distribute/strategy/impl/all_workers.ipp>
 #include <distribute/strategy/impl/bucket_reducer.ipp>
+#include <distribute/strategy/impl/cache_variable_reads.ipp>
 #include <distribute/strategy/impl/central_reducer.ipp>
 #include <distribute/strategy/impl/chief_texts.ipp>
 #include <distribute/strategy/impl/closure_replica_context.ipp>
@@ -345,9 +411,11 @@
 #include <distribute/strategy/impl/local_replica_context.ipp>
 #include <distribute/strategy/impl/local_replicas.ipp>
 #include <distribute/strategy/impl/multi_worker_extended.ipp>
+#include <distribute/strategy/impl/nccl_all_reduce.ipp>
 #include <distribute/strategy/impl/nccl_replica_context.ipp>
 #include <distribute/strategy/impl/one_device_strategy.ipp>
 #include <distribute/strategy/impl/parameter_server_extended.ipp>
+#include <distribute/strategy/impl/parameter_server_job.ipp>
 #include <distribute/strategy/impl/parameter_server_strategy.ipp>
 #include <distribute/strategy/impl/partitioners.ipp>
 #include <distribute/strategy/impl/reduce_arguments.ipp>
@@ -363,7 +431,6 @@
 #include <distribute/strategy/impl/server_access.ipp>
 #include <distribute/strategy/impl/server_reducer.ipp>
 #include <distribute/strategy/impl/sharded_variable.ipp>
-#include <distribute/strategy/impl/share_cores.ipp>
 #include <distribute/strategy/impl/shared_update.ipp>
 #include <distribute/strategy/impl/straggler_watch.ipp>
 #include <distribute/strategy/impl/strategy.ipp>
@@ -371,13 +438,13 @@
 #include <distribute/strategy/impl/summed_updates.ipp>
 #include <distribute/strategy/impl/tensor_collectives.ipp>
 #include <distribute/strategy/impl/tensor_places.ipp>
-#include <distribute/strategy/impl/worker_bodies.ipp>
 #include <distribute/strategy/impl/worker_reducer.ipp>
 #include <distribute/strategy/impl/worker_replica_context.ipp>
 #include <distribute/strategy/impl/worker_state.ipp>
 
 #include <distribute/checkpoint/impl/background_job.ipp>
 #include <distribute/checkpoint/impl/bundle_entry.ipp>
+#include <distribute/checkpoint/impl/bundle_merge.ipp>
 #include <distribute/checkpoint/impl/bundle_reader.ipp>
 #include <distribute/checkpoint/impl/bundle_table.ipp>
 #include <distribute/checkpoint/impl/bundle_writer.ipp>
@@ -413,18 +480,22 @@
 
 #include <distribute/train/impl/callback.ipp>
 #include <distribute/train/impl/callback_list.ipp>
+#include <distribute/train/impl/checkpoint_files.ipp>
 #include <distribute/train/impl/checkpoints_iterator.ipp>
 #include <distribute/train/impl/class_names.ipp>
 #include <distribute/train/impl/class_weights.ipp>
 #include <distribute/train/impl/compiled_metric.ipp>
 #include <distribute/train/impl/coordinated_steps.ipp>
 #include <distribute/train/impl/counter.ipp>
+#include <distribute/train/impl/csv_logger.ipp>
 #include <distribute/train/impl/dataset_creator.ipp>
 #include <distribute/train/impl/elastic_iterator.ipp>
 #include <distribute/train/impl/elastic_loop.ipp>
 #include <distribute/train/impl/fit_loop.ipp>
 #include <distribute/train/impl/fit_options.ipp>
+#include <distribute/train/impl/follow_checkpoints.ipp>
 #include <distribute/train/impl/gradient_accumulator.ipp>
+#include <distribute/train/impl/learning_rate_scheduler.ipp>
 #include <distribute/train/impl/logs.ipp>
 #include <distribute/train/impl/loss_function.ipp>
 #include <distribute/train/impl/model.ipp>
@@ -437,6 +508,12 @@
 
 #include <distribute/saved_model/impl/graph_def.ipp>
 #include <distribute/saved_model/impl/inference_graph.ipp>
+#include <distribute/saved_model/impl/onnx.ipp>
+#include <distribute/saved_model/impl/onnx_arrays.ipp>
+#include <distribute/saved_model/impl/onnx_builder.ipp>
+#include <distribute/saved_model/impl/onnx_graph.ipp>
+#include <distribute/saved_model/impl/onnx_images.ipp>
+#include <distribute/saved_model/impl/onnx_math.ipp>
 #include <distribute/saved_model/impl/operation_names.ipp>
 #include <distribute/saved_model/impl/saved_model.ipp>
 

@@ -22,7 +22,6 @@
 #include <distribute/horovod/impl/handle.ipp>
 #include <distribute/horovod/impl/negotiation.ipp>
 #include <distribute/horovod/impl/op.ipp>
-#include <distribute/horovod/impl/process_group.ipp>
 #include <distribute/horovod/impl/process_set.ipp>
 #include <distribute/horovod/impl/rank_place.ipp>
 #include <distribute/horovod/impl/reduction_memory.ipp>

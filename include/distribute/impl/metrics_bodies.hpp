@@ -5,6 +5,7 @@
 #include <distribute/base/impl/control_groups.ipp>
 #include <distribute/base/impl/core_watch.ipp>
 #include <distribute/base/impl/cores.ipp>
+#include <distribute/base/impl/cpu_share.ipp>
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
@@ -14,14 +15,15 @@
 #include <distribute/base/impl/memory_limit.ipp>
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
-#include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/process_stat.ipp>
+#include <distribute/base/impl/process_stats.ipp>
 #include <distribute/base/impl/run_queue.ipp>
 #include <distribute/base/impl/safe_text.ipp>
 #include <distribute/base/impl/sleeping_team.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/thread_chooser.ipp>
+#include <distribute/base/impl/thread_context.ipp>
 
 #include <distribute/net/impl/address.ipp>
 #include <distribute/net/impl/bytes.ipp>

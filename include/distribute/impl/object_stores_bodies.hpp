@@ -15,13 +15,16 @@
 #include <distribute/base/impl/logging.ipp>
 #include <distribute/base/impl/memory_limit.ipp>
 #include <distribute/base/impl/monitoring.ipp>
+#include <distribute/base/impl/ordered_json.ipp>
 #include <distribute/base/impl/pipe_signal.ipp>
 #include <distribute/base/impl/process_stat.ipp>
+#include <distribute/base/impl/process_stats.ipp>
 #include <distribute/base/impl/run_queue.ipp>
 #include <distribute/base/impl/safe_text.ipp>
 #include <distribute/base/impl/sleeping_team.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
+#include <distribute/base/impl/termination_signal.ipp>
 #include <distribute/base/impl/thread_chooser.ipp>
 #include <distribute/base/impl/thread_context.ipp>
 

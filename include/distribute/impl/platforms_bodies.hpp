@@ -5,6 +5,7 @@
 #include <distribute/base/impl/control_groups.ipp>
 #include <distribute/base/impl/core_watch.ipp>
 #include <distribute/base/impl/cores.ipp>
+#include <distribute/base/impl/cpu_share.ipp>
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
@@ -18,12 +19,14 @@
 #include <distribute/base/impl/ordered_json.ipp>
 #include <distribute/base/impl/pipe_signal.ipp>
 #include <distribute/base/impl/process_stat.ipp>
+#include <distribute/base/impl/process_stats.ipp>
 #include <distribute/base/impl/run_queue.ipp>
 #include <distribute/base/impl/safe_text.ipp>
 #include <distribute/base/impl/sleeping_team.ipp>
 #include <distribute/base/impl/span_recorder.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
+#include <distribute/base/impl/termination_signal.ipp>
 #include <distribute/base/impl/thread_chooser.ipp>
 #include <distribute/base/impl/thread_context.ipp>
 
@@ -36,10 +39,13 @@
 #include <distribute/device/impl/cuda_stream.ipp>
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/device_spec.ipp>
+#include <distribute/device/impl/math_mode.ipp>
+#include <distribute/device/impl/memory_growth.ipp>
 #include <distribute/device/impl/placement.ipp>
 
 #include <distribute/net/impl/address.ipp>
 #include <distribute/net/impl/bytes.ipp>
+#include <distribute/net/impl/resolve.ipp>
 
 #include <distribute/io/impl/file_system.ipp>
 #include <distribute/io/impl/local_file_system.ipp>
@@ -48,7 +54,9 @@
 
 #include <distribute/cluster/impl/cluster_resolver.ipp>
 #include <distribute/cluster/impl/cluster_spec.ipp>
+#include <distribute/cluster/impl/default_resolver.ipp>
 #include <distribute/cluster/impl/environment.ipp>
+#include <distribute/cluster/impl/flags_cluster_resolver.ipp>
 #include <distribute/cluster/impl/foreign_text.ipp>
 #include <distribute/cluster/impl/json_value.ipp>
 #include <distribute/cluster/impl/leader_cluster_resolver.ipp>
@@ -57,6 +65,7 @@
 #include <distribute/cluster/impl/resolver_registry.ipp>
 #include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
+#include <distribute/cluster/impl/union_resolver.ipp>
 
 #include <distribute/http/impl/aws_profile.ipp>
 #include <distribute/http/impl/digest_rsa.ipp>

@@ -6,6 +6,7 @@
 #include <distribute/base/impl/control_groups.ipp>
 #include <distribute/base/impl/core_watch.ipp>
 #include <distribute/base/impl/cores.ipp>
+#include <distribute/base/impl/cpu_share.ipp>
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
@@ -13,8 +14,10 @@
 #include <distribute/base/impl/log_state.ipp>
 #include <distribute/base/impl/logging.ipp>
 #include <distribute/base/impl/memory_limit.ipp>
+#include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/process_stat.ipp>
+#include <distribute/base/impl/process_stats.ipp>
 #include <distribute/base/impl/run_queue.ipp>
 #include <distribute/base/impl/safe_text.ipp>
 #include <distribute/base/impl/sleeping_team.ipp>
@@ -26,12 +29,14 @@
 
 #include <distribute/device/impl/backend.ipp>
 #include <distribute/device/impl/buffer.ipp>
+#include <distribute/device/impl/cpu_direct_conv.ipp>
 #include <distribute/device/impl/cpu_eigen.ipp>
 #include <distribute/device/impl/cpu_onednn.ipp>
 #include <distribute/device/impl/cpu_onednn_layout.ipp>
 #include <distribute/device/impl/cpu_onednn_plan.ipp>
 #include <distribute/device/impl/cpu_onednn_product.ipp>
 #include <distribute/device/impl/cpu_onednn_stub.ipp>
+#include <distribute/device/impl/cpu_winograd.ipp>
 #include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_backend.ipp>
 #include <distribute/device/impl/cuda_backend_stub.ipp>
@@ -65,8 +70,11 @@
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
 #include <distribute/device/impl/filter_book.ipp>
+#include <distribute/device/impl/grouped_image.ipp>
 #include <distribute/device/impl/host_arena.ipp>
 #include <distribute/device/impl/math_mode.ipp>
+#include <distribute/device/impl/memory_growth.ipp>
+#include <distribute/device/impl/own_convolutions.ipp>
 #include <distribute/device/impl/placement.ipp>
 #include <distribute/device/impl/plain_product.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
@@ -74,10 +82,14 @@
 #include <distribute/net/impl/bytes.ipp>
 
 #include <distribute/io/impl/atomic_file.ipp>
+#include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/file_system.ipp>
+#include <distribute/io/impl/gzip.ipp>
 #include <distribute/io/impl/local_file_system.ipp>
 #include <distribute/io/impl/path.ipp>
 #include <distribute/io/impl/ram_file_system.ipp>
+#include <distribute/io/impl/stream.ipp>
+#include <distribute/io/impl/wire.ipp>
 
 #include <distribute/tensor/impl/shape.ipp>
 #include <distribute/tensor/impl/tensor.ipp>
@@ -97,21 +109,30 @@
 
 #include <distribute/ops/impl/broadcast.ipp>
 #include <distribute/ops/impl/cast.ipp>
+#include <distribute/ops/impl/clip.ipp>
 #include <distribute/ops/impl/concat.ipp>
+#include <distribute/ops/impl/cumulative.ipp>
 #include <distribute/ops/impl/draw_log.ipp>
+#include <distribute/ops/impl/einsum.ipp>
 #include <distribute/ops/impl/elementwise.ipp>
 #include <distribute/ops/impl/flat_loop.ipp>
 #include <distribute/ops/impl/gather.ipp>
 #include <distribute/ops/impl/gpu_lines.ipp>
 #include <distribute/ops/impl/gpu_loops.ipp>
+#include <distribute/ops/impl/matmul.ipp>
+#include <distribute/ops/impl/norm.ipp>
+#include <distribute/ops/impl/pad.ipp>
 #include <distribute/ops/impl/random.ipp>
 #include <distribute/ops/impl/range.ipp>
 #include <distribute/ops/impl/rearrange.ipp>
 #include <distribute/ops/impl/reduce.ipp>
 #include <distribute/ops/impl/reshape.ipp>
 #include <distribute/ops/impl/search.ipp>
+#include <distribute/ops/impl/segment.ipp>
 #include <distribute/ops/impl/slice.ipp>
+#include <distribute/ops/impl/sort.ipp>
 #include <distribute/ops/impl/strided_copy.ipp>
+#include <distribute/ops/impl/transpose.ipp>
 #include <distribute/ops/impl/unary.ipp>
 
 #include <distribute/replica/impl/gradient_reducer.ipp>
@@ -121,15 +142,19 @@
 #include <distribute/replica/impl/single_replica.ipp>
 #include <distribute/replica/impl/values.ipp>
 
+#include <distribute/nn/impl/dropout.ipp>
 #include <distribute/nn/impl/initializers.ipp>
 #include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_names.ipp>
+#include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/policy.ipp>
 #include <distribute/nn/impl/replica_calls.ipp>
 #include <distribute/nn/impl/summary_table.ipp>
 
+#include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
+#include <distribute/data/impl/bytes.ipp>
 #include <distribute/data/impl/combine.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
@@ -152,13 +177,18 @@
 #include <distribute/data/impl/stream.ipp>
 #include <distribute/data/impl/transform.ipp>
 
+#include <distribute/collective/impl/nccl_communicator.ipp>
 #include <distribute/collective/impl/nccl_library.ipp>
+#include <distribute/collective/impl/operation.ipp>
 
 #include <distribute/strategy/impl/chief_texts.ipp>
+#include <distribute/strategy/impl/cross_device_ops.ipp>
 #include <distribute/strategy/impl/current_strategy.ipp>
 #include <distribute/strategy/impl/device_copies.ipp>
 #include <distribute/strategy/impl/devices.ipp>
 #include <distribute/strategy/impl/distributed_variable.ipp>
+#include <distribute/strategy/impl/gradient_packs.ipp>
+#include <distribute/strategy/impl/nccl_all_reduce.ipp>
 #include <distribute/strategy/impl/one_device_strategy.ipp>
 #include <distribute/strategy/impl/reduce_arguments.ipp>
 #include <distribute/strategy/impl/reduction.ipp>

@@ -15,6 +15,7 @@
 #include <distribute/base/impl/memory_limit.ipp>
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/process_stat.ipp>
+#include <distribute/base/impl/process_stats.ipp>
 #include <distribute/base/impl/run_queue.ipp>
 #include <distribute/base/impl/safe_text.ipp>
 #include <distribute/base/impl/sleeping_team.ipp>
@@ -26,12 +27,14 @@
 
 #include <distribute/device/impl/backend.ipp>
 #include <distribute/device/impl/buffer.ipp>
+#include <distribute/device/impl/cpu_direct_conv.ipp>
 #include <distribute/device/impl/cpu_eigen.ipp>
 #include <distribute/device/impl/cpu_onednn.ipp>
 #include <distribute/device/impl/cpu_onednn_layout.ipp>
 #include <distribute/device/impl/cpu_onednn_plan.ipp>
 #include <distribute/device/impl/cpu_onednn_product.ipp>
 #include <distribute/device/impl/cpu_onednn_stub.ipp>
+#include <distribute/device/impl/cpu_winograd.ipp>
 #include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_backend.ipp>
 #include <distribute/device/impl/cuda_backend_stub.ipp>
@@ -65,8 +68,11 @@
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
 #include <distribute/device/impl/filter_book.ipp>
+#include <distribute/device/impl/grouped_image.ipp>
 #include <distribute/device/impl/host_arena.ipp>
 #include <distribute/device/impl/math_mode.ipp>
+#include <distribute/device/impl/memory_growth.ipp>
+#include <distribute/device/impl/own_convolutions.ipp>
 #include <distribute/device/impl/placement.ipp>
 #include <distribute/device/impl/plain_product.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
@@ -103,8 +109,11 @@
 #include <distribute/ops/impl/cast.ipp>
 #include <distribute/ops/impl/channel_block.ipp>
 #include <distribute/ops/impl/channel_norm.ipp>
+#include <distribute/ops/impl/clip.ipp>
 #include <distribute/ops/impl/concat.ipp>
 #include <distribute/ops/impl/conv2d.ipp>
+#include <distribute/ops/impl/conv2d_transpose.ipp>
+#include <distribute/ops/impl/cross_entropy.ipp>
 #include <distribute/ops/impl/cumulative.ipp>
 #include <distribute/ops/impl/draw_log.ipp>
 #include <distribute/ops/impl/einsum.ipp>
@@ -116,7 +125,9 @@
 #include <distribute/ops/impl/gpu_loops.ipp>
 #include <distribute/ops/impl/gpu_norm_passes.ipp>
 #include <distribute/ops/impl/gpu_norm_vectors.ipp>
+#include <distribute/ops/impl/layer_norm.ipp>
 #include <distribute/ops/impl/matmul.ipp>
+#include <distribute/ops/impl/norm.ipp>
 #include <distribute/ops/impl/norm_passes.ipp>
 #include <distribute/ops/impl/pad.ipp>
 #include <distribute/ops/impl/pool.ipp>
@@ -126,8 +137,10 @@
 #include <distribute/ops/impl/reduce.ipp>
 #include <distribute/ops/impl/reshape.ipp>
 #include <distribute/ops/impl/search.ipp>
+#include <distribute/ops/impl/segment.ipp>
 #include <distribute/ops/impl/slice.ipp>
 #include <distribute/ops/impl/softmax.ipp>
+#include <distribute/ops/impl/sort.ipp>
 #include <distribute/ops/impl/strided_copy.ipp>
 #include <distribute/ops/impl/transpose.ipp>
 #include <distribute/ops/impl/unary.ipp>
@@ -148,16 +161,23 @@
 #include <distribute/nn/impl/summary_table.ipp>
 
 #include <distribute/data/impl/batch.ipp>
+#include <distribute/data/impl/bytes.ipp>
 #include <distribute/data/impl/element_spec.ipp>
 #include <distribute/data/impl/input_context.ipp>
 
+#include <distribute/collective/impl/nccl_communicator.ipp>
 #include <distribute/collective/impl/nccl_library.ipp>
+#include <distribute/collective/impl/operation.ipp>
 
 #include <distribute/strategy/impl/all_workers.ipp>
+#include <distribute/strategy/impl/chief_texts.ipp>
+#include <distribute/strategy/impl/cross_device_ops.ipp>
 #include <distribute/strategy/impl/current_strategy.ipp>
 #include <distribute/strategy/impl/device_copies.ipp>
 #include <distribute/strategy/impl/devices.ipp>
 #include <distribute/strategy/impl/distributed_variable.ipp>
+#include <distribute/strategy/impl/gradient_packs.ipp>
+#include <distribute/strategy/impl/nccl_all_reduce.ipp>
 #include <distribute/strategy/impl/one_device_strategy.ipp>
 #include <distribute/strategy/impl/reduce_arguments.ipp>
 #include <distribute/strategy/impl/reduction.ipp>
@@ -169,11 +189,14 @@
 #include <distribute/strategy/impl/tensor_places.ipp>
 
 #include <distribute/checkpoint/impl/bundle_entry.ipp>
+#include <distribute/checkpoint/impl/bundle_merge.ipp>
 #include <distribute/checkpoint/impl/bundle_reader.ipp>
 #include <distribute/checkpoint/impl/bundle_table.ipp>
 #include <distribute/checkpoint/impl/bundle_writer.ipp>
 #include <distribute/checkpoint/impl/checkpoint_state.ipp>
 #include <distribute/checkpoint/impl/flat_checkpoint.ipp>
+#include <distribute/checkpoint/impl/named_weights.ipp>
+#include <distribute/checkpoint/impl/object_graph.ipp>
 #include <distribute/checkpoint/impl/tensor_slice.ipp>
 #include <distribute/checkpoint/impl/worker_path.ipp>
 

@@ -83,7 +83,6 @@
 #include <distribute/device/impl/math_mode.ipp>
 #include <distribute/device/impl/memory_growth.ipp>
 #include <distribute/device/impl/own_convolutions.ipp>
-#include <distribute/device/impl/own_convolutions_stub.ipp>
 #include <distribute/device/impl/placement.ipp>
 #include <distribute/device/impl/plain_product.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
@@ -378,6 +377,7 @@
 #include <distribute/collective/impl/combine.ipp>
 #include <distribute/collective/impl/communication_options.ipp>
 #include <distribute/collective/impl/communicator.ipp>
+#include <distribute/collective/impl/connect_members.ipp>
 #include <distribute/collective/impl/connect_workers.ipp>
 #include <distribute/collective/impl/cost_model.ipp>
 #include <distribute/collective/impl/direct_reduction.ipp>
@@ -404,6 +404,7 @@
 #include <distribute/collective/impl/nccl_transport.ipp>
 #include <distribute/collective/impl/operation.ipp>
 #include <distribute/collective/impl/running_operation.ipp>
+#include <distribute/collective/impl/share_cores.ipp>
 #include <distribute/collective/impl/shared_window.ipp>
 #include <distribute/collective/impl/spin_time.ipp>
 #include <distribute/collective/impl/tcp_flow.ipp>
@@ -504,7 +505,6 @@
 #include <distribute/strategy/impl/server_access.ipp>
 #include <distribute/strategy/impl/server_reducer.ipp>
 #include <distribute/strategy/impl/sharded_variable.ipp>
-#include <distribute/strategy/impl/share_cores.ipp>
 #include <distribute/strategy/impl/shared_update.ipp>
 #include <distribute/strategy/impl/straggler_watch.ipp>
 #include <distribute/strategy/impl/strategy.ipp>
@@ -512,7 +512,6 @@
 #include <distribute/strategy/impl/summed_updates.ipp>
 #include <distribute/strategy/impl/tensor_collectives.ipp>
 #include <distribute/strategy/impl/tensor_places.ipp>
-#include <distribute/strategy/impl/worker_bodies.ipp>
 #include <distribute/strategy/impl/worker_reducer.ipp>
 #include <distribute/strategy/impl/worker_replica_context.ipp>
 #include <distribute/strategy/impl/worker_state.ipp>

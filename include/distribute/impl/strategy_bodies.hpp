@@ -18,7 +18,9 @@
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/number_text.ipp>
+#include <distribute/base/impl/ordered_json.ipp>
 #include <distribute/base/impl/process_stat.ipp>
+#include <distribute/base/impl/process_stats.ipp>
 #include <distribute/base/impl/run_queue.ipp>
 #include <distribute/base/impl/safe_text.ipp>
 #include <distribute/base/impl/simd_sqrt.ipp>
@@ -31,12 +33,14 @@
 
 #include <distribute/device/impl/backend.ipp>
 #include <distribute/device/impl/buffer.ipp>
+#include <distribute/device/impl/cpu_direct_conv.ipp>
 #include <distribute/device/impl/cpu_eigen.ipp>
 #include <distribute/device/impl/cpu_onednn.ipp>
 #include <distribute/device/impl/cpu_onednn_layout.ipp>
 #include <distribute/device/impl/cpu_onednn_plan.ipp>
 #include <distribute/device/impl/cpu_onednn_product.ipp>
 #include <distribute/device/impl/cpu_onednn_stub.ipp>
+#include <distribute/device/impl/cpu_winograd.ipp>
 #include <distribute/device/impl/cuda_backend.ipp>
 #include <distribute/device/impl/cuda_backend_stub.ipp>
 #include <distribute/device/impl/cuda_device.ipp>
@@ -64,8 +68,11 @@
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
 #include <distribute/device/impl/filter_book.ipp>
+#include <distribute/device/impl/grouped_image.ipp>
 #include <distribute/device/impl/host_arena.ipp>
 #include <distribute/device/impl/math_mode.ipp>
+#include <distribute/device/impl/memory_growth.ipp>
+#include <distribute/device/impl/own_convolutions.ipp>
 #include <distribute/device/impl/placement.ipp>
 #include <distribute/device/impl/plain_product.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
@@ -148,6 +155,7 @@
 #include <distribute/cluster/impl/task_server.ipp>
 #include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
+#include <distribute/cluster/impl/union_resolver.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/backward_walk.ipp>
@@ -354,6 +362,7 @@
 #include <distribute/collective/impl/combine.ipp>
 #include <distribute/collective/impl/communication_options.ipp>
 #include <distribute/collective/impl/communicator.ipp>
+#include <distribute/collective/impl/connect_members.ipp>
 #include <distribute/collective/impl/connect_workers.ipp>
 #include <distribute/collective/impl/cost_model.ipp>
 #include <distribute/collective/impl/direct_reduction.ipp>
@@ -380,6 +389,7 @@
 #include <distribute/collective/impl/nccl_transport.ipp>
 #include <distribute/collective/impl/operation.ipp>
 #include <distribute/collective/impl/running_operation.ipp>
+#include <distribute/collective/impl/share_cores.ipp>
 #include <distribute/collective/impl/shared_window.ipp>
 #include <distribute/collective/impl/spin_time.ipp>
 #include <distribute/collective/impl/tcp_flow.ipp>
@@ -401,15 +411,26 @@
 #include <distribute/rpc/impl/standstill.ipp>
 #include <distribute/rpc/impl/tensor_codec.ipp>
 
+#include <distribute/parameter_server/impl/applied_updates.ipp>
 #include <distribute/parameter_server/impl/client.ipp>
+#include <distribute/parameter_server/impl/directory.ipp>
 #include <distribute/parameter_server/impl/gradient_memory.ipp>
 #include <distribute/parameter_server/impl/gradient_push.ipp>
 #include <distribute/parameter_server/impl/known_variables.ipp>
 #include <distribute/parameter_server/impl/link_message.ipp>
+#include <distribute/parameter_server/impl/link_session.ipp>
+#include <distribute/parameter_server/impl/link_stream.ipp>
+#include <distribute/parameter_server/impl/parameter_server.ipp>
+#include <distribute/parameter_server/impl/push_reader.ipp>
 #include <distribute/parameter_server/impl/server_lanes.ipp>
 #include <distribute/parameter_server/impl/server_link.ipp>
 #include <distribute/parameter_server/impl/shared_arena.ipp>
+#include <distribute/parameter_server/impl/staged_push.ipp>
+#include <distribute/parameter_server/impl/staging_budget.ipp>
+#include <distribute/parameter_server/impl/store.ipp>
+#include <distribute/parameter_server/impl/stored_variable.ipp>
 #include <distribute/parameter_server/impl/value_pull.ipp>
+#include <distribute/parameter_server/impl/variable_requests.ipp>
 
 #include <distribute/strategy/impl/agreeing_reducer.ipp>
 #include <distribute/strategy/impl/all_workers.ipp>
@@ -462,7 +483,6 @@
 #include <distribute/strategy/impl/server_access.ipp>
 #include <distribute/strategy/impl/server_reducer.ipp>
 #include <distribute/strategy/impl/sharded_variable.ipp>
-#include <distribute/strategy/impl/share_cores.ipp>
 #include <distribute/strategy/impl/shared_update.ipp>
 #include <distribute/strategy/impl/straggler_watch.ipp>
 #include <distribute/strategy/impl/strategy.ipp>
@@ -470,7 +490,6 @@
 #include <distribute/strategy/impl/summed_updates.ipp>
 #include <distribute/strategy/impl/tensor_collectives.ipp>
 #include <distribute/strategy/impl/tensor_places.ipp>
-#include <distribute/strategy/impl/worker_bodies.ipp>
 #include <distribute/strategy/impl/worker_reducer.ipp>
 #include <distribute/strategy/impl/worker_replica_context.ipp>
 #include <distribute/strategy/impl/worker_state.ipp>

@@ -1,5 +1,7 @@
 #pragma once
-/// How files are compressed, and how much of them is read at a time.
+/// Streams of bytes that are read from front to back, compressed or not.
+
+#include <distribute/io/file_system.hpp>
 
 #include <cstdint>
 
@@ -11,5 +13,54 @@ enum class Compression { None, Zlib, Gzip, Auto };
 
 /// What TensorFlow reads at a time.
 inline constexpr int64_t kReadBufferBytes = 256 << 10;
+
+/// Bytes that are read in order. Thread-compatible.
+class InputStream {
+ public:
+  virtual ~InputStream() = default;
+  /// For messages: the path it was opened from.
+  virtual const std::string& name() const = 0;
+  /// Reads up to out.size() bytes and returns their number; 0 only at the end (or for empty `out`).
+  virtual absl::StatusOr<size_t> read_some(std::span<char> out) = 0;
+  /// Drops up to `count` bytes and returns their number; fewer only at the end. A file that is not
+  /// compressed jumps, anything else reads.
+  DISTRIBUTE_INLINE virtual absl::StatusOr<uint64_t> skip(uint64_t count);
+};
+
+/// Reads a file through a buffer.
+absl::StatusOr<std::unique_ptr<InputStream>> open_input_stream(
+    const std::string& path, int64_t buffer_bytes = kReadBufferBytes);
+
+/// Reads bytes that the caller keeps alive.
+std::unique_ptr<InputStream> memory_input_stream(std::string_view bytes, std::string name);
+
+/// Appends up to `size` bytes to `out` and returns their number; fewer only at the end. Memory
+/// grows with what is really there, so that a length field that lies costs nothing.
+absl::StatusOr<size_t> append_from(InputStream& stream, size_t size, std::string& out);
+
+/// TensorFlow's names of compression types: "" (None), "ZLIB", "GZIP". InvalidArgument for others.
+absl::StatusOr<Compression> compression_from_name(std::string_view name);
+
+/// How a file of TFRecords is compressed that begins with these bytes, of which twelve are enough.
+Compression detect_compression(std::string_view start);
+
+/// True for bytes that start as a gzip file does.
+bool is_gzip(std::string_view bytes);
+
+/// The contents of a gzip file in memory (all its members); `name` is for messages.
+/// DataLoss when it is cut off, damaged or not gzip at all.
+absl::StatusOr<std::string> decompress_gzip(std::string_view bytes, const std::string& name);
+
+/// The decompressed contents of a .gz file.
+absl::StatusOr<std::string> read_gzip_file(const std::string& path);
+
+/// Opens a file for reading from front to back, decompressing on the way. Auto is for TFRecords.
+absl::StatusOr<std::unique_ptr<InputStream>> open_input_stream(
+    const std::string& path, Compression compression, int64_t buffer_bytes = kReadBufferBytes);
+
+/// Creates a file whose appended bytes are compressed on the way; close() writes the end mark.
+/// InvalidArgument for Auto.
+absl::StatusOr<std::unique_ptr<WritableFile>> create_file(const std::string& path,
+                                                          Compression compression);
 
 }  // namespace distribute::io

@@ -1,9 +1,7 @@
 #pragma once
-/// Files and directories behind one interface: the local disk, object stores, and the program's
-/// own.
+/// Files by path, in whichever file system the path names.
 
 #include <distribute/base/config.hpp>
-#include <distribute/io/path.hpp>
 
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
@@ -17,6 +15,22 @@
 #include <vector>
 
 namespace distribute::io {
+
+/// "a" + "b" -> "a/b"; an absolute `name` (or one with a scheme) stands alone.
+std::string join_path(std::string_view directory, std::string_view name);
+
+/// Everything before the last slash: "a/b" -> "a", "/a" -> "/", "a" -> ""; a root stands for
+/// itself: "s3://bucket" -> "s3://bucket".
+std::string directory_of(std::string_view path);
+
+/// Everything after the last slash.
+std::string file_name_of(std::string_view path);
+
+/// The scheme in front of "://", or nothing: "s3://bucket/key" -> "s3".
+std::string_view scheme_of(std::string_view path);
+
+/// True for "/a" and for "s3://bucket".
+bool is_absolute_path(std::string_view path);
 
 /// A file being written from front to back. Thread-compatible. Its destructor closes it and
 /// ignores errors, so call close() where they matter; on an object store (a file system without
@@ -95,5 +109,27 @@ absl::StatusOr<std::string> read_file(const std::string& path);
 
 /// Removes a file, or a directory with everything in it; fine when it is not there.
 absl::Status remove_recursively(const std::string& path);
+
+/// Stateless. Accepts plain paths and file:// ones. Never follows a link when it removes.
+class LocalFileSystem final : public FileSystem {
+ public:
+  DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<RandomAccessFile>> open(
+      const std::string& path) override;
+  DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<WritableFile>> create(
+      const std::string& path) override;
+  DISTRIBUTE_INLINE absl::StatusOr<bool> exists(const std::string& path) override;
+  DISTRIBUTE_INLINE absl::StatusOr<bool> is_directory(const std::string& path) override;
+  DISTRIBUTE_INLINE absl::StatusOr<int64_t> file_size(const std::string& path) override;
+  DISTRIBUTE_INLINE absl::StatusOr<std::vector<std::string>> list_directory(
+      const std::string& path) override;
+  DISTRIBUTE_INLINE absl::Status make_dirs(const std::string& path) override;
+  DISTRIBUTE_INLINE absl::Status rename(const std::string& from, const std::string& to) override;
+  DISTRIBUTE_INLINE absl::Status remove_file(const std::string& path) override;
+  DISTRIBUTE_INLINE absl::Status remove_directory(const std::string& path) override;
+  DISTRIBUTE_INLINE absl::Status sync_directory(const std::string& path) override;
+};
+
+/// The one that file_system_for hands out.
+FileSystem& local_file_system();
 
 }  // namespace distribute::io

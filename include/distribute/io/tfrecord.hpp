@@ -1,7 +1,7 @@
 #pragma once
 /// TFRecord files: a row of byte strings, each with checksums of its length and its bytes.
 
-#include <distribute/io/gzip.hpp>
+#include <distribute/io/compression.hpp>
 
 namespace distribute::io {
 

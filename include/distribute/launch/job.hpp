@@ -1,15 +1,58 @@
 #pragma once
-/// The plan of a job: its tasks, where they run, their addresses and what they are told.
+/// The tasks of a job on hosts, with their addresses.
 
 #include <distribute/base/config.hpp>
-#include <distribute/launch/host_list.hpp>
-#include <distribute/launch/reserved_port.hpp>
+#include <distribute/launch/detail/descriptor.hpp>
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace distribute::launch {
+
+struct Host {        // a host and its slots
+  std::string name;  // as ssh takes it: "node1", "user@node1", "10.0.0.1", "fd00::1"
+  int slots = 1;     // tasks that it takes
+
+  /// The name without "user@": what other hosts connect to.
+  std::string address() const;
+  /// Whether it is this machine: localhost, its name, or the address of one of its interfaces.
+  bool is_local() const;
+  bool is_loopback() const;
+};
+
+/// "node1:4,node2:4,[fd00::1]:2"; without a number a host has one slot. A host that is named twice
+/// has the slots of both.
+/// Throws  InvalidArgumentError with the part that does not parse.
+std::vector<Host> parse_host_list(std::string_view text);
+
+/// One host a line, as MPI and PBS write them: "node1 slots=4", "node1:4" or "node1", which may
+/// come several times. `#` begins a comment. `source` names the file in errors.
+/// Throws  InvalidArgumentError with file and line.
+std::vector<Host> parse_host_file(std::string_view text, const std::string& source);
+
+/// Throws  NotFoundError when there is no such file.
+std::vector<Host> read_host_file(const std::string& path);
+
+int count_slots(const std::vector<Host>& hosts);  // of all hosts together
+
+/// Holds a socket that is bound but does not listen. The system gives its port to no program that
+/// asks for any free port, and connections to it are refused; but one that asks for this very
+/// port with SO_REUSEADDR (every usual server, Asio's acceptor among them) or SO_REUSEPORT (gRPC)
+/// gets it. So there is no moment between choosing the port and its use in which it can be lost,
+/// and a task that is started again finds it. A program that sets neither option gets EADDRINUSE.
+class ReservedPort {
+ public:
+  /// `wanted` 0 takes any.
+  /// Throws  UnavailableError when the port is taken, or none is left.
+  explicit ReservedPort(int wanted = 0);
+  int number() const { return number_; }
+
+ private:
+  Descriptor socket_;
+  int number_ = 0;
+};
 
 struct JobOptions {  // options of Job
   int workers = 1;

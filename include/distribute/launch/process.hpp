@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/launch/detail/descriptor.hpp>
-#include <distribute/launch/process_guard.hpp>
+#include <distribute/launch/detail/process_guard.hpp>
 #include <distribute/net/deadline.hpp>
 
 #include <map>

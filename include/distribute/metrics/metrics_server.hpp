@@ -1,11 +1,31 @@
 #pragma once
-/// This task's metrics over HTTP, for Prometheus.
+/// Metrics of a process in the format of Prometheus, the server that shows them, and their reader.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/monitoring.hpp>
 #include <distribute/net/address.hpp>
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
+
+namespace distribute::monitoring {
+
+inline constexpr const char* kPrometheusContentType = "text/plain; version=0.0.4; charset=utf-8";
+
+/// HELP, TYPE and a line for each point of each family, in the order given; samplers become
+/// histograms. Families without points are left out.
+/// Source  https://prometheus.io/docs/instrumenting/exposition_formats
+std::string prometheus_text(const std::vector<MetricFamily>& families);
+
+/// What the system says about this process, under the names that Prometheus's own clients use:
+/// process_resident_memory_bytes, process_cpu_seconds_total, process_open_fds, ... Units are in the
+/// names.
+std::vector<MetricFamily> process_metrics();
+
+}  // namespace distribute::monitoring
 
 namespace distribute {
 
@@ -45,4 +65,37 @@ std::string metrics_token(const std::string& job_token);
 /// Throws  InvalidArgumentError for a bad port; as MetricsServer.
 void start_metrics_server(const std::string& host);
 
+/// What the MetricsServer at `address` shows, in Prometheus's text format. `token`: as
+/// metrics_token() gives it; "" for none.
+/// Blocks  until the answer is whole, `seconds` at most.
+/// Throws  UnavailableError when nothing answers in time; UnauthenticatedError for a refusal, with
+///         the task's reason.
+std::string read_metrics(const net::Address& address, const std::string& token,
+                         double seconds = 10);
+
 }  // namespace distribute
+
+namespace distribute::monitoring {
+
+/// One reading of a task's metrics.
+struct MetricSample {
+  std::map<std::string, double> values = {};  // by "name" or "name{labels}"
+  double seconds = 0;                         // when it was read, of a clock that only goes forward
+
+  /// Of a metric with its labels as they are printed; none where it is not there.
+  std::optional<double> value(const std::string& name) const;
+  /// What a label of the first point of `name` says: label("distribute_task_info", "job"); "" where
+  /// there is none.
+  std::string label(const std::string& name, const std::string& label) const;
+};
+
+/// Reads Prometheus's text. Comments, lines that are no values, and buckets of histograms are left
+/// out.
+MetricSample parse_prometheus_text(const std::string& text, double seconds = 0);
+
+/// Growth of a counter in a second, from one reading to a later one. Nothing where it is not there,
+/// `before` has no values, or it went back because the task is a new one.
+std::optional<double> rate(const MetricSample& before, const MetricSample& now,
+                           const std::string& name);
+
+}  // namespace distribute::monitoring

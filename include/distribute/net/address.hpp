@@ -1,12 +1,14 @@
 #pragma once
-/// "host:port" as TF_CONFIG writes it.
+/// Addresses of tasks, as text and resolved.
 
 #include <distribute/base/config.hpp>
+#include <distribute/net/deadline.hpp>
 
 #include <absl/status/statusor.h>
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace distribute::net {
 
@@ -30,5 +32,13 @@ absl::StatusOr<Address> parse_address(std::string_view text);
 absl::StatusOr<Address> local_address(int descriptor);
 /// The address of the other end.
 absl::StatusOr<Address> remote_address(int descriptor);
+
+/// All numeric addresses of a host, IPv4 first; at least one.
+/// Blocks  until the system's resolver answers; an answer after the deadline is dropped.
+/// Errors  Unavailable when the name is not known (yet); DeadlineExceeded.
+absl::StatusOr<std::vector<Address>> resolve(const Address& address, Deadline deadline);
+
+/// Whether a numeric address, loopback ones included, is one of this host's.
+bool is_of_this_host(const Address& numeric);
 
 }  // namespace distribute::net

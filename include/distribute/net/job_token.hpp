@@ -1,11 +1,28 @@
 #pragma once
-/// The secret that the tasks of one job share.
+/// The token of a job, and message authentication codes made with it.
 
+#include <distribute/base/config.hpp>
 #include <distribute/net/address.hpp>
 
+#include <absl/status/statusor.h>
+
 #include <string>
+#include <string_view>
 
 namespace distribute::net {
+
+/// False in builds without OpenSSL.
+bool has_hmac();
+
+/// HMAC-SHA256: 32 bytes.
+/// Errors  Unimplemented in a build without OpenSSL.
+absl::StatusOr<std::string> hmac_sha256(std::string_view key, std::string_view message);
+
+/// From the system's source for keys.
+absl::StatusOr<std::string> random_bytes(size_t count);
+
+/// Takes the same time wherever the texts differ.
+bool equal_in_constant_time(std::string_view a, std::string_view b);
 
 /// Fewer bytes are a mistake; 16 random ones are 128 bits.
 inline constexpr size_t kMinJobTokenBytes = 16;

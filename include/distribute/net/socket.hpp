@@ -1,13 +1,15 @@
 #pragma once
-/// A connected stream socket, with deadlines, encrypted or not.
+/// TCP sockets: connecting, listening, reading and writing with deadlines.
 
 #include <distribute/base/config.hpp>
+#include <distribute/net/address.hpp>
 #include <distribute/net/deadline.hpp>
 #include <distribute/net/detail/secure_layer.hpp>
 
 #include <absl/status/statusor.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -76,6 +78,56 @@ class Socket {
   bool saw_end_ = false;
   std::unique_ptr<SecureLayer> layer_;
   std::string peer_;
+};
+
+/// Resolves the host and tries its addresses one after the other, once.
+/// Errors  Unavailable when the port is closed or the name unknown; DeadlineExceeded. Both name the
+///         address.
+absl::StatusOr<Socket> connect(const Address& address, Deadline deadline);
+
+/// connect() again and again while the port is closed or the name does not resolve yet: tasks
+/// start in any order. `keep_trying` is asked between two tries with the last error; false ends
+/// the wait with that error.
+/// Errors  DeadlineExceeded with the last reason.
+absl::StatusOr<Socket> connect_patiently(
+    const Address& address, Deadline deadline,
+    const std::function<bool(const absl::Status&)>& keep_trying = nullptr);
+
+/// Owns a listening, non-blocking socket; moved-from is empty. Thread-compatible.
+class Listener {
+ public:
+  Listener() = default;
+  ~Listener() { close(); }
+  Listener(Listener&& other) noexcept { *this = std::move(other); }
+  Listener& operator=(Listener&& other) noexcept;
+
+  /// Listens on exactly this address; port 0 lets the system choose. A host name is resolved.
+  /// Errors  FailedPrecondition when the port is taken or the address is not this machine's.
+  static absl::StatusOr<Listener> bind(const Address& address, Deadline deadline);
+  /// The same where other hosts can reach it: of a name's addresses the first that is no loopback
+  /// address, and at all addresses of this host for a name with loopback addresses alone, as Debian
+  /// gives a host's own name (127.0.1.1, also 127.0.0.1 and ::1). A loopback address or "localhost"
+  /// itself stays one.
+  static absl::StatusOr<Listener> bind_for_others(const Address& address, Deadline deadline);
+
+  explicit operator bool() const { return descriptor_ >= 0; }
+  /// For ::poll.
+  int native() const { return descriptor_; }
+  /// As numbers, with the port that the system chose.
+  const Address& address() const { return address_; }
+
+  /// The next connection; its peer() is the other end's address.
+  /// Errors  DeadlineExceeded; ResourceExhausted when this process has no descriptor left.
+  absl::StatusOr<Socket> accept(Deadline deadline);
+  /// An empty Socket when no connection waits.
+  absl::StatusOr<Socket> accept_now();
+  void close();
+
+ private:
+  static absl::StatusOr<Listener> listen(const Address& wanted, const Address& numeric);
+
+  int descriptor_ = -1;
+  Address address_;
 };
 
 }  // namespace distribute::net

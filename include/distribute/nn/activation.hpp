@@ -1,10 +1,15 @@
 #pragma once
-/// The layer that applies a function, and how other layers apply theirs.
+/// Activations by name, and layers that apply one.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/backend.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
+#include <distribute/device/dtype.hpp>
 #include <distribute/nn/module.hpp>
+#include <distribute/nn/regularizers.hpp>
 #include <distribute/ops/activation.hpp>
+
+#include <optional>
+#include <vector>
 
 namespace distribute::nn {
 
@@ -31,5 +36,99 @@ Epilogue epilogue_of(ActivationFunction activation);
 Tensor activate(ActivationFunction activation, const Tensor& x);
 
 }  // namespace nn_internal
+
+struct ReLUOptions {  // options of ReLU
+  std::optional<double> max_value = {};
+  double negative_slope = 0;
+  double threshold = 0;
+  std::string name = {};
+};
+
+/// x from the threshold up to max_value, negative_slope (x - threshold) below.
+/// Throws  InvalidArgumentError for a negative option.
+/// Source  tf.keras.layers.ReLU
+class ReLU : public Module {
+ public:
+  explicit ReLU(EmptyBraces) : ReLU() {}
+  explicit ReLU(ReLUOptions options = {});
+  /// The options that the constructor got.
+  const ReLUOptions& options() const { return options_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "re_lu"; }
+
+  ReLUOptions options_;
+};
+
+struct LeakyReLUOptions {  // options of LeakyReLU
+  double negative_slope = 0.3;
+  std::string name = {};
+};
+
+/// x, or negative_slope x where x is negative.
+/// Source  tf.keras.layers.LeakyReLU
+class LeakyReLU : public Module {
+ public:
+  explicit LeakyReLU(EmptyBraces) : LeakyReLU() {}
+  explicit LeakyReLU(LeakyReLUOptions options = {});
+  /// The slope below 0.
+  float negative_slope() const { return negative_slope_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "leaky_re_lu"; }
+
+  float negative_slope_;
+};
+
+struct PReLUOptions {  // options of PReLU
+  Initializer alpha_initializer = initializers::zeros();
+  Regularizer alpha_regularizer = {};
+  std::vector<int> shared_axes = {};  // of one alpha, counted with the batch: 1 is the first
+  std::string name = {};
+};
+
+/// max(0, x) + alpha min(0, x) with a weight alpha.
+/// Shapes  [batch, ...] -> the same; alpha [...], with 1 for shared axes.
+/// Source  tf.keras.layers.PReLU; He et al. 2015
+class PReLU : public Module {
+ public:
+  explicit PReLU(EmptyBraces) : PReLU() {}
+  explicit PReLU(PReLUOptions options = {});
+  const Variable& alpha() const { return alpha_; }
+  /// The options that the constructor got.
+  const PReLUOptions& options() const { return options_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE void build(const Shape& input) override;
+  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
+  std::string kind() const override { return "p_re_lu"; }
+
+  PReLUOptions options_;
+  Variable alpha_;
+};
+
+struct SoftmaxOptions {  // options of Softmax
+  int axis = -1;
+  std::string name = {};
+};
+
+/// Softmax along an axis; where a mask of x's shape is false the result is 0.
+/// Source  tf.keras.layers.Softmax
+class Softmax : public Module {
+ public:
+  explicit Softmax(EmptyBraces) : Softmax() {}
+  explicit Softmax(SoftmaxOptions options = {});
+  /// The axis whose elements add up to 1.
+  int axis() const { return axis_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "softmax"; }
+
+  int axis_;
+};
 
 }  // namespace distribute::nn

@@ -1,8 +1,8 @@
 #pragma once
-/// Precision, recall, and the counts behind them.
+/// Metrics from counts of right and wrong predictions: precision, recall, AUC, F-scores.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/empty_braces.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/nn/detail/confusion_counts.hpp>
 #include <distribute/nn/metrics.hpp>
 
@@ -96,6 +96,92 @@ class Recall : public Metric {
   std::vector<double> thresholds_;
   metrics_internal::ConfusionChoice choice_;
   Variable true_positives_, false_negatives_;
+};
+
+/// ROC: true positives against false positives; PR: precision against recall.
+enum class AUCCurve { ROC, PR };
+/// Between two points: the trapezoid (for PR the interpolation of Davis & Goadrich 2006), the lower
+/// or the higher of both.
+enum class AUCSummationMethod { Interpolation, Minoring, Majoring };
+
+struct AUCOptions {              // options of AUC
+  int64_t num_thresholds = 200;  // evenly from 0 to 1
+  AUCCurve curve = AUCCurve::ROC;
+  AUCSummationMethod summation_method = AUCSummationMethod::Interpolation;
+  std::vector<double> thresholds = {};  // instead, beside 0 and 1
+  bool multi_label = false;             // the mean of the areas of all labels
+  int64_t num_labels = 0;               // with multi_label
+  std::vector<float> label_weights = {};
+  bool from_logits = false;
+  std::string name = "auc";
+};
+
+/// Approximated by sums at the thresholds, so that replicas and workers add up exactly.
+/// Shapes  targets and predictions [batch...] alike, with multi_label [batch, labels];
+///         sample_weight as in Mean.
+/// Throws  InvalidArgumentError for fewer than two thresholds, one outside of [0, 1], multi_label
+///         without num_labels or the other way round, and label weights of another number.
+/// Source  tf.keras.metrics.AUC
+class AUC : public Metric {
+ public:
+  explicit AUC(EmptyBraces) : AUC() {}
+  explicit AUC(AUCOptions options = {});
+  void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {});
+  DISTRIBUTE_INLINE Tensor result() const override;
+
+ private:
+  void check() const;
+  /// Shapes  [thresholds, labels] -> a scalar.
+  Tensor sum_areas(const Tensor& areas) const;
+  Tensor interpolated_precision_recall() const;
+
+  AUCOptions options_;
+  std::vector<double> thresholds_;  // empty: num_thresholds even ones
+  Variable true_positives_, false_positives_, true_negatives_, false_negatives_;
+};
+
+/// What becomes of the scores of the classes: all of them, one score of all elements, their mean,
+/// their mean by the number of true examples.
+enum class FScoreAverage { None, Micro, Macro, Weighted };
+
+struct FBetaScoreOptions {  // options of FBetaScore
+  FScoreAverage average = FScoreAverage::None;
+  double beta = 1.0;  // how many times recall counts
+  // A prediction above it is positive; without one, the largest of each example.
+  std::optional<double> threshold = {};
+  std::string name = "fbeta_score";
+};
+
+/// (1 + beta^2) precision recall / (beta^2 precision + recall).
+/// Shapes  targets, 0 or 1, and predictions [batch, classes]; sample_weight [batch]; result
+///         [classes] without average, else a scalar.
+/// Throws  InvalidArgumentError for a beta or threshold that is not positive, a threshold above 1,
+///         and other shapes.
+/// Source  tf.keras.metrics.FBetaScore
+class FBetaScore : public Metric {
+ public:
+  explicit FBetaScore(EmptyBraces) : FBetaScore() {}
+  explicit FBetaScore(FBetaScoreOptions options = {});
+  void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {});
+  DISTRIBUTE_INLINE Tensor result() const override;
+
+ private:
+  FBetaScoreOptions options_;
+  Variable true_positives_, false_positives_, false_negatives_, of_classes_;
+};
+
+struct F1ScoreOptions {  // options of F1Score
+  FScoreAverage average = FScoreAverage::None;
+  std::optional<double> threshold = {};
+  std::string name = "f1_score";
+};
+
+/// FBetaScore with beta 1.
+/// Source  tf.keras.metrics.F1Score
+class F1Score : public FBetaScore {
+ public:
+  explicit F1Score(EmptyBraces) : F1Score() {}
+  explicit F1Score(F1ScoreOptions options = {});
 };
 
 }  // namespace distribute::nn::metrics

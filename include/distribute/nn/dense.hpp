@@ -1,10 +1,13 @@
 #pragma once
-/// The fully connected layer.
+/// Fully connected layers.
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
+
+#include <string>
+#include <vector>
 
 namespace distribute::nn {
 
@@ -38,6 +41,45 @@ class Dense : public Module {
   std::string kind() const override { return "dense"; }
 
   DenseOptions options_;
+  Variable kernel_, bias_;
+};
+
+struct EinsumDenseOptions {           // options of EinsumDense
+  std::string equation;               // such as "abc,cde->abde" or "...x,xy->...y"
+  std::vector<int64_t> output_shape;  // without the batch; -1: as the input's axis of that letter
+  std::string bias_axes = {};         // letters of the output; none: no bias
+  ActivationFunction activation = nullptr;
+  Initializer kernel_initializer = initializers::glorot_uniform();
+  Initializer bias_initializer = initializers::zeros();
+  Regularizer kernel_regularizer = {};
+  Regularizer bias_regularizer = {};
+  std::string name = {};
+};
+
+/// activation(einsum(x, kernel) + bias) where the input's last letters are the kernel's first and
+/// the output has the input's other letters and then the kernel's: a product of matrices.
+/// Throws  InvalidArgumentError for an equation that does not fit the input; UnimplementedError for
+///         equations that are no such product.
+/// Source  tf.keras.layers.EinsumDense
+class EinsumDense : public Module {
+ public:
+  explicit EinsumDense(EinsumDenseOptions options);
+  const Variable& kernel() const { return kernel_; }
+  const Variable& bias() const { return bias_; }
+  /// The options that the constructor got.
+  const EinsumDenseOptions& options() const { return options_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE void build(const Shape& input) override;
+  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
+  std::string kind() const override { return "einsum_dense"; }
+  bool supports_masking() const override { return false; }
+
+  EinsumDenseOptions options_;
+  std::string kept_, shared_, made_;  // letters of input and output, both, output alone
+  bool ellipsis_;
+  std::vector<int64_t> made_sizes_;
   Variable kernel_, bias_;
 };
 

@@ -1,15 +1,37 @@
 #pragma once
-/// The layer that drops elements while training.
+/// Layers that drop or disturb values in training only.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/pimpl.hpp>
+#include <distribute/base/detail/pimpl.hpp>
 #include <distribute/nn/module.hpp>
 
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <optional>
 
 namespace distribute::nn::nn_internal {
+
+/// What a call draws random numbers from.
+struct CallSeed {
+  uint64_t seed;
+  std::function<uint64_t()> counter;  // the next call of the replica
+};
+
+/// Thread-safe.
+class ReplicaCalls {
+ public:
+  /// For a call of the calling thread's replica, whose numbers are its own; `seed` is the layer's.
+  CallSeed next(uint64_t seed);
+
+ private:
+  std::mutex mutex_;  // guards of_replica_
+  std::map<int, uint64_t> of_replica_;
+};
+
 class ReplicaCalls;
-}
+}  // namespace distribute::nn::nn_internal
 
 namespace distribute::nn {
 
@@ -40,6 +62,71 @@ class Dropout : public Module {
   float rate_;
   uint64_t seed_;
   Pimpl<nn_internal::ReplicaCalls> calls_;
+};
+
+struct GaussianNoiseOptions {  // options of GaussianNoise
+  double stddev = 0;
+  std::optional<uint64_t> seed = {};  // unset: the next one of the program
+  std::string name = {};
+};
+
+/// In training adds normal numbers, others at every call of every replica.
+/// Throws  InvalidArgumentError for a stddev outside [0, 1].
+/// Source  tf.keras.layers.GaussianNoise
+class GaussianNoise : public Module {
+ public:
+  explicit GaussianNoise(GaussianNoiseOptions options);
+  explicit GaussianNoise(double stddev) : GaussianNoise(GaussianNoiseOptions{.stddev = stddev}) {}
+  DISTRIBUTE_INLINE ~GaussianNoise() override;
+  GaussianNoise(GaussianNoise&&) noexcept;
+  GaussianNoise& operator=(GaussianNoise&&) noexcept;
+  /// The deviation of the noise.
+  double stddev() const { return stddev_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "gaussian_noise"; }
+
+  double stddev_;
+  uint64_t seed_;
+  Pimpl<nn_internal::ReplicaCalls> calls_;
+};
+
+/// Dropout of whole channels: what all steps, or all pixels, of an example share.
+class SpatialDropout : public Module {
+ public:
+  /// The probability in [0, 1] with which training drops a channel.
+  float rate() const { return dropout_.rate(); }
+
+ protected:
+  SpatialDropout(int rank, DropoutOptions options);
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  int rank_;
+  Dropout& dropout_;
+};
+
+/// Shapes  [batch, steps, channels] -> the same.
+/// Source  tf.keras.layers.SpatialDropout1D
+class SpatialDropout1D : public SpatialDropout {
+ public:
+  explicit SpatialDropout1D(DropoutOptions options) : SpatialDropout(3, std::move(options)) {}
+  explicit SpatialDropout1D(double rate) : SpatialDropout1D(DropoutOptions{.rate = rate}) {}
+
+ private:
+  std::string kind() const override { return "spatial_dropout1d"; }
+};
+
+/// Shapes  [batch, height, width, channels] -> the same.
+/// Source  tf.keras.layers.SpatialDropout2D
+class SpatialDropout2D : public SpatialDropout {
+ public:
+  explicit SpatialDropout2D(DropoutOptions options) : SpatialDropout(4, std::move(options)) {}
+  explicit SpatialDropout2D(double rate) : SpatialDropout2D(DropoutOptions{.rate = rate}) {}
+
+ private:
+  std::string kind() const override { return "spatial_dropout2d"; }
 };
 
 }  // namespace distribute::nn

@@ -2,7 +2,7 @@
 /// Intersection over union of the areas of classes, as for segmentation.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/empty_braces.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/nn/metrics.hpp>
 
 #include <optional>

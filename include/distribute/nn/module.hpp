@@ -3,7 +3,7 @@
 
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/base/config.hpp>
-#include <distribute/base/pimpl.hpp>
+#include <distribute/base/detail/pimpl.hpp>
 #include <distribute/nn/initializers.hpp>
 #include <distribute/nn/policy.hpp>
 #include <distribute/tensor/tensor.hpp>

@@ -2,7 +2,7 @@
 /// Pooling layers for images and sequences.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/empty_braces.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/module.hpp>
 

@@ -1,11 +1,28 @@
 #pragma once
-/// Losses between numbers: of each example, and as objects.
+/// Losses of regression, of margins and of distributions.
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/loss.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 namespace distribute::nn {
+
+/// mean(max(1 - y_true y_pred, 0)) over the last axis. Targets are -1 and 1; where all are 0 or 1,
+/// 0 counts as -1.
+/// Shapes  y_true and y_pred [batch..., d] -> [batch...].
+/// Source  tf.keras.losses.hinge, squared_hinge
+Tensor hinge(const Tensor& y_true, const Tensor& y_pred);
+Tensor squared_hinge(const Tensor& y_true, const Tensor& y_pred);
+
+/// max(neg - pos + 1, 0): pos = sum(y_true y_pred), neg = max((1 - y_true) y_pred).
+/// Shapes  y_true, 0 or 1, and y_pred [batch..., classes] -> [batch...].
+/// Source  tf.keras.losses.categorical_hinge
+Tensor categorical_hinge(const Tensor& y_true, const Tensor& y_pred);
+
+/// These functions as objects. Source  tf.keras.losses.Hinge, SquaredHinge, CategoricalHinge
+using Hinge = FunctionLoss<hinge>;
+using SquaredHinge = FunctionLoss<squared_hinge>;
+using CategoricalHinge = FunctionLoss<categorical_hinge>;
 
 // Shapes of all: y_true and y_pred [batch..., d] -> [batch...], the mean over the last axis. y_true
 // may lack, or have alone, a last axis of size 1. They throw InvalidArgumentError for shapes that
@@ -70,6 +87,73 @@ class CosineSimilarity : public Loss {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
   int axis_;
+};
+
+/// sum(y_true log(y_true / y_pred)) over the last axis, both limited to [1e-7, 1].
+/// Shapes  y_true and y_pred [batch..., d] -> [batch...].
+/// Source  tf.keras.losses.kl_divergence
+Tensor kl_divergence(const Tensor& y_true, const Tensor& y_pred);
+
+/// mean(y_pred - y_true log(y_pred + 1e-7)) over the last axis.
+/// Shapes  as kl_divergence.
+/// Source  tf.keras.losses.poisson
+Tensor poisson(const Tensor& y_true, const Tensor& y_pred);
+
+struct BinaryFocalOptions {  // of binary focal losses
+  bool apply_class_balancing = false;
+  double alpha = 0.25;  // weight of class 1 with class balancing, 1 - alpha that of class 0
+  double gamma = 2.0;
+  bool from_logits = false;
+  double label_smoothing = 0;
+};
+
+/// Binary crossentropy, each element times (1 - p)^gamma with p the probability of what is true.
+/// Shapes  y_true and y_pred [batch..., d] -> [batch...].
+/// Source  tf.keras.losses.binary_focal_crossentropy; Lin et al. 2018
+Tensor binary_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred,
+                                 BinaryFocalOptions options = {});
+
+struct CategoricalFocalOptions {  // of focal losses
+  double alpha = 0.25;
+  double gamma = 2.0;
+  bool from_logits = false;
+  double label_smoothing = 0;
+};
+
+/// alpha times categorical crossentropy, each class times (1 - p)^gamma.
+/// Shapes  y_true and y_pred [batch..., classes] -> [batch...].
+/// Source  tf.keras.losses.categorical_focal_crossentropy
+Tensor categorical_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred,
+                                      CategoricalFocalOptions options = {});
+
+/// These two functions as objects. Source  tf.keras.losses.KLDivergence, Poisson
+using KLDivergence = FunctionLoss<kl_divergence>;
+using Poisson = FunctionLoss<poisson>;
+
+/// binary_focal_crossentropy() as an object. Source  tf.keras.losses.BinaryFocalCrossentropy
+class BinaryFocalCrossentropy : public Loss {
+ public:
+  explicit BinaryFocalCrossentropy(EmptyBraces) : BinaryFocalCrossentropy() {}
+  explicit BinaryFocalCrossentropy(BinaryFocalOptions options = {},
+                                   Reduction reduction = Reduction::Auto)
+      : Loss(reduction), options_(options) {}
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
+  BinaryFocalOptions options_;
+};
+
+/// y_true: a probability per class. Source  tf.keras.losses.CategoricalFocalCrossentropy
+class CategoricalFocalCrossentropy : public Loss {
+ public:
+  explicit CategoricalFocalCrossentropy(EmptyBraces) : CategoricalFocalCrossentropy() {}
+  explicit CategoricalFocalCrossentropy(CategoricalFocalOptions options = {},
+                                        Reduction reduction = Reduction::Auto)
+      : Loss(reduction), options_(options) {}
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
+  CategoricalFocalOptions options_;
 };
 
 }  // namespace distribute::nn

@@ -1,5 +1,5 @@
 #pragma once
-/// Layers that move elements, and the one that calls a function.
+/// Layers that change a shape and no values.
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/convolution.hpp>
@@ -10,6 +10,18 @@
 #include <vector>
 
 namespace distribute::nn {
+
+/// Shapes  [batch, ...] -> [batch, rest], index (y * width + x) * channels + c.
+/// Source  tf.keras.layers.Flatten
+class Flatten : public Module {
+ public:
+  explicit Flatten(std::string name = {}) : Module(std::move(name)) {}
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "flatten"; }
+  bool supports_masking() const override { return false; }
+};
 
 /// Shapes  [batch, ...] -> [batch, target_shape...]; one size may be -1.
 /// Source  tf.keras.layers.Reshape

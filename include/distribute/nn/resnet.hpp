@@ -2,11 +2,11 @@
 /// Residual networks for images: ResNet-50 and its kin, and the small ones for CIFAR.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/empty_braces.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/module_list.hpp>
 #include <distribute/nn/normalization.hpp>
-#include <distribute/nn/optional_module.hpp>
 
 #include <optional>
 #include <string>

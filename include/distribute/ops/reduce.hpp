@@ -1,5 +1,5 @@
 #pragma once
-/// Reductions over axes.
+/// Sums, means, norms and other functions over axes, prefixes or segments.
 
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -28,5 +28,78 @@ Tensor reduce_logsumexp(const Tensor& x, const std::vector<int>& axes = {}, bool
 /// Mean of (x - mean)^2, and its root. Floating dtypes.
 Tensor reduce_variance(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
 Tensor reduce_std(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
+
+struct CumulativeOptions {  // of cumsum() and cumprod()
+  bool exclusive = false;   // element i leaves itself out
+  bool reverse = false;     // from the end to the beginning
+};
+
+/// Element i along `axis` is the sum, or the product, of the elements up to i; 16-bit floats add in
+/// float32. A gradient through a product that holds a 0 is 0, as in TensorFlow.
+/// Shapes  as x.
+/// Throws  InvalidArgumentError for an axis that does not exist, and bool.
+/// Source  tf.math.cumsum, cumprod
+Tensor cumsum(const Tensor& x, int axis = 0, CumulativeOptions options = {});
+Tensor cumprod(const Tensor& x, int axis = 0, CumulativeOptions options = {});
+
+/// Row s of the result is the sum of the rows whose number is s; a negative number drops a row.
+/// Shapes  data [n, ...], segment_ids int32 or int64 [n] -> [num_segments, ...].
+/// Throws  InvalidArgumentError that names a number out of range, and for other shapes.
+/// Source  tf.math.unsorted_segment_sum
+Tensor unsorted_segment_sum(const Tensor& data, const Tensor& segment_ids, int64_t num_segments);
+
+/// The same for numbers that do not fall; the last one tells how many rows there are, which waits
+/// for the device.
+/// Throws  InvalidArgumentError for numbers that fall or are negative.
+/// Source  tf.math.segment_sum
+Tensor segment_sum(const Tensor& data, const Tensor& segment_ids);
+
+/// Zeros with the updates added at the places that tuples of indices name.
+/// Shapes  indices int32 or int64 [i..., k], updates [i..., rest of shape behind its first k axes]
+///         -> shape.
+/// Throws  InvalidArgumentError as gather_nd, and for updates of another shape.
+/// Source  tf.scatter_nd
+Tensor scatter_nd(const Tensor& indices, const Tensor& updates, const Shape& shape);
+
+struct NormOptions {           // options of norm()
+  double ord = 2;              // 1, 2, infinity or any other positive number
+  std::vector<int> axes = {};  // none: all
+  bool keepdims = false;
+};
+
+/// (sum |x|^ord)^(1 / ord) over the axes, the largest |x| for infinity.
+/// Throws  InvalidArgumentError for an order that is not positive.
+/// Source  tf.norm; of two axes with order 2 its "euclidean"
+Tensor norm(const Tensor& x, const NormOptions& options = {});
+
+namespace nn {
+/// x divided by its Euclidean length along the axes; one shorter than sqrt(epsilon) by that number.
+/// Source  tf.math.l2_normalize
+Tensor l2_normalize(const Tensor& x, const std::vector<int>& axes = {}, float epsilon = 1e-12f);
+}  // namespace nn
+
+/// Square root of the sum of squares of all elements, a float32 scalar; none entries count
+/// nothing. Rows that IndexedSlices hold twice count one by one, as in TensorFlow.
+/// Source  tf.linalg.global_norm
+Tensor global_norm(const std::vector<Tensor>& tensors);
+
+/// x scaled down so that its L2 norm is at most `clip_norm`.
+/// Throws  InvalidArgumentError when clip_norm is not positive.
+/// Source  tf.clip_by_norm
+Tensor clip_by_norm(const Tensor& x, float clip_norm);
+
+struct ClippedTensors {  // result of clip_by_global_norm()
+  std::vector<Tensor> list;
+  Tensor norm;  // before clipping
+};
+
+/// All tensors scaled by clip_norm / max(norm, clip_norm); none entries pass through. A norm that
+/// is not finite makes every element NaN.
+/// Throws  InvalidArgumentError when clip_norm is not positive.
+/// Source  tf.clip_by_global_norm
+ClippedTensors clip_by_global_norm(const std::vector<Tensor>& tensors, float clip_norm);
+/// With a norm that is known already, such as one summed over shards.
+ClippedTensors clip_by_global_norm(const std::vector<Tensor>& tensors, float clip_norm,
+                                   const Tensor& use_norm);
 
 }  // namespace distribute

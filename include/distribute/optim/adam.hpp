@@ -1,8 +1,8 @@
 #pragma once
-/// Adam, and its form with decoupled weight decay.
+/// Adam and the optimizers derived from it: AdamW, Adamax, Nadam.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/empty_braces.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/optim/optimizer.hpp>
 
 namespace distribute::optim {
@@ -70,6 +70,79 @@ class AdamW : public Adam {
   explicit AdamW(AdamWOptions options = {});
   std::string class_name() const override { return "AdamW"; }
   static std::unique_ptr<Optimizer> from_config(const OptimizerConfig& config);
+};
+
+struct AdamaxOptions {  // options of Adamax
+  LearningRate learning_rate = 0.001;
+  double beta_1 = 0.9;
+  double beta_2 = 0.999;
+  double epsilon = 1e-7;
+  std::optional<double> weight_decay = {};
+  std::optional<double> clipnorm = {};
+  std::optional<double> clipvalue = {};
+  std::optional<double> global_clipnorm = {};
+  bool clip_per_replica = false;
+  bool use_ema = false;
+  double ema_momentum = 0.99;
+  std::optional<int64_t> ema_overwrite_frequency = {};
+  std::string name = "Adamax";
+};
+
+/// m += (g - m)(1 - beta_1), u = max(beta_2 u, |g|), w -= rate m / ((1 - beta_1^t)(u + epsilon)).
+/// Slots "m", "u".
+/// Source  tf.keras.optimizers.Adamax; Kingma & Ba 2014
+class Adamax : public Optimizer {
+ public:
+  explicit Adamax(EmptyBraces) : Adamax() {}
+  explicit Adamax(AdamaxOptions options = {});
+  std::string class_name() const override { return "Adamax"; }
+  static std::unique_ptr<Optimizer> from_config(const OptimizerConfig& config);
+
+ protected:
+  DISTRIBUTE_INLINE std::vector<Slot> slots() const override;
+  DISTRIBUTE_INLINE ElementKernel kernel(float learning_rate, int64_t step) const override;
+  DISTRIBUTE_INLINE void add_config(OptimizerConfig& config) const override;
+
+ private:
+  double beta_1_, beta_2_, epsilon_;
+};
+
+struct NadamOptions {  // options of Nadam
+  LearningRate learning_rate = 0.001;
+  double beta_1 = 0.9;
+  double beta_2 = 0.999;
+  double epsilon = 1e-7;
+  std::optional<double> weight_decay = {};
+  std::optional<double> clipnorm = {};
+  std::optional<double> clipvalue = {};
+  std::optional<double> global_clipnorm = {};
+  bool clip_per_replica = false;
+  bool use_ema = false;
+  double ema_momentum = 0.99;
+  std::optional<int64_t> ema_overwrite_frequency = {};
+  std::string name = "Nadam";
+};
+
+/// With u_t = beta_1 (1 - 0.96^t / 2) and U_t the product of u_1 ... u_t:
+///   m += (g - m)(1 - beta_1), v += (g^2 - v)(1 - beta_2)
+///   m^ = u_{t+1} m / (1 - U_{t+1}) + (1 - u_t) g / (1 - U_t)
+///   w -= rate m^ / (sqrt(v / (1 - beta_2^t)) + epsilon)
+/// Slots "m", "v".
+/// Source  tf.keras.optimizers.Nadam; Dozat 2015
+class Nadam : public Optimizer {
+ public:
+  explicit Nadam(EmptyBraces) : Nadam() {}
+  explicit Nadam(NadamOptions options = {});
+  std::string class_name() const override { return "Nadam"; }
+  static std::unique_ptr<Optimizer> from_config(const OptimizerConfig& config);
+
+ protected:
+  DISTRIBUTE_INLINE std::vector<Slot> slots() const override;
+  DISTRIBUTE_INLINE ElementKernel kernel(float learning_rate, int64_t step) const override;
+  DISTRIBUTE_INLINE void add_config(OptimizerConfig& config) const override;
+
+ private:
+  double beta_1_, beta_2_, epsilon_;
 };
 
 }  // namespace distribute::optim

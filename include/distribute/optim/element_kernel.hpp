@@ -2,7 +2,7 @@
 /// What an optimizer does to each element in one step.
 
 #include <distribute/base/config.hpp>
-#include <distribute/replica/gpu_update.hpp>
+#include <distribute/replica/detail/gpu_update.hpp>
 
 #include <concepts>
 #include <cstdint>

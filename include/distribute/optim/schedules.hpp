@@ -1,14 +1,39 @@
 #pragma once
-/// Learning rates that depend on the step: small values, called with the step (the first is 0).
+/// Learning rates that depend on the step.
 
 #include <distribute/base/config.hpp>
-#include <distribute/optim/learning_rate.hpp>
 
+#include <concepts>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace distribute::optim {
+
+/// Gives the learning rate of a step, the first one being 0.
+template <typename T>
+concept Schedule = !std::is_arithmetic_v<T> && requires(const T& schedule, int64_t step) {
+  { schedule(step) } -> std::convertible_to<double>;
+};
+
+/// What optimizers take: `.learning_rate = 0.05f` or `.learning_rate = CosineDecay{...}`.
+class LearningRate {
+ public:
+  template <typename T>
+  requires std::is_arithmetic_v<T> LearningRate(T value) : value_(double(value)) {}
+  template <Schedule T>
+  LearningRate(T schedule) : schedule_(std::move(schedule)) {}
+
+  /// Whether the rate is a schedule and no number.
+  bool is_schedule() const { return schedule_ != nullptr; }
+  double operator()(int64_t step) const { return schedule_ ? schedule_(step) : value_; }
+
+ private:
+  double value_ = 0;
+  std::function<double(int64_t)> schedule_;
+};
 
 /// values[i] up to and including step boundaries[i], the last value after all of them.
 /// Source  tf.keras.optimizers.schedules.PiecewiseConstantDecay

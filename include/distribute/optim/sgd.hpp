@@ -2,7 +2,7 @@
 /// Gradient descent, with momentum.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/empty_braces.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/optim/optimizer.hpp>
 
 namespace distribute::optim {

@@ -1,14 +1,30 @@
 #pragma once
-/// What a task of job "ps" runs: it holds variables, and applies the workers' gradients to them.
+/// The server of variables that workers pull and push.
 
 #include <distribute/base/config.hpp>
-#include <distribute/parameter_server/server_options.hpp>
 #include <distribute/rpc/job_task.hpp>
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace distribute::parameter_server {
+
+/// Options of a parameter server; times in seconds.
+struct ServerOptions {
+  /// Updates of several clients never mix within an element of a variable.
+  bool use_locking = true;
+  /// Clients on the same host read and write through shared memory.
+  bool shared_memory = true;
+  /// Threads that apply one push; 0: one for each core that the tasks of this host leave.
+  int threads = 0;
+  /// How long join() waits for a chief that was there and is lost.
+  double chief_timeout = 300;
+  /// Gradients that have arrived and are not applied yet, together; one push is always let in.
+  int64_t max_staged_bytes = int64_t{4} << 30;
+  /// Of the library; clients of another one are refused.
+  std::string version = kVersion;
+};
 
 /// Serves from construction on; one thread for each client. Thread-safe.
 /// Source  tf.distribute.Server of a ps task

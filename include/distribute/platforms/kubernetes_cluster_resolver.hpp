@@ -1,7 +1,7 @@
 #pragma once
 /// The cluster that pods of Kubernetes are: as the API lists them, or as a pod sees itself.
 
-#include <distribute/base/empty_braces.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/environment.hpp>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// From lists of hosts to the TF_CONFIG of every task, so that no index is counted by hand.
+/// Commands and scripts that make a cluster of machines.
 
 #include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/cluster/environment.hpp>
@@ -9,6 +9,11 @@
 #include <vector>
 
 namespace distribute {
+
+/// For sh: `sh boot.sh PROGRAM ARGUMENTS`, the same file on every host. It finds the host by its
+/// names and addresses (or --host NAME), sets TF_CONFIG, refuses to start without the job's token,
+/// and runs several tasks of a host side by side.
+std::string boot_script(const ClusterSpec& cluster);
 
 /// Entries are "host" or "host:port" ("[::1]:port" for IPv6).
 struct ClusterHosts {

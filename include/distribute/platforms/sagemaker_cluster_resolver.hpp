@@ -1,7 +1,7 @@
 #pragma once
 /// The cluster that a SageMaker training job is: all hosts are workers.
 
-#include <distribute/base/empty_braces.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/environment.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 /// The cluster that the variable CLUSTER_SPEC of Vertex AI describes.
 
-#include <distribute/base/empty_braces.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/environment.hpp>
 

@@ -3,10 +3,9 @@
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
-#include <distribute/replica/gpu_update.hpp>
+#include <distribute/replica/detail/gpu_update.hpp>
+#include <distribute/replica/detail/update_kernel.hpp>
 #include <distribute/replica/nest.hpp>
-#include <distribute/replica/reduce_op.hpp>
-#include <distribute/replica/update_kernel.hpp>
 #include <distribute/replica/values.hpp>
 #include <distribute/tensor/tensor.hpp>
 

@@ -1,16 +1,28 @@
 #pragma once
-/// One value per local replica.
+/// Values of several replicas, and how they are reduced to one.
 
+#include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 
 #include <concepts>
 #include <functional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace distribute {
+
+/// How values of all replicas become one. Source  tf.distribute.ReduceOp
+enum class ReduceOp { Sum, Mean };
+
+/// Accepts "SUM" and "MEAN" in any case.
+/// Throws  InvalidArgumentError for anything else.
+ReduceOp reduce_op_from_string(std::string_view name);
+
+/// Throws  InvalidArgumentError for None and OnlyFirstReplica.
+ReduceOp reduce_op_from_aggregation(VariableAggregation aggregation);
 
 namespace replica_internal {
 /// Throws  InvalidArgumentError unless replica < size.

@@ -1,12 +1,43 @@
 #pragma once
-/// TensorFlow's GraphDef of an inference graph.
+/// Functions as graphs of TensorFlow's operations.
 
 #include <distribute/base/config.hpp>
-#include <distribute/io/fwd.hpp>
-#include <distribute/saved_model/inference_graph.hpp>
+#include <distribute/data/element_spec.hpp>
+#include <distribute/nn/module.hpp>
+#include <distribute/saved_model/detail/inference_node.hpp>
+#include <distribute/tensor/tensor.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
+
+namespace distribute::io {
+class ProtoWriter;
+}  // namespace distribute::io
+
+namespace distribute::saved_model {
+
+/// Runs the function twice, with batches of two sizes, and lists what it does: all that it calls
+/// must be operations of this library whose numbers do not depend on the input.
+/// Throws  InvalidArgumentError for an input without axes or with further unknown sizes, and where
+///         the two passes differ; UnimplementedError that names an operation which files cannot
+///         have; what the function throws.
+InferenceGraph trace_inference(const InferenceFunction& function, const TraceOptions& options);
+
+/// The spec of a module's input: as given, else of its first call, the batch unknown.
+/// Throws  FailedPreconditionError when there was none.
+data::TensorSpec inference_input(const nn::Module& module,
+                                 const std::optional<data::TensorSpec>& given);
+
+}  // namespace distribute::saved_model
+
+namespace distribute::saved_model_internal {
+
+/// The operations that lead to the result, which comes last.
+std::vector<PassOp> compare_passes(const saved_model::InferenceFunction& function,
+                                   const data::TensorSpec& input);
+
+}  // namespace distribute::saved_model_internal
 
 namespace distribute::saved_model {
 

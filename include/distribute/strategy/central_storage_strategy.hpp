@@ -2,7 +2,7 @@
 /// Synchronous training on several devices of one process, the variables on one of them.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/empty_braces.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <string>

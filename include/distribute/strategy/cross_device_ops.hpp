@@ -1,18 +1,64 @@
 #pragma once
-/// How values of several devices become one, as an object that a strategy can be given.
+/// How values of several devices are reduced and broadcast.
 
+#include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
-#include <distribute/replica/reduce_op.hpp>
 #include <distribute/replica/values.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <functional>
+#include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace distribute {
+
+/// A ReduceOp or its name, "SUM" or "mean".
+struct ReduceOpArgument {
+  ReduceOp op;
+  ReduceOpArgument(ReduceOp value) : op(value) {}
+  ReduceOpArgument(const char* name) : op(reduce_op_from_string(name)) {}
+  ReduceOpArgument(const std::string& name) : op(reduce_op_from_string(name)) {}
+};
+
+/// None: over replicas only; else also over these axes of each replica's tensor. Negative axes
+/// count from the end.
+struct ReduceAxis {
+  bool given = false;
+  std::vector<int> axes = {};
+  ReduceAxis() = default;
+  ReduceAxis(int axis) : given(true), axes{axis} {}
+  ReduceAxis(std::initializer_list<int> all) : given(true), axes(all) {}
+  ReduceAxis(std::vector<int> all) : given(true), axes(std::move(all)) {}
+};
+
+/// One tensor per replica, a mirrored one, or one that is not distributed.
+struct ReduceValue {
+  enum class Kind { PerReplica, Mirrored, Single } kind;
+  std::vector<Tensor> values;
+  ReduceValue(const PerReplica<Tensor>& value) : kind(Kind::PerReplica), values(value.values()) {}
+  ReduceValue(const Mirrored<Tensor>& value) : kind(Kind::Mirrored), values(value.values()) {}
+  ReduceValue(const Tensor& value) : kind(Kind::Single), values{value} {}
+  template <Element T>
+  ReduceValue(const PerReplica<T>& value) : kind(Kind::PerReplica) {
+    for (const T& one : value.values()) values.emplace_back(one);
+  }
+};
+
+/// Where a result goes: a device, or the devices of a value, which is not modified.
+/// Throws  InvalidArgumentError when empty.
+struct Destinations {
+  std::vector<Device> devices;
+  std::string task = {};  // of a device's name, such as "/job:worker/replica:0/task:1"
+  Destinations(const char* device);
+  Destinations(const std::string& device);
+  Destinations(const Tensor& value);
+  Destinations(const Variable& variable);
+  Destinations(const PerReplica<Tensor>& value);
+};
 
 /// Given to a strategy it serves reductions in cross-replica context, the replicas' all_reduce and
 /// the gradients of optimizers. Thread-compatible: strategies call it from one thread at a time.
@@ -77,6 +123,30 @@ class HierarchicalCopyAllReduce : public CrossDeviceOps {
 
  private:
   int num_packs_;
+};
+
+/// Over NCCL where every value is on a GPU of its own; else, and for sparse values or without NCCL,
+/// copies to the first device are added there in replica order. NCCL chooses the order of a sum: it
+/// is the same for the same devices and size. The result is on the first value's device. Thread-
+/// compatible.
+/// Source  tf.distribute.NcclAllReduce
+class NcclAllReduce : public CrossDeviceOps {
+ public:
+  /// `num_packs`: into how many messages the values of a batch are laid together; 0: each by
+  /// itself. Throws  InvalidArgumentError for a negative number.
+  explicit NcclAllReduce(int num_packs = 1);
+
+ protected:
+  DISTRIBUTE_INLINE Tensor reduce_implementation(ReduceOp op,
+                                                 const std::vector<Tensor>& per_replica) override;
+  DISTRIBUTE_INLINE std::vector<Tensor> batch_reduce_implementation(
+      ReduceOp op, const std::vector<std::vector<Tensor>>& values) override;
+
+ private:
+  struct Groups;
+
+  int num_packs_;
+  std::shared_ptr<Groups> groups_;
 };
 
 }  // namespace distribute

@@ -2,7 +2,7 @@
 /// The kinds of device a strategy class can be made for, and device names.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/device.hpp>
+#include <distribute/device/device_spec.hpp>
 
 #include <string>
 #include <vector>

@@ -3,8 +3,8 @@
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
-#include <distribute/base/pimpl.hpp>
-#include <distribute/replica/reduce_op.hpp>
+#include <distribute/base/detail/pimpl.hpp>
+#include <distribute/replica/values.hpp>
 
 #include <functional>
 #include <memory>

@@ -2,11 +2,10 @@
 /// Synchronous training on many workers: every replica of every worker makes the same step.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/empty_braces.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
+#include <distribute/cluster/elastic_options.hpp>
 #include <distribute/collective/communication_options.hpp>
-#include <distribute/strategy/detail/worker_bodies.hpp>
 #include <distribute/strategy/devices.hpp>
-#include <distribute/strategy/elastic_options.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <map>
@@ -67,11 +66,7 @@ class MultiWorkerMirroredStrategy : public Strategy {  // as a type: MultiWorker
             std::move(resolver),
             strategy_internal::devices_of(Kind(), options.num_replicas,
                                           "MultiWorkerMirroredStrategy"),
-            options)) {
-    static_assert(strategy_internal::HasWorkerBodies<Kind>,
-                  "header-only, MultiWorkerMirroredStrategy also needs #include "
-                  "<distribute/workers.hpp>");
-  }
+            options)) {}
 };
 
 MultiWorkerMirroredStrategy(MultiWorkerOptions)->MultiWorkerMirroredStrategy<DefaultDevice>;

@@ -1,10 +1,80 @@
 #pragma once
-/// A task's place in a job with parameter servers, for workers that run loops of their own.
+/// Training against parameter servers without a coordinator, and where variables are placed.
 
+#include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
+#include <distribute/device/device_spec.hpp>
+#include <distribute/device/dtype.hpp>
+#include <distribute/tensor/shape.hpp>
 
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
+
+namespace distribute::train {
+
+/// A variable or operation for which a device function chooses the task.
+struct PlacedOp {
+  std::string op = "VarHandleOp";  // a variable; others such as "MatMul"
+  std::string name = {};
+  Shape shape = {};
+  DType dtype = DType::Float32;
+};
+
+/// Gives the task of the parameter servers' job for each variable.
+using PsStrategy = std::function<int(const PlacedOp&)>;
+/// The device of an op where the scopes around it give `current`. Copies share their state.
+using DeviceFunction = std::function<DeviceSpec(const PlacedOp&, const DeviceSpec& current)>;
+
+/// Tasks 0, 1, ..., n - 1, 0, ... Copies count on together. Not thread-safe.
+/// Source  tensorflow/python/training/device_setter.py _RoundRobinStrategy
+class RoundRobinStrategy {
+ public:
+  explicit RoundRobinStrategy(int num_tasks);
+  int operator()(const PlacedOp& op);
+
+ private:
+  int num_tasks_;
+  std::shared_ptr<int64_t> next_;
+};
+
+/// Bytes of a variable.
+/// Source  tf.contrib.training.byte_size_load_fn
+double byte_size_load_fn(const PlacedOp& op);
+
+/// The task with the least load so far; the first of several.
+/// Source  tf.contrib.training.GreedyLoadBalancingStrategy
+class GreedyLoadBalancingStrategy {
+ public:
+  using LoadFunction = std::function<double(const PlacedOp&)>;
+  explicit GreedyLoadBalancingStrategy(int num_tasks, LoadFunction load_fn = byte_size_load_fn);
+  int operator()(const PlacedOp& op);
+
+ private:
+  LoadFunction load_fn_;
+  std::shared_ptr<std::vector<double>> loads_;
+};
+
+struct ReplicaDeviceSetterOptions {  // options of replica_device_setter()
+  int ps_tasks = 0;                  // 0: as many as `cluster` has
+  std::string ps_device = "/job:ps";
+  std::string worker_device = "/job:worker";
+  bool merge_devices = true;  // false: a scope's device is taken as it is
+  std::optional<ClusterSpec> cluster = {};
+  std::vector<std::string> ps_ops = {};  // empty: variables
+  PsStrategy ps_strategy = nullptr;      // null: round robin
+};
+
+/// Variables go to the parameter servers, everything else to `worker_device`; what the scopes
+/// around an op say wins part by part. Variables that a scope sends to another job do not count in
+/// the strategy. Null without parameter servers.
+/// Source  tf.compat.v1.train.replica_device_setter
+DeviceFunction replica_device_setter(ReplicaDeviceSetterOptions options = {});
+
+}  // namespace distribute::train
 
 namespace distribute {
 

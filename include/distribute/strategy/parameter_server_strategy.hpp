@@ -1,15 +1,13 @@
 #pragma once
-/// Training with variables on parameter servers, each worker at its own pace.
+/// ParameterServerStrategy, its backup workers, and a cache for reads of variables.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/empty_braces.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
-#include <distribute/strategy/detail/worker_bodies.hpp>
 #include <distribute/strategy/devices.hpp>
-#include <distribute/strategy/partitioners.hpp>
-#include <distribute/strategy/replica_device_setter.hpp>
+#include <distribute/strategy/parameter_server_job.hpp>
+#include <distribute/strategy/sharded_variable.hpp>
 #include <distribute/strategy/strategy.hpp>
-#include <distribute/strategy/sync_replicas.hpp>
 
 #include <concepts>
 #include <functional>
@@ -19,6 +17,28 @@
 #include <vector>
 
 namespace distribute {
+
+/// Synchronous training with parameter servers.
+/// Source  tf.compat.v1.train.SyncReplicasOptimizer
+struct SyncReplicas {
+  int replicas_to_aggregate = 1;  // gradients that make a step; their mean is applied
+  int total_num_replicas = 0;     // more than that: backup workers; 0: the same number
+  /// Tokens that are there at the start; -1: replicas_to_aggregate, as in TensorFlow, so that the
+  /// second gradients of all workers are stale and dropped. With 0 every gradient counts.
+  int num_init_tokens = -1;
+};
+
+/// While it lives, each variable on a server that the calling thread reads keeps the value of its
+/// first read, also across writes.
+/// Throws  FailedPreconditionError inside another one.
+/// Source  tf.distribute cache_variable_reads
+class [[nodiscard]] CacheVariableReads {
+ public:
+  CacheVariableReads();
+  ~CacheVariableReads();
+  CacheVariableReads(const CacheVariableReads&) = delete;
+  CacheVariableReads& operator=(const CacheVariableReads&) = delete;
+};
 
 /// Options of ParameterServerStrategy; they must be equal on all tasks.
 struct ParameterServerOptions {
@@ -97,11 +117,7 @@ class ParameterServerStrategy : public Strategy {  // as a type: ParameterServer
             [&](const std::string& type) {
               return strategy_internal::devices_of_task<Kind>(type, options.num_replicas);
             },
-            options)) {
-    static_assert(strategy_internal::HasWorkerBodies<Kind>,
-                  "header-only, ParameterServerStrategy also needs #include "
-                  "<distribute/workers.hpp>");
-  }
+            options)) {}
 };
 
 ParameterServerStrategy(ParameterServerOptions)->ParameterServerStrategy<DefaultDevice>;

@@ -6,6 +6,7 @@
 #include <distribute/strategy/current_strategy.hpp>
 
 #include <cstddef>
+#include <optional>
 
 namespace distribute {
 
@@ -33,6 +34,16 @@ class [[nodiscard]] Scope {
 
   size_t modes_, creators_;  // sizes of the thread's stacks inside the scope
   bool has_creator_, open_ = true;
+};
+
+/// The same where `strategy` is not current yet; nothing where it is.
+class [[nodiscard]] ScopeUnlessCurrent {
+ public:
+  /// Throws  as Scope.
+  explicit ScopeUnlessCurrent(Strategy& strategy);
+
+ private:
+  std::optional<Scope> scope_;
 };
 
 namespace strategy_internal {

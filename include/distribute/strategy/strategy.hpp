@@ -5,8 +5,7 @@
 #include <distribute/replica/nest.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/replica/values.hpp>
-#include <distribute/strategy/reduce_arguments.hpp>
-#include <distribute/strategy/run_options.hpp>
+#include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
 

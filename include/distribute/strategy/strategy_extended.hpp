@@ -1,12 +1,12 @@
 #pragma once
-/// What a strategy does behind its user-facing class: one implementation per kind of strategy.
+/// StrategyExtended: what a kind of strategy implements.
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/data/input_context.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/replica/values.hpp>
-#include <distribute/strategy/reduce_arguments.hpp>
+#include <distribute/strategy/cross_device_ops.hpp>
 
 #include <exception>
 #include <functional>
@@ -18,6 +18,19 @@
 #include <vector>
 
 namespace distribute {
+
+/// All of them are about XLA and TPUs. TensorFlow's other strategies ignore them; here what cannot
+/// be done is refused.
+/// Source  tf.distribute.RunOptions
+struct RunOptions {
+  /// Replicas' batches may differ in size: they always may, and false is refused.
+  bool experimental_enable_dynamic_batch_size = true;
+  /// Pads to a power of two so that XLA compiles less often: true is refused.
+  bool experimental_bucketizing_dynamic_shape = false;
+
+  /// Throws  UnimplementedError that names the option.
+  void check() const;
+};
 
 class Strategy;
 

@@ -1,15 +1,21 @@
 #pragma once
-/// Writes TensorBoard's event files: scalars, histograms, images and text under a log directory.
+/// Event files for TensorBoard: scalars, histograms, pictures, texts, graphs, hyper-parameters.
 
 #include <distribute/base/config.hpp>
 #include <distribute/summary/event.hpp>
 #include <distribute/tensor/tensor.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace distribute::summary {
 
@@ -106,3 +112,69 @@ namespace distribute::summary_internal {
 /// The writer in scope, unless another replica is the one that records; null for none.
 const summary::FileWriter* current_writer();
 }  // namespace distribute::summary_internal
+
+namespace distribute::summary {
+
+/// Source  tensorflow/core/framework/node_def.proto
+struct GraphNode {
+  std::string name;                        // slashes make groups that can be opened
+  std::string op;                          // such as "Conv2D"
+  std::vector<std::string> inputs = {};    // names of nodes
+  std::vector<int64_t> output_shape = {};  // -1: unknown size
+  bool has_output_shape = false;
+};
+
+/// An encoded GraphDef.
+/// Throws  InvalidArgumentError for two nodes of one name and for inputs that are no node.
+std::string encode_graph(std::span<const GraphNode> nodes);
+/// The nodes of an encoded GraphDef. `where` is for messages.
+/// Throws  DataLossError when the bytes are malformed.
+std::vector<GraphNode> decode_graph(std::string_view graph_def, const std::string& where);
+
+/// Writes a graph to the writer in scope; says whether it did, as scalar() does.
+/// Source  tf.summary.graph
+bool graph(std::span<const GraphNode> nodes, int64_t step = 0);
+
+/// A number, a switch or a text.
+class HparamValue {
+ public:
+  HparamValue(bool value) : value_(value) {}
+  template <typename Number>
+  requires(std::is_arithmetic_v<Number> && !std::same_as<Number, bool>) HparamValue(Number value)
+      : value_(double(value)) {}
+  HparamValue(const char* value) : value_(std::string(value)) {}
+  HparamValue(std::string value) : value_(std::move(value)) {}
+  const std::variant<bool, double, std::string>& value() const { return value_; }
+
+ private:
+  std::variant<bool, double, std::string> value_;
+};
+
+using Hparams = std::vector<std::pair<std::string, HparamValue>>;
+
+/// A figure of the runs that the table shows: the tag of a scalar, in a subdirectory of each run.
+struct HparamsMetric {
+  std::string tag;
+  std::string group = {};  // such as "validation"; empty: the run's own directory
+  std::string display_name = {};
+};
+
+enum class SessionStatus { Success = 1, Failure = 2, Running = 3 };  // of a run
+
+/// Says what the run that the writer in scope belongs to was started with. Runs of the same values
+/// are one group, `trial_id`; by default a checksum of the values.
+/// Source  tensorboard.plugins.hparams.api.hparams
+bool hparams(const Hparams& values, const std::string& trial_id = {});
+/// Says how the run has ended.
+bool hparams_end(SessionStatus status = SessionStatus::Success);
+/// Describes the experiment, in its top directory: names of parameters and figures. Optional.
+/// Source  tensorboard.plugins.hparams.api.hparams_config
+bool hparams_config(const Hparams& examples, const std::vector<HparamsMetric>& metrics);
+
+/// The contents of the plugin, as bytes: times in seconds since 1970.
+std::string encode_session_start(const Hparams& values, const std::string& group, double time);
+std::string encode_session_end(SessionStatus status, double time);
+std::string encode_experiment(const Hparams& examples, const std::vector<HparamsMetric>& metrics,
+                              double time);
+
+}  // namespace distribute::summary

@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/device/layout.hpp>
+#include <distribute/device/detail/layout.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/tensor/shape.hpp>
 

@@ -1,11 +1,39 @@
 #pragma once
-/// N ranks as threads of one process, for tests of code that ranks run together.
+/// Clusters of threads for tests, and how they wait for each other.
 
 #include <distribute/base/config.hpp>
 
+#include <condition_variable>
 #include <functional>
+#include <mutex>
+#include <string>
 
 namespace distribute::testing {
+
+/// Opens when it has been counted down `count` times, and stays open. Thread-safe.
+class Latch {
+ public:
+  explicit Latch(int count) : count_(count) {}
+
+  /// Throws  FailedPreconditionError when it is open already.
+  void count_down();
+  /// Blocks  until the latch is open.
+  /// Throws  DeadlineExceededError that says how many are missing.
+  void wait(double seconds = 60);
+  void arrive_and_wait(double seconds = 60) { count_down(), wait(seconds); }
+  bool is_open();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  int count_;  // guarded by mutex_
+};
+
+/// Asks `predicate` again and again, every millisecond.
+/// Blocks  until it says true.
+/// Throws  DeadlineExceededError that says `what` was waited for.
+void wait_until(const std::function<bool()>& predicate, const std::string& what,
+                double seconds = 60);
 
 struct ThreadClusterOptions {  // of ThreadCluster
   double deadline_seconds = 60;

@@ -6,8 +6,8 @@
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/train/callback.hpp>
+#include <distribute/train/model_checkpoint.hpp>
 #include <distribute/train/preemption_checkpoint_handler.hpp>
-#include <distribute/train/save_frequency.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -1,18 +1,69 @@
 #pragma once
-/// What may look at a training, a test or a prediction while it runs, and change its course.
+/// Callbacks of fit: what they see, and lists of them.
 
 #include <distribute/base/config.hpp>
-#include <distribute/train/handle.hpp>
-#include <distribute/train/logs.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace distribute::train {
+
+/// An object made on the spot is owned, a named one is referred to and outlives the handle. Copies
+/// share it.
+template <typename Base>
+class Handle {
+ public:
+  template <typename T>
+  requires std::derived_from<std::remove_cvref_t<T>, Base> Handle(T&& object) {
+    if constexpr (std::is_lvalue_reference_v<T>)
+      object_ = std::shared_ptr<Base>(std::shared_ptr<void>(), &object);
+    else
+      object_ = std::make_shared<std::remove_cvref_t<T>>(std::move(object));
+  }
+  template <std::derived_from<Base> T>
+  Handle(std::shared_ptr<T> object) : object_(std::move(object)) {}
+  Base& operator*() const { return *object_; }
+  Base* operator->() const { return object_.get(); }
+
+ private:
+  std::shared_ptr<Base> object_;
+};
+
+/// A cheap value. Source  the `logs` dictionary of tf.keras.callbacks.Callback
+class Logs {
+ public:
+  using Entry = std::pair<std::string, double>;
+  Logs() = default;
+  Logs(std::initializer_list<Entry> entries);
+
+  /// Adds the figure, or replaces the one of that name.
+  void set(std::string_view name, double value);
+  /// Null when there is none of that name.
+  const double* find(std::string_view name) const;
+  /// Throws  NotFoundError that lists the names there are.
+  double at(std::string_view name) const;
+  /// "loss, accuracy".
+  std::string names() const;
+
+  /// The figures with their names, in the order in which they came.
+  bool empty() const { return entries_.empty(); }
+  size_t size() const { return entries_.size(); }
+  std::vector<Entry>::const_iterator begin() const { return entries_.begin(); }
+  std::vector<Entry>::const_iterator end() const { return entries_.end(); }
+  bool operator==(const Logs&) const = default;
+
+ private:
+  std::vector<Entry> entries_;
+};
 
 class Model;
 
@@ -106,6 +157,25 @@ class CallbackHandle : public Handle<Callback> {
   };
 
   bool overrides_;
+};
+
+/// Calls the callbacks of a loop in their order. Source  tf.keras.callbacks.CallbackList
+class CallbackList {
+ public:
+  using Hook = void (Callback::*)(Logs&);
+  using NumberedHook = void (Callback::*)(int64_t, Logs&);
+
+  /// Throws  InvalidArgumentError, with a coordinator, for those that want single batches.
+  CallbackList(std::vector<CallbackHandle> callbacks, Model& model, const CallbackParams& params);
+  void call(Hook hook, Logs& logs) const;
+  void call(NumberedHook hook, int64_t number, Logs& logs) const;
+  /// The same with empty logs, for hooks that have none.
+  void call(Hook hook) const;
+  void call(NumberedHook hook, int64_t number) const;
+  bool wants_batch_metrics() const;
+
+ private:
+  std::vector<CallbackHandle> callbacks_;
 };
 
 }  // namespace distribute::train

@@ -1,9 +1,12 @@
 #pragma once
-/// Checkpoint files as tools handle them: found by what people write, compared, and rewritten.
+/// Checkpoints on disk: their contents, and waiting for new ones.
 
 #include <distribute/base/config.hpp>
 #include <distribute/checkpoint/bundle_reader.hpp>
 
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,5 +41,52 @@ enum class FlatNames { Variables, Paths };  // full names of variables; paths of
 /// Throws  InvalidArgumentError for a file without object graph, and for names that occur twice.
 int write_flat_checkpoint(BundleReader& from, const std::string& to,
                           FlatNames names = FlatNames::Variables);
+
+struct CheckpointsIteratorOptions {                // options of CheckpointsIterator
+  double min_interval_secs = 0;                    // between two of them
+  std::optional<double> timeout = {};              // seconds to wait for one; none: for ever
+  std::function<bool()> timeout_fn = {};           // after them: true gives up; unset: gives up
+  double seconds_to_sleep = 1;                     // between two looks at the directory
+  std::function<double()> clock = {};              // in seconds; unset: the system's steady one
+  std::function<void(double seconds)> sleep = {};  // unset: the thread sleeps
+};
+
+/// Gives the newest checkpoint of a directory again and again, each once; older ones that were
+/// overtaken are left out. One thread.
+/// Source  tf.train.checkpoints_iterator
+class CheckpointsIterator {
+ public:
+  explicit CheckpointsIterator(std::string checkpoint_dir, CheckpointsIteratorOptions options = {});
+  /// Blocks until there is another one; nothing when it gives up.
+  /// Throws  DataLossError for a damaged `checkpoint` file.
+  std::optional<std::string> next();
+  /// The one given last could not be read: after a while it is given again, or a newer one.
+  void retry();
+
+ private:
+  std::optional<std::string> wait();
+
+  std::string directory_;
+  CheckpointsIteratorOptions options_;
+  std::optional<std::string> last_;
+  std::optional<double> last_time_;
+};
+
+/// N of ".../ckpt-N"; nothing for other names.
+std::optional<int64_t> checkpoint_number(const std::string& prefix);
+
+/// What the loop does with each checkpoint.
+struct FollowedCheckpoint {
+  /// False where it could not be read: it is tried again, or a newer one. The trainer keeps only
+  /// the last few.
+  std::function<bool(const std::string& path)> restore;
+  /// True when no further one is wanted.
+  std::function<bool(const std::string& path)> evaluate;
+};
+
+/// Blocks until `evaluate` says that it was the last one, which gives true, or until no further one
+/// has come in the time of `checkpoints`, which gives false.
+/// Throws  what `checkpoints` and the two functions throw.
+bool follow_checkpoints(CheckpointsIterator& checkpoints, const FollowedCheckpoint& each);
 
 }  // namespace distribute::train

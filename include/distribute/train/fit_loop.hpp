@@ -1,22 +1,52 @@
 #pragma once
-/// The loops inside fit and evaluate.
+/// The loop of fit, and the iterator over its epochs and steps.
 
 #include <distribute/base/config.hpp>
-#include <distribute/checkpoint/checkpoint_parts.hpp>
+#include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/data/dataset.hpp>
+#include <distribute/replica/values.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
-#include <distribute/train/callback_list.hpp>
-#include <distribute/train/fit_iterator.hpp>
+#include <distribute/train/callback.hpp>
+#include <distribute/train/callbacks.hpp>
+#include <distribute/train/detail/step_means.hpp>
+#include <distribute/train/elastic_loop.hpp>
 #include <distribute/train/fit_options.hpp>
-#include <distribute/train/history.hpp>
-#include <distribute/train/logs.hpp>
-#include <distribute/train/step_means.hpp>
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <variant>
 #include <vector>
+
+namespace distribute::train {
+
+/// This worker's share of the data or, where workers may change, one order of batches for all.
+/// One thread.
+class FitIterator {
+ public:
+  explicit FitIterator(DistributedIterator iterator) : iterator_(std::move(iterator)) {}
+  explicit FitIterator(ElasticIterator iterator) : iterator_(std::move(iterator)) {}
+
+  /// As those of the iterator inside.
+  std::optional<PerReplica<data::Batch>> next_if_any() {
+    return std::visit([](auto& one) { return one.next_if_any(); }, iterator_);
+  }
+  Tensor state() const {
+    return std::visit([](const auto& one) { return one.state(); }, iterator_);
+  }
+  void restore(const Tensor& state) {
+    std::visit([&](auto& one) { one.restore(state); }, iterator_);
+  }
+  /// Whether each worker has a position of its own.
+  bool per_worker() const { return iterator_.index() == 0; }
+
+ private:
+  std::variant<DistributedIterator, ElasticIterator> iterator_;
+};
+
+}  // namespace distribute::train
 
 namespace distribute::train_internal {
 class CoordinatedLoop;

@@ -1,10 +1,10 @@
 #pragma once
-/// Options of fit, evaluate and predict, and the data that they take.
+/// Arguments of compile, fit, evaluate and predict.
 
 #include <distribute/base/config.hpp>
+#include <distribute/coordinator/remote_dataset.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/train/callback.hpp>
-#include <distribute/train/dataset_creator.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -13,9 +13,39 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
+
+namespace distribute {
+class RemoteDataset;
+}
+
+namespace distribute::train {
+
+/// Under every strategy the function is called once for each input pipeline and gives batches for
+/// one replica; with a coordinator on its workers, where the data should be endless. One that
+/// captures something needs a name: RemoteDataset train("train", [&](const InputContext&) {...});
+/// Source  tf.keras.utils.experimental.DatasetCreator
+class DatasetCreator {
+ public:
+  DatasetCreator(const RemoteDataset& dataset);
+  template <coordinator_internal::StatelessDatasetFunction F>
+  DatasetCreator(const F&) : name_(coordinator_internal::DatasetType<F>::name()) {
+    static_cast<void>(coordinator_internal::DatasetType<F>::added);  // registered before main
+  }
+  /// Under which the function is registered.
+  const std::string& name() const { return name_; }
+  /// What the function gives in this process.
+  /// Throws  InvalidArgumentError when it is not registered any more.
+  data::Dataset operator()(const InputContext& context) const;
+
+ private:
+  std::string name_;
+};
+
+}  // namespace distribute::train
 
 namespace distribute {
 class DistributedDataset;

@@ -2,16 +2,15 @@
 /// Trains, tests and uses a module: Keras's compile, fit, evaluate and predict.
 
 #include <distribute/base/config.hpp>
-#include <distribute/checkpoint/checkpoint_parts.hpp>
+#include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/train/callback.hpp>
-#include <distribute/train/compiled_metric.hpp>
+#include <distribute/train/callbacks.hpp>
+#include <distribute/train/compile.hpp>
+#include <distribute/train/detail/step_means.hpp>
 #include <distribute/train/detail/step_order.hpp>
 #include <distribute/train/fit_options.hpp>
-#include <distribute/train/history.hpp>
-#include <distribute/train/loss_function.hpp>
-#include <distribute/train/step_means.hpp>
 
 #include <cstdint>
 #include <functional>

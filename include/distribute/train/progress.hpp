@@ -3,7 +3,7 @@
 /// line.
 
 #include <distribute/base/config.hpp>
-#include <distribute/train/logs.hpp>
+#include <distribute/train/callback.hpp>
 
 #include <cstdint>
 #include <cstdio>

@@ -2,7 +2,7 @@
 /// One task saves for all and leaves when the system tells it to.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/termination_signal.hpp>
+#include <distribute/base/signals.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 
 #include <cstdint>

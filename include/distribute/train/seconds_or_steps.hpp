@@ -1,6 +1,7 @@
 #pragma once
-/// Says when something that is done every few seconds or steps is due.
+/// Counters of steps, and events that happen after some steps or seconds.
 
+#include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 
 #include <cstdint>
@@ -9,6 +10,11 @@
 #include <string>
 
 namespace distribute::train {
+
+/// An int64 variable of this process alone, whatever the strategy.
+Variable make_counter(const std::string& name, int64_t value = 0);
+/// The value of any int64 scalar, a counter or an optimizer's iterations.
+int64_t counter_value(const Variable& counter);
 
 /// A period in seconds or in steps: exactly one of both is set.
 struct SecondsOrSteps {

@@ -2,7 +2,7 @@
 /// A process of its own that evaluates the checkpoints of a training while it goes on.
 
 #include <distribute/base/config.hpp>
-#include <distribute/train/checkpoints_iterator.hpp>
+#include <distribute/train/checkpoint_files.hpp>
 #include <distribute/train/fit_options.hpp>
 #include <distribute/train/model.hpp>
 #include <distribute/train/model_checkpoint.hpp>

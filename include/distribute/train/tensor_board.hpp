@@ -2,11 +2,11 @@
 /// Writes what TensorBoard shows of a training.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/empty_braces.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/data/pipeline_statistics.hpp>
 #include <distribute/summary/file_writer.hpp>
 #include <distribute/train/callback.hpp>
-#include <distribute/train/save_frequency.hpp>
+#include <distribute/train/model_checkpoint.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -1,8 +1,8 @@
 #pragma once
 /// What TensorFlow answers for the datasets of sequences, and our elements in the same form.
 
-#include <distribute/data/bytes.hpp>
 #include <distribute/data/dataset.hpp>
+#include <distribute/data/element_spec.hpp>
 
 #include <nlohmann/json.hpp>
 

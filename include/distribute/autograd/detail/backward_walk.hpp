@@ -1,7 +1,7 @@
 #pragma once
 /// The state of a walk over a tape, from targets back to sources.
 
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/detail/tape_state.hpp>
 #include <distribute/base/config.hpp>
 

@@ -1,10 +1,10 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_module.hpp>
-#include <distribute/device/kernel_arguments.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
+#include <distribute/device/detail/kernel_arguments.hpp>
 
 #include <cstring>
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/autograd/detail/backward_walk.hpp>
-#include <distribute/autograd/gradient_placer.hpp>
+#include <distribute/autograd/detail/gradient_placer.hpp>
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/autograd/gradient_placer.hpp>
-#include <distribute/base/detail/thread_context.hpp>
+#include <distribute/autograd/detail/gradient_placer.hpp>
+#include <distribute/base/thread_context.hpp>
 
 namespace distribute {
 

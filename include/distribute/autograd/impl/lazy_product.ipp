@@ -1,9 +1,9 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/detail/lazy_product.hpp>
-#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/device/backend.hpp>
+#include <distribute/base/thread_context.hpp>
+#include <distribute/device/detail/backend.hpp>
 
 #include <algorithm>
 #include <utility>

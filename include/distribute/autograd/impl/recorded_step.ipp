@@ -1,13 +1,13 @@
 #pragma once
-#include <distribute/autograd/recorded_step.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/autograd/variable.hpp>
-#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_graph.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_module.hpp>
+#include <distribute/base/thread_context.hpp>
+#include <distribute/device/detail/cuda_graph.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/filter_book.hpp>
-#include <distribute/device/kernel_arguments.hpp>
+#include <distribute/device/detail/kernel_arguments.hpp>
 
 #include <algorithm>
 #include <cstring>

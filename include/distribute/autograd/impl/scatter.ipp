@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/autograd/scatter.hpp>
+#include <distribute/autograd/detail/scatter.hpp>
 #include <distribute/base/error.hpp>
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/autograd/op_trace.hpp>
-#include <distribute/autograd/recorded_step.hpp>
 #include <distribute/autograd/variable.hpp>
-#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/base/thread_context.hpp>
 #include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/placement.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/cancellation.hpp>
-#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/thread_context.hpp>
 
 namespace distribute {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/control_groups.hpp>
+#include <distribute/base/limits.hpp>
 
 #include <cstdlib>
 #include <fstream>

@@ -1,11 +1,10 @@
 #pragma once
-#include <distribute/base/control_groups.hpp>
-#include <distribute/base/cores.hpp>
 #include <distribute/base/detail/core_watch.hpp>
 #include <distribute/base/detail/run_queue.hpp>
 #include <distribute/base/detail/sleeping_team.hpp>
 #include <distribute/base/detail/thread_chooser.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/parallel.hpp>
 

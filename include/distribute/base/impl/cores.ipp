@@ -1,7 +1,6 @@
 #pragma once
-#include <distribute/base/control_groups.hpp>
-#include <distribute/base/cores.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/base/detail/cpu_share.hpp>
-#include <distribute/base/detail/thread_context.hpp>
+#include <distribute/base/thread_context.hpp>
+#include <distribute/base/threads.hpp>
 
 #include <utility>
 

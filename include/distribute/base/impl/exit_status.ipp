@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
-#include <distribute/base/memory_limit.hpp>
+#include <distribute/base/limits.hpp>
 
 #include <cstdio>
 

@@ -1,7 +1,7 @@
 #pragma once
+#include <distribute/base/config.hpp>
 #include <distribute/base/detail/core_watch.hpp>
-#include <distribute/base/library_metrics.hpp>
-#include <distribute/base/version.hpp>
+#include <distribute/base/detail/library_metrics.hpp>
 
 #include <chrono>
 

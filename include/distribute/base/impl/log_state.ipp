@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/log_state.hpp>
+#include <distribute/base/logging.hpp>
 
 #include <cstdlib>
 #include <string_view>

@@ -1,8 +1,6 @@
 #pragma once
-#include <distribute/base/control_groups.hpp>
-#include <distribute/base/detail/process_stat.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/memory_limit.hpp>
+#include <distribute/base/limits.hpp>
 
 #include <cstdio>
 #include <new>

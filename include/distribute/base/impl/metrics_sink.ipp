@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/metrics_sink.hpp>
+#include <distribute/base/metrics.hpp>
 #include <distribute/base/process_state.hpp>
 
 #include <map>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/detail/pipe_signal.hpp>
+#include <distribute/base/signals.hpp>
 
 namespace distribute::base_internal {
 

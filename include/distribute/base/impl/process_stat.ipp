@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/detail/process_stat.hpp>
+#include <distribute/base/limits.hpp>
 
 #include <cstdlib>
 #include <fstream>

@@ -1,6 +1,5 @@
 #pragma once
-#include <distribute/base/detail/process_stat.hpp>
-#include <distribute/base/process_stats.hpp>
+#include <distribute/base/limits.hpp>
 
 #include <ctime>
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/detail/sleeping_team.hpp>
-#include <distribute/base/detail/start_thread.hpp>
+#include <distribute/base/threads.hpp>
 
 #include <cstdlib>
 

@@ -1,7 +1,7 @@
 #pragma once
+#include <distribute/base/detail/span_recorder.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/base/span_recorder.hpp>
 
 #include <cstdlib>
 #include <map>
@@ -62,7 +62,7 @@ DISTRIBUTE_INLINE std::shared_ptr<SpanRecorder> span_recorder(const std::string&
   if (!recorders.make) {
     log_warning("strategy",
                 "DISTRIBUTE_TIMELINE is not written, as this program has nothing that records it: "
-                "include <distribute/workers.hpp>");
+                "include <distribute/strategy.hpp>");
     return nullptr;
   }
   // A strategy after another one adds to the same file; another path begins another one.

@@ -1,9 +1,9 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/base/memory_limit.hpp>
+#include <distribute/base/threads.hpp>
 
 #include <cstdlib>
 #include <exception>

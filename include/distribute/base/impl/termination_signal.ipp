@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/base/termination_signal.hpp>
+#include <distribute/base/signals.hpp>
 
 #include <cerrno>
 #include <cstring>

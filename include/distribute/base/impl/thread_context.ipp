@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/detail/thread_context.hpp>
+#include <distribute/base/thread_context.hpp>
 
 #include <utility>
 

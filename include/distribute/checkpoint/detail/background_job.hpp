@@ -2,7 +2,7 @@
 /// One piece of work at a time beside the training, such as writing a checkpoint.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/detail/cpu_share.hpp>
+#include <distribute/base/threads.hpp>
 
 #include <exception>
 #include <functional>

@@ -2,8 +2,8 @@
 /// The objects of the running program as a graph of named edges, as a checkpoint sees them.
 
 #include <distribute/base/config.hpp>
-#include <distribute/checkpoint/checkpoint_parts.hpp>
-#include <distribute/checkpoint/object_graph.hpp>
+#include <distribute/checkpoint/checkpoint.hpp>
+#include <distribute/checkpoint/detail/object_graph.hpp>
 
 #include <deque>
 #include <string>

@@ -3,8 +3,8 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/detail/object_graph.hpp>
 #include <distribute/checkpoint/detail/program_graph.hpp>
-#include <distribute/checkpoint/object_graph.hpp>
 
 #include <memory>
 #include <mutex>

@@ -1,9 +1,9 @@
 #pragma once
-#include <distribute/base/cores.hpp>
-#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/checkpoint/detail/background_job.hpp>
 #include <distribute/strategy/detail/all_workers.hpp>
 

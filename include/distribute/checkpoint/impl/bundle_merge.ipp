@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/checkpoint/bundle_merge.hpp>
+#include <distribute/checkpoint/bundle_writer.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>

@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/checkpoint/bundle_writer.hpp>
 
-#include <distribute/base/detail/cpu_share.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/detail/wire.hpp>

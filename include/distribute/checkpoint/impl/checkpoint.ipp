@@ -8,10 +8,9 @@
 #include <distribute/checkpoint/detail/background_job.hpp>
 #include <distribute/checkpoint/detail/program_graph.hpp>
 #include <distribute/checkpoint/detail/restoration.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
-#include <distribute/checkpoint/worker_path.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/cluster/detail/fnv1a.hpp>
-#include <distribute/io/path.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/strategy.hpp>

@@ -7,7 +7,6 @@
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/detail/directory_lock.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/path.hpp>
 #include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/strategy.hpp>
 

@@ -6,7 +6,6 @@
 #include <distribute/checkpoint/detail/directory_lock.hpp>
 #include <distribute/cluster/detail/fnv1a.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/path.hpp>
 
 #include <cerrno>
 #include <cstdio>

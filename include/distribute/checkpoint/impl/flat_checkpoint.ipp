@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/io/data_type.hpp>
 #include <distribute/replica/replica_context.hpp>
 

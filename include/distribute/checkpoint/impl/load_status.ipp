@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/detail/program_graph.hpp>
 #include <distribute/checkpoint/detail/restoration.hpp>
-#include <distribute/checkpoint/load_status.hpp>
 
 namespace distribute::train {
 

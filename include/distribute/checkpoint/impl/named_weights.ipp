@@ -2,10 +2,9 @@
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
+#include <distribute/checkpoint/detail/object_graph.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
-#include <distribute/checkpoint/object_graph.hpp>
-#include <distribute/checkpoint/worker_path.hpp>
 #include <distribute/strategy/current_strategy.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/checkpoint/object_graph.hpp>
+#include <distribute/checkpoint/detail/object_graph.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/io/protobuf.hpp>

@@ -1,9 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/worker_path.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/path.hpp>
 #include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/strategy.hpp>
 

@@ -2,7 +2,7 @@
 /// Asks the other workers of an elastic job who leads.
 
 #include <distribute/cluster/detail/elastic_message.hpp>
-#include <distribute/cluster/task_server.hpp>
+#include <distribute/cluster/detail/task_server.hpp>
 
 #include <absl/status/statusor.h>
 

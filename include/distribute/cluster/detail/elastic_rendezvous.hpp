@@ -3,7 +3,7 @@
 /// those who wait here.
 
 #include <distribute/cluster/detail/elastic_message.hpp>
-#include <distribute/cluster/task_server.hpp>
+#include <distribute/cluster/detail/task_server.hpp>
 
 #include <condition_variable>
 #include <map>

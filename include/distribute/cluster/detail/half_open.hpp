@@ -1,7 +1,7 @@
 #pragma once
 /// A connection that has not proved yet to belong to the job.
 
-#include <distribute/net/handshake.hpp>
+#include <distribute/net/detail/handshake.hpp>
 #include <distribute/net/socket.hpp>
 
 #include <memory>

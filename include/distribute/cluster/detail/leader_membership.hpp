@@ -4,7 +4,7 @@
 #include <distribute/cluster/detail/control_link.hpp>
 #include <distribute/cluster/detail/membership.hpp>
 #include <distribute/cluster/detail/rendezvous.hpp>
-#include <distribute/cluster/task_server.hpp>
+#include <distribute/cluster/detail/task_server.hpp>
 
 #include <memory>
 

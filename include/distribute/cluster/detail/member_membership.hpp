@@ -4,7 +4,7 @@
 #include <distribute/cluster/detail/control_link.hpp>
 #include <distribute/cluster/detail/membership.hpp>
 #include <distribute/net/address.hpp>
-#include <distribute/net/handshake.hpp>
+#include <distribute/net/detail/handshake.hpp>
 
 #include <memory>
 

@@ -2,9 +2,9 @@
 /// A task's part in the job's control plane: one thread that exchanges heartbeats and messages with
 /// the leader (or, in the leader, with all others).
 
-#include <distribute/cluster/clock_offset.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/detail/clock_offset.hpp>
 #include <distribute/cluster/detail/control_message.hpp>
 #include <distribute/cluster/detail/progress_board.hpp>
 #include <distribute/cluster/detail/request_table.hpp>

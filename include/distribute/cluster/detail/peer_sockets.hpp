@@ -1,7 +1,7 @@
 #pragma once
 /// Connections that other tasks have made to this one, kept until this task waits for them.
 
-#include <distribute/cluster/task_server.hpp>
+#include <distribute/cluster/detail/task_server.hpp>
 
 #include <condition_variable>
 #include <deque>

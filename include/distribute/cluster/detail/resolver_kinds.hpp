@@ -1,7 +1,7 @@
 #pragma once
 /// The registered kinds of resolvers, and those whose headers are missing.
 
-#include <distribute/cluster/resolver_registry.hpp>
+#include <distribute/cluster/default_resolver.hpp>
 
 #include <initializer_list>
 #include <vector>

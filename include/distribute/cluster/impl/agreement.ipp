@@ -1,7 +1,7 @@
 #pragma once
+#include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
-#include <distribute/base/version.hpp>
 #include <distribute/cluster/detail/agreement.hpp>
 #include <distribute/net/bytes.hpp>
 

@@ -2,7 +2,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/metrics.hpp>
-#include <distribute/base/metrics_sink.hpp>
 #include <distribute/base/monitoring.hpp>
 #include <distribute/cluster/detail/announce_task.hpp>
 

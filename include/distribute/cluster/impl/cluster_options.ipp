@@ -4,8 +4,8 @@
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/environment.hpp>
+#include <distribute/net/detail/tls.hpp>
 #include <distribute/net/job_token.hpp>
-#include <distribute/net/tls.hpp>
 
 #include <cstdlib>
 

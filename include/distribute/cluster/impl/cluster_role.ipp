@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/ordered_json.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
 

@@ -12,9 +12,8 @@
 #include <distribute/cluster/detail/peer_sockets.hpp>
 #include <distribute/cluster/ready_file.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/net/connect.hpp>
-#include <distribute/net/hmac.hpp>
 #include <distribute/net/job_token.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <exception>
 

@@ -3,8 +3,8 @@
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/detail/agreement.hpp>
 #include <distribute/cluster/detail/elastic_inquiry.hpp>
-#include <distribute/net/connect.hpp>
 #include <distribute/net/job_token.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <chrono>
 #include <cstdlib>

@@ -6,7 +6,6 @@
 #include <distribute/cluster/detail/elastic_rendezvous.hpp>
 #include <distribute/cluster/detail/own_port.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/net/hmac.hpp>
 #include <distribute/net/job_token.hpp>
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 #pragma once
+#include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/version.hpp>
 #include <distribute/cluster/detail/half_open.hpp>
+#include <distribute/net/detail/encrypt.hpp>
 #include <distribute/net/detail/tls_handshake.hpp>
-#include <distribute/net/encrypt.hpp>
 
 #include <array>
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/leader_cluster_resolver.hpp>
+#include <distribute/cluster/detail/leader_cluster_resolver.hpp>
 #include <distribute/net/address.hpp>
 
 namespace distribute {

@@ -2,8 +2,8 @@
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/detail/host_identity.hpp>
 #include <distribute/cluster/detail/member_membership.hpp>
-#include <distribute/net/connect.hpp>
 #include <distribute/net/job_token.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <poll.h>
 

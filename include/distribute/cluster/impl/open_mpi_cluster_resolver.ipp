@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/detail/foreign_text.hpp>
-#include <distribute/cluster/open_mpi_cluster_resolver.hpp>
+#include <distribute/cluster/launcher_cluster_resolvers.hpp>
 
 #include <utility>
 

@@ -4,8 +4,7 @@
 #include <distribute/cluster/detail/own_port.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/net/deadline.hpp>
-#include <distribute/net/listener.hpp>
-#include <distribute/net/resolve.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -2,7 +2,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/detail/partial_environment.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/local_file_system.hpp>
 
 #include <algorithm>
 #include <vector>

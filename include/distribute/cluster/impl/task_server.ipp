@@ -1,10 +1,10 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/cluster/detail/half_open.hpp>
-#include <distribute/cluster/task_server.hpp>
+#include <distribute/cluster/detail/task_server.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/job_token.hpp>
 

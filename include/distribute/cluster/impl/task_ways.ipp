@@ -1,14 +1,13 @@
 #pragma once
+#include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/version.hpp>
 #include <distribute/cluster/detail/check_purpose.hpp>
-#include <distribute/cluster/task_server.hpp>
-#include <distribute/cluster/task_ways.hpp>
-#include <distribute/net/connect.hpp>
-#include <distribute/net/hmac.hpp>
+#include <distribute/cluster/detail/task_server.hpp>
+#include <distribute/cluster/detail/task_ways.hpp>
+#include <distribute/net/address.hpp>
 #include <distribute/net/job_token.hpp>
-#include <distribute/net/resolve.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/cluster/cluster_resolvers.hpp>
 #include <distribute/cluster/detail/foreign_text.hpp>
-#include <distribute/cluster/union_resolver.hpp>
 
 #include <set>
 

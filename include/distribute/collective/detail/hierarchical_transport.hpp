@@ -8,9 +8,9 @@
 #include <distribute/collective/detail/host_meeting.hpp>
 #include <distribute/collective/detail/message_algorithms.hpp>
 #include <distribute/collective/detail/tcp_messages.hpp>
+#include <distribute/collective/detail/tcp_transport.hpp>
 #include <distribute/collective/detail/transport.hpp>
 #include <distribute/collective/detail/window.hpp>
-#include <distribute/collective/tcp_transport.hpp>
 
 #include <memory>
 #include <string>

@@ -2,7 +2,7 @@
 /// Every collective, written in messages.
 
 #include <distribute/base/config.hpp>
-#include <distribute/collective/cost_model.hpp>
+#include <distribute/collective/detail/cost_model.hpp>
 #include <distribute/collective/detail/message_tools.hpp>
 #include <distribute/collective/detail/messages.hpp>
 #include <distribute/collective/operation.hpp>

@@ -2,9 +2,9 @@
 /// Owner of one rank of an NCCL group, and the guard that every call of it needs.
 
 #include <distribute/base/config.hpp>
-#include <distribute/collective/nccl_library.hpp>
+#include <distribute/collective/detail/nccl_library.hpp>
 #include <distribute/collective/operation.hpp>
-#include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_stream.hpp>
 #include <distribute/net/deadline.hpp>
 
 #include <atomic>

@@ -2,7 +2,7 @@
 /// Groups of NCCL over the tasks of a job.
 
 #include <distribute/collective/detail/transport.hpp>
-#include <distribute/device/device.hpp>
+#include <distribute/device/device_spec.hpp>
 #include <distribute/net/deadline.hpp>
 
 #include <memory>

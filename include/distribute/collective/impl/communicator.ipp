@@ -1,8 +1,8 @@
 #pragma once
-#include <distribute/autograd/recorded_step.hpp>
-#include <distribute/base/detail/start_thread.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/collective/communicator.hpp>
 #include <distribute/collective/timeline.hpp>
 

@@ -4,17 +4,17 @@
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/detail/engine_transport.hpp>
+#include <distribute/collective/detail/flight_report.hpp>
 #include <distribute/collective/detail/hierarchical_transport.hpp>
 #include <distribute/collective/detail/host_layout.hpp>
 #include <distribute/collective/detail/job_timelines.hpp>
 #include <distribute/collective/detail/nccl_tasks.hpp>
 #include <distribute/collective/detail/shared_window.hpp>
+#include <distribute/collective/detail/tcp_transport.hpp>
+#include <distribute/collective/detail/window_transport.hpp>
 #include <distribute/collective/detail/worker_engine.hpp>
-#include <distribute/collective/flight_report.hpp>
-#include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/timeline.hpp>
-#include <distribute/collective/window_transport.hpp>
-#include <distribute/device/math_mode.hpp>
+#include <distribute/device/placement.hpp>
 #include <distribute/net/socket.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/collective/cost_model.hpp>
+#include <distribute/collective/detail/cost_model.hpp>
 
 #include <algorithm>
 #include <bit>

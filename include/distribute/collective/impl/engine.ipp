@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/collective/engine_module.h>
+#include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/version.hpp>
 #include <distribute/collective/engine.hpp>
 
 #include <array>

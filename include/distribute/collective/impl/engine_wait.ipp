@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/cores.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/collective/detail/engine_group.hpp>
 #include <distribute/collective/detail/engine_wait.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/collective/flight_recorder.hpp>
+#include <distribute/collective/detail/flight_recorder.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
-#include <distribute/collective/flight_report.hpp>
+#include <distribute/collective/detail/flight_report.hpp>
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/collective/cost_model.hpp>
 #include <distribute/collective/detail/combine.hpp>
+#include <distribute/collective/detail/cost_model.hpp>
 #include <distribute/collective/detail/hierarchical_transport.hpp>
 
 #include <chrono>

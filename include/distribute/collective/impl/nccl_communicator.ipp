@@ -2,8 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/collective/detail/nccl_communicator.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_graph.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
+#include <distribute/device/detail/cuda_graph.hpp>
 
 #include <algorithm>
 #include <chrono>

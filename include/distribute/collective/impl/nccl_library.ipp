@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/collective/nccl_library.hpp>
-#include <distribute/device/cuda_library.hpp>
+#include <distribute/collective/detail/nccl_library.hpp>
+#include <distribute/device/detail/cuda_library.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
 
 #include <type_traits>

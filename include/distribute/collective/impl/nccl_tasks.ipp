@@ -3,7 +3,7 @@
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/detail/nccl_tasks.hpp>
 #include <distribute/collective/detail/nccl_transport.hpp>
-#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
 
 #include <set>
 #include <sstream>

@@ -3,7 +3,7 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/collective/detail/nccl_transport.hpp>
 #include <distribute/device/buffer.hpp>
-#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
 
 #include <algorithm>
 #include <chrono>

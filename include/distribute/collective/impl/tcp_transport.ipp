@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/collective/tcp_transport.hpp>
+#include <distribute/collective/detail/tcp_transport.hpp>
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/base/cores.hpp>
 #include <distribute/base/detail/file_size_signal.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/collective/detail/window.hpp>
 
 #include <cerrno>

@@ -1,7 +1,7 @@
 #pragma once
-#include <distribute/base/copy_memory.hpp>
+#include <distribute/base/parallel.hpp>
 #include <distribute/collective/detail/combine.hpp>
-#include <distribute/collective/window_transport.hpp>
+#include <distribute/collective/detail/window_transport.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -5,8 +5,8 @@
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/detail/spin_time.hpp>
 #include <distribute/collective/detail/worker_engine.hpp>
-#include <distribute/device/math_mode.hpp>
-#include <distribute/net/hmac.hpp>
+#include <distribute/device/placement.hpp>
+#include <distribute/net/job_token.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/collective/detail/worker_group.hpp>
-#include <distribute/collective/window_transport.hpp>
+#include <distribute/collective/connect_workers.hpp>
+#include <distribute/collective/detail/window_transport.hpp>
 
 #include <utility>
 

@@ -2,7 +2,6 @@
 /// From what a caller gives to schedule() to what travels to the worker.
 
 #include <distribute/base/config.hpp>
-#include <distribute/coordinator/closure.hpp>
 #include <distribute/coordinator/per_worker_values.hpp>
 #include <distribute/coordinator/remote_value.hpp>
 #include <distribute/coordinator/wire_value.hpp>

@@ -3,7 +3,7 @@
 /// error.
 
 #include <distribute/base/config.hpp>
-#include <distribute/coordinator/closure.hpp>
+#include <distribute/coordinator/per_worker_values.hpp>
 #include <distribute/net/deadline.hpp>
 
 #include <condition_variable>

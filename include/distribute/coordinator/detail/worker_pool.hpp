@@ -2,7 +2,7 @@
 /// All workers of a coordinator: the queue, what lives on the workers, and a thread for each.
 
 #include <distribute/base/config.hpp>
-#include <distribute/coordinator/coordinator_options.hpp>
+#include <distribute/coordinator/cluster_coordinator.hpp>
 #include <distribute/coordinator/detail/closure_queue.hpp>
 #include <distribute/coordinator/detail/outcome.hpp>
 #include <distribute/coordinator/detail/worker_link.hpp>

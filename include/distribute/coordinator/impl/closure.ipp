@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/coordinator/closure.hpp>
+#include <distribute/coordinator/per_worker_values.hpp>
 
 namespace distribute::coordinator_internal {
 

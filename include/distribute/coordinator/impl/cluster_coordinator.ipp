@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/process_state.hpp>
-#include <distribute/cluster/task_type.hpp>
+#include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/coordinator/cluster_coordinator.hpp>
 #include <distribute/coordinator/detail/rpc_worker_link.hpp>
 #include <distribute/coordinator/detail/worker_pool.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/logging.hpp>
 #include <distribute/cluster/environment.hpp>
-#include <distribute/coordinator/coordinator_options.hpp>
+#include <distribute/coordinator/cluster_coordinator.hpp>
 
 namespace distribute {
 

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/coordinator/dataset_function.hpp>
 #include <distribute/coordinator/detail/registry.hpp>
+#include <distribute/coordinator/remote_dataset.hpp>
 
 #include <memory>
 

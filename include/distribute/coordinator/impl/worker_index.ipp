@@ -1,7 +1,7 @@
 #pragma once
-#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/coordinator/worker_index.hpp>
+#include <distribute/base/thread_context.hpp>
+#include <distribute/coordinator/per_worker_values.hpp>
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/autograd/variable.hpp>
 #include <distribute/coordinator/detail/worker_service.hpp>
-#include <distribute/coordinator/worker_index.hpp>
+#include <distribute/coordinator/per_worker_values.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/strategy.hpp>
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/coordinator/detail/worker_pool.hpp>
 #include <distribute/coordinator/detail/worker_thread.hpp>
 

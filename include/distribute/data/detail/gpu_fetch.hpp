@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/node.hpp>
-#include <distribute/device/device.hpp>
+#include <distribute/device/device_spec.hpp>
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 /// libjpeg's C interface made safe: errors become exceptions, handles free themselves.
 
 #include <distribute/base/error.hpp>
-#include <distribute/data/jpeg_options.hpp>
+#include <distribute/data/decode_image.hpp>
 
 #include <algorithm>
 #include <csetjmp>

@@ -2,7 +2,7 @@
 /// The parts of an interleaved dataset, read by several threads.
 
 #include <distribute/base/config.hpp>
-#include <distribute/data/interleave.hpp>
+#include <distribute/data/detail/interleave.hpp>
 
 #include <cstdint>
 #include <memory>

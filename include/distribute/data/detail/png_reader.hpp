@@ -2,7 +2,7 @@
 /// libpng's C interface made safe: errors become exceptions, handles free themselves.
 
 #include <distribute/base/error.hpp>
-#include <distribute/data/png.hpp>
+#include <distribute/data/decode_image.hpp>
 
 #include <csetjmp>
 #include <cstdio>

@@ -1,8 +1,7 @@
 #pragma once
-#include <distribute/data/auto_shard.hpp>
-#include <distribute/data/options.hpp>
-#include <distribute/data/rebatch.hpp>
-#include <distribute/data/selection.hpp>
+#include <distribute/data/detail/rebatch.hpp>
+#include <distribute/data/detail/selection.hpp>
+#include <distribute/data/distribute_options.hpp>
 
 #include <algorithm>
 #include <string_view>

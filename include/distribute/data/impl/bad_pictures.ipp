@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/data/bad_pictures.hpp>
+#include <distribute/data/pictures.hpp>
 
 #include <mutex>
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/data/batching.hpp>
+#include <distribute/data/detail/batching.hpp>
 
 namespace distribute::data {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/data/bytes.hpp>
+#include <distribute/data/element_spec.hpp>
 
 #include <memory>
 #include <utility>

@@ -1,8 +1,7 @@
 #pragma once
 #include <distribute/base/status.hpp>
-#include <distribute/data/cifar.hpp>
+#include <distribute/data/mnist_and_cifar.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/path.hpp>
 
 namespace distribute::data {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/data/combine.hpp>
+#include <distribute/data/detail/combine.hpp>
 #include <distribute/data/detail/selection_node.hpp>
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/data/bytes.hpp>
 #include <distribute/data/detail/element_record.hpp>
 #include <distribute/data/detail/padding.hpp>
+#include <distribute/data/element_spec.hpp>
 #include <distribute/tensor/data_type.hpp>
 
 #include <algorithm>

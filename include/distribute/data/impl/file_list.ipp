@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/status.hpp>
-#include <distribute/data/file_list.hpp>
+#include <distribute/data/files.hpp>
 #include <distribute/io/file_system.hpp>
 
 #include <algorithm>

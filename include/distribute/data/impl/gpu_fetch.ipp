@@ -1,7 +1,7 @@
 #pragma once
 #if DISTRIBUTE_HAS_CUDA
 #include <distribute/data/detail/gpu_fetch.hpp>
-#include <distribute/data/prefetch.hpp>
+#include <distribute/data/detail/prefetch.hpp>
 #include <distribute/device/detail/cuda_feed.hpp>
 
 #include <memory>

@@ -2,7 +2,7 @@
 #if !DISTRIBUTE_HAS_CUDA
 #include <distribute/base/error.hpp>
 #include <distribute/data/detail/gpu_fetch.hpp>
-#include <distribute/device/cuda_library.hpp>
+#include <distribute/device/detail/cuda_library.hpp>
 
 namespace distribute::data {
 

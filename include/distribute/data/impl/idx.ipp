@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/status.hpp>
-#include <distribute/data/bytes.hpp>
-#include <distribute/data/idx.hpp>
-#include <distribute/io/gzip.hpp>
+#include <distribute/data/element_spec.hpp>
+#include <distribute/data/mnist_and_cifar.hpp>
+#include <distribute/io/compression.hpp>
 
 #include <cstdio>
 #include <cstring>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/data/image_adjust.hpp>
+#include <distribute/data/image.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/data/image_crop.hpp>
+#include <distribute/data/image.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/status.hpp>
-#include <distribute/data/image_folder.hpp>
+#include <distribute/data/pictures.hpp>
 #include <distribute/io/file_system.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #pragma once
+#include <distribute/data/detail/interleave.hpp>
 #include <distribute/data/detail/parallel_interleave.hpp>
 #include <distribute/data/detail/pass_count.hpp>
-#include <distribute/data/interleave.hpp>
-#include <distribute/data/transform.hpp>
+#include <distribute/data/node.hpp>
 
 #include <algorithm>
 #include <map>

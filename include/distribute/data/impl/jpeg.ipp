@@ -1,8 +1,8 @@
 #pragma once
 #if DISTRIBUTE_HAS_JPEG
 #include <distribute/base/error.hpp>
+#include <distribute/data/decode_image.hpp>
 #include <distribute/data/detail/jpeg_reader.hpp>
-#include <distribute/data/jpeg.hpp>
 
 #include <cstdlib>
 

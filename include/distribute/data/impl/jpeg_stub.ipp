@@ -1,7 +1,7 @@
 #pragma once
 #if !DISTRIBUTE_HAS_JPEG
 #include <distribute/base/error.hpp>
-#include <distribute/data/jpeg.hpp>
+#include <distribute/data/decode_image.hpp>
 
 namespace distribute::data {
 

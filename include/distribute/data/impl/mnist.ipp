@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/status.hpp>
-#include <distribute/data/mnist.hpp>
+#include <distribute/data/mnist_and_cifar.hpp>
 #include <distribute/io/file_system.hpp>
 
 namespace distribute::data {

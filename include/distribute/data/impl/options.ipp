@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/data/detail/selection_node.hpp>
-#include <distribute/data/options.hpp>
+#include <distribute/data/distribute_options.hpp>
 
 namespace distribute::data {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/detail/padding.hpp>
-#include <distribute/data/padded_batching.hpp>
+#include <distribute/data/grouping.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/data/detail/parallel_interleave.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/data/picture.hpp>
+#include <distribute/data/pictures.hpp>
 
 #include <algorithm>
 

@@ -1,13 +1,12 @@
 #pragma once
 #include <distribute/base/status.hpp>
-#include <distribute/data/bytes.hpp>
-#include <distribute/data/cifar.hpp>
 #include <distribute/data/detail/pass_number.hpp>
+#include <distribute/data/element_spec.hpp>
 #include <distribute/data/example.hpp>
-#include <distribute/data/file_list.hpp>
+#include <distribute/data/files.hpp>
+#include <distribute/data/mnist_and_cifar.hpp>
 #include <distribute/data/pictures.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/path.hpp>
 #include <distribute/ops/detail/global_seed.hpp>
 
 namespace distribute::data {

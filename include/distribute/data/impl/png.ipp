@@ -1,7 +1,7 @@
 #pragma once
 #if DISTRIBUTE_HAS_PNG
+#include <distribute/data/decode_image.hpp>
 #include <distribute/data/detail/png_reader.hpp>
-#include <distribute/data/png.hpp>
 
 namespace distribute::data {
 

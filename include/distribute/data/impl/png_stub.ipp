@@ -1,7 +1,7 @@
 #pragma once
 #if !DISTRIBUTE_HAS_PNG
 #include <distribute/base/error.hpp>
-#include <distribute/data/png.hpp>
+#include <distribute/data/decode_image.hpp>
 
 namespace distribute::data {
 

@@ -1,10 +1,10 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
-#include <distribute/data/prefetch.hpp>
+#include <distribute/base/threads.hpp>
+#include <distribute/data/detail/prefetch.hpp>
 
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/data/transform.hpp>
+#include <distribute/data/node.hpp>
 #include <distribute/device/buffer.hpp>
 
 #include <condition_variable>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/data/rebatch.hpp>
+#include <distribute/data/detail/rebatch.hpp>
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/detail/pass_count.hpp>
+#include <distribute/data/grouping.hpp>
 #include <distribute/data/random.hpp>
-#include <distribute/data/sampling.hpp>
 #include <distribute/ops/detail/global_seed.hpp>
 
 #include <algorithm>

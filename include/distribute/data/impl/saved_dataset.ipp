@@ -3,8 +3,8 @@
 #include <distribute/base/status.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/detail/element_record.hpp>
-#include <distribute/data/interleave.hpp>
-#include <distribute/data/saved_dataset.hpp>
+#include <distribute/data/detail/interleave.hpp>
+#include <distribute/data/files.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/tensor/data_type.hpp>

@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/data/detail/selection.hpp>
 #include <distribute/data/detail/selection_node.hpp>
-#include <distribute/data/selection.hpp>
 
 #include <algorithm>
 

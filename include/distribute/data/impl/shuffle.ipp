@@ -2,8 +2,8 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/data/detail/pass_count.hpp>
 #include <distribute/data/detail/selection_node.hpp>
+#include <distribute/data/detail/shuffle.hpp>
 #include <distribute/data/random.hpp>
-#include <distribute/data/shuffle.hpp>
 #include <distribute/device/buffer.hpp>
 #include <distribute/ops/detail/global_seed.hpp>
 

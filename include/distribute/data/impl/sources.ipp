@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/data/detail/pass_count.hpp>
-#include <distribute/data/sources.hpp>
+#include <distribute/data/node.hpp>
 
 #include <mutex>
 

@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/status.hpp>
-#include <distribute/data/bytes.hpp>
 #include <distribute/data/dataset.hpp>
-#include <distribute/data/file_list.hpp>
-#include <distribute/data/text_lines.hpp>
-#include <distribute/io/gzip.hpp>
+#include <distribute/data/detail/interleave.hpp>
+#include <distribute/data/element_spec.hpp>
+#include <distribute/data/files.hpp>
+#include <distribute/io/compression.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,9 @@
 #pragma once
 #include <distribute/base/status.hpp>
-#include <distribute/data/bytes.hpp>
-#include <distribute/data/file_list.hpp>
-#include <distribute/data/tfrecord.hpp>
+#include <distribute/data/detail/interleave.hpp>
+#include <distribute/data/detail/shuffle.hpp>
+#include <distribute/data/element_spec.hpp>
+#include <distribute/data/files.hpp>
 #include <distribute/io/tfrecord.hpp>
 
 namespace distribute::data {

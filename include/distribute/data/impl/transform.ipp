@@ -1,8 +1,8 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
-#include <distribute/data/transform.hpp>
+#include <distribute/base/threads.hpp>
+#include <distribute/data/node.hpp>
 
-#include <distribute/base/cores.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/detail/device_state.hpp>

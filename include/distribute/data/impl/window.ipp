@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/data/dataset.hpp>
-#include <distribute/data/window.hpp>
+#include <distribute/data/grouping.hpp>
 
 #include <algorithm>
 #include <deque>

@@ -2,7 +2,7 @@
 /// The CPU backend of programs without oneDNN: Eigen's matrix product, convolution by im2col.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/backend.hpp>
+#include <distribute/device/detail/backend.hpp>
 
 namespace distribute {
 

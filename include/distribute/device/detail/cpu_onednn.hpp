@@ -2,7 +2,7 @@
 /// The fast CPU backend on oneDNN (2.6 or 3.x); absent builds have no such backend.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/backend.hpp>
+#include <distribute/device/detail/backend.hpp>
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 /// oneDNN's memory descriptors as a Layout; only cpu_onednn*.ipp may include this.
 
-#include <distribute/device/layout.hpp>
+#include <distribute/device/detail/layout.hpp>
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/detail/cpu_onednn_layout.hpp>
-#include <distribute/device/kernel_shapes.hpp>
+#include <distribute/device/detail/kernel_shapes.hpp>
 
 #include <cstdint>
 #include <cstring>

@@ -2,8 +2,8 @@
 /// bfloat16 convolutions that oneDNN computes faster as products of matrices; only cpu_onednn*.ipp
 /// may include this.
 
-#include <distribute/device/kernel_shapes.hpp>
-#include <distribute/device/layout.hpp>
+#include <distribute/device/detail/kernel_shapes.hpp>
+#include <distribute/device/detail/layout.hpp>
 
 #include <dnnl.hpp>  // included by cpu_onednn* alone
 

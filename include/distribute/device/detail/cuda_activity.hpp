@@ -2,7 +2,7 @@
 /// What GPUs do, as spans of DISTRIBUTE_TIMELINE: a row for each stream, by CUPTI.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/span_recorder.hpp>
+#include <distribute/base/detail/span_recorder.hpp>
 #include <distribute/device/detail/cuda_cupti.hpp>
 
 #include <memory>

@@ -2,7 +2,7 @@
 /// The backend of GPUs: convolutions on cuDNN, matrix products on cuBLASLt.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/backend.hpp>
+#include <distribute/device/detail/backend.hpp>
 
 namespace distribute {
 

@@ -2,9 +2,9 @@
 /// Matrix products of GPUs: cuBLASLt with bias and ReLU in its epilogue, loaded at first use.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/cuda_driver.hpp>
-#include <distribute/device/kernel_shapes.hpp>
-#include <distribute/device/layout.hpp>
+#include <distribute/device/detail/cuda_driver.hpp>
+#include <distribute/device/detail/kernel_shapes.hpp>
+#include <distribute/device/detail/layout.hpp>
 
 #include <cstddef>
 #include <cstdint>

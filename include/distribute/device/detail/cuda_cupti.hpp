@@ -2,7 +2,7 @@
 /// The functions of CUPTI that tell what a GPU did when, loaded at first use: nothing links it.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/cuda_driver.hpp>
+#include <distribute/device/detail/cuda_driver.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 /// Attention of GPUs on cuDNN, without the matrix of all scores in memory.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/layout.hpp>
+#include <distribute/device/detail/layout.hpp>
 
 #include <cstdint>
 

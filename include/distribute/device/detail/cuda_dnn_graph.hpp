@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/cuda_dnn_descriptor.hpp>
-#include <distribute/device/kernel_shapes.hpp>
+#include <distribute/device/detail/kernel_shapes.hpp>
 
 #include <cstdint>
 #include <initializer_list>

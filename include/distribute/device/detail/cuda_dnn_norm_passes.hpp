@@ -4,7 +4,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/cuda_dnn_operations.hpp>
-#include <distribute/device/layout.hpp>
+#include <distribute/device/detail/layout.hpp>
 
 #include <cstdint>
 

@@ -2,8 +2,8 @@
 /// Convolution and batch normalization of GPUs on cuDNN; builds without it have none.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/kernel_shapes.hpp>
-#include <distribute/device/layout.hpp>
+#include <distribute/device/detail/kernel_shapes.hpp>
+#include <distribute/device/detail/layout.hpp>
 
 #include <array>
 #include <cstdint>

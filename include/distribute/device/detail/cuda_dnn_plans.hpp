@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/cuda_dnn_plan.hpp>
-#include <distribute/device/device.hpp>
+#include <distribute/device/device_spec.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -2,7 +2,7 @@
 /// Recurrent layers of GPUs on cuDNN: all steps of a sequence in one call.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/layout.hpp>
+#include <distribute/device/detail/layout.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -3,8 +3,8 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/buffer.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_stream.hpp>
 
 #include <array>
 #include <cstdint>

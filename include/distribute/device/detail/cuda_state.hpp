@@ -2,9 +2,9 @@
 /// What the process knows about its GPUs; private to device/cuda*.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/cuda_driver.hpp>
+#include <distribute/device/detail/cuda_driver.hpp>
 #include <distribute/device/detail/embedded_kernels.hpp>
-#include <distribute/device/device.hpp>
+#include <distribute/device/device_spec.hpp>
 
 #include <map>
 #include <memory>

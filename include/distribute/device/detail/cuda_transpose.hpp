@@ -3,8 +3,8 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/filter_book.hpp>
+#include <distribute/device/detail/layout.hpp>
 #include <distribute/device/dtype.hpp>
-#include <distribute/device/layout.hpp>
 
 #include <cstdint>
 #include <span>

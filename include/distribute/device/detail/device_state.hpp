@@ -21,8 +21,6 @@ struct DeviceState {
   /// rounding errors of 2e-6 rather than 3e-7. DISTRIBUTE_WINOGRAD=0 in the environment turns all
   /// of them off from outside.
   bool allow_winograd = env_switch("DISTRIBUTE_WINOGRAD");
-  /// Puts our own convolutions before those of a backend (device/own_convolutions); null: none.
-  std::unique_ptr<Backend> (*own_convolutions)(Backend& backend) = nullptr;
   bool tensor_float_32 = true;  // tf.config.experimental.enable_tensor_float_32_execution
   bool op_determinism = false;  // tf.config.experimental.enable_op_determinism
   /// Kernels of cuDNN are chosen by measuring them once for each shape.

@@ -3,9 +3,9 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/buffer.hpp>
-#include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_stream.hpp>
+#include <distribute/device/detail/layout.hpp>
 #include <distribute/device/dtype.hpp>
-#include <distribute/device/layout.hpp>
 
 #include <cstdint>
 #include <map>

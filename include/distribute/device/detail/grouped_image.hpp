@@ -2,8 +2,8 @@
 /// Images and filters as our own convolutions walk over them.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/kernel_shapes.hpp>
-#include <distribute/device/layout.hpp>
+#include <distribute/device/detail/kernel_shapes.hpp>
+#include <distribute/device/detail/layout.hpp>
 
 #include <cstdint>
 

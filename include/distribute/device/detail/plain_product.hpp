@@ -3,8 +3,8 @@
 /// other.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/kernel_shapes.hpp>
-#include <distribute/device/layout.hpp>
+#include <distribute/device/detail/kernel_shapes.hpp>
+#include <distribute/device/detail/layout.hpp>
 
 namespace distribute::device_internal {
 

@@ -3,7 +3,7 @@
 /// replicas of the process.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/layout.hpp>
+#include <distribute/device/detail/layout.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/device/backend.hpp>
+#include <distribute/device/detail/backend.hpp>
 #include <distribute/device/detail/cpu_onednn.hpp>
 #include <distribute/device/detail/cuda_backend.hpp>
 #include <distribute/device/detail/device_state.hpp>

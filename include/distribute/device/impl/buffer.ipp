@@ -1,8 +1,8 @@
 #pragma once
-#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/memory_limit.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/base/thread_context.hpp>
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/detail/host_arena.hpp>
 
@@ -263,4 +263,4 @@ DISTRIBUTE_INLINE std::string host_memory_shortage() noexcept {
 
 }  // namespace distribute
 
-#include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>

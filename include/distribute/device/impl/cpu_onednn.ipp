@@ -4,14 +4,11 @@
 #include <distribute/device/detail/cpu_onednn_plan.hpp>
 #include <distribute/device/detail/cpu_onednn_product.hpp>
 #include <distribute/device/detail/device_state.hpp>
+#include <distribute/device/detail/own_convolutions.hpp>
 #include <distribute/device/detail/plain_product.hpp>
 
 #include <cstring>
 #include <utility>
-
-#ifdef DISTRIBUTE_SEPARATE_COMPILATION
-#include <distribute/device/own_convolutions.hpp>  // header-only: where the program includes it
-#endif
 
 namespace distribute {
 
@@ -279,9 +276,8 @@ DISTRIBUTE_INLINE Array OneDnnBackend::matmul(const MatmulShape& s, const Array&
 
 DISTRIBUTE_INLINE Backend* onednn_backend() {
   static onednn_internal::OneDnnBackend plain;
-  static const std::unique_ptr<Backend> faster =
-      device_state().own_convolutions ? device_state().own_convolutions(plain) : nullptr;
-  return faster ? faster.get() : &plain;
+  static const std::unique_ptr<Backend> faster = with_own_convolutions(plain);
+  return faster.get();
 }
 
 DISTRIBUTE_INLINE Backend& built_in_backend() { return *onednn_backend(); }

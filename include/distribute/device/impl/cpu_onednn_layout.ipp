@@ -1,7 +1,7 @@
 #pragma once
 #if DISTRIBUTE_HAS_ONEDNN
 #include <distribute/base/error.hpp>
-#include <distribute/base/memory_limit.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/detail/cpu_onednn_layout.hpp>
 

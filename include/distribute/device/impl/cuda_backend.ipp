@@ -2,18 +2,18 @@
 #if DISTRIBUTE_HAS_CUDA
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_module.hpp>
 #include <distribute/device/detail/cuda_backend.hpp>
 #include <distribute/device/detail/cuda_blas.hpp>
 #include <distribute/device/detail/cuda_dnn_norm_passes.hpp>
 #include <distribute/device/detail/cuda_dnn_operations.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/cuda_plain_backend.hpp>
 #include <distribute/device/detail/cuda_transpose.hpp>
 #include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/detail/filter_book.hpp>
+#include <distribute/device/detail/kernel_arguments.hpp>
 #include <distribute/device/detail/kernel_text.hpp>
-#include <distribute/device/kernel_arguments.hpp>
 
 #include <algorithm>
 #include <atomic>

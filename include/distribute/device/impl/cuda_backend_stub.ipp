@@ -1,8 +1,8 @@
 #pragma once
 #if !DISTRIBUTE_HAS_CUDA
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_library.hpp>
 #include <distribute/device/detail/cuda_backend.hpp>
+#include <distribute/device/detail/cuda_library.hpp>
 
 namespace distribute {
 

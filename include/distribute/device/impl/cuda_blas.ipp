@@ -1,11 +1,11 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_library.hpp>
-#include <distribute/device/cuda_stream.hpp>
 #include <distribute/device/detail/cuda_blas.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
+#include <distribute/device/detail/cuda_library.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
-#include <distribute/device/math_mode.hpp>
+#include <distribute/device/detail/cuda_stream.hpp>
+#include <distribute/device/placement.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 #pragma once
 #if DISTRIBUTE_HAS_CUDNN
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_library.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
 #include <distribute/device/detail/cuda_dnn_library.hpp>
+#include <distribute/device/detail/cuda_library.hpp>
 
 #include <type_traits>
 #include <utility>

@@ -1,10 +1,10 @@
 #pragma once
 #if DISTRIBUTE_HAS_CUDNN
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/detail/cuda_dnn_norm_passes.hpp>
 #include <distribute/device/detail/cuda_dnn_patterns.hpp>
 #include <distribute/device/detail/cuda_dnn_plans.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
 
 #include <bit>
 #include <vector>

@@ -2,12 +2,12 @@
 #include <distribute/device/detail/device_state.hpp>
 #if DISTRIBUTE_HAS_CUDNN
 #include <distribute/device/buffer.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_module.hpp>
-#include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
 #include <distribute/device/detail/cuda_dnn_plans.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
-#include <distribute/device/math_mode.hpp>
+#include <distribute/device/detail/cuda_stream.hpp>
+#include <distribute/device/placement.hpp>
 
 #include <absl/strings/str_cat.h>
 

@@ -22,7 +22,7 @@ DISTRIBUTE_INLINE CudnnWeights::CudnnWeights(const CudnnRecurrentShape& shape)
 #include <distribute/device/detail/cuda_dnn_library.hpp>
 #include <distribute/device/detail/cuda_dnn_plans.hpp>
 #include <distribute/device/detail/cuda_dnn_rnn.hpp>
-#include <distribute/device/math_mode.hpp>
+#include <distribute/device/placement.hpp>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_driver.hpp>
-#include <distribute/device/cuda_library.hpp>
+#include <distribute/device/detail/cuda_driver.hpp>
+#include <distribute/device/detail/cuda_library.hpp>
 
 #include <cstdlib>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_graph.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
+#include <distribute/device/detail/cuda_graph.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
 #include <distribute/device/detail/filter_book.hpp>
 

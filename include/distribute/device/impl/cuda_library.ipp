@@ -1,8 +1,8 @@
 #pragma once
 #if DISTRIBUTE_HAS_CUDA
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_library.hpp>
 #include <distribute/device/detail/cuda_activity.hpp>
+#include <distribute/device/detail/cuda_library.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #pragma once
 #if !DISTRIBUTE_HAS_CUDA
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_library.hpp>
+#include <distribute/device/detail/cuda_library.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
 
 namespace distribute {

@@ -1,11 +1,11 @@
 #pragma once
-#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_stream.hpp>
+#include <distribute/base/thread_context.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
 #include <distribute/device/detail/cuda_staging.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
+#include <distribute/device/detail/cuda_stream.hpp>
 #include <distribute/device/detail/filter_book.hpp>
 
 #include <algorithm>

@@ -2,11 +2,11 @@
 #if DISTRIBUTE_HAS_CUDA
 #include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_module.hpp>
-#include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
-#include <distribute/device/kernel_arguments.hpp>
+#include <distribute/device/detail/cuda_stream.hpp>
+#include <distribute/device/detail/kernel_arguments.hpp>
 
 #include <algorithm>
 #include <cstdio>

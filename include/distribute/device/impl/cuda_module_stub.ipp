@@ -1,8 +1,8 @@
 #pragma once
 #if !DISTRIBUTE_HAS_CUDA
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_library.hpp>
-#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/detail/cuda_library.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 
 namespace distribute {
 

@@ -1,9 +1,9 @@
 #pragma once
-#include <distribute/device/backend.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/detail/backend.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/cuda_plain_backend.hpp>
-#include <distribute/device/kernel_arguments.hpp>
+#include <distribute/device/detail/kernel_arguments.hpp>
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 #pragma once
-#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_stream.hpp>
+#include <distribute/base/thread_context.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
+#include <distribute/device/detail/cuda_stream.hpp>
 
 #include <utility>
 #include <vector>

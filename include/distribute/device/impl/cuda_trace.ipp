@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/device/cuda_trace.hpp>
+#include <distribute/device/detail/cuda_trace.hpp>
 
 #if DISTRIBUTE_HAS_CUDA && __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/device/cuda_module.hpp>
 #include <distribute/device/detail/cuda_backend.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/cuda_transpose.hpp>
 #include <distribute/device/detail/kernel_text.hpp>
 

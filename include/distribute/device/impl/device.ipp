@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/device/device.hpp>
+#include <distribute/device/device_spec.hpp>
 
 namespace distribute {
 

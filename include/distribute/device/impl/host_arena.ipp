@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/memory_limit.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/device/detail/host_arena.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include <distribute/base/detail/core_watch.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/device/detail/device_state.hpp>
-#include <distribute/device/math_mode.hpp>
+#include <distribute/device/placement.hpp>
 
 #include <string>
 

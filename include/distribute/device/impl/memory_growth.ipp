@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/device/memory_growth.hpp>
+#include <distribute/device/placement.hpp>
 
 #include <algorithm>
 

@@ -1,12 +1,12 @@
 #pragma once
 #if DISTRIBUTE_HAS_ONEDNN
-#include <distribute/device/backend.hpp>
+#include <distribute/device/detail/backend.hpp>
 #include <distribute/device/detail/cpu_direct_conv.hpp>
 #include <distribute/device/detail/cpu_onednn_layout.hpp>
 #include <distribute/device/detail/cpu_onednn_product.hpp>
 #include <distribute/device/detail/cpu_winograd.hpp>
 #include <distribute/device/detail/device_state.hpp>
-#include <distribute/device/own_convolutions.hpp>
+#include <distribute/device/detail/own_convolutions.hpp>
 
 namespace distribute::onednn_internal {
 
@@ -86,11 +86,6 @@ namespace distribute {
 
 DISTRIBUTE_INLINE std::unique_ptr<Backend> with_own_convolutions(Backend& other) {
   return std::make_unique<onednn_internal::OwnConvolutions>(other);
-}
-
-DISTRIBUTE_INLINE bool device_internal::register_own_convolutions() {
-  device_state().own_convolutions = with_own_convolutions;
-  return true;
 }
 
 }  // namespace distribute

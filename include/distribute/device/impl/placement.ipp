@@ -1,11 +1,11 @@
 #pragma once
-#include <distribute/base/cores.hpp>
-#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/device/cuda_device.hpp>
+#include <distribute/base/thread_context.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
 #include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/placement.hpp>
 

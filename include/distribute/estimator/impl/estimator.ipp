@@ -3,18 +3,17 @@
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/estimator/detail/saved_versions.hpp>
 #include <distribute/estimator/detail/session_callback.hpp>
 #include <distribute/estimator/estimator.hpp>
-#include <distribute/estimator/stop_at_step_hook.hpp>
-#include <distribute/io/path.hpp>
+#include <distribute/estimator/session_run_hook.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
+#include <distribute/strategy/scope.hpp>
 #include <distribute/summary/file_writer.hpp>
-#include <distribute/train/checkpoints_iterator.hpp>
-#include <distribute/train/counter.hpp>
-#include <distribute/train/detail/model_scope.hpp>
+#include <distribute/train/checkpoint_files.hpp>
+#include <distribute/train/seconds_or_steps.hpp>
 
 #include <memory>
 #include <utility>
@@ -70,7 +69,7 @@ DISTRIBUTE_INLINE void Estimator::train(const InputFunction& input_fn,
     throw InvalidArgumentError("Can not provide both steps and max_steps.");
   train_internal::require_positive("steps", options.steps);
   train_internal::require_positive("max_steps", options.max_steps);
-  const train_internal::ModelScope scope(model_.strategy());
+  const ScopeUnlessCurrent scope(model_.strategy());
   const DistributedDataset data = model_.distribute(input_fn());
   model_.build(data.element_spec());
   std::vector<SessionHookHandle> hooks = options.hooks;
@@ -165,7 +164,7 @@ DISTRIBUTE_INLINE void Estimator::write_figures(const Logs& figures, int64_t ste
 DISTRIBUTE_INLINE Logs Estimator::evaluate(const InputFunction& input_fn,
                                            const EstimatorEvaluateOptions& options) {
   train_internal::require_positive("steps", options.steps);
-  const train_internal::ModelScope scope(model_.strategy());
+  const ScopeUnlessCurrent scope(model_.strategy());
   const std::string path = checkpoint_to_read(options.checkpoint_path);
   const InputData data = input_fn();
   model_.build(model_.distribute(data).element_spec());
@@ -181,7 +180,7 @@ DISTRIBUTE_INLINE Logs Estimator::evaluate(const InputFunction& input_fn,
 
 DISTRIBUTE_INLINE Tensor Estimator::predict(const InputFunction& input_fn,
                                             const EstimatorPredictOptions& options) {
-  const train_internal::ModelScope scope(model_.strategy());
+  const ScopeUnlessCurrent scope(model_.strategy());
   const std::string path = checkpoint_to_read(options.checkpoint_path);
   const InputData data = input_fn();
   const auto* whole = std::get_if<data::Dataset>(&data.data());
@@ -200,7 +199,7 @@ DISTRIBUTE_INLINE Tensor Estimator::predict(const InputFunction& input_fn,
 
 DISTRIBUTE_INLINE std::string Estimator::export_saved_model(const std::string& export_dir_base,
                                                             const EstimatorExportOptions& options) {
-  const train_internal::ModelScope scope(model_.strategy());
+  const ScopeUnlessCurrent scope(model_.strategy());
   const std::string checkpoint = checkpoint_to_read(options.checkpoint_path);
   if (options.save.input) model_.build({*options.save.input});
   restore(checkpoint);

@@ -2,9 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/estimator/detail/saved_versions.hpp>
-#include <distribute/estimator/exporters.hpp>
+#include <distribute/estimator/train_and_evaluate.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/path.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/summary/event.hpp>
 

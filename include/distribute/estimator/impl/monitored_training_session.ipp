@@ -3,12 +3,11 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/estimator/checkpoint_saver_hook.hpp>
 #include <distribute/estimator/monitored_training_session.hpp>
-#include <distribute/estimator/step_counter_hook.hpp>
-#include <distribute/estimator/summary_saver_hook.hpp>
+#include <distribute/estimator/session_run_hook.hpp>
 #include <distribute/strategy/detail/parameter_server_extended.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
 #include <distribute/strategy/strategy.hpp>
-#include <distribute/train/counter.hpp>
+#include <distribute/train/seconds_or_steps.hpp>
 
 #include <algorithm>
 #include <chrono>

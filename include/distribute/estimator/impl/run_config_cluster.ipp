@@ -4,7 +4,7 @@
 #include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/detail/json_value.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
-#include <distribute/estimator/run_config_cluster.hpp>
+#include <distribute/estimator/estimator.hpp>
 
 namespace distribute::cluster_internal {
 

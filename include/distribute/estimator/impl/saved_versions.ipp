@@ -2,7 +2,6 @@
 #include <distribute/base/status.hpp>
 #include <distribute/estimator/detail/saved_versions.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/path.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/fit_loop.hpp>
 #include <distribute/train/model.hpp>

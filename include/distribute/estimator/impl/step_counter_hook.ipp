@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/estimator/monitored_training_session.hpp>
-#include <distribute/estimator/step_counter_hook.hpp>
+#include <distribute/estimator/session_run_hook.hpp>
 
 #include <utility>
 

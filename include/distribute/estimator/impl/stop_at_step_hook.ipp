@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/estimator/monitored_training_session.hpp>
-#include <distribute/estimator/stop_at_step_hook.hpp>
+#include <distribute/estimator/session_run_hook.hpp>
 
 namespace distribute::train {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/estimator/monitored_training_session.hpp>
-#include <distribute/estimator/summary_saver_hook.hpp>
+#include <distribute/estimator/session_run_hook.hpp>
 
 #include <utility>
 

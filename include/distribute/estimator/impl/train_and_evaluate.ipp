@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/estimator/train_and_evaluate.hpp>
-#include <distribute/train/checkpoints_iterator.hpp>
+#include <distribute/train/checkpoint_files.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
 
 #include <algorithm>

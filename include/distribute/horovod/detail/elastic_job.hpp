@@ -3,9 +3,9 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/elastic_options.hpp>
 #include <distribute/horovod/detail/engine_options.hpp>
 #include <distribute/strategy/detail/elastic_workers.hpp>
-#include <distribute/strategy/elastic_options.hpp>
 
 #include <functional>
 #include <memory>

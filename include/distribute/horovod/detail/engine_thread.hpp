@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
-#include <distribute/collective/detail/worker_group.hpp>
+#include <distribute/collective/connect_workers.hpp>
 #include <distribute/horovod/detail/coordinator_thread.hpp>
 #include <distribute/horovod/detail/engine_options.hpp>
 #include <distribute/horovod/detail/operation.hpp>

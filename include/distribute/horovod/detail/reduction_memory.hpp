@@ -2,7 +2,7 @@
 /// Where gradients of the ranks of a host are summed without a copy to and fro.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/layout.hpp>
+#include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>
 #include <memory>

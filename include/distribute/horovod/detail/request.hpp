@@ -4,7 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/device/dtype.hpp>
-#include <distribute/horovod/op.hpp>
+#include <distribute/horovod/collectives.hpp>
 
 #include <cstdint>
 #include <string>

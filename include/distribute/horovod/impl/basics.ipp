@@ -1,15 +1,14 @@
 #pragma once
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/device/cuda_device.hpp>
+#include <distribute/collective/connect_workers.hpp>
+#include <distribute/device/placement.hpp>
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/detail/elastic_job.hpp>
 #include <distribute/horovod/detail/engine.hpp>
 #include <distribute/horovod/detail/engine_scope.hpp>
-#include <distribute/horovod/process_set.hpp>
 #include <distribute/net/deadline.hpp>
 #include <distribute/strategy/detail/cluster_place.hpp>
-#include <distribute/strategy/detail/share_cores.hpp>
 
 #include <cstdlib>
 #include <thread>
@@ -49,7 +48,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Engine> join_job(const hvd::InitOptions& optio
   if (tasks.size() < 2) return std::make_shared<Engine>(nullptr, limits);
   if (elastic.min_workers > 0) return join_elastic_job(std::move(tasks), elastic, limits);
   const auto runtime = ClusterRuntime::join(std::move(tasks));
-  strategy_internal::share_cores(*runtime);
+  collective::share_cores(*runtime);
   runtime->agree("the options of the program", horovod_agreement());
   return std::make_shared<Engine>(runtime, limits);
 }
@@ -109,7 +108,8 @@ DISTRIBUTE_INLINE int size() { return horovod_internal::engine()->size(); }
 DISTRIBUTE_INLINE int local_rank() { return horovod_internal::engine()->place().local_rank; }
 DISTRIBUTE_INLINE int local_size() { return horovod_internal::engine()->place().local_size; }
 DISTRIBUTE_INLINE std::string local_device() {
-  return horovod_internal::device_of_rank(local_rank(), int(physical_gpus().size()));
+  return horovod_internal::device_of_rank(local_rank(),
+                                          int(config::list_physical_devices("GPU").size()));
 }
 DISTRIBUTE_INLINE int cross_rank() { return horovod_internal::engine()->place().cross_rank; }
 DISTRIBUTE_INLINE int cross_size() { return horovod_internal::engine()->place().cross_size; }

@@ -3,7 +3,6 @@
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/callbacks.hpp>
 #include <distribute/horovod/collectives.hpp>
-#include <distribute/horovod/functions.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <distribute/horovod/collectives.hpp>
 #include <distribute/horovod/detail/engine.hpp>
 #include <distribute/horovod/detail/engine_scope.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 
 #include <algorithm>
 #include <numeric>

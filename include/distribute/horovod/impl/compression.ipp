@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/horovod/compression.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/horovod/collectives.hpp>
+#include <distribute/ops/array.hpp>
 
 namespace distribute::hvd {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/horovod/detail/coordinator_thread.hpp>
 #include <distribute/net/detail/frame.hpp>
 #include <distribute/net/socket.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/horovod/distributed_gradient_tape.hpp>
+#include <distribute/horovod/distributed_optimizer.hpp>
 
 namespace distribute::hvd {
 

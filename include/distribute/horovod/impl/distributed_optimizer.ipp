@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/horovod/distributed_optimizer.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 
 #include <utility>
 

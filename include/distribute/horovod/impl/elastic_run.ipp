@@ -1,12 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/base/termination_signal.hpp>
+#include <distribute/base/signals.hpp>
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/detail/elastic_job.hpp>
 #include <distribute/horovod/detail/engine.hpp>
 #include <distribute/horovod/detail/engine_scope.hpp>
-#include <distribute/horovod/elastic_run.hpp>
+#include <distribute/horovod/elastic_state.hpp>
 
 #include <csignal>
 #include <memory>

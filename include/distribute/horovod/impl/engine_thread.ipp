@@ -6,7 +6,6 @@
 #include <distribute/collective/timeline.hpp>
 #include <distribute/horovod/detail/engine_thread.hpp>
 #include <distribute/horovod/detail/execution.hpp>
-#include <distribute/horovod/detail/process_group.hpp>
 
 #include <algorithm>
 
@@ -198,8 +197,8 @@ DISTRIBUTE_INLINE void EngineThread::change_sets(const Response& response) {
     return;
   }
   ProcessGroup set{{response.members.begin(), response.members.end()}, nullptr, nullptr};
-  set.communicator = connect_members(runtime, str_cat("hvd/", response.number), set.members,
-                                     options.communication);
+  set.communicator = collective::connect_members(runtime, str_cat("hvd/", response.number),
+                                                 set.members, options.communication);
   set.memory = std::make_shared<ReductionMemory>(set.communicator);
   const std::lock_guard lock(mutex);
   sets[response.number] = std::move(set);

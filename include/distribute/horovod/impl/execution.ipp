@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/copy_memory.hpp>
+#include <distribute/base/parallel.hpp>
 #include <distribute/collective/communicator.hpp>
 #include <distribute/horovod/detail/execution.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/horovod/basics.hpp>
+#include <distribute/horovod/callbacks.hpp>
 #include <distribute/horovod/collectives.hpp>
-#include <distribute/horovod/functions.hpp>
 
 #include <span>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/horovod/basics.hpp>
-#include <distribute/horovod/gradient_reducer.hpp>
+#include <distribute/horovod/distributed_optimizer.hpp>
 
 #include <utility>
 

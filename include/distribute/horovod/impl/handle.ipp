@@ -1,9 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/horovod/compression.hpp>
+#include <distribute/horovod/collectives.hpp>
 #include <distribute/horovod/detail/engine.hpp>
 #include <distribute/horovod/detail/engine_scope.hpp>
-#include <distribute/horovod/handle.hpp>
 
 #include <utility>
 

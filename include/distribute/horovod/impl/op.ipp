@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/horovod/op.hpp>
+#include <distribute/horovod/collectives.hpp>
 
 namespace distribute::hvd {
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/detail/engine.hpp>
 #include <distribute/horovod/detail/engine_scope.hpp>
-#include <distribute/horovod/process_set.hpp>
 
 #include <algorithm>
 

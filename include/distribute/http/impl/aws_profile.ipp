@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/http/detail/aws_profile.hpp>
+#include <distribute/http/credentials.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>

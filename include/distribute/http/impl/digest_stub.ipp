@@ -1,6 +1,6 @@
 #pragma once
 #if !DISTRIBUTE_HAS_OPENSSL
-#include <distribute/http/detail/digest.hpp>
+#include <distribute/http/digest.hpp>
 
 namespace distribute::io {
 

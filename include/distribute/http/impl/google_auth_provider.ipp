@@ -1,12 +1,12 @@
 #pragma once
 #include <distribute/base/json.hpp>
-#include <distribute/http/google_auth_provider.hpp>
+#include <distribute/http/credentials.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/http/detail/digest_rsa.hpp>
-#include <distribute/http/url.hpp>
-#include <distribute/io/path.hpp>
+#include <distribute/http/http_client.hpp>
+#include <distribute/io/file_system.hpp>
 
 #include <chrono>
 #include <utility>

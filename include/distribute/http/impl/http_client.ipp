@@ -2,10 +2,9 @@
 #if DISTRIBUTE_HAS_CURL
 #include <distribute/http/http_client.hpp>
 
-#include <distribute/base/detail/pipe_signal.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/signals.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/http/url.hpp>
 
 #include <algorithm>
 #include <cstdlib>

@@ -2,8 +2,6 @@
 #if !DISTRIBUTE_HAS_CURL
 #include <distribute/http/http_client.hpp>
 
-#include <distribute/http/url.hpp>
-
 namespace distribute::io {
 
 class HttpClient::Pool {};

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/http/http_message.hpp>
+#include <distribute/http/http_client.hpp>
 
 #include <absl/strings/ascii.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/http/http_retry.hpp>
+#include <distribute/http/http_client.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>

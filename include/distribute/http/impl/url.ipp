@@ -1,9 +1,9 @@
 #pragma once
-#include <distribute/http/url.hpp>
+#include <distribute/http/http_client.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/io/path.hpp>
+#include <distribute/io/file_system.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,6 @@
 #pragma once
 #include <distribute/io/detail/ram_file_system.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/local_file_system.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>

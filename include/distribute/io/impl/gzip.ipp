@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/io/gzip.hpp>
+#include <distribute/io/compression.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>

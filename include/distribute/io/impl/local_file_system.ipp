@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/detail/file_size_signal.hpp>
-#include <distribute/io/local_file_system.hpp>
+#include <distribute/io/file_system.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>

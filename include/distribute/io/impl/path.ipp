@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/io/path.hpp>
+#include <distribute/io/file_system.hpp>
 
 namespace distribute::io {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/io/stream.hpp>
+#include <distribute/io/compression.hpp>
 
 #include <algorithm>
 #include <cstring>

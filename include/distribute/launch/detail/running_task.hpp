@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/launch/detail/line_buffer.hpp>
-#include <distribute/launch/launch_options.hpp>
+#include <distribute/launch/launcher.hpp>
 #include <distribute/launch/process.hpp>
 
 #include <string>

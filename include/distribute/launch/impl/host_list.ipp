@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/launch/host_list.hpp>
+#include <distribute/launch/job.hpp>
 
 #include <algorithm>
 #include <cctype>

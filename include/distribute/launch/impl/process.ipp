@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/base/detail/pipe_signal.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/signals.hpp>
 #include <distribute/launch/process.hpp>
 
 #include <algorithm>

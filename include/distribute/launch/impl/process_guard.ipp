@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/launch/process_guard.hpp>
+#include <distribute/launch/detail/process_guard.hpp>
 
 #include <cerrno>
 #include <csignal>

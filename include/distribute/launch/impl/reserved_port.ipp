@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/launch/reserved_port.hpp>
+#include <distribute/launch/job.hpp>
 
 #include <cerrno>
 #include <cstdint>

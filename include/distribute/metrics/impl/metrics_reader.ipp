@@ -1,9 +1,10 @@
 #pragma once
-#include <distribute/base/detail/number_text.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/metrics/metrics_reader.hpp>
-#include <distribute/net/connect.hpp>
+#include <distribute/metrics/metrics_server.hpp>
+#include <distribute/net/socket.hpp>
+
+#include <absl/strings/numbers.h>
 
 #include <cstdlib>
 #include <span>
@@ -77,9 +78,8 @@ DISTRIBUTE_INLINE MetricSample parse_prometheus_text(const std::string& text, do
     const size_t end = line.rfind(' ');
     if (line.empty() || line[0] == '#' || end == std::string::npos) continue;
     const std::string name = line.substr(0, end), number = line.substr(end + 1);
-    size_t used = 0;
-    const double value = base_internal::leading_number(number, &used);
-    if (used > 0 && used == number.size() && name.find("_bucket{") == std::string::npos)
+    double value = 0;
+    if (name.find("_bucket{") == std::string::npos && absl::SimpleAtod(number, &value))
       sample.values[name] = value;
   }
   return sample;

@@ -2,8 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/metrics/detail/metrics_request.hpp>
-#include <distribute/metrics/prometheus.hpp>
-#include <distribute/net/hmac.hpp>
+#include <distribute/metrics/metrics_server.hpp>
+#include <distribute/net/job_token.hpp>
 
 #include <algorithm>
 

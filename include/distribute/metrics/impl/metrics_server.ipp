@@ -1,16 +1,14 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/metrics/detail/metrics_request.hpp>
 #include <distribute/metrics/metrics_server.hpp>
-#include <distribute/metrics/prometheus.hpp>
-#include <distribute/net/hmac.hpp>
 #include <distribute/net/job_token.hpp>
-#include <distribute/net/listener.hpp>
+#include <distribute/net/socket.hpp>
 #include <distribute/net/wake_up.hpp>
 
 #include <array>

@@ -1,9 +1,7 @@
 #pragma once
-#include <distribute/base/control_groups.hpp>
-#include <distribute/base/cores.hpp>
-#include <distribute/base/detail/process_stat.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/metrics/prometheus.hpp>
+#include <distribute/base/limits.hpp>
+#include <distribute/metrics/metrics_server.hpp>
 
 #include <cmath>
 #include <cstdio>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/metrics_sink.hpp>
+#include <distribute/base/metrics.hpp>
 #include <distribute/metrics/detail/registration.hpp>
 #include <distribute/metrics/metrics_server.hpp>
 

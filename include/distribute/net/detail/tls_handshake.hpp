@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/detail/secure_layer.hpp>
-#include <distribute/net/tls.hpp>
+#include <distribute/net/detail/tls.hpp>
 
 #include <absl/status/status.h>
 

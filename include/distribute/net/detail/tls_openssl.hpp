@@ -2,7 +2,7 @@
 /// Handles of OpenSSL that free themselves, and what a TlsContext holds.
 
 #include <distribute/net/detail/fast_gcm.hpp>
-#include <distribute/net/tls_options.hpp>
+#include <distribute/net/detail/tls_options.hpp>
 
 #include <memory>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/net/connect.hpp>
-#include <distribute/net/resolve.hpp>
+#include <distribute/net/address.hpp>
+#include <distribute/net/socket.hpp>
 
 #include <thread>
 

@@ -2,9 +2,9 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/net/address.hpp>
+#include <distribute/net/detail/encrypt.hpp>
+#include <distribute/net/detail/handshake.hpp>
 #include <distribute/net/detail/tls_handshake.hpp>
-#include <distribute/net/encrypt.hpp>
-#include <distribute/net/handshake.hpp>
 
 #include <poll.h>
 

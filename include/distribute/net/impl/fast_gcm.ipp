@@ -1,7 +1,7 @@
 #pragma once
 #if DISTRIBUTE_HAS_IPSEC_MB
 #include <distribute/net/detail/fast_gcm.hpp>
-#include <distribute/net/hmac.hpp>
+#include <distribute/net/job_token.hpp>
 
 #include <string_view>
 

@@ -1,7 +1,7 @@
 #pragma once
+#include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/version.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/detail/frame.hpp>
 

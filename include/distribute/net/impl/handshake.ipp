@@ -2,9 +2,9 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/net/encrypt.hpp>
-#include <distribute/net/handshake.hpp>
-#include <distribute/net/hmac.hpp>
+#include <distribute/net/detail/encrypt.hpp>
+#include <distribute/net/detail/handshake.hpp>
+#include <distribute/net/job_token.hpp>
 
 #include <algorithm>
 

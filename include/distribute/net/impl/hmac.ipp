@@ -1,6 +1,6 @@
 #pragma once
 #if DISTRIBUTE_HAS_OPENSSL
-#include <distribute/net/hmac.hpp>
+#include <distribute/net/job_token.hpp>
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

@@ -2,7 +2,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/net/hmac.hpp>
 #include <distribute/net/job_token.hpp>
 
 #include <cstdlib>

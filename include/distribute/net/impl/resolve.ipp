@@ -1,7 +1,7 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/net/resolve.hpp>
+#include <distribute/base/threads.hpp>
+#include <distribute/net/address.hpp>
 
 #include <algorithm>
 #include <condition_variable>

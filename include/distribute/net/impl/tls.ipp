@@ -1,9 +1,9 @@
 #pragma once
 #if DISTRIBUTE_HAS_OPENSSL
 #include <distribute/base/error.hpp>
+#include <distribute/net/detail/tls.hpp>
 #include <distribute/net/detail/tls_records.hpp>
 #include <distribute/net/detail/tls_wire.hpp>
-#include <distribute/net/tls.hpp>
 
 #include <string_view>
 

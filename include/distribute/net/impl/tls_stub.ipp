@@ -1,6 +1,6 @@
 #pragma once
 #if !DISTRIBUTE_HAS_OPENSSL
-#include <distribute/net/tls.hpp>
+#include <distribute/net/detail/tls.hpp>
 
 namespace distribute::net_internal {
 

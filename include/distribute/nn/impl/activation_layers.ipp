@@ -1,9 +1,8 @@
 #pragma once
-#include <distribute/nn/activation_layers.hpp>
+#include <distribute/nn/activation.hpp>
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/softmax.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 
 namespace distribute::nn {
 

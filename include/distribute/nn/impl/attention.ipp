@@ -1,11 +1,10 @@
 #pragma once
 #include <distribute/nn/attention.hpp>
-#include <distribute/nn/detail/replica_calls.hpp>
+#include <distribute/nn/dropout.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/attention.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>
-#include <distribute/ops/reshape.hpp>
 
 namespace distribute::nn {
 

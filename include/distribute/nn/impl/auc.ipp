@@ -1,17 +1,14 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/nn/auc.hpp>
+#include <distribute/nn/confusion_metrics.hpp>
 #include <distribute/nn/detail/confusion_counts.hpp>
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/metric_inputs.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/slice.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include <algorithm>
 #include <utility>

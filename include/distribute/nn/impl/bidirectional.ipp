@@ -1,8 +1,8 @@
 #pragma once
-#include <distribute/nn/bidirectional.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/slice.hpp>
+#include <distribute/nn/recurrent.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/slicing.hpp>
 
 namespace distribute::nn {
 

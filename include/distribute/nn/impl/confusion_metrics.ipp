@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/nn/confusion_metrics.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 
 #include <utility>
 

@@ -1,8 +1,8 @@
 #pragma once
-#include <distribute/nn/convolution_1d.hpp>
+#include <distribute/nn/convolution.hpp>
 #include <distribute/nn/pooling.hpp>
-#include <distribute/ops/conv2d.hpp>
-#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
 
 namespace distribute::nn {
 

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/nn/convolution_transpose.hpp>
-#include <distribute/ops/conv2d_transpose.hpp>
+#include <distribute/nn/convolution.hpp>
+#include <distribute/ops/convolution.hpp>
 
 namespace distribute::nn {
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/nn/dense.hpp>
-#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/math.hpp>
 
 namespace distribute::nn {
 

@@ -1,5 +1,4 @@
 #pragma once
-#include <distribute/nn/detail/replica_calls.hpp>
 #include <distribute/nn/dropout.hpp>
 #include <distribute/ops/random.hpp>
 

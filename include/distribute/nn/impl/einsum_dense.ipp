@@ -1,9 +1,7 @@
 #pragma once
-#include <distribute/nn/einsum_dense.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/matmul.hpp>
-#include <distribute/ops/reshape.hpp>
+#include <distribute/nn/dense.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 
 namespace distribute::nn {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/nn/embedding.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gather.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/slicing.hpp>
 
 namespace distribute::nn {
 

@@ -1,13 +1,12 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/nn/confusion_metrics.hpp>
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/metric_inputs.hpp>
-#include <distribute/nn/f_score.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/unary.hpp>
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/nn/flatten.hpp>
-#include <distribute/ops/reshape.hpp>
+#include <distribute/nn/reshaping.hpp>
+#include <distribute/ops/array.hpp>
 
 namespace distribute::nn {
 

@@ -2,10 +2,10 @@
 #include <distribute/base/error.hpp>
 #include <distribute/nn/attention.hpp>
 #include <distribute/nn/detail/summary_table.hpp>
-#include <distribute/nn/functional.hpp>
 #include <distribute/nn/merging.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/nn/models.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 
 #include <algorithm>
 #include <map>

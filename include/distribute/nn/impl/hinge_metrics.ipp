@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/nn/hinge_losses.hpp>
-#include <distribute/nn/hinge_metrics.hpp>
+#include <distribute/nn/mean_metrics.hpp>
+#include <distribute/nn/regression_losses.hpp>
 
 #include <utility>
 

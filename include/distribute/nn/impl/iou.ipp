@@ -4,12 +4,11 @@
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/metric_inputs.hpp>
 #include <distribute/nn/iou.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gather.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/search.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/nn/loss.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/replica/replica_context.hpp>
 

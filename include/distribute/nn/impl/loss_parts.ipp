@@ -1,9 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/nn/detail/loss_parts.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 
 namespace distribute::nn::nn_internal {
 

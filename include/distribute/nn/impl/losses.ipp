@@ -1,12 +1,10 @@
 #pragma once
 #include <distribute/nn/detail/loss_parts.hpp>
-#include <distribute/nn/losses.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/cross_entropy.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/nn/loss.hpp>
+#include <distribute/ops/activation.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/unary.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 #include <algorithm>

@@ -1,9 +1,8 @@
 #pragma once
-#include <distribute/nn/masking.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/nn/embedding.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
 
 namespace distribute::nn {
 

@@ -1,11 +1,8 @@
 #pragma once
 #include <distribute/nn/merging.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/matmul.hpp>
-#include <distribute/ops/norm.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/transpose.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/reduce.hpp>
 
 #include <array>
 

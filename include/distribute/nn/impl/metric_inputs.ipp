@@ -1,7 +1,6 @@
 #pragma once
 #include <distribute/nn/detail/metric_inputs.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/array.hpp>
 
 #include <algorithm>
 #include <numeric>

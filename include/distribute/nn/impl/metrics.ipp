@@ -3,10 +3,10 @@
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/metric_inputs.hpp>
 #include <distribute/nn/metrics.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/search.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 #include <atomic>

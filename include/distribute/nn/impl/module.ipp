@@ -4,7 +4,7 @@
 #include <distribute/nn/detail/module_names.hpp>
 #include <distribute/nn/detail/summary_table.hpp>
 #include <distribute/nn/module.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/random.hpp>
 #include <distribute/replica/replica_context.hpp>
 

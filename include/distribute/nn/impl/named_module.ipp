@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/nn/named_module.hpp>
+#include <distribute/nn/models.hpp>
 
 #include <algorithm>
 

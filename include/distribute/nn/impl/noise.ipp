@@ -1,8 +1,7 @@
 #pragma once
-#include <distribute/nn/detail/replica_calls.hpp>
-#include <distribute/nn/noise.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/nn/dropout.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>
 
 namespace distribute::nn {

@@ -1,15 +1,12 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/kernel_text.hpp>
 #include <distribute/nn/normalization.hpp>
-#include <distribute/ops/batch_norm.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/layer_norm.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/normalization.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/transpose.hpp>
-#include <distribute/ops/unary.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 #include <algorithm>

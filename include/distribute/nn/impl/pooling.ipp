@@ -1,11 +1,10 @@
 #pragma once
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/pooling.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/pool.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
 
 namespace distribute::nn {
 

@@ -1,11 +1,10 @@
 #pragma once
 #include <distribute/nn/detail/loss_parts.hpp>
-#include <distribute/nn/probability_losses.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/nn/regression_losses.hpp>
+#include <distribute/ops/activation.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/softmax.hpp>
-#include <distribute/ops/unary.hpp>
 
 namespace distribute::nn {
 

@@ -1,11 +1,10 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/nn/detail/metric_inputs.hpp>
-#include <distribute/nn/probability_losses.hpp>
-#include <distribute/nn/probability_metrics.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/nn/mean_metrics.hpp>
+#include <distribute/nn/regression_losses.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 
 #include <utility>
 

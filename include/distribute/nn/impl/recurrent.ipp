@@ -2,7 +2,7 @@
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/recurrent.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 
 namespace distribute::nn {

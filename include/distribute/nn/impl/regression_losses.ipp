@@ -2,9 +2,8 @@
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/regression_losses.hpp>
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/unary.hpp>
 
 #include <limits>
 #include <numbers>

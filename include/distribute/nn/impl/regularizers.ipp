@@ -3,9 +3,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/nn/regularizers.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/unary.hpp>
 
 #include <algorithm>
 

@@ -1,9 +1,6 @@
 #pragma once
 #include <distribute/nn/reshaping.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/pad.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/transpose.hpp>
+#include <distribute/ops/array.hpp>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/nn/resnet.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/pool.hpp>
+#include <distribute/ops/convolution.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 
 #include <algorithm>

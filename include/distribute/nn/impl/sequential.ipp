@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/nn/sequential.hpp>
+#include <distribute/nn/models.hpp>
 
 namespace distribute::nn {
 

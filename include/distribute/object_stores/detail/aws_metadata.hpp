@@ -2,7 +2,7 @@
 /// What the servers beside a program know about it: the credentials of its container or instance,
 /// and the region.
 
-#include <distribute/http/detail/aws_profile.hpp>
+#include <distribute/http/credentials.hpp>
 #include <distribute/object_stores/detail/aws_signature.hpp>
 
 #include <optional>

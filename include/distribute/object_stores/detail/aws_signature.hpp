@@ -1,7 +1,7 @@
 #pragma once
 /// Signs HTTP requests as Amazon's services and all S3 servers want it (Signature Version 4).
 
-#include <distribute/http/http_message.hpp>
+#include <distribute/http/http_client.hpp>
 
 #include <absl/status/status.h>
 

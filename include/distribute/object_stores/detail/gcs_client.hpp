@@ -1,8 +1,8 @@
 #pragma once
 /// Requests to Google Cloud Storage: settings, tokens, repetition, and errors in words.
 
-#include <distribute/http/google_auth_provider.hpp>
-#include <distribute/http/url.hpp>
+#include <distribute/http/credentials.hpp>
+#include <distribute/http/http_client.hpp>
 
 #include <string>
 #include <string_view>

@@ -2,8 +2,8 @@
 /// One request of S3 from its signature to an error that says why: tried again, and corrected where
 /// credentials, region or clock were wrong.
 
-#include <distribute/http/url.hpp>
-#include <distribute/object_stores/s3_options.hpp>
+#include <distribute/http/http_client.hpp>
+#include <distribute/object_stores/s3_file_system.hpp>
 
 #include <map>
 #include <mutex>

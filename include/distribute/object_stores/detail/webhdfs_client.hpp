@@ -1,9 +1,8 @@
 #pragma once
 /// Requests to Hadoop's file system through its HTTP interface: addresses, name nodes, errors.
 
-#include <distribute/http/detail/aws_profile.hpp>
-#include <distribute/http/http_retry.hpp>
-#include <distribute/http/url.hpp>
+#include <distribute/http/credentials.hpp>
+#include <distribute/http/http_client.hpp>
 
 #include <map>
 #include <mutex>

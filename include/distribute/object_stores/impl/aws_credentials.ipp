@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/object_stores/aws_credentials.hpp>
+#include <distribute/object_stores/s3_file_system.hpp>
 
 #include <distribute/base/status.hpp>
 #include <distribute/object_stores/detail/aws_roles.hpp>

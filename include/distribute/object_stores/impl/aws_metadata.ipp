@@ -5,8 +5,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/http/http_client.hpp>
-#include <distribute/http/http_retry.hpp>
-#include <distribute/http/url.hpp>
 
 #include <absl/strings/ascii.h>
 #include <absl/time/time.h>

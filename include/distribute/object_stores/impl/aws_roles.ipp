@@ -4,8 +4,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/http/http_client.hpp>
-#include <distribute/http/http_retry.hpp>
-#include <distribute/http/url.hpp>
 #include <distribute/object_stores/detail/xml.hpp>
 
 #include <absl/strings/ascii.h>

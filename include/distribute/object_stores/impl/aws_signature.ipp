@@ -3,8 +3,8 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/http/detail/digest.hpp>
-#include <distribute/http/url.hpp>
+#include <distribute/http/digest.hpp>
+#include <distribute/http/http_client.hpp>
 
 #include <absl/strings/escaping.h>
 #include <absl/time/time.h>

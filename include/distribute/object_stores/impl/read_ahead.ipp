@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/object_stores/detail/read_ahead.hpp>
 
 #include <distribute/io/file_system.hpp>

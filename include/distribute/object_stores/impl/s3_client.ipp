@@ -3,7 +3,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/http/detail/digest.hpp>
+#include <distribute/http/digest.hpp>
 #include <distribute/io/crc32c.hpp>
 #include <distribute/object_stores/detail/xml.hpp>
 

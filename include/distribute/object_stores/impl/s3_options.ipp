@@ -1,10 +1,10 @@
 #pragma once
-#include <distribute/object_stores/s3_options.hpp>
+#include <distribute/object_stores/s3_file_system.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/http/url.hpp>
-#include <distribute/io/path.hpp>
+#include <distribute/http/http_client.hpp>
+#include <distribute/io/file_system.hpp>
 
 #include <algorithm>
 #include <charconv>

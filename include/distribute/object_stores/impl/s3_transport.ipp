@@ -3,7 +3,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/io/path.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/object_stores/detail/s3_error.hpp>
 #include <distribute/object_stores/detail/xml.hpp>
 

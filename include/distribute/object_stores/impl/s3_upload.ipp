@@ -1,8 +1,7 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/object_stores/detail/s3_upload.hpp>
 
-#include <distribute/base/detail/cpu_share.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/file_system.hpp>

@@ -4,7 +4,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/io/path.hpp>
+#include <distribute/io/file_system.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,7 @@
 /// What batch normalization computes channel by channel, forwards and backwards; nothing recorded.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/backend.hpp>
+#include <distribute/device/detail/backend.hpp>
 #include <distribute/ops/detail/channel_block.hpp>
 #include <distribute/tensor/tensor.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/config.hpp>
-#include <distribute/ops/batch_norm.hpp>
+#include <distribute/ops/normalization.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <memory>

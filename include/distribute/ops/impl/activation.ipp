@@ -2,7 +2,7 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/detail/flat_loop.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -3,17 +3,14 @@
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/detail/throwing_loop.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/ops/activation.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/attention.hpp>
-#include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/attention_blocks.hpp>
 #include <distribute/ops/detail/gpu_attention.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/softmax.hpp>
-#include <distribute/ops/transpose.hpp>
 
 #include <algorithm>
 #include <cmath>

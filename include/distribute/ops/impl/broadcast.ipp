@@ -1,7 +1,7 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/broadcast.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/reduce.hpp>

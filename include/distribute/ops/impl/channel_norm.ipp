@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/ops/detail/channel_norm.hpp>
 
 #include <algorithm>

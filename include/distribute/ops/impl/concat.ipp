@@ -1,11 +1,9 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/ops/concat.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/broadcast.hpp>
 #include <distribute/ops/detail/strided_copy.hpp>
-#include <distribute/ops/gather.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/slice.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include <numeric>
 

@@ -1,12 +1,11 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/conv2d.hpp>
+#include <distribute/device/detail/backend.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
 
 namespace distribute {
 

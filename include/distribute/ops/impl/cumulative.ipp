@@ -2,9 +2,9 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/cumulative.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/reduce.hpp>
 
 #include <algorithm>
 #include <type_traits>

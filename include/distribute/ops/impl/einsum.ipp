@@ -1,13 +1,9 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/einsum.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/matmul.hpp>
-#include <distribute/ops/range.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/transpose.hpp>
 
 #include <algorithm>
 #include <cctype>

@@ -1,9 +1,8 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/broadcast.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/math.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,13 +1,11 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/concat.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/detail/strided_copy.hpp>
-#include <distribute/ops/gather.hpp>
-#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -5,8 +5,8 @@
 #include <distribute/device/detail/cuda_backend.hpp>
 #include <distribute/device/detail/cuda_dnn_attention.hpp>
 #include <distribute/device/detail/cuda_dnn_operations.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/attention.hpp>
-#include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/gpu_attention.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 

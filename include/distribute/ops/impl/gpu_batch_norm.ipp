@@ -4,12 +4,12 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/device/detail/cuda_backend.hpp>
 #include <distribute/device/detail/cuda_dnn_norm_passes.hpp>
-#include <distribute/ops/batch_norm.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/gpu_batch_norm.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/detail/gpu_norm_vectors.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/normalization.hpp>
 
 #include <algorithm>
 #include <atomic>

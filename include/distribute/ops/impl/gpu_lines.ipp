@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/device/cuda_module.hpp>
-#include <distribute/device/kernel_arguments.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
+#include <distribute/device/detail/kernel_arguments.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 

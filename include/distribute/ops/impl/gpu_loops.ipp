@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_module.hpp>
-#include <distribute/device/kernel_arguments.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
+#include <distribute/device/detail/kernel_arguments.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/detail/strided_copy.hpp>
 

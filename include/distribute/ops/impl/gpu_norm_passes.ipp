@@ -2,16 +2,13 @@
 #include <distribute/base/error.hpp>
 #include <distribute/device/detail/cuda_dnn_norm_passes.hpp>
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/concat.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/gpu_batch_norm.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/detail/gpu_norm_passes.hpp>
 #include <distribute/ops/detail/gpu_norm_vectors.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/unary.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/kernel_text.hpp>
 #include <distribute/ops/detail/gpu_norm_vectors.hpp>
 

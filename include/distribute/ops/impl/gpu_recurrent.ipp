@@ -1,19 +1,18 @@
 #pragma once
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
-#include <distribute/autograd/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/device/detail/cuda_backend.hpp>
 #include <distribute/device/detail/cuda_dnn_operations.hpp>
 #include <distribute/device/detail/cuda_dnn_recurrent.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/detail/gpu_recurrent.hpp>
 #include <distribute/ops/detail/strided_copy.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/rearrange.hpp>
-#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/math.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -2,10 +2,10 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/layer_norm.hpp>
+#include <distribute/ops/normalization.hpp>
 
 #include <algorithm>
 #include <cmath>

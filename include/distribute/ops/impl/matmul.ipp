@@ -1,13 +1,13 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/detail/lazy_product.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/device/detail/backend.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/broadcast.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/matmul.hpp>
-#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/math.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/norm.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/unary.hpp>
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/channel_norm.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/detail/gpu_norm_passes.hpp>

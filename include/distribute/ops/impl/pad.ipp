@@ -1,8 +1,7 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/ops/gather.hpp>
-#include <distribute/ops/pad.hpp>
-#include <distribute/ops/slice.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include <algorithm>
 

@@ -1,12 +1,12 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/matmul.hpp>
-#include <distribute/ops/pool.hpp>
+#include <distribute/ops/math.hpp>
 
 #include <algorithm>
 #include <cstring>

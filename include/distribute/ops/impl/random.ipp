@@ -1,17 +1,15 @@
 #pragma once
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/recorded_step.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/draw_log.hpp>
 #include <distribute/ops/detail/global_seed.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/search.hpp>
-#include <distribute/ops/unary.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,9 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/range.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
 
 #include <algorithm>
 #include <cmath>

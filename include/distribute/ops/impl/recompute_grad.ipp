@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/ops/detail/draw_log.hpp>
-#include <distribute/ops/recompute_grad.hpp>
+#include <distribute/ops/map_fn.hpp>
 
 #include <memory>
 #include <span>

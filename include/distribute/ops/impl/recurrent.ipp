@@ -2,15 +2,14 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/device/backend.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/device/detail/backend.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/detail/gpu_recurrent.hpp>
 #include <distribute/ops/detail/recurrent_cells.hpp>
 #include <distribute/ops/detail/recurrent_steps.hpp>
-#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/recurrent.hpp>
-#include <distribute/ops/reshape.hpp>
 
 #include <algorithm>
 

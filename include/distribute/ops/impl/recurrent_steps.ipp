@@ -1,12 +1,8 @@
 #pragma once
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/concat.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/recurrent_steps.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/matmul.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/slice.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/slicing.hpp>
 
 namespace distribute::ops_internal {
 

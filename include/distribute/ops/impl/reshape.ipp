@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/array.hpp>
 
 #include <algorithm>
 

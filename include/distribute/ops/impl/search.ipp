@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/search.hpp>
 
 #include <algorithm>
 #include <cmath>

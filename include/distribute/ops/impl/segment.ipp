@@ -1,13 +1,11 @@
 #pragma once
+#include <distribute/autograd/detail/scatter.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/scatter.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/gather.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/segment.hpp>
-#include <distribute/ops/slice.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/ops/slicing.hpp>
 
 namespace distribute {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/ops/detail/strided_copy.hpp>
-#include <distribute/ops/slice.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include <algorithm>
 

@@ -1,14 +1,13 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/activation.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/flat_loop.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/softmax.hpp>
-#include <distribute/ops/unary.hpp>
 
 #include <algorithm>
 #include <cmath>

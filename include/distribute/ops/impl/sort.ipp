@@ -1,13 +1,10 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gather.hpp>
-#include <distribute/ops/range.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/sort.hpp>
-#include <distribute/ops/transpose.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include <algorithm>
 #include <numeric>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/strided_copy.hpp>
-#include <distribute/ops/transpose.hpp>
 
 namespace distribute {
 

@@ -2,8 +2,7 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/ops/detail/broadcast.hpp>
 #include <distribute/ops/detail/flat_loop.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/math.hpp>
 
 #include <cmath>
 #include <numbers>

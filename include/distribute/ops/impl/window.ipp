@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/ops/window.hpp>
+#include <distribute/ops/convolution.hpp>
 
 #include <algorithm>
 

@@ -2,15 +2,9 @@
 /// The optimizers that optim::deserialize() knows without register_optimizer().
 /// Written by tools/check_umbrella.py.
 
-#include <distribute/optim/adadelta.hpp>
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
-#include <distribute/optim/adamax.hpp>
-#include <distribute/optim/ftrl.hpp>
 #include <distribute/optim/lamb.hpp>
-#include <distribute/optim/lion.hpp>
-#include <distribute/optim/nadam.hpp>
-#include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/sgd.hpp>
 
 namespace distribute::optim::optim_internal {
@@ -19,16 +13,16 @@ using FromConfig = std::unique_ptr<Optimizer> (*)(const OptimizerConfig&);
 
 inline constexpr std::pair<const char*, FromConfig> kOptimizerClasses[] = {
     // clang-format off
-    {"Adadelta", Adadelta::from_config},
     {"Adagrad", Adagrad::from_config},
+    {"Adadelta", Adadelta::from_config},
+    {"RMSprop", RMSprop::from_config},
     {"Adam", Adam::from_config},
     {"AdamW", AdamW::from_config},
     {"Adamax", Adamax::from_config},
-    {"Ftrl", Ftrl::from_config},
+    {"Nadam", Nadam::from_config},
     {"Lamb", Lamb::from_config},
     {"Lion", Lion::from_config},
-    {"Nadam", Nadam::from_config},
-    {"RMSprop", RMSprop::from_config},
+    {"Ftrl", Ftrl::from_config},
     {"SGD", SGD::from_config},
     // clang-format on
 };

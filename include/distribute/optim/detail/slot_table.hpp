@@ -3,7 +3,7 @@
 
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/base/config.hpp>
-#include <distribute/base/pimpl.hpp>
+#include <distribute/base/detail/pimpl.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 #include <functional>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/optim/adadelta.hpp>
+#include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/detail/update_row.hpp>
 
 namespace distribute::optim {

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/optim/adamax.hpp>
+#include <distribute/optim/adam.hpp>
 #include <distribute/optim/detail/update_row.hpp>
 
 #include <cmath>

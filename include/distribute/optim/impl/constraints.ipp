@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/autograd/recorded_step.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/optim/detail/constraints.hpp>
 

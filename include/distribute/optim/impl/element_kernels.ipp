@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/parallel.hpp>
-#include <distribute/device/kernel_arguments.hpp>
+#include <distribute/device/detail/kernel_arguments.hpp>
 #include <distribute/optim/detail/element_kernels.hpp>
 
 #include <algorithm>

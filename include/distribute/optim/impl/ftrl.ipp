@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/optim/detail/update_row.hpp>
-#include <distribute/optim/ftrl.hpp>
+#include <distribute/optim/lamb.hpp>
 
 #include <cmath>
 

@@ -1,8 +1,7 @@
 #pragma once
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/unary.hpp>
 #include <distribute/optim/detail/update_row.hpp>
 #include <distribute/optim/lamb.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/optim/detail/update_row.hpp>
-#include <distribute/optim/lion.hpp>
+#include <distribute/optim/lamb.hpp>
 
 namespace distribute::optim {
 

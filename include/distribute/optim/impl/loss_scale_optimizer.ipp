@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/ops/clip.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/reduce.hpp>
 #include <distribute/optim/loss_scale_optimizer.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/optim/adam.hpp>
 #include <distribute/optim/detail/update_row.hpp>
-#include <distribute/optim/nadam.hpp>
 
 #include <algorithm>
 #include <cmath>

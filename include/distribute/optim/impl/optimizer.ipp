@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/autograd/detail/lazy_product.hpp>
-#include <distribute/autograd/recorded_step.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/optim/detail/constraints.hpp>

@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/detail/update_row.hpp>
-#include <distribute/optim/rmsprop.hpp>
 
 namespace distribute::optim {
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/optim/detail/slot_table.hpp>
 
 #include <cstdint>

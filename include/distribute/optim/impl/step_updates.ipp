@@ -1,10 +1,10 @@
 #pragma once
-#include <distribute/autograd/recorded_step.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/ops/clip.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/reduce.hpp>
 #include <distribute/optim/detail/step_updates.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/replica/detail/gradient_reducer.hpp>

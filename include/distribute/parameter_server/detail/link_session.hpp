@@ -5,13 +5,13 @@
 #include <distribute/base/monitoring.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/parameter_server/detail/applied_updates.hpp>
+#include <distribute/parameter_server/detail/link_message.hpp>
 #include <distribute/parameter_server/detail/link_stream.hpp>
 #include <distribute/parameter_server/detail/shared_arena.hpp>
 #include <distribute/parameter_server/detail/staged_push.hpp>
 #include <distribute/parameter_server/detail/staging_budget.hpp>
 #include <distribute/parameter_server/detail/store.hpp>
-#include <distribute/parameter_server/link_message.hpp>
-#include <distribute/parameter_server/server_options.hpp>
+#include <distribute/parameter_server/parameter_server.hpp>
 #include <distribute/rpc/detail/peer.hpp>
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/parameter_server/link_message.hpp>
+#include <distribute/parameter_server/detail/link_message.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/deadline.hpp>
-#include <distribute/parameter_server/client_options.hpp>
+#include <distribute/parameter_server/detail/client_options.hpp>
 #include <distribute/parameter_server/detail/gradient_memory.hpp>
 #include <distribute/parameter_server/detail/server_link.hpp>
 #include <distribute/parameter_server/detail/shared_arena.hpp>

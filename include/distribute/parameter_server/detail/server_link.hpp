@@ -5,7 +5,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/deadline.hpp>
-#include <distribute/parameter_server/link_message.hpp>
+#include <distribute/parameter_server/detail/link_message.hpp>
 #include <distribute/rpc/detail/peer.hpp>
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include <distribute/parameter_server/detail/push.hpp>
 #include <distribute/parameter_server/detail/store.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
-#include <distribute/replica/update_kernel.hpp>
+#include <distribute/replica/detail/update_kernel.hpp>
 
 #include <condition_variable>
 #include <cstdint>

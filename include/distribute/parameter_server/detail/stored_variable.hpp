@@ -4,7 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/device/buffer.hpp>
 #include <distribute/parameter_server/detail/shared_arena.hpp>
-#include <distribute/replica/update_kernel.hpp>
+#include <distribute/replica/detail/update_kernel.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <atomic>

@@ -1,13 +1,13 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/parameter_server/client.hpp>
+#include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/parameter_server/detail/gradient_push.hpp>
 #include <distribute/parameter_server/detail/known_variables.hpp>
+#include <distribute/parameter_server/detail/link_message.hpp>
 #include <distribute/parameter_server/detail/server_lanes.hpp>
 #include <distribute/parameter_server/detail/value_pull.hpp>
-#include <distribute/parameter_server/link_message.hpp>
-#include <distribute/rpc/tensor_codec.hpp>
+#include <distribute/rpc/detail/tensor_codec.hpp>
 
 #include <algorithm>
 #include <bit>

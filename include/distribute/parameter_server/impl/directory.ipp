@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/parameter_server/directory.hpp>
+#include <distribute/parameter_server/detail/directory.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -1,9 +1,9 @@
 #pragma once
-#include <distribute/base/copy_memory.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/parallel.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/parameter_server/detail/gradient_push.hpp>
-#include <distribute/parameter_server/link_message.hpp>
+#include <distribute/parameter_server/detail/link_message.hpp>
 
 #include <string_view>
 #include <utility>

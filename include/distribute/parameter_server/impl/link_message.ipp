@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/parallel.hpp>
-#include <distribute/parameter_server/link_message.hpp>
+#include <distribute/parameter_server/detail/link_message.hpp>
 
 #include <cstring>
 #include <iterator>

@@ -4,7 +4,7 @@
 #include <distribute/cluster/detail/host_identity.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/detail/descriptor_listener.hpp>
-#include <distribute/net/hmac.hpp>
+#include <distribute/net/job_token.hpp>
 #include <distribute/net/socket.hpp>
 #include <distribute/optim/serialization.hpp>
 #include <distribute/parameter_server/detail/link_session.hpp>

@@ -1,14 +1,14 @@
 #pragma once
-#include <distribute/base/cores.hpp>
-#include <distribute/base/detail/start_thread.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/cluster/task_server.hpp>
+#include <distribute/base/threads.hpp>
+#include <distribute/cluster/detail/task_server.hpp>
 #include <distribute/net/bytes.hpp>
+#include <distribute/parameter_server/detail/directory.hpp>
 #include <distribute/parameter_server/detail/link_session.hpp>
-#include <distribute/parameter_server/directory.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
-#include <distribute/rpc/tensor_codec.hpp>
+#include <distribute/rpc/detail/tensor_codec.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -1,5 +1,4 @@
 #pragma once
-#include <distribute/base/copy_memory.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/parameter_server/detail/push_reader.hpp>

@@ -1,8 +1,8 @@
 #pragma once
+#include <distribute/base/config.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/version.hpp>
 #include <distribute/cluster/detail/host_identity.hpp>
-#include <distribute/cluster/task_server.hpp>
+#include <distribute/cluster/detail/task_server.hpp>
 #include <distribute/net/detail/descriptor_listener.hpp>
 #include <distribute/parameter_server/detail/server_lanes.hpp>
 #include <distribute/rpc/detail/rpc_message.hpp>

@@ -1,5 +1,4 @@
 #pragma once
-#include <distribute/base/copy_memory.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/parameter_server/detail/stored_variable.hpp>
 #include <distribute/replica/detail/sum_rows.hpp>

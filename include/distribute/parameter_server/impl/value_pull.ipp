@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/net/bytes.hpp>
+#include <distribute/parameter_server/detail/link_message.hpp>
 #include <distribute/parameter_server/detail/value_pull.hpp>
-#include <distribute/parameter_server/link_message.hpp>
 
 #include <algorithm>
 #include <map>

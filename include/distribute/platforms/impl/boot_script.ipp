@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/platforms/boot_script.hpp>
 #include <distribute/platforms/make_cluster.hpp>
 
 #include <map>

@@ -3,9 +3,9 @@
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/detail/json_value.hpp>
-#include <distribute/http/google_auth_provider.hpp>
-#include <distribute/http/url.hpp>
-#include <distribute/io/path.hpp>
+#include <distribute/http/credentials.hpp>
+#include <distribute/http/http_client.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/platforms/gce_cluster_resolver.hpp>
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 #include <distribute/cluster/detail/json_value.hpp>
 #include <distribute/cluster/detail/partial_environment.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/local_file_system.hpp>
 #include <distribute/platforms/job_paths.hpp>
 
 #include <cctype>

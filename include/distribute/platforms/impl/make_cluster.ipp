@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/ordered_json.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/detail/json_value.hpp>
 #include <distribute/platforms/make_cluster.hpp>
-#include <distribute/platforms/slurm_hostlist.hpp>
+#include <distribute/platforms/slurm_cluster_resolver.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/cluster/resolver_registry.hpp>
+#include <distribute/cluster/default_resolver.hpp>
 #include <distribute/platforms/detail/registration.hpp>
 #include <distribute/platforms/kubernetes_cluster_resolver.hpp>
 #include <distribute/platforms/sagemaker_cluster_resolver.hpp>

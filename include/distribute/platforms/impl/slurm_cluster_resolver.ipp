@@ -2,7 +2,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/platforms/slurm_cluster_resolver.hpp>
-#include <distribute/platforms/slurm_hostlist.hpp>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/detail/foreign_text.hpp>
-#include <distribute/platforms/slurm_hostlist.hpp>
+#include <distribute/platforms/slurm_cluster_resolver.hpp>
 
 #include <charconv>
 #include <cstdint>

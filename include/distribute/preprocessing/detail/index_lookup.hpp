@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/dataset.hpp>
-#include <distribute/preprocessing/category_encoding.hpp>
+#include <distribute/preprocessing/categories.hpp>
 #include <distribute/preprocessing/detail/learned.hpp>
 #include <distribute/preprocessing/detail/string_hash.hpp>
 
@@ -92,8 +92,8 @@ class IndexLookup {
   /// One token a line, as vocabulary_file reads it.
   void save_vocabulary(const std::string& path) const;
 
-  /// Strings (preprocessing/strings.hpp) or integers -> int64 of the same places, or vectors as
-  /// CategoryEncoding gives them, int64 (TfIdf: float32). Inverted: int64 -> tokens.
+  /// Strings (preprocessing/text_vectorization.hpp) or integers -> int64 of the same places, or
+  /// vectors as CategoryEncoding gives them, int64 (TfIdf: float32). Inverted: int64 -> tokens.
   /// Throws  FailedPreconditionError before it has a vocabulary; InvalidArgumentError for an
   ///         unknown token where num_oov_indices is 0.
   Tensor operator()(const Tensor& input) const;

@@ -2,11 +2,9 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/unary.hpp>
-#include <distribute/preprocessing/affine_transform.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/preprocessing/random_images.hpp>
 
 #include <algorithm>
 #include <array>

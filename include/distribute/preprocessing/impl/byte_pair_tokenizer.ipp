@@ -2,8 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/preprocessing/byte_pair_tokenizer.hpp>
 #include <distribute/preprocessing/detail/tokenizer_json.hpp>
+#include <distribute/preprocessing/tokenizers.hpp>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/preprocessing/category_encoding.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/preprocessing/categories.hpp>
 
 #include <algorithm>
 #include <vector>

@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/preprocessing/categories.hpp>
 #include <distribute/preprocessing/detail/quantiles.hpp>
-#include <distribute/preprocessing/discretization.hpp>
 
 #include <algorithm>
 #include <bit>

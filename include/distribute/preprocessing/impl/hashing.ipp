@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/preprocessing/categories.hpp>
 #include <distribute/preprocessing/detail/string_hash.hpp>
-#include <distribute/preprocessing/hashing.hpp>
-#include <distribute/preprocessing/strings.hpp>
+#include <distribute/preprocessing/text_vectorization.hpp>
 
 #include <vector>
 

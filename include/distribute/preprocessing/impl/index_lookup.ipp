@@ -4,11 +4,11 @@
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/preprocessing/detail/index_lookup.hpp>
 #include <distribute/preprocessing/detail/string_hash.hpp>
-#include <distribute/preprocessing/strings.hpp>
+#include <distribute/preprocessing/text_vectorization.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,10 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/unary.hpp>
 #include <distribute/preprocessing/normalization.hpp>
 
 #include <algorithm>

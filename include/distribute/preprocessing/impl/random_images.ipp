@@ -1,14 +1,11 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/nn/detail/replica_calls.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/nn/dropout.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>
-#include <distribute/ops/rearrange.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/search.hpp>
-#include <distribute/ops/unary.hpp>
 #include <distribute/preprocessing/random_images.hpp>
 
 #include <algorithm>

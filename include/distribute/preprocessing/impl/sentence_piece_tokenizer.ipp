@@ -3,7 +3,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/preprocessing/sentence_piece_tokenizer.hpp>
+#include <distribute/preprocessing/tokenizers.hpp>
 
 // It brings an absl::string_view of its own, the standard's, which is not that of Abseil.
 #define absl distribute_sentencepiece_absl

@@ -1,7 +1,7 @@
 #pragma once
 #if !DISTRIBUTE_HAS_SENTENCEPIECE
 #include <distribute/base/error.hpp>
-#include <distribute/preprocessing/sentence_piece_tokenizer.hpp>
+#include <distribute/preprocessing/tokenizers.hpp>
 
 namespace distribute::preprocessing {
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/preprocessing/strings.hpp>
+#include <distribute/preprocessing/text_vectorization.hpp>
 
 #include <algorithm>
 #include <cstring>

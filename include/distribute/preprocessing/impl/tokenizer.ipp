@@ -1,7 +1,7 @@
 #pragma once
-#include <distribute/ops/cast.hpp>
-#include <distribute/preprocessing/strings.hpp>
-#include <distribute/preprocessing/tokenizer.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/preprocessing/text_vectorization.hpp>
+#include <distribute/preprocessing/tokenizers.hpp>
 
 #include <algorithm>
 

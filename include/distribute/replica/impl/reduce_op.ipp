@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/replica/reduce_op.hpp>
+#include <distribute/replica/values.hpp>
 
 #include <cctype>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/replica/detail/default_strategy.hpp>
-#include <distribute/replica/single_replica.hpp>
+#include <distribute/replica/detail/single_replica.hpp>
 
 namespace distribute {
 

@@ -4,12 +4,11 @@
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/detail/announce_task.hpp>
 #include <distribute/cluster/detail/own_port.hpp>
+#include <distribute/cluster/detail/task_server.hpp>
 #include <distribute/cluster/ready_file.hpp>
-#include <distribute/cluster/task_server.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/net/connect.hpp>
-#include <distribute/net/hmac.hpp>
 #include <distribute/net/job_token.hpp>
+#include <distribute/net/socket.hpp>
 #include <distribute/rpc/detail/peer_monitor.hpp>
 #include <distribute/rpc/detail/rpc_message.hpp>
 #include <distribute/rpc/job_task.hpp>

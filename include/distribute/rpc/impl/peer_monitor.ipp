@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/rpc/detail/peer_monitor.hpp>
 

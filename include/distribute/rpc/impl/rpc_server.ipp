@@ -1,8 +1,8 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/cluster/task_server.hpp>
+#include <distribute/base/threads.hpp>
+#include <distribute/cluster/detail/task_server.hpp>
 #include <distribute/rpc/detail/peer_monitor.hpp>
 #include <distribute/rpc/detail/rpc_message.hpp>
 #include <distribute/rpc/detail/rpc_server.hpp>

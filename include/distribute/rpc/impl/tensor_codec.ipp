@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/net/bytes.hpp>
-#include <distribute/rpc/tensor_codec.hpp>
+#include <distribute/rpc/detail/tensor_codec.hpp>
 
 #include <cstring>
 

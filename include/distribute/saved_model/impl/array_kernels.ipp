@@ -1,16 +1,9 @@
 #pragma once
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gather.hpp>
-#include <distribute/ops/pad.hpp>
-#include <distribute/ops/range.hpp>
-#include <distribute/ops/rearrange.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/search.hpp>
-#include <distribute/ops/slice.hpp>
-#include <distribute/ops/transpose.hpp>
+#include <distribute/ops/slicing.hpp>
 #include <distribute/saved_model/detail/array_kernels.hpp>
 
 #include <array>

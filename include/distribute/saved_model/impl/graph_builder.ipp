@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/device/backend.hpp>
-#include <distribute/io/path.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/device/dtype.hpp>
+#include <distribute/io/file_system.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/saved_model/detail/graph_builder.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/io/path.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/saved_model/detail/operation_names.hpp>
 #include <distribute/saved_model/graph_def.hpp>

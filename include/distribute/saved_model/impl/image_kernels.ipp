@@ -1,8 +1,7 @@
 #pragma once
-#include <distribute/ops/batch_norm.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/conv2d.hpp>
-#include <distribute/ops/pool.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
+#include <distribute/ops/normalization.hpp>
 #include <distribute/saved_model/detail/image_kernels.hpp>
 
 #include <algorithm>

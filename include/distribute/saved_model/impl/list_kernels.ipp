@@ -2,8 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/bundle_reader.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
-#include <distribute/ops/concat.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/saved_model/detail/list_kernels.hpp>
 
 namespace distribute::saved_model_internal {

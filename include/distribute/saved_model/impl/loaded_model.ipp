@@ -2,7 +2,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/path.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/saved_model/detail/graph_runner.hpp>
 #include <distribute/saved_model/loaded_model.hpp>

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/device/backend.hpp>
-#include <distribute/ops/window.hpp>
+#include <distribute/device/dtype.hpp>
+#include <distribute/ops/convolution.hpp>
 #include <distribute/saved_model/detail/lower_images.hpp>
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include <distribute/saved_model/detail/lower_images.hpp>
 #include <distribute/saved_model/detail/lower_math.hpp>
 #include <distribute/saved_model/detail/lowering.hpp>
-#include <distribute/saved_model/inference_graph.hpp>
+#include <distribute/saved_model/graph_def.hpp>
 
 #include <algorithm>
 #include <unordered_map>

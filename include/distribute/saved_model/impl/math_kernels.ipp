@@ -1,12 +1,8 @@
 #pragma once
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/cumulative.hpp>
-#include <distribute/ops/einsum.hpp>
-#include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/matmul.hpp>
-#include <distribute/ops/softmax.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/reduce.hpp>
 #include <distribute/saved_model/detail/math_kernels.hpp>
 
 namespace distribute::saved_model_internal {

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/ops/transpose.hpp>
-#include <distribute/ops/window.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
 #include <distribute/saved_model/detail/onnx_images.hpp>
 
 #include <array>

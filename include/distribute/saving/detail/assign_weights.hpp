@@ -4,7 +4,7 @@
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
-#include <distribute/saving/weights.hpp>
+#include <distribute/saving/keras_model.hpp>
 
 #include <functional>
 #include <string>

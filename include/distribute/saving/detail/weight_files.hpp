@@ -5,7 +5,7 @@
 #include <distribute/nn/module.hpp>
 #include <distribute/saving/detail/assign_weights.hpp>
 #include <distribute/saving/detail/hdf5_file.hpp>
-#include <distribute/saving/safetensors.hpp>
+#include <distribute/saving/keras_model.hpp>
 
 #include <set>
 #include <string>

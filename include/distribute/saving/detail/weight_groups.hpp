@@ -3,7 +3,7 @@
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
-#include <distribute/nn/functional.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/module.hpp>
 
 #include <string>

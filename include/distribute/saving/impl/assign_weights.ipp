@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/saving/detail/assign_weights.hpp>
 
 namespace distribute::saving_internal {

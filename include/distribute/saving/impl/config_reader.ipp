@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/module.hpp>
-#include <distribute/ops/window.hpp>
+#include <distribute/ops/convolution.hpp>
 #include <distribute/saving/detail/config_reader.hpp>
 #include <distribute/saving/detail/config_writer.hpp>
 

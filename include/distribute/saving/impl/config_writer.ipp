@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/nn/convolution.hpp>
-#include <distribute/ops/softmax.hpp>
+#include <distribute/ops/activation.hpp>
 #include <distribute/saving/detail/config_writer.hpp>
 
 #include <nlohmann/json.hpp>

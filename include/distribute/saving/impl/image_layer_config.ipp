@@ -1,7 +1,5 @@
 #pragma once
 #include <distribute/nn/convolution.hpp>
-#include <distribute/nn/convolution_1d.hpp>
-#include <distribute/nn/convolution_transpose.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/reshaping.hpp>
 #include <distribute/saving/detail/config_writer.hpp>

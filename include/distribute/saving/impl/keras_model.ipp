@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/worker_path.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/saving/detail/legacy_weights.hpp>
 #include <distribute/saving/detail/model_config.hpp>

@@ -1,16 +1,9 @@
 #pragma once
 #include <distribute/nn/activation.hpp>
-#include <distribute/nn/activation_layers.hpp>
 #include <distribute/nn/convolution.hpp>
-#include <distribute/nn/convolution_1d.hpp>
-#include <distribute/nn/convolution_transpose.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
-#include <distribute/nn/einsum_dense.hpp>
-#include <distribute/nn/flatten.hpp>
-#include <distribute/nn/group_normalization.hpp>
 #include <distribute/nn/merging.hpp>
-#include <distribute/nn/noise.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/reshaping.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/saving/detail/legacy_weights.hpp>
 #include <distribute/saving/detail/optimizer_state.hpp>
 #include <distribute/saving/detail/weight_files.hpp>

@@ -1,8 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/nn/attention.hpp>
-#include <distribute/nn/functional.hpp>
-#include <distribute/nn/sequential.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/saving/detail/config_writer.hpp>
 #include <distribute/saving/detail/layer_config.hpp>
 #include <distribute/saving/detail/model_config.hpp>

@@ -2,9 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/nn/attention.hpp>
 #include <distribute/nn/embedding.hpp>
-#include <distribute/nn/functional.hpp>
-#include <distribute/nn/sequential.hpp>
-#include <distribute/ops/cast.hpp>
+#include <distribute/nn/models.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/saving/detail/layer_maker.hpp>
 #include <distribute/saving/detail/model_maker.hpp>
 #include <distribute/saving/detail/sequence_makers.hpp>

@@ -4,7 +4,7 @@
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/saving/detail/tensor_bytes.hpp>
-#include <distribute/saving/safetensors.hpp>
+#include <distribute/saving/keras_model.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,7 @@
 #pragma once
 #include <distribute/nn/attention.hpp>
-#include <distribute/nn/bidirectional.hpp>
-#include <distribute/nn/convolution_1d.hpp>
+#include <distribute/nn/convolution.hpp>
 #include <distribute/nn/embedding.hpp>
-#include <distribute/nn/masking.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/recurrent.hpp>
 #include <distribute/nn/reshaping.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
-#include <distribute/checkpoint/worker_path.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/saving/detail/legacy_weights.hpp>
 #include <distribute/saving/detail/optimizer_state.hpp>

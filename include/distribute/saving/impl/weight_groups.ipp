@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/module_list.hpp>
-#include <distribute/nn/sequential.hpp>
 #include <distribute/saving/detail/weight_groups.hpp>
 
 #include <algorithm>

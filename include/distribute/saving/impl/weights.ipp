@@ -1,12 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/worker_path.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/saving/detail/legacy_weights.hpp>
 #include <distribute/saving/detail/weight_files.hpp>
 #include <distribute/saving/detail/zip_file.hpp>
-#include <distribute/saving/weights.hpp>
+#include <distribute/saving/keras_model.hpp>
 #include <distribute/strategy/current_strategy.hpp>
 
 #include <optional>

@@ -2,7 +2,7 @@
 /// Sees that all workers train the same variables, and tells which gradients were missing and which
 /// worker the others wait for.
 
-#include <distribute/autograd/gradient_placer.hpp>
+#include <distribute/autograd/detail/gradient_placer.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/strategy/detail/straggler_watch.hpp>
 #include <distribute/strategy/detail/worker_reducer.hpp>

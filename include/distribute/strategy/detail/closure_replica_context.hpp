@@ -2,7 +2,7 @@
 /// The replica that a coordinator's closure is.
 
 #include <distribute/base/config.hpp>
-#include <distribute/replica/single_replica.hpp>
+#include <distribute/replica/detail/single_replica.hpp>
 #include <distribute/strategy/detail/server_reducer.hpp>
 
 #include <memory>

@@ -3,8 +3,8 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/elastic_options.hpp>
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
-#include <distribute/strategy/elastic_options.hpp>
 
 namespace distribute {
 class ClusterResolver;

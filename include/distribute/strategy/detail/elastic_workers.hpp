@@ -4,7 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/detail/elastic_member.hpp>
 #include <distribute/cluster/detail/task_failure.hpp>
-#include <distribute/strategy/elastic_options.hpp>
+#include <distribute/cluster/elastic_options.hpp>
 
 #include <functional>
 #include <memory>

@@ -1,7 +1,7 @@
 #pragma once
 /// Places in shared memory where the gradients of a replica appear.
 
-#include <distribute/autograd/gradient_placer.hpp>
+#include <distribute/autograd/detail/gradient_placer.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/replica/replica_context.hpp>
 

@@ -2,7 +2,7 @@
 /// The work behind MultiWorkerMirroredStrategy.
 
 #include <distribute/base/config.hpp>
-#include <distribute/collective/detail/worker_group.hpp>
+#include <distribute/collective/connect_workers.hpp>
 #include <distribute/strategy/detail/elastic_workers.hpp>
 #include <distribute/strategy/detail/local_replicas.hpp>
 #include <distribute/strategy/detail/worker_replica_context.hpp>

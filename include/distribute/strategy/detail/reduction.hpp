@@ -2,7 +2,7 @@
 /// Sums of the replicas' tensors, in replica order, computable in parts by several threads.
 
 #include <distribute/base/config.hpp>
-#include <distribute/replica/reduce_op.hpp>
+#include <distribute/replica/values.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 /// The rows of a strategy of one process in DISTRIBUTE_TIMELINE.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/span_recorder.hpp>
+#include <distribute/base/detail/span_recorder.hpp>
 
 #include <memory>
 #include <string>

@@ -1,11 +1,11 @@
 #pragma once
 /// A process's way to the variables on parameter servers, and what the present step has read.
 
-#include <distribute/autograd/gradient_placer.hpp>
+#include <distribute/autograd/detail/gradient_placer.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/parameter_server/detail/push.hpp>
 #include <distribute/replica/replica_context.hpp>
-#include <distribute/strategy/sync_replicas.hpp>
+#include <distribute/strategy/parameter_server_strategy.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <atomic>

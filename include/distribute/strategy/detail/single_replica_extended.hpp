@@ -1,7 +1,7 @@
 #pragma once
 /// What the default strategy and OneDeviceStrategy do.
 
-#include <distribute/replica/single_replica.hpp>
+#include <distribute/replica/detail/single_replica.hpp>
 #include <distribute/strategy/detail/run_spans.hpp>
 #include <distribute/strategy/strategy.hpp>
 

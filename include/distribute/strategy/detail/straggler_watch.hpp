@@ -2,7 +2,7 @@
 /// Finds out which worker the others wait for, and names it in the log and in metrics.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/control_groups.hpp>
+#include <distribute/base/limits.hpp>
 #include <distribute/collective/communicator.hpp>
 
 #include <optional>

@@ -4,7 +4,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communicator.hpp>
-#include <distribute/replica/reduce_op.hpp>
+#include <distribute/replica/values.hpp>
 #include <distribute/strategy/detail/tensor_places.hpp>
 #include <distribute/tensor/tensor.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 /// Waiting for another thread of this process: spin, offer the core to others, then sleep.
 
-#include <distribute/base/cores.hpp>
+#include <distribute/base/limits.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communication_options.hpp>
-#include <distribute/collective/detail/worker_group.hpp>
+#include <distribute/collective/connect_workers.hpp>
 #include <distribute/strategy/detail/host_variables.hpp>
 
 #include <cstdint>

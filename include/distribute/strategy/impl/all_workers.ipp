@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
 

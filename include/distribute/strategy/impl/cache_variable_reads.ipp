@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/strategy/cache_variable_reads.hpp>
 #include <distribute/strategy/detail/remote_variable.hpp>
+#include <distribute/strategy/parameter_server_strategy.hpp>
 
 namespace distribute {
 

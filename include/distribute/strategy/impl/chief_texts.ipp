@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/strategy/detail/chief_texts.hpp>
+#include <distribute/strategy/current_strategy.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 namespace distribute::strategy_internal {

@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/collective/nccl_library.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_library.hpp>
+#include <distribute/collective/detail/nccl_library.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
+#include <distribute/device/detail/cuda_library.hpp>
 #include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/device_spec.hpp>
 #include <distribute/strategy/devices.hpp>

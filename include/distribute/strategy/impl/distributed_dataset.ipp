@@ -1,7 +1,7 @@
 #pragma once
-#include <distribute/data/auto_shard.hpp>
 #include <distribute/data/detail/gpu_fetch.hpp>
-#include <distribute/data/prefetch.hpp>
+#include <distribute/data/detail/prefetch.hpp>
+#include <distribute/data/distribute_options.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/strategy.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/gather.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/slicing.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/detail/device_copies.hpp>
 #include <distribute/strategy/detail/reduction.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
+#include <distribute/collective/connect_workers.hpp>
 #include <distribute/strategy/detail/elastic_workers.hpp>
-#include <distribute/strategy/detail/share_cores.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -65,7 +65,7 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticWorkers::next(
     try {
       runtime_ = ClusterRuntime::join(generation->tasks, generation_options(), member_.server(),
                                       generation->number);
-      share_cores(*runtime_);
+      collective::share_cores(*runtime_);
       connect(runtime_);
       return generation;
     } catch (const Error&) {  // one has died since they met

@@ -1,10 +1,10 @@
 #pragma once
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
-#include <distribute/autograd/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/function.hpp>

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/autograd/recorded_step.hpp>
-#include <distribute/device/cuda_memory.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/strategy/detail/gradient_buckets.hpp>

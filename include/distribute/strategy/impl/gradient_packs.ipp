@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/ops/concat.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/strategy/detail/gradient_packs.hpp>
 
 #include <algorithm>

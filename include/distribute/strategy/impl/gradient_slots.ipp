@@ -1,7 +1,7 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/variable.hpp>
-#include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/strategy/detail/gradient_slots.hpp>
 #include <distribute/strategy/detail/tensor_collectives.hpp>

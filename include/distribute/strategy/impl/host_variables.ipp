@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/strategy/detail/host_variables.hpp>
 #include <distribute/strategy/detail/shared_update.hpp>

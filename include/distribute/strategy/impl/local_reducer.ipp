@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
-#include <distribute/autograd/recorded_step.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/strategy/detail/local_reducer.hpp>
 #include <distribute/strategy/detail/shared_update.hpp>

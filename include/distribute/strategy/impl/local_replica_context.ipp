@@ -1,9 +1,9 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/detail/throwing_loop.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/slice.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/slicing.hpp>
 #include <distribute/strategy/detail/local_replica_context.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
 #include <distribute/strategy/distributed_variable.hpp>

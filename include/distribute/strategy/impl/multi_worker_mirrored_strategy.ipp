@@ -10,7 +10,6 @@
 #include <distribute/device/placement.hpp>
 #include <distribute/strategy/detail/cluster_place.hpp>
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
-#include <distribute/strategy/detail/share_cores.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
 
 #include <utility>
@@ -67,7 +66,7 @@ DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> re
     group = work_alone(replicas);
   } else {
     const auto runtime = ClusterRuntime::join(std::move(place.tasks));
-    share_cores(*runtime);
+    collective::share_cores(*runtime);
     runtime->agree("the options of the program", agreement);
     group = collective::connect_workers(runtime, replicas, options.communication_options,
                                         gpus_among(devices));

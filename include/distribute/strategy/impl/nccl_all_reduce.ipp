@@ -2,11 +2,11 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/collective/detail/nccl_communicator.hpp>
-#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
+#include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/detail/gradient_packs.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
 #include <distribute/strategy/devices.hpp>
-#include <distribute/strategy/nccl_all_reduce.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/autograd/recorded_step.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/strategy/detail/gradient_packs.hpp>
 #include <distribute/strategy/detail/nccl_replica_context.hpp>

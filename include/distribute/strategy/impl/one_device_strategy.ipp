@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/base/flush_subnormals.hpp>
-#include <distribute/device/cuda_trace.hpp>
+#include <distribute/base/detail/flush_subnormals.hpp>
+#include <distribute/device/detail/cuda_trace.hpp>
 #include <distribute/strategy/detail/single_replica_extended.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_variable.hpp>

@@ -1,10 +1,10 @@
 #pragma once
-#include <distribute/base/detail/thread_context.hpp>
+#include <distribute/base/detail/flush_subnormals.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/flush_subnormals.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/base/thread_context.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/parameter_server/client.hpp>
+#include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/strategy/detail/central_reducer.hpp>
 #include <distribute/strategy/detail/closure_replica_context.hpp>

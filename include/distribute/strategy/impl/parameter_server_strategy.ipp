@@ -4,12 +4,12 @@
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
+#include <distribute/collective/connect_workers.hpp>
 #include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/parameter_server/client.hpp>
+#include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/strategy/detail/parameter_server_extended.hpp>
-#include <distribute/strategy/detail/share_cores.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
 
 #include <utility>
@@ -48,7 +48,7 @@ DISTRIBUTE_INLINE void share_cores_of_host(const ServerJob& job) {
   for (const char* type : {"chief", "worker"})
     for (int i = 0; i < tasks_of(job.cluster, type); ++i)
       near += host_of(job.cluster.task_address(type, i)) == mine;
-  share_cores(near);
+  collective::share_cores(near);
 }
 
 DISTRIBUTE_INLINE ServerJob join_job(const ClusterResolver& resolver,

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/strategy/partitioners.hpp>
+#include <distribute/strategy/sharded_variable.hpp>
 
 #include <algorithm>
 

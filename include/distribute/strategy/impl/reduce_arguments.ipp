@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/device/device_spec.hpp>
+#include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/devices.hpp>
-#include <distribute/strategy/reduce_arguments.hpp>
 
 namespace distribute {
 

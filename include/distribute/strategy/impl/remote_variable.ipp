@@ -1,9 +1,9 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
-#include <distribute/base/detail/thread_context.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/thread_context.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/parameter_server/client.hpp>
+#include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/strategy/detail/device_copies.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
 #include <distribute/strategy/detail/remote_variable.hpp>

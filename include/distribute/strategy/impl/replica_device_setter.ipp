@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/strategy/replica_device_setter.hpp>
+#include <distribute/strategy/parameter_server_job.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/autograd/recorded_step.hpp>
+#include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/strategy/detail/replica_group.hpp>
 #include <distribute/strategy/detail/wait.hpp>

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/strategy/detail/replica_threads.hpp>
 #include <distribute/strategy/detail/wait.hpp>
 

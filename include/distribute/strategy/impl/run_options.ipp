@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/strategy/run_options.hpp>
+#include <distribute/strategy/strategy_extended.hpp>
 
 namespace distribute {
 

@@ -73,6 +73,10 @@ DISTRIBUTE_INLINE void Scope::exit() {
   if (has_creator_) variable_creator_stack().pop_back();
 }
 
+DISTRIBUTE_INLINE ScopeUnlessCurrent::ScopeUnlessCurrent(Strategy& strategy) {
+  if (&get_strategy() != &strategy) scope_.emplace(strategy);
+}
+
 DISTRIBUTE_INLINE Scope::~Scope() {
   if (!open_) return;
   if (const char* error = nesting_error()) {

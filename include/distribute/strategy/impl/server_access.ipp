@@ -1,8 +1,8 @@
 #pragma once
-#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/thread_context.hpp>
 #include <distribute/net/deadline.hpp>
-#include <distribute/parameter_server/client.hpp>
+#include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/strategy/detail/remote_variable.hpp>
 #include <distribute/strategy/detail/server_access.hpp>

@@ -1,8 +1,7 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/strategy/sharded_variable.hpp>
 
 #include <algorithm>

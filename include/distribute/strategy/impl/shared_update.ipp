@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/detail/lazy_product.hpp>
 #include <distribute/base/detail/throwing_loop.hpp>
 #include <distribute/strategy/detail/reduction.hpp>

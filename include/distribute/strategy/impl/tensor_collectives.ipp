@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/ops/cast.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
 #include <distribute/strategy/detail/tensor_collectives.hpp>

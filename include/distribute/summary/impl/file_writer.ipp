@@ -7,9 +7,9 @@
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/replica/replica_context.hpp>
+#include <distribute/summary/detail/png.hpp>
 #include <distribute/summary/detail/store_event_file.hpp>
 #include <distribute/summary/file_writer.hpp>
-#include <distribute/summary/png.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -2,7 +2,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/summary/file_writer.hpp>
-#include <distribute/summary/graph.hpp>
 
 #include <set>
 

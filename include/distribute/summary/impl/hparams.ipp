@@ -3,7 +3,6 @@
 #include <distribute/cluster/detail/fnv1a.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/summary/file_writer.hpp>
-#include <distribute/summary/hparams.hpp>
 
 #include <absl/strings/str_cat.h>
 

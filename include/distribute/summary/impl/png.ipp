@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/summary/png.hpp>
+#include <distribute/summary/detail/png.hpp>
 
 #include <string_view>
 

@@ -1,8 +1,8 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/summary/detail/store_event_file.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_device.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_stream.hpp>
 #include <distribute/tensor/dlpack.hpp>
 
 #include <array>

@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/process_state.hpp>
-#include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/detail/cuda_memory.hpp>
+#include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/device_state.hpp>
-#include <distribute/device/kernel_arguments.hpp>
+#include <distribute/device/detail/kernel_arguments.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <algorithm>

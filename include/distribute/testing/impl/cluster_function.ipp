@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/net/deadline.hpp>
-#include <distribute/testing/cluster_function.hpp>
 #include <distribute/testing/detail/cluster_channel.hpp>
+#include <distribute/testing/process_cluster.hpp>
 
 #include <cerrno>
 #include <cstdio>

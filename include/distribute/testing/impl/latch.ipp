@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/testing/latch.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <chrono>
 

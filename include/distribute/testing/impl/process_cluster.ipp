@@ -1,9 +1,9 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/testing/detail/cluster_channel.hpp>
 #include <distribute/testing/detail/cluster_member.hpp>
-#include <distribute/testing/network_namespaces.hpp>
+#include <distribute/testing/detail/network_namespaces.hpp>
 #include <distribute/testing/process_cluster.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
-#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/testing/thread_cluster.hpp>
 
 #include <chrono>

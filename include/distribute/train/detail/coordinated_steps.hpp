@@ -4,9 +4,9 @@
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/cluster_coordinator.hpp>
 #include <distribute/coordinator/remote_function.hpp>
+#include <distribute/train/detail/step_means.hpp>
 #include <distribute/train/detail/step_order.hpp>
 #include <distribute/train/fit_options.hpp>
-#include <distribute/train/step_means.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/batch.hpp>
-#include <distribute/nn/named_module.hpp>
+#include <distribute/nn/models.hpp>
 
 namespace distribute::train_internal {
 

@@ -2,7 +2,7 @@
 /// What workers of an elastic job hand each other: the values of everything that is trained.
 
 #include <distribute/base/config.hpp>
-#include <distribute/checkpoint/checkpoint_parts.hpp>
+#include <distribute/checkpoint/checkpoint.hpp>
 
 #include <memory>
 #include <string>

@@ -2,12 +2,11 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/path.hpp>
 #include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/backup_and_restore.hpp>
-#include <distribute/train/counter.hpp>
 #include <distribute/train/model.hpp>
+#include <distribute/train/seconds_or_steps.hpp>
 
 #include <memory>
 #include <string_view>

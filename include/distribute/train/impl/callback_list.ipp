@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/train/callback_list.hpp>
+#include <distribute/train/callback.hpp>
 #include <distribute/train/model.hpp>
 
 #include <algorithm>

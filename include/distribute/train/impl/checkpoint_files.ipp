@@ -4,10 +4,9 @@
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
-#include <distribute/checkpoint/object_graph.hpp>
+#include <distribute/checkpoint/detail/object_graph.hpp>
 #include <distribute/io/data_type.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/path.hpp>
 #include <distribute/train/checkpoint_files.hpp>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/checkpoint/checkpoint_state.hpp>
-#include <distribute/train/checkpoints_iterator.hpp>
+#include <distribute/train/checkpoint_files.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
 
 #include <algorithm>

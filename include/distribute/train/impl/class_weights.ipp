@@ -1,10 +1,9 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/gather.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/search.hpp>
-#include <distribute/ops/unary.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/slicing.hpp>
 #include <distribute/train/detail/class_weights.hpp>
 
 #include <vector>

@@ -1,11 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/nn/auc.hpp>
 #include <distribute/nn/confusion_metrics.hpp>
-#include <distribute/nn/hinge_metrics.hpp>
-#include <distribute/nn/probability_metrics.hpp>
-#include <distribute/nn/regression_metrics.hpp>
-#include <distribute/train/compiled_metric.hpp>
+#include <distribute/nn/mean_metrics.hpp>
+#include <distribute/train/compile.hpp>
 #include <distribute/train/detail/class_names.hpp>
 
 namespace distribute::train_internal {

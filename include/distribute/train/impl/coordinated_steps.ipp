@@ -4,7 +4,7 @@
 #include <distribute/data/distribute_options.hpp>
 #include <distribute/strategy/detail/parameter_server_extended.hpp>
 #include <distribute/strategy/strategy.hpp>
-#include <distribute/train/callback_list.hpp>
+#include <distribute/train/callback.hpp>
 #include <distribute/train/detail/coordinated_steps.hpp>
 #include <distribute/train/model.hpp>
 

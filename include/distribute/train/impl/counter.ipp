@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/train/counter.hpp>
+#include <distribute/train/seconds_or_steps.hpp>
 
 #include <memory>
 

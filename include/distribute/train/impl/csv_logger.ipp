@@ -2,7 +2,7 @@
 #include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/base/detail/number_text.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/train/csv_logger.hpp>
+#include <distribute/train/callbacks.hpp>
 #include <distribute/train/model.hpp>
 
 #include <algorithm>

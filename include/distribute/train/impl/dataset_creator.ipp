@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/coordinator/detail/registry.hpp>
 #include <distribute/coordinator/remote_dataset.hpp>
-#include <distribute/train/dataset_creator.hpp>
+#include <distribute/train/fit_options.hpp>
 
 namespace distribute::train {
 

@@ -1,7 +1,7 @@
 #pragma once
-#include <distribute/checkpoint/flat_checkpoint.hpp>
-#include <distribute/train/early_stopping.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/train/model.hpp>
+#include <distribute/train/monitored_callbacks.hpp>
 
 #include <cstdio>
 #include <utility>

@@ -3,7 +3,7 @@
 #include <distribute/data/distribute_options.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/strategy.hpp>
-#include <distribute/train/elastic_iterator.hpp>
+#include <distribute/train/elastic_loop.hpp>
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/termination_signal.hpp>
+#include <distribute/base/signals.hpp>
 #include <distribute/cluster/detail/task_failure.hpp>
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
 #include <distribute/strategy/strategy.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/train/exponential_moving_average.hpp>
 
 #include <algorithm>

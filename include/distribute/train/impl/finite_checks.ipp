@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
-#include <distribute/train/finite_checks.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
+#include <distribute/train/run_report.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,12 +2,11 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/strategy/strategy.hpp>
+#include <distribute/train/callbacks.hpp>
 #include <distribute/train/detail/coordinated_steps.hpp>
-#include <distribute/train/elastic_iterator.hpp>
 #include <distribute/train/elastic_loop.hpp>
 #include <distribute/train/fit_loop.hpp>
 #include <distribute/train/model.hpp>
-#include <distribute/train/progress_logger.hpp>
 
 #include <algorithm>
 #include <exception>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/train/follow_checkpoints.hpp>
+#include <distribute/train/checkpoint_files.hpp>
 
 namespace distribute::train {
 

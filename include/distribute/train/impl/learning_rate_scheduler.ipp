@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/train/learning_rate_scheduler.hpp>
+#include <distribute/train/callbacks.hpp>
 #include <distribute/train/model.hpp>
 
 #include <cmath>

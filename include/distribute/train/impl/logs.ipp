@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/train/logs.hpp>
+#include <distribute/train/callback.hpp>
 
 namespace distribute::train {
 

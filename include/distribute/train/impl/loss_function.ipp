@@ -1,14 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/nn/hinge_losses.hpp>
-#include <distribute/nn/losses.hpp>
-#include <distribute/nn/probability_losses.hpp>
+#include <distribute/nn/loss.hpp>
 #include <distribute/nn/regression_losses.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/train/compile.hpp>
 #include <distribute/train/detail/class_names.hpp>
-#include <distribute/train/loss_function.hpp>
 
 #include <algorithm>
 #include <numeric>

@@ -1,16 +1,15 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/data/batch.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/module_saver.hpp>
-#include <distribute/nn/named_module.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/concat.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/strategy/function.hpp>
+#include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/detail/class_weights.hpp>
 #include <distribute/train/detail/coordinated_steps.hpp>
-#include <distribute/train/detail/model_scope.hpp>
 #include <distribute/train/detail/named_outputs.hpp>
 #include <distribute/train/fit_loop.hpp>
 #include <distribute/train/gradient_accumulator.hpp>
@@ -293,7 +292,7 @@ namespace distribute::train {
 
 DISTRIBUTE_INLINE History Model::fit(const InputData& data, const FitOptions& options) {
   require_compiled("fit");
-  const train_internal::ModelScope scope(strategy_);
+  const ScopeUnlessCurrent scope(strategy_);
   if (named_ && !options.class_weight.empty())
     throw InvalidArgumentError(
         "fit: `class_weight` is only supported for Models with a single output.");
@@ -307,7 +306,7 @@ DISTRIBUTE_INLINE History Model::fit(const InputData& data, const FitOptions& op
 DISTRIBUTE_INLINE Logs Model::evaluate(const InputData& data, const EvaluateOptions& options) {
   require_compiled("evaluate");
   require_steps(data, options.steps.has_value(), "evaluate", "steps");
-  const train_internal::ModelScope scope(strategy_);
+  const ScopeUnlessCurrent scope(strategy_);
   if (coordinated_) {
     train_internal::CoordinatedLoop workers(*coordinated_, data);
     build(workers.element_spec());
@@ -325,19 +324,19 @@ DISTRIBUTE_INLINE Logs Model::evaluate(const InputData& data, const EvaluateOpti
 }
 
 DISTRIBUTE_INLINE void Model::save(const std::string& path) {
-  const train_internal::ModelScope scope(strategy_);
+  const ScopeUnlessCurrent scope(strategy_);
   nn::save_module(module_, path, nullptr);
 }
 
 DISTRIBUTE_INLINE void Model::save(const std::string& path,
                                    const saved_model::SaveOptions& options) {
-  const train_internal::ModelScope scope(strategy_);
+  const ScopeUnlessCurrent scope(strategy_);
   nn::save_module(module_, path, &options);
 }
 
 DISTRIBUTE_INLINE Logs Model::train_on_batch(const PerReplica<data::Batch>& batch) {
   require_compiled("train_on_batch");
-  const train_internal::ModelScope scope(strategy_);
+  const ScopeUnlessCurrent scope(strategy_);
   StepMeans step;
   run_step(batch, true);
   add_figures(step);
@@ -378,7 +377,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> Model::predict_all(const data::Dataset& da
                                                          const PredictOptions& options,
                                                          bool all_outputs) {
   require_steps(data, options.steps.has_value(), "predict", "steps");
-  const train_internal::ModelScope scope(strategy_);
+  const ScopeUnlessCurrent scope(strategy_);
   const CallbackList callbacks(options.callbacks, *this, {.steps = options.steps});
   Predictions results;
   run_on_all_workers(*this, [&] {

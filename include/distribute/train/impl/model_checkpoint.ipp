@@ -2,7 +2,7 @@
 #include <distribute/base/detail/printed_number.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
-#include <distribute/io/path.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/train/model.hpp>
 #include <distribute/train/model_checkpoint.hpp>
 

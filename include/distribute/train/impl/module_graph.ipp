@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/train/module_graph.hpp>
+#include <distribute/train/detail/module_graph.hpp>
 
 #include <string>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/train/monitor.hpp>
+#include <distribute/train/monitored_callbacks.hpp>
 
 #include <cmath>
 #include <limits>

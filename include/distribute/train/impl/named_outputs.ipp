@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/nn/loss.hpp>
-#include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/train/detail/named_outputs.hpp>
 #include <distribute/train/model.hpp>
 

@@ -3,8 +3,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/path.hpp>
-#include <distribute/train/output_paths.hpp>
+#include <distribute/train/run_report.hpp>
 
 #include <cerrno>
 #include <filesystem>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/base/termination_signal.hpp>
+#include <distribute/base/signals.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/preemption_checkpoint_handler.hpp>

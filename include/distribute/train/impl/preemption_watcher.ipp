@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/termination_signal.hpp>
+#include <distribute/base/signals.hpp>
 #include <distribute/train/preemption_watcher.hpp>
 
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/train/callbacks.hpp>
 #include <distribute/train/model.hpp>
-#include <distribute/train/progress_logger.hpp>
 
 #include <chrono>
 

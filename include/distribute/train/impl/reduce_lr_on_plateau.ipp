@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/train/model.hpp>
-#include <distribute/train/reduce_lr_on_plateau.hpp>
+#include <distribute/train/monitored_callbacks.hpp>
 
 #include <algorithm>
 #include <cstdio>

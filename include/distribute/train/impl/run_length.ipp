@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/train/run_length.hpp>
+#include <distribute/train/run_report.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/train/save_frequency.hpp>
+#include <distribute/train/model_checkpoint.hpp>
 
 #include <string_view>
 

@@ -3,9 +3,9 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
-#include <distribute/train/counter.hpp>
-#include <distribute/train/follow_checkpoints.hpp>
+#include <distribute/train/checkpoint_files.hpp>
 #include <distribute/train/progress.hpp>
+#include <distribute/train/seconds_or_steps.hpp>
 #include <distribute/train/sidecar_evaluator.hpp>
 
 #include <limits>

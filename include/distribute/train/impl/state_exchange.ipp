@@ -4,7 +4,7 @@
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/detail/program_graph.hpp>
 #include <distribute/checkpoint/detail/restoration.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/collective/communicator.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/train/detail/state_exchange.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/strategy/strategy.hpp>
-#include <distribute/train/step_means.hpp>
+#include <distribute/train/detail/step_means.hpp>
 
 #include <bit>
 

@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/train/exponential_moving_average.hpp>
 #include <distribute/train/model.hpp>
-#include <distribute/train/swap_ema_weights.hpp>
 
 namespace distribute::train {
 

@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/checkpoint/flat_checkpoint.hpp>
-#include <distribute/io/path.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
+#include <distribute/io/file_system.hpp>
+#include <distribute/train/detail/module_graph.hpp>
 #include <distribute/train/model.hpp>
-#include <distribute/train/module_graph.hpp>
 #include <distribute/train/tensor_board.hpp>
 
 #include <chrono>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/logging.hpp>
 #include <distribute/train/model.hpp>
-#include <distribute/train/terminate_on_nan.hpp>
+#include <distribute/train/monitored_callbacks.hpp>
 
 #include <cmath>
 

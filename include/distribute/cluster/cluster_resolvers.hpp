@@ -1,0 +1,87 @@
+#pragma once
+/// Cluster resolvers for command-line flags, and for the union of several resolvers.
+
+#include <distribute/cluster/cluster_resolver.hpp>
+
+#include <concepts>
+#include <memory>
+#include <vector>
+
+namespace distribute {
+
+/// --job_name, --task_index, --ps_hosts, --worker_hosts, ...: hosts are host:port with commas.
+struct ClusterFlags {
+  std::string job_name = {};
+  std::optional<int> task_index = {};
+  std::string ps_hosts = {};
+  std::string worker_hosts = {};
+  std::string chief_hosts = {};
+  std::string evaluator_hosts = {};
+
+  /// Whether any of them was given.
+  bool any() const;
+};
+
+/// Throws  InvalidArgumentError, which names the flag, for a job without hosts, an index out of
+///         range, an address that is not host:port, and a name or index that is missing.
+/// Source  the trainers of TensorFlow's "Distributed TensorFlow" guide
+class FlagsClusterResolver : public ClusterResolver {
+ public:
+  explicit FlagsClusterResolver(const ClusterFlags& flags,
+                                std::optional<std::string> rpc_layer = {});
+  ClusterSpec cluster_spec() const override { return cluster_spec_; }
+
+ protected:
+  std::string find_master(const std::optional<TaskType>& task_type, std::optional<int> task_id,
+                          const std::optional<std::string>& rpc_layer) const override {
+    return master_of_cluster(task_type, task_id, rpc_layer);
+  }
+
+ private:
+  ClusterSpec cluster_spec_;
+};
+
+struct UnionResolverOptions {  // options of UnionResolver
+  std::optional<std::string> rpc_layer = {};
+  std::optional<TaskType> task_type = {};
+  std::optional<int> task_id = {};  // 0 counts, unlike in TensorFlow
+};
+
+template <typename T>
+concept Resolver = std::derived_from<T, ClusterResolver>;  // one of them
+
+/// Merges job by job: dense jobs of the same name are joined in order; when one of them is sparse,
+/// all keep their indices.
+/// Throws  InvalidArgumentError without a resolver; cluster_spec(): for an index that two sparse
+///         jobs of the same name use ("Duplicate keys detected").
+/// Source  tf.distribute.cluster_resolver.UnionResolver
+class UnionResolver : public ClusterResolver {
+ public:
+  explicit UnionResolver(std::vector<std::shared_ptr<const ClusterResolver>> resolvers,
+                         UnionResolverOptions options = {});
+  /// UnionResolver(gpu_override, tf_config): keeps copies.
+  template <Resolver... Resolvers>
+  requires(sizeof...(Resolvers) > 0) explicit UnionResolver(Resolvers... resolvers)
+      : UnionResolver(std::vector<std::shared_ptr<const ClusterResolver>>{
+            std::make_shared<const Resolvers>(std::move(resolvers))...}) {}
+
+  DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
+  std::optional<int> world_size() const override { return resolvers_[0]->world_size(); }
+
+ protected:
+  std::optional<TaskType> find_task_type() const override { return resolvers_[0]->task_type(); }
+  std::optional<int> find_task_id() const override { return resolvers_[0]->task_id(); }
+  std::optional<std::string> find_rpc_layer() const override { return resolvers_[0]->rpc_layer(); }
+  /// The first resolver's, unless type and id are given.
+  DISTRIBUTE_INLINE std::string find_master(
+      const std::optional<TaskType>& task_type, std::optional<int> task_id,
+      const std::optional<std::string>& rpc_layer) const override;
+  std::map<std::string, int> find_accelerators() const override {
+    return resolvers_[0]->num_accelerators();
+  }
+
+ private:
+  std::vector<std::shared_ptr<const ClusterResolver>> resolvers_;
+};
+
+}  // namespace distribute

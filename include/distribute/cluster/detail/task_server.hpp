@@ -1,0 +1,95 @@
+#pragma once
+/// This task's one listening port: a task that connects proves that it belongs to the job, and is
+/// then handed to the part of the program that serves its purpose.
+
+#include <distribute/cluster/cluster_options.hpp>
+#include <distribute/net/detail/handshake.hpp>
+#include <distribute/net/socket.hpp>
+#include <distribute/net/wake_up.hpp>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace distribute {
+
+/// A connection whose other end has proved to be `hello.client`.
+struct TaskConnection {
+  net::Socket socket;
+  net::HandshakeHello hello;
+};
+
+namespace cluster_internal {
+class HalfOpen;
+}
+
+/// Owns the listener and one thread that accepts, runs all handshakes side by side and calls the
+/// handlers. Strangers cannot starve it: they are few at a time, short-lived, and the oldest goes
+/// first. Thread-safe.
+class TaskServer {
+ public:
+  using Handler = std::function<void(TaskConnection)>;
+  using Admit = net::ServerHandshake::Admit;
+
+  /// Listens, but answers no connection before start().
+  /// Throws  FailedPreconditionError when there is no token and the address is not loopback.
+  TaskServer(net::Listener listener, net::HandshakeConfig config, ClusterOptions options);
+  TaskServer(const TaskServer&) = delete;
+  /// Closes the port and all connections that no handler has taken.
+  ~TaskServer();
+
+  /// Starts the thread, once; purposes served by then are there for every connection.
+  void start();
+  /// Hands connections with this purpose to `handler`; `admit` may refuse them first, and the other
+  /// side reads why. Both run on the server's thread, must not block and must not call serve().
+  /// A handler that throws has refused the connection: it ends, and the error is printed.
+  void serve(const std::string& purpose, Handler handler, Admit admit = nullptr);
+  /// Refuses the purpose from now on; no call of its handler runs any more.
+  void stop_serving(const std::string& purpose);
+
+  /// Where it listens, and what its handshakes demand.
+  const net::Address& address() const { return listener_.address(); }
+  const net::HandshakeConfig& config() const { return config_; }
+  /// Connections that were refused or gave up so far.
+  int64_t refused() const { return refused_; }
+
+ private:
+  struct Service {
+    Handler handler;
+    Admit admit;
+  };
+  using Clock = net::Deadline::Clock;
+
+  void run();
+  int poll_timeout() const;
+  void accept_waiting();
+  void advance_all();
+  void push_out_oldest();
+  absl::Status admit(const net::HandshakeHello& hello);
+  void hand_over(cluster_internal::HalfOpen& connection);
+  void count_refused(const cluster_internal::HalfOpen& connection,
+                     std::string_view why = "too many connections at a time");
+
+  net::Listener listener_;
+  const net::HandshakeConfig config_;
+  const ClusterOptions options_;
+  net::WakeUp wake_up_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<int64_t> refused_{0};
+  std::mutex mutex_;  // guards services_, held while a handler runs
+  std::map<std::string, Service> services_;
+  // The thread's own:
+  std::vector<std::unique_ptr<cluster_internal::HalfOpen>> half_open_;  // oldest first
+  Clock::time_point accept_again_{};  // after the process ran out of descriptors
+  Clock::time_point next_report_{};   // refusals are printed once a second
+  int64_t unreported_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace distribute

@@ -1,0 +1,21 @@
+#pragma once
+/// What a task prints when the job, or a generation of an elastic one, stops.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/detail/flight_recorder.hpp>
+
+#include <memory>
+#include <string>
+
+namespace distribute {
+class ClusterRuntime;
+}
+
+namespace distribute::collective {
+
+/// "worker 1 (10.0.0.2:2222) ...", where it stood when it was last heard, where each other task
+/// stands, and the last collectives of this one.
+std::string flight_report(const ClusterRuntime& runtime, const std::string& error,
+                          const FlightRecorder& recorder);
+
+}  // namespace distribute::collective

@@ -1,0 +1,103 @@
+#pragma once
+/// Windows, padded batches, and elements drawn from several datasets.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/node.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace distribute::data {
+
+class Dataset;
+
+/// Options of Dataset::window(). Source  tf.data.Dataset.window
+struct WindowOptions {
+  std::optional<int64_t> shift = {};  // elements from one window's start to the next; none: size
+  int64_t stride = 1;                 // elements from one of a window to the next
+  bool drop_remainder = false;        // windows that are not full
+};
+
+/// Each window as one element, its elements stacked as by batch.
+/// Throws  InvalidArgumentError for numbers below 1; at windows whose elements differ in shape.
+NodePtr window_node(NodePtr input, int64_t size, const WindowOptions& options);
+
+/// What Dataset::window gives: windows, each a small dataset. A cheap handle.
+/// Source  the dataset of datasets that tf.data.Dataset.window gives
+class Windows {
+ public:
+  explicit Windows(NodePtr stacked) : stacked_(std::move(stacked)) {}
+  /// The elements of the datasets that `function` makes of the windows, one window after another:
+  /// `windows.flat_map([](const Dataset& window) { return window.batch(5); })`.
+  Dataset flat_map(std::function<Dataset(const Dataset&)> function) const;
+  /// Each window as one batch; the same as a flat_map with `batch(size)`.
+  Dataset batch() const;
+  int64_t cardinality() const { return stacked_->cardinality(); }
+
+ private:
+  NodePtr stacked_;
+};
+
+struct PaddedBatchOptions {  // of Dataset::padded_batch
+  /// Of each component, without the batch axis; -1: as long as the longest of the batch.
+  /// None: -1 everywhere.
+  std::vector<std::vector<int64_t>> padded_shapes = {};
+  /// A scalar of each component's dtype. None: zeros.
+  std::vector<Tensor> padding_values = {};
+  bool drop_remainder = false;
+};
+
+/// As batch_node; each component is padded at the end of its axes. The spec knows the sizes that
+/// `padded_shapes` gives.
+/// Throws  InvalidArgumentError for a size below 1, or options that do not fit the components; at
+///         an element that is longer than its padded shape.
+/// Source  tf.data.Dataset.padded_batch
+NodePtr padded_batch_node(NodePtr input, int64_t batch_size, const PaddedBatchOptions& options);
+
+struct BucketOptions {  // of buckets by length
+  std::vector<std::vector<int64_t>> padded_shapes = {};
+  std::vector<Tensor> padding_values = {};
+  /// Unknown sizes become the bucket's boundary - 1; the last bucket must stay empty then.
+  bool pad_to_bucket_boundary = false;
+  /// The elements of a bucket have equal shapes.
+  bool no_padding = false;
+  bool drop_remainder = false;
+};
+
+using ElementLength = std::function<int64_t(const Batch&)>;
+
+/// Bucket i holds lengths in [boundary i-1, boundary i) and gives batches of its own size once it
+/// is full; at the end what is left, the bucket of the shortest first.
+/// Throws  InvalidArgumentError unless there is one size more than boundaries, or as
+///         padded_batch_node.
+/// Source  tf.data.Dataset.bucket_by_sequence_length
+NodePtr bucket_node(NodePtr input, ElementLength element_length_func,
+                    std::vector<int64_t> bucket_boundaries, std::vector<int64_t> bucket_batch_sizes,
+                    const BucketOptions& options);
+
+/// Takes each next element from the input whose number `choices` (int64 scalars) gives. Ends with
+/// `choices`, and with the first input that is found empty where `stop_on_empty_dataset`; else
+/// choices of an ended input are passed over.
+/// Throws  InvalidArgumentError for no inputs, elements that do not fit together, or a choice that
+///         is no input's number.
+/// Source  tf.data.Dataset.choose_from_datasets
+NodePtr choose_node(std::vector<NodePtr> inputs, NodePtr choices, bool stop_on_empty_dataset);
+
+/// Options of sample_from_datasets(). Source  tf.data.Dataset.sample_from_datasets
+struct SampleOptions {
+  /// One per dataset; none: equal weights.
+  std::vector<double> weights = {};
+  /// As ShuffleOptions::seed.
+  std::optional<uint64_t> seed = {};
+  bool stop_on_empty_dataset = false;
+  bool rerandomize_each_iteration = true;
+};
+
+/// As choose_node with choices that are drawn; TensorFlow draws others.
+/// Throws  InvalidArgumentError for weights that are negative, all 0 or not as many as inputs.
+NodePtr sample_node(std::vector<NodePtr> inputs, const SampleOptions& options);
+
+}  // namespace distribute::data

@@ -1,0 +1,68 @@
+#pragma once
+/// The GPUs of this process, real and logical, and the guard that makes one current.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/detail/cuda_driver.hpp>
+#include <distribute/device/device_spec.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace distribute {
+
+/// Empty without a driver or a GPU. CUDA_VISIBLE_DEVICES counts.
+const std::vector<PhysicalGpu>& physical_gpus();
+/// Logical devices: `Device{DeviceType::Gpu, i}` is the i-th. Each has streams and a cache of
+/// memory of its own.
+const std::vector<LogicalGpu>& logical_gpus();
+/// Replaces the logical devices. To be called before the first tensor is on a GPU.
+/// Throws  InvalidArgumentError for a GPU that does not exist; FailedPreconditionError when GPUs
+///         are in use already.
+void set_logical_gpus(std::vector<LogicalGpu> gpus);
+
+/// Throws  InvalidArgumentError, with what is missing, for a device that this process lacks.
+const PhysicalGpu& gpu_info(Device device);
+/// Why there is no GPU: empty when there is one.
+std::string gpu_problem();
+
+/// The table of the driver. Throws  FailedPreconditionError with the reason when there is none.
+const CudaDriver& cuda_driver();
+/// The version of CUDA that the driver can run, such as 13000; 0 without a driver.
+int cuda_driver_version();
+/// The table of the compiler. Throws  FailedPreconditionError with the reason when there is none.
+const CudaCompiler& cuda_compiler();
+/// The driver's context of a logical GPU.
+CudaHandle cuda_context(Device device);
+
+/// Does nothing for success. `details` says device and sizes.
+/// Throws  ResourceExhaustedError when memory ran out, else InternalError: call, the driver's
+///         words, details and the likely cause.
+void check_cuda(CudaResult result, const char* call, const std::string& details);
+void check_cuda(CudaResult result, const char* call, Device device);
+
+/// Makes a GPU current on the calling thread for the life of the object.
+class [[nodiscard]] GpuGuard {
+ public:
+  explicit GpuGuard(Device device);
+  ~GpuGuard();
+  GpuGuard(const GpuGuard&) = delete;
+  GpuGuard& operator=(const GpuGuard&) = delete;
+};
+
+/// Waits until everything on the device is done.
+void synchronize(Device device);
+
+/// For tests: while it lives, GPUs are what these tables say.
+class [[nodiscard]] ScopedCudaTables {
+ public:
+  ScopedCudaTables(const CudaDriver& driver, const CudaCompiler& compiler);
+  ~ScopedCudaTables();
+  ScopedCudaTables(const ScopedCudaTables&) = delete;
+  ScopedCudaTables& operator=(const ScopedCudaTables&) = delete;
+
+ private:
+  void* previous_;
+};
+
+}  // namespace distribute

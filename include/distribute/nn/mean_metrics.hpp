@@ -1,0 +1,132 @@
+#pragma once
+/// Metrics that are means of a function of targets and predictions.
+
+#include <distribute/base/config.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
+#include <distribute/nn/loss.hpp>
+#include <distribute/nn/metrics.hpp>
+
+#include <optional>
+#include <string>
+
+namespace distribute::nn::metrics {
+
+/// Mean of mean_squared_error() over all examples. Source  tf.keras.metrics.MeanSquaredError
+class MeanSquaredError : public MeanMetricWrapper {
+ public:
+  explicit MeanSquaredError(std::string name = "mean_squared_error");
+};
+
+/// Mean of mean_absolute_error() over all examples. Source  tf.keras.metrics.MeanAbsoluteError
+class MeanAbsoluteError : public MeanMetricWrapper {
+ public:
+  explicit MeanAbsoluteError(std::string name = "mean_absolute_error");
+};
+
+/// In percent of the target. Source  tf.keras.metrics.MeanAbsolutePercentageError
+class MeanAbsolutePercentageError : public MeanMetricWrapper {
+ public:
+  explicit MeanAbsolutePercentageError(std::string name = "mean_absolute_percentage_error");
+};
+
+/// Of log(y + 1); y below 0 counts as 0. Source  tf.keras.metrics.MeanSquaredLogarithmicError
+class MeanSquaredLogarithmicError : public MeanMetricWrapper {
+ public:
+  explicit MeanSquaredLogarithmicError(std::string name = "mean_squared_logarithmic_error");
+};
+
+/// Mean of log_cosh() over all examples. Source  tf.keras.metrics.LogCoshError
+class LogCoshError : public MeanMetricWrapper {
+ public:
+  explicit LogCoshError(std::string name = "logcosh");
+};
+
+/// The root of the mean over all elements.
+/// Source  tf.keras.metrics.RootMeanSquaredError
+class RootMeanSquaredError : public Mean {
+ public:
+  explicit RootMeanSquaredError(std::string name = "root_mean_squared_error");
+  void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {});
+  DISTRIBUTE_INLINE Tensor result() const override;
+};
+
+/// Mean cosine of the angle between targets and predictions along `axis`: 1 where they point the
+/// same way, the negative of the loss.
+/// Source  tf.keras.metrics.CosineSimilarity
+class CosineSimilarity : public MeanMetricWrapper {
+ public:
+  explicit CosineSimilarity(std::string name = "cosine_similarity", int axis = -1);
+};
+
+/// Mean of kl_divergence() over all examples. Source  tf.keras.metrics.KLDivergence
+class KLDivergence : public MeanMetricWrapper {
+ public:
+  explicit KLDivergence(std::string name = "kl_divergence");
+};
+
+/// Mean of poisson() over all examples. Source  tf.keras.metrics.Poisson
+class Poisson : public MeanMetricWrapper {
+ public:
+  explicit Poisson(std::string name = "poisson");
+};
+
+/// Mean of binary_crossentropy() over all examples. Source  tf.keras.metrics.BinaryCrossentropy
+class BinaryCrossentropy : public MeanMetricWrapper {
+ public:
+  explicit BinaryCrossentropy(std::string name = "binary_crossentropy",
+                              CrossentropyOptions options = {});
+};
+
+/// Mean of categorical_crossentropy(). Source  tf.keras.metrics.CategoricalCrossentropy
+class CategoricalCrossentropy : public MeanMetricWrapper {
+ public:
+  explicit CategoricalCrossentropy(std::string name = "categorical_crossentropy",
+                                   CrossentropyOptions options = {});
+};
+
+/// y_true: class numbers [batch...]. Source  tf.keras.metrics.SparseCategoricalCrossentropy
+class SparseCategoricalCrossentropy : public MeanMetricWrapper {
+ public:
+  explicit SparseCategoricalCrossentropy(std::string name = "sparse_categorical_crossentropy",
+                                         CrossentropyOptions options = {});
+};
+
+struct PerplexityOptions {  // options of Perplexity
+  bool from_logits = false;
+  std::optional<int64_t> mask_token_id = {};  // targets that do not count
+  std::string name = "perplexity";
+};
+
+/// e to the power of the mean crossentropy of the tokens.
+/// Shapes  y_true integer [batch, tokens], y_pred [batch, tokens, vocabulary].
+/// Source  keras_hub.metrics.Perplexity
+class Perplexity : public Mean {
+ public:
+  explicit Perplexity(EmptyBraces) : Perplexity() {}
+  explicit Perplexity(PerplexityOptions options = {});
+  void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {});
+  DISTRIBUTE_INLINE Tensor result() const override;
+
+ private:
+  PerplexityOptions options_;
+};
+
+/// Mean of hinge() over all examples. Source  tf.keras.metrics.Hinge
+class Hinge : public MeanMetricWrapper {
+ public:
+  explicit Hinge(std::string name = "hinge");
+};
+
+/// Mean of squared_hinge() over all examples. Source  tf.keras.metrics.SquaredHinge
+class SquaredHinge : public MeanMetricWrapper {
+ public:
+  explicit SquaredHinge(std::string name = "squared_hinge");
+};
+
+/// Mean of categorical_hinge() over all examples. Source  tf.keras.metrics.CategoricalHinge
+class CategoricalHinge : public MeanMetricWrapper {
+ public:
+  explicit CategoricalHinge(std::string name = "categorical_hinge");
+};
+
+}  // namespace distribute::nn::metrics

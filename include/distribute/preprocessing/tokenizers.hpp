@@ -1,0 +1,106 @@
+#pragma once
+/// Tokenizers: byte pairs and SentencePiece.
+
+#include <distribute/base/config.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace distribute::preprocessing {
+
+/// Texts to numbers and back. Thread-safe: `map` functions of datasets call it on any thread.
+class Tokenizer {
+ public:
+  DISTRIBUTE_INLINE virtual ~Tokenizer();
+
+  /// The numbers of the tokens of a text in UTF-8.
+  DISTRIBUTE_INLINE virtual std::vector<int64_t> encode(std::string_view text) const = 0;
+  /// Throws  InvalidArgumentError for a number that has no token.
+  DISTRIBUTE_INLINE virtual std::string decode(std::span<const int64_t> ids) const = 0;
+  DISTRIBUTE_INLINE virtual int64_t vocabulary_size() const = 0;
+  /// nullopt: the vocabulary does not have it.
+  DISTRIBUTE_INLINE virtual std::optional<int64_t> token_to_id(const std::string& token) const = 0;
+
+  /// Shorter texts end with pad_value. With sequence_length longer ones are cut to that number.
+  /// Shapes  strings [d0, ...] (preprocessing/text_vectorization.hpp) -> int64 [d0, ..., tokens].
+  Tensor operator()(const Tensor& texts) const;
+  /// Numbers below 0 are left out.
+  /// Shapes  integers [d0, ..., tokens] -> strings [d0, ...].
+  Tensor detokenize(const Tensor& ids) const;
+
+ protected:
+  Tokenizer(std::optional<int64_t> sequence_length, int64_t pad_value)
+      : sequence_length_(sequence_length), pad_value_(pad_value) {}
+  Tokenizer(const Tokenizer&) = default;
+  Tokenizer& operator=(const Tokenizer&) = default;
+
+ private:
+  std::optional<int64_t> sequence_length_;
+  int64_t pad_value_;
+};
+
+struct BytePairTokenizerOptions {  // options of BytePairTokenizer
+  /// Also what the file puts before and behind each text, such as <|begin_of_text|>.
+  bool add_special_tokens = true;
+  bool skip_special_tokens = true;              // in decode()
+  std::optional<int64_t> sequence_length = {};  // of tensors
+  int64_t pad_value = 0;
+};
+
+/// Byte-level byte-pair encoding as in GPT-2, Llama 3, Qwen and StarCoder. Words are cut by the
+/// file's regular expressions (PCRE2); added tokens such as <|endoftext|> are found in the text. A
+/// text that was cut inside of a character decodes to these bytes.
+/// Source  tokenizers.Tokenizer.from_file; keras_hub.tokenizers.BytePairTokenizer
+class BytePairTokenizer : public Tokenizer {
+ public:
+  /// Throws  DataLossError for a file that is no such JSON; UnimplementedError, which names it, for
+  ///         another model (WordPiece, Unigram), normalizer, pre-tokenizer, post-processor or
+  ///         decoder, and in a build without PCRE2.
+  explicit BytePairTokenizer(const std::string& path, BytePairTokenizerOptions options = {});
+
+  DISTRIBUTE_INLINE std::vector<int64_t> encode(std::string_view text) const override;
+  DISTRIBUTE_INLINE std::string decode(std::span<const int64_t> ids) const override;
+  DISTRIBUTE_INLINE int64_t vocabulary_size() const override;
+  DISTRIBUTE_INLINE std::optional<int64_t> token_to_id(const std::string& token) const override;
+
+ private:
+  struct Parts;
+  void encode_words(std::string_view text, std::vector<int64_t>& ids) const;
+
+  BytePairTokenizerOptions options_;
+  std::shared_ptr<const Parts> parts_;
+};
+
+struct SentencePieceTokenizerOptions {          // options of SentencePieceTokenizer
+  bool add_bos = false, add_eos = false;        // the model's begin and end around each text
+  std::optional<int64_t> sequence_length = {};  // of tensors
+  int64_t pad_value = 0;
+};
+
+/// Unigram and byte-pair models as of T5, Llama 2 and Gemma (tokenizer.model, spiece.model), by the
+/// SentencePiece library.
+/// Source  sentencepiece.SentencePieceProcessor; keras_hub.tokenizers.SentencePieceTokenizer
+class SentencePieceTokenizer : public Tokenizer {
+ public:
+  /// Throws  DataLossError for a file that is no model; InvalidArgumentError for begin or end where
+  ///         the model has none; UnimplementedError in a build without SentencePiece.
+  explicit SentencePieceTokenizer(const std::string& path,
+                                  SentencePieceTokenizerOptions options = {});
+
+  DISTRIBUTE_INLINE std::vector<int64_t> encode(std::string_view text) const override;
+  DISTRIBUTE_INLINE std::string decode(std::span<const int64_t> ids) const override;
+  DISTRIBUTE_INLINE int64_t vocabulary_size() const override;
+  DISTRIBUTE_INLINE std::optional<int64_t> token_to_id(const std::string& token) const override;
+
+ private:
+  SentencePieceTokenizerOptions options_;
+  std::shared_ptr<const void> model_;
+};
+
+}  // namespace distribute::preprocessing

@@ -1,0 +1,184 @@
+#pragma once
+/// Callbacks for the learning rate, for logs and for functions of one's own.
+
+#include <distribute/base/config.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
+#include <distribute/cluster/elastic_options.hpp>
+#include <distribute/train/callback.hpp>
+#include <distribute/train/fit_options.hpp>
+#include <distribute/train/progress.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace distribute::train {
+
+/// What Model::fit gives back. `history.at("val_loss")[i]` is of epoch `epoch[i]`; figures that
+/// some epochs do not have, as with validation_freq, have fewer numbers.
+/// Source  tf.keras.callbacks.History
+class History : public Callback {
+ public:
+  std::vector<int64_t> epoch;
+  std::map<std::string, std::vector<double>> history;
+
+  /// Of an elastic job: whether training has ended, or only this worker's part in it. A program
+  /// that Left returns 143, so that it is started again elsewhere.
+  ElasticEnd end = ElasticEnd::Finished;
+
+  void on_train_begin(Logs&) override { epoch.clear(), history.clear(); }
+  /// An epoch whose end was interrupted comes again.
+  void on_epoch_end(int64_t number, Logs& logs) override {
+    const bool again = !epoch.empty() && epoch.back() == number;
+    if (!again) epoch.push_back(number);
+    for (const auto& [name, value] : logs) {
+      std::vector<double>& values = history[name];
+      if (again && !values.empty()) values.pop_back();
+      values.push_back(value);
+    }
+  }
+  bool wants_batch_metrics() const override { return false; }
+};
+
+struct CSVLoggerOptions {  // options of CSVLogger
+  std::string filename;
+  std::string separator = ",";
+  bool append = false;  // to the rows that are there, in their columns
+};
+
+/// Columns: epoch, then the figures by name. Figures that an epoch does not have are NA. The chief
+/// alone writes.
+/// Throws  InvalidArgumentError for an empty name; PermissionDeniedError with the path when the
+///         file cannot be written.
+/// Source  tf.keras.callbacks.CSVLogger
+class CSVLogger : public Callback {
+ public:
+  explicit CSVLogger(CSVLoggerOptions options);
+  DISTRIBUTE_INLINE void on_train_begin(Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_end(Logs& logs) override;
+  bool wants_batch_metrics() const override { return false; }
+
+ private:
+  void read_header();
+  void write_header(const Logs& logs);
+  void write_line(const std::vector<std::string>& cells);
+
+  CSVLoggerOptions options_;
+  std::vector<std::string> columns_;  // without the epoch
+  std::shared_ptr<std::FILE> file_;
+};
+
+struct LambdaCallbackOptions {  // options of LambdaCallback
+  using Hook = std::function<void(Logs&)>;
+  using NumberedHook = std::function<void(int64_t, Logs&)>;
+  NumberedHook on_epoch_begin = {}, on_epoch_end = {};
+  NumberedHook on_train_batch_begin = {}, on_train_batch_end = {};
+  Hook on_train_begin = {}, on_train_end = {};
+  Hook on_test_begin = {}, on_test_end = {};
+  NumberedHook on_test_batch_begin = {}, on_test_batch_end = {};
+};
+
+/// Calls the functions that were given. Source  tf.keras.callbacks.LambdaCallback
+class LambdaCallback : public Callback {
+ public:
+  explicit LambdaCallback(LambdaCallbackOptions options) : hooks_(std::move(options)) {}
+
+  void on_train_begin(Logs& logs) override { call(hooks_.on_train_begin, logs); }
+  void on_train_end(Logs& logs) override { call(hooks_.on_train_end, logs); }
+  void on_epoch_begin(int64_t n, Logs& logs) override { call(hooks_.on_epoch_begin, n, logs); }
+  void on_epoch_end(int64_t n, Logs& logs) override { call(hooks_.on_epoch_end, n, logs); }
+  void on_train_batch_begin(int64_t n, Logs& logs) override {
+    call(hooks_.on_train_batch_begin, n, logs);
+  }
+  void on_train_batch_end(int64_t n, Logs& logs) override {
+    call(hooks_.on_train_batch_end, n, logs);
+  }
+  void on_test_begin(Logs& logs) override { call(hooks_.on_test_begin, logs); }
+  void on_test_end(Logs& logs) override { call(hooks_.on_test_end, logs); }
+  void on_test_batch_begin(int64_t n, Logs& logs) override {
+    call(hooks_.on_test_batch_begin, n, logs);
+  }
+  void on_test_batch_end(int64_t n, Logs& logs) override {
+    call(hooks_.on_test_batch_end, n, logs);
+  }
+  bool wants_batch_metrics() const override {
+    return hooks_.on_train_batch_end || hooks_.on_test_batch_end;
+  }
+  bool works_by_epoch() const override {
+    return !wants_batch_metrics() && !hooks_.on_train_batch_begin && !hooks_.on_test_batch_begin;
+  }
+
+ private:
+  template <typename Function, typename... Args>
+  static void call(const Function& function, Args&&... args) {
+    if (function) function(args...);
+  }
+
+  LambdaCallbackOptions hooks_;
+};
+
+/// `schedule(epoch, rate)` or `schedule(epoch)` gives the rate of the epoch; the same function on
+/// all workers. The logs of the epoch get it as "learning_rate".
+/// Source  tf.keras.callbacks.LearningRateScheduler
+class LearningRateScheduler : public Callback {
+ public:
+  template <typename F>
+  requires std::is_invocable_r_v<double, F&, int64_t, double>
+  explicit LearningRateScheduler(F schedule, bool verbose = false)
+      : schedule_(std::move(schedule)), verbose_(verbose) {}
+  template <typename F>
+  requires std::is_invocable_r_v<double, F&, int64_t>
+  explicit LearningRateScheduler(F schedule, bool verbose = false)
+      : schedule_([schedule = std::move(schedule)](int64_t epoch, double) {
+          return double(schedule(epoch));
+        }),
+        verbose_(verbose) {}
+
+  DISTRIBUTE_INLINE void on_epoch_begin(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
+  bool wants_batch_metrics() const override { return false; }
+
+ private:
+  std::function<double(int64_t, double)> schedule_;
+  bool verbose_;
+};
+
+struct ProgressLoggerOptions {  // options of ProgressLogger
+  Verbose verbose = Verbose::Auto;
+  std::optional<int64_t> batches = {};  // of the first epoch, where known; later ones are counted
+  std::FILE* out = stdout;
+  std::optional<bool> terminal = {};  // none: what `out` is
+};
+
+/// "Epoch 2/5", a bar or lines for its steps, and a line with the figures at its end. fit adds one
+/// by itself.
+/// Source  tf.keras.callbacks.ProgbarLogger
+class ProgressLogger : public Callback {
+ public:
+  explicit ProgressLogger(EmptyBraces) : ProgressLogger() {}
+  explicit ProgressLogger(ProgressLoggerOptions options = {}) : options_(options) {}
+  DISTRIBUTE_INLINE void on_epoch_begin(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_batch_begin(int64_t batch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_batch_end(int64_t batch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
+  bool wants_batch_metrics() const override { return false; }
+  bool works_by_epoch() const override { return true; }
+
+ private:
+  bool prints() const;
+
+  ProgressLoggerOptions options_;
+  std::shared_ptr<Progress> progress_;
+  int64_t batches_ = 0;  // of this epoch so far
+  double began_ = 0;     // the epoch, on the steady clock
+};
+
+}  // namespace distribute::train
