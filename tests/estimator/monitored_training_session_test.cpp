@@ -8,6 +8,7 @@
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/sgd.hpp>
+#include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/strategy/detail/parameter_server_extended.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
 #include <distribute/testing/thread_cluster.hpp>
