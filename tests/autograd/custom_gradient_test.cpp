@@ -3,6 +3,7 @@
 #include <distribute/ops/math.hpp>
 
 #include "support/catch.hpp"
+#include "support/watching_tape.hpp"
 
 using namespace distribute;
 
@@ -24,8 +25,7 @@ Tensor log1pexp(const Tensor& x) {
 TEST_CASE("a function's own gradient replaces that of its operations",
           "[autograd][custom_gradient]") {
   const Tensor x{0.0f, 100.0f};
-  GradientTape tape;
-  tape.watch(x);
+  WatchingTape tape({x});
   const Tensor y = log1pexp(x) * 3.0f;
   CHECK(y.to_vector()[0] == Approx(3 * 0.693147182));
   CHECK(tape.gradient(y, x).to_vector() == std::vector{1.5f, 3.0f});
@@ -33,9 +33,7 @@ TEST_CASE("a function's own gradient replaces that of its operations",
 
 TEST_CASE("a custom gradient of two inputs may leave one out", "[autograd][custom_gradient]") {
   const Tensor a(2.0f), b(3.0f);
-  GradientTape tape({.persistent = true});
-  tape.watch(a);
-  tape.watch(b);
+  WatchingTape tape({a, b}, {.persistent = true});
   const Tensor y = custom_gradient(
       [](const std::vector<Tensor>& in) {
         return ValueAndGradient{in[0] * in[1], [in](const Tensor& upstream) {
@@ -50,12 +48,10 @@ TEST_CASE("a custom gradient of two inputs may leave one out", "[autograd][custo
 
 TEST_CASE("a custom gradient has a gradient itself", "[autograd][custom_gradient]") {
   const Tensor x(2.0f);
-  GradientTape outer;
-  outer.watch(x);
+  WatchingTape outer({x});
   Tensor slope;
   {
-    GradientTape inner;
-    inner.watch(x);
+    WatchingTape inner({x});
     const Tensor y = custom_gradient(
         [](const std::vector<Tensor>& in) {
           return ValueAndGradient{in[0] * in[0], [x = in[0]](const Tensor& upstream) {
@@ -71,8 +67,7 @@ TEST_CASE("a custom gradient has a gradient itself", "[autograd][custom_gradient
 
 TEST_CASE("another number of gradients than of inputs is an error", "[autograd][custom_gradient]") {
   const Tensor x(1.0f);
-  GradientTape tape;
-  tape.watch(x);
+  WatchingTape tape({x});
   const Tensor y = custom_gradient(
       [](const std::vector<Tensor>& in) {
         return ValueAndGradient{in[0] * 1.0f, [](const Tensor&) { return std::vector<Tensor>{}; }};

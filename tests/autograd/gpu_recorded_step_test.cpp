@@ -9,12 +9,8 @@
 #include "../support/catch.hpp"
 #include "../support/fake_cuda.hpp"
 
-#include <cstdint>
-#include <memory>
-#include <vector>
-
 using namespace distribute;
-using distribute::testing::FakeCuda;
+using testing::FakeCuda;
 
 namespace {
 

@@ -5,9 +5,6 @@
 
 #include <tests/support/catch.hpp>
 
-#include <map>
-#include <vector>
-
 using namespace distribute;
 
 namespace {

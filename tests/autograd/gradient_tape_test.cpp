@@ -4,10 +4,7 @@
 #include <distribute/ops/reduce.hpp>
 
 #include "../support/check_close.hpp"
-
-#include <array>
-#include <memory>
-#include <thread>
+#include "../support/watching_tape.hpp"
 
 using namespace distribute;
 using Floats = std::vector<float>;
@@ -48,8 +45,7 @@ TEST_CASE("variables can be watched by hand only", "[autograd][gradient_tape]") 
 
 TEST_CASE("a tape that is not persistent answers once", "[autograd][gradient_tape]") {
   const Tensor x(3.0f);
-  GradientTape tape;
-  tape.watch(x);
+  WatchingTape tape({x});
   const Tensor y = x * x;
   CHECK(tape.gradient(y, x).item<float>() == 6);
   CHECK_THROWS_AS(tape.gradient(y, x), FailedPreconditionError);
@@ -57,8 +53,7 @@ TEST_CASE("a tape that is not persistent answers once", "[autograd][gradient_tap
 
 TEST_CASE("a persistent tape answers again and again", "[autograd][gradient_tape]") {
   const Tensor x(3.0f);
-  GradientTape tape(kPersistent);
-  tape.watch(x);
+  WatchingTape tape({x}, kPersistent);
   const Tensor y = x * x, z = y * y;
   CHECK(tape.gradient(z, x).item<float>() == 108);
   CHECK(tape.gradient(y, x).item<float>() == 6);
@@ -82,16 +77,14 @@ TEST_CASE("nested tapes give higher derivatives", "[autograd][gradient_tape]") {
 
 TEST_CASE("a persistent tape differentiates its own gradients", "[autograd][gradient_tape]") {
   const Tensor x(2.0f);
-  GradientTape tape(kPersistent);
-  tape.watch(x);
+  WatchingTape tape({x}, kPersistent);
   const Tensor slope = tape.gradient(x * x * x, x);
   CHECK(tape.gradient(slope, x).item<float>() == 12);
 }
 
 TEST_CASE("stop_gradient cuts a path", "[autograd][gradient_tape]") {
   const Tensor x(3.0f);
-  GradientTape tape(kPersistent);
-  tape.watch(x);
+  WatchingTape tape({x}, kPersistent);
   CHECK(tape.gradient(x * stop_gradient(x), x).item<float>() == 3);
   CHECK_FALSE(tape.gradient(stop_gradient(x * x), x));
 }
@@ -99,9 +92,7 @@ TEST_CASE("stop_gradient cuts a path", "[autograd][gradient_tape]") {
 TEST_CASE("unconnected sources give none, or zeros on request", "[autograd][gradient_tape]") {
   const Tensor x{1.0f, 2.0f}, other{5.0f, 6.0f, 7.0f};
   const Variable v(zeros({2, 2}));
-  GradientTape tape(kPersistent);
-  tape.watch(x);
-  tape.watch(other);
+  WatchingTape tape({x, other}, kPersistent);
   const Tensor y = x * 2;
   const auto none = tape.gradient({y}, Tensors{x, other}, {});
   CHECK(none[0]);
@@ -114,8 +105,7 @@ TEST_CASE("unconnected sources give none, or zeros on request", "[autograd][grad
 TEST_CASE("several targets add up, weighted by their output gradients",
           "[autograd][gradient_tape]") {
   const Tensor x{1.0f, 2.0f};
-  GradientTape tape(kPersistent);
-  tape.watch(x);
+  WatchingTape tape({x}, kPersistent);
   const Tensor a = x * 2, b = x * x;
   CHECK(tape.gradient({a, b}, Tensors{x}, {})[0].to_vector() == Floats{4, 6});
   const GradientTape::Call call{.output_gradients = {Tensor{10.0f, 100.0f}, Tensor()}};
@@ -124,8 +114,7 @@ TEST_CASE("several targets add up, weighted by their output gradients",
 
 TEST_CASE("targets and sources may be the same or lie between", "[autograd][gradient_tape]") {
   const Tensor x(3.0f);
-  GradientTape tape(kPersistent);
-  tape.watch(x);
+  WatchingTape tape({x}, kPersistent);
   const Tensor y = x * 2, z = y * y;
   CHECK(tape.gradient(x, x).item<float>() == 1);
   const auto gradients = tape.gradient(z, Tensors{y, x, z});
@@ -187,8 +176,7 @@ TEST_CASE("on_ready comes for sources asked for twice and for targets",
 
 TEST_CASE("a finished operation's memory is freed during the walk", "[autograd][gradient_tape]") {
   const Tensor x(1.0f);
-  GradientTape tape;
-  tape.watch(x);
+  WatchingTape tape({x});
   const auto late = std::make_shared<int>(), early = std::make_shared<int>();
   const std::weak_ptr<int> watched = late;
   bool freed = false;
@@ -210,8 +198,7 @@ TEST_CASE("a finished operation's memory is freed during the walk", "[autograd][
 
 TEST_CASE("operations may have several outputs and unused inputs", "[autograd][gradient_tape]") {
   const Tensor x(2.0f), constant(5.0f);
-  GradientTape tape(kPersistent);
-  tape.watch(x);
+  WatchingTape tape({x}, kPersistent);
   std::vector<bool> seen;
   const std::array<Tensor, 2> inputs{x, constant}, outputs{x.renamed(), x.renamed()};
   record("pair", inputs, outputs, [&](const Backward& b) {
@@ -227,8 +214,7 @@ TEST_CASE("operations may have several outputs and unused inputs", "[autograd][g
 TEST_CASE("an input with one reader whose gradient is not asked for is private",
           "[autograd][gradient_tape]") {
   const Tensor x(2.0f);
-  GradientTape tape(kPersistent);
-  tape.watch(x);
+  WatchingTape tape({x}, kPersistent);
   bool is_private = false;
   const auto probe = [&](const Tensor& t) {
     return record("probe", {t}, t.renamed(), [&](const Backward& b) {
@@ -266,8 +252,7 @@ TEST_CASE("recording can be paused and forgotten", "[autograd][gradient_tape]") 
 
 TEST_CASE("a tape records its own thread only", "[autograd][gradient_tape]") {
   const Tensor x(3.0f);
-  GradientTape tape(kPersistent);
-  tape.watch(x);
+  WatchingTape tape({x}, kPersistent);
   Tensor elsewhere;
   std::thread([&] { elsewhere = x * x; }).join();
   CHECK_FALSE(tape.gradient(elsewhere, x));
@@ -284,8 +269,7 @@ TEST_CASE("a tape that ended records nothing", "[autograd][gradient_tape]") {
 
 TEST_CASE("missing gradients are an error that names the operation", "[autograd][gradient_tape]") {
   const Tensor x(3.0f);
-  GradientTape tape;
-  tape.watch(x);
+  WatchingTape tape({x});
   const Tensor y = record("sort", {x}, x.renamed(), no_gradient("sort"));
   CHECK_THROWS_WITH(tape.gradient(y, x), "sort has no gradient of its own");
 }
@@ -298,8 +282,7 @@ TEST_CASE("sparse gradients stay sparse for sources and are summed for operation
       return Tensors{to_tensor({b.gradient(), Tensor{row}, {4, 2}})};
     });
   };
-  GradientTape tape(kPersistent);
-  tape.watch(table);
+  WatchingTape tape({table}, kPersistent);
   const Tensor y = lookup(table, 1) + lookup(table, 3) * 2 + lookup(table, 1);
   const Tensor gradient = tape.gradient(y, table);
   CHECK(is_indexed_slices(gradient));

@@ -4,11 +4,9 @@
 #include <distribute/ops/reduce.hpp>
 
 #include <tests/support/catch.hpp>
-
-#include <vector>
+#include <tests/support/watching_tape.hpp>
 
 using namespace distribute;
-using Catch::Contains;
 using Values = std::vector<float>;
 
 // The numbers were printed by TensorFlow 2.21.
@@ -21,11 +19,9 @@ Tensor matrix(Values values) { return Tensor(Shape{2, 2}, values); }
 
 TEST_CASE("a Jacobian has a gradient for each element of the target", "[autograd][jacobian]") {
   const Tensor a{1.0f, 2.0f, 3.0f}, m = matrix({1, 2, 3, 4});
-  GradientTape tape;
-  tape.watch(a);
+  WatchingTape tape({a});
   CHECK(tape.jacobian(a * a, a).to_vector() == Values{2, 0, 0, 0, 4, 0, 0, 0, 6});
-  GradientTape other;
-  other.watch(m);
+  WatchingTape other({m});
   const Tensor jacobian = other.jacobian(matmul(m, m), m);
   CHECK(jacobian.shape() == Shape{2, 2, 2, 2});
   CHECK(jacobian.to_vector() == Values{2, 3, 2, 0, 2, 5, 0, 2, 3, 0, 5, 3, 0, 3, 2, 8});
@@ -33,9 +29,7 @@ TEST_CASE("a Jacobian has a gradient for each element of the target", "[autograd
 
 TEST_CASE("a scalar's Jacobian is its gradient", "[autograd][jacobian]") {
   const Tensor m = matrix({1, 2, 3, 4}), unconnected{1.0f, 2.0f};
-  GradientTape tape(GradientTape::Options{.persistent = true});
-  tape.watch(m);
-  tape.watch(unconnected);
+  WatchingTape tape({m, unconnected}, GradientTape::Options{.persistent = true});
   const Tensor y = matmul(m, m), z = reduce_sum(y);
   CHECK(tape.jacobian(z, m).to_vector() == Values{7, 11, 9, 13});
   const auto both = tape.jacobian(z, {m, unconnected});
@@ -48,8 +42,7 @@ TEST_CASE("a scalar's Jacobian is its gradient", "[autograd][jacobian]") {
 
 TEST_CASE("a tape that is not persistent gives one set of Jacobians", "[autograd][jacobian]") {
   const Tensor a{1.0f, 2.0f};
-  GradientTape tape;
-  tape.watch(a);
+  WatchingTape tape({a});
   const Tensor y = a * a;
   tape.jacobian(y, a);
   CHECK_THROWS_WITH(tape.jacobian(y, a), Contains("one set of gradients (or jacobians)"));
@@ -79,15 +72,13 @@ TEST_CASE("Jacobians of variables, again and again", "[autograd][jacobian]") {
 
 TEST_CASE("an empty target has an empty Jacobian", "[autograd][jacobian]") {
   const Tensor nothing = zeros({0});
-  GradientTape tape;
-  tape.watch(nothing);
+  WatchingTape tape({nothing});
   CHECK(tape.jacobian(nothing * 2.0f, nothing).shape() == Shape{0, 0});
 }
 
 TEST_CASE("a batch's Jacobian keeps the rows apart", "[autograd][jacobian]") {
   const Tensor b = matrix({1, 2, 3, 4}), weights(Shape{2, 3}, Values{1, 2, 0, 0, 1, 3});
-  GradientTape tape(GradientTape::Options{.persistent = true});
-  tape.watch(b);
+  WatchingTape tape({b}, GradientTape::Options{.persistent = true});
   const Tensor y = matmul(b * b, weights);
   const Tensor jacobian = tape.batch_jacobian(y, b);
   CHECK(jacobian.shape() == Shape{2, 3, 2});
@@ -100,8 +91,7 @@ TEST_CASE("a batch's Jacobian keeps the rows apart", "[autograd][jacobian]") {
 
 TEST_CASE("a batch's Jacobian needs rows on both sides", "[autograd][jacobian]") {
   const Tensor b = matrix({1, 2, 3, 4});
-  GradientTape tape(GradientTape::Options{.persistent = true});
-  tape.watch(b);
+  WatchingTape tape({b}, GradientTape::Options{.persistent = true});
   CHECK_THROWS_WITH(tape.batch_jacobian(reduce_sum(b, {0}), b), Contains("rank at least 2"));
   CHECK_THROWS_WITH(tape.batch_jacobian(zeros({3, 1}), b), Contains("to match"));
 }

@@ -11,8 +11,6 @@
 #include "../support/cpu_backends.hpp"
 #include "../support/gradient_check.hpp"
 
-#include <vector>
-
 using namespace distribute;
 using namespace distribute::autograd_internal;
 
@@ -112,8 +110,7 @@ TEST_CASE("a gradient that is differentiated again is no lazy product",
   const Variable kernel(test_tensor(kLarge, 3));
   const Tensor x = test_tensor({3, 640}, 1);
   const LazyProductScope scope(true);
-  GradientTape outer;
-  outer.watch(x);
+  WatchingTape outer({x});
   GradientTape inner;
   const Tensor y = nn::dense(x, kernel.value());
   const Tensor gradient = inner.gradient(reduce_sum(y * y), kernel);

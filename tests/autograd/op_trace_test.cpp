@@ -10,11 +10,7 @@
 #include <distribute/ops/slicing.hpp>
 
 #include <tests/support/catch.hpp>
-
-#include <functional>
-#include <string>
-#include <thread>
-#include <vector>
+#include <tests/support/watching_tape.hpp>
 
 using namespace distribute;
 
@@ -149,8 +145,7 @@ TEST_CASE("attributes are made only while a trace is active, and only tapes need
   const Tensor x = ones({2});
   int made = 0;
   const auto attributes = [&] { return OpAttributes{{"times", int64_t(++made)}}; };
-  GradientTape tape(GradientTape::Options{.persistent = true});
-  tape.watch(x);
+  WatchingTape tape({x}, GradientTape::Options{.persistent = true});
   const Tensor y = record("step", {x}, ones({2}), not_differentiable, attributes);
   const auto pass = [](const Backward& b) { return std::vector<Tensor>{b.gradient()}; };
   const Tensor z = record("pass", {x}, ones({2}), pass, attributes);

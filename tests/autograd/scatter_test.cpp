@@ -6,11 +6,7 @@
 
 #include <tests/support/catch.hpp>
 
-#include <cmath>
-#include <vector>
-
 using namespace distribute;
-using Catch::Contains;
 
 namespace {
 

@@ -4,8 +4,6 @@
 
 #include "../support/check_close.hpp"
 
-#include <thread>
-
 using namespace distribute;
 using Floats = std::vector<float>;
 
@@ -138,7 +136,7 @@ TEST_CASE("a plain number takes the variable's dtype", "[autograd][variable]") {
   CHECK(half.dtype() == DType::BFloat16);
   integer.assign(int64_t{1} << 53 | 1);
   CHECK(integer.value().item<int64_t>() == (int64_t{1} << 53 | 1));
-  CHECK_THROWS_WITH(integer.assign(3.0), Catch::Contains("is int64, the value 3 is a floating"));
+  CHECK_THROWS_WITH(integer.assign(3.0), Contains("is int64, the value 3 is a floating"));
   CHECK_THROWS_AS(flag.assign(1), InvalidArgumentError);
   flag.assign(false);
   CHECK_FALSE(flag.value().item<bool>());
@@ -149,6 +147,6 @@ TEST_CASE("a plain number takes the variable's dtype", "[autograd][variable]") {
 // argument".
 TEST_CASE("a shape that the first value does not have is an error", "[autograd][variable]") {
   CHECK_THROWS_WITH(Variable(Tensor{1.0, 2.0}, {.name = "v", .shape = Shape{3}}),
-                    Catch::Contains("'v'") && Catch::Contains("explicitly supplied `shape`"));
+                    Contains("'v'") && Contains("explicitly supplied `shape`"));
   CHECK(Variable(Tensor{1.0, 2.0}, {.shape = Shape{2}}).shape() == Shape{2});
 }

@@ -3,8 +3,6 @@
 
 #include <tests/support/catch.hpp>
 
-#include <thread>
-
 using namespace distribute;  // NOLINT: tests only
 
 TEST_CASE("a thread's work is cancelled inside its scope only", "[base][cancellation]") {

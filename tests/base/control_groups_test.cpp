@@ -4,11 +4,6 @@
 #include "../support/control_group.hpp"
 #include "../support/temporary_directory.hpp"
 
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <utility>
-
 using namespace distribute;
 
 namespace {

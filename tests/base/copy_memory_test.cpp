@@ -2,9 +2,6 @@
 
 #include "../support/catch.hpp"
 
-#include <algorithm>
-#include <vector>
-
 TEST_CASE("every byte is copied, and none beside it", "[base][copy_memory]") {
   for (const size_t bytes : {0, 1, 63, 2047, 2048, 2049, 4096, 10'000}) {
     std::vector<unsigned char> from(bytes + 2), to(bytes + 2, 7);

@@ -4,14 +4,6 @@
 #include "../support/catch.hpp"
 #include "../support/temporary_directory.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <optional>
-#include <thread>
-#include <utility>
-
 #include <sched.h>
 
 using namespace distribute;

@@ -3,8 +3,6 @@
 #include "../support/catch.hpp"
 
 #include <future>
-#include <memory>
-#include <thread>
 
 using namespace distribute;
 using namespace std::chrono_literals;

@@ -2,8 +2,6 @@
 
 #include "support/catch.hpp"
 
-#include <array>
-
 using namespace distribute;
 
 namespace {

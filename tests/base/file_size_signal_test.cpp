@@ -6,7 +6,6 @@
 #include <tests/support/temporary_directory.hpp>
 
 #include <csignal>
-#include <functional>
 
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -4,9 +4,6 @@
 
 #include <tests/support/catch.hpp>
 
-#include <cmath>
-#include <vector>
-
 using namespace distribute;
 
 namespace {

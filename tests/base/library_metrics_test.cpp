@@ -1,9 +1,6 @@
 #include <distribute/base/detail/library_metrics.hpp>
 #include <tests/support/catch.hpp>
 
-#include <algorithm>
-#include <string>
-
 using namespace distribute::monitoring;
 
 namespace {

@@ -1,13 +1,7 @@
 #include <distribute/base/logging.hpp>
 #include <tests/support/catch.hpp>
 
-#include <cstdlib>
-#include <map>
-#include <string>
-#include <vector>
-
 using namespace distribute;
-using Catch::Matchers::Contains;
 
 namespace {
 

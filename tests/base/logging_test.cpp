@@ -4,12 +4,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/caught_log.hpp>
 
-#include <cmath>
-#include <limits>
 #include <regex>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 

@@ -3,11 +3,7 @@
 #include "../support/catch.hpp"
 #include "../support/temporary_directory.hpp"
 
-#include <filesystem>
-#include <fstream>
 #include <new>
-#include <stdexcept>
-#include <string>
 
 #include <sys/resource.h>
 #include <sys/wait.h>

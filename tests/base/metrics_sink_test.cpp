@@ -1,8 +1,5 @@
 #include <distribute/base/metrics.hpp>
 
-#include <string>
-#include <vector>
-
 #include "../support/catch.hpp"
 
 TEST_CASE("sinks are started with the host, the latest of a name alone", "[base][metrics_sink]") {

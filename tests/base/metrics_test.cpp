@@ -1,8 +1,6 @@
 #include <distribute/base/metrics.hpp>
 #include <tests/support/catch.hpp>
 
-#include <optional>
-
 using namespace distribute::monitoring;
 
 TEST_CASE("a program's own metrics stand beside those of the library", "[base][metrics]") {

@@ -3,9 +3,6 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 
-#include <thread>
-#include <vector>
-
 using namespace distribute;
 using namespace distribute::monitoring;
 
@@ -62,11 +59,10 @@ TEST_CASE("a name stands for one metric", "[base][monitoring]") {
   CHECK(&registry.counter({.name = "a", .description = "A."}) == &first);
   first.get_cell().increment_by(1'500'000'000);
   CHECK(registry.collect_metrics()[0].points[0].value == 1.5);
-  check_throws<InvalidArgumentError>([&] { registry.gauge({.name = "a", .description = "A."}); },
-                                     "is a counter, a gauge was wanted");
-  check_throws<InvalidArgumentError>(
-      [&] { registry.counter({.name = "a", .description = "A.", .labels = {"x"}}); },
-      "other labels");
+  CHECK_THROWS_SAYING(registry.gauge({.name = "a", .description = "A."}), InvalidArgumentError,
+                      "is a counter, a gauge was wanted");
+  CHECK_THROWS_SAYING(registry.counter({.name = "a", .description = "A.", .labels = {"x"}}),
+                      InvalidArgumentError, "other labels");
 }
 
 TEST_CASE("names, labels and limits are checked", "[base][monitoring]") {
@@ -76,11 +72,8 @@ TEST_CASE("names, labels and limits are checked", "[base][monitoring]") {
   for (const char* label : {"", "le", "__name__", "a\""})
     CHECK_THROWS_AS(registry.counter({.name = "x", .description = "", .labels = {label}}),
                     InvalidArgumentError);
-  check_throws<InvalidArgumentError>(
-      [&] {
-        registry.sampler({.name = "s", .description = "", .limits = {1, 3, 3}});
-      },
-      "do not rise after 3");
+  CHECK_THROWS_SAYING(registry.sampler({.name = "s", .description = "", .limits = {1, 3, 3}}),
+                      InvalidArgumentError, "do not rise after 3");
   Counter& counter = registry.counter({.name = "y", .description = "", .labels = {"l"}});
-  check_throws<InvalidArgumentError>([&] { counter.get_cell(); }, "has 1 labels, 0 values came");
+  CHECK_THROWS_SAYING(counter.get_cell(), InvalidArgumentError, "has 1 labels, 0 values came");
 }

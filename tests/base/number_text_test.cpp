@@ -5,9 +5,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/comma_locale.hpp>
 
-#include <cmath>
 #include <complex>
-#include <cstdio>
 
 using namespace distribute;
 using base_internal::leading_number;

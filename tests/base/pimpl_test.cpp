@@ -2,11 +2,9 @@
 
 #include "../support/catch.hpp"
 
-#include <utility>
-
 namespace {
 
-using distribute::Pimpl;
+using namespace distribute;
 
 struct Counted {
   explicit Counted(int& alive) : alive_(alive) { ++alive_; }

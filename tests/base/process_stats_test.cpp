@@ -2,9 +2,6 @@
 
 #include <tests/support/catch.hpp>
 
-#include <cstring>
-#include <vector>
-
 using namespace distribute;
 
 TEST_CASE("a process knows how long it has run and what it used", "[base][process_stats]") {

@@ -3,11 +3,6 @@
 #include "../support/catch.hpp"
 #include "../support/temporary_directory.hpp"
 
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <utility>
-
 #include <unistd.h>
 
 using namespace distribute::base_internal;

@@ -1,8 +1,5 @@
 #include <distribute/base/detail/simd_sqrt.hpp>
 
-#include <cmath>
-#include <vector>
-
 #include "support/catch.hpp"
 
 TEST_CASE("roots are those of std::sqrt for every length", "[base][simd_sqrt]") {

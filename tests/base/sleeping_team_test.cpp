@@ -3,10 +3,6 @@
 
 #include "../support/catch.hpp"
 
-#include <atomic>
-#include <cstdlib>
-#include <string>
-
 using distribute::base_internal::SleepingTeam;
 
 TEST_CASE("loops work with a sleeping team and without it again", "[base][sleeping_team]") {

@@ -5,15 +5,11 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/no_threads.hpp>
 
-#include <atomic>
-#include <string>
-
 #include <sys/wait.h>
 #include <unistd.h>
 
 using namespace distribute;
 using base_internal::start_thread;
-using Catch::Matchers::Contains;
 
 namespace {
 

@@ -2,8 +2,6 @@
 
 #include <tests/support/catch.hpp>
 
-#include <limits>
-
 using namespace distribute;
 
 TEST_CASE("words of any kind are joined", "[base]") {

@@ -2,9 +2,6 @@
 
 #include "../support/catch.hpp"
 
-#include <functional>
-#include <set>
-
 using distribute::base_internal::ThreadChooser;
 
 namespace {

@@ -1,9 +1,5 @@
 #include <distribute/base/thread_context.hpp>
 
-#include <memory>
-#include <thread>
-#include <vector>
-
 #include "support/catch.hpp"
 
 using namespace distribute::base_internal;

@@ -4,8 +4,6 @@
 
 #include <tests/support/catch.hpp>
 
-#include <thread>
-
 using distribute::data::BadPictures;
 
 TEST_CASE("bad pictures are counted, and the first ten keep their reasons", "[data][pictures]") {

@@ -5,9 +5,6 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 
-#include <array>
-#include <functional>
-
 using namespace distribute;
 using namespace distribute::data;
 

@@ -10,10 +10,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <filesystem>
-#include <fstream>
-#include <numeric>
-
 #include <nlohmann/json.hpp>
 
 using namespace distribute;
@@ -64,17 +60,16 @@ TEST_CASE("binary files of CIFAR are TensorFlow's pictures", "[data][cifar]") {
 TEST_CASE("files of CIFAR that are not whole or of the wrong set are named", "[data][cifar]") {
   const TemporaryDirectory root;
   cifar_files::write(root / "hundred.bin", 3, true);
-  check_throws<DataLossError>([&] { read_cifar({root / "hundred.bin"}, CifarLabels::Cifar10); },
-                              "hundred.bin: has 9222 bytes, expected a multiple of 3073");
+  CHECK_THROWS_SAYING(read_cifar({root / "hundred.bin"}, CifarLabels::Cifar10), DataLossError,
+                      "hundred.bin: has 9222 bytes, expected a multiple of 3073");
   std::ofstream(root / "empty.bin");
-  check_throws<DataLossError>([&] { read_cifar({root / "empty.bin"}, CifarLabels::Cifar10); },
-                              "empty.bin: has 0 bytes");
+  CHECK_THROWS_SAYING(read_cifar({root / "empty.bin"}, CifarLabels::Cifar10), DataLossError,
+                      "empty.bin: has 0 bytes");
   cifar_files::write(root / "label.bin", 12, false);
-  check_throws<InvalidArgumentError>(
-      [&] { read_cifar({root / "label.bin"}, CifarLabels::Cifar10); },
-      "label.bin: label 9 is 10, expected 0 to 9");
-  check_throws<NotFoundError>([&] { read_cifar({root / "none.bin"}, CifarLabels::Cifar10); },
-                              "none.bin");
+  CHECK_THROWS_SAYING(read_cifar({root / "label.bin"}, CifarLabels::Cifar10), InvalidArgumentError,
+                      "label.bin: label 9 is 10, expected 0 to 9");
+  CHECK_THROWS_SAYING(read_cifar({root / "none.bin"}, CifarLabels::Cifar10), NotFoundError,
+                      "none.bin");
   CHECK_THROWS_AS(read_cifar({}, CifarLabels::Cifar10), InvalidArgumentError);
 }
 
@@ -94,13 +89,13 @@ TEST_CASE("the files of CIFAR are found in the folder or in the archive's", "[da
     CHECK(found(folder, false) == std::vector<std::string>{inner + "/test_batch.bin"});
   }
   std::filesystem::remove(inner + "/data_batch_3.bin");
-  check_throws<NotFoundError>([&] { found(root.path(), true); }, "data_batch_3.bin is missing");
+  CHECK_THROWS_SAYING(found(root.path(), true), NotFoundError, "data_batch_3.bin is missing");
   CHECK(find_cifar_files(root.path(), CifarLabels::Cifar100Fine, true).empty());
 }
 
 TEST_CASE("the Python version of CIFAR is refused with the name of the other", "[data][cifar]") {
   const TemporaryDirectory root;
   std::ofstream(root / "data_batch_1") << "x";
-  check_throws<InvalidArgumentError>(
-      [&] { find_cifar_files(root.path(), CifarLabels::Cifar10, true); }, "cifar-10-batches-bin");
+  CHECK_THROWS_SAYING(find_cifar_files(root.path(), CifarLabels::Cifar10, true),
+                      InvalidArgumentError, "cifar-10-batches-bin");
 }

@@ -30,13 +30,13 @@ TEST_CASE("JPEG and PNG are decoded by one function", "[data][decode_image]") {
   CHECK(bytes_of(decode_image(png)) == bytes_of(decode_png(png)));
   CHECK(image_size(png) == ImageSize{5, 7});
   CHECK(decode_image(png, {.channels = 0}).shape() == Shape{5, 7, 2});
-  check_throws<InvalidArgumentError>([&] { decode_image(jpeg, {.max_pixels = 599}); }, "20 x 30");
+  CHECK_THROWS_SAYING(decode_image(jpeg, {.max_pixels = 599}), InvalidArgumentError, "20 x 30");
 }
 
 TEST_CASE("what is neither JPEG nor PNG is named", "[data][decode_image]") {
-  check_throws<InvalidArgumentError>([] { decode_image("GIF89a"); },
-                                     "it is a GIF file; convert it to JPEG or PNG");
-  check_throws<InvalidArgumentError>([] { image_size("a text"); },
-                                     "neither a JPEG nor a PNG file: it begins with 0x6120");
-  check_throws<InvalidArgumentError>([] { decode_image(""); }, "the file is empty");
+  CHECK_THROWS_SAYING(decode_image("GIF89a"), InvalidArgumentError,
+                      "it is a GIF file; convert it to JPEG or PNG");
+  CHECK_THROWS_SAYING(image_size("a text"), InvalidArgumentError,
+                      "neither a JPEG nor a PNG file: it begins with 0x6120");
+  CHECK_THROWS_SAYING(decode_image(""), InvalidArgumentError, "the file is empty");
 }

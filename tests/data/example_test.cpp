@@ -8,7 +8,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/shared_data.hpp>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 using namespace distribute;
@@ -107,8 +106,8 @@ TEST_CASE("batches of examples stack fixed features and count variable ones", "[
   CHECK(parsed.at("v").values.to_vector() == std::vector<float>{1, 2});
   CHECK(parsed.at("v").row_lengths.to_vector() == std::vector<float>{2, 0});
   const FeatureSpecs more = {{"v", fixed_len_feature(FeatureKind::Float, {2})}};
-  check_throws<InvalidArgumentError>([&] { parse_example(records, more, "here"); },
-                                     "here, example 1: feature \"v\"");
+  CHECK_THROWS_SAYING(parse_example(records, more, "here"), InvalidArgumentError,
+                      "here, example 1: feature \"v\"");
 }
 
 TEST_CASE("a default stands in for a feature that is missing or has no kind", "[data][example]") {
@@ -132,16 +131,15 @@ TEST_CASE("a wrong spec says what was wanted, what came and where", "[data][exam
   const auto parse = [&](const std::string& name, const FeatureSpec& spec) {
     parse_single_example(record, {{name, spec}}, "x.tfrecord, record 3");
   };
-  check_throws<InvalidArgumentError>(
-      [&] { parse("absent", fixed_len_feature(FeatureKind::Bytes)); },
+  CHECK_THROWS_SAYING(
+      parse("absent", fixed_len_feature(FeatureKind::Bytes)), InvalidArgumentError,
       "x.tfrecord, record 3: feature \"absent\": wanted bytes [], but the example has no such");
-  check_throws<InvalidArgumentError>([&] { parse("f", fixed_len_feature(FeatureKind::Int64)); },
-                                     "feature \"f\": wanted int64 [], found a list of float");
-  check_throws<InvalidArgumentError>(
-      [&] { parse("i", fixed_len_feature(FeatureKind::Int64, {3})); },
-      "feature \"i\": wanted int64 [3], which is 3 values, found 2");
-  check_throws<InvalidArgumentError>([&] { parse("f", var_len_feature(FeatureKind::Bytes)); },
-                                     "wanted bytes values, found a list of float");
+  CHECK_THROWS_SAYING(parse("f", fixed_len_feature(FeatureKind::Int64)), InvalidArgumentError,
+                      "feature \"f\": wanted int64 [], found a list of float");
+  CHECK_THROWS_SAYING(parse("i", fixed_len_feature(FeatureKind::Int64, {3})), InvalidArgumentError,
+                      "feature \"i\": wanted int64 [3], which is 3 values, found 2");
+  CHECK_THROWS_SAYING(parse("f", var_len_feature(FeatureKind::Bytes)), InvalidArgumentError,
+                      "wanted bytes values, found a list of float");
 }
 
 TEST_CASE("lists may be unpacked, and the last of equal names counts", "[data][example]") {
@@ -163,6 +161,6 @@ TEST_CASE("bytes that are no example are refused", "[data][example]") {
   const std::string record = encode_example(kFeatures);
   for (const std::string& bytes :
        {std::string("\x0a\xff"), std::string("\x0b"), record.substr(0, record.size() - 1)})
-    check_throws<DataLossError>([&] { decode_example(bytes, "x, record 1"); },
-                                "x, record 1: not a tf.train.Example");
+    CHECK_THROWS_SAYING(decode_example(bytes, "x, record 1"), DataLossError,
+                        "x, record 1: not a tf.train.Example");
 }

@@ -31,6 +31,6 @@ TEST_CASE("patterns match file names, sorted", "[data][files]") {
     write_bytes(root / name, "");
   CHECK(match_files(root / "train-*-of-*") ==
         std::vector<std::string>{root / "train-0-of-2", root / "train-1-of-2"});
-  check_throws<NotFoundError>([&] { match_files(root / "eval-*"); }, "eval-*");
+  CHECK_THROWS_SAYING(match_files(root / "eval-*"), NotFoundError, "eval-*");
   CHECK_THROWS_AS(match_files("/nonexistent/*"), NotFoundError);
 }

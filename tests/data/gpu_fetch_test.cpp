@@ -6,12 +6,9 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/fake_cuda.hpp>
 
-#include <stdexcept>
-#include <vector>
-
 using namespace distribute;
 using data::Dataset;
-using distribute::testing::FakeCuda;
+using testing::FakeCuda;
 using Values = std::vector<float>;
 
 namespace {
@@ -99,7 +96,7 @@ TEST_CASE("an error comes out at its element", "[data][gpu_fetch]") {
   });
   data::Iterator it = fetched(bad).iterator();
   for (int i = 0; i < 4; ++i) CHECK(it.get_next_as_optional()->x.to_vector() == Values{float(i)});
-  CHECK_THROWS_WITH(it.get_next_as_optional(), Catch::Contains("a bad picture"));
+  CHECK_THROWS_WITH(it.get_next_as_optional(), Contains("a bad picture"));
 }
 
 TEST_CASE("a batch that is the same memory each time stays on its GPU", "[data][gpu_fetch]") {

@@ -5,8 +5,6 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <random>
-
 using namespace distribute;
 using namespace distribute::data;
 

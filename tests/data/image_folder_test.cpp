@@ -6,9 +6,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <filesystem>
-#include <fstream>
-
 #include <unistd.h>
 
 using namespace distribute;
@@ -39,10 +36,10 @@ TEST_CASE("classes are the sorted folders, pictures the sorted files in them", "
 
 TEST_CASE("folders that cannot serve are refused with their names", "[data][pictures]") {
   const TemporaryDirectory root;
-  check_throws<NotFoundError>([&] { list_image_folder(root / "absent"); }, "absent");
-  check_throws<NotFoundError>([&] { list_image_folder(root.path()); }, "no folders of pictures");
+  CHECK_THROWS_SAYING(list_image_folder(root / "absent"), NotFoundError, "absent");
+  CHECK_THROWS_SAYING(list_image_folder(root.path()), NotFoundError, "no folders of pictures");
   make_files(root, {"cat/1.jpg", "empty/readme.txt"});
-  check_throws<InvalidArgumentError>([&] { list_image_folder(root.path()); }, "\"empty\"");
+  CHECK_THROWS_SAYING(list_image_folder(root.path()), InvalidArgumentError, "\"empty\"");
 }
 
 TEST_CASE("a folder that must not be read is refused with its name", "[data][pictures]") {
@@ -50,6 +47,6 @@ TEST_CASE("a folder that must not be read is refused with its name", "[data][pic
   const TemporaryDirectory root;
   make_files(root, {"cat/1.jpg"});
   std::filesystem::permissions(root / "cat", std::filesystem::perms::none);
-  check_throws<PermissionDeniedError>([&] { list_image_folder(root.path()); }, "cat");
+  CHECK_THROWS_SAYING(list_image_folder(root.path()), PermissionDeniedError, "cat");
   std::filesystem::permissions(root / "cat", std::filesystem::perms::owner_all);
 }

@@ -5,7 +5,6 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 
-#include <algorithm>
 #include <latch>
 
 using namespace distribute;
@@ -122,6 +121,6 @@ TEST_CASE("an error of a part comes at its turn, and the others go on", "[data][
   }
   const Dataset range = Dataset::range(2);
   CHECK_THROWS_AS(range.interleave(repeated, {.num_parallel_calls = 0}), InvalidArgumentError);
-  check_throws<InvalidArgumentError>([&] { range.interleave(repeated, {.deterministic = false}); },
-                                     "needs num_parallel_calls");
+  CHECK_THROWS_SAYING(range.interleave(repeated, {.deterministic = false}), InvalidArgumentError,
+                      "needs num_parallel_calls");
 }

@@ -167,13 +167,11 @@ TEST_CASE("a position of another dataset says what has changed, and the cure", "
         "the saved position belongs to another dataset: the batch size is 6, it was 5; make the "
         "dataset as it was, or restore without the iterator, and training goes on with a new pass "
         "over the data");
-  CHECK_THAT(said(make(5, 9, 1), make(5, 9, 2)),
-             Catch::Contains(": the shuffle's seed is 2, it was 1;"));
-  CHECK_THAT(
-      said(make(5, 9, 1), make(4, 0, 1)),
-      Catch::Contains("the batch size is 4, it was 5, the shuffle's buffer is none, it was 9"));
+  CHECK_THAT(said(make(5, 9, 1), make(5, 9, 2)), Contains(": the shuffle's seed is 2, it was 1;"));
+  CHECK_THAT(said(make(5, 9, 1), make(4, 0, 1)),
+             Contains("the batch size is 4, it was 5, the shuffle's buffer is none, it was 9"));
   CHECK_THAT(said(make(5, 9, 1), make(5, 9, 1).take(3)),
-             Catch::Contains("its elements or transformations are others"));
+             Contains("its elements or transformations are others"));
 }
 
 TEST_CASE("a position without the facts of its pipeline is restored", "[data][iterator]") {

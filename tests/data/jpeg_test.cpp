@@ -154,8 +154,8 @@ TEST_CASE("a window is that part of the picture, at every kind of border", "[dat
   const std::string bytes = encode_jpeg(image);
   for (const ImageWindow& window : {ImageWindow{0, 0, 62, 1}, ImageWindow{-1, 0, 5, 5},
                                     ImageWindow{0, 83, 1, 1}, ImageWindow{0, 0, 0, 1}})
-    check_throws<InvalidArgumentError>([&] { decode_and_crop_jpeg(bytes, window); },
-                                       "does not lie within the picture of 61 x 83");
+    CHECK_THROWS_SAYING(decode_and_crop_jpeg(bytes, window), InvalidArgumentError,
+                        "does not lie within the picture of 61 x 83");
 }
 
 TEST_CASE("a picture that ends early is refused unless recovery is asked for", "[data][jpeg]") {
@@ -165,14 +165,14 @@ TEST_CASE("a picture that ends early is refused unless recovery is asked for", "
     for (size_t size = 0; size < bytes.size() - 2; size += 7)
       CHECK_THROWS_AS(decode_jpeg(std::string_view(bytes).substr(0, size)), InvalidArgumentError);
     const auto half = std::string_view(bytes).substr(0, bytes.size() * 2 / 3);
-    check_throws<InvalidArgumentError>([&] { decode_jpeg(half); }, "Premature end of JPEG file");
+    CHECK_THROWS_SAYING(decode_jpeg(half), InvalidArgumentError, "Premature end of JPEG file");
     CHECK(decode_jpeg(half, {.try_recover_truncated = true}).shape() == Shape{64, 64, 3});
   }
 }
 
 TEST_CASE("bytes that are no JPEG file are refused with the reason", "[data][jpeg]") {
   if (!has_jpeg()) SKIP("no libjpeg");
-  check_throws<InvalidArgumentError>([] { decode_jpeg("\x89PNG and so on"); }, "Not a JPEG file");
+  CHECK_THROWS_SAYING(decode_jpeg("\x89PNG and so on"), InvalidArgumentError, "Not a JPEG file");
   CHECK_THROWS_AS(decode_jpeg(""), InvalidArgumentError);
   CHECK_THROWS_AS(jpeg_size("\xff"), InvalidArgumentError);
 }
@@ -184,10 +184,10 @@ TEST_CASE("pictures without or with too many pixels cost no memory", "[data][jpe
   CHECK_THROWS_AS(decode_jpeg(with_size(bytes, 16, 0)), InvalidArgumentError);
   const std::string huge = with_size(bytes, 20'000, 20'000);
   CHECK(jpeg_size(huge) == ImageSize{20'000, 20'000});
-  check_throws<InvalidArgumentError>([&] { decode_jpeg(huge); },
-                                     "20000 x 20000 pixels, more than max_pixels = 134217728");
-  check_throws<InvalidArgumentError>([&] { decode_jpeg(bytes, {.max_pixels = 255}); },
-                                     "max_pixels = 255");
+  CHECK_THROWS_SAYING(decode_jpeg(huge), InvalidArgumentError,
+                      "20000 x 20000 pixels, more than max_pixels = 134217728");
+  CHECK_THROWS_SAYING(decode_jpeg(bytes, {.max_pixels = 255}), InvalidArgumentError,
+                      "max_pixels = 255");
 }
 
 TEST_CASE("the orientation in EXIF is ignored", "[data][jpeg]") {
@@ -215,15 +215,15 @@ TEST_CASE("a progressive picture of very many scans is refused", "[data][jpeg]")
   };
   const JpegOptions any{.try_recover_truncated = true};  // repeated scans are damage, too
   CHECK(decode_jpeg(with_scans(100), any).shape() == Shape{64, 64, 3});
-  check_throws<InvalidArgumentError>([&] { decode_jpeg(with_scans(600), any); },
-                                     "more than 500 scans");
+  CHECK_THROWS_SAYING(decode_jpeg(with_scans(600), any), InvalidArgumentError,
+                      "more than 500 scans");
 }
 
 TEST_CASE("options outside of their range are refused", "[data][jpeg]") {
   if (!has_jpeg()) SKIP("no libjpeg");
   const std::string bytes = encode_jpeg(gradient_image(16, 16));
-  check_throws<InvalidArgumentError>([&] { decode_jpeg(bytes, {.channels = 4}); }, "got 4");
-  check_throws<InvalidArgumentError>([&] { decode_jpeg(bytes, {.ratio = 3}); }, "got 3");
+  CHECK_THROWS_SAYING(decode_jpeg(bytes, {.channels = 4}), InvalidArgumentError, "got 4");
+  CHECK_THROWS_SAYING(decode_jpeg(bytes, {.ratio = 3}), InvalidArgumentError, "got 3");
   CHECK_THROWS_AS(encode_jpeg(gradient_image(16, 16, 2)), InvalidArgumentError);
   CHECK_THROWS_AS(encode_jpeg(zeros(Shape{16, 16, 3})), InvalidArgumentError);
   CHECK_THROWS_AS(encode_jpeg(gradient_image(16, 16), {.quality = 0}), InvalidArgumentError);
@@ -231,5 +231,5 @@ TEST_CASE("options outside of their range are refused", "[data][jpeg]") {
 
 TEST_CASE("a build without libjpeg says what to install", "[data][jpeg]") {
   if (has_jpeg()) SKIP("this build has libjpeg");
-  check_throws<UnimplementedError>([] { decode_jpeg(""); }, "install libjpeg-dev");
+  CHECK_THROWS_SAYING(decode_jpeg(""), UnimplementedError, "install libjpeg-dev");
 }

@@ -11,8 +11,6 @@
 #include <tests/support/fake_gcs.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <algorithm>
-
 using namespace distribute;
 using namespace distribute::data;
 
@@ -56,10 +54,10 @@ TEST_CASE("shuffled digits keep their labels", "[data][mnist]") {
 TEST_CASE("a bucket that is not there is not a directory without files", "[data][mnist]") {
   if (!io::has_http()) SKIP("no libcurl");
   FakeGcs::serve_process();
-  check_throws<FailedPreconditionError>([] { load_mnist("gs://nosuchbucket/a"); },
-                                        "bucket does not exist");
-  check_throws<FailedPreconditionError>([] { match_files("gs://nosuchbucket/a/*"); },
-                                        "bucket does not exist");
+  CHECK_THROWS_SAYING(load_mnist("gs://nosuchbucket/a"), FailedPreconditionError,
+                      "bucket does not exist");
+  CHECK_THROWS_SAYING(match_files("gs://nosuchbucket/a/*"), FailedPreconditionError,
+                      "bucket does not exist");
 }
 
 TEST_CASE("missing and cut off MNIST files are named", "[data][mnist]") {

@@ -63,15 +63,12 @@ TEST_CASE("padded_batch pads every axis and component by itself", "[data][padded
 TEST_CASE("padded_batch says what does not fit", "[data][padded_batching]") {
   const Dataset rows = rows_of_numbers();
   const auto first = [](const Dataset& dataset) { return dataset.iterator().next(); };
-  check_throws<InvalidArgumentError>([&] { first(rows.padded_batch(2, {.padded_shapes = {{3}}})); },
-                                     "longer than the padded shape, whose axis 0 is 3");
-  check_throws<InvalidArgumentError>(
-      [&] {
-        first(rows.padded_batch(2, {.padded_shapes = {{3, 3}}}));
-      },
-      "padded shape 2");
-  check_throws<InvalidArgumentError>(
-      [&] { first(rows.padded_batch(2, {.padding_values = {1.0f}})); }, "not a scalar int64");
+  CHECK_THROWS_SAYING(first(rows.padded_batch(2, {.padded_shapes = {{3}}})), InvalidArgumentError,
+                      "longer than the padded shape, whose axis 0 is 3");
+  CHECK_THROWS_SAYING(first(rows.padded_batch(2, {.padded_shapes = {{3, 3}}})),
+                      InvalidArgumentError, "padded shape 2");
+  CHECK_THROWS_SAYING(first(rows.padded_batch(2, {.padding_values = {1.0f}})), InvalidArgumentError,
+                      "not a scalar int64");
   CHECK_THROWS_AS(rows.padded_batch(0), InvalidArgumentError);
 }
 
@@ -95,7 +92,7 @@ TEST_CASE("bucket_by_sequence_length says what does not fit", "[data][padded_bat
   CHECK_THROWS_AS(buckets({3}, {2, 2}, {.pad_to_bucket_boundary = true, .no_padding = true}),
                   InvalidArgumentError);
   const Dataset too_long = buckets({3, 5}, {2, 2, 2}, {.pad_to_bucket_boundary = true});
-  check_throws<InvalidArgumentError>([&] { elements_as_json(too_long); }, "the last boundary, 5");
+  CHECK_THROWS_SAYING(elements_as_json(too_long), InvalidArgumentError, "the last boundary, 5");
   const Dataset equal = buckets({}, {2}, {.no_padding = true});
   CHECK_THROWS_AS(equal.iterator().next(), InvalidArgumentError);
 }

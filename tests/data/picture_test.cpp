@@ -3,8 +3,6 @@
 #include <tests/data/picture_support.hpp>
 #include <tests/support/catch.hpp>
 
-#include <set>
-
 using namespace distribute;
 using namespace distribute::data;
 

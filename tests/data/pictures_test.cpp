@@ -14,12 +14,6 @@
 #include <tests/support/shared_data.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <algorithm>
-#include <filesystem>
-#include <map>
-#include <numeric>
-#include <set>
-
 using namespace distribute;
 using namespace distribute::data;
 
@@ -31,6 +25,7 @@ PictureOptions small(PictureOptions options) {
 }
 
 void make_folder(const std::string& root, const std::string& name, int count, double phase) {
+  if (!has_jpeg()) SKIP("no libjpeg");
   REQUIRE(value_or_throw(io::file_system_for(root))->make_dirs(root + "/" + name).ok());
   for (int i = 0; i < count; ++i)
     write_bytes(str_cat(root, "/", name, "/", i, i % 2 ? ".jpg" : ".JPEG"),
@@ -40,6 +35,7 @@ void make_folder(const std::string& root, const std::string& name, int count, do
 /// Two shards with five pictures each, labels 0 to 9 plus `offset`.
 std::vector<std::string> make_shards(const std::string& root, int64_t offset = 0,
                                      int64_t shards = 2) {
+  if (!has_jpeg()) SKIP("no libjpeg");
   std::vector<std::string> paths;
   int64_t label = offset;
   for (int64_t shard = 0; shard < shards; ++shard) {
@@ -72,7 +68,6 @@ std::map<int64_t, std::vector<float>> pictures_of(const Dataset& dataset) {
 }  // namespace
 
 TEST_CASE("a folder of pictures is read in order, class by class", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   make_folder(root.path(), "dog", 3, 0);
   make_folder(root.path(), "cat", 2, 1);
@@ -85,7 +80,6 @@ TEST_CASE("a folder of pictures is read in order, class by class", "[data][pictu
 }
 
 TEST_CASE("bad pictures are left out and counted, or an error with strict", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   make_folder(root.path(), "a", 4, 0);
   const std::string good = *io::read_file(root / "a/1.jpg");
@@ -97,14 +91,13 @@ TEST_CASE("bad pictures are left out and counted, or an error with strict", "[da
         3);
   CHECK(bad->count() == 3);
   CHECK(bad->first_reasons().size() == 3);
-  CHECK_THAT(bad->summary(), Catch::Matchers::Contains("3 pictures could not be decoded"));
-  CHECK_THAT(bad->summary(), Catch::Matchers::Contains("a/5.jpg"));
+  CHECK_THAT(bad->summary(), Contains("3 pictures could not be decoded"));
+  CHECK_THAT(bad->summary(), Contains("a/5.jpg"));
   const Dataset strict = image_dataset_from_directory(root.path(), small({.strict = true}));
-  check_throws<InvalidArgumentError>([&] { labels_of(strict); }, "a/1.jpg");
+  CHECK_THROWS_SAYING(labels_of(strict), InvalidArgumentError, "a/1.jpg");
 }
 
 TEST_CASE("a pass of which no picture can be decoded says how many and why", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   make_folder(root.path(), "a", 3, 0);
   const auto names = list_image_folder(root.path()).paths;
@@ -121,18 +114,16 @@ TEST_CASE("a pass of which no picture can be decoded says how many and why", "[d
         return std::string(error.what());
       }
     }();
-    CHECK_THAT(said, Catch::Matchers::Contains("no picture that can be decoded") &&
-                         Catch::Matchers::Contains("pictures could not be decoded and were") &&
-                         Catch::Matchers::Contains(names[0]) &&
-                         Catch::Matchers::Contains("it is a GIF file; convert it to JPEG or PNG") &&
-                         Catch::Matchers::Contains(names[1]));
+    CHECK_THAT(said, Contains("no picture that can be decoded") &&
+                         Contains("pictures could not be decoded and were") && Contains(names[0]) &&
+                         Contains("it is a GIF file; convert it to JPEG or PNG") &&
+                         Contains(names[1]));
   }
   CHECK_THROWS_AS(none.iterator().next(),
                   InvalidArgumentError);  // also with what was counted before
 }
 
 TEST_CASE("threads and workers change no picture of training", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   const auto paths = make_shards(root.path());
   const auto make = [&](int64_t threads) {
@@ -161,7 +152,6 @@ TEST_CASE("threads and workers change no picture of training", "[data][pictures]
 }
 
 TEST_CASE("every pass of training has its own order", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   make_folder(root.path(), "a", 9, 0);
   make_folder(root.path(), "b", 9, 0);
@@ -177,7 +167,6 @@ TEST_CASE("every pass of training has its own order", "[data][pictures]") {
 }
 
 TEST_CASE("resuming in the middle of an epoch repeats and loses no picture", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   const auto paths = make_shards(root.path(), 0, 4);
   const auto make = [&](int64_t threads) {
@@ -209,7 +198,6 @@ TEST_CASE("resuming in the middle of an epoch repeats and loses no picture", "[d
 }
 
 TEST_CASE("three workers see every picture once, by files or by elements", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   const auto paths = make_shards(root.path(), 0, 4);
   const auto make = [&](AutoShardPolicy policy) {
@@ -234,7 +222,6 @@ TEST_CASE("three workers see every picture once, by files or by elements", "[dat
 }
 
 TEST_CASE("statistics tell what was read, decoded and left out", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   make_folder(root.path(), "a", 5, 0);
   write_bytes(root / "a/9.jpg", "not a picture");
@@ -249,36 +236,34 @@ TEST_CASE("statistics tell what was read, decoded and left out", "[data][picture
 }
 
 TEST_CASE("labels and features that do not fit name file and record", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   const auto paths = make_shards(root.path());
   const auto read = [&](PictureRecordOptions options) {
     options.pictures.transform.image_size = 16;
     labels_of(picture_records(paths, options));
   };
-  check_throws<InvalidArgumentError>([&] { read({.pictures = {.num_classes = 7}}); },
-                                     "00001-of-00002, record 2: the label is 7, expected 0 to 6");
-  check_throws<InvalidArgumentError>([&] { read({.label_offset = 1}); },
-                                     "00000-of-00002, record 0: the label is -1");
-  check_throws<InvalidArgumentError>([&] { read({.label_key = "label"}); },
-                                     "record 0: feature \"label\": wanted int64 []");
-  check_throws<InvalidArgumentError>([&] { read({.files = {.with_origin = true}}); },
-                                     "leave out files.with_origin");
-  check_throws<InvalidArgumentError>([&] { read({.files = {.shuffle_files = true}}); },
-                                     "which pictures.training sets");
+  CHECK_THROWS_SAYING(read({.pictures = {.num_classes = 7}}), InvalidArgumentError,
+                      "00001-of-00002, record 2: the label is 7, expected 0 to 6");
+  CHECK_THROWS_SAYING(read({.label_offset = 1}), InvalidArgumentError,
+                      "00000-of-00002, record 0: the label is -1");
+  CHECK_THROWS_SAYING(read({.label_key = "label"}), InvalidArgumentError,
+                      "record 0: feature \"label\": wanted int64 []");
+  CHECK_THROWS_SAYING(read({.files = {.with_origin = true}}), InvalidArgumentError,
+                      "leave out files.with_origin");
+  CHECK_THROWS_SAYING(read({.files = {.shuffle_files = true}}), InvalidArgumentError,
+                      "which pictures.training sets");
 }
 
 TEST_CASE("fewer files than workers is an error, whatever asks for the files", "[data][pictures]") {
   const Dataset dataset = picture_records({"a", "b"});
   for (auto policy : {AutoShardPolicy::File, AutoShardPolicy::Auto})
-    check_throws<InvalidArgumentError>([&] { auto_shard(dataset.node(), 3, 0, policy); },
-                                       "not enough files for the required 3 shards: there are 2");
+    CHECK_THROWS_SAYING(auto_shard(dataset.node(), 3, 0, policy), InvalidArgumentError,
+                        "not enough files for the required 3 shards: there are 2");
   CHECK_THROWS_AS(labels_of(dataset), NotFoundError);
   CHECK_THROWS_AS(load_imagenet("/nonexistent", PictureSplit::Train), NotFoundError);
 }
 
 TEST_CASE("ImageNet's labels begin at 1", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   make_shards(root.path(), 1);
   PictureRecordOptions options;
@@ -310,10 +295,9 @@ TEST_CASE("PNG pictures train beside JPEG pictures, whatever their names say", "
   PictureTransform transform = small({}).transform;
   CHECK(pictures[2] == evaluation_picture(decode_png(png), transform).to_vector());
   CHECK(bad->count() == 1);
-  CHECK_THAT(bad->summary(),
-             Catch::Matchers::Contains("a/5.png: decode_png: the PNG file ends early"));
+  CHECK_THAT(bad->summary(), Contains("a/5.png: decode_png: the PNG file ends early"));
   CHECK(labels_of(load(true, false)).size() == 5);
-  check_throws<InvalidArgumentError>([&] { labels_of(load(false, true)); }, "a/5.png");
+  CHECK_THROWS_SAYING(labels_of(load(false, true)), InvalidArgumentError, "a/5.png");
   for (const Augmentation augmentation : {Augmentation::DistortedCrop, Augmentation::PadAndCrop}) {
     transform.augmentation = augmentation;
     CHECK(training_picture(png, transform, 3).to_vector() ==
@@ -322,7 +306,6 @@ TEST_CASE("PNG pictures train beside JPEG pictures, whatever their names say", "
 }
 
 TEST_CASE("compressed records train without being told so", "[data][pictures]") {
-  if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   const auto paths = make_shards(root.path());
   PictureRecordOptions options;
@@ -355,8 +338,8 @@ TEST_CASE("CIFAR-10's binary files train as its records do", "[data][pictures][c
   // The first pixel is (0, 4, 8).
   CHECK(first.x.to_vector()[1] == Approx((4 - 123.0) / 62.1));
   std::filesystem::remove(root / "cifar-10-batches-bin/test_batch.bin");
-  check_throws<NotFoundError>([&] { load_cifar10(root.path(), PictureSplit::Validation); },
-                              "test_batch.bin is missing");
+  CHECK_THROWS_SAYING(load_cifar10(root.path(), PictureSplit::Validation), NotFoundError,
+                      "test_batch.bin is missing");
 }
 
 TEST_CASE("CIFAR-100 has its fine labels", "[data][pictures][cifar]") {

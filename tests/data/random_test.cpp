@@ -2,10 +2,6 @@
 
 #include <tests/support/catch.hpp>
 
-#include <cmath>
-#include <set>
-#include <vector>
-
 using namespace distribute::data;
 
 TEST_CASE("draws follow from key and number alone", "[data][random]") {

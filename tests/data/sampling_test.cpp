@@ -8,9 +8,6 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 
-#include <algorithm>
-#include <array>
-
 using namespace distribute;
 using namespace distribute::data;
 
@@ -34,9 +31,8 @@ TEST_CASE("choices tell whose element comes next", "[data][sampling]") {
   }
   // As many elements as choices, however endless the datasets are.
   CHECK_FALSE(never_ends(*Dataset::choose_from_datasets({kEndless}, choices({0, 0})).node()));
-  check_throws<InvalidArgumentError>(
-      [&] { scalars_of(Dataset::choose_from_datasets({kThree}, choices({1}))); },
-      "the choice 1 is not in [0, 1)");
+  CHECK_THROWS_SAYING(scalars_of(Dataset::choose_from_datasets({kThree}, choices({1}))),
+                      InvalidArgumentError, "the choice 1 is not in [0, 1)");
   CHECK_THROWS_AS(Dataset::choose_from_datasets({}, order), InvalidArgumentError);
   CHECK_THROWS_AS(Dataset::choose_from_datasets({kThree}, order.batch(2)), InvalidArgumentError);
 }

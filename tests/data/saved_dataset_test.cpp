@@ -9,9 +9,7 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <filesystem>
 #include <iomanip>
-#include <sstream>
 
 using namespace distribute;
 using namespace distribute::data;

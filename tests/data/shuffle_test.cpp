@@ -8,9 +8,6 @@
 #include <tests/data/dataset_support.hpp>
 #include <tests/support/catch.hpp>
 
-#include <algorithm>
-#include <cstdlib>
-
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

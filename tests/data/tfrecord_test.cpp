@@ -11,9 +11,6 @@
 #include <tests/support/shared_data.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <filesystem>
-#include <set>
-
 using namespace distribute;
 using namespace distribute::data;
 using Texts = std::vector<std::string>;
@@ -138,11 +135,11 @@ TEST_CASE("a damaged file is an error at its record, and the next file goes on",
   std::filesystem::resize_file(paths[1], 2 * (16 + 3) + 5);
   Iterator it = tfrecord_dataset(paths).iterator();
   CHECK(bytes_of(it.next().x) == "0.0");
-  check_throws<DataLossError>([&] { it.next(); },
-                              paths[0] + ": record 1 at offset 19 has a wrong checksum");
+  CHECK_THROWS_SAYING(it.next(), DataLossError,
+                      paths[0] + ": record 1 at offset 19 has a wrong checksum");
   CHECK(bytes_of(it.next().x) == "1.0");
   CHECK(bytes_of(it.next().x) == "1.1");
-  check_throws<DataLossError>([&] { it.next(); }, paths[1] + ": record 2 at offset 38 is cut off");
+  CHECK_THROWS_SAYING(it.next(), DataLossError, paths[1] + ": record 2 at offset 38 is cut off");
   for (const char* text : {"2.0", "2.1", "2.2"}) CHECK(bytes_of(it.next().x) == text);
   CHECK(!it.get_next_as_optional());
 }
@@ -155,20 +152,17 @@ TEST_CASE("records are counted by their lengths", "[data][tfrecord]") {
   }
   const auto paths = make_files(root.path(), {3});
   std::filesystem::resize_file(paths[0], 40);
-  check_throws<DataLossError>([&] { count_records(paths); }, "record 2 at offset 38 is cut off");
+  CHECK_THROWS_SAYING(count_records(paths), DataLossError, "record 2 at offset 38 is cut off");
 }
 
 TEST_CASE("files that are not there and options that are none are refused", "[data][tfrecord]") {
-  check_throws<NotFoundError>([] { tfrecord_dataset({"/nonexistent/x"}).iterator().next(); },
-                              "/nonexistent/x");
+  CHECK_THROWS_SAYING(tfrecord_dataset({"/nonexistent/x"}).iterator().next(), NotFoundError,
+                      "/nonexistent/x");
   CHECK_THROWS_AS(tfrecord_dataset({}), InvalidArgumentError);
   CHECK_THROWS_AS(tfrecord_dataset({"x"}, {.num_parallel_reads = 0}), InvalidArgumentError);
   CHECK_THROWS_AS(tfrecord_dataset({"x"}, {.buffer_size = 0}), InvalidArgumentError);
-  check_throws<InvalidArgumentError>(
-      [] {
-        auto_shard(tfrecord_dataset({"x", "y"}).node(), 3, 0, AutoShardPolicy::Auto);
-      },
-      "not enough files");
+  CHECK_THROWS_SAYING(auto_shard(tfrecord_dataset({"x", "y"}).node(), 3, 0, AutoShardPolicy::Auto),
+                      InvalidArgumentError, "not enough files");
 }
 
 TEST_CASE("TensorFlow's compressed files are datasets", "[data][tfrecord]") {

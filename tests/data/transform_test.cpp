@@ -3,8 +3,6 @@
 #include <tests/data/dataset_support.hpp>
 #include <tests/support/catch.hpp>
 
-#include <atomic>
-
 using namespace distribute;
 using namespace distribute::data;
 

@@ -8,15 +8,11 @@ using namespace distribute;
 using namespace distribute::data;
 
 TEST_CASE("windows are TensorFlow's, of rows of a table and of other elements", "[data][window]") {
-  const auto [size, shift, stride, drop] =
-      GENERATE(table<int64_t, int64_t, int64_t, bool>({{3, 3, 1, false},
-                                                       {3, 3, 1, true},
-                                                       {3, 1, 1, false},
-                                                       {3, 1, 1, true},
-                                                       {3, 2, 2, false},
-                                                       {2, 4, 3, false},
-                                                       {2, 4, 3, true},
-                                                       {8, 1, 1, true}}));
+  // clang-format off
+  const auto [size, shift, stride, drop] = GENERATE(table<int64_t, int64_t, int64_t, bool>({
+      {3, 3, 1, false}, {3, 3, 1, true}, {3, 1, 1, false}, {3, 1, 1, true},
+      {3, 2, 2, false}, {2, 4, 3, false}, {2, 4, 3, true}, {8, 1, 1, true}}));
+  // clang-format on
   const bool of_table = GENERATE(true, false);
   Dataset numbers = Dataset::range(7);
   if (!of_table) numbers = numbers.map([](const Batch& number) { return number; });

@@ -5,16 +5,7 @@
 #include "../support/catch.hpp"
 #include "../support/control_group.hpp"
 
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
-#include <string>
-#include <thread>
-#include <vector>
-
 using namespace distribute;
-using Catch::Matchers::Contains;
 
 TEST_CASE("blocks are aligned for vectors, whatever their size", "[device][buffer]") {
   for (int64_t bytes : {0, 1, 63, 65, 1000, 4096, 100000, (2 << 20) + 1, 5 << 20}) {
@@ -93,7 +84,7 @@ TEST_CASE("threads share the cache without sharing blocks", "[device][buffer]") 
 
 TEST_CASE("a device that this build lacks is named", "[device][buffer]") {
   CHECK_THROWS_WITH(Buffer(1, Device{DeviceType::Gpu, 1}),
-                    Catch::Matchers::StartsWith("/device:GPU:1 does not exist"));
+                    StartsWith("/device:GPU:1 does not exist"));
 }
 
 // Run by the test below, in a process that has its limit from the start.

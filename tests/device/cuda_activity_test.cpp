@@ -8,22 +8,14 @@
 #include "../support/fake_cuda.hpp"
 #include "../support/fake_cupti.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <memory>
-#include <string>
-#include <vector>
-
+using namespace distribute;
 using namespace distribute::device_internal;
-using distribute::testing::cupti_kernel;
-using distribute::testing::cupti_memory;
-using distribute::testing::FakeCuda;
-using distribute::testing::FakeCupti;
-using Clock = distribute::monitoring::SpanRecorder::Clock;
+using namespace distribute::testing;
+using Clock = monitoring::SpanRecorder::Clock;
 
 namespace {
 
-struct Spans final : distribute::monitoring::SpanRecorder {
+struct Spans final : monitoring::SpanRecorder {
   struct Span {
     std::string row, name;
     Clock::time_point begin, end;

@@ -12,12 +12,8 @@
 
 #include "../support/catch.hpp"
 
-#include <cstring>
-#include <vector>
-
 using namespace distribute;
-using distribute::testing::FakeBlas;
-using distribute::testing::FakeCuda;
+using namespace distribute::testing;
 
 namespace {
 

@@ -4,9 +4,6 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/same_call.hpp>
 
-#include <cstddef>
-#include <string>
-
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>
 

@@ -12,13 +12,8 @@
 
 #include "../support/catch.hpp"
 
-#include <cstring>
-#include <limits>
-#include <numeric>
-#include <thread>
-
 using namespace distribute;
-using distribute::testing::ContractGpu;
+using testing::ContractGpu;
 
 namespace {
 

@@ -4,9 +4,6 @@
 #include "../support/catch.hpp"
 #include "../support/same_call.hpp"
 
-#include <cstddef>
-#include <string>
-
 #if __has_include(<cupti.h>)
 #include <cupti.h>
 

@@ -8,12 +8,9 @@
 
 #include "../support/catch.hpp"
 
-#include <cstddef>
-#include <vector>
-
 using namespace distribute;
 using namespace distribute::experimental::dlpack;
-using distribute::testing::ContractGpu;
+using testing::ContractGpu;
 
 namespace {
 

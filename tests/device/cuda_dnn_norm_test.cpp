@@ -12,11 +12,6 @@
 #include "../support/source_dir.hpp"
 #include "../support/temporary_directory.hpp"
 
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <string>
-
 #include <dlfcn.h>
 
 using namespace distribute;
@@ -32,13 +27,12 @@ TEST_CASE("batch normalization needs cuDNN", "[device][cuda_dnn_norm]") {
 namespace {
 
 using namespace distribute::cudnn_internal;
-using distribute::testing::resnet50_convolutions;
-using distribute::testing::square_convolution;
+using namespace distribute::testing;
 
 /// The stub of the driver, loaded before cuDNN asks for one; made once in a process.
 struct DriverShim {
   DriverShim() {
-    const std::string source = distribute::testing::source_dir() + "/tests/support/driver_shim.c";
+    const std::string source = testing::source_dir() + "/tests/support/driver_shim.c";
     const std::string library = folder / "libcuda.so.1";
     const std::string stubs = folder / "stubs.c";
     // cuDNN asks for every function by its name: those of the toolkit's own stub that the source
@@ -59,19 +53,19 @@ struct DriverShim {
   int* loaded = nullptr;  // how often compiled code was loaded
 };
 
-/// True, with a warning, where the test cannot run: a driver of this machine would be in the way.
-bool missing() {
+/// Ends a test that cannot run: a driver of this machine would be in the way.
+void skip_where_missing() {
   static const DriverShim& shim = *new DriverShim;
   std::string problem = shim.problem;
   if (problem.empty()) problem = cudnn_problem();
   CudaCompiler compiler;
   if (problem.empty()) problem = load_cuda_compiler(compiler);
-  if (!problem.empty()) WARN("skipped: " << problem);
-  return !problem.empty();
+  if (!problem.empty()) SKIP(problem);
 }
 
 CudnnTarget target_of(const char* name) {
-  std::ifstream file(distribute::testing::source_dir() + "/tests/data/gpu/" + name + ".json");
+  skip_where_missing();
+  std::ifstream file(testing::source_dir() + "/tests/data/gpu/" + name + ".json");
   return CudnnTarget::of_properties({std::istreambuf_iterator<char>(file), {}});
 }
 
@@ -99,7 +93,6 @@ std::vector<NormShape> resnet50_norms(DType dtype, int64_t batch) {
 
 TEST_CASE("plans of batch normalization are finished for H100 and H200",
           "[device][cuda_dnn_norm]") {
-  if (missing()) return;
   const NormShape shape{DType::BFloat16, 256, 1024, 14, 14, true, true};
   const CudnnPlan there = finished(target_of("h100_deviceprop"), batch_norm_forward(shape));
   CHECK(there.compiled_at_runtime());
@@ -109,7 +102,6 @@ TEST_CASE("plans of batch normalization are finished for H100 and H200",
 
 TEST_CASE("plans of the way back add two gradients, and need not write the gated one",
           "[device][cuda_dnn_norm]") {
-  if (missing()) return;
   NormShape shape{DType::BFloat16, 256, 256, 14, 14, true, true};
   shape.summed = true;
   finished(target_of("h100_deviceprop"), batch_norm_backward(shape));
@@ -118,7 +110,6 @@ TEST_CASE("plans of the way back add two gradients, and need not write the gated
 }
 
 TEST_CASE("a stored plan of batch normalization is not compiled again", "[device][cuda_dnn_norm]") {
-  if (missing()) return;
   const TemporaryDirectory folder;
   const MakeGraph make = [] {
     return batch_norm_forward({DType::BFloat16, 256, 512, 7, 7, true, false});
@@ -139,14 +130,12 @@ TEST_CASE("a stored plan of batch normalization is not compiled again", "[device
 }
 
 TEST_CASE("a convolution with statistics has a plan in bfloat16", "[device][cuda_dnn_norm]") {
-  if (missing()) return;
   const auto shape = square_convolution(DType::BFloat16, 256, 14, 1024, 256, 1, 1);
   CHECK(
       finished(target_of("h200_deviceprop"), convolution_statistics(shape)).compiled_at_runtime());
 }
 
 TEST_CASE("the passes of a normalization over replicas have plans", "[device][cuda_dnn_norm]") {
-  if (missing()) return;
   const auto passes = [](const char* target, NormShape shape) {
     shape.keeps_gated = shape.residual;
     for (const auto& graph :
@@ -158,7 +147,6 @@ TEST_CASE("the passes of a normalization over replicas have plans", "[device][cu
 }
 
 TEST_CASE("sums over channels have plans that do not depend on timing", "[device][cuda_dnn_norm]") {
-  if (missing()) return;
   const NormShape norm{DType::BFloat16, 32, 256, 14, 14, true, true};
   const auto convolution = square_convolution(DType::BFloat16, 32, 14, 256, 64, 1, 1);
   const CudnnTarget target = target_of("h100_deviceprop");
@@ -171,7 +159,6 @@ TEST_CASE("sums over channels have plans that do not depend on timing", "[device
 
 TEST_CASE("the next convolution can scale its input in bfloat16, its filters' gradient cannot",
           "[device][cuda_dnn_norm]") {
-  if (missing()) return;
   const auto graph_of = [](ConvolutionPass pass) {
     const auto s = square_convolution(DType::BFloat16, 256, 14, 256, 1024, 1, 1);
     const auto type = data_type_of(s.dtype);
@@ -200,7 +187,6 @@ TEST_CASE("the next convolution can scale its input in bfloat16, its filters' gr
 
 TEST_CASE("attention has plans for H100 and H200, with gradients of 16 bits",
           "[device][cuda_dnn_norm]") {
-  if (missing()) return;
   const CudnnAttentionShape causal{DType::BFloat16, 16, 4, 256, 256, 64, 64, true};
   finished(target_of("h100_deviceprop"), attention_forward(causal));
   const CudnnPlan back = finished(target_of("h200_deviceprop"), attention_backward(causal, true));
@@ -219,7 +205,7 @@ TEST_CASE("attention has plans for H100 and H200, with gradients of 16 bits",
 }
 
 TEST_CASE("every normalization of ResNet-50 has plans", "[device][cuda_dnn_norm]") {
-  if (!std::getenv("DISTRIBUTE_TEST_EVERY_PLAN") || missing()) return;
+  if (!std::getenv("DISTRIBUTE_TEST_EVERY_PLAN")) return;
   int compiled = 0, plans = 0;
   for (const char* name : {"h100_deviceprop", "h200_deviceprop"}) {
     const CudnnTarget target = target_of(name);
@@ -240,7 +226,7 @@ TEST_CASE("every normalization of ResNet-50 has plans", "[device][cuda_dnn_norm]
 
 TEST_CASE("every convolution and normalization of ResNet-50 has plans with sums apart",
           "[device][cuda_dnn_norm]") {
-  if (!std::getenv("DISTRIBUTE_TEST_EVERY_PLAN") || missing()) return;
+  if (!std::getenv("DISTRIBUTE_TEST_EVERY_PLAN")) return;
   int compiled = 0, plans = 0;
   const auto count = [&](const CudnnTarget& target, CudnnGraph graph) {
     compiled += finished(target, std::move(graph)).compiled_at_runtime();

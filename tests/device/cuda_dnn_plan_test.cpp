@@ -9,11 +9,6 @@
 #include "../support/resnet_shapes.hpp"
 #include "../support/temporary_directory.hpp"
 
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <vector>
-
 using namespace distribute;
 
 TEST_CASE("without cuDNN the message names the library", "[device][cuda_dnn]") {
@@ -28,20 +23,14 @@ TEST_CASE("without cuDNN the message names the library", "[device][cuda_dnn]") {
 namespace {
 
 using namespace distribute::cudnn_internal;
-using distribute::testing::resnet50_convolutions;
-using distribute::testing::square_convolution;
+using namespace distribute::testing;
 
 const DType kTypes[] = {DType::Float32, DType::BFloat16, DType::Float16};
 
 CudnnTarget h200() {
+  if (!cudnn_problem().empty()) SKIP(cudnn_problem());
   std::ifstream file(std::string(DISTRIBUTE_SOURCE_DIR) + "/tests/data/gpu/h200_deviceprop.json");
   return CudnnTarget::of_properties({std::istreambuf_iterator<char>(file), {}});
-}
-
-bool missing() {
-  if (cudnn_problem().empty()) return false;
-  WARN("skipped: " << cudnn_problem());
-  return true;
 }
 
 /// The plan that a call would get; the graph's text when there is none.
@@ -66,7 +55,6 @@ std::vector<Conv2DShape> mnist_convolutions(DType dtype, int64_t batch) {
 }  // namespace
 
 TEST_CASE("every convolution of ResNet-50 has a plan on the H200", "[device][cuda_dnn]") {
-  if (missing()) return;
   const CudnnTarget target = h200();
   CHECK(target.name().find("sm 900 x 132") != std::string::npos);
   for (DType dtype : kTypes)
@@ -78,7 +66,6 @@ TEST_CASE("every convolution of ResNet-50 has a plan on the H200", "[device][cud
 }
 
 TEST_CASE("every convolution of the digits' networks has a fused plan", "[device][cuda_dnn]") {
-  if (missing()) return;
   const CudnnTarget target = h200();
   for (DType dtype : kTypes)
     for (int64_t batch : {50, 64, 512})
@@ -92,7 +79,6 @@ TEST_CASE("every convolution of the digits' networks has a fused plan", "[device
 
 TEST_CASE("grouped, depthwise, dilated and one-sided padded convolutions have plans",
           "[device][cuda_dnn]") {
-  if (missing()) return;
   const CudnnTarget target = h200();
   for (DType dtype : kTypes) {
     const Conv2DShape plain = square_convolution(dtype, 32, 56, 64, 64, 3, 1);
@@ -112,7 +98,6 @@ TEST_CASE("grouped, depthwise, dilated and one-sided padded convolutions have pl
 }
 
 TEST_CASE("deterministic plans and plans without TensorFloat-32 exist", "[device][cuda_dnn]") {
-  if (missing()) return;
   const CudnnTarget target = h200();
   const PlanOptions exact{.deterministic = true, .tensor_float_32 = false};
   for (const Conv2DShape& s : resnet50_convolutions(DType::Float32, 64)) {
@@ -127,7 +112,6 @@ TEST_CASE("deterministic plans and plans without TensorFloat-32 exist", "[device
 
 TEST_CASE("float16 convolutions sum for the batch normalization behind them",
           "[device][cuda_dnn]") {
-  if (missing()) return;
   const CudnnTarget target = h200();
   for (const Conv2DShape& s : resnet50_convolutions(DType::Float16, 256)) {
     if (s.in_channels == 3) continue;
@@ -136,7 +120,6 @@ TEST_CASE("float16 convolutions sum for the batch normalization behind them",
 }
 
 TEST_CASE("a workspace limit is kept, or the reason is told", "[device][cuda_dnn]") {
-  if (missing()) return;
   const CudnnTarget target = h200();
   const auto stem = resnet50_convolutions(DType::BFloat16, 256)[0];
   const CudnnPlan large = plan_of(target, convolution_forward(stem, false, Epilogue::None));
@@ -156,7 +139,6 @@ TEST_CASE("a workspace limit is kept, or the reason is told", "[device][cuda_dnn
 }
 
 TEST_CASE("equal graphs have equal signatures, others differ", "[device][cuda_dnn]") {
-  if (missing()) return;
   const Conv2DShape a = square_convolution(DType::Float32, 4, 8, 16, 16, 3, 1);
   Conv2DShape b = a;
   b.dilation = b.pad_before = b.pad_after = {2, 2};
@@ -170,7 +152,6 @@ TEST_CASE("equal graphs have equal signatures, others differ", "[device][cuda_dn
 
 TEST_CASE("a stored plan is found again, by its own target and options alone",
           "[device][cuda_dnn]") {
-  if (missing()) return;
   const TemporaryDirectory folder;
   const Conv2DShape s = square_convolution(DType::BFloat16, 32, 28, 128, 128, 3, 1);
   const std::string key = "key";
@@ -203,7 +184,6 @@ TEST_CASE("a stored plan is found again, by its own target and options alone",
 }
 
 TEST_CASE("a damaged plan file only costs time", "[device][cuda_dnn]") {
-  if (missing()) return;
   CHECK_FALSE(CudnnPlan::restore(h200(), "{\"cudnnVersion\": 1}").has_value());
   CHECK_FALSE(CudnnPlan::restore(h200(), "").has_value());
 }

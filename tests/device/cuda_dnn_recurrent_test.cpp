@@ -6,10 +6,6 @@
 
 #include "../support/catch.hpp"
 
-#include <set>
-#include <utility>
-#include <vector>
-
 using namespace distribute;
 
 TEST_CASE("recurrent layers need cuDNN", "[device][cuda_dnn_recurrent]") {

@@ -5,13 +5,8 @@
 
 #include "../support/catch.hpp"
 
-#include <algorithm>
-#include <numeric>
-#include <string>
-#include <vector>
-
 using namespace distribute;
-using distribute::testing::FakeCuda;
+using testing::FakeCuda;
 
 namespace {
 
@@ -96,6 +91,6 @@ TEST_CASE("a copy that fails is an error, and the feed goes on", "[device][cuda_
   FakeCuda fake;
   CudaFeed feed(kGpu);
   fake.fail_next("cuMemcpyHtoDAsync", 1);
-  CHECK_THROWS_WITH(copy(feed, numbers(1000, 1)), Catch::Contains("cuMemcpyHtoDAsync"));
+  CHECK_THROWS_WITH(copy(feed, numbers(1000, 1)), Contains("cuMemcpyHtoDAsync"));
   CHECK(on_host(*copy(feed, numbers(1000, 2))) == numbers(1000, 2));
 }

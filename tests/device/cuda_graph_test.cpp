@@ -11,17 +11,12 @@
 #include "support/fake_cuda.hpp"
 
 #include "../support/catch.hpp"
+#include "../support/check_throws.hpp"
 
 #include <bit>
-#include <functional>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
 
 using namespace distribute;
-using distribute::testing::FakeCuda;
+using testing::FakeCuda;
 
 namespace {
 
@@ -134,12 +129,8 @@ TEST_CASE("a recording that cannot be is told, and nothing is left open", "[devi
   CHECK(fake.count("cuGraphDestroy") == 1);
 
   fake.fail_next("cuStreamEndCapture", 901);
-  try {
-    CudaGraph::capture(kGpu, [] {});
-    FAIL("no error");
-  } catch (const FailedPreconditionError& error) {
-    CHECK(std::string(error.what()).find("/device:GPU:0 cannot be recorded") != std::string::npos);
-  }
+  CHECK_THROWS_SAYING(CudaGraph::capture(kGpu, [] {}), FailedPreconditionError,
+                      "/device:GPU:0 cannot be recorded");
   fake.fail_next("cuGraphInstantiate", 2);
   CHECK_THROWS_AS(CudaGraph::capture(kGpu, [] {}), ResourceExhaustedError);
   CHECK(fake.count("cuGraphDestroy") == 2);
@@ -185,12 +176,7 @@ TEST_CASE("host memory is neither read nor written in a recording", "[device][cu
   FakeCuda fake;
   const Tensor x = Tensor{1.0f, 2.0f}.to(kGpu), y{3.0f, 4.0f};
   const auto refused = [](const std::function<void()>& work, const char* why) {
-    try {
-      CudaGraph::capture(kGpu, work);
-      FAIL("no error");
-    } catch (const FailedPreconditionError& error) {
-      CHECK(std::string(error.what()).find(why) != std::string::npos);
-    }
+    CHECK_THROWS_SAYING(CudaGraph::capture(kGpu, work), FailedPreconditionError, why);
   };
   refused([&] { x.to_vector(); }, "8 bytes are read from /device:GPU:0 by the host");
   refused([&] { y.to(kGpu); }, "8 bytes are sent to /device:GPU:0 by the host");

@@ -13,16 +13,8 @@
 #include "../support/catch.hpp"
 #include "../support/fake_cuda.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <numeric>
-#include <thread>
-#include <utility>
-#include <vector>
-
 using namespace distribute;
-using distribute::testing::FakeCuda;
+using testing::FakeCuda;
 
 namespace {
 

@@ -4,12 +4,8 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/fake_cuda.hpp>
 
-#include <cstring>
-#include <numeric>
-#include <vector>
-
 using namespace distribute;
-using distribute::testing::FakeCuda;
+using testing::FakeCuda;
 
 namespace {
 

@@ -15,17 +15,10 @@
 #include "../support/fake_cuda.hpp"
 #include "../support/temporary_directory.hpp"
 
-#include <cstdlib>
-#include <exception>
-#include <fstream>
 #include <initializer_list>
-#include <numeric>
-#include <string>
-#include <vector>
 
-using distribute::Device;
-using distribute::DeviceType;
-using distribute::testing::FakeCuda;
+using namespace distribute;
+using testing::FakeCuda;
 
 namespace {
 const Device kGpu{DeviceType::Gpu, 0};
@@ -54,18 +47,18 @@ void check_says(const std::exception& error, std::initializer_list<const char*> 
 }  // namespace
 
 TEST_CASE("without a GPU the reason is told", "[device][cuda]") {
-  if (!distribute::physical_gpus().empty()) return;
-  CHECK_FALSE(distribute::gpu_problem().empty());
-  CHECK_THROWS_AS(distribute::gpu_info(kGpu), distribute::InvalidArgumentError);
-  CHECK_THROWS_AS(distribute::cuda_driver(), distribute::FailedPreconditionError);
+  if (!physical_gpus().empty()) return;
+  CHECK_FALSE(gpu_problem().empty());
+  CHECK_THROWS_AS(gpu_info(kGpu), InvalidArgumentError);
+  CHECK_THROWS_AS(cuda_driver(), FailedPreconditionError);
 }
 
 TEST_CASE("tensors travel to a GPU and back", "[device][cuda]") {
   FakeCuda fake({.gpus = 2});
-  REQUIRE(distribute::physical_gpus().size() == 2);
-  CHECK(distribute::gpu_info(kSecond).name == "Fake GPU");
-  const distribute::Tensor x{1.0f, 2.0f, 3.0f};
-  const distribute::Tensor y = x.to(kGpu), z = y.to(kSecond);
+  REQUIRE(physical_gpus().size() == 2);
+  CHECK(gpu_info(kSecond).name == "Fake GPU");
+  const Tensor x{1.0f, 2.0f, 3.0f};
+  const Tensor y = x.to(kGpu), z = y.to(kSecond);
   CHECK(y.device() == kGpu);
   CHECK(z.device() == kSecond);
   CHECK(z.to_vector() == x.to_vector());
@@ -78,78 +71,76 @@ TEST_CASE("tensors travel to a GPU and back", "[device][cuda]") {
 
 TEST_CASE("new tensors of a scope are on its GPU, numbers stay on the host", "[device][cuda]") {
   FakeCuda fake;
-  const distribute::DeviceScope scope(kGpu);
-  const distribute::Tensor ones = distribute::ones({3}, distribute::DType::Int64);
+  const DeviceScope scope(kGpu);
+  const Tensor ones = distribute::ones({3}, DType::Int64);
   CHECK(ones.device() == kGpu);
   CHECK(ones.to_vector() == std::vector<float>{1, 1, 1});
-  CHECK(distribute::fill({2}, 0.5f, distribute::DType::BFloat16).to_vector() ==
-        std::vector<float>{0.5f, 0.5f});
-  CHECK(distribute::fill({3}, 0x1p33, distribute::DType::Int64).to_vector() ==
-        std::vector<float>(3, 0x1p33f));
-  CHECK(distribute::Tensor(2.0f).device() == Device{});
+  CHECK(fill({2}, 0.5f, DType::BFloat16).to_vector() == std::vector<float>{0.5f, 0.5f});
+  CHECK(fill({3}, 0x1p33, DType::Int64).to_vector() == std::vector<float>(3, 0x1p33f));
+  CHECK(Tensor(2.0f).device() == Device{});
 }
 
 TEST_CASE("the host may not write into memory of a GPU", "[device][cuda]") {
   FakeCuda fake;
-  distribute::Tensor x = distribute::Tensor::empty({4}, distribute::DType::Float32, kGpu);
-  CHECK_THROWS_AS(x.mutable_data<float>(), distribute::InternalError);
+  Tensor x = Tensor::empty({4}, DType::Float32, kGpu);
+  CHECK_THROWS_AS(x.mutable_data<float>(), InternalError);
 }
 
 TEST_CASE("freed blocks of a GPU are used again", "[device][cuda]") {
   FakeCuda fake;
-  for (int i = 0; i < 5; ++i) distribute::Buffer(1000, kGpu);
+  for (int i = 0; i < 5; ++i) Buffer(1000, kGpu);
   CHECK(fake.count("cuMemAlloc") == 1);
-  const auto info = distribute::memory_info(kGpu);
+  const auto info = memory_info(kGpu);
   CHECK(info.current == 0);
   CHECK(info.cached == fake.allocated_bytes());
   CHECK(info.peak == info.cached);
-  distribute::release_cached_memory(kGpu);
+  release_cached_memory(kGpu);
   CHECK(fake.allocated_bytes() == 0);
-  CHECK(distribute::memory_info(kGpu).cached == 0);
+  CHECK(memory_info(kGpu).cached == 0);
 }
 
 TEST_CASE("blocks of a pool stay with it", "[device][cuda]") {
   FakeCuda fake;
-  const auto pool = distribute::make_gpu_pool(kGpu);
+  const auto pool = make_gpu_pool(kGpu);
   {
-    const distribute::GpuPoolScope scope(pool);
-    distribute::Buffer(1000, kGpu);
+    const GpuPoolScope scope(pool);
+    Buffer(1000, kGpu);
   }
-  distribute::Buffer(1000, kGpu);
+  Buffer(1000, kGpu);
   CHECK(fake.count("cuMemAlloc") == 2);
-  const distribute::GpuPoolScope scope(pool);
-  distribute::Buffer(1000, kGpu);
+  const GpuPoolScope scope(pool);
+  Buffer(1000, kGpu);
   CHECK(fake.count("cuMemAlloc") == 2);
 }
 
 TEST_CASE("a full GPU gives its cache back, then names the largest blocks", "[device][cuda]") {
   FakeCuda fake({.memory_bytes = 1 << 20});
-  { const distribute::Buffer cached(600 << 10, kGpu); }
-  const distribute::Buffer kept(700 << 10, kGpu);
+  { const Buffer cached(600 << 10, kGpu); }
+  const Buffer kept(700 << 10, kGpu);
   CHECK(fake.count("cuMemFree") == 1);
   try {
-    const distribute::Buffer more(700 << 10, kGpu);
+    const Buffer more(700 << 10, kGpu);
     FAIL("there is no room for both");
-  } catch (const distribute::ResourceExhaustedError& error) {
+  } catch (const ResourceExhaustedError& error) {
     check_says(error, {"cuMemAlloc", "/device:GPU:0", "largest blocks have 786432 bytes"});
   }
 }
 
 TEST_CASE("a full GPU takes what its other logical GPUs have cached", "[device][cuda]") {
   FakeCuda fake({.memory_bytes = 1 << 20});
-  distribute::set_logical_gpus({{0, 0}, {0, 0}});
-  { const distribute::Buffer cached(700 << 10, kSecond); }
-  CHECK(distribute::memory_info(kSecond).cached > 0);
-  CHECK_NOTHROW(distribute::Buffer(700 << 10, kGpu));
-  CHECK(distribute::memory_info(kSecond).cached == 0);
+  set_logical_gpus({{0, 0}, {0, 0}});
+  { const Buffer cached(700 << 10, kSecond); }
+  CHECK(memory_info(kSecond).cached > 0);
+  CHECK_NOTHROW(Buffer(700 << 10, kGpu));
+  CHECK(memory_info(kSecond).cached == 0);
 }
 
 TEST_CASE("of a large block at most a sixteenth lies idle", "[device][cuda]") {
   FakeCuda fake;
   for (int64_t bytes = (1 << 20) + 1; bytes < (300 << 20); bytes = bytes * 9 / 8) {
-    const int64_t before = distribute::memory_info(kGpu).current;
-    const distribute::Buffer buffer(bytes, kGpu);
-    const int64_t block = distribute::memory_info(kGpu).current - before;
+    const int64_t before = memory_info(kGpu).current;
+    const Buffer buffer(bytes, kGpu);
+    const int64_t block = memory_info(kGpu).current - before;
     CHECK(block >= bytes);
     CHECK(double(block) <= double(bytes) * 1.0626);
   }
@@ -160,38 +151,38 @@ TEST_CASE("with exact memory every buffer is a block of its own size", "[device]
   FakeCuda fake;
   ::unsetenv("DISTRIBUTE_CUDA_EXACT_MEMORY");
   {
-    const distribute::Buffer one(1001, kGpu);
+    const Buffer one(1001, kGpu);
     CHECK(fake.allocated_bytes() == 1001);
   }
   CHECK(fake.allocated_bytes() == 0);
-  CHECK(distribute::memory_info(kGpu).cached == 0);
-  const distribute::Buffer two(1001, kGpu);
+  CHECK(memory_info(kGpu).cached == 0);
+  const Buffer two(1001, kGpu);
   CHECK(fake.count("cuMemAlloc") == 2);
   CHECK(fake.count("cuMemFree") == 1);
 }
 
 TEST_CASE("memory of GPUs grows, and another wish is refused", "[device][cuda]") {
-  namespace experimental = distribute::config::experimental;
+  namespace experimental = config::experimental;
   FakeCuda fake;
-  const auto gpu = distribute::config::list_physical_devices("GPU").at(0);
+  const auto gpu = config::list_physical_devices("GPU").at(0);
   CHECK_NOTHROW(experimental::set_memory_growth(gpu, true));
   CHECK(experimental::get_memory_growth(gpu));
-  CHECK_THROWS_AS(experimental::set_memory_growth(gpu, false), distribute::UnimplementedError);
-  const auto cpu = distribute::config::list_physical_devices("CPU").at(0);
-  CHECK_THROWS_AS(experimental::set_memory_growth(cpu, true), distribute::InvalidArgumentError);
+  CHECK_THROWS_AS(experimental::set_memory_growth(gpu, false), UnimplementedError);
+  const auto cpu = config::list_physical_devices("CPU").at(0);
+  CHECK_THROWS_AS(experimental::set_memory_growth(cpu, true), InvalidArgumentError);
   CHECK_THROWS_AS(experimental::get_memory_growth({"/physical_device:GPU:7", "GPU"}),
-                  distribute::InvalidArgumentError);
+                  InvalidArgumentError);
 }
 
 TEST_CASE("logical GPUs share a GPU and its limit", "[device][cuda]") {
   FakeCuda fake;
-  distribute::set_logical_gpus({{0, 1 << 20}, {0, 0}, {0, 0}});
-  CHECK_THROWS_AS(distribute::set_logical_gpus({{1, 0}}), distribute::InvalidArgumentError);
-  CHECK_THROWS_AS(distribute::Buffer(2 << 20, kGpu), distribute::ResourceExhaustedError);
-  CHECK_NOTHROW(distribute::Buffer(2 << 20, kSecond));
-  CHECK_FALSE(distribute::current_stream(kGpu) == distribute::current_stream(kSecond));
-  CHECK_THROWS_AS(distribute::set_logical_gpus({{0, 0}}), distribute::FailedPreconditionError);
-  const distribute::Tensor x = distribute::Tensor{1.0f, 2.0f}.to(kGpu).to(kSecond);
+  set_logical_gpus({{0, 1 << 20}, {0, 0}, {0, 0}});
+  CHECK_THROWS_AS(set_logical_gpus({{1, 0}}), InvalidArgumentError);
+  CHECK_THROWS_AS(Buffer(2 << 20, kGpu), ResourceExhaustedError);
+  CHECK_NOTHROW(Buffer(2 << 20, kSecond));
+  CHECK_FALSE(current_stream(kGpu) == current_stream(kSecond));
+  CHECK_THROWS_AS(set_logical_gpus({{0, 0}}), FailedPreconditionError);
+  const Tensor x = Tensor{1.0f, 2.0f}.to(kGpu).to(kSecond);
   CHECK(x.to_vector() == std::vector<float>{1, 2});
   CHECK(fake.count("cuMemcpyPeerAsync") == 0);
   CHECK(fake.count("cuMemcpyDtoDAsync") == 1);
@@ -199,30 +190,30 @@ TEST_CASE("logical GPUs share a GPU and its limit", "[device][cuda]") {
 
 TEST_CASE("errors of the driver name call, device and sizes", "[device][cuda]") {
   FakeCuda fake;
-  const distribute::Tensor x{1.0f, 2.0f};
+  const Tensor x{1.0f, 2.0f};
   fake.fail_next("cuMemcpyHtoDAsync", 700);
   try {
     x.to(kGpu);
     FAIL("the copy failed");
-  } catch (const distribute::InternalError& error) {
+  } catch (const InternalError& error) {
     check_says(error, {"cuMemcpyHtoDAsync", "8 bytes", "/device:GPU:0", "earlier kernel"});
   }
 }
 
 TEST_CASE("streams wait for events and for each other", "[device][cuda]") {
   FakeCuda fake;
-  const distribute::CudaStream stream(kGpu);
-  distribute::CudaEvent event(kGpu);
+  const CudaStream stream(kGpu);
+  CudaEvent event(kGpu);
   event.record(stream);
   stream.ref().wait(event);
   {
-    const distribute::CudaStreamScope scope(stream);
-    CHECK(distribute::current_stream(kGpu) == stream.ref());
-    distribute::current_stream(kGpu).wait(distribute::communication_stream(kGpu));
+    const CudaStreamScope scope(stream);
+    CHECK(current_stream(kGpu) == stream.ref());
+    current_stream(kGpu).wait(communication_stream(kGpu));
   }
-  CHECK_FALSE(distribute::current_stream(kGpu) == stream.ref());
+  CHECK_FALSE(current_stream(kGpu) == stream.ref());
   CHECK(fake.count("cuStreamWaitEvent") == 2);
-  distribute::CudaEvent moved = std::move(event);
+  CudaEvent moved = std::move(event);
   CHECK(moved.ref().is_done());
   CHECK(fake.count("cuEventDestroy") == 1);  // the one between the streams
 }
@@ -231,12 +222,11 @@ TEST_CASE("a kernel is compiled once and run for all elements", "[device][cuda]"
   FakeCuda fake;
   std::vector<float> values(1000);
   std::iota(values.begin(), values.end(), 0.0f);
-  const distribute::Tensor x = distribute::Tensor({1000}, values).to(kGpu);
-  const distribute::Tensor y = distribute::Tensor::empty({1000}, x.dtype(), kGpu);
-  const distribute::KernelName kernel{kCube, "cube", kCubeArguments};
+  const Tensor x = Tensor({1000}, values).to(kGpu);
+  const Tensor y = Tensor::empty({1000}, x.dtype(), kGpu);
+  const KernelName kernel{kCube, "cube", kCubeArguments};
   const CubeArguments arguments{x.array().data<float>(), y.array().data<float>(), 1000};
-  for (int i = 0; i < 3; ++i)
-    distribute::launch_kernel(kGpu, kernel, distribute::launch_for(1000), arguments);
+  for (int i = 0; i < 3; ++i) launch_kernel(kGpu, kernel, launch_for(1000), arguments);
   CHECK(fake.count("nvrtcCompileProgram") == 1);
   CHECK(fake.count("launch cube") == 3);
   for (int64_t i = 0; i < 1000; ++i)
@@ -244,9 +234,9 @@ TEST_CASE("a kernel is compiled once and run for all elements", "[device][cuda]"
 }
 
 TEST_CASE("kernels that are part of the program are not compiled", "[device][cuda]") {
-  namespace internal = distribute::device_internal;
-  const distribute::KernelName kernel{kCube, "cube", kCubeArguments};
-  const std::string file = distribute::kernel_file(distribute::kernel_text(kernel), 90);
+  namespace internal = device_internal;
+  const KernelName kernel{kCube, "cube", kCubeArguments};
+  const std::string file = kernel_file(kernel_text(kernel), 90);
   const std::string code = "machine code";
   const internal::EmbeddedKernel kernels[] = {{"0", nullptr, nullptr},
                                               {file, code.data(), code.data() + code.size()},
@@ -255,7 +245,7 @@ TEST_CASE("kernels that are part of the program are not compiled", "[device][cud
     FakeCuda fake({.capability = capability, .runs_kernels = false});
     internal::gpu_state().embedded = kernels;
     for (const char* function : {"cube", "cube", "sum_block"})
-      distribute::launch_kernel(kGpu, {kCube, function, kCubeArguments}, {}, CubeArguments{});
+      launch_kernel(kGpu, {kCube, function, kCubeArguments}, {}, CubeArguments{});
     CHECK(fake.count("launch cube") == 2);
     CHECK(fake.count("cuModuleLoadData") == 1);
     return fake.count("nvrtcCompileProgram");
@@ -268,13 +258,13 @@ TEST_CASE("threads of a block meet at barriers", "[device][cuda]") {
   FakeCuda fake;
   std::vector<float> values(256);
   std::iota(values.begin(), values.end(), 0.0f);
-  const distribute::Tensor x = distribute::Tensor({256}, values).to(kGpu);
-  const distribute::Tensor y = distribute::Tensor::empty({512}, x.dtype(), kGpu);
+  const Tensor x = Tensor({256}, values).to(kGpu);
+  const Tensor y = Tensor::empty({512}, x.dtype(), kGpu);
   const struct {
     const float* x;
     float* y;
   } arguments{x.array().data<float>(), y.array().data<float>()};
-  distribute::launch_kernel(kGpu, {kCube, "sum_block", kCubeArguments}, {.grid_x = 2}, arguments);
+  launch_kernel(kGpu, {kCube, "sum_block", kCubeArguments}, {.grid_x = 2}, arguments);
   CHECK(y.to_vector() == [] {
     std::vector<float> sums(512, 255 * 128.0f);
     std::fill(sums.begin() + 256, sums.end(), 255 * 128.0f + 256);
@@ -284,20 +274,19 @@ TEST_CASE("threads of a block meet at barriers", "[device][cuda]") {
 
 TEST_CASE("a GPU newer than the compiler gets PTX", "[device][cuda]") {
   FakeCuda fake({.capability = 110});  // the fake's compiler knows GPUs up to 100
-  const distribute::Tensor x = distribute::Tensor{2.0f, 3.0f}.to(kGpu);
-  const distribute::Tensor y = distribute::Tensor::empty({2}, x.dtype(), kGpu);
+  const Tensor x = Tensor{2.0f, 3.0f}.to(kGpu);
+  const Tensor y = Tensor::empty({2}, x.dtype(), kGpu);
   const struct {
     const float* x;
     float* y;
     int64_t count = 2;
   } arguments{x.array().data<float>(), y.array().data<float>()};
-  distribute::launch_kernel(kGpu, {kCube, "cube", kCubeArguments}, {}, arguments);
+  launch_kernel(kGpu, {kCube, "cube", kCubeArguments}, {}, arguments);
   CHECK(y.to_vector() == std::vector<float>{8, 27});
   CHECK(fake.count("nvrtcGetPTX") == 1);
 }
 
 TEST_CASE("libraries of a later CUDA than the driver's are not tried", "[device][cuda]") {
-  using distribute::files_for_driver;
   using Names = std::vector<const char*>;
   const Names all = {"libx.so.13", "libx.so.12", "libx.so"};
   CHECK(files_for_driver(all, 0) == all);
@@ -322,29 +311,28 @@ TEST_CASE("a library's companions of the same folder are opened before it", "[de
     int found = dlopen("libtest-companion.so.1", RTLD_NOW) != nullptr;)");
   ::setenv("DISTRIBUTE_CUDA_LIBRARY_PATH", folder.path().c_str(), 1);
   std::string problem;
-  void* const opened = distribute::open_cuda_library(
+  void* const opened = open_cuda_library(
       {.what = "test", .files = {"libtest.so.1"}, .companions = "libtest-companion.so."}, problem);
   ::unsetenv("DISTRIBUTE_CUDA_LIBRARY_PATH");
   CHECK(problem == "");
   REQUIRE(opened);
-  const void* const found = distribute::cuda_symbol(opened, "found");
+  const void* const found = cuda_symbol(opened, "found");
   REQUIRE(found);
   CHECK(*static_cast<const int*>(found) == 1);
-  CHECK(distribute::cuda_library_file(found) == folder / "libtest.so.1");
+  CHECK(cuda_library_file(found) == folder / "libtest.so.1");
 }
 #endif
 
 TEST_CASE("NVRTC compiles the prelude for every architecture", "[device][cuda]") {
-  distribute::CudaCompiler compiler;
-  const std::string problem = distribute::load_cuda_compiler(compiler);
+  CudaCompiler compiler;
+  const std::string problem = load_cuda_compiler(compiler);
   if (!problem.empty()) {
     WARN("skipped: " << problem);
     return;
   }
   for (int capability : {80, 86, 90, 100}) {
-    const std::string text = distribute::kernel_text({kCube, "cube", kCubeArguments});
-    CHECK_FALSE(distribute::compile_kernels(compiler, text, "cube.cu", capability).empty());
-    CHECK_THROWS_AS(distribute::compile_kernels(compiler, text + "?", "cube.cu", capability),
-                    distribute::InternalError);
+    const std::string text = kernel_text({kCube, "cube", kCubeArguments});
+    CHECK_FALSE(compile_kernels(compiler, text, "cube.cu", capability).empty());
+    CHECK_THROWS_AS(compile_kernels(compiler, text + "?", "cube.cu", capability), InternalError);
   }
 }

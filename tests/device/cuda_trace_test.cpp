@@ -3,9 +3,6 @@
 
 #include "../support/catch.hpp"
 
-#include <string>
-#include <vector>
-
 #if DISTRIBUTE_HAS_CUDA && __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
 

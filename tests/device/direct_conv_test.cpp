@@ -10,9 +10,6 @@
 #include "../support/catch.hpp"
 #include "../support/conv_passes.hpp"
 
-#include <cmath>
-#include <limits>
-
 using namespace distribute;
 using namespace distribute::testing;
 

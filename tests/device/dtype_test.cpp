@@ -2,10 +2,6 @@
 
 #include "../support/catch.hpp"
 
-#include <cmath>
-#include <limits>
-#include <string>
-
 using namespace distribute;
 
 namespace {

@@ -4,10 +4,6 @@
 
 #include <tests/support/catch.hpp>
 
-#include <cstring>
-#include <random>
-#include <vector>
-
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -6,8 +6,6 @@
 #include "support/catch.hpp"
 #include "support/caught_log.hpp"
 
-#include <thread>
-
 using namespace distribute;
 
 namespace {
@@ -54,7 +52,7 @@ TEST_CASE("a scope does not take operations to another process in silence", "[de
   {
     const FourCpus strict(false);
     CHECK_THROWS_WITH(device("/job:worker/task:2"),
-                      Catch::Contains("'/job:worker/task:2' names a task of another process"));
+                      Contains("'/job:worker/task:2' names a task of another process"));
     CHECK_THROWS_AS(device("/job:localhost/task:1"), InvalidArgumentError);
     CHECK(current_device_spec() == DeviceSpec{});  // nothing is left of them
     CHECK_NOTHROW(device("/job:localhost/replica:0/task:0/cpu:1"));
@@ -71,7 +69,7 @@ TEST_CASE("a scope does not take operations to another process in silence", "[de
     CHECK(zeros({2}).device().index == 1);
   }
   REQUIRE(log.lines.size() == 1);
-  CHECK_THAT(log.lines[0], Catch::Contains("but operations run in this one"));
+  CHECK_THAT(log.lines[0], Contains("but operations run in this one"));
 }
 
 // TensorFlow 2.21 writes _EagerConst, VarHandleOp and AssignVariableOp for the second line.
@@ -84,10 +82,10 @@ TEST_CASE("the placement log shows constants and variables", "[device][placement
   const Variable variable(constant);
   debugging::set_log_device_placement(false);
   REQUIRE(log.lines.size() == 2);
-  CHECK_THAT(log.lines[0], Catch::Contains("Executing op _EagerConst in device "
-                                           "/job:localhost/replica:0/task:0/device:CPU:1"));
-  CHECK_THAT(log.lines[1], Catch::Contains("Executing op VarHandleOp in device "
-                                           "/job:localhost/replica:0/task:0/device:CPU:1"));
+  CHECK_THAT(log.lines[0], Contains("Executing op _EagerConst in device "
+                                    "/job:localhost/replica:0/task:0/device:CPU:1"));
+  CHECK_THAT(log.lines[1], Contains("Executing op VarHandleOp in device "
+                                    "/job:localhost/replica:0/task:0/device:CPU:1"));
 }
 
 TEST_CASE("scopes belong to their thread", "[device][placement]") {

@@ -2,10 +2,6 @@
 
 #include "../support/catch.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <vector>
-
 using namespace distribute;
 using device_internal::plain_product;
 

@@ -4,11 +4,7 @@
 
 #include <tests/support/catch.hpp>
 
-#include <atomic>
 #include <barrier>
-#include <cstdint>
-#include <thread>
-#include <vector>
 
 using namespace distribute;
 using namespace distribute::device_internal;

@@ -12,19 +12,12 @@
 #include "../support/catch.hpp"
 
 #include <bit>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <random>
 #include <span>
-#include <thread>
-#include <utility>
-#include <vector>
 
 using namespace distribute;
 using device_internal::FilterMatrix;
 using device_internal::transposed_filter_cache;
-using distribute::testing::FakeCuda;
+using testing::FakeCuda;
 
 namespace {
 

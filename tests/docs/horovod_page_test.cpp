@@ -7,6 +7,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_main.hpp>
+#include <tests/support/file_text.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <distribute/testing/process_cluster.hpp>
@@ -45,15 +46,6 @@ int trainer() {
 // [trainer]
 
 namespace {
-
-std::string lines_between(const std::string& path, const std::string& begin,
-                          const std::string& end) {
-  std::ifstream file(path);
-  std::string text, line;
-  while (std::getline(file, line) && line != begin) continue;
-  while (std::getline(file, line) && line != end) text += line + "\n";
-  return text;
-}
 
 /// The body of a function that lines hold, without a last "return 0;".
 std::string body_of(std::string lines) {

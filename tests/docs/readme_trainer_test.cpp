@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "support/catch.hpp"
+#include "support/file_text.hpp"
 #include "support/temporary_directory.hpp"
 
 // The program that README.md shows.
@@ -30,19 +31,7 @@ std::string printed_by(Program program, const std::string& file) {
   std::fflush(stdout);
   dup2(before, STDOUT_FILENO);
   close(before);
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
-}
-
-/// The lines between a line `begin` and the next line `end`.
-std::string lines_between(const std::string& path, const std::string& begin,
-                          const std::string& end) {
-  std::ifstream file(path);
-  std::string text, line;
-  while (std::getline(file, line) && line != begin) continue;
-  while (std::getline(file, line) && line != end) text += line + "\n";
-  return text;
+  return file_text(file);
 }
 
 TEST_CASE("The README's first trainer learns the digits and saves its checkpoints",
@@ -64,9 +53,8 @@ TEST_CASE("The README's first trainer learns the digits and saves its checkpoint
 
 TEST_CASE("The README shows the trainer that is tested", "[docs][readme_trainer]") {
   const std::string root = DISTRIBUTE_SOURCE_DIR;
-  std::ostringstream tested;
-  tested << std::ifstream(root + "/examples/three_ways/one_file/trainer.cpp").rdbuf();
+  const std::string tested = file_text(root + "/examples/three_ways/one_file/trainer.cpp");
   const std::string shown = lines_between(root + "/README.md", "<!-- trainer -->", "```");
-  CHECK(!tested.str().empty());
-  CHECK(shown == "```cpp\n" + tested.str());
+  CHECK(!tested.empty());
+  CHECK(shown == "```cpp\n" + tested);
 }

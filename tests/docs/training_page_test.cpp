@@ -8,6 +8,7 @@
 #include <string>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/file_text.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 namespace dist = distribute;
@@ -137,15 +138,6 @@ void run_in(const TemporaryDirectory& directory, int (*program)()) {
   std::filesystem::current_path(directory.path());
   CHECK(program() == 0);
   std::filesystem::current_path(before);
-}
-
-std::string lines_between(const std::string& path, const std::string& begin,
-                          const std::string& end) {
-  std::ifstream file(path);
-  std::string text, line;
-  while (std::getline(file, line) && line != begin) continue;
-  while (std::getline(file, line) && line != end) text += line + "\n";
-  return text;
 }
 
 }  // namespace

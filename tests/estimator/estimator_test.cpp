@@ -15,12 +15,8 @@
 #include <tests/support/thread_workers.hpp>
 #include <tests/support/whole_files.hpp>
 
-#include <filesystem>
-#include <functional>
-
 using namespace distribute;
 using namespace distribute::train;
-using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
 namespace {
@@ -191,27 +187,25 @@ TEST_CASE("an estimator exports a checkpoint below the number of a version", "[t
 TEST_CASE("an estimator says what it cannot do", "[train][estimator]") {
   Job empty;
   const std::string missing = "Could not find trained model in model_dir: ";
-  check_throws<NotFoundError>([&] { empty.estimator.predict(test_data); },
-                              missing + empty.estimator.model_dir());
-  check_throws<NotFoundError>([&] { empty.estimator.export_saved_model("/tmp/models"); }, missing);
+  CHECK_THROWS_SAYING(empty.estimator.predict(test_data), NotFoundError,
+                      missing + empty.estimator.model_dir());
+  CHECK_THROWS_SAYING(empty.estimator.export_saved_model("/tmp/models"), NotFoundError, missing);
   Job job;
   job.train_to(1);
   const auto divided = [&] { return InputData(job.model.distribute(test_data())); };
-  check_throws<InvalidArgumentError>([&] { job.estimator.predict(divided); },
-                                     "predictions have its order");
-  check_throws<InvalidArgumentError>([&] { job.estimator.evaluate(test_data, {.steps = 0}); },
-                                     "Must specify steps > 0, given: 0");
-  check_throws<InvalidArgumentError>([&] { job.estimator.train(train_data, {.steps = -1}); },
-                                     "Must specify steps > 0, given: -1");
-  check_throws<InvalidArgumentError>([&] { job.estimator.train(train_data, {.max_steps = 0}); },
-                                     "Must specify max_steps > 0, given: 0");
+  CHECK_THROWS_SAYING(job.estimator.predict(divided), InvalidArgumentError,
+                      "predictions have its order");
+  CHECK_THROWS_SAYING(job.estimator.evaluate(test_data, {.steps = 0}), InvalidArgumentError,
+                      "Must specify steps > 0, given: 0");
+  CHECK_THROWS_SAYING(job.estimator.train(train_data, {.steps = -1}), InvalidArgumentError,
+                      "Must specify steps > 0, given: -1");
+  CHECK_THROWS_SAYING(job.estimator.train(train_data, {.max_steps = 0}), InvalidArgumentError,
+                      "Must specify max_steps > 0, given: 0");
   Job saves_nothing({}, {.save_checkpoints = {}});
   NotingListener listener;
-  check_throws<InvalidArgumentError>(
-      [&] {
-        saves_nothing.estimator.train(train_data, {.steps = 1, .saving_listeners = {listener}});
-      },
-      "There should be a CheckpointSaverHook to use saving_listeners");
+  CHECK_THROWS_SAYING(
+      saves_nothing.estimator.train(train_data, {.steps = 1, .saving_listeners = {listener}}),
+      InvalidArgumentError, "There should be a CheckpointSaverHook to use saving_listeners");
 }
 
 TEST_CASE("a training without a checkpoint of its own begins with the weights of another",
@@ -248,8 +242,8 @@ TEST_CASE("variables of the newest checkpoint are read by name", "[train][estima
     CHECK(job.estimator.get_variable_value(variable.name()).to_vector() ==
           variable.value().to_vector());
   }
-  check_throws<NotFoundError>([&] { job.estimator.get_variable_value("no such"); },
-                              "there is no variable 'no such'");
+  CHECK_THROWS_SAYING(job.estimator.get_variable_value("no such"), NotFoundError,
+                      "there is no variable 'no such'");
 }
 
 TEST_CASE("a warm start takes the variables whose names are wanted", "[train][estimator]") {
@@ -280,13 +274,10 @@ TEST_CASE("a warm start takes the variables whose names are wanted", "[train][es
   CHECK(weights.at("hidden/bias") == untrained.variables()[1].value().to_vector());
   CHECK(weights_at_start({.vars_to_warm_start = "idden"}).at("hidden/kernel") ==
         untrained.variables()[0].value().to_vector());  // names begin so
-  check_throws<NotFoundError>(
-      [&] {
-        weights_at_start({.var_name_to_prev_var_name = {{"out/bias", "before"}}});
-      },
-      "there is no variable 'before'");
-  check_throws<InvalidArgumentError>([&] { weights_at_start({.vars_to_warm_start = "("}); },
-                                     "vars_to_warm_start '('");
+  CHECK_THROWS_SAYING(weights_at_start({.var_name_to_prev_var_name = {{"out/bias", "before"}}}),
+                      NotFoundError, "there is no variable 'before'");
+  CHECK_THROWS_SAYING(weights_at_start({.vars_to_warm_start = "("}), InvalidArgumentError,
+                      "vars_to_warm_start '('");
 }
 
 TEST_CASE("listeners of a TrainSpec and hooks of an EvalSpec are called, and exports are told",

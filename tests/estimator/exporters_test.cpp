@@ -6,9 +6,6 @@
 #include <tests/support/small_fit.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <filesystem>
-#include <set>
-
 using namespace distribute;
 using namespace distribute::train;
 namespace fs = std::filesystem;
@@ -109,9 +106,9 @@ TEST_CASE("the best exporter of a run that goes on knows the evaluations before"
 }
 
 TEST_CASE("exporters refuse what makes no sense", "[train][exporters]") {
-  check_throws<InvalidArgumentError>([] { FinalExporter({}); }, "name must be that");
-  check_throws<InvalidArgumentError>([] { LatestExporter({.name = "a/b"}); }, "a/b");
-  check_throws<InvalidArgumentError>([] { BestExporter({.exports_to_keep = -1}); }, "it is -1");
-  check_throws<InvalidArgumentError>([] { loss_smaller(Logs(), with_loss(1, 1)); },
-                                     "no figure called loss");
+  CHECK_THROWS_SAYING(FinalExporter({}), InvalidArgumentError, "name must be that");
+  CHECK_THROWS_SAYING(LatestExporter({.name = "a/b"}), InvalidArgumentError, "a/b");
+  CHECK_THROWS_SAYING(BestExporter({.exports_to_keep = -1}), InvalidArgumentError, "it is -1");
+  CHECK_THROWS_SAYING(loss_smaller(Logs(), with_loss(1, 1)), InvalidArgumentError,
+                      "no figure called loss");
 }

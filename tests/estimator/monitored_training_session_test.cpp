@@ -8,6 +8,7 @@
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/sgd.hpp>
+#include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/strategy/detail/parameter_server_extended.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
 #include <distribute/testing/thread_cluster.hpp>
@@ -20,23 +21,11 @@
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
 
-#include <atomic>
-#include <cmath>
 #include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <future>
-#include <map>
-#include <mutex>
-#include <set>
-#include <stdexcept>
-#include <thread>
-#include <utility>
 
 using namespace distribute;
 using namespace distribute::train;
-using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
 namespace {
@@ -89,7 +78,7 @@ TEST_CASE("a session runs its hooks in order, and stops at its step", "[train][s
     MonitoredTrainingSession session(quiet({notes, StopAtStepHook(stop)}));
     while (!session.should_stop()) session.run([&] { ++ran; });
     CHECK(session.global_step() == 2);
-    check_throws<FailedPreconditionError>([&] { session.run([] {}); }, "should_stop");
+    CHECK_THROWS_SAYING(session.run([] {}), FailedPreconditionError, "should_stop");
   }
   CHECK(ran == 2);
   CHECK(notes.notes == "bc<><>e");
@@ -128,12 +117,9 @@ TEST_CASE("checkpoints are saved by time or by steps, not both", "[train][sessio
     while (!session.should_stop()) session.run([&] { now += 8; });
   }
   CHECK(steps_saved(directory.path()) == std::set<int64_t>{0, 3, 6, 7});
-  check_throws<InvalidArgumentError>(
-      [&] {
-        MonitoredTrainingSession(
-            {.checkpoint_dir = directory.path(), .save_checkpoint = {.secs = 1, .steps = 1}});
-      },
-      "both seconds and steps");
+  CHECK_THROWS_SAYING(MonitoredTrainingSession({.checkpoint_dir = directory.path(),
+                                                .save_checkpoint = {.secs = 1, .steps = 1}}),
+                      InvalidArgumentError, "both seconds and steps");
   CHECK_THROWS_AS(CheckpointSaverHook({.save = {}}), InvalidArgumentError);
   CHECK_THROWS_AS(CheckpointSaverHook({.save = {.steps = 0}}), InvalidArgumentError);
   CHECK_THROWS_AS(LoggingTensorHook({.every = {.secs = 1, .steps = 1}}), InvalidArgumentError);
@@ -208,7 +194,7 @@ TEST_CASE("a loss that is no number fails, or ends the session", "[train][sessio
       session.run([&] { return session.global_step() == 4 ? 0.0 / 0.0 : 1.0; });
     return session.global_step();
   };
-  check_throws<NanLossDuringTrainingError>([&] { run({}); }, "loss = ");
+  CHECK_THROWS_SAYING(run({}), NanLossDuringTrainingError, "loss = ");
   CHECK(run({.fail_on_nan_loss = false}) == 5);
   CHECK(run({.tensor = "other"}) == 9);
 }
@@ -420,11 +406,9 @@ TEST_CASE("a chief that comes back to its servers trains on, and restores nothin
 
 TEST_CASE("a worker does not wait for ever for its chief (111)", "[train][session]") {
   Gate gate;
-  check_throws<DeadlineExceededError>(
-      [&] {
-        MonitoredTrainingSession({.is_chief = false, .readiness = &gate, .max_wait_secs = 0.01});
-      },
-      "Session was not ready");
+  CHECK_THROWS_SAYING(
+      MonitoredTrainingSession({.is_chief = false, .readiness = &gate, .max_wait_secs = 0.01}),
+      DeadlineExceededError, "Session was not ready");
 }
 
 TEST_CASE("workers that step together save and stop together", "[train][session]") {
@@ -490,11 +474,8 @@ TEST_CASE("only the chief's supervisor writes (111)", "[train][supervisor]") {
   Supervisor supervisor({.is_chief = false, .logdir = directory / "logs", .readiness = &gate});
   supervisor.managed_session([&](MonitoredTrainingSession& session) {
     session.run([] {});
-    check_throws<FailedPreconditionError>(
-        [&] {
-          supervisor.summary_computed({{"loss", 1}});
-        },
-        "to be the chief");
+    CHECK_THROWS_SAYING(supervisor.summary_computed({{"loss", 1}}), FailedPreconditionError,
+                        "to be the chief");
   });
   CHECK_FALSE(fs::exists(directory / "logs"));
 }

@@ -45,11 +45,11 @@ TEST_CASE("Estimator does not take a task of a job for a process alone", "[clust
                                      "there is 'clusters'");
   std::map<std::string, std::string> torchrun{
       {"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}};
-  check_throws<FailedPreconditionError>([&] { read_run_config_cluster(torchrun); },
-                                        "with 2 tasks: set TF_CONFIG");
+  CHECK_THROWS_SAYING(read_run_config_cluster(torchrun), FailedPreconditionError,
+                      "with 2 tasks: set TF_CONFIG");
   torchrun.erase("MASTER_ADDR");
-  check_throws<FailedPreconditionError>([&] { read_run_config_cluster(torchrun); },
-                                        "but MASTER_ADDR is not");
+  CHECK_THROWS_SAYING(read_run_config_cluster(torchrun), FailedPreconditionError,
+                      "but MASTER_ADDR is not");
 }
 
 TEST_CASE("the chief comes first, parameter servers come last", "[cluster][run_config]") {

@@ -14,9 +14,6 @@
 #include <tests/support/three_workers.hpp>
 
 #include <bit>
-#include <cstdio>
-#include <filesystem>
-#include <sstream>
 
 using namespace distribute;
 using namespace distribute::testing;

@@ -7,8 +7,6 @@
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
 
-#include <filesystem>
-
 using namespace distribute;
 using namespace distribute::train;
 namespace fs = std::filesystem;
@@ -77,12 +75,11 @@ TEST_CASE("an estimator goes on from its newest checkpoint", "[train][estimator]
       {.steps = 1, .name = "third", .checkpoint_path = job.directory / "model.ckpt-3"});
   CHECK(third.at("global_step") == 3);
   CHECK(fs::exists(job.directory / "eval_third"));
-  check_throws<InvalidArgumentError>(
-      [&] { job.estimator.train(job.train_spec.input_fn, {.steps = 1, .max_steps = 1}); },
-      "both steps and max_steps");
+  CHECK_THROWS_SAYING(job.estimator.train(job.train_spec.input_fn, {.steps = 1, .max_steps = 1}),
+                      InvalidArgumentError, "both steps and max_steps");
   Job empty;
-  check_throws<NotFoundError>([&] { empty.estimator.evaluate(job.eval_spec.input_fn); },
-                              "Could not find trained model");
+  CHECK_THROWS_SAYING(empty.estimator.evaluate(job.eval_spec.input_fn), NotFoundError,
+                      "Could not find trained model");
 }
 
 TEST_CASE("training without max_steps ends with the data", "[train][estimator]") {
@@ -165,10 +162,10 @@ TEST_CASE("the evaluator waits, evaluates new checkpoints, and ends at max_steps
 
 TEST_CASE("tasks that do not exist are refused (114)", "[train][train_and_evaluate]") {
   Job job;
-  check_throws<InvalidArgumentError>([&] { job.run("local"); }, "cannot be `local`");
-  check_throws<InvalidArgumentError>([&] { job.run("foo"); }, "Task type foo is not supported");
-  check_throws<InvalidArgumentError>([&] { job.run("evaluator", 1); }, "Given task id 1");
-  check_throws<UnimplementedError>([&] { job.run("ps"); }, "run_ps");
+  CHECK_THROWS_SAYING(job.run("local"), InvalidArgumentError, "cannot be `local`");
+  CHECK_THROWS_SAYING(job.run("foo"), InvalidArgumentError, "Task type foo is not supported");
+  CHECK_THROWS_SAYING(job.run("evaluator", 1), InvalidArgumentError, "Given task id 1");
+  CHECK_THROWS_SAYING(job.run("ps"), UnimplementedError, "run_ps");
   TrainAndEvaluateOptions options;
   bool served = false;
   options.cluster.cluster_spec = ClusterSpec({{"chief", {"a:1"}}, {"ps", {"b:1"}}});
@@ -177,12 +174,12 @@ TEST_CASE("tasks that do not exist are refused (114)", "[train][train_and_evalua
   train_and_evaluate(job.estimator, job.train_spec, job.eval_spec, options);
   CHECK(served);
   job.train_spec.max_steps = 0;
-  check_throws<InvalidArgumentError>([&] { job.run(); }, "max_steps > 0");
+  CHECK_THROWS_SAYING(job.run(), InvalidArgumentError, "max_steps > 0");
   job.train_spec.max_steps = 1;
   job.eval_spec.steps = 0;
-  check_throws<InvalidArgumentError>([&] { job.run(); }, "steps > 0");
+  CHECK_THROWS_SAYING(job.run(), InvalidArgumentError, "steps > 0");
   job.eval_spec = {};
-  check_throws<InvalidArgumentError>([&] { job.run(); }, "input_fn");
+  CHECK_THROWS_SAYING(job.run(), InvalidArgumentError, "input_fn");
 }
 
 TEST_CASE("three workers that step together train one estimator", "[train][estimator]") {

@@ -64,19 +64,6 @@ struct Records {
   }
 };
 
-std::string contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-std::vector<std::string> names_in(const std::string& directory) {
-  std::vector<std::string> names;
-  for (const auto& file : fs::directory_iterator(directory))
-    names.push_back(file.path().filename());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 }  // namespace
 
 TEST_CASE("resnet50 leaves pictures of impossible sizes out with their names, or refuses them",
@@ -161,7 +148,7 @@ TEST_CASE("a full disk while resnet50 saves ends it, and the last checkpoint is 
                     "--final_checkpoint=" + (out / "final")};
   REQUIRE(train(flags).status == 0);
   const auto files = names_in(out / "ckpt");
-  const std::string weights = contents(out / "final.data-00000-of-00001");
+  const std::string weights = file_text(out / "final.data-00000-of-00001");
   {
     const FileSizeLimit limit(100'000);  // the weights and their momentum take more
     const ProgramResult run = train(flags + Words{"--steps=6"});
@@ -170,7 +157,7 @@ TEST_CASE("a full disk while resnet50 saves ends it, and the last checkpoint is 
     CHECK_THAT(run.err, Contains("File too large") && Contains("ckpt"));
   }
   CHECK(names_in(out / "ckpt") == files);
-  CHECK(contents(out / "final.data-00000-of-00001") == weights);
+  CHECK(file_text(out / "final.data-00000-of-00001") == weights);
   const ProgramResult rest = train(flags + Words{"--steps=6"});
   CHECK(rest.status == 0);
   CHECK_THAT(rest.out, Contains("at step 4"));
@@ -204,7 +191,7 @@ TEST_CASE("resnet50 tells how fast its input is, and how long the steps waited f
   REQUIRE(run.status == 0);
   for (const char* stage : {"\nread  ", "\ndecode  ", "\nstep                 4 elements"})
     CHECK_THAT(run.out, Contains(stage));
-  const auto json = nlohmann::json::parse(contents(out / "run.json"));
+  const auto json = nlohmann::json::parse(file_text(out / "run.json"));
   CHECK(json["input_wait_share"] > 0.0);
   CHECK(json["input_wait_share"] <= 1.0);
   const ProgramResult events = run_program("distribute", {"events", "ls", out / "logs", "--json"});
@@ -252,7 +239,7 @@ TEST_CASE("resnet50 trains on PNG pictures and compressed records", "[examples][
   for (const char* split : {"train", "validation"})
     for (const auto& path : picture_files::write_shards(root.path(), split, 1, 12)) {
       auto file = *distribute::io::create_file(path + ".tmp", distribute::io::Compression::Gzip);
-      REQUIRE(file->append(contents(path)).ok());
+      REQUIRE(file->append(file_text(path)).ok());
       REQUIRE(file->close().ok());
       fs::rename(path + ".tmp", path);
     }
@@ -275,7 +262,7 @@ TEST_CASE("resnet50 trains on photographs of all kinds", "[examples][resnet50][s
              root / ("p/" + std::string(count % 2 ? "a/" : "b/") + std::to_string(count) + ".jpg"));
     ++count;
   }
-  const std::string whole = contents(root / "p/a/1.jpg");
+  const std::string whole = file_text(root / "p/a/1.jpg");
   distribute::data::write_bytes(root / "p/a/cut.jpg", whole.substr(0, whole.size() / 2));
   distribute::data::write_bytes(root / "p/b/text.jpg", "not a JPEG file at all");
   const Words flags{"--dataset=folder", "--data_dir=" + (root / "p"), "--num_classes=7",

@@ -13,11 +13,8 @@
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/three_workers.hpp>
 
-#include <cstdlib>
-
 using namespace distribute;
-using distribute::testing::ProcessCluster;
-using distribute::testing::TaskOutcome;
+using namespace distribute::testing;
 
 namespace {
 
@@ -109,9 +106,8 @@ TEST_CASE("a process can leave a job and join another", "[horovod][basics]") {
 TEST_CASE("ranks of different versions refuse each other", "[horovod][basics]") {
   for (const TaskOutcome& outcome :
        ProcessCluster(three_workers("one_of_another_version", "")).join())
-    CHECK_THAT(outcome.result.value(),
-               Catch::Matchers::Contains("/version of distribute differs: \"" +
-                                         std::string(kVersion) + "\" in worker 0"));
+    CHECK_THAT(outcome.result.value(), Contains("/version of distribute differs: \"" +
+                                                std::string(kVersion) + "\" in worker 0"));
 }
 
 TEST_CASE("without a cluster there is one rank", "[horovod][basics]") {
@@ -124,5 +120,5 @@ TEST_CASE("without a cluster there is one rank", "[horovod][basics]") {
   CHECK(hvd::join() == 0);
   hvd::shutdown();
   CHECK_FALSE(hvd::is_initialized());
-  check_throws<FailedPreconditionError>([] { hvd::barrier(); }, "hvd::init()");
+  CHECK_THROWS_SAYING(hvd::barrier(), FailedPreconditionError, "hvd::init()");
 }

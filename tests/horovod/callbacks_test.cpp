@@ -9,8 +9,6 @@
 #include <tests/horovod/horovod_support.hpp>
 #include <tests/support/check_throws.hpp>
 
-#include <cmath>
-
 using namespace distribute;
 
 namespace {

@@ -5,13 +5,9 @@
 #include <distribute/ops/reduce.hpp>
 
 #include <tests/horovod/horovod_support.hpp>
-
-#include <cmath>
-#include <cstdlib>
-#include <numeric>
+#include <tests/support/watching_tape.hpp>
 
 using namespace distribute;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -384,8 +380,7 @@ TEST_CASE("operations have gradients", "[horovod][collectives]") {
   run_clean_hvd(3, [&](int rank) {
     const Tensor weights(Shape{3}, std::vector<float>{1, 10, 100});
     const auto gradient = [&](const Tensor& x, const std::function<Tensor(const Tensor&)>& fn) {
-      GradientTape tape;
-      tape.watch(x);
+      WatchingTape tape({x});
       return tape.gradient(reduce_sum(fn(x)), x);
     };
     const Tensor x = numbers(rank, {3});

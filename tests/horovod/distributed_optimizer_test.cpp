@@ -8,8 +8,6 @@
 
 #include <tests/horovod/horovod_support.hpp>
 
-#include <cmath>
-
 using namespace distribute;
 
 namespace {

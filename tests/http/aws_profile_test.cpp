@@ -4,9 +4,7 @@
 #include <tests/support/environment.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <fstream>
-
-namespace io = distribute::io;
+using namespace distribute;
 
 TEST_CASE("sections, comments and nested keys of AWS files are read", "[io][aws_profile]") {
   const auto profiles = io::parse_aws_profiles(

@@ -5,7 +5,7 @@
 
 #include <absl/strings/escaping.h>
 
-namespace io = distribute::io;
+using namespace distribute;
 
 namespace {
 

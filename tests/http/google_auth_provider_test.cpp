@@ -10,12 +10,9 @@
 
 #include <absl/strings/escaping.h>
 
-#include <fstream>
-
 #include <nlohmann/json.hpp>
 
-namespace io = distribute::io;
-using Catch::Matchers::Contains;
+using namespace distribute;
 
 namespace {
 

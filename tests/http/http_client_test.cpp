@@ -3,9 +3,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/http_server.hpp>
 
-#include <thread>
-
-namespace io = distribute::io;
+using namespace distribute;
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <tests/support/catch.hpp>
 
-namespace io = distribute::io;
+using namespace distribute;
 
 TEST_CASE("headers are found in any capitals, the first one of a name", "[io][http]") {
   const io::HttpResponse response{.status = 200,

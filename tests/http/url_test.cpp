@@ -2,7 +2,7 @@
 
 #include <tests/support/catch.hpp>
 
-namespace io = distribute::io;
+using namespace distribute;
 
 TEST_CASE("everything outside the strict set is encoded in capitals", "[io][url]") {
   CHECK(io::url_encode("AZaz09-_.~") == "AZaz09-_.~");

@@ -2,8 +2,6 @@
 
 #include <tests/support/catch.hpp>
 
-#include <string>
-
 namespace io = distribute::io;
 
 namespace distribute::io_internal {

@@ -7,22 +7,20 @@
 #include <tests/support/memory_store.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <fstream>
-
 #include <unistd.h>
 
-namespace io = distribute::io;
+using namespace distribute;
 
 namespace {
 
-io::FileSystem& local() { return *distribute::value_or_throw(io::file_system_for("/")); }
+io::FileSystem& local() { return *value_or_throw(io::file_system_for("/")); }
 
 std::string message(const absl::Status& status) {
   return {status.message().data(), status.message().size()};
 }
 
 std::vector<std::string> names_in(const TemporaryDirectory& directory) {
-  return distribute::value_or_throw(local().list_directory(directory.path()));
+  return value_or_throw(local().list_directory(directory.path()));
 }
 
 }  // namespace
@@ -49,7 +47,7 @@ TEST_CASE("a file written in pieces is read back whole and in ranges", "[io][fil
   const std::string path = directory / "sub/dir/file", big(100'000, 'x');
   REQUIRE(local().make_dirs(directory / "sub/dir").ok());
   {
-    auto file = distribute::value_or_throw(local().create(path));
+    auto file = value_or_throw(local().create(path));
     REQUIRE(file->append("hello ").ok());
     REQUIRE(file->append(big).ok());
     REQUIRE(file->append("world").ok());
@@ -59,7 +57,7 @@ TEST_CASE("a file written in pieces is read back whole and in ranges", "[io][fil
   CHECK(*io::read_file(path) == "hello " + big + "world");
   CHECK(*io::read_file("file://" + path) == "hello " + big + "world");
   CHECK(*local().file_size(path) == 100'011);
-  auto file = distribute::value_or_throw(local().open(path));
+  auto file = value_or_throw(local().open(path));
   std::string tail(5, ' ');
   REQUIRE(file->read(100'006, tail).ok());
   CHECK(tail == "world");
@@ -116,7 +114,7 @@ TEST_CASE("an atomic file appears whole and leaves no temporary", "[io][atomic_f
   CHECK(*io::read_file(directory / "new/file") == "two");
   CHECK(local().list_directory(directory / "new")->size() == 1);
   {
-    auto file = distribute::value_or_throw(io::AtomicFile::create(directory / "other"));
+    auto file = value_or_throw(io::AtomicFile::create(directory / "other"));
     REQUIRE(file.append("never finished").ok());
     CHECK_FALSE(*local().exists(directory / "other"));
   }
@@ -154,12 +152,12 @@ TEST_CASE("on a store an atomic file is written where it belongs, and appears wh
           "[io][atomic_file]") {
   MemoryStore& store = MemoryStore::fresh();
   {
-    auto file = distribute::value_or_throw(io::AtomicFile::create("mem://b/file"));
+    auto file = value_or_throw(io::AtomicFile::create("mem://b/file"));
     REQUIRE(file.append("one").ok());
     REQUIRE(file.prepare().ok());
     CHECK(store.names().empty());
     REQUIRE(file.commit().ok());
-    auto other = distribute::value_or_throw(io::AtomicFile::create("mem://b/file"));
+    auto other = value_or_throw(io::AtomicFile::create("mem://b/file"));
     REQUIRE(other.append("never finished").ok());
   }
   CHECK(*io::read_file("mem://b/file") == "one");
@@ -181,10 +179,9 @@ TEST_CASE("on a store a name may be an object and a directory; removing it takes
 }
 
 TEST_CASE("the bridge throws the exception of the status code", "[base][status]") {
-  CHECK_NOTHROW(distribute::throw_if_error(absl::OkStatus()));
-  CHECK_THROWS_AS(distribute::throw_if_error(absl::NotFoundError("x")), distribute::NotFoundError);
-  CHECK_THROWS_AS(distribute::value_or_throw(absl::StatusOr<int>(absl::DataLossError("x"))),
-                  distribute::DataLossError);
-  CHECK(distribute::value_or_throw(absl::StatusOr<int>(3)) == 3);
-  CHECK(message(distribute::annotate(absl::AbortedError("b"), "a")) == "a: b");
+  CHECK_NOTHROW(throw_if_error(absl::OkStatus()));
+  CHECK_THROWS_AS(throw_if_error(absl::NotFoundError("x")), NotFoundError);
+  CHECK_THROWS_AS(value_or_throw(absl::StatusOr<int>(absl::DataLossError("x"))), DataLossError);
+  CHECK(value_or_throw(absl::StatusOr<int>(3)) == 3);
+  CHECK(message(annotate(absl::AbortedError("b"), "a")) == "a: b");
 }

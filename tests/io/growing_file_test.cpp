@@ -5,14 +5,14 @@
 #include <tests/support/memory_store.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-namespace io = distribute::io;
+using namespace distribute;
 
 TEST_CASE("others see a growing file after every flush, on a disk and on a store",
           "[io][growing_file]") {
   const TemporaryDirectory directory;
   MemoryStore::fresh();
   const std::string path = GENERATE(false, true) ? "mem://bucket/log" : directory / "log";
-  auto file = distribute::value_or_throw(io::create_growing_file(path));
+  auto file = value_or_throw(io::create_growing_file(path));
   REQUIRE(file->append("one ").ok());
   REQUIRE(file->flush().ok());
   CHECK(*io::read_file(path) == "one ");
@@ -23,7 +23,7 @@ TEST_CASE("others see a growing file after every flush, on a disk and on a store
 
 TEST_CASE("a flush to a store without new bytes sends nothing", "[io][growing_file]") {
   MemoryStore& store = MemoryStore::fresh();
-  auto file = distribute::value_or_throw(io::create_growing_file("mem://bucket/log"));
+  auto file = value_or_throw(io::create_growing_file("mem://bucket/log"));
   REQUIRE(file->append("one").ok());
   for (int i = 0; i < 3; ++i) REQUIRE(file->flush().ok());
   REQUIRE(file->close().ok());
@@ -32,7 +32,7 @@ TEST_CASE("a flush to a store without new bytes sends nothing", "[io][growing_fi
 
 TEST_CASE("what a failed flush could not send goes with the next", "[io][growing_file]") {
   MemoryStore& store = MemoryStore::fresh();
-  auto file = distribute::value_or_throw(io::create_growing_file("mem://bucket/log"));
+  auto file = value_or_throw(io::create_growing_file("mem://bucket/log"));
   REQUIRE(file->append("one ").ok());
   REQUIRE(file->flush().ok());
   REQUIRE(file->append("two").ok());

@@ -2,9 +2,7 @@
 
 #include <tests/support/catch.hpp>
 
-#include <limits>
-
-namespace io = distribute::io;
+using namespace distribute;
 using Bytes = std::string;
 
 TEST_CASE("varints survive a round trip at every length", "[io][wire]") {

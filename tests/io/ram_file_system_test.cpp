@@ -4,10 +4,7 @@
 
 #include <tests/support/catch.hpp>
 
-#include <thread>
-
-namespace io = distribute::io;
-using distribute::value_or_throw;
+using namespace distribute;
 
 TEST_CASE("files in memory are written, read, listed, renamed and removed",
           "[io][ram_file_system]") {

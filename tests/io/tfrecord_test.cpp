@@ -8,18 +8,17 @@
 #include <tests/support/shared_data.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-namespace io = distribute::io;
+using namespace distribute;
 
 namespace {
 
 std::vector<std::string> read_all(const std::string& path,
                                   io::Compression compression = io::Compression::None) {
-  auto reader = distribute::value_or_throw(io::RecordReader::open(path, compression));
+  auto reader = value_or_throw(io::RecordReader::open(path, compression));
   std::vector<std::string> records;
-  for (std::string record; distribute::value_or_throw(reader.next(record));) {
+  for (std::string record; value_or_throw(reader.next(record));) {
     records.push_back(record);
   }
   return records;
@@ -43,7 +42,7 @@ TEST_CASE("records survive a round trip under every compression", "[io][tfrecord
   const std::vector<std::string> records = {"", "a", std::string(300'000, 'z'), "last"};
   for (auto compression : {io::Compression::None, io::Compression::Zlib, io::Compression::Gzip}) {
     const std::string path = directory / "records";
-    auto writer = distribute::value_or_throw(io::RecordWriter::create(path, compression));
+    auto writer = value_or_throw(io::RecordWriter::create(path, compression));
     for (const std::string& record : records) REQUIRE(writer.write(record).ok());
     REQUIRE(writer.close().ok());
     CHECK(read_all(path, compression) == records);
@@ -90,9 +89,8 @@ TEST_CASE("compressed records that are read as plain ones are told from damage",
   REQUIRE(writer.close().ok());
   auto reader = io::RecordReader::open(path).value();
   std::string record;
-  CHECK_THAT(
-      std::string(reader.next(record).status().message()),
-      Catch::Matchers::Contains("begins as a gzip file does: compression_type = Gzip or Auto"));
+  CHECK_THAT(std::string(reader.next(record).status().message()),
+             Contains("begins as a gzip file does: compression_type = Gzip or Auto"));
 }
 
 TEST_CASE("the first bytes of a file of records tell its compression", "[io][tfrecord]") {
@@ -127,7 +125,7 @@ TEST_CASE("compression types have TensorFlow's names", "[io][gzip]") {
   CHECK(*io::compression_from_name("GZIP") == io::Compression::Gzip);
   CHECK(*io::compression_from_name("ZLIB") == io::Compression::Zlib);
   CHECK_THAT(std::string(io::compression_from_name("gzip").status().message()),
-             Catch::Matchers::Contains("\"gzip\", expected \"\" (none)"));
+             Contains("\"gzip\", expected \"\" (none)"));
 }
 
 TEST_CASE("records are skipped, and positions found again, under every compression",
@@ -135,11 +133,11 @@ TEST_CASE("records are skipped, and positions found again, under every compressi
   const TemporaryDirectory directory;
   const std::string path = directory / "records";
   for (auto compression : {io::Compression::None, io::Compression::Zlib, io::Compression::Gzip}) {
-    auto writer = distribute::value_or_throw(io::RecordWriter::create(path, compression));
+    auto writer = value_or_throw(io::RecordWriter::create(path, compression));
     for (size_t i = 0; i < 9; ++i) REQUIRE(writer.write(std::string(i * 40, char('0' + i))).ok());
     REQUIRE(writer.close().ok());
     const auto open = [&] {
-      return distribute::value_or_throw(io::RecordReader::open(path, compression, 100));
+      return value_or_throw(io::RecordReader::open(path, compression, 100));
     };
     auto reader = open();
     CHECK(*reader.skip(3) == 3);
@@ -208,7 +206,7 @@ TEST_CASE("gzip data is read whole, with all members", "[io][gzip]") {
   const TemporaryDirectory directory;
   const std::string path = directory / "x.gz", text(200'000, 'q');
   {
-    auto file = distribute::value_or_throw(io::create_file(path, io::Compression::Gzip));
+    auto file = value_or_throw(io::create_file(path, io::Compression::Gzip));
     REQUIRE(file->append(text).ok());
     REQUIRE(file->append("end").ok());
     REQUIRE(file->close().ok());
@@ -235,19 +233,19 @@ TEST_CASE("records on a store appear when the file is closed, and not before", "
   const auto compression = GENERATE(io::Compression::None, io::Compression::Gzip);
   const std::string path = "mem://bucket/train.tfrecord";
   {
-    auto dropped = distribute::value_or_throw(io::RecordWriter::create(path, compression));
+    auto dropped = value_or_throw(io::RecordWriter::create(path, compression));
     REQUIRE(dropped.write("never finished").ok());
   }
   CHECK(store.names().empty());
-  auto writer = distribute::value_or_throw(io::RecordWriter::create(path, compression));
+  auto writer = value_or_throw(io::RecordWriter::create(path, compression));
   for (int i = 0; i < 3; ++i) REQUIRE(writer.write(std::string(size_t(i) * 1000, 'x')).ok());
   CHECK(store.names().empty());
   REQUIRE(writer.close().ok());
-  auto reader = distribute::value_or_throw(io::RecordReader::open(path, compression));
+  auto reader = value_or_throw(io::RecordReader::open(path, compression));
   std::string record;
   for (int i = 0; i < 3; ++i) {
-    REQUIRE(distribute::value_or_throw(reader.next(record)));
+    REQUIRE(value_or_throw(reader.next(record)));
     CHECK(record.size() == size_t(i) * 1000);
   }
-  CHECK_FALSE(distribute::value_or_throw(reader.next(record)));
+  CHECK_FALSE(value_or_throw(reader.next(record)));
 }

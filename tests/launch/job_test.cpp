@@ -4,11 +4,9 @@
 #include <tests/support/catch.hpp>
 
 #include <nlohmann/json.hpp>
-#include <set>
 
 using namespace distribute;
 using namespace distribute::launch;
-using Catch::Matchers::Contains;
 using Json = nlohmann::json;
 
 namespace {

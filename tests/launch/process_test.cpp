@@ -11,7 +11,6 @@
 
 using namespace distribute;
 using namespace distribute::launch;
-using Catch::Matchers::Contains;
 using net::Deadline;
 
 namespace {
@@ -111,7 +110,7 @@ TEST_CASE("a process inherits no descriptor, ignored or blocked signal", "[launc
   std::signal(SIGUSR2, SIG_DFL);
   ::close(open);
   program.wait();
-  CHECK_THAT(program.out(), Catch::Matchers::StartsWith("0 1 2 3 "));  // 3 is ls's own
+  CHECK_THAT(program.out(), StartsWith("0 1 2 3 "));  // 3 is ls's own
   CHECK_THAT(program.out(), Contains("SigBlk:\t0000000000000000"));
   CHECK_THAT(program.out(), Contains("SigIgn:\t0000000000000000"));
 }

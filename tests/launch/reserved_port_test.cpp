@@ -3,9 +3,6 @@
 
 #include <tests/support/catch.hpp>
 
-#include <set>
-#include <vector>
-
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -83,6 +80,5 @@ TEST_CASE("a port with a listener cannot be reserved", "[launch][reserved_port]"
   const Descriptor server = listen_at(number, SO_REUSEADDR);
   REQUIRE(server);
   CHECK_THROWS_AS(ReservedPort(number), UnavailableError);
-  CHECK_THROWS_WITH(ReservedPort(number),
-                    Catch::Matchers::Contains("port " + std::to_string(number)));
+  CHECK_THROWS_WITH(ReservedPort(number), Contains("port " + std::to_string(number)));
 }

@@ -6,14 +6,9 @@
 #include <tests/support/run_program.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
 
 using namespace distribute::launch;
-using Catch::Matchers::Contains;
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
@@ -21,6 +16,7 @@ namespace {
 
 /// "distribute run", options, and a script for each task's shell.
 Words words(const Words& options, const std::string& script) {
+  skip_without_program("distribute");
   Words all{DISTRIBUTE_BINARY_DIR "/distribute", "run"};
   all.insert(all.end(), options.begin(), options.end());
   for (const char* word : {"--", "sh", "-c"}) all.push_back(word);
@@ -85,7 +81,6 @@ class FakeSsh {
 }  // namespace
 
 TEST_CASE("wrong usage of the launcher is one line and status 2", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   std::ofstream(directory / "empty") << "# no host\n";
   std::ofstream(directory / "bad") << "node1 slots=many\n";
@@ -142,7 +137,6 @@ TEST_CASE("wrong usage of the launcher is one line and status 2", "[launch][run]
 }
 
 TEST_CASE("the launcher names a program that it cannot run", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   ProgramResult result = run_program("distribute", {"run", "-np", "2", "--", "no-such-program"});
   CHECK(result.status == 127);
   CHECK(result.err == "distribute run: no program 'no-such-program'\n");
@@ -163,14 +157,12 @@ TEST_CASE("the launcher names a program that it cannot run", "[launch][run]") {
 }
 
 TEST_CASE("the launcher explains itself", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const ProgramResult result = run_program("distribute", {"run", "--help"});
   CHECK(result.status == 0);
   CHECK_THAT(result.out, Contains("--max-restarts") && Contains("--oversubscribe"));
 }
 
 TEST_CASE("an elastic job starts lost workers again, then goes on without them", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   // Worker 1 is killed as often as it starts; the others end when it will not come any more.
   Job job({"-np", "3", "--min-np", "2", "--max-np", "4", "--max-restarts", "2"},
@@ -186,7 +178,6 @@ TEST_CASE("an elastic job starts lost workers again, then goes on without them",
 }
 
 TEST_CASE("an elastic job ends when too few workers are left", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   Job job({"-np", "3", "--min-np", "3", "--grace", "0.1"},
           "[ $DISTRIBUTE_LOCAL_RANK = 1 ] && exit 7; trap 'exit 0' TERM; "
           "while :; do sleep 0.02; done");
@@ -195,7 +186,6 @@ TEST_CASE("an elastic job ends when too few workers are left", "[launch][run]") 
 }
 
 TEST_CASE("tasks learn their cluster and share a token", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const int workers = GENERATE(1, 2, 3, 5);
   const TemporaryDirectory directory;
   // The chief's end is the job's end: it waits for the others.
@@ -229,7 +219,6 @@ TEST_CASE("tasks learn their cluster and share a token", "[launch][run]") {
 }
 
 TEST_CASE("lines keep their stream, their order and come whole", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   Job job({"-np", "3"},
           "i=0; while [ $i -lt 300 ]; do printf 'half '; echo line $i; echo error $i >&2; "
           "i=$((i+1)); done; printf end");
@@ -253,7 +242,6 @@ TEST_CASE("lines keep their stream, their order and come whole", "[launch][run]"
 }
 
 TEST_CASE("the first task that fails is named, and gives the status", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   // The others fail later: when the first one has gone and is not even a zombie.
   const TemporaryDirectory directory;
   Job job({"-np", "3"},
@@ -269,7 +257,6 @@ TEST_CASE("the first task that fails is named, and gives the status", "[launch][
 }
 
 TEST_CASE("a killed task is named with its signal, and the others end", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   Job job({"-np", "3", "--grace", "0.2"},
           "echo self $$; [ $DISTRIBUTE_LOCAL_RANK = 2 ] && kill -9 $$; exec sleep 100");
   CHECK(job.wait() == 128 + SIGKILL);
@@ -279,7 +266,6 @@ TEST_CASE("a killed task is named with its signal, and the others end", "[launch
 
 TEST_CASE("tasks that do not hear SIGTERM, or are stopped, are killed after a failure",
           "[launch][run][slow]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   Job job({"-np", "3", "--grace", "0.1"},
           "if [ $DISTRIBUTE_LOCAL_RANK = 0 ]; then sleep 0.2; exit 3; fi; "
           "if [ $DISTRIBUTE_LOCAL_RANK = 1 ]; then kill -STOP $$; fi; " +
@@ -289,7 +275,6 @@ TEST_CASE("tasks that do not hear SIGTERM, or are stopped, are killed after a fa
 }
 
 TEST_CASE("parameter servers end when the workers have ended", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   Job job({"-np", "2", "--ps", "2"},
           kWaitFor +
@@ -304,14 +289,12 @@ TEST_CASE("parameter servers end when the workers have ended", "[launch][run]") 
 }
 
 TEST_CASE("with a chief and parameter servers the chief's end is the job's", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   Job job({"-np", "2", "--ps", "1", "--chief"},
           "case $TF_CONFIG in *'\"type\":\"chief\"'*) exit 0;; esac; exec sleep 100");
   CHECK(job.wait() == 0);
 }
 
 TEST_CASE("signals are passed on to all tasks", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const auto [number, name] = GENERATE(table<int, std::string>(
       {{SIGINT, "INT"}, {SIGTERM, "TERM"}, {SIGUSR1, "USR1"}, {SIGUSR2, "USR2"}, {SIGHUP, "HUP"}}));
   INFO(name);
@@ -325,7 +308,6 @@ TEST_CASE("signals are passed on to all tasks", "[launch][run]") {
 }
 
 TEST_CASE("after SIGTERM nothing is restarted", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   Job job({"-np", "2", "--max-restarts", "5"}, "echo ready; exec sleep 100");
   job.wait_for("[worker 0] ready");
   job.wait_for("[worker 1] ready");
@@ -335,7 +317,6 @@ TEST_CASE("after SIGTERM nothing is restarted", "[launch][run]") {
 }
 
 TEST_CASE("the second SIGINT kills", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   Job job({"-np", "2"}, kStubborn);
   for (const char* text :
        {"[worker 0] self", "[worker 1] self", "[worker 0] child", "[worker 1] child"})
@@ -352,7 +333,6 @@ TEST_CASE("the second SIGINT kills", "[launch][run]") {
 }
 
 TEST_CASE("nothing outlives a launcher that is killed", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const int tasks = GENERATE(2, 5);
   Job job({"-np", std::to_string(tasks)}, kStubborn);
   for (int i = 0; i < tasks; ++i)
@@ -367,7 +347,6 @@ TEST_CASE("nothing outlives a launcher that is killed", "[launch][run]") {
 }
 
 TEST_CASE("nothing outlives a launcher that is killed while it starts tasks", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   const std::string file = directory / "pids";
   for (int i = 0; i < 30; ++i) {
@@ -380,7 +359,6 @@ TEST_CASE("nothing outlives a launcher that is killed while it starts tasks", "[
 }
 
 TEST_CASE("a job is restarted with new ports and a new token until it succeeds", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const std::string script =
       "echo \"attempt $DISTRIBUTE_RESTART_COUNT $DISTRIBUTE_JOB_TOKEN $TF_CONFIG\"; "
       "[ $DISTRIBUTE_RESTART_COUNT = 2 ] || [ $DISTRIBUTE_LOCAL_RANK = 0 ] || exit 138";
@@ -406,7 +384,6 @@ TEST_CASE("a job is restarted with new ports and a new token until it succeeds",
 }
 
 TEST_CASE("a job whose task says that it would fail again is not restarted", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const std::string status = GENERATE("1", "2", "127");
   const TemporaryDirectory directory;
   Job job({"-np", "2", "--max-restarts", "200", "--grace", "0.1"},
@@ -424,7 +401,6 @@ TEST_CASE("a job whose task says that it would fail again is not restarted", "[l
 }
 
 TEST_CASE("a signal ends the pause before a restart", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const bool elastic = GENERATE(false, true);
   Words options{"-np", "1", "--max-restarts", "200"};
   if (elastic) options.insert(options.end(), {"--min-np", "1"});
@@ -436,7 +412,6 @@ TEST_CASE("a signal ends the pause before a restart", "[launch][run]") {
 }
 
 TEST_CASE("the job ends within its stop timeout when a task is frozen", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   // Worker 1 dies of the signal, as one that saves nothing; worker 0 does not even hear it.
   Job job({"-np", "2", "--stop-timeout", "1", "--max-restarts", "3"},
           "echo self $$; [ $DISTRIBUTE_LOCAL_RANK = 0 ] && kill -STOP $$; exec sleep 1000");
@@ -449,7 +424,6 @@ TEST_CASE("the job ends within its stop timeout when a task is frozen", "[launch
 
 TEST_CASE("processes that tasks have left in sessions of their own end with the job",
           "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   Job job({"-np", "2"},
           kWaitFor +
@@ -465,7 +439,6 @@ TEST_CASE("processes that tasks have left in sessions of their own end with the 
 
 TEST_CASE("preempted tasks are restarted, and without restarts their status is passed on",
           "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const std::string script = "exit $((143 * (1 - DISTRIBUTE_RESTART_COUNT)))";
   Job job({"-np", "2", "--max-restarts", "1"}, script);
   CHECK(job.wait() == 0);
@@ -474,7 +447,6 @@ TEST_CASE("preempted tasks are restarted, and without restarts their status is p
 }
 
 TEST_CASE("with parameter servers a killed worker or chief starts again alone", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   const bool chief = GENERATE(false, true);
   Words options{"-np", "3", "--ps", "1", "--max-restarts", "2"};
@@ -494,7 +466,6 @@ TEST_CASE("with parameter servers a killed worker or chief starts again alone", 
 
 TEST_CASE("when a server is killed, or a worker ends by itself, all tasks start again",
           "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   const auto [victim, end] =
       GENERATE(table<std::string, std::string>({{"3", "kill -9 $$"}, {"1", "exit 138"}}));
@@ -512,7 +483,6 @@ TEST_CASE("when a server is killed, or a worker ends by itself, all tasks start 
 
 TEST_CASE("a worker that comes back when the servers have ended holds up nothing",
           "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   Job job({"-np", "3", "--ps", "1", "--max-restarts", "5"},
           kWaitFor +
@@ -525,7 +495,6 @@ TEST_CASE("a worker that comes back when the servers have ended holds up nothing
 }
 
 TEST_CASE("each task's output goes to a file too", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   const std::string logs = directory / "a/b";
   std::filesystem::create_directories(logs);
@@ -550,7 +519,6 @@ TEST_CASE("each task's output goes to a file too", "[launch][run]") {
 
 TEST_CASE("tasks on other hosts run through ssh, and no command line shows the token",
           "[launch][run][ssh]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const FakeSsh ssh;
   Job job({"-np", "3", "-H", "me@alpha:2,beta:1", "--port", "2300"},
           "echo \"$FAKE_HOST|$DISTRIBUTE_JOB_TOKEN|$TF_CONFIG\"; echo ready; "
@@ -585,7 +553,6 @@ TEST_CASE("tasks on other hosts run through ssh, and no command line shows the t
 
 TEST_CASE("tasks on other hosts give their status, hear signals and die with the launcher",
           "[launch][run][ssh]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const FakeSsh ssh;
   Job failing({"-np", "2", "-H", "alpha,beta", "--grace", "0.1"},
               "[ $FAKE_HOST = beta ] && exit 6; trap 'echo told; exit 1' TERM; "
@@ -606,7 +573,6 @@ TEST_CASE("tasks on other hosts give their status, hear signals and die with the
 }
 
 TEST_CASE("this machine's share of a job needs no ssh", "[launch][run][ssh]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const FakeSsh ssh;
   char own[256] = "";
   ::gethostname(own, sizeof(own) - 1);
@@ -617,7 +583,6 @@ TEST_CASE("this machine's share of a job needs no ssh", "[launch][run][ssh]") {
 }
 
 TEST_CASE("an ssh that fails is named", "[launch][run][ssh]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   const std::string broken = directory / "ssh";
   std::ofstream(broken) << "#!/bin/sh\necho \"ssh: no route to $1\" >&2; exit 255\n";
@@ -633,7 +598,6 @@ TEST_CASE("an ssh that fails is named", "[launch][run][ssh]") {
 
 TEST_CASE("a reader that has gone or does not read keeps no signal from the tasks",
           "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   // More lines than a pipe holds: the tasks only come to their marks when the launcher reads on.
   const TemporaryDirectory directory;
   Job gone({"-np", "2"},

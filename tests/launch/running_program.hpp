@@ -5,16 +5,9 @@
 #include <distribute/net/deadline.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/file_text.hpp>
 
-#include <chrono>
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <sstream>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include <poll.h>
 
@@ -72,11 +65,6 @@ class RunningProgram {
   distribute::launch::Process process_;
   std::string out_, err_;
 };
-
-inline std::string file_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 /// Whether the process exists and is no zombie.
 inline bool is_alive(pid_t pid) {

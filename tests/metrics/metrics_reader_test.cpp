@@ -6,7 +6,6 @@
 
 using namespace distribute;
 using namespace distribute::monitoring;
-using Catch::Matchers::Contains;
 
 TEST_CASE("a reader gets a server's metrics with its token", "[metrics][metrics_reader]") {
   const MetricsServer server({.address = {"127.0.0.1", 0}, .token = "open sesame"});
@@ -14,7 +13,7 @@ TEST_CASE("a reader gets a server's metrics with its token", "[metrics][metrics_
   CHECK_THAT(text, Contains("process_resident_memory_bytes "));
   const MetricSample sample = parse_prometheus_text(text, 1);
   CHECK(sample.value("process_resident_memory_bytes").value_or(0) > 0);
-  check_throws<UnauthenticatedError>([&] { read_metrics(server.address(), "wrong"); }, "401");
+  CHECK_THROWS_SAYING(read_metrics(server.address(), "wrong"), UnauthenticatedError, "401");
 }
 
 TEST_CASE("a task that is not there is unavailable to readers", "[metrics][metrics_reader]") {

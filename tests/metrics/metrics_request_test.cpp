@@ -1,12 +1,7 @@
 #include <distribute/metrics/detail/metrics_request.hpp>
 #include <tests/support/catch.hpp>
 
-#include <random>
-#include <string>
-
 using namespace distribute::cluster_internal;
-using Catch::Matchers::Contains;
-using Catch::Matchers::StartsWith;
 
 namespace {
 

@@ -12,12 +12,7 @@
 #include <tests/support/no_descriptors.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <cstdlib>
 #include <ctime>
-#include <fstream>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include <netinet/in.h>
 #include <poll.h>
@@ -25,8 +20,6 @@
 #include <unistd.h>
 
 using namespace distribute;
-using Catch::Matchers::Contains;
-using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -95,16 +88,13 @@ TEST_CASE("a request without end is cut off", "[cluster][metrics_server]") {
 }
 
 TEST_CASE("without a token metrics stay on this machine", "[cluster][metrics_server]") {
-  check_throws<FailedPreconditionError>(
-      [] {
-        MetricsServer({.address = {"0.0.0.0", 0}});
-      },
-      "DISTRIBUTE_METRICS_PORT");
+  CHECK_THROWS_SAYING(MetricsServer({.address = {"0.0.0.0", 0}}), FailedPreconditionError,
+                      "DISTRIBUTE_METRICS_PORT");
   const MetricsServer loopback({.address = kAnyPort});
   CHECK_THAT(get(loopback.address(), ""), StartsWith("HTTP/1.1 200 OK"));
   CHECK_NOTHROW(MetricsServer({.address = {"0.0.0.0", 0}, .insecure = true}));
-  check_throws<FailedPreconditionError>([&] { MetricsServer({.address = loopback.address()}); },
-                                        "another process");
+  CHECK_THROWS_SAYING(MetricsServer({.address = loopback.address()}), FailedPreconditionError,
+                      "another process");
 }
 
 TEST_CASE("the token is said, or follows from the job's without giving it away",

@@ -2,13 +2,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/comma_locale.hpp>
 
-#include <cmath>
-#include <limits>
-#include <string>
-#include <vector>
-
 using namespace distribute::monitoring;
-using Catch::Matchers::Contains;
 
 TEST_CASE("counters and gauges are written with HELP, TYPE and labels", "[base][prometheus]") {
   CollectionRegistry registry;

@@ -64,8 +64,8 @@ TEST_CASE("bad headers are refused before memory is reserved", "[net][frame]") {
   CHECK(error(good.substr(0, 15)).find("not a message") != std::string::npos);
   CHECK(error("X" + good.substr(1)).find("not a message") != std::string::npos);
   const std::string meets =
-      "protocol version 2 meets version 1 of distribute " + std::string(distribute::kVersion);
-  CHECK(error(net::encode_frame(1, "", 2)).find(meets) != std::string::npos);
+      "protocol version 1 meets version 2 of distribute " + std::string(distribute::kVersion);
+  CHECK(error(net::encode_frame(1, "", 1)).find(meets) != std::string::npos);
   std::string huge = good;
   for (int i = 8; i < 16; ++i) huge[size_t(i)] = '\xff';
   CHECK(error(huge).find("18446744073709551615 bytes where at most 100") != std::string::npos);

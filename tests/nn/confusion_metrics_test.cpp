@@ -5,104 +5,53 @@
 
 using namespace distribute;
 using namespace distribute_test;
-namespace metrics = distribute::nn::metrics;
+namespace metrics = nn::metrics;
 
 TEST_CASE("counts of right and wrong predictions follow Keras", "[nn][confusion_metrics]") {
-  {
-    metrics::TruePositives metric;
-    check_metric(metric, kBits, kGuesses, kBitWeights, {2}, {3}, {4});
-  }
-  {
-    metrics::TruePositives metric({0.25, 0.5, 0.75});
-    check_metric(metric, kBits, kGuesses, kBitWeights, {4, 2, 2}, {4.5, 3, 3}, {5.5, 4, 4});
-  }
-  {
-    metrics::TruePositives metric({0.9, 0.2});
-    check_metric(metric, kBits, kGuesses, kBitWeights, {1, 4}, {1, 4.5}, {1, 5.5});
-  }
-  {
-    metrics::FalsePositives metric;
-    check_metric(metric, kBits, kGuesses, kBitWeights, {1}, {1}, {1});
-  }
-  {
-    metrics::FalsePositives metric({0.25, 0.5, 0.75});
-    check_metric(metric, kBits, kGuesses, kBitWeights, {2, 1, 0}, {4, 1, 0}, {4, 1, 0});
-  }
-  {
-    metrics::FalsePositives metric({0.9, 0.2});
-    check_metric(metric, kBits, kGuesses, kBitWeights, {0, 2}, {0, 4}, {0, 4});
-  }
-  {
-    metrics::TrueNegatives metric;
-    check_metric(metric, kBits, kGuesses, kBitWeights, {2}, {4}, {5});
-  }
-  {
-    metrics::TrueNegatives metric({0.25, 0.5, 0.75});
-    check_metric(metric, kBits, kGuesses, kBitWeights, {1, 2, 3}, {1, 4, 5}, {2, 5, 6});
-  }
-  {
-    metrics::TrueNegatives metric({0.9, 0.2});
-    check_metric(metric, kBits, kGuesses, kBitWeights, {3, 1}, {5, 1}, {6, 2});
-  }
-  {
-    metrics::FalseNegatives metric;
-    check_metric(metric, kBits, kGuesses, kBitWeights, {3}, {1.75}, {1.75});
-  }
-  {
-    metrics::FalseNegatives metric({0.25, 0.5, 0.75});
-    check_metric(metric, kBits, kGuesses, kBitWeights, {1, 3, 3}, {0.25, 1.75, 1.75},
-                 {0.25, 1.75, 1.75});
-  }
-  {
-    metrics::FalseNegatives metric({0.9, 0.2});
-    check_metric(metric, kBits, kGuesses, kBitWeights, {4, 1}, {3.75, 0.25}, {4.75, 0.25});
-  }
+  check_metric(metrics::TruePositives(), kBits, kGuesses, kBitWeights, {2}, {3}, {4});
+  check_metric(metrics::TruePositives({0.25, 0.5, 0.75}), kBits, kGuesses, kBitWeights, {4, 2, 2},
+               {4.5, 3, 3}, {5.5, 4, 4});
+  check_metric(metrics::TruePositives({0.9, 0.2}), kBits, kGuesses, kBitWeights, {1, 4}, {1, 4.5},
+               {1, 5.5});
+  check_metric(metrics::FalsePositives(), kBits, kGuesses, kBitWeights, {1}, {1}, {1});
+  check_metric(metrics::FalsePositives({0.25, 0.5, 0.75}), kBits, kGuesses, kBitWeights, {2, 1, 0},
+               {4, 1, 0}, {4, 1, 0});
+  check_metric(metrics::FalsePositives({0.9, 0.2}), kBits, kGuesses, kBitWeights, {0, 2}, {0, 4},
+               {0, 4});
+  check_metric(metrics::TrueNegatives(), kBits, kGuesses, kBitWeights, {2}, {4}, {5});
+  check_metric(metrics::TrueNegatives({0.25, 0.5, 0.75}), kBits, kGuesses, kBitWeights, {1, 2, 3},
+               {1, 4, 5}, {2, 5, 6});
+  check_metric(metrics::TrueNegatives({0.9, 0.2}), kBits, kGuesses, kBitWeights, {3, 1}, {5, 1},
+               {6, 2});
+  check_metric(metrics::FalseNegatives(), kBits, kGuesses, kBitWeights, {3}, {1.75}, {1.75});
+  check_metric(metrics::FalseNegatives({0.25, 0.5, 0.75}), kBits, kGuesses, kBitWeights, {1, 3, 3},
+               {0.25, 1.75, 1.75}, {0.25, 1.75, 1.75});
+  check_metric(metrics::FalseNegatives({0.9, 0.2}), kBits, kGuesses, kBitWeights, {4, 1},
+               {3.75, 0.25}, {4.75, 0.25});
 }
 
 TEST_CASE("precision and recall follow Keras", "[nn][confusion_metrics]") {
-  {
-    metrics::Precision metric;
-    check_metric(metric, kBits, kGuesses, kBitWeights, {0.666666687}, {0.75}, {0.800000012});
-  }
-  {
-    metrics::Recall metric;
-    check_metric(metric, kBits, kGuesses, kBitWeights, {0.400000006}, {0.631578922}, {0.695652187});
-  }
-  {
-    metrics::Precision metric({.thresholds = {0.25, 0.55}});
-    check_metric(metric, kBits, kGuesses, kBitWeights, {0.666666687, 0.666666687},
-                 {0.529411793, 0.75}, {0.578947365, 0.800000012});
-  }
-  {
-    metrics::Recall metric({.thresholds = {0.25, 0.55}});
-    check_metric(metric, kBits, kGuesses, kBitWeights, {0.800000012, 0.400000006},
-                 {0.947368443, 0.631578922}, {0.956521749, 0.695652187});
-  }
+  check_metric(metrics::Precision(), kBits, kGuesses, kBitWeights, {0.666666687}, {0.75},
+               {0.800000012});
+  check_metric(metrics::Recall(), kBits, kGuesses, kBitWeights, {0.400000006}, {0.631578922},
+               {0.695652187});
+  check_metric(metrics::Precision({.thresholds = {0.25, 0.55}}), kBits, kGuesses, kBitWeights,
+               {0.666666687, 0.666666687}, {0.529411793, 0.75}, {0.578947365, 0.800000012});
+  check_metric(metrics::Recall({.thresholds = {0.25, 0.55}}), kBits, kGuesses, kBitWeights,
+               {0.800000012, 0.400000006}, {0.947368443, 0.631578922}, {0.956521749, 0.695652187});
 }
 
 TEST_CASE("precision and recall of some predictions follow Keras", "[nn][confusion_metrics]") {
-  {
-    metrics::Precision metric({.top_k = 2});
-    check_metric(metric, kOneHot, kProbabilities, kColumnOfWeights, {0.333333343}, {0.428571433},
-                 {0.454545468});
-  }
-  {
-    metrics::Recall metric({.top_k = 2});
-    check_metric(metric, kOneHot, kProbabilities, kColumnOfWeights, {0.666666687}, {0.857142866},
-                 {0.909090936});
-  }
-  {
-    metrics::Precision metric({.thresholds = {0.25}, .class_id = 1});
-    check_metric(metric, kOneHot, kProbabilities, kColumnOfWeights, {1}, {1}, {1});
-  }
-  {
-    metrics::Recall metric({.class_id = 2});
-    check_metric(metric, kOneHot, kProbabilities, kColumnOfWeights, {1}, {1}, {1});
-  }
-  {
-    metrics::Recall metric({.top_k = 1, .class_id = 2});
-    check_metric(metric, kOneHot, kProbabilities, kColumnOfWeights, {1}, {1}, {1});
-  }
+  check_metric(metrics::Precision({.top_k = 2}), kOneHot, kProbabilities, kColumnOfWeights,
+               {0.333333343}, {0.428571433}, {0.454545468});
+  check_metric(metrics::Recall({.top_k = 2}), kOneHot, kProbabilities, kColumnOfWeights,
+               {0.666666687}, {0.857142866}, {0.909090936});
+  check_metric(metrics::Precision({.thresholds = {0.25}, .class_id = 1}), kOneHot, kProbabilities,
+               kColumnOfWeights, {1}, {1}, {1});
+  check_metric(metrics::Recall({.class_id = 2}), kOneHot, kProbabilities, kColumnOfWeights, {1},
+               {1}, {1});
+  check_metric(metrics::Recall({.top_k = 1, .class_id = 2}), kOneHot, kProbabilities,
+               kColumnOfWeights, {1}, {1}, {1});
 }
 
 TEST_CASE("thresholds and classes that cannot be are an error", "[nn][confusion_metrics]") {

@@ -65,19 +65,13 @@ TEST_CASE("attention in a graph takes query, value and key", "[nn][functional]")
   const auto a = model.input("a", {3, 4}), b = model.input("b", {2, 4}),
              k = model.input("k", {2, 4});
   model.output("y", model.apply(attention, {a, b, k}));
-  check_throws<InvalidArgumentError>(
-      [&] {
-        model.apply(attention, {a, b, k, b});
-      },
-      "query, value and key, not 4");
+  CHECK_THROWS_SAYING(model.apply(attention, {a, b, k, b}), InvalidArgumentError,
+                      "query, value and key, not 4");
   check_gradient(
       [&](const auto& in) {
         return model(nn::NamedTensors{{"a", in[0]}, {"b", in[1]}, {"k", in[2]}}).at("y");
       },
       {test_tensor({1, 3, 4}, 1), test_tensor({1, 2, 4}, 2), test_tensor({1, 2, 4}, 3)});
-  check_throws<InvalidArgumentError>(
-      [&] {
-        model.apply(nn::Dense({.units = 2}), {a, b});
-      },
-      "takes one tensor, not 2");
+  CHECK_THROWS_SAYING(model.apply(nn::Dense({.units = 2}), {a, b}), InvalidArgumentError,
+                      "takes one tensor, not 2");
 }

@@ -6,9 +6,6 @@
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 
-#include <cmath>
-#include <vector>
-
 #include "support/catch.hpp"
 
 namespace distribute_test {

@@ -4,19 +4,13 @@
 
 using namespace distribute;
 using namespace distribute_test;
-namespace metrics = distribute::nn::metrics;
+namespace metrics = nn::metrics;
 
 TEST_CASE("means of hinge losses follow Keras", "[nn][hinge_metrics]") {
-  {
-    metrics::Hinge metric;
-    check_metric(metric, kOneHot, kLogits, kWeights, {1.20000005}, {1.48571432}, {1.4181819});
-  }
-  {
-    metrics::SquaredHinge metric;
-    check_metric(metric, kOneHot, kLogits, kWeights, {2.87777781}, {4.0047617}, {3.81515145});
-  }
-  {
-    metrics::CategoricalHinge metric;
-    check_metric(metric, kOneHot, kLogits, kWeights, {1.39999998}, {2.39999986}, {2.29090905});
-  }
+  check_metric(metrics::Hinge(), kOneHot, kLogits, kWeights, {1.20000005}, {1.48571432},
+               {1.4181819});
+  check_metric(metrics::SquaredHinge(), kOneHot, kLogits, kWeights, {2.87777781}, {4.0047617},
+               {3.81515145});
+  check_metric(metrics::CategoricalHinge(), kOneHot, kLogits, kWeights, {1.39999998}, {2.39999986},
+               {2.29090905});
 }

@@ -1,11 +1,9 @@
 #include <distribute/nn/initializers.hpp>
 
-#include <cmath>
-
 #include "support/catch.hpp"
 
 using namespace distribute;
-namespace init = distribute::nn::initializers;
+namespace init = nn::initializers;
 
 namespace {
 struct Spread {

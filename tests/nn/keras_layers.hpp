@@ -8,13 +8,6 @@
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 
-#include <cmath>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <string>
-#include <vector>
-
 #include <nlohmann/json.hpp>
 
 #include "support/catch.hpp"

@@ -5,9 +5,6 @@
 #include <distribute/autograd/variable.hpp>
 #include <distribute/ops/reduce.hpp>
 
-#include <functional>
-#include <vector>
-
 #include "support/catch.hpp"
 
 namespace distribute_test {

@@ -4,7 +4,7 @@
 
 using namespace distribute;
 using namespace distribute_test;
-namespace metrics = distribute::nn::metrics;
+namespace metrics = nn::metrics;
 
 TEST_CASE("the mean weighs values and starts again", "[nn][metrics]") {
   metrics::Mean mean("loss");
@@ -67,18 +67,10 @@ TEST_CASE("top-k accuracies look at the k largest predictions", "[nn][metrics]")
 TEST_CASE("accuracies of equal and of binary predictions follow Keras", "[nn][metrics]") {
   const Tensor numbers{int64_t{0}, int64_t{2}, int64_t{1}},
       guesses{int64_t{0}, int64_t{1}, int64_t{1}};
-  {
-    metrics::Accuracy metric;
-    check_metric(metric, numbers, guesses, kWeights, {0.666666687}, {0.428571433}, {0.454545468});
-  }
-  {
-    metrics::BinaryAccuracy metric;
-    check_metric(metric, kOneHot, kProbabilities, kWeights, {0.888888896}, {0.952380955},
-                 {0.969696939});
-  }
-  {
-    metrics::BinaryAccuracy metric("right", 0.3);
-    check_metric(metric, kOneHot, kProbabilities, kWeights, {0.777777731}, {0.90476191},
-                 {0.939393997});
-  }
+  check_metric(metrics::Accuracy(), numbers, guesses, kWeights, {0.666666687}, {0.428571433},
+               {0.454545468});
+  check_metric(metrics::BinaryAccuracy(), kOneHot, kProbabilities, kWeights, {0.888888896},
+               {0.952380955}, {0.969696939});
+  check_metric(metrics::BinaryAccuracy("right", 0.3), kOneHot, kProbabilities, kWeights,
+               {0.777777731}, {0.90476191}, {0.939393997});
 }

@@ -7,8 +7,6 @@
 
 #include <tests/support/catch.hpp>
 
-#include <thread>
-
 using namespace distribute;
 using Names = std::vector<std::string>;
 
@@ -164,5 +162,5 @@ TEST_CASE("checkpoints call parts as before, whatever numbers their names have",
 }
 
 TEST_CASE("a name has no slash", "[nn][module_names]") {
-  CHECK_THROWS_WITH(dense("a/b"), Catch::Contains("cannot contain character `/`"));
+  CHECK_THROWS_WITH(dense("a/b"), Contains("cannot contain character `/`"));
 }

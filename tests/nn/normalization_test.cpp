@@ -2,6 +2,7 @@
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/array.hpp>
 
+#include <tests/support/watching_tape.hpp>
 #include "golden_support.hpp"
 #include "two_replicas.hpp"
 
@@ -96,9 +97,7 @@ TEST_CASE("gradients of a synchronized batch normalization are those of the whol
   };
   const auto gradients = [&](nn::BatchNormalization& norm, int64_t begin, int64_t end) {
     const Tensor own = x.rows(begin, end), side = residual.rows(begin, end);
-    GradientTape tape;
-    tape.watch(own);
-    tape.watch(side);
+    WatchingTape tape({own, side});
     const Tensor gamma = norm.gamma().value(), beta = norm.beta().value();
     const Tensor y = norm.with_residual(own, side, {.training = true});
     const Tensor target = reduce_sum(cast(y, DType::Float32) * weights.rows(begin, end));

@@ -1,7 +1,5 @@
 #include <distribute/nn/pooling.hpp>
 
-#include <cmath>
-
 #include "golden_support.hpp"
 
 using namespace distribute;

@@ -1,44 +1,25 @@
 #include <distribute/nn/mean_metrics.hpp>
 
-#include <cmath>
-
 #include "metric_support.hpp"
 
 using namespace distribute;
 using namespace distribute_test;
-namespace metrics = distribute::nn::metrics;
+namespace metrics = nn::metrics;
 
 TEST_CASE("means of losses between distributions follow Keras", "[nn][probability_metrics]") {
-  {
-    metrics::KLDivergence metric;
-    check_metric(metric, kOtherProbabilities, kProbabilities, kWeights, {0.119063802},
-                 {0.0867175907}, {0.0844612867});
-  }
-  {
-    metrics::Poisson metric;
-    check_metric(metric, kOtherProbabilities, kProbabilities, kWeights, {0.665134788},
-                 {0.628231347}, {0.63249737});
-  }
-  {
-    metrics::BinaryCrossentropy metric;
-    check_metric(metric, kOneHot, kProbabilities, kWeights, {0.329399943}, {0.203505725},
-                 {0.183632508});
-  }
-  {
-    metrics::BinaryCrossentropy metric("bce", {.from_logits = true, .label_smoothing = 0.1});
-    check_metric(metric, kOneHot, kLogits, kWeights, {0.904438734}, {1.09321821}, {1.05722308});
-  }
-  {
-    metrics::CategoricalCrossentropy metric;
-    check_metric(metric, kOneHot, kProbabilities, kWeights, {0.555336118}, {0.334109277},
-                 {0.296621442});
-  }
+  check_metric(metrics::KLDivergence(), kOtherProbabilities, kProbabilities, kWeights,
+               {0.119063802}, {0.0867175907}, {0.0844612867});
+  check_metric(metrics::Poisson(), kOtherProbabilities, kProbabilities, kWeights, {0.665134788},
+               {0.628231347}, {0.63249737});
+  check_metric(metrics::BinaryCrossentropy(), kOneHot, kProbabilities, kWeights, {0.329399943},
+               {0.203505725}, {0.183632508});
+  check_metric(metrics::BinaryCrossentropy("bce", {.from_logits = true, .label_smoothing = 0.1}),
+               kOneHot, kLogits, kWeights, {0.904438734}, {1.09321821}, {1.05722308});
+  check_metric(metrics::CategoricalCrossentropy(), kOneHot, kProbabilities, kWeights, {0.555336118},
+               {0.334109277}, {0.296621442});
   const Tensor numbers{int64_t{0}, int64_t{2}, int64_t{1}};
-  {
-    metrics::SparseCategoricalCrossentropy metric;
-    check_metric(metric, numbers, kProbabilities, kWeights, {0.555336118}, {0.334109306},
-                 {0.296621472});
-  }
+  check_metric(metrics::SparseCategoricalCrossentropy(), numbers, kProbabilities, kWeights,
+               {0.555336118}, {0.334109306}, {0.296621472});
 }
 
 // exp of the crossentropies that Keras gives for the classes 0, 2 and 1.

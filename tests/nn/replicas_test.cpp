@@ -144,7 +144,7 @@ TEST_CASE("minimize gives the reduced gradients, too", "[nn][replicas]") {
 
 TEST_CASE("wrappers that sum gradients first refuse clip_per_replica", "[nn][replicas]") {
   optim::SGD optimizer({.clipnorm = 1.0, .clip_per_replica = true});
-  CHECK_THROWS_WITH(optim::LossScaleOptimizer(optimizer), Catch::Contains("clip_per_replica"));
+  CHECK_THROWS_WITH(optim::LossScaleOptimizer(optimizer), Contains("clip_per_replica"));
 }
 
 TEST_CASE("moving averages of mirrored weights are swapped on all replicas", "[nn][replicas]") {

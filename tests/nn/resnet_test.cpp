@@ -9,8 +9,6 @@
 #include "support/catch.hpp"
 #include "support/gradient_check.hpp"
 
-#include <cmath>
-
 using namespace distribute;
 namespace applications = nn::applications;
 

@@ -5,8 +5,6 @@
 #include <distribute/replica/replica_context.hpp>
 
 #include <barrier>
-#include <functional>
-#include <thread>
 
 #include "support/catch.hpp"
 

@@ -8,14 +8,12 @@
 #include <tests/support/http_server.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <fstream>
-
-namespace io = distribute::io;
+using namespace distribute;
 
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+bool contains(absl::string_view text, const std::string& part) {
+  return std::string(text).find(part) != std::string::npos;
 }
 
 /// Nothing of the machine's own is looked at.
@@ -23,6 +21,10 @@ FakeEnvironment no_instance() { return {{"AWS_EC2_METADATA_DISABLED", "true"}}; 
 
 io::AwsCredentialsOptions options_of(const FakeEnvironment& environment) {
   return {.environment = environment.reader(), .metadata_timeout = 5};
+}
+
+absl::StatusOr<io::AwsCredentials> find(const FakeEnvironment& environment) {
+  return io::find_aws_credentials(options_of(environment));
 }
 
 std::string credentials_json(const std::string& key, const std::string& expiration) {
@@ -59,19 +61,18 @@ TEST_CASE("the environment's keys come first", "[io][aws_credentials]") {
   environment["AWS_SECRET_ACCESS_KEY"] = "S";
   environment["AWS_SESSION_TOKEN"] = "T";
   environment["AWS_WEB_IDENTITY_TOKEN_FILE"] = "/nowhere";
-  const auto found = io::find_aws_credentials(options_of(environment));
+  const auto found = find(environment);
   REQUIRE(found.ok());
   CHECK(found->access_key_id == "A");
   CHECK(found->secret_access_key == "S");
   CHECK(found->session_token == "T");
   CHECK(found->expiration == 0);
   environment.erase("AWS_SECRET_ACCESS_KEY");
-  CHECK(io::find_aws_credentials(options_of(environment)).status().code() ==
-        absl::StatusCode::kInvalidArgument);
+  CHECK(find(environment).status().code() == absl::StatusCode::kInvalidArgument);
 }
 
 TEST_CASE("with no source requests are anonymous, and it is said why", "[io][aws_credentials]") {
-  const auto found = io::find_aws_credentials(options_of(no_instance()));
+  const auto found = find(no_instance());
   REQUIRE(found.ok());
   CHECK(found->anonymous());
   CHECK(contains(found->source, "no AWS_ACCESS_KEY_ID"));
@@ -89,18 +90,16 @@ TEST_CASE("profiles give keys, run processes and refuse sign-in by browser",
                                        R"("SessionToken":"T"})";
   FakeEnvironment environment = no_instance();
   environment["AWS_CONFIG_FILE"] = home / "config";
-  CHECK(io::find_aws_credentials(options_of(environment))->access_key_id == "D");
+  CHECK(find(environment)->access_key_id == "D");
   environment["AWS_PROFILE"] = "process";
-  const auto process = io::find_aws_credentials(options_of(environment));
+  const auto process = find(environment);
   REQUIRE(process.ok());
   CHECK(process->access_key_id == "P");
   CHECK(process->session_token == "T");
   environment["AWS_PROFILE"] = "broken";
-  CHECK(io::find_aws_credentials(options_of(environment)).status().code() ==
-        absl::StatusCode::kFailedPrecondition);
+  CHECK(find(environment).status().code() == absl::StatusCode::kFailedPrecondition);
   environment["AWS_PROFILE"] = "sso";
-  CHECK(contains(std::string(io::find_aws_credentials(options_of(environment)).status().message()),
-                 "aws configure export-credentials"));
+  CHECK(contains(find(environment).status().message(), "aws configure export-credentials"));
 }
 
 TEST_CASE("a web identity is exchanged for credentials", "[io][aws_credentials]") {
@@ -114,7 +113,7 @@ TEST_CASE("a web identity is exchanged for credentials", "[io][aws_credentials]"
   environment["AWS_ENDPOINT_URL_STS"] = sts.url();
   environment["AWS_WEB_IDENTITY_TOKEN_FILE"] = home / "token";
   environment["AWS_ROLE_ARN"] = "arn:aws:iam::1:role/train";
-  const auto found = io::find_aws_credentials(options_of(environment));
+  const auto found = find(environment);
   REQUIRE(found.ok());
   CHECK(found->access_key_id == "WEB");
   CHECK(found->expiration == 1893553445);
@@ -125,13 +124,12 @@ TEST_CASE("a web identity is exchanged for credentials", "[io][aws_credentials]"
   CHECK(request.header("authorization").empty());
 
   environment.erase("AWS_ROLE_ARN");
-  CHECK(contains(std::string(io::find_aws_credentials(options_of(environment)).status().message()),
-                 "set AWS_ROLE_ARN"));
+  CHECK(contains(find(environment).status().message(), "set AWS_ROLE_ARN"));
   environment["AWS_ROLE_ARN"] = "r";
   environment["AWS_WEB_IDENTITY_TOKEN_FILE"] = home / "none";
-  const auto missing = io::find_aws_credentials(options_of(environment)).status();
+  const auto missing = find(environment).status();
   CHECK(missing.code() == absl::StatusCode::kFailedPrecondition);
-  CHECK(contains(std::string(missing.message()), "AWS_WEB_IDENTITY_TOKEN_FILE"));
+  CHECK(contains(missing.message(), "AWS_WEB_IDENTITY_TOKEN_FILE"));
 }
 
 TEST_CASE("a profile's role is taken with its source's keys", "[io][aws_credentials]") {
@@ -151,13 +149,12 @@ TEST_CASE("a profile's role is taken with its source's keys", "[io][aws_credenti
   environment["AWS_CONFIG_FILE"] = home / "config";
   environment["AWS_ENDPOINT_URL_STS"] = sts.url();
   environment["AWS_PROFILE"] = "train";
-  const auto found = io::find_aws_credentials(options_of(environment));
+  const auto found = find(environment);
   REQUIRE(found.ok());
   CHECK(found->access_key_id == "ROLE");
   CHECK(found->session_token == "t");
   environment["AWS_PROFILE"] = "circle";
-  CHECK(io::find_aws_credentials(options_of(environment)).status().code() ==
-        absl::StatusCode::kFailedPrecondition);
+  CHECK(find(environment).status().code() == absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_CASE("a container's address is asked with its token", "[io][aws_credentials]") {
@@ -172,20 +169,18 @@ TEST_CASE("a container's address is asked with its token", "[io][aws_credentials
   FakeEnvironment environment = no_instance();
   environment["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = container.url("/creds");
   environment["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] = home / "token";
-  const auto found = io::find_aws_credentials(options_of(environment));
+  const auto found = find(environment);
   REQUIRE(found.ok());
   CHECK(found->access_key_id == "CONTAINER");
   CHECK(found->session_token == "token");
   std::ofstream(home / "token") << "other";
-  const auto refused = io::find_aws_credentials(options_of(environment)).status();
+  const auto refused = find(environment).status();
   CHECK(refused.code() == absl::StatusCode::kPermissionDenied);
-  CHECK(contains(std::string(refused.message()),
-                 container.url("/creds") + " answered 403 wrong token"));
+  CHECK(contains(refused.message(), container.url("/creds") + " answered 403 wrong token"));
   environment["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] = home / "none";
-  const auto missing = io::find_aws_credentials(options_of(environment)).status();
+  const auto missing = find(environment).status();
   CHECK(missing.code() == absl::StatusCode::kFailedPrecondition);
-  CHECK(
-      contains(std::string(missing.message()), "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE names it"));
+  CHECK(contains(missing.message(), "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE names it"));
 }
 
 TEST_CASE("a container's address that does not answer is named with its variable",
@@ -198,17 +193,17 @@ TEST_CASE("a container's address that does not answer is named with its variable
   }
   FakeEnvironment environment = no_instance();
   environment["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = absent;
-  const auto status = io::find_aws_credentials(options_of(environment)).status();
+  const auto status = find(environment).status();
   CHECK(status.code() == absl::StatusCode::kUnavailable);
-  CHECK(contains(std::string(status.message()), absent));
-  CHECK(contains(std::string(status.message()), "(AWS_CONTAINER_CREDENTIALS_FULL_URI)"));
+  CHECK(contains(status.message(), absent));
+  CHECK(contains(status.message(), "(AWS_CONTAINER_CREDENTIALS_FULL_URI)"));
 }
 
 TEST_CASE("an instance gives its role's credentials and its region", "[io][aws_credentials]") {
   if (!io::has_http()) SKIP("no libcurl");
   HttpServer metadata(instance);
   const FakeEnvironment environment{{"AWS_EC2_METADATA_SERVICE_ENDPOINT", metadata.url("/")}};
-  const auto found = io::find_aws_credentials(options_of(environment));
+  const auto found = find(environment);
   REQUIRE(found.ok());
   CHECK(found->access_key_id == "INSTANCE");
   CHECK(found->expiration == 1893456000);
@@ -224,8 +219,8 @@ TEST_CASE("a metadata server that never answers is named in the error", "[io][aw
   options.metadata_timeout = 0.05;
   const auto status = io::find_aws_credentials(options).status();
   CHECK(status.code() == absl::StatusCode::kDeadlineExceeded);
-  CHECK(contains(std::string(status.message()), silent.url("/latest/api/token")));
-  CHECK(contains(std::string(status.message()), "AWS_EC2_METADATA_DISABLED=true"));
+  CHECK(contains(status.message(), silent.url("/latest/api/token")));
+  CHECK(contains(status.message(), "AWS_EC2_METADATA_DISABLED=true"));
 }
 
 TEST_CASE("credentials are kept, and asked for again five minutes before their end",

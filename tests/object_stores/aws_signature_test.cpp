@@ -3,7 +3,7 @@
 
 #include <tests/support/catch.hpp>
 
-namespace io = distribute::io;
+using namespace distribute;
 
 namespace {
 

@@ -5,9 +5,7 @@
 #include <tests/support/fake_gcs.hpp>
 #include <tests/support/whole_files.hpp>
 
-namespace io = distribute::io;
-using Catch::Matchers::Contains;
-using distribute::value_or_throw;
+using namespace distribute;
 using Names = std::vector<std::string>;
 
 namespace {
@@ -42,7 +40,6 @@ std::string message(const absl::Status& status) { return std::string(status.mess
 }  // namespace
 
 TEST_CASE("objects of all sizes come back as they were written", "[io][gcs]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   for (const size_t size : {size_t(0), size_t(1), size_t(kChunk), size_t(kChunk + 1),
                             size_t(3 * kChunk), size_t(3 * kChunk + 7)})
@@ -58,7 +55,6 @@ TEST_CASE("objects of all sizes come back as they were written", "[io][gcs]") {
 }
 
 TEST_CASE("an object appears when it is closed; dropped, its upload is cancelled", "[io][gcs]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   {
     auto file = value_or_throw(f.fs.create("gs://bucket/a"));
@@ -72,7 +68,6 @@ TEST_CASE("an object appears when it is closed; dropped, its upload is cancelled
 }
 
 TEST_CASE("directories are prefixes; long lists come in pages", "[io][gcs]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   f.fake.page_size = 2;
   for (const char* name : {"d/a", "d/b", "d/c/x", "d/c/y", "d/e", "da", "d/m/", "d/n/o/p"})
@@ -95,7 +90,6 @@ TEST_CASE("directories are prefixes; long lists come in pages", "[io][gcs]") {
 }
 
 TEST_CASE("renaming copies, in several requests where it is large, and deletes", "[io][gcs]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   f.fake.rewrites = 3;
   f.fake.put("a/b", "bytes");
@@ -111,7 +105,6 @@ TEST_CASE("renaming copies, in several requests where it is large, and deletes",
 }
 
 TEST_CASE("uploads go on where a failure broke them off", "[io][gcs][fault]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f(2 * kChunk);
   const std::string bytes = bytes_of(8 * kChunk + 99);
   std::atomic<int> puts{0};
@@ -133,7 +126,6 @@ TEST_CASE("uploads go on where a failure broke them off", "[io][gcs][fault]") {
 }
 
 TEST_CASE("an answer that is lost after the last byte does no harm", "[io][gcs][fault]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   const std::string bytes = bytes_of(2 * kChunk);
   std::atomic<int> lost{0};
@@ -148,7 +140,6 @@ TEST_CASE("an answer that is lost after the last byte does no harm", "[io][gcs][
 }
 
 TEST_CASE("an upload that is gone because it was finished counts as finished", "[io][gcs][fault]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   const std::string bytes = bytes_of(size_t(GENERATE(1, 2) * kChunk) + 5);
   const std::string old(bytes.size(), 'o');
@@ -178,7 +169,6 @@ TEST_CASE("an upload that is gone because it was finished counts as finished", "
 
 TEST_CASE("an expired upload starts again where nothing is lost, else it says so",
           "[io][gcs][fault]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   auto early = value_or_throw(f.fs.create("gs://bucket/early"));
   auto late = value_or_throw(f.fs.create("gs://bucket/late"));
@@ -200,7 +190,6 @@ TEST_CASE("an expired upload starts again where nothing is lost, else it says so
 }
 
 TEST_CASE("a store that keeps failing is given up after the attempts", "[io][gcs][fault]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   std::atomic<int> requests{0};
   f.fake.fault = [&](const HttpServerRequest&) -> std::optional<HttpServerReply> {
@@ -216,7 +205,6 @@ TEST_CASE("a store that keeps failing is given up after the attempts", "[io][gcs
 }
 
 TEST_CASE("bytes that the store got wrong are an error, and the object goes", "[io][gcs][fault]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   f.fake.wrong_checksum = true;
   for (const size_t size : {size_t(10), size_t(2 * kChunk + 1)}) {
@@ -228,7 +216,6 @@ TEST_CASE("bytes that the store got wrong are an error, and the object goes", "[
 }
 
 TEST_CASE("reads survive failures and cut bodies, and notice another object", "[io][gcs][fault]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   const std::string bytes = bytes_of(1 << 20);
   f.fake.put("a", bytes);
@@ -255,7 +242,6 @@ TEST_CASE("reads survive failures and cut bodies, and notice another object", "[
 }
 
 TEST_CASE("what the store refuses is said with path, words, request and cure", "[io][gcs]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   const absl::Status missing = f.fs.open("gs://bucket/none").status();
   CHECK(missing.code() == absl::StatusCode::kNotFound);
@@ -273,7 +259,6 @@ TEST_CASE("what the store refuses is said with path, words, request and cure", "
 }
 
 TEST_CASE("without the bucket, or at another server, no object is just missing", "[io][gcs]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   // An emulator may say less, and a web server knows no bucket either.
   const std::string words = GENERATE("", "{}", "<html>no such page</html>");
@@ -302,7 +287,6 @@ TEST_CASE("without the bucket, or at another server, no object is just missing",
 }
 
 TEST_CASE("in a bucket that may not be listed an object can be missing", "[io][gcs]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   f.fake.put("a", "bytes");
   f.fake.fault = [&](const HttpServerRequest& request) -> std::optional<HttpServerReply> {
@@ -314,7 +298,6 @@ TEST_CASE("in a bucket that may not be listed an object can be missing", "[io][g
 }
 
 TEST_CASE("a credentials file that is not there is no missing object", "[io][gcs]") {
-  if (!io::has_http()) SKIP("no libcurl");
   FakeGcs fake;
   io::GcsOptions options = options_for(fake, kChunk);
   options.authenticate = true;
@@ -333,7 +316,6 @@ TEST_CASE("a credentials file that is not there is no missing object", "[io][gcs
 
 TEST_CASE("an object that was removed while the answer got lost counts as removed",
           "[io][gcs][fault]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   std::atomic<int> calls{0};
   f.fake.fault = [&](const HttpServerRequest&) -> std::optional<HttpServerReply> {

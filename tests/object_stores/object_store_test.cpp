@@ -11,12 +11,7 @@
 #include <tests/support/environment.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <fstream>
-#include <random>
-
-namespace io = distribute::io;
-using distribute::throw_if_error;
-using distribute::value_or_throw;
+using namespace distribute;
 using Names = std::vector<std::string>;
 
 namespace {

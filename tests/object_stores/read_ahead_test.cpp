@@ -3,12 +3,7 @@
 
 #include <tests/support/catch.hpp>
 
-#include <atomic>
-#include <mutex>
-#include <random>
-#include <thread>
-
-namespace io = distribute::io;
+using namespace distribute;
 
 namespace {
 

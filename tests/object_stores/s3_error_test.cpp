@@ -2,8 +2,7 @@
 
 #include <tests/support/catch.hpp>
 
-namespace io = distribute::io;
-using distribute::StatusCode;
+using namespace distribute;
 
 TEST_CASE("code, message, request id and region are taken from body and headers",
           "[io][s3_error]") {

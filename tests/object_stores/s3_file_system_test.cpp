@@ -7,9 +7,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/fake_s3.hpp>
 
-#include <cstdlib>
-
-namespace io = distribute::io;
+using namespace distribute;
 using Names = std::vector<std::string>;
 
 namespace {
@@ -22,9 +20,9 @@ absl::Status write(io::FileSystem& fs, const std::string& path, const std::strin
 }
 
 std::string read(io::FileSystem& fs, const std::string& path) {
-  auto file = distribute::value_or_throw(fs.open(path));
+  auto file = value_or_throw(fs.open(path));
   std::string bytes(size_t(file->size()), '\0');
-  distribute::throw_if_error(file->read(0, bytes));
+  throw_if_error(file->read(0, bytes));
   return bytes;
 }
 
@@ -34,12 +32,7 @@ bool contains(const absl::Status& status, const std::string& part) {
 
 }  // namespace
 
-#define NEEDS_S3()                                             \
-  if (!io::has_http() || !io::has_digests() || !io::has_xml()) \
-  SKIP("no libcurl, OpenSSL or pugixml")
-
 TEST_CASE("files are written, read, replaced and removed", "[io][s3_file_system]") {
-  NEEDS_S3();
   FakeS3 s3;
   io::S3FileSystem fs(s3.options());
   CHECK_FALSE(fs.has_atomic_move());
@@ -63,7 +56,6 @@ TEST_CASE("paths with s3:// find their file system", "[io][s3_file_system]") {
 }
 
 TEST_CASE("directories are prefixes of keys", "[io][s3_file_system]") {
-  NEEDS_S3();
   FakeS3 s3;
   for (const char* key : {"a/b/c", "a/b/d", "a/z", "a.txt", "a/", "m"}) s3.put(key, "x");
   io::S3FileSystem fs(s3.options());
@@ -90,7 +82,6 @@ TEST_CASE("directories are prefixes of keys", "[io][s3_file_system]") {
 }
 
 TEST_CASE("rename copies and removes files and directories", "[io][s3_file_system]") {
-  NEEDS_S3();
   FakeS3 s3;
   for (const char* key : {"f", "d/1", "d/2/3", "dd"}) s3.put(key, key);
   io::S3FileSystem fs(s3.options());
@@ -112,7 +103,6 @@ TEST_CASE("rename copies and removes files and directories", "[io][s3_file_syste
 }
 
 TEST_CASE("a tree is removed in batches, a bucket never", "[io][s3_file_system]") {
-  NEEDS_S3();
   FakeS3 s3;
   for (int i = 0; i < 2500; ++i) s3.put("tree/" + std::to_string(i), "");
   s3.put("tree2/keep", "");
@@ -127,11 +117,10 @@ TEST_CASE("a tree is removed in batches, a bucket never", "[io][s3_file_system]"
 }
 
 TEST_CASE("an open file keeps to its version of the object", "[io][s3_file_system]") {
-  NEEDS_S3();
   FakeS3 s3;
   s3.put("k", std::string(1'000'000, 'a'));
   io::S3FileSystem fs(s3.options());
-  auto file = distribute::value_or_throw(fs.open("s3://bucket/k"));
+  auto file = value_or_throw(fs.open("s3://bucket/k"));
   std::string piece(100, '\0');
   REQUIRE(file->read(0, piece).ok());
   s3.put("k", std::string(1'000'000, 'b'));
@@ -141,7 +130,6 @@ TEST_CASE("an open file keeps to its version of the object", "[io][s3_file_syste
 }
 
 TEST_CASE("a bucket that is not there is named, by whatever finds it", "[io][s3_file_system]") {
-  NEEDS_S3();
   FakeS3 s3;
   io::S3FileSystem fs(s3.options());
   const std::string path = "s3://other/dir/file";
@@ -156,7 +144,6 @@ TEST_CASE("a bucket that is not there is named, by whatever finds it", "[io][s3_
 }
 
 TEST_CASE("a server that is not S3's misses no files", "[io][s3_file_system]") {
-  NEEDS_S3();
   FakeS3 s3;
   s3.set_fault([](const HttpServerRequest&) {
     return HttpServerReply{.status = 404, .body = "<html>no such page</html>"};
@@ -173,7 +160,6 @@ TEST_CASE("a server that is not S3's misses no files", "[io][s3_file_system]") {
 }
 
 TEST_CASE("a bucket that may not be listed is read all the same", "[io][s3_file_system]") {
-  NEEDS_S3();
   FakeS3 s3;
   s3.put("dir/file", "bytes");
   s3.set_fault([](const HttpServerRequest& request) -> std::optional<HttpServerReply> {
@@ -198,7 +184,6 @@ TEST_CASE("a profile that is nowhere is no missing file", "[io][s3_file_system]"
 }
 
 TEST_CASE("a closed endpoint: the error names it after a few tries", "[io][s3_file_system]") {
-  NEEDS_S3();
   io::S3Options options;
   {
     FakeS3 s3;
@@ -212,7 +197,6 @@ TEST_CASE("a closed endpoint: the error names it after a few tries", "[io][s3_fi
 }
 
 TEST_CASE("records are written to s3:// and streamed back, resets or not", "[io][s3_file_system]") {
-  NEEDS_S3();
   FakeS3 s3;
   // The file system of s3:// takes its settings once, from the environment of this process.
   const std::pair<const char*, std::string> settings[] = {
@@ -243,15 +227,15 @@ TEST_CASE("records are written to s3:// and streamed back, resets or not", "[io]
                            .headers = {{"Content-Range", "bytes 0-65535/65536"}},
                            .reset_after = 1000};
   });
-  const auto file = distribute::value_or_throw(fs->open("s3://bucket/data.tfrecord"));
+  const auto file = value_or_throw(fs->open("s3://bucket/data.tfrecord"));
   std::string all, piece(4096, '\0');
   for (int64_t count = 1; count > 0; all.append(piece, 0, size_t(count)))
-    count = distribute::value_or_throw(file->read_some(int64_t(all.size()), piece));
+    count = value_or_throw(file->read_some(int64_t(all.size()), piece));
   REQUIRE(all == framed);
   io::RecordReader reader(io::memory_input_stream(all, "data"));
   std::string record;
   int records = 0;
-  while (distribute::value_or_throw(reader.next(record))) ++records;
+  while (value_or_throw(reader.next(record))) ++records;
   CHECK(records == 20'000);
   CHECK(number > 10);
 }

@@ -5,9 +5,7 @@
 #include <tests/support/environment.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <fstream>
-
-namespace io = distribute::io;
+using namespace distribute;
 
 namespace {
 

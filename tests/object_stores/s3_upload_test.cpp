@@ -5,7 +5,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/fake_s3.hpp>
 
-namespace io = distribute::io;
+using namespace distribute;
 
 namespace {
 
@@ -28,12 +28,7 @@ std::shared_ptr<io::S3Client> small_parts(const FakeS3& s3) {
 
 }  // namespace
 
-#define NEEDS_S3()                                             \
-  if (!io::has_http() || !io::has_digests() || !io::has_xml()) \
-  SKIP("no libcurl, OpenSSL or pugixml")
-
 TEST_CASE("a file appears whole when it is closed, small or in parts", "[io][s3_upload]") {
-  NEEDS_S3();
   FakeS3 s3;
   const auto client = small_parts(s3);
   const size_t size = GENERATE(0, 1, 999, 1000, 1001, 2000, 12'345);
@@ -51,7 +46,6 @@ TEST_CASE("a file appears whole when it is closed, small or in parts", "[io][s3_
 }
 
 TEST_CASE("a file that is not closed leaves the old object and no parts", "[io][s3_upload]") {
-  NEEDS_S3();
   FakeS3 s3;
   s3.put("k", "old");
   for (const size_t size : {10, 5000}) {
@@ -63,7 +57,6 @@ TEST_CASE("a file that is not closed leaves the old object and no parts", "[io][
 }
 
 TEST_CASE("a part that fails gives the upload up", "[io][s3_upload]") {
-  NEEDS_S3();
   FakeS3 s3;
   s3.put("k", "old");
   s3.set_fault([](const HttpServerRequest& request) -> std::optional<HttpServerReply> {
@@ -81,7 +74,6 @@ TEST_CASE("a part that fails gives the upload up", "[io][s3_upload]") {
 }
 
 TEST_CASE("an upload whose end fails leaves the old object", "[io][s3_upload]") {
-  NEEDS_S3();
   FakeS3 s3;
   s3.put("k", "old");
   s3.set_fault([](const HttpServerRequest& request) -> std::optional<HttpServerReply> {
@@ -96,7 +88,6 @@ TEST_CASE("an upload whose end fails leaves the old object", "[io][s3_upload]") 
 }
 
 TEST_CASE("parts survive resets and errors that pass", "[io][s3_upload]") {
-  NEEDS_S3();
   FakeS3 s3;
   std::atomic<int> number{0};
   s3.set_fault([&](const HttpServerRequest& request) -> std::optional<HttpServerReply> {
@@ -115,7 +106,6 @@ TEST_CASE("parts survive resets and errors that pass", "[io][s3_upload]") {
 }
 
 TEST_CASE("objects of any size are copied inside the store", "[io][s3_upload]") {
-  NEEDS_S3();
   FakeS3 s3;
   const auto client = small_parts(s3);
   const std::string text = some_text(GENERATE(10, 1000, 1001, 5432));

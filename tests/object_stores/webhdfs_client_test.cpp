@@ -3,8 +3,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/environment.hpp>
 
-namespace io = distribute::io;
-using Catch::Matchers::Contains;
+using namespace distribute;
 using Names = std::vector<std::string>;
 
 TEST_CASE("clusters, user and token come from the environment", "[io][webhdfs]") {

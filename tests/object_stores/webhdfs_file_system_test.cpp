@@ -5,9 +5,7 @@
 #include <tests/support/fake_webhdfs.hpp>
 #include <tests/support/whole_files.hpp>
 
-namespace io = distribute::io;
-using Catch::Matchers::Contains;
-using distribute::value_or_throw;
+using namespace distribute;
 using Names = std::vector<std::string>;
 
 namespace {
@@ -37,7 +35,6 @@ std::string message(const absl::Status& status) { return std::string(status.mess
 }  // namespace
 
 TEST_CASE("files of all sizes go to the data node and come back", "[io][webhdfs]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   for (const size_t size : {0, 1, 1000, 1001, 5432})
     for (const size_t piece : {1, 700, 100'000}) {
@@ -53,7 +50,6 @@ TEST_CASE("files of all sizes go to the data node and come back", "[io][webhdfs]
 }
 
 TEST_CASE("what was flushed is there for others", "[io][webhdfs]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   CHECK(f.fs.has_atomic_move());
   auto file = value_or_throw(f.fs.create("hdfs://cluster/a"));
@@ -66,7 +62,6 @@ TEST_CASE("what was flushed is there for others", "[io][webhdfs]") {
 }
 
 TEST_CASE("Hadoop's directories are made, listed and removed", "[io][webhdfs]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   REQUIRE(f.fs.make_dirs("hdfs://cluster/d/e").ok());
   REQUIRE(f.write("hdfs://cluster/d/z", "z").ok());
@@ -88,7 +83,6 @@ TEST_CASE("Hadoop's directories are made, listed and removed", "[io][webhdfs]") 
 }
 
 TEST_CASE("renaming replaces, at once on name nodes and in two steps on HttpFS", "[io][webhdfs]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   f.fake.replaces = GENERATE(true, false);
   REQUIRE(f.write("hdfs://cluster/a", "new").ok());
@@ -100,7 +94,6 @@ TEST_CASE("renaming replaces, at once on name nodes and in two steps on HttpFS",
 }
 
 TEST_CASE("a name node on standby, or gone, is followed by the next", "[io][webhdfs][fault]") {
-  if (!io::has_http()) SKIP("no libcurl");
   FakeWebHdfs first, second;
   io::WebHdfsFileSystem fs(options_for({&first, &second}));
   first.standby = true;
@@ -118,7 +111,6 @@ TEST_CASE("a name node on standby, or gone, is followed by the next", "[io][webh
 }
 
 TEST_CASE("an append whose answer is lost is not repeated", "[io][webhdfs][fault]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   std::atomic<int> appends{0};
   const auto appends_here = [](const HttpServerRequest& request) {
@@ -139,7 +131,6 @@ TEST_CASE("an append whose answer is lost is not repeated", "[io][webhdfs][fault
 }
 
 TEST_CASE("Hadoop's exceptions become errors with path, words and cure", "[io][webhdfs]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   std::string name;
   int code = 403;
@@ -167,7 +158,6 @@ TEST_CASE("Hadoop's exceptions become errors with path, words and cure", "[io][w
 }
 
 TEST_CASE("a server that is not Hadoop's misses no files", "[io][webhdfs]") {
-  if (!io::has_http()) SKIP("no libcurl");
   Fixture f;
   const int code = GENERATE(200, 404);
   f.fake.fault = [&](const HttpServerRequest&) -> std::optional<HttpServerReply> {
@@ -184,7 +174,6 @@ TEST_CASE("a server that is not Hadoop's misses no files", "[io][webhdfs]") {
 }
 
 TEST_CASE("a delegation token stands in for the user, and stays out of messages", "[io][webhdfs]") {
-  if (!io::has_http()) SKIP("no libcurl");
   FakeWebHdfs fake;
   fake.delegation = "secret-token";
   auto options = options_for({&fake});

@@ -2,7 +2,7 @@
 
 #include <tests/support/catch.hpp>
 
-namespace io = distribute::io;
+using namespace distribute;
 
 #define SKIP_WITHOUT_XML() \
   if (!io::has_xml()) SKIP("no pugixml")

@@ -7,8 +7,6 @@
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"
 
-#include <cmath>
-#include <limits>
 #include <numbers>
 
 using namespace distribute;
@@ -86,8 +84,7 @@ TEST_CASE("activations stay finite far out", "[ops][activation]") {
   const Tensor x{-100.0f, 100.0f};
   for (const Row& row : rows()) {
     INFO(row.name);
-    GradientTape tape;
-    tape.watch(x);
+    WatchingTape tape({x});
     const Tensor y = row.fn(x);
     CHECK(reduce_all(is_finite(y)).item<bool>());
     CHECK(reduce_all(is_finite(tape.gradient(y, x))).item<bool>());
@@ -97,8 +94,7 @@ TEST_CASE("activations stay finite far out", "[ops][activation]") {
 TEST_CASE("relu marks its result and passes gradients that are gated already",
           "[ops][activation]") {
   const Tensor x{-1.0f, 2.0f};
-  GradientTape tape(GradientTape::Options{.persistent = true});
-  tape.watch(x);
+  WatchingTape tape({x}, {.persistent = true});
   const Tensor y = nn::relu(x);
   CHECK(TensorHints::of(y).relu_output);
   CHECK_FALSE(TensorHints::of(nn::elu(x)).relu_output);
@@ -113,8 +109,7 @@ TEST_CASE("relu marks its result and passes gradients that are gated already",
 
 TEST_CASE("relu closes on infinite gradients", "[ops][activation]") {
   const Tensor x{-1.0f, 1.0f};
-  GradientTape tape;
-  tape.watch(x);
+  WatchingTape tape({x});
   const Tensor y = nn::relu(x) * std::numeric_limits<float>::infinity();
   CHECK(tape.gradient(y, x).to_vector()[0] == 0);
 }

@@ -6,9 +6,6 @@
 #include "support/gradient_check.hpp"
 #include "support/sanitizers.hpp"
 
-#include <fstream>
-#include <string>
-
 using namespace distribute;
 
 namespace {
@@ -29,8 +26,7 @@ Tensor by_operations(const std::vector<Tensor>& in, const nn::AttentionOptions& 
 void compare(const std::vector<Tensor>& in, const nn::AttentionOptions& options) {
   std::vector<std::vector<float>> got[2];
   for (const bool blocks : {false, true}) {
-    GradientTape tape;
-    for (const Tensor& t : in) tape.watch(t);
+    WatchingTape tape(in);
     const Tensor y = blocks ? nn::dot_product_attention(in[0], in[1], in[2], options)
                             : by_operations(in, options);
     got[blocks].push_back(y.to_vector());
@@ -89,8 +85,7 @@ TEST_CASE("attention's memory grows with the length, not its square", "[ops][att
   if (with_address_sanitizer) SKIP("AddressSanitizer keeps freed memory");
   const auto in = operands(1, 4096, 4096, 1, 64, 64);
   const int64_t before = peak_kilobytes();
-  GradientTape tape;
-  for (const Tensor& t : in) tape.watch(t);
+  WatchingTape tape(in);
   const Tensor y = nn::dot_product_attention(in[0], in[1], in[2], {.is_causal = true});
   tape.gradient(y, in);
   CHECK(peak_kilobytes() - before < 40 << 10);  // the scores alone would be 64 MiB, twice

@@ -10,8 +10,6 @@
 #include "support/catch.hpp"
 #include "support/gradient_check.hpp"
 
-#include <cmath>
-
 using namespace distribute;
 
 namespace {
@@ -45,8 +43,7 @@ void check_same(const Tensor& a, const Tensor& b, double tolerance) {
 /// y and all gradients of a weighted sum.
 std::vector<Tensor> run_training(const Tensor& x, const Tensor& scale, const Tensor& offset,
                                  Epilogue epilogue) {
-  GradientTape tape;
-  for (const Tensor& t : {x, scale, offset}) tape.watch(t);
+  WatchingTape tape({x, scale, offset});
   const auto result = nn::fused_batch_norm(x, scale, offset, {.epilogue = epilogue});
   const Tensor weights = test_tensor(x.shape(), 77);
   auto gradients =
@@ -209,8 +206,7 @@ TEST_CASE("an empty batch has no statistics and no NaN", "[ops][batch_norm]") {
 
 TEST_CASE("a gradient gated by the ReLU before says so", "[ops][batch_norm]") {
   Tensor source = test_tensor({4, 6});
-  GradientTape tape;
-  tape.watch(source);
+  WatchingTape tape({source});
   const auto flat = source.to_vector();
   std::vector<float> positive;
   for (float value : flat) positive.push_back(std::max(value, 0.0f));
@@ -248,12 +244,10 @@ TEST_CASE("batch normalization shows shapes that do not fit", "[ops][batch_norm]
 
 TEST_CASE("a second derivative of the fused form says that it is missing", "[ops][batch_norm]") {
   const Tensor x = test_tensor({4, 3});
-  GradientTape outer;
-  outer.watch(x);
+  WatchingTape outer({x});
   Tensor gradient;
   {
-    GradientTape inner;
-    inner.watch(x);
+    WatchingTape inner({x});
     const Tensor y = nn::fused_batch_norm(x, {}, {}).y;
     gradient = inner.gradient(y * y * y, x);
   }
@@ -265,8 +259,7 @@ namespace {
 /// y and the gradients of a weighted sum, with a residual, by the fused operation or by parts.
 std::vector<Tensor> run_residual(const std::vector<Tensor>& in, Epilogue epilogue, bool fused,
                                  bool twice) {
-  GradientTape tape;
-  for (const Tensor& t : in) tape.watch(t);
+  WatchingTape tape(in);
   const Tensor &x = in[0], &scale = in[1], &offset = in[2], &residual = in[3];
   Tensor y;
   if (fused) {
@@ -344,8 +337,7 @@ TEST_CASE("inference adds the residual, too", "[ops][batch_norm][residual]") {
 TEST_CASE("a gradient that is shared is not overwritten", "[ops][batch_norm][residual]") {
   const Tensor x = test_tensor({4, 4, 4, 16}), dy = test_tensor({4, 4, 4, 16}, 2);
   const std::vector<float> before = dy.to_vector();
-  GradientTape tape({.persistent = true});
-  tape.watch(x);
+  WatchingTape tape({x}, {.persistent = true});
   const Tensor y = nn::fused_batch_norm(x, {}, {}, {.epilogue = Epilogue::Relu}).y;
   const auto gradient = [&] {
     return tape

@@ -3,8 +3,6 @@
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"
 
-#include <limits>
-
 using namespace distribute;
 using Floats = std::vector<float>;
 
@@ -51,8 +49,7 @@ TEST_CASE("a cast to the same type is the tensor itself", "[ops][cast]") {
 
 TEST_CASE("gradients are cast back and end at integers", "[ops][cast]") {
   const Tensor x{1.5f, 2.5f};
-  GradientTape tape(GradientTape::Options{.persistent = true});
-  tape.watch(x);
+  WatchingTape tape({x}, GradientTape::Options{.persistent = true});
   const Tensor half = cast(x, DType::Float16), whole = cast(x, DType::Int32);
   const Tensor gradient = tape.gradient(half, x);
   CHECK(gradient.dtype() == DType::Float32);

@@ -7,9 +7,6 @@
 #include "support/catch.hpp"
 #include "support/gradient_check.hpp"
 
-#include <cmath>
-#include <limits>
-
 using namespace distribute;
 
 TEST_CASE("global_norm sums over all tensors and passes over none", "[ops][clip]") {

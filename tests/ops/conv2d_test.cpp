@@ -118,8 +118,7 @@ TEST_CASE("conv2d with ReLU gates the gradient where the output is zero", "[ops]
   const Tensor x({1, 1, 2, 1}, std::vector<float>{1, -1}), w({1, 1, 1, 1}, std::vector<float>{2});
   for (Backend* engine : cpu_backends()) {
     const ScopedCpuBackend scope(*engine);
-    GradientTape tape;
-    tape.watch(x);
+    WatchingTape tape({x});
     const Tensor y = nn::conv2d(x, w, {}, {}, Epilogue::Relu);
     CHECK(tape.gradient(y, x).to_vector() == std::vector<float>{2, 0});
   }
@@ -141,9 +140,7 @@ TEST_CASE("conv2d of an empty batch is empty and its filter gradient zero", "[op
   for (Backend* engine : cpu_backends()) {
     const ScopedCpuBackend scope(*engine);
     const Tensor x = zeros({0, 4, 4, 1}), w = ones({3, 3, 1, 2}), b = ones({2});
-    GradientTape tape;
-    tape.watch(w);
-    tape.watch(b);
+    WatchingTape tape({w, b});
     const Tensor y = nn::conv2d(x, w, {}, b, Epilogue::Relu);
     CHECK(y.shape() == Shape{0, 2, 2, 2});
     const auto gradients = tape.gradient(y, std::vector<Tensor>{w, b});
@@ -155,7 +152,7 @@ TEST_CASE("conv2d of an empty batch is empty and its filter gradient zero", "[op
 TEST_CASE("conv2d says both shapes when they do not fit", "[ops][conv2d]") {
   const Tensor x = zeros({1, 4, 4, 3});
   CHECK_THROWS_WITH(nn::conv2d(x, zeros({3, 3, 2, 8})),
-                    Catch::Contains("[1, 4, 4, 3]") && Catch::Contains("[3, 3, 2, 8]"));
+                    Contains("[1, 4, 4, 3]") && Contains("[3, 3, 2, 8]"));
   CHECK_THROWS_AS(nn::conv2d(x, zeros({5, 5, 3, 8})), InvalidArgumentError);
   CHECK_THROWS_AS(nn::conv2d(x, zeros({3, 3, 3, 8}), {}, zeros({4})), InvalidArgumentError);
   CHECK_THROWS_AS(nn::conv2d(zeros({4, 4, 3}), zeros({3, 3, 3, 8})), InvalidArgumentError);
@@ -189,9 +186,7 @@ namespace {
 /// y and the gradients of a weighted sum with respect to x and filters.
 std::vector<Tensor> run_convolution(const Tensor& x, const Tensor& w,
                                     const nn::Conv2DOptions& options) {
-  GradientTape tape;
-  tape.watch(x);
-  tape.watch(w);
+  WatchingTape tape({x, w});
   const Tensor y = nn::conv2d(x, w, options);
   const Tensor weights = cast(test_tensor(y.shape(), 9), y.dtype());
   auto results = tape.gradient(std::vector<Tensor>{y}, std::vector<Tensor>{x, w},
@@ -273,8 +268,7 @@ TEST_CASE(
   const Tensor w = test_tensor({1, 1, 32, 64}, 2), after = test_tensor({3, 3, 64, 32}, 3);
   const auto run = [&](Backend& backend, const Tensor& image) {
     const ScopedCpuBackend scope(backend);
-    GradientTape tape;
-    for (const Tensor& t : {image, w, after}) tape.watch(t);
+    WatchingTape tape({image, w, after});
     const auto norm = nn::fused_batch_norm(nn::conv2d(image, w), ones({64}), zeros({64}),
                                            {.epilogue = Epilogue::Relu});
     const Tensor pooled = nn::max_pool2d(norm.y, {.ksize = {2, 2}});
@@ -298,8 +292,7 @@ TEST_CASE(
 TEST_CASE("a ReLU in a bfloat16 convolution gates its gradient", "[ops][conv2d]") {
   const Tensor x = cast(test_tensor({1, 4, 4, 16}, 1), DType::BFloat16);
   const Tensor w = test_tensor({1, 1, 16, 16}, 2);
-  GradientTape tape;
-  tape.watch(x);
+  WatchingTape tape({x});
   const Tensor y = nn::conv2d(x, w, {}, {}, Epilogue::Relu);
   const Tensor dx = tape.gradient(y, x);
   const Tensor open = cast(greater(cast(y, DType::Float32), Tensor(0.0f)), DType::Float32);

@@ -8,8 +8,6 @@
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"
 
-#include <limits>
-
 using namespace distribute;
 using Floats = std::vector<float>;
 
@@ -80,16 +78,12 @@ TEST_CASE("logical functions take bool tensors only", "[ops][elementwise]") {
 }
 
 TEST_CASE("shapes broadcast as in NumPy", "[ops][elementwise]") {
-  const auto [left, right] = GENERATE(table<Shape, Shape>({{{2, 3}, {3}},
-                                                           {{2, 3}, {2, 1}},
-                                                           {{}, {2, 3}},
-                                                           {{3, 1}, {1, 4}},
-                                                           {{2, 1, 3, 1}, {4, 1, 5}},
-                                                           {{2, 3, 4}, {2, 1, 4}},
-                                                           {{5, 1, 2, 2}, {5, 3, 1, 1}},
-                                                           {{1, 1}, {1}},
-                                                           {{2, 0, 3}, {3}},
-                                                           {{40, 50, 17}, {40, 1, 17}}}));
+  // clang-format off
+  const auto [left, right] = GENERATE(table<Shape, Shape>({
+      {{2, 3}, {3}}, {{2, 3}, {2, 1}}, {{}, {2, 3}}, {{3, 1}, {1, 4}}, {{2, 1, 3, 1}, {4, 1, 5}},
+      {{2, 3, 4}, {2, 1, 4}}, {{5, 1, 2, 2}, {5, 3, 1, 1}}, {{1, 1}, {1}}, {{2, 0, 3}, {3}},
+      {{40, 50, 17}, {40, 1, 17}}}));
+  // clang-format on
   const Tensor a = test_tensor(left, 1), b = test_tensor(right, 2);
   const Shape shape = broadcast_shapes("test", left, right);
   for (const bool swap : {false, true}) {
@@ -190,8 +184,7 @@ TEST_CASE("binary functions have the gradients of their differences", "[ops][ele
 
 TEST_CASE("equal operands of maximum give the gradient to the first", "[ops][elementwise]") {
   const Tensor a(1.0f), b(1.0f);
-  GradientTape tape;
-  tape.watch(a), tape.watch(b);
+  WatchingTape tape({a, b});
   const auto gradients = tape.gradient(maximum(a, b), std::vector<Tensor>{a, b});
   CHECK(gradients[0].item<float>() == 1);
   CHECK(gradients[1].item<float>() == 0);
@@ -199,8 +192,7 @@ TEST_CASE("equal operands of maximum give the gradient to the first", "[ops][ele
 
 TEST_CASE("pow has a finite gradient at base 0", "[ops][elementwise]") {
   const Tensor base(0.0f), exponent(2.0f);
-  GradientTape tape;
-  tape.watch(base), tape.watch(exponent);
+  WatchingTape tape({base, exponent});
   const auto gradients = tape.gradient(pow(base, exponent), std::vector<Tensor>{base, exponent});
   CHECK(gradients[0].item<float>() == 0);
   CHECK(gradients[1].item<float>() == 0);

@@ -35,8 +35,7 @@ TEST_CASE("an index out of range is named with its position", "[ops][gather]") {
 
 TEST_CASE("the gradient of an embedding lookup stays sparse", "[ops][gather]") {
   const Tensor table = test_tensor({5, 2});
-  GradientTape tape;
-  tape.watch(table);
+  WatchingTape tape({table});
   const Tensor y = nn::embedding_lookup(table, ids({2, 2}, {4, 1, 1, 1}));
   CHECK(y.shape() == Shape{2, 2, 2});
   const Tensor gradient = tape.gradient(y, table);
@@ -79,7 +78,7 @@ TEST_CASE("gather_nd takes what tuples of indices name", "[ops][gather]") {
   CHECK(rows.to_vector() == Values{4, 5, 6, 1, 2, 3});
   CHECK(gather_nd(params, zeros({2, 0}, DType::Int32)).shape() == Shape{2, 2, 3});
   CHECK_THROWS_WITH(gather_nd(params, indices({1, 2}, {0, 3})),
-                    Catch::Contains("indices[0] = [0, 3] does not index into shape [2, 3]"));
+                    Contains("indices[0] = [0, 3] does not index into shape [2, 3]"));
 }
 
 TEST_CASE("a variable's gather_nd has a dense gradient, its sparse_read a sparse one",

@@ -6,30 +6,27 @@
 
 #include "support/caught_log.hpp"
 #include "support/library_gpu.hpp"
-
-#include <algorithm>
-#include <string>
+#include "support/watching_tape.hpp"
 
 #if DISTRIBUTE_HAS_CUDNN
 
 using namespace distribute::testing;
-using distribute::DType;
-using distribute::Tensor;
-using distribute::nn::AttentionOptions;
+using namespace distribute;
+using nn::AttentionOptions;
 using Tensors = std::vector<Tensor>;
 
 namespace {
 
 void check_attention(DType dtype, const AttentionOptions& options, int64_t queries, int64_t keys) {
-  check_contract("attention",
-                 [=](const Tensors& in) {
-                   const auto half = [=](const Tensor& t) { return distribute::cast(t, dtype); };
-                   return Tensors{distribute::nn::dot_product_attention(half(in[0]), half(in[1]),
-                                                                        half(in[2]), options)};
-                 },
-                 {contract_numbers({2, queries, 3, 16}, 1), contract_numbers({2, keys, 3, 16}, 2),
-                  contract_numbers({2, keys, 3, 8}, 3)},
-                 {.tolerance = dtype == DType::Float32 ? 2e-5f : 2e-2f});
+  check_contract(
+      "attention",
+      [=](const Tensors& in) {
+        const auto half = [=](const Tensor& t) { return cast(t, dtype); };
+        return Tensors{nn::dot_product_attention(half(in[0]), half(in[1]), half(in[2]), options)};
+      },
+      {contract_numbers({2, queries, 3, 16}, 1), contract_numbers({2, keys, 3, 16}, 2),
+       contract_numbers({2, keys, 3, 8}, 3)},
+      {.tolerance = dtype == DType::Float32 ? 2e-5f : 2e-2f});
 }
 
 }  // namespace
@@ -52,7 +49,7 @@ TEST_CASE("what cuDNN's attention does not take is done with operations, and tol
   if (!gpu.dnn) return;
   CaughtLog log;
   const Tensor kept({2, 5}, std::vector<float>{1, 1, 1, 0, 0, 1, 1, 1, 1, 1});
-  const Tensor mask = distribute::cast(kept, DType::Bool);
+  const Tensor mask = cast(kept, DType::Bool);
   check_attention(DType::BFloat16, {.key_mask = mask}, 5, 5);
   check_attention(DType::Float32, {.is_causal = true}, 5, 5);
   FakeCudnn::has_attention = false;
@@ -66,14 +63,11 @@ TEST_CASE("what cuDNN's attention does not take is done with operations, and tol
 TEST_CASE("the gradient of cuDNN's attention says that it has none", "[ops][gpu_attention]") {
   LibraryGpu gpu;
   if (!gpu.dnn) return;
-  const Tensor x =
-      distribute::cast(contract_numbers({1, 3, 2, 8}), DType::BFloat16).to(gpu.gpu.device());
-  distribute::GradientTape outer;
-  outer.watch(x);
-  distribute::GradientTape inner;
-  inner.watch(x);
-  const Tensor dx = inner.gradient(distribute::nn::dot_product_attention(x, x, x), x);
-  CHECK_THROWS_WITH(outer.gradient(dx, x), Catch::Contains("attention gradient has no"));
+  const Tensor x = cast(contract_numbers({1, 3, 2, 8}), DType::BFloat16).to(gpu.gpu.device());
+  WatchingTape outer({x});
+  WatchingTape inner({x});
+  const Tensor dx = inner.gradient(nn::dot_product_attention(x, x, x), x);
+  CHECK_THROWS_WITH(outer.gradient(dx, x), Contains("attention gradient has no"));
 }
 
 #endif

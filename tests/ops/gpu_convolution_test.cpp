@@ -12,17 +12,10 @@
 #include <distribute/ops/normalization.hpp>
 
 #include "support/library_gpu.hpp"
-
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <thread>
-#include <utility>
+#include "support/watching_tape.hpp"
 
 using namespace distribute::testing;
-using distribute::DType;
-using distribute::Epilogue;
-using distribute::Tensor;
+using namespace distribute;
 using Tensors = std::vector<Tensor>;
 
 namespace {
@@ -36,15 +29,11 @@ TEST_CASE("dense layers on cuBLASLt agree with the CPU", "[ops][gpu_convolution]
   for (Epilogue epilogue : {Epilogue::None, Epilogue::Relu})
     check_contract(
         "dense",
-        [=](const Tensors& in) {
-          return Tensors{distribute::nn::dense(in[0], in[1], in[2], epilogue)};
-        },
+        [=](const Tensors& in) { return Tensors{nn::dense(in[0], in[1], in[2], epilogue)}; },
         {contract_numbers({6, 5}), contract_numbers({5, 3}, 2), contract_numbers({3}, 3)}, kExact);
   check_contract(
       "matmul",
-      [](const Tensors& in) {
-        return Tensors{distribute::matmul(in[0], in[1], {.transpose_b = true})};
-      },
+      [](const Tensors& in) { return Tensors{matmul(in[0], in[1], {.transpose_b = true})}; },
       {contract_numbers({2, 4, 5}), contract_numbers({2, 3, 5}, 2)}, kExact);
   if (gpu.blas) CHECK(FakeBlas::products > 0);
 }
@@ -53,8 +42,8 @@ TEST_CASE("dense layers on cuBLASLt agree with the CPU", "[ops][gpu_convolution]
 
 TEST_CASE("convolutions on cuDNN agree with the CPU", "[ops][gpu_convolution]") {
   LibraryGpu gpu;
-  using distribute::nn::Conv2DOptions;
-  const Conv2DOptions plain, same{.strides = {2, 2}, .padding = distribute::Padding::Same},
+  using nn::Conv2DOptions;
+  const Conv2DOptions plain, same{.strides = {2, 2}, .padding = Padding::Same},
       grouped{.groups = 2}, dilated{.dilations = {2, 1}};
   for (const Conv2DOptions& options : {plain, same, grouped, dilated})
     for (bool with_bias : {false, true})
@@ -65,8 +54,8 @@ TEST_CASE("convolutions on cuDNN agree with the CPU", "[ops][gpu_convolution]") 
         check_contract(
             "conv2d",
             [=](const Tensors& in) {
-              return Tensors{distribute::nn::conv2d(in[0], in[1], options,
-                                                    with_bias ? in[2] : Tensor(), epilogue)};
+              return Tensors{
+                  nn::conv2d(in[0], in[1], options, with_bias ? in[2] : Tensor(), epilogue)};
             },
             inputs, kExact);
       }
@@ -78,15 +67,13 @@ TEST_CASE("convolutions on cuDNN agree with the CPU", "[ops][gpu_convolution]") 
 
 TEST_CASE("filters are turned round once for a convolution and its gradient", "[ops][fake_gpu]") {
   const FakeCuda fake;
-  const distribute::ScopedCudaBlas blas(FakeBlas::table());
-  const distribute::cudnn_internal::ScopedCudnn dnn(FakeCudnn::table());
-  const distribute::Device device{distribute::DeviceType::Gpu, 0};
+  const ScopedCudaBlas blas(FakeBlas::table());
+  const cudnn_internal::ScopedCudnn dnn(FakeCudnn::table());
+  const Device device{DeviceType::Gpu, 0};
   const Tensor x = contract_numbers({2, 5, 5, 4}).to(device);
   const Tensor w = contract_numbers({3, 3, 4, 8}, 2).to(device);
-  distribute::GradientTape tape;
-  tape.watch(x);
-  tape.watch(w);
-  const Tensor y = distribute::nn::conv2d(x, w);
+  WatchingTape tape({x, w});
+  const Tensor y = nn::conv2d(x, w);
   CHECK(fake.count("launch transpose_matrix") == 1);
   tape.gradient(y, std::vector<Tensor>{x, w});
   CHECK(fake.count("launch transpose_matrix") == 2);  // that of the filters' gradient
@@ -95,7 +82,7 @@ TEST_CASE("filters are turned round once for a convolution and its gradient", "[
 TEST_CASE("batch normalization on cuDNN agrees with the CPU", "[ops][gpu_convolution]") {
   LibraryGpu gpu;
   struct Case {
-    distribute::Shape shape;
+    Shape shape;
     Epilogue epilogue;
     bool residual, scaled;
   };
@@ -108,7 +95,7 @@ TEST_CASE("batch normalization on cuDNN agrees with the CPU", "[ops][gpu_convolu
     if (c.residual) inputs.push_back(contract_numbers(c.shape, 4));
     check_contract("fused_batch_norm",
                    [=](const Tensors& in) {
-                     const auto norm = distribute::nn::fused_batch_norm(
+                     const auto norm = nn::fused_batch_norm(
                          in[0], c.scaled ? in[1] : Tensor(), c.scaled ? in[2] : Tensor(),
                          {.residual = c.residual ? in[3] : Tensor(), .epilogue = c.epilogue});
                      return Tensors{norm.y, norm.batch_mean, norm.batch_variance};
@@ -128,17 +115,16 @@ TEST_CASE("the two gradients behind a residual block are added by the normalizat
         check_contract(
             "block",
             [=](const Tensors& in) {
-              const auto half = [=](const Tensor& t) { return distribute::cast(t, dtype); };
-              const Tensor y =
-                  distribute::nn::fused_batch_norm(
-                      half(in[0]), in[1], in[2],
-                      {.residual = residual ? half(in[3]) : Tensor(), .epilogue = Epilogue::Relu})
-                      .y;
-              const Tensor other = distribute::nn::fused_batch_norm(half(in[4]), {}, {}).y;
-              return Tensors{distribute::nn::fused_batch_norm(
-                                 other, {}, {}, {.residual = y, .epilogue = Epilogue::Relu})
-                                 .y,
-                             distribute::nn::conv2d(y, half(in[5]))};
+              const auto half = [=](const Tensor& t) { return cast(t, dtype); };
+              const Tensor y = nn::fused_batch_norm(half(in[0]), in[1], in[2],
+                                                    {.residual = residual ? half(in[3]) : Tensor(),
+                                                     .epilogue = Epilogue::Relu})
+                                   .y;
+              const Tensor other = nn::fused_batch_norm(half(in[4]), {}, {}).y;
+              return Tensors{
+                  nn::fused_batch_norm(other, {}, {}, {.residual = y, .epilogue = Epilogue::Relu})
+                      .y,
+                  nn::conv2d(y, half(in[5]))};
             },
             {contract_numbers({3, 4, 5, 8}), contract_numbers({8}, 2), contract_numbers({8}, 3),
              contract_numbers({3, 4, 5, 8}, 4), contract_numbers({3, 4, 5, 8}, 5),
@@ -151,12 +137,12 @@ TEST_CASE("the two gradients behind a residual block are added by the normalizat
 
 TEST_CASE("a residual without ReLU is normalized without cuDNN", "[ops][gpu_convolution]") {
   LibraryGpu gpu;
-  check_contract(
-      "fused_batch_norm",
-      [=](const Tensors& in) {
-        return Tensors{distribute::nn::fused_batch_norm(in[0], {}, {}, {.residual = in[1]}).y};
-      },
-      {contract_numbers({3, 2, 2, 8}), contract_numbers({3, 2, 2, 8}, 2)}, {.tolerance = 2e-5f});
+  check_contract("fused_batch_norm",
+                 [=](const Tensors& in) {
+                   return Tensors{nn::fused_batch_norm(in[0], {}, {}, {.residual = in[1]}).y};
+                 },
+                 {contract_numbers({3, 2, 2, 8}), contract_numbers({3, 2, 2, 8}, 2)},
+                 {.tolerance = 2e-5f});
   if (gpu.dnn) CHECK(FakeCudnn::executed == 0);
 }
 
@@ -167,9 +153,7 @@ TEST_CASE("a normalization without a way back in cuDNN is made without it",
   FakeCudnn::has_norm_backward = false;
   check_contract(
       "fused_batch_norm",
-      [=](const Tensors& in) {
-        return Tensors{distribute::nn::fused_batch_norm(in[0], in[1], in[2]).y};
-      },
+      [=](const Tensors& in) { return Tensors{nn::fused_batch_norm(in[0], in[1], in[2]).y}; },
       {contract_numbers({3, 2, 5, 8}), contract_numbers({8}, 2), contract_numbers({8}, 3)},
       {.tolerance = 2e-5f});
   CHECK(FakeCudnn::executed == 0);
@@ -180,43 +164,41 @@ TEST_CASE("an engine that fails is an error, not another way", "[ops][gpu_convol
   if (!gpu.dnn) return;
   const Tensor x = contract_numbers({3, 2, 5, 8}).to(gpu.gpu.device());
   FakeCudnn::compiler_fails = true;
-  CHECK_THROWS_AS(distribute::nn::fused_batch_norm(x, {}, {}), distribute::InternalError);
+  CHECK_THROWS_AS(nn::fused_batch_norm(x, {}, {}), InternalError);
   FakeCudnn::compiler_fails = false;
-  CHECK_NOTHROW(distribute::nn::fused_batch_norm(x, {}, {}));
+  CHECK_NOTHROW(nn::fused_batch_norm(x, {}, {}));
 }
 
 TEST_CASE("plans of normalizations are made once each, and not measured",
           "[ops][gpu_convolution]") {
   LibraryGpu gpu;
   if (!gpu.dnn) return;
-  distribute::device_state().cudnn_autotune = true;
+  device_state().cudnn_autotune = true;
   const Tensor x = contract_numbers({3, 2, 5, 8}).to(gpu.gpu.device());
   for (int step = 0; step < 2; ++step) {
-    distribute::GradientTape tape;
-    tape.watch(x);
-    tape.gradient(distribute::nn::fused_batch_norm(x, {}, {}).y, x);
+    WatchingTape tape({x});
+    tape.gradient(nn::fused_batch_norm(x, {}, {}).y, x);
   }
-  distribute::device_state().cudnn_autotune = false;
+  device_state().cudnn_autotune = false;
   CHECK(FakeCudnn::plans == 2);  // there and back
   CHECK(FakeCudnn::executed == 4);
 }
 
 TEST_CASE("both moving averages of a normalization are one launch", "[ops][fake_gpu]") {
   const FakeCuda fake;
-  const distribute::ScopedCudaBlas blas(FakeBlas::table());
-  const distribute::cudnn_internal::ScopedCudnn dnn(FakeCudnn::table());
-  const auto averages = [](distribute::Device device) {
-    const distribute::DeviceScope scope(device);
-    distribute::nn::BatchNormalization norm({.momentum = 0.75});
+  const ScopedCudaBlas blas(FakeBlas::table());
+  const cudnn_internal::ScopedCudnn dnn(FakeCudnn::table());
+  const auto averages = [](Device device) {
+    const DeviceScope scope(device);
+    nn::BatchNormalization norm({.momentum = 0.75});
     const Tensor x = contract_numbers({3, 2, 5, 8}).to(device);
     for (int step = 0; step < 2; ++step) norm(x, {.training = true});
     std::vector<Tensor> values;
-    for (const distribute::Variable& variable : norm.variables())
-      values.push_back(variable.read_value());
+    for (const Variable& variable : norm.variables()) values.push_back(variable.read_value());
     return values;
   };
   const Tensors cpu = averages({});
-  const Tensors gpu = averages({distribute::DeviceType::Gpu, 0});
+  const Tensors gpu = averages({DeviceType::Gpu, 0});
   REQUIRE(gpu.size() == 4);
   for (size_t i = 0; i < 4; ++i) check_contract_tensor("variable", cpu[i], gpu[i], 2e-6f);
   CHECK(fake.count("launch blend_averages") == 2);
@@ -244,16 +226,16 @@ cudnnStatus_t execute_slowly(cudnnHandle_t handle, cudnnBackendDescriptor_t plan
 
 TEST_CASE("threads of two logical GPUs take turns with a plan of their card", "[ops][fake_gpu]") {
   const FakeCuda fake;
-  distribute::set_logical_gpus({{0}, {0}});
-  const distribute::ScopedCudaBlas blas(FakeBlas::table());
+  set_logical_gpus({{0}, {0}});
+  const ScopedCudaBlas blas(FakeBlas::table());
   auto table = FakeCudnn::table();
   execute_plan = std::exchange(table.execute, execute_slowly);
-  const distribute::cudnn_internal::ScopedCudnn dnn(table);
+  const cudnn_internal::ScopedCudnn dnn(table);
   const auto convolve = [](int index) {
-    const distribute::Device device{distribute::DeviceType::Gpu, index};
+    const Device device{DeviceType::Gpu, index};
     const Tensor x = contract_numbers({2, 5, 5, 4}).to(device);
     const Tensor w = contract_numbers({3, 3, 4, 8}, 2).to(device);
-    distribute::nn::conv2d(x, w);
+    nn::conv2d(x, w);
   };
   convolve(0);  // makes the plan
   convolve(1);
@@ -265,27 +247,24 @@ TEST_CASE("threads of two logical GPUs take turns with a plan of their card", "[
 
 TEST_CASE("the gradient of cuDNN's normalization says that it has none", "[ops][gpu_convolution]") {
   LibraryGpu gpu;
-  const distribute::Device device{distribute::DeviceType::Gpu, 0};
+  const Device device{DeviceType::Gpu, 0};
   const Tensor x = contract_numbers({3, 2, 5, 8}).to(device);
-  distribute::GradientTape outer;
-  outer.watch(x);
-  distribute::GradientTape inner;
-  inner.watch(x);
-  const Tensor y = distribute::nn::fused_batch_norm(x, {}, {}, {.epilogue = Epilogue::Relu}).y;
+  WatchingTape outer({x});
+  WatchingTape inner({x});
+  const Tensor y = nn::fused_batch_norm(x, {}, {}, {.epilogue = Epilogue::Relu}).y;
   const Tensor dx = inner.gradient(y * y, x);
-  CHECK_THROWS_WITH(outer.gradient(dx, x), Catch::Contains("fused_batch_norm gradient has no"));
+  CHECK_THROWS_WITH(outer.gradient(dx, x), Contains("fused_batch_norm gradient has no"));
 }
 
 TEST_CASE("16-bit convolutions and products need no detour on a GPU", "[ops][gpu_convolution]") {
   LibraryGpu gpu;
   for (DType dtype : {DType::BFloat16, DType::Float16}) {
-    const auto half = [=](const Tensor& t) { return distribute::cast(t, dtype); };
+    const auto half = [=](const Tensor& t) { return cast(t, dtype); };
     const ContractOptions rough{.tolerance = 2e-2f};
     check_contract(
         "conv2d",
         [=](const Tensors& in) {
-          return Tensors{
-              distribute::nn::conv2d(half(in[0]), half(in[1]), {}, half(in[2]), Epilogue::Relu)};
+          return Tensors{nn::conv2d(half(in[0]), half(in[1]), {}, half(in[2]), Epilogue::Relu)};
         },
         {contract_numbers({2, 6, 6, 3}), contract_numbers({3, 3, 3, 8}, 2, 0.3f),
          contract_numbers({8}, 3)},
@@ -293,8 +272,8 @@ TEST_CASE("16-bit convolutions and products need no detour on a GPU", "[ops][gpu
     check_contract(
         "with float32 weights",
         [=](const Tensors& in) {
-          const Tensor y = distribute::nn::conv2d(half(in[0]), in[1], {}, in[2], Epilogue::Relu);
-          return Tensors{y, distribute::nn::dense(half(in[3]), in[4], in[2])};
+          const Tensor y = nn::conv2d(half(in[0]), in[1], {}, in[2], Epilogue::Relu);
+          return Tensors{y, nn::dense(half(in[3]), in[4], in[2])};
         },
         {contract_numbers({2, 6, 6, 3}), contract_numbers({3, 3, 3, 8}, 2, 0.3f),
          contract_numbers({8}, 3), contract_numbers({6, 5}), contract_numbers({5, 8}, 2)},
@@ -302,16 +281,15 @@ TEST_CASE("16-bit convolutions and products need no detour on a GPU", "[ops][gpu
     check_contract(
         "dense",
         [=](const Tensors& in) {
-          return Tensors{distribute::nn::dense(half(in[0]), half(in[1]), half(in[2]))};
+          return Tensors{nn::dense(half(in[0]), half(in[1]), half(in[2]))};
         },
         {contract_numbers({6, 5}), contract_numbers({5, 3}, 2), contract_numbers({3}, 3)}, rough);
     check_contract(
         "fused_batch_norm",
         [=](const Tensors& in) {
-          return Tensors{
-              distribute::nn::fused_batch_norm(
-                  half(in[0]), in[1], in[2], {.residual = half(in[3]), .epilogue = Epilogue::Relu})
-                  .y};
+          return Tensors{nn::fused_batch_norm(half(in[0]), in[1], in[2],
+                                              {.residual = half(in[3]), .epilogue = Epilogue::Relu})
+                             .y};
         },
         {contract_numbers({3, 4, 5, 8}), contract_numbers({8}, 2), contract_numbers({8}, 3),
          contract_numbers({3, 4, 5, 8}, 4)},

@@ -10,26 +10,18 @@
 #include <distribute/ops/math.hpp>
 
 #include "support/library_gpu.hpp"
-
-#include <functional>
-#include <vector>
+#include "support/watching_tape.hpp"
 
 using namespace distribute::testing;
-using distribute::Array;
-using distribute::Device;
-using distribute::DType;
-using distribute::Epilogue;
-using distribute::Shape;
-using distribute::Tensor;
+using namespace distribute;
 using Tensors = std::vector<Tensor>;
-namespace nn = distribute::nn;
 
 #if DISTRIBUTE_HAS_CUDNN
 
 namespace {
 
 constexpr DType kHalves[] = {DType::BFloat16, DType::Float16};
-const Device kGpu{distribute::DeviceType::Gpu, 0};
+const Device kGpu{DeviceType::Gpu, 0};
 
 /// Images, float32 filters and bias, and the result's gradient, on the GPU.
 struct Step {
@@ -45,11 +37,9 @@ using Convolution = std::function<Tensor(const Tensor& x, const Tensor& w)>;
 
 /// y, dx and dw.
 Tensors run(const Convolution& convolve, const Tensor& x, const Tensor& w, const Tensor& dy = {}) {
-  distribute::GradientTape tape;
-  tape.watch(x);
-  tape.watch(w);
+  WatchingTape tape({x, w});
   const Tensor y = convolve(x, w);
-  distribute::GradientTape::Call call;
+  GradientTape::Call call;
   if (dy) call.output_gradients = {dy};
   Tensors results = tape.gradient(Tensors{y}, Tensors{x, w}, call);
   results.insert(results.begin(), y);
@@ -67,8 +57,8 @@ void check_same_bits(const Tensors& wanted, const Tensors& got) {
 
 /// [rows, columns] turned round by the host.
 Tensor turned(const Tensor& t, int64_t rows, int64_t columns, const Shape& shape) {
-  const Tensor matrix = distribute::reshape(t.to(Device{}), {rows, columns});
-  return distribute::reshape(distribute::transpose(matrix, {1, 0}), shape);
+  const Tensor matrix = reshape(t.to(Device{}), {rows, columns});
+  return reshape(transpose(matrix, {1, 0}), shape);
 }
 
 /// What cuDNN gives for filters that were cast, then turned, and whose gradient was turned, then
@@ -76,8 +66,8 @@ Tensor turned(const Tensor& t, int64_t rows, int64_t columns, const Shape& shape
 Tensors cast_and_turned(const Step& s) {
   const DType dtype = s.x.dtype();
   const int64_t channels = s.x.shape()[3], taps = 9 * channels;
-  const distribute::Conv2DShape shape{dtype,  2,      channels, 16,     1,  {6, 5},
-                                      {4, 3}, {3, 3}, {1, 1},   {1, 1}, {}, {}};
+  const Conv2DShape shape{dtype,  2,      channels, 16,     1,  {6, 5},
+                          {4, 3}, {3, 3}, {1, 1},   {1, 1}, {}, {}};
   const Tensor w = turned(cast(s.w, dtype), taps, 16, {16, 3, 3, channels}).to(kGpu);
   const Array y = cudnn_conv2d(shape, s.x.array(), w.array(), nullptr, Epilogue::None);
   const Array dx = cudnn_conv2d_backprop_input(shape, s.dy.array(), w.array());
@@ -90,8 +80,8 @@ Tensors cast_and_turned(const Step& s) {
 Tensor plain(const Tensor& x, const Tensor& w) { return nn::conv2d(x, w); }
 
 struct StatisticsOn {
-  StatisticsOn() { distribute::device_state().cudnn_statistics = true; }
-  ~StatisticsOn() { distribute::device_state().cudnn_statistics = false; }
+  StatisticsOn() { device_state().cudnn_statistics = true; }
+  ~StatisticsOn() { device_state().cudnn_statistics = false; }
 };
 
 }  // namespace
@@ -109,8 +99,8 @@ TEST_CASE("16-bit convolutions have the bits of filters that are cast, then turn
 
 TEST_CASE("filters are turned and cast by one launch each way", "[ops][fake_gpu]") {
   FakeCuda fake;
-  const distribute::ScopedCudaBlas blas(FakeBlas::table());
-  const distribute::cudnn_internal::ScopedCudnn dnn(FakeCudnn::table());
+  const ScopedCudaBlas blas(FakeBlas::table());
+  const cudnn_internal::ScopedCudnn dnn(FakeCudnn::table());
   for (const DType dtype : kHalves) {
     const Step s(dtype);
     fake.forget_calls();
@@ -126,8 +116,7 @@ TEST_CASE("a recorded 16-bit convolution has the bits of a plain one", "[ops][gp
     const Step s(dtype);
     const Tensors wanted = run(plain, s.x, s.w, s.dy);
     Tensors got;  // goes before the graph that its memory belongs to
-    const auto graph =
-        distribute::CudaGraph::capture(kGpu, [&] { got = run(plain, s.x, s.w, s.dy); });
+    const auto graph = CudaGraph::capture(kGpu, [&] { got = run(plain, s.x, s.w, s.dy); });
     for (int launch = 0; launch < 2; ++launch) graph.launch();
     check_same_bits(wanted, got);
     got.clear();
@@ -174,10 +163,8 @@ TEST_CASE("second derivatives of a 16-bit convolution agree with the CPU",
   for (const DType dtype : kHalves)
     check_contract("gradients of gradients",
                    [=](const Tensors& in) {
-                     distribute::GradientTape tape;
-                     tape.watch(in[0]);
-                     tape.watch(in[1]);
-                     const Tensor y = nn::conv2d(distribute::cast(in[0], dtype), in[1]);
+                     WatchingTape tape({in[0], in[1]});
+                     const Tensor y = nn::conv2d(cast(in[0], dtype), in[1]);
                      return tape.gradient(Tensors{y * y}, Tensors{in[0], in[1]}, {});
                    },
                    {contract_numbers({2, 5, 5, 8}), contract_numbers({3, 3, 8, 4}, 2, 0.3f)},
@@ -188,11 +175,11 @@ TEST_CASE("16-bit convolutions agree with the CPU where cuDNN is missing",
           "[ops][gpu_convolution]") {
   ContractGpu gpu;
   if (!gpu.fake()) return;
-  const distribute::ScopedCudaBlas blas(FakeBlas::table());
+  const ScopedCudaBlas blas(FakeBlas::table());
   for (const DType dtype : kHalves)
     check_contract("conv2d by own kernels",
                    [=](const Tensors& in) {
-                     const Tensor x = distribute::cast(in[0], dtype);
+                     const Tensor x = cast(in[0], dtype);
                      return Tensors{nn::conv2d(x, in[1], {}, in[2], Epilogue::Relu)};
                    },
                    {contract_numbers({2, 6, 6, 3}), contract_numbers({3, 3, 3, 8}, 2, 0.3f),

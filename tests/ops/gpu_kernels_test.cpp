@@ -10,11 +10,7 @@
 
 #include "../support/catch.hpp"
 
-#include <map>
 #include <regex>
-#include <set>
-#include <string>
-#include <vector>
 
 using distribute::DType;
 using distribute::KernelName;

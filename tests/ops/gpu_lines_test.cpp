@@ -11,16 +11,11 @@
 #include <distribute/ops/slicing.hpp>
 
 #include "../support/gpu_contract.hpp"
+#include "../support/watching_tape.hpp"
 
 using namespace distribute::testing;
-using distribute::Device;
-using distribute::DeviceType;
-using distribute::DType;
-using distribute::Padding;
-using distribute::Shape;
-using distribute::Tensor;
+using namespace distribute;
 using Tensors = std::vector<Tensor>;
-namespace nn = distribute::nn;
 
 namespace {
 Tensor numbers(const Shape& shape, uint64_t seed = 1, float scale = 1) {
@@ -65,40 +60,35 @@ TEST_CASE("a wrong label on a GPU makes its loss NaN", "[ops][gpu_contract]") {
 TEST_CASE("gathers agree on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
   const Tensor ids(Shape{2, 3}, std::vector<int32_t>{4, 0, 4, 1, 2, 4});
-  check_contract(
-      "gather",
-      [&](const Tensors& in) {
-        return Tensors{
-            distribute::gather(in[0], in[1], 0),
-            distribute::gather(in[0], ids, 1),
-            nn::embedding_lookup(in[0], in[1]),
-            distribute::one_hot(in[1], 5, 1, 0, -1, DType::Float32),
-            distribute::one_hot(in[1], 3, 2, -1, 1, DType::Int64),
-            distribute::pad(in[0], {{1, 2}, {0, 3}}, distribute::PadMode::Constant, 2.5f),
-            distribute::pad(in[0], {{1, 2}, {0, 3}}, distribute::PadMode::Reflect),
-            distribute::pad(in[0], {{1, 2}, {0, 3}}, distribute::PadMode::Symmetric)};
-      },
-      {numbers({5, 6}), ids});
+  check_contract("gather",
+                 [&](const Tensors& in) {
+                   return Tensors{gather(in[0], in[1], 0),
+                                  gather(in[0], ids, 1),
+                                  nn::embedding_lookup(in[0], in[1]),
+                                  one_hot(in[1], 5, 1, 0, -1, DType::Float32),
+                                  one_hot(in[1], 3, 2, -1, 1, DType::Int64),
+                                  pad(in[0], {{1, 2}, {0, 3}}, PadMode::Constant, 2.5f),
+                                  pad(in[0], {{1, 2}, {0, 3}}, PadMode::Reflect),
+                                  pad(in[0], {{1, 2}, {0, 3}}, PadMode::Symmetric)};
+                 },
+                 {numbers({5, 6}), ids});
 }
 
 TEST_CASE("gradients of repeated rows stay sparse on a GPU and join", "[ops][gpu_contract]") {
   ContractGpu gpu;
   const Tensor table = numbers({5, 3}).to(gpu.device());
-  distribute::GradientTape tape;
-  tape.watch(table);
+  WatchingTape tape({table});
   const Tensor a = nn::embedding_lookup(table, Tensor{int32_t{1}, int32_t{1}});
   const Tensor b = nn::embedding_lookup(table, Tensor{int32_t{4}});
-  const Tensor gradient =
-      tape.gradient(distribute::reduce_sum(a) + distribute::reduce_sum(b * 3), table);
-  REQUIRE(distribute::is_indexed_slices(gradient));
+  const Tensor gradient = tape.gradient(reduce_sum(a) + reduce_sum(b * 3), table);
+  REQUIRE(is_indexed_slices(gradient));
   CHECK(gradient.device() == gpu.device());
   CHECK(gradient.to_vector() == std::vector<float>{0, 0, 0, 2, 2, 2, 0, 0, 0, 0, 0, 0, 3, 3, 3});
-  CHECK(distribute::is_indexed_slices(gradient.to(Device{})));
+  CHECK(is_indexed_slices(gradient.to(Device{})));
 }
 
 TEST_CASE("random numbers are the same on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
-  namespace random = distribute::random;
   const auto draw = [] {
     return Tensors{random::uniform({1003}, 7, {-1, 2}), random::uniform_int({101}, 7, -5, 90),
                    random::normal({1003}, 7, {1, 2}), random::truncated_normal({1003}, 7)};
@@ -108,7 +98,7 @@ TEST_CASE("random numbers are the same on both devices", "[ops][gpu_contract]") 
                    random::truncated_normal({104}, 7, {.first = 9})};
   };
   const Tensors cpu = draw(), cpu_window = draw_window();
-  const distribute::DeviceScope scope(gpu.device());
+  const DeviceScope scope(gpu.device());
   const Tensors there = draw(), window = draw_window();
   for (size_t i = 0; i < window.size(); ++i)
     check_contract_tensor("window", cpu_window[i], window[i], i < 1 ? 0.0f : 1e-5f);
@@ -145,19 +135,18 @@ TEST_CASE("normalizations agree on both devices", "[ops][gpu_contract]") {
       "normalization",
       [](const Tensors& in) {
         const auto trained =
-            nn::fused_batch_norm(in[0], in[1], in[2], {.epilogue = distribute::Epilogue::Relu});
+            nn::fused_batch_norm(in[0], in[1], in[2], {.epilogue = Epilogue::Relu});
         const auto inferred = nn::fused_batch_norm(
-            in[0], in[1], in[2],
-            {.training = false, .mean = in[2], .variance = distribute::square(in[1])});
-        const Tensor other = distribute::square(in[0]) - 1.0f;
-        const auto joined = nn::fused_batch_norm(
-            in[0], in[1], in[2], {.residual = other, .epilogue = distribute::Epilogue::Relu});
+            in[0], in[1], in[2], {.training = false, .mean = in[2], .variance = square(in[1])});
+        const Tensor other = square(in[0]) - 1.0f;
+        const auto joined = nn::fused_batch_norm(in[0], in[1], in[2],
+                                                 {.residual = other, .epilogue = Epilogue::Relu});
         const auto joined_later = nn::fused_batch_norm(in[0], in[1], in[2],
                                                        {.training = false,
                                                         .mean = in[2],
-                                                        .variance = distribute::square(in[1]),
+                                                        .variance = square(in[1]),
                                                         .residual = other,
-                                                        .epilogue = distribute::Epilogue::Relu});
+                                                        .epilogue = Epilogue::Relu});
         const auto m = nn::moments(in[0], {0, 1, 2});
         return Tensors{
             trained.y,  trained.batch_mean, trained.batch_variance,
@@ -189,26 +178,24 @@ TEST_CASE("matrix products agree on both devices", "[ops][gpu_contract]") {
     for (bool tb : {false, true})
       check_contract("matmul",
                      [&](const Tensors& in) {
-                       return Tensors{distribute::matmul(in[0], in[1], {ta, tb})};
+                       return Tensors{matmul(in[0], in[1], {ta, tb})};
                      },
                      {numbers(ta ? Shape{2, 21, 19} : Shape{2, 19, 21}),
                       numbers(tb ? Shape{33, 21} : Shape{21, 33}, 2)},
                      {.tolerance = 1e-5f});
   check_contract("dense",
                  [](const Tensors& in) {
-                   return Tensors{nn::dense(in[0], in[1], in[2], distribute::Epilogue::Relu),
-                                  nn::dense(in[0], in[1], {}, distribute::Epilogue::None)};
+                   return Tensors{nn::dense(in[0], in[1], in[2], Epilogue::Relu),
+                                  nn::dense(in[0], in[1], {}, Epilogue::None)};
                  },
                  {numbers({5, 3, 20}), numbers({20, 17}, 2), numbers({17}, 3)},
                  {.tolerance = 1e-5f});
-  check_contract(
-      "16 bits",
-      [](const Tensors& in) {
-        const auto half = [](const Tensor& t) { return distribute::cast(t, DType::BFloat16); };
-        return Tensors{
-            nn::dense(half(in[0]), half(in[1]), half(in[2]), distribute::Epilogue::Relu)};
-      },
-      {numbers({5, 20}), numbers({20, 17}, 2), numbers({17}, 3)});
+  check_contract("16 bits",
+                 [](const Tensors& in) {
+                   const auto half = [](const Tensor& t) { return cast(t, DType::BFloat16); };
+                   return Tensors{nn::dense(half(in[0]), half(in[1]), half(in[2]), Epilogue::Relu)};
+                 },
+                 {numbers({5, 20}), numbers({20, 17}, 2), numbers({17}, 3)});
 }
 
 TEST_CASE("convolutions agree on both devices", "[ops][gpu_contract]") {
@@ -220,9 +207,8 @@ TEST_CASE("convolutions agree on both devices", "[ops][gpu_contract]") {
     check_contract("conv2d",
                    [&](const Tensors& in) {
                      const Tensor w = options.groups == 2 ? in[2] : in[1];
-                     return Tensors{
-                         nn::conv2d(in[0], w, options, in[3], distribute::Epilogue::Relu),
-                         nn::conv2d(in[0], w, options)};
+                     return Tensors{nn::conv2d(in[0], w, options, in[3], Epilogue::Relu),
+                                    nn::conv2d(in[0], w, options)};
                    },
                    {numbers({2, 9, 8, 4}), numbers({3, 3, 4, 6}, 2), numbers({3, 3, 2, 6}, 3),
                     numbers({6}, 4)},
@@ -233,20 +219,18 @@ TEST_CASE("searches agree on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
   check_contract("search",
                  [](const Tensors& in) {
-                   const auto best = distribute::top_k(in[0], 3);
-                   return Tensors{distribute::argmax(in[0], 1), distribute::argmin(in[0], 0),
-                                  best.values, best.indices};
+                   const auto best = top_k(in[0], 3);
+                   return Tensors{argmax(in[0], 1), argmin(in[0], 0), best.values, best.indices};
                  },
                  {numbers({7, 9})});
 }
 
 TEST_CASE("clipping agrees on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
-  check_contract(
-      "clip",
-      [](const Tensors& in) {
-        const auto clipped = distribute::clip_by_global_norm(in, 0.5f);
-        return Tensors{clipped.list[0], clipped.list[1], distribute::clip_by_norm(in[0], 0.2f)};
-      },
-      {numbers({7, 9}), numbers({11}, 2)}, {.tolerance = 1e-5f});
+  check_contract("clip",
+                 [](const Tensors& in) {
+                   const auto clipped = clip_by_global_norm(in, 0.5f);
+                   return Tensors{clipped.list[0], clipped.list[1], clip_by_norm(in[0], 0.2f)};
+                 },
+                 {numbers({7, 9}), numbers({11}, 2)}, {.tolerance = 1e-5f});
 }

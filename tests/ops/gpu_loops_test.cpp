@@ -8,10 +8,8 @@
 
 #include "../support/gpu_contract.hpp"
 
+using namespace distribute;
 using namespace distribute::testing;
-using distribute::DType;
-using distribute::Shape;
-using distribute::Tensor;
 using Tensors = std::vector<Tensor>;
 
 namespace {
@@ -23,6 +21,8 @@ struct NamedBinary {
   const char* name;
   Tensor (*fn)(const Tensor&, const Tensor&);
 };
+#define NAMED(fn) \
+  { #fn, fn }
 Tensor numbers(const Shape& shape, uint64_t seed = 1, float scale = 1) {
   return contract_numbers(shape, seed, scale);
 }
@@ -30,40 +30,18 @@ Tensor numbers(const Shape& shape, uint64_t seed = 1, float scale = 1) {
 
 TEST_CASE("functions of one tensor agree on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
-  using namespace distribute;
-  const Named all[] = {{"negative", negative},
-                       {"abs", distribute::abs},
-                       {"sign", sign},
-                       {"square", square},
-                       {"exp", distribute::exp},
-                       {"expm1", distribute::expm1},
-                       {"sin", distribute::sin},
-                       {"cos", distribute::cos},
-                       {"tanh", distribute::tanh},
-                       {"sigmoid", sigmoid},
-                       {"erf", distribute::erf},
-                       {"floor", distribute::floor},
-                       {"ceil", distribute::ceil},
-                       {"round", distribute::round},
-                       {"reciprocal", reciprocal},
-                       {"relu", nn::relu},
-                       {"relu6", nn::relu6},
-                       {"elu", nn::elu},
-                       {"leaky_relu", nn::leaky_relu},
-                       {"selu", nn::selu},
-                       {"gelu", nn::gelu},
-                       {"gelu_approximate", nn::gelu_approximate},
-                       {"softplus", nn::softplus},
-                       {"silu", nn::silu},
-                       {"is_nan", is_nan},
-                       {"is_finite", is_finite}};
+  // clang-format off
+  const Named all[] = {
+      NAMED(negative), NAMED(abs), NAMED(sign), NAMED(square), NAMED(exp), NAMED(expm1),
+      NAMED(sin), NAMED(cos), NAMED(tanh), NAMED(sigmoid), NAMED(erf), NAMED(floor), NAMED(ceil),
+      NAMED(round), NAMED(reciprocal), NAMED(nn::relu), NAMED(nn::relu6), NAMED(nn::elu),
+      NAMED(nn::leaky_relu), NAMED(nn::selu), NAMED(nn::gelu), NAMED(nn::gelu_approximate),
+      NAMED(nn::softplus), NAMED(nn::silu), NAMED(is_nan), NAMED(is_finite)};
+  // clang-format on
   for (const Named& op : all)
     check_contract(op.name, [&](const Tensors& in) { return Tensors{op.fn(in[0])}; },
                    {numbers({7, 5}, 3, 3)});
-  const Named positive[] = {{"log", distribute::log},
-                            {"log1p", distribute::log1p},
-                            {"sqrt", distribute::sqrt},
-                            {"rsqrt", rsqrt}};
+  const Named positive[] = {NAMED(log), NAMED(log1p), NAMED(sqrt), NAMED(rsqrt)};
   for (const Named& op : positive)
     check_contract(op.name, [&](const Tensors& in) { return Tensors{op.fn(square(in[0]))}; },
                    {numbers({7, 5}, 3)});
@@ -74,7 +52,6 @@ TEST_CASE("functions of one tensor agree on both devices", "[ops][gpu_contract]"
 
 TEST_CASE("16-bit floats agree on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
-  using namespace distribute;
   for (DType dtype : {DType::BFloat16, DType::Float16})
     check_contract(
         name_of(dtype),
@@ -87,20 +64,11 @@ TEST_CASE("16-bit floats agree on both devices", "[ops][gpu_contract]") {
 
 TEST_CASE("functions of two tensors broadcast alike on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
-  using namespace distribute;
-  const NamedBinary all[] = {{"add", add},
-                             {"subtract", subtract},
-                             {"multiply", multiply},
-                             {"divide", divide},
-                             {"divide_no_nan", divide_no_nan},
-                             {"floordiv", floordiv},
-                             {"floormod", floormod},
-                             {"maximum", maximum},
-                             {"minimum", minimum},
-                             {"squared_difference", squared_difference},
-                             {"equal", equal},
-                             {"less", less},
-                             {"greater_equal", greater_equal}};
+  const NamedBinary all[] = {
+      NAMED(add),           NAMED(subtract),           NAMED(multiply), NAMED(divide),
+      NAMED(divide_no_nan), NAMED(floordiv),           NAMED(floormod), NAMED(maximum),
+      NAMED(minimum),       NAMED(squared_difference), NAMED(equal),    NAMED(less),
+      NAMED(greater_equal)};
   const std::pair<Shape, Shape> shapes[] = {
       {{6, 5}, {6, 5}}, {{6, 5}, {5}}, {{6, 1}, {1, 5}}, {{2, 3, 4, 5}, {3, 1, 5}}, {{4, 3}, {}}};
   for (const NamedBinary& op : all)
@@ -116,7 +84,6 @@ TEST_CASE("functions of two tensors broadcast alike on both devices", "[ops][gpu
 
 TEST_CASE("integers and bool agree on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
-  using namespace distribute;
   for (DType dtype : {DType::Int32, DType::Int64, DType::UInt8})
     check_contract(name_of(dtype),
                    [&](const Tensors& in) {
@@ -132,8 +99,7 @@ TEST_CASE("integers and bool agree on both devices", "[ops][gpu_contract]") {
                                     cast(x, DType::Float32),
                                     x + 1};
                    },
-                   {numbers({6, 5}, 1, 9), distribute::abs(numbers({5}, 2, 9))},
-                   {.gradients = false});
+                   {numbers({6, 5}, 1, 9), abs(numbers({5}, 2, 9))}, {.gradients = false});
   check_contract("bool",
                  [](const Tensors& in) {
                    const Tensor a = greater(in[0], scalar_like(in[0], 0)),
@@ -147,7 +113,6 @@ TEST_CASE("integers and bool agree on both devices", "[ops][gpu_contract]") {
 
 TEST_CASE("casts saturate alike on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
-  using namespace distribute;
   const Tensor x{0.0f, -1.5f, 2.7f, 300.0f, -3e9f, 3e9f, 1e20f, -1e20f, std::nanf(""), INFINITY};
   for (DType dtype :
        {DType::BFloat16, DType::Float16, DType::Int32, DType::Int64, DType::UInt8, DType::Bool})
@@ -157,7 +122,6 @@ TEST_CASE("casts saturate alike on both devices", "[ops][gpu_contract]") {
 
 TEST_CASE("where chooses alike on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
-  using namespace distribute;
   check_contract("where",
                  [](const Tensors& in) {
                    const Tensor zero = scalar_like(in[0], 0);
@@ -169,7 +133,6 @@ TEST_CASE("where chooses alike on both devices", "[ops][gpu_contract]") {
 
 TEST_CASE("reductions agree on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
-  using namespace distribute;
   for (const std::vector<int>& axes :
        std::vector<std::vector<int>>{{}, {0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}})
     check_contract("reduce",
@@ -184,7 +147,6 @@ TEST_CASE("reductions agree on both devices", "[ops][gpu_contract]") {
 
 TEST_CASE("long reductions go in several passes", "[ops][gpu_contract]") {
   ContractGpu gpu;
-  using namespace distribute;
   check_contract("long",
                  [](const Tensors& in) {
                    return Tensors{reduce_sum(in[0]), reduce_max(in[0]),
@@ -195,7 +157,6 @@ TEST_CASE("long reductions go in several passes", "[ops][gpu_contract]") {
 
 TEST_CASE("copies agree on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
-  using namespace distribute;
   check_contract(
       "copies",
       [](const Tensors& in) {
@@ -205,7 +166,7 @@ TEST_CASE("copies agree on both devices", "[ops][gpu_contract]") {
             slice(x, std::vector<int64_t>{1, 0, 2}, std::vector<int64_t>{2, 3, 2}),
             strided_slice(x,
                           {Range{}, Range{.begin = Range::kNone, .end = Range::kNone, .step = -1}}),
-            distribute::concat({x, in[1]}, 1),
+            concat({x, in[1]}, 1),
             stack({x, x}, 1),
             split(x, 2, 2)[1],
             tile(x, {1, 2, 1}),

@@ -11,17 +11,11 @@
 #include <distribute/tensor/detail/tensor_hints.hpp>
 
 #include "support/library_gpu.hpp"
-
-#include <utility>
+#include "support/watching_tape.hpp"
 
 using namespace distribute::testing;
-using distribute::Device;
-using distribute::DType;
-using distribute::Epilogue;
-using distribute::Shape;
-using distribute::Tensor;
+using namespace distribute;
 using Tensors = std::vector<Tensor>;
-namespace nn = distribute::nn;
 
 #if DISTRIBUTE_HAS_CUDNN
 
@@ -45,35 +39,34 @@ void check_case(const Case& c) {
   Tensors inputs{contract_numbers(c.shape), contract_numbers({channels}, 2),
                  contract_numbers({channels}, 3)};
   if (c.residual) inputs.push_back(contract_numbers(c.shape, 4));
-  const auto typed = [&](const Tensor& t) { return distribute::cast(t, c.dtype); };
-  check_contract("fused_batch_norm over replicas",
-                 [&](const Tensors& in) {
-                   const auto norm = nn::fused_batch_norm(
-                       typed(in[0]), c.scaled ? in[1] : Tensor(), c.scaled ? in[2] : Tensor(),
-                       {.residual = c.residual ? typed(in[3]) : Tensor(),
-                        .epilogue = c.epilogue,
-                        .sum_over_replicas = with_another});
-                   CHECK(norm.has_statistics);
-                   return Tensors{norm.y, distribute::stop_gradient(norm.batch_mean),
-                                  distribute::stop_gradient(norm.batch_variance)};
-                 },
-                 inputs, {.tolerance = c.dtype == DType::Float32 ? 2e-5f : 2e-2f});
+  const auto typed = [&](const Tensor& t) { return cast(t, c.dtype); };
+  check_contract(
+      "fused_batch_norm over replicas",
+      [&](const Tensors& in) {
+        const auto norm = nn::fused_batch_norm(typed(in[0]), c.scaled ? in[1] : Tensor(),
+                                               c.scaled ? in[2] : Tensor(),
+                                               {.residual = c.residual ? typed(in[3]) : Tensor(),
+                                                .epilogue = c.epilogue,
+                                                .sum_over_replicas = with_another});
+        CHECK(norm.has_statistics);
+        return Tensors{norm.y, stop_gradient(norm.batch_mean), stop_gradient(norm.batch_variance)};
+      },
+      inputs, {.tolerance = c.dtype == DType::Float32 ? 2e-5f : 2e-2f});
 }
 
 struct StatisticsOn {
-  StatisticsOn() { distribute::device_state().cudnn_statistics = true; }
-  ~StatisticsOn() { distribute::device_state().cudnn_statistics = false; }
+  StatisticsOn() { device_state().cudnn_statistics = true; }
+  ~StatisticsOn() { device_state().cudnn_statistics = false; }
 };
 
 /// A block as ResNet's, in bfloat16: x, filters, scale, offset, residual.
 Tensors block(const Tensors& in) {
-  const auto half = [](const Tensor& t) { return distribute::cast(t, DType::BFloat16); };
-  const Tensor product = distribute::ops_internal::conv2d_with_sums(half(in[0]), in[1]);
+  const auto half = [](const Tensor& t) { return cast(t, DType::BFloat16); };
+  const Tensor product = ops_internal::conv2d_with_sums(half(in[0]), in[1]);
   const auto norm = nn::fused_batch_norm(
       product, in[2], in[3],
       {.residual = in.size() > 4 ? half(in[4]) : Tensor(), .epilogue = Epilogue::Relu});
-  return {norm.y, distribute::stop_gradient(norm.batch_mean),
-          distribute::stop_gradient(norm.batch_variance)};
+  return {norm.y, stop_gradient(norm.batch_mean), stop_gradient(norm.batch_variance)};
 }
 
 Tensors block_inputs(int64_t in_channels, bool residual) {
@@ -107,22 +100,20 @@ TEST_CASE("a normalization over replicas agrees with the CPU", "[ops][gpu_convol
 
 TEST_CASE("a normalization over replicas is four plans and two small launches", "[ops][fake_gpu]") {
   const FakeCuda fake;
-  const distribute::ScopedCudaBlas blas(FakeBlas::table());
-  const distribute::cudnn_internal::ScopedCudnn dnn(FakeCudnn::table());
-  const Device device{distribute::DeviceType::Gpu, 0};
+  const ScopedCudaBlas blas(FakeBlas::table());
+  const cudnn_internal::ScopedCudnn dnn(FakeCudnn::table());
+  const Device device{DeviceType::Gpu, 0};
   const Tensor x = contract_numbers({3, 4, 5, 8}).to(device);
   const Tensor dy = contract_numbers({3, 4, 5, 8}, 2).to(device);
   const Tensor scale = contract_numbers({8}, 3).to(device);
   for (int step = 0; step < 2; ++step) {
-    distribute::GradientTape tape;
-    tape.watch(x);
-    tape.watch(scale);
+    WatchingTape tape({x, scale});
     const Tensor y = nn::fused_batch_norm(x, scale, {},
                                           {.residual = dy,
                                            .epilogue = Epilogue::Relu,
                                            .sum_over_replicas = [](const Tensor& t) { return t; }})
                          .y;
-    distribute::GradientTape::Call call;
+    GradientTape::Call call;
     call.output_gradients = {dy};
     tape.gradient({y}, Tensors{x, scale}, call);
   }
@@ -139,7 +130,7 @@ TEST_CASE("a replica without rows takes part and has the others' statistics",
           "[ops][gpu_convolution]") {
   LibraryGpu gpu;
   for (const Device device : {Device{}, gpu.gpu.device()}) {
-    const Tensor x = distribute::zeros({0, 8}).to(device);
+    const Tensor x = zeros({0, 8}).to(device);
     const auto alone = nn::fused_batch_norm(
         x, {}, {}, {.sum_over_replicas = [](const Tensor& sums) { return sums; }});
     CHECK_FALSE(alone.has_statistics);
@@ -180,7 +171,7 @@ TEST_CASE("without a kernel that scales, the normalization sums itself", "[ops][
 TEST_CASE("sums of a convolution are not asked for where they are switched off",
           "[ops][gpu_convolution]") {
   LibraryGpu gpu;
-  const Tensor x = distribute::cast(contract_numbers({3, 4, 5, 8}), DType::BFloat16);
+  const Tensor x = cast(contract_numbers({3, 4, 5, 8}), DType::BFloat16);
   const Tensor w = contract_numbers({1, 1, 8, 8}, 2);
   const auto sums = [&] {
     const Tensor y =
@@ -202,8 +193,8 @@ TEST_CASE("replicas add the sums of their convolutions", "[ops][gpu_convolution]
   const int executed = FakeCudnn::executed;
   check_contract("block over replicas",
                  [](const Tensors& in) {
-                   const Tensor x = distribute::cast(in[0], DType::BFloat16);
-                   const Tensor product = distribute::ops_internal::conv2d_with_sums(x, in[1]);
+                   const Tensor x = cast(in[0], DType::BFloat16);
+                   const Tensor product = ops_internal::conv2d_with_sums(x, in[1]);
                    return Tensors{nn::fused_batch_norm(product, in[2], in[3],
                                                        {.epilogue = Epilogue::Relu,
                                                         .sum_over_replicas = with_another})
@@ -222,7 +213,7 @@ TEST_CASE("a recorded step sums anew at every launch", "[ops][gpu_convolution]")
   for (const Tensor& input : block_inputs(8, true)) inputs.push_back(input.to(device));
   const std::vector<float> plain = block(inputs)[1].to_vector();
   Tensor mean;  // goes before the graph that its memory belongs to
-  const auto graph = distribute::CudaGraph::capture(device, [&] { mean = block(inputs)[1]; });
+  const auto graph = CudaGraph::capture(device, [&] { mean = block(inputs)[1]; });
   for (int launch = 0; launch < 2; ++launch) graph.launch();
   const std::vector<float> launched = std::exchange(mean, Tensor()).to_vector();
   for (size_t i = 0; i < 8; ++i) CHECK(launched[i] == Approx(plain[i]).margin(1e-5));

@@ -9,6 +9,7 @@
 #include <distribute/ops/reduce.hpp>
 
 #include "../support/gpu_contract.hpp"
+#include "../support/watching_tape.hpp"
 
 using namespace distribute;
 using namespace distribute::testing;
@@ -128,8 +129,7 @@ TEST_CASE("layer normalization and cross entropy take 16 bits as they are", "[op
       if (!fake) continue;
       const Tensor x = half(in[0]).to(gpu.device()), gamma = in[2].to(gpu.device());
       fake->forget_calls();
-      distribute::GradientTape tape;
-      tape.watch(x);
+      WatchingTape tape({x});
       tape.gradient(nn::layer_normalization(x, gamma, {}), x);
       CHECK(fake->count("launch convert") == 0);
     }

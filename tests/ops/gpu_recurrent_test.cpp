@@ -8,17 +8,13 @@
 #include <distribute/ops/recurrent.hpp>
 
 #include "support/library_gpu.hpp"
-
-#include <cmath>
+#include "support/watching_tape.hpp"
 
 #if DISTRIBUTE_HAS_CUDNN
 
 using namespace distribute::testing;
-using distribute::DType;
-using distribute::Shape;
-using distribute::Tensor;
+using namespace distribute;
 using Tensors = std::vector<Tensor>;
-namespace nn = distribute::nn;
 
 namespace {
 
@@ -52,7 +48,7 @@ void check_layer(const Settings& s) {
   if (s.with_states)
     for (uint64_t i = 0; i < (s.options.cell == nn::RecurrentCell::Lstm ? 2u : 1u); ++i)
       in.push_back(contract_numbers({3, units}, 5 + i));
-  for (Tensor& t : in) t = distribute::cast(t, s.dtype);
+  for (Tensor& t : in) t = cast(t, s.dtype);
   check_contract("recurrent",
                  [&](const Tensors& given) -> Tensors {
                    const size_t first = s.with_bias ? 4 : 3;
@@ -138,12 +134,10 @@ TEST_CASE("what cuDNN does not compute is computed step by step", "[ops][gpu_rec
 TEST_CASE("a second gradient of a recurrent layer is the first", "[ops][gpu_recurrent]") {
   LibraryGpu gpu;
   const auto numbers = [](const Shape& shape, uint64_t seed) {
-    return contract_numbers(shape, seed).to({distribute::DeviceType::Gpu, 0});
+    return contract_numbers(shape, seed).to({DeviceType::Gpu, 0});
   };
   const Tensor x = numbers({2, 3, 4}, 1), kernel = numbers({4, 12}, 2), state = numbers({3, 12}, 3);
-  distribute::GradientTape tape({.persistent = true});
-  tape.watch(x);
-  tape.watch(kernel);
+  WatchingTape tape({x, kernel}, {.persistent = true});
   const Tensor y = nn::recurrent(x, {kernel, state}, {.cell = nn::RecurrentCell::Lstm}).output;
   const int before = calls();
   const Tensors first = tape.gradient(y, Tensors{x, kernel}),
@@ -154,16 +148,14 @@ TEST_CASE("a second gradient of a recurrent layer is the first", "[ops][gpu_recu
 
 TEST_CASE("a layer on a GPU takes the mask of the layer before it", "[ops][gpu_recurrent]") {
   LibraryGpu gpu;
-  const distribute::Device device{distribute::DeviceType::Gpu, 0};
+  const Device device{DeviceType::Gpu, 0};
   Tensor x = contract_numbers({2, 4, 3}, 1);
   for (int64_t i = 6; i < 12; ++i) x.mutable_data<float>()[i] = 0;  // two steps of the first row
   const auto run = [&](const Tensor& input) {
-    distribute::random::set_seed(5);
+    random::set_seed(5);
     nn::Masking masking;
     nn::LSTM lstm({.units = 3, .return_sequences = true});
-    return lstm(masking(input), {.mask = masking.compute_mask(input)})
-        .to(distribute::Device{})
-        .to_vector();
+    return lstm(masking(input), {.mask = masking.compute_mask(input)}).to(Device{}).to_vector();
   };
   const auto on_cpu = run(x);
   const int before = calls();

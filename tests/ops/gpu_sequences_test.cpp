@@ -7,12 +7,8 @@
 #include "../support/gpu_contract.hpp"
 
 using namespace distribute::testing;
-using distribute::DType;
-using distribute::Padding;
-using distribute::Shape;
-using distribute::Tensor;
+using namespace distribute;
 using Tensors = std::vector<Tensor>;
-namespace nn = distribute::nn;
 
 namespace {
 Tensor some(const Shape& shape) {

@@ -5,8 +5,6 @@
 #include "support/catch.hpp"
 #include "support/gradient_check.hpp"
 
-#include <cmath>
-
 using namespace distribute;
 
 TEST_CASE("layer normalization brings every row to mean 0 and variance 1", "[ops][layer_norm]") {
@@ -44,8 +42,7 @@ TEST_CASE("layer normalization gives the same bits for any number of threads",
   const auto run = [&](int threads) {
     const int before = intra_op_threads();
     set_intra_op_threads(threads);
-    GradientTape tape;
-    for (const Tensor& t : {x, gamma, beta}) tape.watch(t);
+    WatchingTape tape({x, gamma, beta});
     const Tensor y = nn::layer_normalization(x, gamma, beta);
     auto result = tape.gradient(y, {x, gamma, beta});
     result.push_back(y);

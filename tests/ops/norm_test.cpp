@@ -1,8 +1,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/ops/reduce.hpp>
 
-#include <limits>
-
 #include "ops_support.hpp"
 #include "support/gradient_check.hpp"
 

@@ -3,8 +3,6 @@
 
 #include <distribute/tensor/tensor.hpp>
 
-#include <vector>
-
 #include "support/catch.hpp"
 
 namespace distribute_test {

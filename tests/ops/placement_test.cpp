@@ -14,11 +14,6 @@
 #include "../support/gradient_check.hpp"
 #include "../support/logical_devices.hpp"
 
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
-
 using namespace distribute;
 
 namespace {
@@ -64,8 +59,7 @@ TEST_CASE("operations and their gradients stay on the logical device of their fi
     const ScopedCpuBackend scope(*engine);
     for (const auto& [name, operation] : kOperations) {
       INFO(engine->name() << ": " << name);
-      GradientTape tape;
-      tape.watch(image);
+      WatchingTape tape({image});
       const Tensor result = operation(image, filters);
       CHECK(result.device() == own);
       CHECK(tape.gradient(reduce_sum(cast(result, DType::Float32)), image).device() == own);
@@ -95,8 +89,7 @@ TEST_CASE("logical devices read each other's memory: nothing is copied", "[ops][
   const LogicalDevices devices(3);
   const Tensor image = test_tensor({2, 8, 8, 4}, 1), filters = test_tensor({3, 3, 4, 16}, 2);
   const Tensor elsewhere = filters.to({DeviceType::Cpu, 2});
-  GradientTape tape;
-  tape.watch(elsewhere);
+  WatchingTape tape({elsewhere});
   const Tensor y = nn::conv2d(image.to({DeviceType::Cpu, 1}), elsewhere, {});
   CHECK(y.to_vector() == nn::conv2d(image, filters, {}).to_vector());
   // Of a copy the gradient would have come back to where the filters are.

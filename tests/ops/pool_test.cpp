@@ -8,10 +8,6 @@
 #include "../support/cpu_backends.hpp"
 #include "../support/gradient_check.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
 using namespace distribute;
 
 namespace {
@@ -42,8 +38,7 @@ TEST_CASE("padding never wins a max pool", "[ops][pool]") {
 
 TEST_CASE("among equal elements the first gets the gradient of a max pool", "[ops][pool]") {
   const Tensor x({1, 2, 2, 1}, std::vector<float>{1, 3, 3, 3});
-  GradientTape tape;
-  tape.watch(x);
+  WatchingTape tape({x});
   CHECK(tape.gradient(nn::max_pool2d(x), x).to_vector() == std::vector<float>{0, 1, 0, 0});
 }
 
@@ -83,8 +78,7 @@ TEST_CASE("pooling gives the same numbers on a convolution's layout as on row-ma
     const Tensor x = test_tensor({3, 7, 8, 4}, 1), w = test_tensor({3, 3, 4, 32}, 2);
     const nn::PoolOptions options{.ksize = {3, 3}, .strides = {2, 2}, .padding = Padding::Same};
     const auto run = [&](bool plain, auto pool) {
-      GradientTape tape;
-      tape.watch(w);
+      WatchingTape tape({w});
       Tensor h = nn::conv2d(x, w, {.padding = Padding::Same}, {}, Epilogue::Relu);
       if (plain) h = reshape(reshape(h, Shape{h.num_elements()}), h.shape());
       const Tensor y = pool(h, options);
@@ -106,8 +100,7 @@ TEST_CASE("pooling gives the same numbers on a convolution's layout as on row-ma
 TEST_CASE("a ReLU's output that is read twice or asked for keeps its whole gradient",
           "[ops][pool]") {
   const Tensor x({1, 2, 2, 1}, std::vector<float>{-1, -2, -3, -4}), w = ones({1, 1, 1, 1});
-  GradientTape tape({.persistent = true});
-  tape.watch(x);
+  WatchingTape tape({x}, {.persistent = true});
   const Tensor h = nn::conv2d(x, w, {}, {}, Epilogue::Relu);
   const Tensor y = nn::max_pool2d(h);
   CHECK(tape.gradient(y, h).to_vector() == std::vector<float>{1, 0, 0, 0});
@@ -117,8 +110,7 @@ TEST_CASE("a ReLU's output that is read twice or asked for keeps its whole gradi
 TEST_CASE("gradients of max_pool2d larger than the caches equal those of small batches",
           "[ops][pool]") {
   const auto gradient = [](const Tensor& x) {
-    GradientTape tape;
-    tape.watch(x);
+    WatchingTape tape({x});
     return tape.gradient(nn::max_pool2d(x), x).to_vector();
   };
   const Shape small{1, 128, 128, 16};
@@ -152,8 +144,7 @@ TEST_CASE("bfloat16 max pools choose what float32 chooses", "[ops][pool]") {
                                           .explicit_paddings = {1, 1, 1, 1}}}) {
     const Tensor x = cast(test_tensor({2, 8, 6, channels}, 3), DType::BFloat16);
     const auto run = [&](const Tensor& input) {
-      GradientTape tape;
-      tape.watch(input);
+      WatchingTape tape({input});
       const Tensor y = nn::max_pool2d(input, options);
       const Tensor dy = cast(cast(test_tensor(y.shape(), 4), DType::BFloat16), y.dtype());
       const auto dx = tape.gradient(std::vector<Tensor>{y}, std::vector<Tensor>{input},
@@ -190,8 +181,7 @@ TEST_CASE("a NaN loses in max pooling, as in TensorFlow's kernel", "[ops][pool]"
 
 TEST_CASE("the gradient of max pooling goes to the number that won", "[ops][pool]") {
   const Tensor x(Shape{1, 2, 2, 1}, std::vector<float>{std::nanf(""), 1, 3, 2});
-  GradientTape tape;
-  tape.watch(x);
+  WatchingTape tape({x});
   const Tensor y = nn::max_pool2d(x, {.ksize = {2, 2}});
   CHECK(tape.gradient(y, x).to_vector() == std::vector<float>{0, 0, 1, 0});
 }

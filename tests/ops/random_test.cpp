@@ -7,8 +7,6 @@
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"
 
-#include <set>
-
 using namespace distribute;
 using Words = std::array<uint32_t, 4>;
 
@@ -111,8 +109,7 @@ TEST_CASE("dropout of rate 0 is the identity, other rates are checked", "[ops][r
 TEST_CASE("dropout's gradient has the same mask", "[ops][random]") {
   const Tensor x = test_tensor({6, 5});
   check_gradient([](auto& in) { return nn::dropout(in[0], 0.4f, 3, 2); }, {x}, {.second = true});
-  GradientTape tape;
-  tape.watch(x);
+  WatchingTape tape({x});
   const Tensor y = nn::dropout(x, 0.4f, 3);
   CHECK(not_equal(y, Tensor(0.0f)).to_vector() ==
         not_equal(tape.gradient(y, x), Tensor(0.0f)).to_vector());
@@ -127,7 +124,7 @@ TEST_CASE("dropout keeps 16-bit floats", "[ops][random]") {
 TEST_CASE("class numbers are drawn as the logits say", "[ops][random]") {
   const Tensor logits({2, 3}, std::vector<float>{0, std::log(2.0f), std::log(5.0f), 100, 0, 0});
   const int64_t draws = 40'000;
-  const Tensor drawn = distribute::random::categorical(logits, draws, 3);
+  const Tensor drawn = random::categorical(logits, draws, 3);
   REQUIRE(drawn.shape() == Shape{2, draws});
   CHECK(drawn.dtype() == DType::Int64);
   std::vector<double> shares(3);
@@ -136,7 +133,7 @@ TEST_CASE("class numbers are drawn as the logits say", "[ops][random]") {
   for (size_t c = 0; c < 3; ++c)
     CHECK(shares[c] == Approx(std::vector{1, 2, 5}[c] / 8.0).margin(0.01));
   for (int64_t i = draws; i < 2 * draws; ++i) REQUIRE(drawn.data<int64_t>()[size_t(i)] == 0);
-  CHECK(distribute::random::categorical(logits, 9, 3).to_vector() ==
-        distribute::random::categorical(logits, 9, 3).to_vector());
-  CHECK_THROWS_AS(distribute::random::categorical(Tensor{1.0f}, 1, 1), InvalidArgumentError);
+  CHECK(random::categorical(logits, 9, 3).to_vector() ==
+        random::categorical(logits, 9, 3).to_vector());
+  CHECK_THROWS_AS(random::categorical(Tensor{1.0f}, 1, 1), InvalidArgumentError);
 }

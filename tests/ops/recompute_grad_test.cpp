@@ -4,6 +4,7 @@
 #include <distribute/ops/random.hpp>
 #include <distribute/ops/reduce.hpp>
 
+#include <tests/support/watching_tape.hpp>
 #include "ops_support.hpp"
 
 using namespace distribute;
@@ -30,8 +31,7 @@ struct Outcome {
 };
 
 Outcome run(Block& block, bool recompute) {
-  GradientTape tape;
-  tape.watch(kMatrix);
+  WatchingTape tape({kMatrix});
   const auto call = [&](const Tensor& x) {
     if (!recompute) return block(x);
     return recompute_grad([&block](const std::vector<Tensor>& in) { return block(in[0]); }, {x});
@@ -64,8 +64,7 @@ TEST_CASE("recomputed blocks nest, and one input may come twice", "[ops][recompu
     return block(in[0]) * in[1];
   };
   const auto gradient = [](const auto& fn) {
-    GradientTape tape;
-    tape.watch(kMatrix);
+    WatchingTape tape({kMatrix});
     return tape.gradient(fn(std::vector<Tensor>{kMatrix, kMatrix}), kMatrix).to_vector();
   };
   const auto inner = [&](const std::vector<Tensor>& in) {

@@ -54,8 +54,7 @@ TEST_CASE("one operation is the steps one by one", "[ops][recurrent]") {
       const auto in = operands(cell, 5, 6, 19);
       std::vector<std::vector<float>> got[2];
       for (const bool at_once : {false, true}) {
-        GradientTape tape;
-        for (const Tensor& t : in) tape.watch(t);
+        WatchingTape tape(in);
         Tensor y;
         if (at_once) {
           y = all_outputs(in, options, mask);

@@ -7,9 +7,6 @@
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"
 
-#include <limits>
-#include <map>
-
 using namespace distribute;
 using Floats = std::vector<float>;
 
@@ -38,22 +35,12 @@ std::vector<double> reference_sum(const Tensor& x, const std::vector<int>& axes)
 }  // namespace
 
 TEST_CASE("reduce_sum agrees with double precision over any axes", "[ops][reduce]") {
+  // clang-format off
   const auto [shape, axes] = GENERATE(table<Shape, std::vector<int>>({
-      {{}, {}},
-      {{7}, {0}},
-      {{5000}, {}},
-      {{3, 4}, {0}},
-      {{3, 4}, {1}},
-      {{3, 4}, {-1}},
-      {{2, 3, 4}, {0, 2}},
-      {{2, 3, 4}, {1}},
-      {{2, 3, 4}, {2, 0, 1}},
-      {{4, 5, 6, 7}, {0, 1, 2}},
-      {{2, 3, 4, 5}, {1, 3}},
-      {{300, 70}, {0}},
-      {{3, 200, 1100}, {1}},
-      {{3, 5000}, {1}},
-  }));
+      {{}, {}}, {{7}, {0}}, {{5000}, {}}, {{3, 4}, {0}}, {{3, 4}, {1}}, {{3, 4}, {-1}},
+      {{2, 3, 4}, {0, 2}}, {{2, 3, 4}, {1}}, {{2, 3, 4}, {2, 0, 1}}, {{4, 5, 6, 7}, {0, 1, 2}},
+      {{2, 3, 4, 5}, {1, 3}}, {{300, 70}, {0}}, {{3, 200, 1100}, {1}}, {{3, 5000}, {1}}}));
+  // clang-format on
   const Tensor x = test_tensor(shape, 1, -1, 2);
   const Tensor sum = reduce_sum(x, axes), kept = reduce_sum(x, axes, true);
   check_close(sum, reference_sum(x, axes), 2e-6);
@@ -153,15 +140,13 @@ TEST_CASE("reductions have first and second derivatives", "[ops][reduce]") {
 
 TEST_CASE("equal extremes share the gradient evenly", "[ops][reduce]") {
   const Tensor x{3.0f, 1.0f, 3.0f};
-  GradientTape tape;
-  tape.watch(x);
+  WatchingTape tape({x});
   CHECK(tape.gradient(reduce_max(x), x).to_vector() == Floats{0.5f, 0, 0.5f});
 }
 
 TEST_CASE("the gradient of a product knows zeros", "[ops][reduce]") {
   const Tensor x({3, 3}, Floats{2, 0, 3, 0, 4, 0, 1, 2, 3});
-  GradientTape tape;
-  tape.watch(x);
+  WatchingTape tape({x});
   const Tensor dx = tape.gradient(reduce_prod(x, {1}), x);
   CHECK(dx.to_vector() == Floats{0, 6, 0, 0, 0, 0, 6, 3, 2});
 }

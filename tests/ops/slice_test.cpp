@@ -3,8 +3,6 @@
 #include "support/catch.hpp"
 #include "support/gradient_check.hpp"
 
-#include <numeric>
-
 using namespace distribute;
 
 namespace {

@@ -4,9 +4,6 @@
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"
 
-#include <cmath>
-#include <limits>
-
 using namespace distribute;
 using Floats = std::vector<float>;
 
@@ -21,20 +18,20 @@ struct Row {
 
 const Row kRows[] = {
     {"negative", negative, [](double x) { return -x; }, -1, 1},
-    {"abs", distribute::abs, [](double x) { return std::fabs(x); }, 0.1f, 1},
+    {"abs", abs, [](double x) { return std::fabs(x); }, 0.1f, 1},
     {"square", square, [](double x) { return x * x; }, -1, 1},
-    {"exp", distribute::exp, [](double x) { return std::exp(x); }, -1, 1},
-    {"expm1", distribute::expm1, [](double x) { return std::expm1(x); }, -1, 1},
-    {"log", distribute::log, [](double x) { return std::log(x); }, 0.5f, 2},
-    {"log1p", distribute::log1p, [](double x) { return std::log1p(x); }, -0.5f, 1},
-    {"sqrt", distribute::sqrt, [](double x) { return std::sqrt(x); }, 0.5f, 2},
+    {"exp", exp, [](double x) { return std::exp(x); }, -1, 1},
+    {"expm1", expm1, [](double x) { return std::expm1(x); }, -1, 1},
+    {"log", log, [](double x) { return std::log(x); }, 0.5f, 2},
+    {"log1p", log1p, [](double x) { return std::log1p(x); }, -0.5f, 1},
+    {"sqrt", sqrt, [](double x) { return std::sqrt(x); }, 0.5f, 2},
     {"rsqrt", rsqrt, [](double x) { return 1 / std::sqrt(x); }, 0.5f, 2},
     {"reciprocal", reciprocal, [](double x) { return 1 / x; }, 0.5f, 2},
-    {"sin", distribute::sin, [](double x) { return std::sin(x); }, -2, 2},
-    {"cos", distribute::cos, [](double x) { return std::cos(x); }, -2, 2},
-    {"tanh", distribute::tanh, [](double x) { return std::tanh(x); }, -2, 2},
+    {"sin", sin, [](double x) { return std::sin(x); }, -2, 2},
+    {"cos", cos, [](double x) { return std::cos(x); }, -2, 2},
+    {"tanh", tanh, [](double x) { return std::tanh(x); }, -2, 2},
     {"sigmoid", sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, -3, 3},
-    {"erf", distribute::erf, [](double x) { return std::erf(x); }, -2, 2},
+    {"erf", erf, [](double x) { return std::erf(x); }, -2, 2},
 };
 
 }  // namespace
@@ -66,8 +63,7 @@ TEST_CASE("a function and its gradient have the same bits wherever an element li
           "[ops][unary]") {
   const int64_t size = 67;
   const auto with_gradient = [](const Row& row, const Tensor& x) {
-    GradientTape tape;
-    tape.watch(x);
+    WatchingTape tape({x});
     const Tensor y = row.fn(x);
     return std::pair{y.to_vector(), tape.gradient(y, x).to_vector()};
   };
@@ -115,14 +111,12 @@ TEST_CASE("unary functions keep a layout, forwards and backwards", "[ops][unary]
   const Tensor plain = test_tensor({4, 3}, 1, 0.5f, 2), x = reversed(plain);
   for (const Row& row : kRows) {
     INFO(row.name);
-    GradientTape tape;
-    tape.watch(x);
+    WatchingTape tape({x});
     const Tensor y = row.fn(x);
     CHECK(y.layout());
     CHECK(y.to_vector() == row.fn(plain).to_vector());
     const Tensor dx = tape.gradient(y, x);
-    GradientTape plain_tape;
-    plain_tape.watch(plain);
+    WatchingTape plain_tape({plain});
     CHECK(dx.to_vector() == plain_tape.gradient(row.fn(plain), plain).to_vector());
   }
 }
@@ -146,36 +140,36 @@ TEST_CASE("steps and signs are exact", "[ops][unary]") {
   CHECK(ceil(x).to_vector() == Floats{-1, 0, 0, 1, 2, 3});
   CHECK(round(x).to_vector() == Floats{-2, 0, 0, 0, 2, 2});
   CHECK(sign(x).to_vector() == Floats{-1, -1, 0, 1, 1, 1});
-  CHECK(distribute::abs(x).to_vector() == Floats{1.5f, 0.5f, 0, 0.5f, 1.5f, 2.5f});
+  CHECK(abs(x).to_vector() == Floats{1.5f, 0.5f, 0, 0.5f, 1.5f, 2.5f});
   CHECK((-x).to_vector() == Floats{1.5f, 0.5f, 0, -0.5f, -1.5f, -2.5f});
 }
 
 TEST_CASE("integers have signs and squares but no exponentials", "[ops][unary]") {
   const Tensor x{-3, 0, 4};
   CHECK(negative(x).to_vector() == Floats{3, 0, -4});
-  CHECK(distribute::abs(x).to_vector() == Floats{3, 0, 4});
+  CHECK(abs(x).to_vector() == Floats{3, 0, 4});
   CHECK(sign(x).to_vector() == Floats{-1, 0, 1});
   CHECK(square(x).to_vector() == Floats{9, 0, 16});
   CHECK(floor(x).to_vector() == Floats{-3, 0, 4});
   CHECK(clip_by_value(x, -1, 2).to_vector() == Floats{-1, 0, 2});
   CHECK(sign(Tensor{uint8_t(0), uint8_t(200)}).to_vector() == Floats{0, 1});
-  CHECK_THROWS_WITH(distribute::exp(x), "exp: wants a floating dtype, got int32 [3]");
+  CHECK_THROWS_WITH(exp(x), "exp: wants a floating dtype, got int32 [3]");
 }
 
 TEST_CASE("what is not for bool says so in its own name", "[ops][unary]") {
   const Tensor x{true, false};
   CHECK_THROWS_WITH(-x, "negative: not for dtype bool");
-  CHECK_THROWS_WITH(distribute::abs(x), "abs: not for dtype bool");
+  CHECK_THROWS_WITH(abs(x), "abs: not for dtype bool");
   CHECK_THROWS_WITH(sign(x), "sign: not for dtype bool");
   CHECK_THROWS_WITH(square(x), "square: not for dtype bool");
   CHECK_THROWS_WITH(clip_by_value(x, 0, 1), "clip_by_value: not for dtype bool");
-  CHECK_THROWS_WITH(distribute::floor(x), "floor: not for dtype bool");
-  CHECK_THROWS_WITH(distribute::ceil(x), "ceil: not for dtype bool");
-  CHECK_THROWS_WITH(distribute::round(x), "round: not for dtype bool");
+  CHECK_THROWS_WITH(floor(x), "floor: not for dtype bool");
+  CHECK_THROWS_WITH(ceil(x), "ceil: not for dtype bool");
+  CHECK_THROWS_WITH(round(x), "round: not for dtype bool");
   CHECK_THROWS_WITH(is_nan(x), "is_nan: not for dtype bool");
   CHECK_THROWS_WITH(is_inf(x), "is_inf: not for dtype bool");
   CHECK_THROWS_WITH(is_finite(x), "is_finite: not for dtype bool");
-  CHECK_THROWS_WITH(distribute::sqrt(x), "sqrt: wants a floating dtype, got bool [2]");
+  CHECK_THROWS_WITH(sqrt(x), "sqrt: wants a floating dtype, got bool [2]");
 }
 
 TEST_CASE("clip_by_value limits and gates its gradient", "[ops][unary]") {
@@ -197,16 +191,13 @@ TEST_CASE("infinities and NaN are found", "[ops][unary]") {
 
 TEST_CASE("the third derivative is refused, not wrong", "[ops][unary]") {
   const Tensor x(0.5f);
-  GradientTape third;
-  third.watch(x);
+  WatchingTape third({x});
   Tensor second_derivative;
   {
-    GradientTape second;
-    second.watch(x);
+    WatchingTape second({x});
     Tensor first_derivative;
     {
-      GradientTape first;
-      first.watch(x);
+      WatchingTape first({x});
       first_derivative = first.gradient(sin(x), x);
     }
     second_derivative = second.gradient(first_derivative, x);

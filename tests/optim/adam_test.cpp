@@ -1,7 +1,5 @@
 #include <distribute/optim/adam.hpp>
 
-#include <cmath>
-
 #include "formulas_support.hpp"
 
 using namespace distribute;

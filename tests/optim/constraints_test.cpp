@@ -56,5 +56,5 @@ TEST_CASE("a constraint that gives another shape names the variable", "[optim][c
   const Variable w(Tensor{1.0f, 2.0f},
                    {.name = "w", .constraint = [](const Tensor&) { return Tensor(1.0f); }});
   optim::SGD sgd({.learning_rate = 1.0});
-  CHECK_THROWS_WITH(sgd.apply_gradients({Tensor{1.0f, 1.0f}}, {w}), Catch::Contains("'w'"));
+  CHECK_THROWS_WITH(sgd.apply_gradients({Tensor{1.0f, 1.0f}}, {w}), Contains("'w'"));
 }

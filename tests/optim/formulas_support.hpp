@@ -3,8 +3,6 @@
 
 #include <distribute/optim/optimizer.hpp>
 
-#include <vector>
-
 #include "support/catch.hpp"
 
 namespace distribute_test {

@@ -11,11 +11,6 @@
 #include "../support/catch.hpp"
 #include "../support/temporary_directory.hpp"
 
-#include <cmath>
-#include <limits>
-#include <string>
-#include <vector>
-
 using namespace distribute;
 
 namespace {

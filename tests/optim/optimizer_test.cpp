@@ -69,7 +69,7 @@ TEST_CASE("variables without gradient stay as they are", "[optim][optimizer]") {
   check_values(steps.bias.value(), {0.999f, -2.001f});
   CHECK(optimizer.slot_variables().size() == 2);
   CHECK_THROWS_WITH(optimizer.apply_gradients({Tensor(), Tensor()}, steps.variables()),
-                    Catch::Contains("No gradients provided for any variable: 'w', 'bias'"));
+                    Contains("No gradients provided for any variable: 'w', 'bias'"));
   CHECK_THROWS_AS(optimizer.apply_gradients({Tensor()}, steps.variables()), InvalidArgumentError);
   CHECK_THROWS_AS(optimizer.apply_gradients({Tensor{1.0f}, Tensor{1.0f}}, steps.variables()),
                   InvalidArgumentError);

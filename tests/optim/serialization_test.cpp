@@ -6,14 +6,12 @@
 #include <distribute/optim/sgd.hpp>
 #include <distribute/replica/detail/gradient_reducer.hpp>
 
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "optim/formulas_support.hpp"
 
 using namespace distribute;
-using Catch::Matchers::Contains;
 
 namespace {
 

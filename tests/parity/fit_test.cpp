@@ -12,7 +12,6 @@ using namespace parity;
 
 namespace {
 
-namespace optim = dist::optim;
 using dist::data::Batch;
 
 struct Case {
@@ -125,62 +124,53 @@ void print_curve(const Run& run, const Reference& reference) {
                 run.loss[s] / reference.loss[s] - 1);
 }
 
-std::optional<Reference> find(const char* name) {
-  const auto folder = shared_data("parity");
-  if (!folder || !shared_data("mnist")) return std::nullopt;
-  return read_reference(*folder + "/" + name, "loss", "grad_norm");
-}
-
 }  // namespace
 
 TEST_CASE("fit and a loop of one's own follow TensorFlow without kinks, on 1 and 3 workers",
           "[parity][fit]") {
   const Case c{"small_resnet_smooth", {nn::tanh, 0.9, false}, 0.02};
-  const auto reference = find(c.name);
-  if (!reference) SKIP("the parity data are not there");
+  const auto reference = read_reference(reference_folder("parity", c.name), "loss", "grad_norm");
   const int workers = GENERATE(1, 3);
   const bool fit = GENERATE(true, false);
   INFO(workers << " workers, " << (fit ? "fit" : "loop"));
-  const Run run = train_on(workers, c, *reference, fit);
+  const Run run = train_on(workers, c, reference, fit);
   REQUIRE(run.loss.size() == 60);
-  CHECK(loss_difference(run, *reference, 0, 1) < 1e-5);
-  CHECK(loss_difference(run, *reference, 0, 10) < 2e-5);
-  CHECK(loss_difference(run, *reference, 0, 60) < 2e-4);
-  CHECK(last_mean_difference(run, *reference) < 1e-4);
-  CHECK(final_difference(run, *reference) < 5e-4);
+  CHECK(loss_difference(run, reference, 0, 1) < 1e-5);
+  CHECK(loss_difference(run, reference, 0, 10) < 2e-5);
+  CHECK(loss_difference(run, reference, 0, 60) < 2e-4);
+  CHECK(last_mean_difference(run, reference) < 1e-4);
+  CHECK(final_difference(run, reference) < 5e-4);
 }
 
 TEST_CASE("in bfloat16 the losses stay close to TensorFlow's float32", "[parity][fit]") {
   const Case c{"small_resnet_smooth", {nn::tanh, 0.9, false}, 0.02};
-  const auto reference = find(c.name);
-  if (!reference) SKIP("the parity data are not there");
+  const auto reference = read_reference(reference_folder("parity", c.name), "loss", "grad_norm");
   const Policy policy("mixed_bfloat16");
   const int workers = GENERATE(1, 3);
   const bool fit = workers == 1;  // the same step in both
   INFO(workers << " workers, " << (fit ? "fit" : "loop"));
-  const Run run = train_on(workers, c, *reference, fit);
+  const Run run = train_on(workers, c, reference, fit);
   REQUIRE(run.loss.size() == 60);
-  print_curve(run, *reference);
-  CHECK(loss_difference(run, *reference, 0, 1) < 1e-2);
-  CHECK(loss_difference(run, *reference, 0, 10) < 2e-2);
-  CHECK(loss_difference(run, *reference, 0, 60) < 5e-2);
-  CHECK(last_mean_difference(run, *reference) < 1e-2);
-  CHECK(final_difference(run, *reference) < 5e-2);
-  CHECK(loss_difference(run, *reference, 0, 60) > 1e-5);  // else it was not bfloat16
+  print_curve(run, reference);
+  CHECK(loss_difference(run, reference, 0, 1) < 1e-2);
+  CHECK(loss_difference(run, reference, 0, 10) < 2e-2);
+  CHECK(loss_difference(run, reference, 0, 60) < 5e-2);
+  CHECK(last_mean_difference(run, reference) < 1e-2);
+  CHECK(final_difference(run, reference) < 5e-2);
+  CHECK(loss_difference(run, reference, 0, 60) > 1e-5);  // else it was not bfloat16
 }
 
 TEST_CASE("fit and a loop of one's own follow TensorFlow with ReLU, on 1 and 3 workers",
           "[parity][fit]") {
   // Kinks make later steps differ by chance; parity_test has one whole run.
   const Case c{"small_resnet_momentum", {}, 0.05, 10};
-  const auto reference = find(c.name);
-  if (!reference) SKIP("the parity data are not there");
+  const auto reference = read_reference(reference_folder("parity", c.name), "loss", "grad_norm");
   const int workers = GENERATE(1, 3);
   const bool fit = GENERATE(true, false);
   INFO(workers << " workers, " << (fit ? "fit" : "loop"));
-  const Run run = train_on(workers, c, *reference, fit);
+  const Run run = train_on(workers, c, reference, fit);
   REQUIRE(run.loss.size() == 10);
-  CHECK(loss_difference(run, *reference, 0, 1) < 1e-5);
-  CHECK(loss_difference(run, *reference, 0, 3) < 2e-4);
-  CHECK(loss_difference(run, *reference, 0, 10) < 3e-2);
+  CHECK(loss_difference(run, reference, 0, 1) < 1e-5);
+  CHECK(loss_difference(run, reference, 0, 3) < 2e-4);
+  CHECK(loss_difference(run, reference, 0, 10) < 3e-2);
 }

@@ -6,19 +6,15 @@ using namespace parity;
 
 namespace {
 
-namespace optim = dist::optim;
-
 /// losses.csv's four columns, and step 0.
 struct GanReference {
   Reference generator, discriminator;
   std::string folder;
 };
 
-std::optional<GanReference> find_gan() {
-  const auto folder = shared_data("parity_sequence");
-  if (!folder || !shared_data("mnist")) return std::nullopt;
+GanReference find_gan() {
   GanReference r;
-  r.folder = *folder + "/dcgan_two_optimizers";
+  r.folder = reference_folder("parity_sequence", "dcgan_two_optimizers");
   r.generator.folder = r.discriminator.folder = r.folder;
   read_curves(r.generator, "generator_loss", "generator_grad_norm");
   read_curves(r.discriminator, "discriminator_loss", "discriminator_grad_norm");
@@ -110,17 +106,16 @@ void check_curve(const SequenceRun& run, const Reference& reference) {
 
 TEST_CASE("a generator against a discriminator follows TensorFlow", "[parity]") {
   const auto reference = find_gan();
-  if (!reference) SKIP("the parity data are not there");
   for (const int replicas : {1, 2, 4}) {
     INFO(replicas << " replicas");
-    GanRun run = train_gan(*reference, replicas == 1 ? 40 : 10, replicas);
-    check_curve(run.generator, reference->generator);
-    check_curve(run.discriminator, reference->discriminator);
+    GanRun run = train_gan(reference, replicas == 1 ? 40 : 10, replicas);
+    check_curve(run.generator, reference.generator);
+    check_curve(run.discriminator, reference.discriminator);
     run.generator.step0_gradients.merge(run.discriminator.step0_gradients);
-    check_gradients(run.generator, reference->generator, 2e-5);
+    check_gradients(run.generator, reference.generator, 2e-5);
     if (replicas > 1) continue;
-    CHECK(trained_difference(run.generator, reference->folder + "/final") < 5e-3);
-    const auto eval = read_json(reference->folder + "/eval.json");
+    CHECK(trained_difference(run.generator, reference.folder + "/final") < 5e-3);
+    const auto eval = read_json(reference.folder + "/eval.json");
     CHECK(relative(run.generated_norm, eval["generated_l2_norm"].get<double>()) < 5e-3);
   }
 }

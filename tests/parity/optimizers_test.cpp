@@ -7,8 +7,6 @@ using namespace parity;
 
 namespace {
 
-namespace optim = dist::optim;
-
 /// uniform() of training_runs.py.
 float uniform(uint64_t position, uint64_t seed) {
   uint64_t x = (position * 2654435761u + seed * 40503u + 12345u) & 0xFFFFFFFFu;

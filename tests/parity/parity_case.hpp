@@ -4,23 +4,17 @@
 #include "networks.hpp"
 
 #include "support/catch.hpp"
+#include "support/file_text.hpp"
 #include "support/shared_data.hpp"
 
 #include <distribute/distribute.hpp>
-
-#include <cmath>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 
 namespace parity {
 
 namespace dist = distribute;
+namespace optim = distribute::optim;
 
 /// What the reference run wrote down.
 struct Reference {
@@ -32,8 +26,7 @@ struct Reference {
 };
 
 inline nlohmann::json read_json(const std::string& path) {
-  std::ifstream file(path);
-  return nlohmann::json::parse(file);
+  return nlohmann::json::parse(file_text(path));
 }
 
 /// The columns of losses.csv.
@@ -63,6 +56,13 @@ inline Reference read_reference(const std::string& folder, const char* loss_colu
     r.step0_gradients[name] = gradient["l2_norm"];
   read_curves(r, loss_column, norm_column);
   return r;
+}
+
+/// A folder of the reference runs beside MNIST's digits; ends the test where they are not there.
+inline std::string reference_folder(const std::string& data, const std::string& name) {
+  const auto folder = shared_data(data);
+  if (!folder || !shared_data("mnist")) SKIP("the parity data are not there");
+  return *folder + "/" + name;
 }
 
 /// What this library's run gave.

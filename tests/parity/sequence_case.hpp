@@ -19,8 +19,7 @@ struct Corpus {
   std::vector<int64_t> section;  // of each line
 
   explicit Corpus(const std::string& folder) {
-    std::ifstream file(folder + "/corpus.txt", std::ios::binary);
-    text.assign(std::istreambuf_iterator<char>(file), {});
+    text = file_text(folder + "/corpus.txt");
     std::array<bool, 256> there{};
     for (const char c : text) there[static_cast<unsigned char>(c)] = true;
     for (int64_t byte = 0, next = 0; byte < 256; ++byte)

@@ -7,19 +7,14 @@ using namespace parity;
 
 namespace {
 
-namespace optim = dist::optim;
-
-std::optional<Reference> find_sequence(const std::string& name, const char* loss = "loss",
-                                       const char* norm = "grad_norm") {
-  const auto folder = shared_data("parity_sequence");
-  if (!folder || !shared_data("mnist")) return std::nullopt;
+Reference find_sequence(const std::string& name) {
   Reference reference;
-  reference.folder = *folder + "/" + name;
+  reference.folder = reference_folder("parity_sequence", name);
   reference.batch = read_json(reference.folder + "/case.json")["batch"];
   const auto step0 = read_json(reference.folder + "/step0.json");
   for (const auto& [tensor, gradient] : step0["float32"]["gradients"].items())
     reference.step0_gradients[tensor] = gradient["l2_norm"];
-  read_curves(reference, loss, norm);
+  read_curves(reference, "loss", "grad_norm");
   return reference;
 }
 
@@ -55,7 +50,6 @@ void follow(const Reference& reference, SequenceTask task, const Tolerances& tol
 
 TEST_CASE("a decoder with AdamW, a schedule and clipping follows TensorFlow", "[parity]") {
   const auto reference = find_sequence("text_transformer_adamw");
-  if (!reference) SKIP("the parity data are not there");
   SequenceTask task;
   task.batches = text_batches(Corpus(*shared_data("parity_sequence")), 120, task.test);
   task.network = [] { return std::make_unique<DecoderOnly>(); };
@@ -71,39 +65,36 @@ TEST_CASE("a decoder with AdamW, a schedule and clipping follows TensorFlow", "[
     adam->exclude_from_weight_decay({"bias", "gamma", "beta"});
     return adam;
   };
-  follow(*reference, task, {2e-5, 1e-4});
+  follow(reference, task, {2e-5, 1e-4});
 }
 
 TEST_CASE("an encoder with padding follows TensorFlow", "[parity]") {
   const auto reference = find_sequence("encoder_classifier_padding");
-  if (!reference) SKIP("the parity data are not there");
   SequenceTask task;
   task.batches = line_batches(Corpus(*shared_data("parity_sequence")), 80, task.test);
   task.network = [] { return std::make_unique<Encoder>(); };
   task.optimizer = []() { return std::make_unique<optim::Adam>(); };
-  follow(*reference, task, {2e-5, 1e-4});
+  follow(reference, task, {2e-5, 1e-4});
 }
 
 TEST_CASE("an LSTM follows TensorFlow", "[parity]") {
   const auto reference = find_sequence("rows_lstm_sgd");
-  if (!reference) SKIP("the parity data are not there");
   SequenceTask task;
   task.batches = row_batches(50, 120, task.test);
   task.network = [] { return std::make_unique<nn::Sequential>(lstm_network()); };
   task.optimizer = [] {
     return std::make_unique<optim::SGD>(optim::SGDOptions{.learning_rate = 0.03, .momentum = 0.9});
   };
-  follow(*reference, task, {5e-5, 2e-4});
+  follow(reference, task, {5e-5, 2e-4});
 }
 
 TEST_CASE("masked GRUs in both directions follow TensorFlow", "[parity]") {
   const auto reference = find_sequence("rows_gru_bidirectional");
-  if (!reference) SKIP("the parity data are not there");
   SequenceTask task;
   task.batches = row_batches(32, 100, task.test);
   task.network = [] { return std::make_unique<nn::Sequential>(gru_network()); };
   task.optimizer = [] {
     return std::make_unique<optim::RMSprop>(optim::RMSpropOptions{.learning_rate = 2e-3});
   };
-  follow(*reference, task, {2e-5, 1e-4});
+  follow(reference, task, {2e-5, 1e-4});
 }

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 using namespace distribute;
-using Catch::Matchers::Contains;
 using Json = nlohmann::json;
 
 namespace {
@@ -17,18 +16,10 @@ ProgramResult boot(const std::string& arguments,
                    const ClusterSpec& cluster = make_cluster(
                        {.chief = {"host-a"}, .worker = {"host-b", "host-c"}, .ps = {"host-b"}})) {
   const TemporaryDirectory directory;
-  const std::string script = directory / "boot.sh", out = directory / "out",
-                    err = directory / "err";
+  const std::string script = directory / "boot.sh";
   std::ofstream(script) << boot_script(cluster);
-  const std::string command = "env -u DISTRIBUTE_JOB_TOKEN -u DISTRIBUTE_JOB_TOKEN_FILE " +
-                              environment + " sh " + script + " " + arguments + " >" + out + " 2>" +
-                              err;
-  const int status = std::system(command.c_str());
-  const auto contents = [](const std::string& path) {
-    std::ifstream file(path);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  };
-  return {WEXITSTATUS(status), contents(out), contents(err)};
+  return run_line("env -u DISTRIBUTE_JOB_TOKEN -u DISTRIBUTE_JOB_TOKEN_FILE " + environment +
+                  " sh " + script + " " + arguments);
 }
 
 }  // namespace

@@ -5,20 +5,19 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/http_server.hpp>
 
-#include <atomic>
-#include <map>
 #include <nlohmann/json.hpp>
 
 using namespace distribute;
-
-#define SKIP_WITHOUT_HTTP() \
-  if (!io::has_http()) SKIP("this build has no libcurl")
 
 namespace {
 
 /// Metadata server and Compute Engine in one: a group "trainers" whose machines are listed two on a
 /// page.
 struct FakeCloud {
+  FakeCloud() {
+    if (!io::has_http()) SKIP("this build has no libcurl");
+  }
+
   std::map<std::string, std::string> machines = {
       {"t-a", "10.0.0.9"}, {"t-b", "10.0.0.10"}, {"t-c", "10.0.0.2"}};
   std::string own_address = "10.0.0.2";
@@ -97,7 +96,6 @@ Addresses addresses(const ClusterResolver& resolver, const std::string& job) {
 
 TEST_CASE("an instance group is a job of the addresses of its running machines",
           "[cluster][gce_cluster_resolver]") {
-  SKIP_WITHOUT_HTTP();
   FakeCloud cloud;
   GCEClusterResolver resolver(cloud.options());
   // As strings, as TensorFlow sorts them.
@@ -115,7 +113,6 @@ TEST_CASE("an instance group is a job of the addresses of its running machines",
 }
 
 TEST_CASE("the cluster of an instance group is asked for anew", "[cluster][gce_cluster_resolver]") {
-  SKIP_WITHOUT_HTTP();
   FakeCloud cloud;
   auto options = cloud.options();
   options.task_type = "chief";
@@ -127,7 +124,6 @@ TEST_CASE("the cluster of an instance group is asked for anew", "[cluster][gce_c
 
 TEST_CASE("a machine of an instance group finds project, zone and its index by itself",
           "[cluster][gce_cluster_resolver]") {
-  SKIP_WITHOUT_HTTP();
   FakeCloud cloud;
   auto options = cloud.options();
   options.project = options.zone = "";
@@ -136,24 +132,22 @@ TEST_CASE("a machine of an instance group finds project, zone and its index by i
   CHECK(*resolver.task_id() == 1);
   CHECK(resolver.master() == "grpc://10.0.0.2:2222");
   cloud.own_address = "10.0.0.77";
-  check_throws<FailedPreconditionError>([&] { resolver.task_id(); }, "10.0.0.77:2222");
-  check_throws<FailedPreconditionError>([&] { resolver.task_id(); }, "'trainers'");
+  CHECK_THROWS_SAYING(resolver.task_id(), FailedPreconditionError, "10.0.0.77:2222");
+  CHECK_THROWS_SAYING(resolver.task_id(), FailedPreconditionError, "'trainers'");
 }
 
 TEST_CASE("the type of an instance group's tasks is what it was made with",
           "[cluster][gce_cluster_resolver]") {
-  SKIP_WITHOUT_HTTP();
   FakeCloud cloud;
   GCEClusterResolver resolver(cloud.options());
   ClusterResolver& base = resolver;
-  check_throws<FailedPreconditionError>([&] { base.set_task_type("ps"); },
-                                        "You cannot reset the task_type of the GCEClusterResolver");
+  CHECK_THROWS_SAYING(base.set_task_type("ps"), FailedPreconditionError,
+                      "You cannot reset the task_type of the GCEClusterResolver");
   CHECK(*resolver.task_type() == "worker");
 }
 
 TEST_CASE("Compute Engine's passing failures and old tokens are got over",
           "[cluster][gce_cluster_resolver]") {
-  SKIP_WITHOUT_HTTP();
   FakeCloud cloud;
   cloud.failures = 1;
   cloud.refused = 1;
@@ -168,43 +162,41 @@ TEST_CASE("Compute Engine's passing failures and old tokens are got over",
 
 TEST_CASE("what Compute Engine refuses is an error with its words and a cure",
           "[cluster][gce_cluster_resolver]") {
-  SKIP_WITHOUT_HTTP();
   FakeCloud cloud;
   auto options = cloud.options();
   SECTION("another group") {
     options.instance_group = "others";
-    check_throws<NotFoundError>([&] { GCEClusterResolver(options).cluster_spec(); },
-                                "/instanceGroups/others/");
-    check_throws<NotFoundError>([&] { GCEClusterResolver(options).cluster_spec(); },
-                                "was not found");
-    check_throws<NotFoundError>([&] { GCEClusterResolver(options).cluster_spec(); },
-                                "check project, zone");
+    CHECK_THROWS_SAYING(GCEClusterResolver(options).cluster_spec(), NotFoundError,
+                        "/instanceGroups/others/");
+    CHECK_THROWS_SAYING(GCEClusterResolver(options).cluster_spec(), NotFoundError, "was not found");
+    CHECK_THROWS_SAYING(GCEClusterResolver(options).cluster_spec(), NotFoundError,
+                        "check project, zone");
   }
   SECTION("no permission") {
     options.credentials = "another-token";
-    check_throws<PermissionDeniedError>([&] { GCEClusterResolver(options).cluster_spec(); },
-                                        "compute.viewer");
-    check_throws<PermissionDeniedError>([&] { GCEClusterResolver(options).cluster_spec(); },
-                                        "compute.instanceGroups.list");
+    CHECK_THROWS_SAYING(GCEClusterResolver(options).cluster_spec(), PermissionDeniedError,
+                        "compute.viewer");
+    CHECK_THROWS_SAYING(GCEClusterResolver(options).cluster_spec(), PermissionDeniedError,
+                        "compute.instanceGroups.list");
   }
   SECTION("a service that stays away") {
     cloud.failures = 100;
-    check_throws<UnavailableError>([&] { GCEClusterResolver(options).cluster_spec(); }, "503");
+    CHECK_THROWS_SAYING(GCEClusterResolver(options).cluster_spec(), UnavailableError, "503");
   }
   SECTION("no instance runs") {
     cloud.machines.clear();
-    check_throws<FailedPreconditionError>([&] { GCEClusterResolver(options).cluster_spec(); },
-                                          "'trainers'");
-    check_throws<FailedPreconditionError>([&] { GCEClusterResolver(options).cluster_spec(); },
-                                          "no running machine");
+    CHECK_THROWS_SAYING(GCEClusterResolver(options).cluster_spec(), FailedPreconditionError,
+                        "'trainers'");
+    CHECK_THROWS_SAYING(GCEClusterResolver(options).cluster_spec(), FailedPreconditionError,
+                        "no running machine");
   }
   SECTION("no metadata server") {
     options.project = "";
     options.variables = std::map<std::string, std::string>{{"GCE_METADATA_HOST", "127.0.0.1:1"}};
-    check_throws<UnavailableError>([&] { GCEClusterResolver(options).cluster_spec(); },
-                                   "127.0.0.1:1");
-    check_throws<UnavailableError>([&] { GCEClusterResolver(options).cluster_spec(); },
-                                   "give project, zone");
+    CHECK_THROWS_SAYING(GCEClusterResolver(options).cluster_spec(), UnavailableError,
+                        "127.0.0.1:1");
+    CHECK_THROWS_SAYING(GCEClusterResolver(options).cluster_spec(), UnavailableError,
+                        "give project, zone");
   }
   SECTION("options") {
     options.port = 0;
@@ -217,7 +209,7 @@ TEST_CASE("what Compute Engine refuses is an error with its words and a cure",
 }
 
 TEST_CASE("answers of Compute Engine that are none are told", "[cluster][gce_cluster_resolver]") {
-  SKIP_WITHOUT_HTTP();
+  if (!io::has_http()) SKIP("this build has no libcurl");
   std::string body;
   const HttpServer server(
       [&](const HttpServerRequest&) -> HttpServerReply { return {.body = body}; });

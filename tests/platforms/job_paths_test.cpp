@@ -5,9 +5,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <filesystem>
-#include <fstream>
-
 using namespace distribute;
 using Variables = std::map<std::string, std::string>;
 namespace fs = std::filesystem;
@@ -102,12 +99,12 @@ TEST_CASE("SageMaker's local mode is found by its files", "[cluster][job_paths]"
 TEST_CASE("damaged files of SageMaker are named", "[cluster][job_paths]") {
   OptMl ml;
   ml.write("hyperparameters.json", R"({"a": )");
-  check_throws<InvalidArgumentError>([&] { ml.read(); }, "hyperparameters.json: not valid JSON");
+  CHECK_THROWS_SAYING(ml.read(), InvalidArgumentError, "hyperparameters.json: not valid JSON");
   ml.write("hyperparameters.json", R"({"a": [1]})");
-  check_throws<InvalidArgumentError>([&] { ml.read(); },
-                                     "hyperparameter 'a' must be a number, a text or a switch");
+  CHECK_THROWS_SAYING(ml.read(), InvalidArgumentError,
+                      "hyperparameter 'a' must be a number, a text or a switch");
   ml.write("hyperparameters.json", R"([])");
-  check_throws<InvalidArgumentError>([&] { ml.read(); }, "hyperparameters.json");
+  CHECK_THROWS_SAYING(ml.read(), InvalidArgumentError, "hyperparameters.json");
 }
 
 TEST_CASE("Vertex AI names folders, and --job-dir wins over them", "[cluster][job_paths]") {

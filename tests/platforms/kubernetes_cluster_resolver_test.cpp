@@ -4,9 +4,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <fstream>
-#include <memory>
-
 using namespace distribute;
 
 namespace {
@@ -53,11 +50,9 @@ TEST_CASE("one pod that runs is the cluster", "[cluster][kubernetes]") {
 }
 
 TEST_CASE("a pod that does not run is named with its phase", "[cluster][kubernetes]") {
-  check_throws<FailedPreconditionError>(
-      [] {
-        answering(pods({pod("a", "1.1.1.1"), pod("b", "2.2.2.2", "Failed")})).cluster_spec();
-      },
-      "Pod \"b\" is not running; phase: \"Failed\"");
+  CHECK_THROWS_SAYING(
+      answering(pods({pod("a", "1.1.1.1"), pod("b", "2.2.2.2", "Failed")})).cluster_spec(),
+      FailedPreconditionError, "Pod \"b\" is not running; phase: \"Failed\"");
 }
 
 TEST_CASE("pods are sorted within a selector, selectors stay in order", "[cluster][kubernetes]") {
@@ -95,7 +90,7 @@ TEST_CASE("the pod's own address may be used", "[cluster][kubernetes]") {
 
 TEST_CASE("answers that are no list of pods are refused", "[cluster][kubernetes]") {
   const auto check = [](const std::string& text, const std::string& part) {
-    check_throws<InvalidArgumentError>([&] { answering(text).cluster_spec(); }, part);
+    CHECK_THROWS_SAYING(answering(text).cluster_spec(), InvalidArgumentError, part);
   };
   check("", "pods of job-name=tensorflow: an empty text");
   check("<html>", "not valid JSON");
@@ -151,20 +146,12 @@ TEST_CASE("labels of the downward API are read", "[cluster][kubernetes]") {
 }
 
 TEST_CASE("a pod without name or count says what is missing", "[cluster][kubernetes]") {
-  check_throws<FailedPreconditionError>([] { in_pod({}).task_id(); }, "HOSTNAME");
-  check_throws<FailedPreconditionError>(
-      [] {
-        in_pod({{"HOSTNAME", "trainer-x"}}).task_id();
-      },
-      "'trainer-x'");
-  check_throws<FailedPreconditionError>(
-      [] {
-        in_pod({{"HOSTNAME", "t-0"}}).cluster_spec();
-      },
-      "DISTRIBUTE_REPLICAS");
-  check_throws<InvalidArgumentError>(
-      [] {
-        in_pod({{"HOSTNAME", "t-0"}, {"DISTRIBUTE_REPLICAS", "2000000000"}}).cluster_spec();
-      },
-      "from 1 to 100000");
+  CHECK_THROWS_SAYING(in_pod({}).task_id(), FailedPreconditionError, "HOSTNAME");
+  CHECK_THROWS_SAYING(in_pod({{"HOSTNAME", "trainer-x"}}).task_id(), FailedPreconditionError,
+                      "'trainer-x'");
+  CHECK_THROWS_SAYING(in_pod({{"HOSTNAME", "t-0"}}).cluster_spec(), FailedPreconditionError,
+                      "DISTRIBUTE_REPLICAS");
+  CHECK_THROWS_SAYING(
+      in_pod({{"HOSTNAME", "t-0"}, {"DISTRIBUTE_REPLICAS", "2000000000"}}).cluster_spec(),
+      InvalidArgumentError, "from 1 to 100000");
 }

@@ -83,8 +83,8 @@ TEST_CASE("Slurm's allocation names the hosts", "[cluster][make_cluster][slurm]"
   using Variables = std::map<std::string, std::string>;
   const Environment job(Variables{{"SLURM_JOB_NODELIST", "n[09-10],m2"}});
   CHECK(hosts_of_slurm(job) == Hosts{"n09", "n10", "m2"});
-  check_throws<FailedPreconditionError>([] { hosts_of_slurm(Environment(Variables{})); },
-                                        "SLURM_JOB_NODELIST is not set");
+  CHECK_THROWS_SAYING(hosts_of_slurm(Environment(Variables{})), FailedPreconditionError,
+                      "SLURM_JOB_NODELIST is not set");
 }
 
 TEST_CASE("EMR's running instances are the hosts", "[cluster][make_cluster][emr]") {

@@ -8,17 +8,8 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/http_server.hpp>
 
-#include <atomic>
-#include <mutex>
-#include <string>
-#include <vector>
-
 using namespace distribute;
-using Catch::Matchers::Contains;
 using train::PreemptionNotice;
-
-#define SKIP_WITHOUT_HTTP() \
-  if (!io::has_http()) SKIP("this build has no libcurl")
 
 namespace {
 
@@ -48,7 +39,7 @@ void check_notice(const std::string& platform, std::atomic<bool>& takes, const H
 }  // namespace
 
 TEST_CASE("Compute Engine says that an instance is preempted", "[train][preemption_notice]") {
-  SKIP_WITHOUT_HTTP();
+  if (!io::has_http()) SKIP("this build has no libcurl");
   const bool maintenance = GENERATE(false, true);
   std::atomic<bool> takes{false};
   const HttpServer server([&](const HttpServerRequest& request) -> HttpServerReply {
@@ -63,7 +54,7 @@ TEST_CASE("Compute Engine says that an instance is preempted", "[train][preempti
 }
 
 TEST_CASE("EC2 announces a spot interruption, and its tokens end", "[train][preemption_notice]") {
-  SKIP_WITHOUT_HTTP();
+  if (!io::has_http()) SKIP("this build has no libcurl");
   std::atomic<bool> takes{false};
   std::atomic<int> tokens{0}, asked{0};
   const HttpServer server([&](const HttpServerRequest& request) -> HttpServerReply {
@@ -82,7 +73,7 @@ TEST_CASE("EC2 announces a spot interruption, and its tokens end", "[train][pree
 }
 
 TEST_CASE("Azure schedules a preemption", "[train][preemption_notice]") {
-  SKIP_WITHOUT_HTTP();
+  if (!io::has_http()) SKIP("this build has no libcurl");
   std::atomic<bool> takes{false};
   const HttpServer server([&](const HttpServerRequest& request) -> HttpServerReply {
     if (request.header("metadata") != "true" ||
@@ -96,7 +87,7 @@ TEST_CASE("Azure schedules a preemption", "[train][preemption_notice]") {
 
 TEST_CASE("a metadata server that never answers costs nothing and is given up",
           "[train][preemption_notice]") {
-  SKIP_WITHOUT_HTTP();
+  if (!io::has_http()) SKIP("this build has no libcurl");
   const HttpServer server([](const HttpServerRequest&) -> HttpServerReply {
     return {.body = "FALSE", .stall_after = 0};
   });
@@ -124,7 +115,7 @@ TEST_CASE("a metadata server that never answers costs nothing and is given up",
 }
 
 TEST_CASE("errors that pass are forgotten", "[train][preemption_notice]") {
-  SKIP_WITHOUT_HTTP();
+  if (!io::has_http()) SKIP("this build has no libcurl");
   std::atomic<int> asked{0};
   const HttpServer server([&](const HttpServerRequest& request) -> HttpServerReply {
     if (!request.path().ends_with("/preempted")) return {.body = "NONE"};
@@ -140,8 +131,8 @@ TEST_CASE("errors that pass are forgotten", "[train][preemption_notice]") {
 }
 
 TEST_CASE("platforms and times are checked", "[train][preemption_notice]") {
-  check_throws<InvalidArgumentError>([] { PreemptionNotice({.platform = "cloud9"}); },
-                                     "must be gce, ec2 or azure, not 'cloud9'");
-  check_throws<InvalidArgumentError>(
-      [] { PreemptionNotice({.platform = "gce", .poll_seconds = 0}); }, "must be positive");
+  CHECK_THROWS_SAYING(PreemptionNotice({.platform = "cloud9"}), InvalidArgumentError,
+                      "must be gce, ec2 or azure, not 'cloud9'");
+  CHECK_THROWS_SAYING(PreemptionNotice({.platform = "gce", .poll_seconds = 0}),
+                      InvalidArgumentError, "must be positive");
 }

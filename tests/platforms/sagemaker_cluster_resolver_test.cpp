@@ -4,8 +4,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <fstream>
-
 using namespace distribute;
 
 namespace {
@@ -41,8 +39,8 @@ TEST_CASE("a host outside of the list has no cluster", "[cluster][sagemaker]") {
   CHECK_FALSE(resolver.task_id());
   CHECK(resolver.master() == "");
   CHECK_FALSE(host("", "algo-1").cluster_spec());
-  check_throws<InvalidArgumentError>([&] { check_complete(resolver); },
-                                     "this host, 'algo-9', is not among the 1 hosts");
+  CHECK_THROWS_SAYING(check_complete(resolver), InvalidArgumentError,
+                      "this host, 'algo-9', is not among the 1 hosts");
   check_complete(host(R"(["algo-1"])", "algo-1"));
 }
 
@@ -74,19 +72,19 @@ TEST_CASE("what is not SageMaker is refused", "[cluster][sagemaker]") {
   const SageMakerClusterResolver nowhere(
       {.resource_config = "/nowhere/resourceconfig.json",
        .variables = Environment(std::map<std::string, std::string>{{"SM_HOSTS", "[]"}})});
-  check_throws<FailedPreconditionError>([&] { nowhere.cluster_spec(); },
-                                        "Not a SageMaker Environment");
-  check_throws<FailedPreconditionError>([&] { nowhere.task_id(); }, "/nowhere/resourceconfig.json");
-  check_throws<InvalidArgumentError>([] { host("algo-1", "algo-1").cluster_spec(); }, "SM_HOSTS");
-  check_throws<InvalidArgumentError>([] { host("{}", "algo-1").cluster_spec(); },
-                                     "SM_HOSTS must be a list of hosts");
-  check_throws<InvalidArgumentError>([] { host("[1]", "algo-1").cluster_spec(); },
-                                     "SM_HOSTS: a host must be a string");
+  CHECK_THROWS_SAYING(nowhere.cluster_spec(), FailedPreconditionError,
+                      "Not a SageMaker Environment");
+  CHECK_THROWS_SAYING(nowhere.task_id(), FailedPreconditionError, "/nowhere/resourceconfig.json");
+  CHECK_THROWS_SAYING(host("algo-1", "algo-1").cluster_spec(), InvalidArgumentError, "SM_HOSTS");
+  CHECK_THROWS_SAYING(host("{}", "algo-1").cluster_spec(), InvalidArgumentError,
+                      "SM_HOSTS must be a list of hosts");
+  CHECK_THROWS_SAYING(host("[1]", "algo-1").cluster_spec(), InvalidArgumentError,
+                      "SM_HOSTS: a host must be a string");
   const TemporaryDirectory directory;
   for (const char* text : {"", "[]", "{}", R"({"hosts": ["a"]})", R"({"current_host": "a"})",
                            R"({"hosts": ["a"], "current_host": 1})"}) {
     INFO(text);
-    check_throws<InvalidArgumentError>([&] { with_file(directory, text).cluster_spec(); },
-                                       "resourceconfig.json");
+    CHECK_THROWS_SAYING(with_file(directory, text).cluster_spec(), InvalidArgumentError,
+                        "resourceconfig.json");
   }
 }

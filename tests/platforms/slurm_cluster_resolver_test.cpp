@@ -44,20 +44,20 @@ TEST_CASE("bad hostlists are refused with the place", "[cluster][slurm_hostlist]
                            "n[-2]", "n[a-b]", "n[1-2-3]", "n[[1]]", "n[1 -2]", "n 1", "n[2-1]",
                            "n[1,]", "n[1-9999999999999999999]", "n[1.5]"}) {
     INFO(list);
-    check_throws<InvalidArgumentError>([&] { expand_hostlist(list); }, "Invalid hostlist format");
+    CHECK_THROWS_SAYING(expand_hostlist(list), InvalidArgumentError, "Invalid hostlist format");
   }
-  check_throws<InvalidArgumentError>([] { expand_hostlist("n[3-1]"); }, "3-1 runs backwards");
+  CHECK_THROWS_SAYING(expand_hostlist("n[3-1]"), InvalidArgumentError, "3-1 runs backwards");
 }
 
 TEST_CASE("huge hostlists are refused before they take memory", "[cluster][slurm_hostlist]") {
   for (const char* list : {"n[0-99999999999]", "n[0-999999999999999999]", "n[0-400]m[0-400]",
                            "a[0-99999],b", "a[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]"}) {
     INFO(list);
-    check_throws<InvalidArgumentError>([&] { expand_hostlist(list); }, "more than 100000 hosts");
+    CHECK_THROWS_SAYING(expand_hostlist(list), InvalidArgumentError, "more than 100000 hosts");
   }
   CHECK(expand_hostlist("n[0-99999]").size() == 100'000);
-  check_throws<InvalidArgumentError>(
-      [] { expand_hostlist("n[0-99999]" + std::string(100'000, 'x')); }, "too long for a host");
+  CHECK_THROWS_SAYING(expand_hostlist("n[0-99999]" + std::string(100'000, 'x')),
+                      InvalidArgumentError, "too long for a host");
 }
 
 TEST_CASE("numbers of tasks expand in order", "[cluster][slurm_hostlist]") {
@@ -67,8 +67,8 @@ TEST_CASE("numbers of tasks expand in order", "[cluster][slurm_hostlist]") {
   for (const char* list : {"", "1,", "a", "1(x2", "1(2)", "1x2", "1(x)", "(x2)", "-1", "1(x-2)",
                            "1(x2)3", "99999999999", "1(x99999999999)", "1(x100001)", "1 "}) {
     INFO(list);
-    check_throws<InvalidArgumentError>([&] { expand_tasks_per_node(list); },
-                                       "Invalid tasks-per-node list format");
+    CHECK_THROWS_SAYING(expand_tasks_per_node(list), InvalidArgumentError,
+                        "Invalid tasks-per-node list format");
   }
 }
 
@@ -113,11 +113,9 @@ TEST_CASE("GPUs of a node are dealt to its tasks", "[cluster][slurm]") {
   CHECK(SlurmClusterResolver({.variables = more}).visible_gpus() == "3,4,5");
   more["CUDA_VISIBLE_DEVICES"] = "";
   CHECK(SlurmClusterResolver({.variables = more}).visible_gpus() == "");
-  check_throws<FailedPreconditionError>(
-      [&] {
-        SlurmClusterResolver({.gpus_per_node = 3, .gpus_per_task = 2, .variables = variables});
-      },
-      "Requested more GPUs per node than available");
+  CHECK_THROWS_SAYING(
+      SlurmClusterResolver({.gpus_per_node = 3, .gpus_per_task = 2, .variables = variables}),
+      FailedPreconditionError, "Requested more GPUs per node than available");
 }
 
 TEST_CASE("hosts keep Slurm's order and are not sorted", "[cluster][slurm]") {
@@ -141,29 +139,27 @@ TEST_CASE("outside of a step the missing variable is named", "[cluster][slurm]")
                            "SLURM_STEP_TASKS_PER_NODE"}) {
     Variables variables = step("0", "1", "a", "1");
     variables.erase(name);
-    check_throws<FailedPreconditionError>(
-        [&] { SlurmClusterResolver({.variables = variables}); },
+    CHECK_THROWS_SAYING(
+        SlurmClusterResolver({.variables = variables}), FailedPreconditionError,
         std::string(name) + " not found in environment. Not running inside a SLURM step?");
   }
 }
 
 TEST_CASE("steps that do not fit together are refused", "[cluster][slurm]") {
   const auto check = [](const Variables& variables, const std::string& part) {
-    check_throws<FailedPreconditionError>([&] { SlurmClusterResolver({.variables = variables}); },
-                                          part);
+    CHECK_THROWS_SAYING(SlurmClusterResolver({.variables = variables}), FailedPreconditionError,
+                        part);
   };
   check(step("0", "5", "a,b", "2(x2)"), "Requested 5 tasks but only 4 were assigned");
   check(step("0", "4", "a,b", "4"), "names 2 nodes, SLURM_STEP_TASKS_PER_NODE 1");
   check(step("4", "4", "a,b", "2(x2)"), "SLURM_PROCID is 4, but the step has 4 tasks");
   check(step("-1", "4", "a,b", "2(x2)"), "SLURM_PROCID is -1");
-  check_throws<InvalidArgumentError>(
-      [&] { SlurmClusterResolver({.variables = step("zero", "1", "a", "1")}); }, "SLURM_PROCID");
-  check_throws<InvalidArgumentError>(
-      [&] {
-        SlurmClusterResolver({.port_base = 65535, .variables = step("0", "2", "a", "2")})
-            .cluster_spec();
-      },
-      "65536");
+  CHECK_THROWS_SAYING(SlurmClusterResolver({.variables = step("zero", "1", "a", "1")}),
+                      InvalidArgumentError, "SLURM_PROCID");
+  CHECK_THROWS_SAYING(
+      SlurmClusterResolver({.port_base = 65535, .variables = step("0", "2", "a", "2")})
+          .cluster_spec(),
+      InvalidArgumentError, "65536");
 }
 
 TEST_CASE("ranks that are not dealt node by node are refused", "[cluster][slurm]") {
@@ -173,6 +169,6 @@ TEST_CASE("ranks that are not dealt node by node are refused", "[cluster][slurm]
   CHECK_NOTHROW(SlurmClusterResolver({.variables = variables}));
   variables["SLURM_NODEID"] = "1";  // as with --distribution=cyclic
   variables["SLURM_LOCALID"] = "0";
-  check_throws<FailedPreconditionError>([&] { SlurmClusterResolver({.variables = variables}); },
-                                        "--distribution=block");
+  CHECK_THROWS_SAYING(SlurmClusterResolver({.variables = variables}), FailedPreconditionError,
+                      "--distribution=block");
 }

@@ -56,7 +56,7 @@ TEST_CASE("Discretization learns Keras's quantiles", "[preprocessing][discretiza
 TEST_CASE("Hashing fills TensorFlow's buckets", "[preprocessing][hashing]") {
   CHECK_THROWS_AS(Hashing(0), InvalidArgumentError);
   if (!preprocessing_internal::has_farmhash()) {
-    check_throws<UnimplementedError>([] { Hashing(3)(strings_tensor({"a"})); }, "libfarmhash-dev");
+    CHECK_THROWS_SAYING(Hashing(3)(strings_tensor({"a"})), UnimplementedError, "libfarmhash-dev");
     return;
   }
   const Tensor letters = strings_tensor(
@@ -75,7 +75,7 @@ TEST_CASE("a salt hashes with SipHash as TensorFlow", "[preprocessing][hashing]"
   const Tensor letters = strings_tensor(
       {"A", "B", "C", "a longer text that has more than thirty-two bytes", ""}, {5, 1});
   if (!preprocessing_internal::has_keyed_hash()) {
-    check_throws<UnimplementedError>([&] { salted(letters); }, "libssl-dev");
+    CHECK_THROWS_SAYING(salted(letters), UnimplementedError, "libssl-dev");
     return;
   }
   check_answer("hashed salted", salted(letters));
@@ -95,8 +95,7 @@ TEST_CASE("CategoryEncoding makes Keras's vectors", "[preprocessing][category_en
   const CategoryEncoding count({.num_tokens = 4, .output_mode = OutputMode::Count});
   const Tensor weights(Shape{2, 3}, std::vector<float>{0.5, 2, 1, 3, 0.25, 1});
   check_answer("encoded weights", count(ids, weights));
-  check_throws<InvalidArgumentError>([&] { count(Tensor{int64_t{4}}); },
-                                     "must be in [0, 4), got 4");
+  CHECK_THROWS_SAYING(count(Tensor{int64_t{4}}), InvalidArgumentError, "must be in [0, 4), got 4");
   CHECK_THROWS_AS(count(ids, weights.rows(0, 1)), InvalidArgumentError);
   CHECK_THROWS_AS(count(ids.view({1, 2, 3})), InvalidArgumentError);
   CHECK_THROWS_AS(CategoryEncoding({.num_tokens = 0}), InvalidArgumentError);

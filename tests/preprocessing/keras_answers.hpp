@@ -7,11 +7,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cmath>
-#include <fstream>
-#include <string>
-#include <vector>
-
 namespace distribute::preprocessing {
 
 using Strings = std::vector<std::string>;

@@ -79,7 +79,7 @@ TEST_CASE("Normalization says what does not fit", "[preprocessing][normalization
   CHECK_THROWS_AS(given.adapt(points()), FailedPreconditionError);
   Normalization layer;
   layer.adapt(points());
-  check_throws<InvalidArgumentError>([&] { layer.adapt(ones({2, 4})); }, "with means [3]");
+  CHECK_THROWS_SAYING(layer.adapt(ones({2, 4})), InvalidArgumentError, "with means [3]");
   CHECK_THROWS_AS(layer.adapt(data::Dataset::from_tensor_slices(ones({2, 3})).repeat()),
                   InvalidArgumentError);
   CHECK_THROWS_AS(Rescaling({.scale = ones({1, 2})}), InvalidArgumentError);

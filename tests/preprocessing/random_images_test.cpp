@@ -69,11 +69,8 @@ TEST_CASE("affine_transform has the exact gradient, twice", "[preprocessing][ran
           return y * y;
         },
         {images()}, {.second = true});
-  check_throws<InvalidArgumentError>(
-      [] {
-        affine_transform(images(), Tensor(zeros({2, 8})));
-      },
-      "transforms [batch, 8], got");
+  CHECK_THROWS_SAYING(affine_transform(images(), Tensor(zeros({2, 8}))), InvalidArgumentError,
+                      "transforms [batch, 8], got");
   const Tensor one = images().rows(0, 1).view({4, 5, 2});
   CHECK(same(affine_transform(one, projection()),
              affine_transform(images(), projection()).rows(0, 1)));
@@ -199,14 +196,11 @@ TEST_CASE("random layers work in models and in datasets", "[preprocessing][rando
 }
 
 TEST_CASE("random layers refuse factors out of range", "[preprocessing][random_images]") {
-  check_throws<InvalidArgumentError>([] { RandomRotation(1.5); }, "RandomRotation: a factor from");
-  check_throws<InvalidArgumentError>([] { RandomZoom(1.0); }, "one point");
-  check_throws<InvalidArgumentError>([] { RandomTranslation({.width_factor = 2}); }, "[-1, 1]");
-  check_throws<InvalidArgumentError>([] { RandomContrast({.factor = {-0.5, 0.2}}); }, "[0, 1]");
+  CHECK_THROWS_SAYING(RandomRotation(1.5), InvalidArgumentError, "RandomRotation: a factor from");
+  CHECK_THROWS_SAYING(RandomZoom(1.0), InvalidArgumentError, "one point");
+  CHECK_THROWS_SAYING(RandomTranslation({.width_factor = 2}), InvalidArgumentError, "[-1, 1]");
+  CHECK_THROWS_SAYING(RandomContrast({.factor = {-0.5, 0.2}}), InvalidArgumentError, "[0, 1]");
   RandomFlip flip;
-  check_throws<InvalidArgumentError>(
-      [&] {
-        flip(zeros({3, 4}), {.training = true});
-      },
-      "pictures of 3 or 4 axes");
+  CHECK_THROWS_SAYING(flip(zeros({3, 4}), {.training = true}), InvalidArgumentError,
+                      "pictures of 3 or 4 axes");
 }

@@ -7,9 +7,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <fstream>
-#include <functional>
-
 using namespace distribute;
 using namespace distribute::preprocessing;
 
@@ -98,7 +95,7 @@ TEST_CASE("unknown strings go to TensorFlow's buckets", "[preprocessing][string_
 
 TEST_CASE("a salt puts unknown strings elsewhere, as in TensorFlow",
           "[preprocessing][string_lookup]") {
-  check_throws<InvalidArgumentError>([] { IntegerLookup({.salt = 3}); }, "a salt is for strings");
+  CHECK_THROWS_SAYING(IntegerLookup({.salt = 3}), InvalidArgumentError, "a salt is for strings");
   if (!preprocessing_internal::has_keyed_hash()) return;
   check_strings("salted",
                 StringLookup({.num_oov_indices = 30, .vocabulary = {"fig"}, .salt = {{3, 9}}}));
@@ -137,8 +134,8 @@ TEST_CASE("a vocabulary is written and read", "[preprocessing][string_lookup]") 
   CHECK(read.get_vocabulary(false) == Strings{"fig", "pear"});
   std::ofstream(path) << "b\r\na\n\n";
   CHECK(StringLookup({.vocabulary_file = path}).get_vocabulary(false) == Strings{"b", "a"});
-  check_throws<InvalidArgumentError>([&] { IntegerLookup({.vocabulary_file = path}); },
-                                     "not an integer: \"b\"");
+  CHECK_THROWS_SAYING(IntegerLookup({.vocabulary_file = path}), InvalidArgumentError,
+                      "not an integer: \"b\"");
   CHECK_THROWS_AS(StringLookup({.vocabulary_file = root.path() + "/none"}), NotFoundError);
 }
 
@@ -157,8 +154,8 @@ TEST_CASE("lookups say what does not fit", "[preprocessing][string_lookup]") {
   refuses({.vocabulary = {"a"}, .idf_weights = {1}}, "mode TfIdf");
   refuses({.vocabulary = {"a"}, .output_mode = OutputMode::TfIdf}, "needs idf_weights");
   StringLookup strict({.num_oov_indices = 0, .vocabulary = {"a"}});
-  check_throws<InvalidArgumentError>([&] { strict(strings_tensor({"b"})); },
-                                     "\"b\" is not in the vocabulary");
+  CHECK_THROWS_SAYING(strict(strings_tensor({"b"})), InvalidArgumentError,
+                      "\"b\" is not in the vocabulary");
   CHECK_THROWS_AS(strict.adapt(words()), FailedPreconditionError);
   CHECK_THROWS_AS(StringLookup({.output_mode = OutputMode::Count})(words()),
                   FailedPreconditionError);

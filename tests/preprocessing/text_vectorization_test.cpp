@@ -7,8 +7,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <fstream>
-
 using namespace distribute;
 using namespace distribute::preprocessing;
 
@@ -87,9 +85,6 @@ TEST_CASE("options that exclude each other are refused", "[preprocessing][text_v
   refuses({.output_sequence_length = 0}, "at least 1");
   refuses({.ngram_widths = {0}}, "at least 1");
   const TextVectorization layer({.vocabulary = {"a"}});
-  check_throws<InvalidArgumentError>(
-      [&] {
-        layer(strings_tensor({"a", "b"}, {1, 2}));
-      },
-      "[batch] or [batch, 1]");
+  CHECK_THROWS_SAYING(layer(strings_tensor({"a", "b"}, {1, 2})), InvalidArgumentError,
+                      "[batch] or [batch, 1]");
 }

@@ -10,14 +10,7 @@
 
 #include <tests/support/catch.hpp>
 
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <set>
-#include <sstream>
-
 using namespace distribute;
-using Catch::Matchers::Contains;
 
 namespace {
 

@@ -4,13 +4,10 @@
 #include <distribute/saved_model/saved_model.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/file_text.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 using namespace distribute;
 
@@ -75,8 +72,7 @@ std::optional<nlohmann::json> ask(const char* package, const char* variable,
   for (size_t n; (n = std::fread(part, 1, sizeof part, pipe)) > 0;) text.append(part, n);
   const int status = ::pclose(pipe);
   if (WEXITSTATUS(status) == 77 || WEXITSTATUS(status) == 127) return std::nullopt;
-  std::ifstream log(cases + ".log");
-  INFO(std::string(std::istreambuf_iterator<char>(log), {}));
+  INFO(file_text(cases + ".log"));
   REQUIRE(status == 0);
   return nlohmann::json::parse(text);
 }

@@ -135,5 +135,5 @@ TEST_CASE("constants beyond the size of a message are refused, with the cure",
   const Tensor large = Tensor::empty({1 << 20, 64}, DType::Float32);  // 256 MiB, never touched
   for (int i = 0; i < 8; ++i)
     graph.nodes.push_back({str_cat("large_", i), "Const", {}, {}, DType::Float32, {}, large, {}});
-  check_throws<InvalidArgumentError>([&] { encode_graph_def(graph); }, "Weights::Variables");
+  CHECK_THROWS_SAYING(encode_graph_def(graph), InvalidArgumentError, "Weights::Variables");
 }

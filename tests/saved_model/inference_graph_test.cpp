@@ -84,25 +84,19 @@ TEST_CASE("operations without a counterpart are named", "[saved_model][inference
 
 TEST_CASE("inputs need a batch and sizes", "[saved_model][inference_graph]") {
   const auto same = [](const Tensor& x) { return x; };
-  check_throws<InvalidArgumentError>([&] { trace(same, {}); }, "must be [batch, ...]");
-  check_throws<InvalidArgumentError>([&] { trace(same, {-1, -1}); }, "must be [batch, ...]");
-  check_throws<InvalidArgumentError>(
-      [&] {
-        trace_inference(same, {.input = {{-1, 2}}, .input_name = "a", .output_name = "a"});
-      },
-      "names that differ");
-  check_throws<InvalidArgumentError>(
-      [&] {
-        trace_inference(same, {.input = {{-1, 2}}, .input_name = "a b"});
-      },
-      "'a b'");
+  CHECK_THROWS_SAYING(trace(same, {}), InvalidArgumentError, "must be [batch, ...]");
+  CHECK_THROWS_SAYING(trace(same, {-1, -1}), InvalidArgumentError, "must be [batch, ...]");
+  CHECK_THROWS_SAYING(
+      trace_inference(same, {.input = {{-1, 2}}, .input_name = "a", .output_name = "a"}),
+      InvalidArgumentError, "names that differ");
+  CHECK_THROWS_SAYING(trace_inference(same, {.input = {{-1, 2}}, .input_name = "a b"}),
+                      InvalidArgumentError, "'a b'");
   CHECK(trace(same).nodes.size() == 2);
 }
 
 TEST_CASE("a module's input is that of its first call", "[saved_model][inference_graph]") {
   nn::Sequential net(nn::Dense({.units = 2}));
-  check_throws<FailedPreconditionError>([&] { inference_input(net, {}); },
-                                        "has not been called yet");
+  CHECK_THROWS_SAYING(inference_input(net, {}), FailedPreconditionError, "has not been called yet");
   net(zeros({7, 5}));
   CHECK(inference_input(net, {}) == data::TensorSpec{{-1, 5}});
   CHECK(inference_input(net, data::TensorSpec{{-1, 6}}) == data::TensorSpec{{-1, 6}});

@@ -8,13 +8,9 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/file_text.hpp>
 #include <tests/support/shared_data.hpp>
 #include <tests/support/temporary_directory.hpp>
-
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <random>
 
 #include <nlohmann/json.hpp>
 
@@ -23,11 +19,6 @@ using namespace distribute;
 namespace {
 
 const std::string kFiles = DISTRIBUTE_SOURCE_DIR "/tests/saved_model/files/";
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(stream), {});
-}
 
 void write(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
@@ -78,22 +69,15 @@ TEST_CASE("load: signatures have named inputs and outputs", "[saved_model][loadi
   CHECK(serve.inputs().at("a") == data::TensorSpec{{-1, 3}});
   CHECK(serve.outputs() == std::vector<std::string>{"b"});
   CHECK(serve(saved_model::NamedTensors{{"a", x}}).at("b").to_vector() == y.to_vector());
-  check_throws<NotFoundError>([&] { model.signature("other"); }, "there are: serving_default");
-  check_throws<InvalidArgumentError>(
-      [&] {
-        serve(saved_model::NamedTensors{{"c", x}});
-      },
-      "has no input 'c'; its inputs are: a");
-  check_throws<InvalidArgumentError>([&] { serve(saved_model::NamedTensors{}); },
-                                     "needs input 'a'");
-  check_throws<InvalidArgumentError>([&] { serve(zeros({1, 4})); }, "given was [1, 4] float32");
-  check_throws<InvalidArgumentError>([&] { serve(zeros({1, 3}, DType::Int64)); }, "int64");
-  check_throws<NotFoundError>(
-      [&] {
-        saved_model::load(directory / "m", {"serve", "gpu"});
-      },
-      "there is no graph with the tags {gpu, serve}; there are: {serve}");
-  check_throws<NotFoundError>([&] { saved_model::load(directory / "none"); }, "saved_model.pb");
+  CHECK_THROWS_SAYING(model.signature("other"), NotFoundError, "there are: serving_default");
+  CHECK_THROWS_SAYING(serve(saved_model::NamedTensors{{"c", x}}), InvalidArgumentError,
+                      "has no input 'c'; its inputs are: a");
+  CHECK_THROWS_SAYING(serve(saved_model::NamedTensors{}), InvalidArgumentError, "needs input 'a'");
+  CHECK_THROWS_SAYING(serve(zeros({1, 4})), InvalidArgumentError, "given was [1, 4] float32");
+  CHECK_THROWS_SAYING(serve(zeros({1, 3}, DType::Int64)), InvalidArgumentError, "int64");
+  CHECK_THROWS_SAYING(saved_model::load(directory / "m", {"serve", "gpu"}), NotFoundError,
+                      "there is no graph with the tags {gpu, serve}; there are: {serve}");
+  CHECK_THROWS_SAYING(saved_model::load(directory / "none"), NotFoundError, "saved_model.pb");
 }
 
 TEST_CASE("load: a text model of TensorFlow with loops, functions and variables",
@@ -117,21 +101,21 @@ TEST_CASE("load_frozen_graph: graphs of TensorFlow give what Keras does",
                                                    {.inputs = {"x:0"}, .outputs = {"Identity:0"}});
   const auto [x, y] = keras_models::expected("images");
   check_close(part(saved_model::NamedTensors{{"x:0", x}}).at("Identity:0"), y, 1e-5);
-  check_throws<NotFoundError>(
-      [] { saved_model::load_frozen_graph(kFiles + "images_frozen.pb", {.outputs = {"no"}}); },
-      "there is no node 'no'");
+  CHECK_THROWS_SAYING(
+      saved_model::load_frozen_graph(kFiles + "images_frozen.pb", {.outputs = {"no"}}),
+      NotFoundError, "there is no node 'no'");
 }
 
 TEST_CASE("load: operations that are not there are named in one error", "[saved_model][loading]") {
   const TemporaryDirectory directory;
-  std::string graph = bytes_of(kFiles + "attention_frozen.pb");
+  std::string graph = file_text(kFiles + "attention_frozen.pb");
   for (const auto& [op, other] :
        {std::pair("Softmax", "Xoftmax"), std::pair("GatherV2", "XatherV2")})
     for (size_t at = 0; (at = graph.find(op, at)) != std::string::npos; ++at)
       graph.replace(at, std::string(op).size(), other);
   write(directory / "g.pb", graph);
-  check_throws<UnimplementedError>([&] { saved_model::load_frozen_graph(directory / "g.pb"); },
-                                   "not run here: XatherV2, Xoftmax");
+  CHECK_THROWS_SAYING(saved_model::load_frozen_graph(directory / "g.pb"), UnimplementedError,
+                      "not run here: XatherV2, Xoftmax");
 }
 
 TEST_CASE("load: a SavedModel that TensorFlow wrote", "[saved_model][loading][tensorflow]") {
@@ -154,7 +138,7 @@ TEST_CASE("load: a SavedModel that TensorFlow wrote", "[saved_model][loading][te
 
 TEST_CASE("load: damaged files end in one error", "[saved_model][loading]") {
   const TemporaryDirectory directory;
-  const std::string whole = bytes_of(kFiles + "images_frozen.pb");
+  const std::string whole = file_text(kFiles + "images_frozen.pb");
   std::mt19937 random(1);
   for (int round = 0; round < 100; ++round) {
     std::string bytes = whole;
@@ -170,6 +154,7 @@ TEST_CASE("load: damaged files end in one error", "[saved_model][loading]") {
                         std::filesystem::copy_options::recursive);
   std::filesystem::resize_file(directory / "text/variables/variables.data-00000-of-00001", 100);
   CHECK_THROWS_AS(saved_model::load(directory / "text"), DataLossError);
-  write(directory / "text/saved_model.pb", bytes_of(kFiles + "text/saved_model.pb").substr(0, 999));
+  write(directory / "text/saved_model.pb",
+        file_text(kFiles + "text/saved_model.pb").substr(0, 999));
   CHECK_THROWS_AS(saved_model::load(directory / "text"), Error);
 }

@@ -14,8 +14,6 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 
-#include <algorithm>
-
 using namespace distribute;
 using namespace distribute::saved_model;
 

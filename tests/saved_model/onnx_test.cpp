@@ -8,12 +8,9 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/file_size_limit.hpp>
+#include <tests/support/file_text.hpp>
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
-
-#include <filesystem>
-#include <fstream>
-#include <set>
 
 using namespace distribute;
 using namespace distribute::saved_model;
@@ -25,12 +22,6 @@ std::string read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   REQUIRE(file);
   return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-std::set<std::string> names_in(const std::string& directory) {
-  std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(directory)) names.insert(entry.path().filename());
-  return names;
 }
 
 std::string_view initializer(std::string_view model, std::string_view name) {
@@ -111,15 +102,12 @@ TEST_CASE("every worker exports, and the chief's file stays", "[saved_model][onn
 TEST_CASE("what cannot be exported to ONNX says so", "[saved_model][onnx]") {
   const TemporaryDirectory directory;
   nn::Sequential unused(nn::Dense({.units = 2}));
-  check_throws<FailedPreconditionError>([&] { export_onnx(unused, directory / "m.onnx"); },
-                                        "has not been called yet");
+  CHECK_THROWS_SAYING(export_onnx(unused, directory / "m.onnx"), FailedPreconditionError,
+                      "has not been called yet");
   const auto same = [](const Tensor& x) { return x; };
-  check_throws<InvalidArgumentError>([&] { export_onnx(same, directory / "m.onnx", {}); },
-                                     "give the option `input`");
-  check_throws<InvalidArgumentError>(
-      [&] {
-        export_onnx(same, "", {.input = data::TensorSpec{{-1, 1}}});
-      },
-      "is empty");
+  CHECK_THROWS_SAYING(export_onnx(same, directory / "m.onnx", {}), InvalidArgumentError,
+                      "give the option `input`");
+  CHECK_THROWS_SAYING(export_onnx(same, "", {.input = data::TensorSpec{{-1, 1}}}),
+                      InvalidArgumentError, "is empty");
   CHECK(names_in(directory.path()).empty());
 }

@@ -5,10 +5,6 @@
 
 #include <tests/support/catch.hpp>
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace proto {
 
 using namespace distribute;

@@ -13,12 +13,9 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/file_size_limit.hpp>
+#include <tests/support/file_text.hpp>
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
-
-#include <filesystem>
-#include <fstream>
-#include <set>
 
 using namespace distribute;
 using namespace distribute::saved_model;
@@ -38,12 +35,6 @@ std::string read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   REQUIRE(file);
   return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-std::set<std::string> names_in(const std::string& directory) {
-  std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(directory)) names.insert(entry.path().filename());
-  return names;
 }
 
 }  // namespace
@@ -99,8 +90,8 @@ TEST_CASE("a function of one's own is exported with its input said", "[saved_mod
   save(probabilities, directory / "model", {.input = data::TensorSpec{{-1, 4}}});
   const std::string bytes = read(directory / "model/saved_model.pb");
   CHECK(proto::node_called(proto::one(proto::one(bytes, 2), 2), "Softmax").op == "Softmax");
-  check_throws<InvalidArgumentError>([&] { save(probabilities, directory / "other", {}); },
-                                     "give the option `input`");
+  CHECK_THROWS_SAYING(save(probabilities, directory / "other", {}), InvalidArgumentError,
+                      "give the option `input`");
 }
 
 TEST_CASE("an older SavedModel is replaced, other things are left alone", "[saved_model]") {
@@ -112,11 +103,11 @@ TEST_CASE("an older SavedModel is replaced, other things are left alone", "[save
   CHECK(names_in(path) == std::set<std::string>{"saved_model.pb"});
   CHECK(names_in(directory / "models") == std::set<std::string>{"1"});
   std::ofstream(directory / "file") << "x";
-  check_throws<AlreadyExistsError>([&] { save(net, directory / "file"); }, "is a file");
+  CHECK_THROWS_SAYING(save(net, directory / "file"), AlreadyExistsError, "is a file");
   fs::create_directories(directory / "full");
   std::ofstream(directory / "full/notes.txt") << "x";
-  check_throws<AlreadyExistsError>([&] { save(net, directory / "full"); }, "with other things");
-  check_throws<AlreadyExistsError>([&] { check_path(directory / "full"); }, "with other things");
+  CHECK_THROWS_SAYING(save(net, directory / "full"), AlreadyExistsError, "with other things");
+  CHECK_THROWS_SAYING(check_path(directory / "full"), AlreadyExistsError, "with other things");
   CHECK(names_in(directory / "full") == std::set<std::string>{"notes.txt"});
   fs::create_directories(directory / "empty");
   check_path(directory / "empty");
@@ -149,16 +140,10 @@ TEST_CASE("extra files are copied beside the model", "[saved_model]") {
   CHECK(read(path + "/assets.extra/words.txt") == "one two");
   CHECK(read(path + "/assets.extra/warm/up") == "one two");
   for (const char* place : {"", "/words", "../words", "a/../../words", "a/"})
-    check_throws<InvalidArgumentError>(
-        [&] {
-          save(net, path, {.assets_extra = {{place, words}}});
-        },
-        "is not the path of a file below assets.extra");
-  check_throws<NotFoundError>(
-      [&] {
-        save(net, path, {.assets_extra = {{"words", directory / "none"}}});
-      },
-      "none");
+    CHECK_THROWS_SAYING(save(net, path, {.assets_extra = {{place, words}}}), InvalidArgumentError,
+                        "is not the path of a file below assets.extra");
+  CHECK_THROWS_SAYING(save(net, path, {.assets_extra = {{"words", directory / "none"}}}),
+                      NotFoundError, "none");
   CHECK(fs::exists(path + "/assets.extra/words.txt"));  // as it was
 }
 
@@ -167,7 +152,7 @@ TEST_CASE("a path below a file is refused before anything is written", "[saved_m
   std::ofstream(directory / "file") << "x";
   nn::Sequential net = small_model();
   CHECK_THROWS_AS(save(net, directory / "file/model"), Error);
-  check_throws<InvalidArgumentError>([&] { save(net, ""); }, "the path is empty");
+  CHECK_THROWS_SAYING(save(net, ""), InvalidArgumentError, "the path is empty");
   CHECK(names_in(directory.path()) == std::set<std::string>{"file"});
 }
 
@@ -198,6 +183,6 @@ TEST_CASE("a path that only the chief cannot use is an error on every worker",
     save(net, directory / "taken");
   });
   REQUIRE(errors.size() == 3);
-  for (const std::string& error : errors) CHECK_THAT(error, Catch::Matchers::Contains("is a file"));
+  for (const std::string& error : errors) CHECK_THAT(error, Contains("is a file"));
   CHECK(names_in(directory.path()) == std::set<std::string>{"taken"});
 }

@@ -14,10 +14,6 @@
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
 
-#include <fstream>
-#include <map>
-#include <vector>
-
 using namespace distribute;
 using namespace distribute::saved_model;
 

@@ -2,6 +2,9 @@
 /// The models of keras_files.py.
 
 #include <tests/support/catch.hpp>
+#include <tests/support/file_text.hpp>
+#include <tests/support/temporary_directory.hpp>
+#include <tests/support/tensorflow_script.hpp>
 
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/attention.hpp>
@@ -20,30 +23,27 @@
 #include <distribute/saving/detail/hdf5_file.hpp>
 #include <distribute/saving/detail/zip_file.hpp>
 
-#include <fstream>
-#include <string>
-#include <vector>
-
 #include <nlohmann/json.hpp>
 
 namespace keras_models {
 
 using namespace distribute;
 
+inline bool can_open_files() { return saving_internal::has_hdf5() && saving_internal::has_zip(); }
+
+/// Ends a test in builds that cannot open these files.
+inline void skip_without_formats() {
+  if (!can_open_files()) SKIP("built without libhdf5 or libzip");
+}
+
+/// A file of Keras; ends the test in builds that cannot open it.
 inline std::string file(const std::string& name) {
+  if (!name.ends_with(".json")) skip_without_formats();
   return DISTRIBUTE_SOURCE_DIR "/tests/saving/files/" + name;
 }
 
-/// True, and says so, in builds that cannot open these files.
-inline bool skipped() {
-  if (saving_internal::has_hdf5() && saving_internal::has_zip()) return false;
-  WARN("skipped: built without libhdf5 or libzip");
-  return true;
-}
-
 inline nlohmann::json content(const std::string& name) {
-  std::ifstream stream(file(name));
-  return nlohmann::json::parse(stream);
+  return nlohmann::json::parse(file_text(file(name)));
 }
 
 /// From {"shape", "values"}.
@@ -66,6 +66,15 @@ inline Expected expected(const std::string& name, bool integers = false) {
   const nlohmann::json all = content("expected.json").at(name);
   const Tensor x = tensor(all.at("x"));
   return {integers ? cast(x, DType::Int64) : x, numbers(all.at("y"))};
+}
+
+/// What Keras says of the files "ours_*" of a directory, for the inputs of its expected.json; ends
+/// the test where Python has no TensorFlow.
+inline nlohmann::json answers_of_keras(const TemporaryDirectory& directory) {
+  if (!run_tensorflow_script("saving/keras_files.py", "check " + directory.path(),
+                             directory / "log"))
+    SKIP("Python has no TensorFlow");
+  return nlohmann::json::parse(file_text(directory / "answers.json"));
 }
 
 inline nn::Sequential images(int64_t width = 4) {

@@ -8,24 +8,13 @@
 
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
-#include <tests/support/temporary_directory.hpp>
-
-#include <algorithm>
-#include <filesystem>
-#include <sstream>
 
 using namespace distribute;
-using keras_models::skipped;
 using saving_internal::Hdf5Reader;
 
 namespace {
 
-Hdf5Reader opened(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::stringstream all;
-  all << stream.rdbuf();
-  return Hdf5Reader(all.str(), path);
-}
+Hdf5Reader opened(const std::string& path) { return Hdf5Reader(file_text(path), path); }
 
 /// A model whose weights are its own, beside a layer.
 class OwnWeights : public nn::Module {
@@ -46,7 +35,6 @@ class OwnWeights : public nn::Module {
 
 TEST_CASE("save_model: an .h5 file has the groups, names and order of Keras's",
           "[saving][legacy]") {
-  if (skipped()) return;
   const TemporaryDirectory directory;
   for (const char* name : {"text.h5", "trained_sgd.h5"}) {
     INFO(name);
@@ -75,25 +63,23 @@ TEST_CASE("save_model: an .h5 file has the groups, names and order of Keras's",
 }
 
 TEST_CASE("load_model makes the model of an .h5 file", "[saving][legacy]") {
-  if (skipped()) return;
   const auto [x, y] = keras_models::expected("text", true);
   const auto model = saving::load_model(keras_models::file("text.h5"));
   check_close((*model)(x), y, 1e-5);
 
   const TemporaryDirectory directory;
   saving::save_weights(*model, directory / "a.h5");
-  check_throws<NotFoundError>([&] { saving::load_model(directory / "a.h5"); },
-                              "there is no model in it");
+  CHECK_THROWS_SAYING(saving::load_model(directory / "a.h5"), NotFoundError,
+                      "there is no model in it");
   saving_internal::Hdf5Contents old;
   old.attributes[""] = {{"model_config", "{}"}, {"keras_version", "2.15.0"}};
   std::ofstream(directory / "old.h5", std::ios::binary) << saving_internal::encode_hdf5(old);
-  check_throws<UnimplementedError>([&] { saving::load_model(directory / "old.h5"); },
-                                   "the model is of Keras 2.15.0");
+  CHECK_THROWS_SAYING(saving::load_model(directory / "old.h5"), UnimplementedError,
+                      "the model is of Keras 2.15.0");
 }
 
 TEST_CASE("save_model: an .h5 file has the optimizer, which goes on from there",
           "[saving][legacy]") {
-  if (skipped()) return;
   const TemporaryDirectory directory;
   const auto model = saving::load_model(keras_models::file("trained_adam.keras"));
   optim::Adam adam({.learning_rate = 0.5, .amsgrad = true, .use_ema = true});
@@ -110,13 +96,12 @@ TEST_CASE("save_model: an .h5 file has the optimizer, which goes on from there",
   REQUIRE(ours.size() == theirs.size());
   for (size_t i = 0; i < ours.size(); ++i)
     CHECK(ours[i].variable.value().to_vector() == theirs[i].variable.value().to_vector());
-  check_throws<InvalidArgumentError>(
-      [&] { saving::save_weights(*model, directory / "b.h5", {.optimizer = &adam}); },
-      "have no optimizer");
+  CHECK_THROWS_SAYING(saving::save_weights(*model, directory / "b.h5", {.optimizer = &adam}),
+                      InvalidArgumentError, "have no optimizer");
 }
 
 TEST_CASE("save_weights: a frozen part keeps Keras's order of weights in .h5", "[saving][legacy]") {
-  if (skipped()) return;
+  keras_models::skip_without_formats();
   const TemporaryDirectory directory;
   nn::Sequential model(
       nn::Flatten(),
@@ -137,7 +122,7 @@ TEST_CASE("save_weights: a frozen part keeps Keras's order of weights in .h5", "
 
 TEST_CASE("save_weights: a model's own weights, more than one attribute of .h5 can name",
           "[saving][legacy]") {
-  if (skipped()) return;
+  keras_models::skip_without_formats();
   constexpr int64_t kCount = 5000;
   const TemporaryDirectory directory;
   OwnWeights model(kCount);
@@ -159,11 +144,11 @@ TEST_CASE("save_weights: a model's own weights, more than one attribute of .h5 c
 
 TEST_CASE("save_weights: a layer cannot be called as the group of the model's own weights in .h5",
           "[saving][legacy]") {
-  if (skipped()) return;
+  keras_models::skip_without_formats();
   const TemporaryDirectory directory;
   nn::Sequential model(nn::Dense({.units = 2, .name = "top_level_model_weights"}));
   model(zeros({1, 3}));
-  check_throws<InvalidArgumentError>([&] { saving::save_weights(model, directory / "a.h5"); },
-                                     "two groups would be called 'top_level_model_weights'");
+  CHECK_THROWS_SAYING(saving::save_weights(model, directory / "a.h5"), InvalidArgumentError,
+                      "two groups would be called 'top_level_model_weights'");
   CHECK(std::filesystem::is_empty(directory.path()));
 }

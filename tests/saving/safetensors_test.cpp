@@ -6,10 +6,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
 using namespace distribute;
 namespace st = saving::safetensors;
 
@@ -23,7 +19,7 @@ std::string file_of(const std::string& header, const std::string& data) {
 }
 
 void check_refused(const std::string& bytes, const std::string& part) {
-  check_throws<DataLossError>([&] { st::deserialize(bytes, "x.safetensors"); }, part);
+  CHECK_THROWS_SAYING(st::deserialize(bytes, "x.safetensors"), DataLossError, part);
 }
 
 }  // namespace
@@ -98,7 +94,7 @@ TEST_CASE("safetensors: damaged files end in one error", "[saving][safetensors]"
                         "x");
       },
       "tensor 'a' is F64");
-  check_throws<NotFoundError>([] { st::load_file("/nowhere/x.safetensors"); }, "/nowhere/x");
+  CHECK_THROWS_SAYING(st::load_file("/nowhere/x.safetensors"), NotFoundError, "/nowhere/x");
 }
 
 TEST_CASE("safetensors: a write that fails leaves the older file", "[saving][safetensors]") {

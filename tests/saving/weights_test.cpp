@@ -6,27 +6,12 @@
 
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
-#include <tests/support/temporary_directory.hpp>
-#include <tests/support/tensorflow_script.hpp>
-
-#include <algorithm>
-#include <cstring>
-#include <filesystem>
-#include <sstream>
 
 using namespace distribute;
-using keras_models::skipped;
 using saving::load_weights;
 using saving_internal::Hdf5Reader;
 
 namespace {
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::stringstream all;
-  all << stream.rdbuf();
-  return all.str();
-}
 
 void write(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
@@ -35,7 +20,6 @@ void write(const std::string& path, const std::string& bytes) {
 }  // namespace
 
 TEST_CASE("load_weights: an image model of Keras computes what it does there", "[saving][keras]") {
-  if (skipped()) return;
   auto model = keras_models::images();
   const auto loaded = load_weights(model, keras_models::file("images.weights.h5"));
   CHECK(loaded.loaded.size() == 18);
@@ -46,7 +30,6 @@ TEST_CASE("load_weights: an image model of Keras computes what it does there", "
 
 TEST_CASE("load_weights: a text model that TensorFlow trained, in three formats",
           "[saving][keras]") {
-  if (skipped()) return;
   const auto [x, y] = keras_models::expected("text", true);
   for (const char* name : {"text.weights.h5", "text.keras", "text.h5"}) {
     INFO(name);
@@ -60,7 +43,6 @@ TEST_CASE("load_weights: a text model that TensorFlow trained, in three formats"
 }
 
 TEST_CASE("load_weights: layers by the names of a functional model", "[saving][keras]") {
-  if (skipped()) return;
   const auto [x, y] = keras_models::expected("attention", true);
   keras_models::Attention model;
   CHECK_THROWS_AS(load_weights(model, keras_models::file("attention.weights.h5")), NotFoundError);
@@ -71,7 +53,6 @@ TEST_CASE("load_weights: layers by the names of a functional model", "[saving][k
 }
 
 TEST_CASE("load_weights: a residual network of Keras, from a compressed file", "[saving][keras]") {
-  if (skipped()) return;
   const auto [x, y] = keras_models::expected("small_resnet");
   auto model = keras_models::resnet({1}, 5, 32);
   const auto loaded = load_weights(model, keras_models::file("small_resnet.weights.h5"));
@@ -80,7 +61,7 @@ TEST_CASE("load_weights: a residual network of Keras, from a compressed file", "
 }
 
 TEST_CASE("save_weights: the file has the groups and arrays of Keras's", "[saving][keras]") {
-  if (skipped()) return;
+  keras_models::skip_without_formats();
   const TemporaryDirectory directory;
   auto images = keras_models::images();
   auto text = keras_models::text();
@@ -91,8 +72,8 @@ TEST_CASE("save_weights: the file has the groups and arrays of Keras's", "[savin
     INFO(name);
     const std::string path = directory / (name + ".weights.h5");
     saving::save_weights(*model, path);
-    const Hdf5Reader ours(bytes_of(path), path);
-    const Hdf5Reader theirs(bytes_of(keras_models::file(name + ".weights.h5")), name);
+    const Hdf5Reader ours(file_text(path), path);
+    const Hdf5Reader theirs(file_text(keras_models::file(name + ".weights.h5")), name);
     size_t compared = 0;
     for (const auto& [place, array] : theirs.arrays()) {
       if (place.starts_with("optimizer")) continue;
@@ -115,7 +96,7 @@ TEST_CASE("save_weights: what was written comes back, in each format", "[saving]
   auto model = keras_models::images();
   const std::vector<float> wanted = model(x).to_vector();
   for (const char* name : {"a.weights.h5", "a.h5", "a.hdf5", "a.safetensors"}) {
-    if (std::string(name) != "a.safetensors" && skipped()) continue;
+    if (std::string(name) != "a.safetensors" && !keras_models::can_open_files()) continue;
     saving::save_weights(model, directory / name);
     nn::clear_session();
     auto other = keras_models::images();
@@ -123,61 +104,58 @@ TEST_CASE("save_weights: what was written comes back, in each format", "[saving]
     CHECK(load_weights(other, directory / name).loaded.size() == 18);
     CHECK(other(x).to_vector() == wanted);
   }
-  check_throws<InvalidArgumentError>([&] { saving::save_weights(model, directory / "a.npz"); },
-                                     "ends in none of .weights.h5, .h5");
+  CHECK_THROWS_SAYING(saving::save_weights(model, directory / "a.npz"), InvalidArgumentError,
+                      "ends in none of .weights.h5, .h5");
 }
 
 TEST_CASE("load_weights: what does not fit is one error, and nothing is assigned",
           "[saving][keras]") {
-  if (skipped()) return;
   const std::string file = keras_models::file("images.weights.h5");
   auto wide = keras_models::images(5);
   const auto before = wide.variables().back().value().to_vector();
-  check_throws<InvalidArgumentError>([&] { load_weights(wide, file); },
-                                     "'layers/conv2d/vars/0' is [3, 3, 3, 4] float32, variable '" +
-                                         wide.variables().front().name() +
-                                         "' is [3, 3, 3, 5] float32");
+  CHECK_THROWS_SAYING(load_weights(wide, file), InvalidArgumentError,
+                      "'layers/conv2d/vars/0' is [3, 3, 3, 4] float32, variable '" +
+                          wide.variables().front().name() + "' is [3, 3, 3, 5] float32");
   CHECK(wide.variables().back().value().to_vector() == before);
   const auto loaded = load_weights(wide, file, {.skip_mismatch = true});
   CHECK(loaded.mismatched.size() == 8);
   CHECK(loaded.loaded.size() == 10);
 
   auto text = keras_models::text();
-  check_throws<NotFoundError>([&] { load_weights(text, file); }, "there is nothing for variable");
+  CHECK_THROWS_SAYING(load_weights(text, file), NotFoundError, "there is nothing for variable");
   nn::Sequential unbuilt(nn::Dense({.units = 2}));
-  check_throws<FailedPreconditionError>([&] { load_weights(unbuilt, file); }, "call it once");
-  check_throws<InvalidArgumentError>([&] { load_weights(text, "x.npz"); }, "ends in none of");
+  CHECK_THROWS_SAYING(load_weights(unbuilt, file), FailedPreconditionError, "call it once");
+  CHECK_THROWS_SAYING(load_weights(text, "x.npz"), InvalidArgumentError, "ends in none of");
 }
 
 TEST_CASE("load_weights: damaged files end in one error", "[saving][keras]") {
-  if (skipped()) return;
   const TemporaryDirectory directory;
   auto model = keras_models::text();
-  const std::string h5 = bytes_of(keras_models::file("text.weights.h5"));
-  const std::string keras = bytes_of(keras_models::file("text.keras"));
+  const std::string h5 = file_text(keras_models::file("text.weights.h5"));
+  const std::string keras = file_text(keras_models::file("text.keras"));
   for (const size_t kept : {size_t(0), size_t(7), size_t(200), h5.size() / 2, h5.size() - 1}) {
     INFO(kept);
     write(directory / "a.weights.h5", h5.substr(0, kept));
-    check_throws<DataLossError>([&] { load_weights(model, directory / "a.weights.h5"); },
-                                "a.weights.h5: no HDF5 file, or damaged");
+    CHECK_THROWS_SAYING(load_weights(model, directory / "a.weights.h5"), DataLossError,
+                        "a.weights.h5: no HDF5 file, or damaged");
   }
   for (const size_t kept : {size_t(0), keras.size() / 2, keras.size() - 30}) {
     INFO(kept);
     write(directory / "a.keras", keras.substr(0, kept));
-    check_throws<DataLossError>([&] { load_weights(model, directory / "a.keras"); },
-                                "a.keras: no zip archive, or damaged");
+    CHECK_THROWS_SAYING(load_weights(model, directory / "a.keras"), DataLossError,
+                        "a.keras: no zip archive, or damaged");
   }
   write(directory / "b.keras", saving_internal::encode_zip({{"config.json", "{}"}}));
-  check_throws<NotFoundError>([&] { load_weights(model, directory / "b.keras"); },
-                              "there is no 'model.weights.h5'");
+  CHECK_THROWS_SAYING(load_weights(model, directory / "b.keras"), NotFoundError,
+                      "there is no 'model.weights.h5'");
   std::string changed = keras;
   changed[changed.find("vars") + 40] ^= 1;  // inside of the stored weights
   write(directory / "c.keras", changed);
-  check_throws<DataLossError>([&] { load_weights(model, directory / "c.keras"); }, "is damaged");
+  CHECK_THROWS_SAYING(load_weights(model, directory / "c.keras"), DataLossError, "is damaged");
 }
 
 TEST_CASE("HDF5: every dtype comes back", "[saving][keras]") {
-  if (skipped()) return;
+  keras_models::skip_without_formats();
   saving_internal::Hdf5Contents contents;
   for (const DType dtype : {DType::Float32, DType::BFloat16, DType::Float16, DType::Int32,
                             DType::Int64, DType::UInt8, DType::Bool})
@@ -200,7 +178,6 @@ TEST_CASE("HDF5: every dtype comes back", "[saving][keras]") {
 
 TEST_CASE("Keras reads what was written, and its ResNet-50 comes in",
           "[saving][keras][tensorflow]") {
-  if (skipped()) return;
   const TemporaryDirectory directory;
   const std::string script = "saving/keras_files.py";
   auto images = keras_models::images(), text = keras_models::text();
@@ -210,12 +187,7 @@ TEST_CASE("Keras reads what was written, and its ResNet-50 comes in",
       saving::save_weights(*model, directory / ("ours_" + std::string(name) + ending));
   }
   std::filesystem::copy_file(keras_models::file("expected.json"), directory / "expected.json");
-  if (!run_tensorflow_script(script, "check " + directory.path(), directory / "log")) {
-    WARN("skipped: Python has no TensorFlow");
-    return;
-  }
-  std::ifstream stream(directory / "answers.json");
-  const auto answers = nlohmann::json::parse(stream);
+  const auto answers = keras_models::answers_of_keras(directory);
   CHECK(answers.size() == 8);  // values and penalty of each
   for (const std::string name : {"images.weights.h5", "images.h5", "text.weights.h5", "text.h5"}) {
     const std::string model = name.substr(0, name.find('.'));
@@ -227,7 +199,8 @@ TEST_CASE("Keras reads what was written, and its ResNet-50 comes in",
   REQUIRE(run_tensorflow_script(script, "resnet50 " + directory.path(), directory / "log"));
   auto resnet = keras_models::resnet({3, 4, 6, 3}, 1000, 32);
   CHECK(load_weights(resnet, directory / "resnet50.weights.h5").loaded.size() == 320);
-  const std::string x = bytes_of(directory / "resnet50.x"), y = bytes_of(directory / "resnet50.y");
+  const std::string x = file_text(directory / "resnet50.x"),
+                    y = file_text(directory / "resnet50.y");
   Tensor image = Tensor::empty({1, 224, 224, 3}, DType::Float32);
   std::copy(x.begin(), x.end(), image.array().bytes());
   std::vector<float> wanted(1000);

@@ -2,6 +2,7 @@
 #include <distribute/collective/engine.hpp>
 #include <distribute/distribute.hpp>
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
+#include <distribute/testing/detail/network_namespaces.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_main.hpp>

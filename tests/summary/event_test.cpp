@@ -8,8 +8,6 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/shared_data.hpp>
 
-#include <limits>
-
 #include <zlib.h>
 
 using namespace distribute;

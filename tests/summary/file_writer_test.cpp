@@ -7,18 +7,15 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/caught_log.hpp>
+#include <tests/support/check_throws.hpp>
 #include <tests/support/fake_s3.hpp>
 #include <tests/support/file_size_limit.hpp>
 #include <tests/support/memory_store.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <filesystem>
-#include <fstream>
-#include <optional>
 #include <regex>
 
 using namespace distribute;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -130,12 +127,8 @@ TEST_CASE("only replica 0 records", "[summary][replicas]") {
 TEST_CASE("a log directory that cannot be made is named", "[summary]") {
   const TemporaryDirectory directory;
   std::ofstream(directory / "file") << "x";
-  try {
-    summary::create_file_writer(directory / "file/logs");
-    FAIL("no error");
-  } catch (const Error& error) {
-    CHECK(std::string(error.what()).find(directory / "file") != std::string::npos);
-  }
+  CHECK_THROWS_SAYING(summary::create_file_writer(directory / "file/logs"), Error,
+                      directory / "file");
 }
 
 TEST_CASE("on a store the event file is rewritten now and then, and whole at the end",

@@ -6,8 +6,6 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <map>
-
 using namespace distribute;
 
 namespace {

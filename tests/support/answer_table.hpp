@@ -1,11 +1,6 @@
 #pragma once
 /// Tables of what TensorFlow answered: words, " = ", and the answer, one case a line.
 
-#include <fstream>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "support/catch.hpp"
 
 namespace distribute_test {

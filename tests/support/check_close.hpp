@@ -6,12 +6,6 @@
 #include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/tensor/tensor.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <string>
-#include <vector>
-
 /// Each element within `tolerance` (absolute, and relative above 1) of the wanted one.
 inline void check_close(const distribute::Tensor& actual, const std::vector<double>& wanted,
                         double tolerance = 1e-6) {

@@ -3,8 +3,6 @@
 
 #include <tests/support/catch.hpp>
 
-#include <string>
-
 template <typename Exception, typename Call>
 void check_throws(const Call& call, const std::string& part) {
   INFO("expected in the message: " << part);
@@ -17,3 +15,7 @@ void check_throws(const Call& call, const std::string& part) {
     FAIL_CHECK("another type was thrown: " << error.what());
   }
 }
+
+/// CHECK_THROWS_AS that also looks for a part of the message.
+#define CHECK_THROWS_SAYING(expression, Exception, part) \
+  check_throws<Exception>([&] { static_cast<void>(expression); }, part)

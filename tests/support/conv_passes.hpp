@@ -8,12 +8,6 @@
 #include "catch.hpp"
 #include "gradient_check.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <utility>
-#include <vector>
-
 namespace distribute::testing {
 
 /// What one convolution's three passes take and give.

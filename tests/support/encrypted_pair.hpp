@@ -7,10 +7,6 @@
 #include <distribute/net/detail/encrypt.hpp>
 #include <distribute/net/detail/tls.hpp>
 
-#include <memory>
-#include <string>
-#include <utility>
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

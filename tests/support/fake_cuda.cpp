@@ -291,12 +291,12 @@ CudaResult make_handle(CudaHandle* result, const char* call) {
   return kCudaSuccess;
 }
 
-/// A call that captures have a say in.
-template <typename Call>
-CudaResult in_captures(const char* name, const Call& call) {
+/// A call that captures have a say in, by one of their functions.
+template <typename Function, typename... Arguments>
+CudaResult in_captures(const char* name, Function function, const Arguments&... arguments) {
   if (const CudaResult failure = fake->record(name)) return failure;
   const std::lock_guard lock(fake->mutex);
-  return call(fake->captures);
+  return std::invoke(function, fake->captures, arguments...);
 }
 
 CudaDriver fake_driver() {
@@ -393,16 +393,13 @@ CudaDriver fake_driver() {
     });
   };
   d.cuStreamSynchronize = [](CudaHandle stream) {
-    return in_captures("cuStreamSynchronize",
-                       [=](FakeCaptures& captures) { return captures.look_at_stream(stream); });
+    return in_captures("cuStreamSynchronize", &FakeCaptures::look_at_stream, stream);
   };
   d.cuStreamQuery = [](CudaHandle stream) {
-    return in_captures("cuStreamQuery",
-                       [=](FakeCaptures& captures) { return captures.look_at_stream(stream); });
+    return in_captures("cuStreamQuery", &FakeCaptures::look_at_stream, stream);
   };
   d.cuStreamWaitEvent = [](CudaHandle stream, CudaHandle event, unsigned) {
-    return in_captures("cuStreamWaitEvent",
-                       [=](FakeCaptures& captures) { return captures.wait_event(stream, event); });
+    return in_captures("cuStreamWaitEvent", &FakeCaptures::wait_event, stream, event);
   };
   d.cuEventCreate = [](CudaHandle* event, unsigned) { return make_handle(event, "cuEventCreate"); };
   d.cuEventDestroy = [](CudaHandle event) {
@@ -411,17 +408,13 @@ CudaDriver fake_driver() {
     });
   };
   d.cuEventRecord = [](CudaHandle event, CudaHandle stream) {
-    return in_captures("cuEventRecord", [=](FakeCaptures& captures) {
-      return captures.record_event(event, stream);
-    });
+    return in_captures("cuEventRecord", &FakeCaptures::record_event, event, stream);
   };
   d.cuEventQuery = [](CudaHandle event) {
-    return in_captures("cuEventQuery",
-                       [=](FakeCaptures& captures) { return captures.look_at_event(event); });
+    return in_captures("cuEventQuery", &FakeCaptures::look_at_event, event);
   };
   d.cuEventSynchronize = [](CudaHandle event) {
-    return in_captures("cuEventSynchronize",
-                       [=](FakeCaptures& captures) { return captures.look_at_event(event); });
+    return in_captures("cuEventSynchronize", &FakeCaptures::look_at_event, event);
   };
   d.cuEventElapsedTime = [](float* ms, CudaHandle start, CudaHandle end) {
     *ms = 1;
@@ -435,35 +428,27 @@ CudaDriver fake_driver() {
   d.cuModuleGetFunction = get_function;
   d.cuLaunchKernel = launch;
   d.cuStreamBeginCapture = [](CudaHandle stream, int mode) {
-    return in_captures("cuStreamBeginCapture",
-                       [=](FakeCaptures& captures) { return captures.begin(stream, mode); });
+    return in_captures("cuStreamBeginCapture", &FakeCaptures::begin, stream, mode);
   };
   d.cuStreamEndCapture = [](CudaHandle stream, CudaHandle* graph) {
-    return in_captures("cuStreamEndCapture", [=](FakeCaptures& captures) {
-      return captures.end(stream, graph, fake->handle());
-    });
+    return in_captures("cuStreamEndCapture", &FakeCaptures::end, stream, graph, fake->handle());
   };
   d.cuStreamIsCapturing = [](CudaHandle stream, int* status) {
     const std::lock_guard lock(fake->mutex);
     return *status = fake->captures.status(stream), kCudaSuccess;
   };
   d.cuGraphInstantiateWithFlags = [](CudaHandle* executable, CudaHandle graph, unsigned long long) {
-    return in_captures("cuGraphInstantiate", [=](FakeCaptures& captures) {
-      return captures.instantiate(graph, fake->handle(), executable);
-    });
+    return in_captures("cuGraphInstantiate", &FakeCaptures::instantiate, graph, fake->handle(),
+                       executable);
   };
   d.cuGraphLaunch = [](CudaHandle executable, CudaHandle stream) {
-    return in_captures("cuGraphLaunch",
-                       [=](FakeCaptures& captures) { return captures.launch(executable, stream); });
+    return in_captures("cuGraphLaunch", &FakeCaptures::launch, executable, stream);
   };
   d.cuGraphExecDestroy = [](CudaHandle executable) {
-    return in_captures("cuGraphExecDestroy", [=](FakeCaptures& captures) {
-      return captures.drop_executable(executable);
-    });
+    return in_captures("cuGraphExecDestroy", &FakeCaptures::drop_executable, executable);
   };
   d.cuGraphDestroy = [](CudaHandle graph) {
-    return in_captures("cuGraphDestroy",
-                       [=](FakeCaptures& captures) { return captures.drop_graph(graph); });
+    return in_captures("cuGraphDestroy", &FakeCaptures::drop_graph, graph);
   };
   return d;
 }

@@ -1,6 +1,7 @@
 #pragma once
 /// Google Cloud Storage of the tests: the JSON interface over objects in memory, with faults.
 
+#include "catch.hpp"
 #include "http_server.hpp"
 
 #include <distribute/http/http_client.hpp>
@@ -33,6 +34,9 @@ class FakeGcs {
     served->objects_.clear();
   }
 
+  FakeGcs() {
+    if (!distribute::io::has_http()) SKIP("no libcurl");
+  }
   HttpServer& server() { return server_; }
   std::map<std::string, std::string> objects() const {
     const std::lock_guard lock(mutex_);

@@ -7,6 +7,7 @@
 #include <distribute/object_stores/detail/xml.hpp>
 #include <distribute/object_stores/s3_file_system.hpp>
 
+#include <tests/support/catch.hpp>
 #include <tests/support/environment.hpp>
 #include <tests/support/http_server.hpp>
 
@@ -44,7 +45,10 @@ class FakeS3 {
           HttpServerReply reply = answer(request);
           if (loses && loses(request)) reply.reset_after = 0;
           return reply;
-        }) {}
+        }) {
+    using namespace distribute::io;
+    if (!has_http() || !has_digests() || !has_xml()) SKIP("no libcurl, OpenSSL or pugixml");
+  }
 
   /// With the keys of `environment` and waits that take no time.
   distribute::io::S3Options options(const FakeEnvironment& environment = keys()) const {

@@ -1,6 +1,7 @@
 #pragma once
 /// Hadoop of the tests: a name node and a data node that speak WebHDFS over files in memory.
 
+#include "catch.hpp"
 #include "http_server.hpp"
 
 #include <distribute/http/http_client.hpp>
@@ -32,6 +33,9 @@ class FakeWebHdfs {
     served->directories_ = {"/"};
   }
 
+  FakeWebHdfs() {
+    if (!distribute::io::has_http()) SKIP("no libcurl");
+  }
   HttpServer& name_node() { return name_node_; }
   HttpServer& data_node() { return data_node_; }
   std::map<std::string, std::string> files() const {

@@ -12,14 +12,6 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/tensor/tensor.hpp>
 
-#include <cmath>
-#include <cstdlib>
-#include <functional>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace distribute::testing {
 
 /// Whether contract tests run on a real GPU.

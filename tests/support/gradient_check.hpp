@@ -2,15 +2,9 @@
 /// Compares gradients of the tape with differences of the function's values.
 
 #include "catch.hpp"
+#include "watching_tape.hpp"
 
 #include <distribute/autograd/gradient_tape.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <vector>
 
 struct GradientCheckOptions {
   double step = 1e-2;        // of the four-point difference, for inputs near 1

@@ -1,6 +1,8 @@
 #pragma once
 /// What a fake GPU runs: kernels compiled by the host's compiler.
 
+#include <tests/support/file_text.hpp>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -24,7 +26,7 @@ class HostLibrary {
   }
   std::string path() const { return base_ + ".so"; }
   bool is_there() const {
-    return std::filesystem::exists(path()) && read(base_ + ".cpp") == source_;
+    return std::filesystem::exists(path()) && file_text(base_ + ".cpp") == source_;
   }
   /// Returns  whether the compiler took it. Programs that run at the same time may make the same.
   bool make(std::string& log) const {
@@ -33,7 +35,7 @@ class HostLibrary {
     const std::string line =
         command() + " -o '" + own + ".so' '" + own + ".cpp' 2> '" + own + ".log'";
     const bool made = std::system(line.c_str()) == 0;
-    log = read(own + ".log");
+    log = file_text(own + ".log");
     std::filesystem::remove(own + ".log");
     if (!made) return std::filesystem::remove(own + ".cpp"), false;
     std::filesystem::rename(own + ".cpp", base_ + ".cpp");
@@ -48,10 +50,6 @@ class HostLibrary {
            "-DDISTRIBUTE_HOST_KERNELS";
   }
   static std::string made_with() { return command() + " (" __VERSION__ ")"; }
-  static std::string read(const std::string& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
 
   std::string source_, base_;
 };

@@ -2,14 +2,8 @@
 /// Runs one of the project's programs and catches what it prints.
 
 #include <tests/support/catch.hpp>
+#include <tests/support/file_text.hpp>
 #include <tests/support/temporary_directory.hpp>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <vector>
 
 #include <sys/wait.h>
 
@@ -24,8 +18,10 @@ inline bool has_program(const std::string& name) {
 }
 
 /// Ends a test of a program that was not built.
-#define SKIP_WITHOUT_PROGRAM(name) \
-  if (!has_program(name)) SKIP("the program " name " was not built")
+inline void skip_without_program(const std::string& name) {
+  if (!has_program(name)) SKIP("the program " + name + " was not built");
+}
+#define SKIP_WITHOUT_PROGRAM(name) skip_without_program(name)
 
 inline std::string shell_quoted(const std::string& word) {
   std::string quoted = "'";
@@ -33,18 +29,21 @@ inline std::string shell_quoted(const std::string& word) {
   return quoted + "'";
 }
 
-/// `name` is a program of build/.../bin; `environment` such as "OMP_NUM_THREADS=1".
+/// Runs a line of the shell without input.
+inline ProgramResult run_line(const std::string& line) {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "out", err = directory / "err";
+  const int status = std::system((line + " >" + out + " 2>" + err + " </dev/null").c_str());
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return {code, file_text(out), file_text(err)};
+}
+
+/// `name` is a program of build/.../bin; `environment` such as "OMP_NUM_THREADS=1". Ends a test of
+/// a program that was not built.
 inline ProgramResult run_program(const std::string& name, const std::vector<std::string>& arguments,
                                  const std::string& environment = "") {
-  const TemporaryDirectory directory;
+  skip_without_program(name);
   std::string command = environment + " " + shell_quoted(DISTRIBUTE_BINARY_DIR "/" + name);
   for (const std::string& argument : arguments) command += " " + shell_quoted(argument);
-  const std::string out = directory / "out", err = directory / "err";
-  const int status = std::system((command + " >" + out + " 2>" + err + " </dev/null").c_str());
-  const auto contents = [](const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  };
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return {code, contents(out), contents(err)};
+  return run_line(command);
 }

@@ -5,8 +5,6 @@
 
 #include <tests/support/catch.hpp>
 
-#include <string>
-
 /// Leaves the test with the reason where the machine gives no such network (NetworkOptions).
 #define SKIP_WITHOUT_NETWORK(...)                                                  \
   if (const std::string reason =                                                   \

@@ -2,11 +2,7 @@
 /// Python scripts of the tests that use the real TensorFlow, where there is one.
 
 #include <tests/support/catch.hpp>
-
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <string>
+#include <tests/support/file_text.hpp>
 
 #include <sys/wait.h>
 
@@ -20,8 +16,7 @@ inline bool run_tensorflow_script(const std::string& name, const std::string& ar
                               log + " 2>&1";
   const int status = std::system(command.c_str());
   if (WEXITSTATUS(status) == 77 || WEXITSTATUS(status) == 127) return false;
-  std::ifstream said(log);
-  INFO(std::string(std::istreambuf_iterator<char>(said), {}));
+  INFO(file_text(log));
   REQUIRE(status == 0);
   return true;
 }

@@ -10,13 +10,6 @@
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
 #include <distribute/strategy/strategy.hpp>
 
-#include <exception>
-#include <functional>
-#include <memory>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include <sys/socket.h>
 
 /// Transports of a group whose ranks are connected by pairs of sockets.

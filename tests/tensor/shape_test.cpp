@@ -4,8 +4,6 @@
 
 #include "../support/catch.hpp"
 
-#include <vector>
-
 using namespace distribute;
 
 TEST_CASE("a shape counts axes from both ends", "[tensor][shape]") {

@@ -2,9 +2,6 @@
 
 #include "../support/check_close.hpp"
 
-#include <numeric>
-#include <thread>
-
 using namespace distribute;
 using Floats = std::vector<float>;
 

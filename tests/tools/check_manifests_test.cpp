@@ -1,36 +1,21 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/run_program.hpp>
 
-#include <optional>
-#include <sstream>
-#include <utility>
-#include <vector>
-
-using Catch::Matchers::Contains;
-
 namespace {
 
 const std::string kDeploy = DISTRIBUTE_SOURCE_DIR "/examples/deploy/";
 
 /// tools/check_manifests.py; nothing where Python or its packages are missing.
 std::optional<ProgramResult> check(const std::string& path) {
-  const TemporaryDirectory directory;
-  const std::string out = directory / "out", err = directory / "err";
-  const std::string command = "python3 " DISTRIBUTE_SOURCE_DIR "/tools/check_manifests.py " + path +
-                              " >" + out + " 2>" + err;
-  const int status = WEXITSTATUS(std::system(command.c_str()));
-  const auto contents = [](const std::string& name) {
-    std::ifstream file(name);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  };
-  if (status == 77 || status == 127) return std::nullopt;
-  return ProgramResult{status, contents(out), contents(err)};
+  const ProgramResult result =
+      run_line("python3 " DISTRIBUTE_SOURCE_DIR "/tools/check_manifests.py " + path);
+  if (result.status == 77 || result.status == 127) return std::nullopt;
+  return result;
 }
 
 /// A manifest of examples/deploy with one text replaced.
 std::string changed(const std::string& name, const std::string& from, const std::string& to) {
-  std::ifstream file(kDeploy + "kubernetes/" + name);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text = file_text(kDeploy + "kubernetes/" + name);
   const size_t at = text.find(from);
   REQUIRE(at != std::string::npos);
   return text.replace(at, from.size(), to);

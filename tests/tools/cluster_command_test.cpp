@@ -1,10 +1,8 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/run_program.hpp>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-using Catch::Matchers::Contains;
 using Json = nlohmann::json;
 
 namespace {
@@ -40,7 +38,6 @@ const std::string kTwoWorkers =
 }  // namespace
 
 TEST_CASE("cluster --json prints what TensorFlow answers", "[tools][cluster_command]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const ProgramResult result = with_tf_config(kTwoWorkers, {"--json"});
   CHECK(result.status == 0);
   CHECK(result.err == "");
@@ -52,7 +49,6 @@ TEST_CASE("cluster --json prints what TensorFlow answers", "[tools][cluster_comm
 }
 
 TEST_CASE("cluster --json gives null for what is not known", "[tools][cluster_command]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const ProgramResult unknown = with_tf_config(
       R"({"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": 123456, "index": 7}})",
       {"--json"});
@@ -69,7 +65,6 @@ TEST_CASE("cluster --json gives null for what is not known", "[tools][cluster_co
 }
 
 TEST_CASE("cluster explains itself to people", "[tools][cluster_command]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const ProgramResult result = with_tf_config(kTwoWorkers, {});
   CHECK(result.status == 1);  // without a token its tasks would not start
   CHECK_THAT(result.out, Contains("TF_CONFIG") && Contains("worker 1  b:1") &&
@@ -92,7 +87,6 @@ TEST_CASE("cluster explains itself to people", "[tools][cluster_command]") {
 }
 
 TEST_CASE("cluster reads launchers and the classic flags", "[tools][cluster_command]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const ProgramResult torchrun =
       cluster({"--json"}, "RANK=1 WORLD_SIZE=4 MASTER_ADDR=::1 MASTER_PORT=9");
   const Json world = Json::parse(torchrun.out);
@@ -107,7 +101,6 @@ TEST_CASE("cluster reads launchers and the classic flags", "[tools][cluster_comm
 }
 
 TEST_CASE("cluster refuses what cannot be read with one line", "[tools][cluster_command]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   for (const std::vector<std::string>& form :
        {std::vector<std::string>{}, std::vector<std::string>{"--json"}}) {
     check_complaint(with_tf_config("", form), "TF_CONFIG: an empty text is not JSON");

@@ -9,11 +9,9 @@
 #include <tests/support/shared_data.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 using namespace distribute;
-using Catch::Matchers::Contains;
 using Json = nlohmann::json;
 
 namespace {
@@ -50,7 +48,7 @@ std::vector<int64_t> labels_of(const std::string& directory) {
 }  // namespace
 
 TEST_CASE("data tfrecord writes shards that the ImageNet reader takes", "[tools][data_command]") {
-  if (!has_program("distribute") || !data::has_jpeg()) SKIP("no program or no libjpeg");
+  if (!data::has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   make_folder(root);
   const ProgramResult result = write_shards(root, {"--shards=3"});
@@ -66,7 +64,7 @@ TEST_CASE("data tfrecord writes shards that the ImageNet reader takes", "[tools]
 }
 
 TEST_CASE("data tfrecord mixes the classes by a seed", "[tools][data_command]") {
-  if (!has_program("distribute") || !data::has_jpeg()) SKIP("no program or no libjpeg");
+  if (!data::has_jpeg()) SKIP("no libjpeg");
   std::vector<std::vector<int64_t>> orders;
   for (const char* seed : {"--seed=1", "--seed=1", "--seed=2"}) {
     const TemporaryDirectory root;
@@ -80,7 +78,7 @@ TEST_CASE("data tfrecord mixes the classes by a seed", "[tools][data_command]") 
 }
 
 TEST_CASE("data tfrecord leaves nothing behind after an error", "[tools][data_command]") {
-  if (!has_program("distribute") || !data::has_jpeg()) SKIP("no program or no libjpeg");
+  if (!data::has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
   make_folder(root);
   const ProgramResult strict = write_shards(root, {"--strict"});
@@ -105,7 +103,7 @@ TEST_CASE("data tfrecord leaves nothing behind after an error", "[tools][data_co
 
 TEST_CASE("data ls tells what the records of a file hold", "[tools][data_command]") {
   const auto folder = shared_data("tf_files/tfrecord");
-  if (!has_program("distribute") || !folder) SKIP("no program or no reference data");
+  if (!folder) SKIP("no reference data");
   Json first;
   for (const auto& [file, compression] :
        {std::pair{"plain.tfrecord", "none"}, std::pair{"gzip.tfrecord.gz", "gzip"},
@@ -131,7 +129,6 @@ TEST_CASE("data ls tells what the records of a file hold", "[tools][data_command
 }
 
 TEST_CASE("data ls shows what came before damage", "[tools][data_command]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory root;
   const std::string record = io::frame_record(data::encode_example({{"n", data::Int64List{1}}}));
   data::write_bytes(root / "cut", record + record.substr(0, 9));

@@ -8,13 +8,9 @@
 #include <tests/support/run_program.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 using namespace distribute;
-using Catch::Matchers::Contains;
 using Json = nlohmann::json;
 
 namespace {
@@ -54,7 +50,6 @@ std::string save_scalar(const std::string& path, float value) {
 }  // namespace
 
 TEST_CASE("wrong usage gives one line and status 2", "[tools][distribute]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   check_complaint({}, 2, "say what to do");
   check_complaint({"frobnicate"}, 2, "unknown command 'frobnicate'");
   check_complaint({"bench"}, 2, "say what to do: bench allreduce, bench kernels or bench ps");
@@ -98,7 +93,6 @@ TEST_CASE("wrong usage gives one line and status 2", "[tools][distribute]") {
 }
 
 TEST_CASE("flags come from files and variables, too", "[tools][distribute]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory root;
   std::ofstream(root / "inner") << "--oversubscribe\n";
   std::ofstream(root / "flags") << "# workers\n  --np=two\n--flagfile=" << root / "inner"
@@ -118,14 +112,12 @@ TEST_CASE("flags come from files and variables, too", "[tools][distribute]") {
 }
 
 TEST_CASE("help is shown with status 0", "[tools][distribute]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const ProgramResult result = distribute_program({"--help"});
   CHECK(result.status == 0);
   CHECK_THAT(result.out, Contains("ckpt ls") && Contains("--batch_size"));
 }
 
 TEST_CASE("every command shows its own usage and flags", "[tools][distribute]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const auto check = [](std::vector<std::string> words, const std::string& flag,
                         const std::string& foreign_flag) {
     CAPTURE(words, flag);
@@ -166,7 +158,6 @@ TEST_CASE("every command shows its own usage and flags", "[tools][distribute]") 
 }
 
 TEST_CASE("missing files give one line and status 1", "[tools][distribute]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   check_complaint({"ckpt", "ls", "/nowhere/ckpt"}, 1, "/nowhere/ckpt.index");
   check_complaint({"ckpt", "ls", directory.path()}, 1, "`checkpoint`");
@@ -176,7 +167,6 @@ TEST_CASE("missing files give one line and status 1", "[tools][distribute]") {
 }
 
 TEST_CASE("bench allreduce measures every transport of this host", "[tools][distribute]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   for (const char* transport : {"threads", "shm", "tcp"}) {
     CAPTURE(transport);
     const ProgramResult result =
@@ -199,7 +189,6 @@ TEST_CASE("bench allreduce measures every transport of this host", "[tools][dist
 }
 
 TEST_CASE("bench ps measures pulls, pushes and sparse rows", "[tools][distribute]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   for (const char* transport : {"shm", "tcp"}) {
     CAPTURE(transport);
     const ProgramResult result =
@@ -225,7 +214,6 @@ TEST_CASE("bench ps measures pulls, pushes and sparse rows", "[tools][distribute
 }
 
 TEST_CASE("ckpt ls shows names, types and shapes", "[tools][distribute]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const ProgramResult table = distribute_program({"ckpt", "ls", bundle("dtypes/all")});
   CHECK(table.status == 0);
   CHECK_THAT(table.out, Contains("bfloat16 [3,5]") && Contains("types/bfloat16\n"));
@@ -241,7 +229,6 @@ TEST_CASE("ckpt ls shows names, types and shapes", "[tools][distribute]") {
 }
 
 TEST_CASE("ckpt verify reads everything", "[tools][distribute]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   for (const char* name : {"dtypes/all", "partitioned_shards/model.ckpt", "ps_partitioned"}) {
     const ProgramResult result = distribute_program({"ckpt", "verify", bundle(name)});
     CHECK(result.status == 0);
@@ -259,14 +246,12 @@ TEST_CASE("ckpt verify reads everything", "[tools][distribute]") {
 }
 
 TEST_CASE("a missing data file is told once, not for each of its tensors", "[tools][distribute]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   std::filesystem::copy_file(bundle("dtypes/all") + ".index", directory / "all.index");
   check_complaint({"ckpt", "verify", directory / "all"}, 1, "all.data-00000-of-00001");
 }
 
 TEST_CASE("a checkpoint beside a directory of its name is found", "[tools][distribute]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   const std::string path = save_scalar(directory / "model", 1);
   std::filesystem::create_directory(path);
@@ -275,7 +260,6 @@ TEST_CASE("a checkpoint beside a directory of its name is found", "[tools][distr
 }
 
 TEST_CASE("ckpt diff compares numbers within a tolerance", "[tools][distribute]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   const std::string a = save_scalar(directory / "a", 1), b = save_scalar(directory / "b", 1.5f);
   CHECK(distribute_program({"ckpt", "diff", a, a}).status == 0);
@@ -290,7 +274,6 @@ TEST_CASE("ckpt diff compares numbers within a tolerance", "[tools][distribute]"
 }
 
 TEST_CASE("ckpt convert writes flat names", "[tools][distribute]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   const Variable variable(Tensor{1.0f, 2.0f}, {.name = "layer/kernel"});
   const std::string from = train::Checkpoint({{"part", variable}}).write(directory / "from");
@@ -307,7 +290,6 @@ TEST_CASE("ckpt convert writes flat names", "[tools][distribute]") {
 }
 
 TEST_CASE("events ls shows all good files of a tree beside a damaged one", "[tools][distribute]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   std::vector<std::string> paths;
   for (const char* run : {"a", "b", "b/deeper"}) {
@@ -332,7 +314,6 @@ TEST_CASE("events ls shows all good files of a tree beside a damaged one", "[too
 }
 
 TEST_CASE("events ls shows steps, tags and values", "[tools][distribute]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   const auto writer = summary::create_file_writer(directory.path());
   {
@@ -360,7 +341,6 @@ TEST_CASE("events ls shows steps, tags and values", "[tools][distribute]") {
 
 // The locale of the environment is not that of the program.
 TEST_CASE("what machines read has decimal points whatever LC_ALL says", "[tools][distribute]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory locale;
   const std::string made = "localedef -i de_DE -f UTF-8 " + (locale / "de_DE.UTF-8");
   if (std::system((made + " >/dev/null 2>&1").c_str()) != 0)
@@ -384,12 +364,11 @@ TEST_CASE("what machines read has decimal points whatever LC_ALL says", "[tools]
 }
 
 TEST_CASE("bench kernels gives one JSON object", "[tools][distribute][slow]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const std::string policy = GENERATE("float32", "mixed_bfloat16");
   const ProgramResult result =
       distribute_program({"bench", "kernels", "--model=tutorial", "--batch_size=1", "--threads=1",
                           "--policy=" + policy, "--json"});
-  if (policy == "mixed_bfloat16" && distribute::simd_level() < 2) {
+  if (policy == "mixed_bfloat16" && simd_level() < 2) {
     CHECK(result.status == 2);
     CHECK_THAT(result.err, Contains("AVX-512"));
     return;
@@ -410,7 +389,6 @@ TEST_CASE("bench kernels gives one JSON object", "[tools][distribute][slow]") {
 }
 
 TEST_CASE("bench kernels counts every convolution of ResNet-50", "[tools][distribute][slow]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const ProgramResult result = distribute_program(
       {"bench", "kernels", "--model=resnet50", "--batch_size=1", "--threads=1", "--json"});
   REQUIRE(result.status == 0);

@@ -11,16 +11,11 @@
 #include <tests/support/run_program.hpp>
 #include <tests/support/skip_without_network.hpp>
 
-#include <algorithm>
 #include <future>
-#include <set>
-#include <string>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 
 using namespace distribute;
-using Catch::Matchers::Contains;
 using Json = nlohmann::json;
 
 namespace {
@@ -43,9 +38,17 @@ std::vector<Json> findings(const Json& report, const std::string& section,
   return found;
 }
 
+/// The text of the only finding of a section and name.
+std::string text_of(const Json& report, const std::string& section, const std::string& name) {
+  const auto found = findings(report, section, name);
+  REQUIRE(found.size() == 1);
+  return found[0]["text"];
+}
+
 /// What one command line says as each of three workers; `special` runs before it on worker 2.
 std::vector<testing::TaskOutcome> three(const std::string& special, const std::string& timeout,
                                         const testing::NetworkNamespaces* network = nullptr) {
+  skip_without_program("distribute");
   const std::string doctor =
       shell_quoted(DISTRIBUTE_BINARY_DIR "/distribute") + " doctor --json --timeout=" + timeout;
   const std::string script = "case \"$TF_CONFIG\" in *'\"index\":2'*) " +
@@ -71,6 +74,7 @@ struct DoctorsAndGuest {
 
   static std::string local(int port) { return "127.0.0.1:" + std::to_string(port); }
   void start(const std::string& timeout) {
+    skip_without_program("distribute");
     Json config = {{"task", {{"type", "worker"}}}};
     for (const ClusterMember& member : tasks.members)
       config["cluster"]["worker"].push_back(member.address);
@@ -100,7 +104,6 @@ Json report_of(const testing::TaskOutcome& outcome) {
 }  // namespace
 
 TEST_CASE("the doctor finds a single process healthy", "[tools][doctor_command]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const ProgramResult result = alone({"--json"}, "-u TF_CONFIG");
   CHECK(result.status == 0);
   const Json report = Json::parse(result.out);
@@ -116,7 +119,6 @@ TEST_CASE("the doctor finds a single process healthy", "[tools][doctor_command]"
 }
 
 TEST_CASE("the doctor says what is wrong with TF_CONFIG", "[tools][doctor_command]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const auto with = [](const std::string& text) {
     const ProgramResult result = alone({}, "TF_CONFIG=" + shell_quoted(text));
     CHECK(result.status == 1);
@@ -133,7 +135,6 @@ TEST_CASE("the doctor says what is wrong with TF_CONFIG", "[tools][doctor_comman
 }
 
 TEST_CASE("the doctor names the step at which a port fails", "[tools][doctor_command]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const auto taken = net::Listener::bind({"127.0.0.1", 0}, net::Deadline::after_seconds(5));
   REQUIRE(taken.ok());
   const launch::ReservedPort port(0);
@@ -171,7 +172,6 @@ TEST_CASE("the doctor tells of names that are loopback addresses, and of tasks a
 }
 
 TEST_CASE("three tasks measure the network between them", "[tools][doctor_command][multiproc]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   for (const auto& outcome : three("", "20")) {
     const Json report = report_of(outcome);
     CHECK(outcome.status.code == 0);
@@ -199,7 +199,6 @@ TEST_CASE("three tasks measure the network between them", "[tools][doctor_comman
 
 TEST_CASE("a task with another token is found from both sides",
           "[tools][doctor_command][multiproc]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const auto outcomes = three("export DISTRIBUTE_JOB_TOKEN=another-than-the-others", "2");
   for (int i = 0; i < 3; ++i) {
     const Json report = report_of(outcomes[size_t(i)]);
@@ -212,21 +211,17 @@ TEST_CASE("a task with another token is found from both sides",
 }
 
 TEST_CASE("a task that is not there is found by the others", "[tools][doctor_command][multiproc]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const auto outcomes = three("exit 0", "1");
   for (int i = 0; i < 2; ++i) {
     const Json report = report_of(outcomes[size_t(i)]);
     CHECK(outcomes[size_t(i)].status.code == 1);
-    const auto failed = findings(report, "reachability", "connect");
-    REQUIRE(failed.size() == 1);
-    CHECK_THAT(failed[0]["text"].get<std::string>(),
+    CHECK_THAT(text_of(report, "reachability", "connect"),
                Contains("to worker 2") && Contains("no program listens there"));
   }
 }
 
 TEST_CASE("hosts apart have their lines, and a cut cable is seen",
           "[tools][doctor_command][multiproc]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const testing::NetworkOptions hosts{.hosts = 3};
   SKIP_WITHOUT_NETWORK(hosts);
   testing::NetworkNamespaces network(hosts);
@@ -239,13 +234,10 @@ TEST_CASE("hosts apart have their lines, and a cut cable is seen",
   }
   network.cut(2);
   const auto cut = three("", "2", &network);
-  const auto failed = findings(report_of(cut[0]), "reachability", "connect");
-  REQUIRE(failed.size() == 1);
-  CHECK_THAT(failed[0]["text"].get<std::string>(), Contains("to worker 2"));
+  CHECK_THAT(text_of(report_of(cut[0]), "reachability", "connect"), Contains("to worker 2"));
 }
 
 TEST_CASE("the delay of a network is in the latency", "[tools][doctor_command][multiproc]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const testing::NetworkOptions hosts{.hosts = 3, .bits_per_second = 0, .delay_ms = 3};
   SKIP_WITHOUT_NETWORK(hosts);
   const testing::NetworkNamespaces network(hosts);
@@ -256,7 +248,6 @@ TEST_CASE("the delay of a network is in the latency", "[tools][doctor_command][m
 
 TEST_CASE("packets that vanish between two tasks are found by both, and told by the third",
           "[tools][doctor_command][multiproc]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const testing::NetworkOptions hosts{.hosts = 3};
   SKIP_WITHOUT_NETWORK(hosts);
   testing::NetworkNamespaces network(hosts);
@@ -264,9 +255,7 @@ TEST_CASE("packets that vanish between two tasks are found by both, and told by 
   network.drop(2, 1);
   const auto outcomes = three("", "2", &network);
   for (int i = 1; i < 3; ++i) {
-    const auto failed = findings(report_of(outcomes[size_t(i)]), "reachability", "connect");
-    REQUIRE(failed.size() == 1);
-    CHECK_THAT(failed[0]["text"].get<std::string>(),
+    CHECK_THAT(text_of(report_of(outcomes[size_t(i)]), "reachability", "connect"),
                Contains("to worker " + std::to_string(3 - i)) && Contains("10.77.0.") &&
                    Contains("a firewall drops the packets"));
   }
@@ -274,9 +263,8 @@ TEST_CASE("packets that vanish between two tasks are found by both, and told by 
   CHECK(outcomes[0].status.code == 1);
   CHECK(findings(first, "reachability", "connect").empty());
   for (const std::string other : {"1", "2"}) {
-    const auto told = findings(first, "other tasks", "worker " + other);
-    REQUIRE(told.size() == 1);
-    CHECK_THAT(told[0]["text"].get<std::string>(), Contains("a firewall drops the packets"));
+    CHECK_THAT(text_of(first, "other tasks", "worker " + other),
+               Contains("a firewall drops the packets"));
   }
   // What can be measured is.
   const auto lines = findings(first, "network", "line");
@@ -286,7 +274,6 @@ TEST_CASE("packets that vanish between two tasks are found by both, and told by 
 
 TEST_CASE("packets that are too large for one cable are found, with the cure",
           "[tools][doctor_command][multiproc]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const testing::NetworkOptions hosts{.hosts = 3};
   SKIP_WITHOUT_NETWORK(hosts);
   testing::NetworkNamespaces network(hosts);
@@ -311,7 +298,6 @@ TEST_CASE("packets that are too large for one cable are found, with the cure",
 
 TEST_CASE("a task with another version of the protocol is named, with both versions and the cure",
           "[tools][doctor_command][multiproc]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   DoctorsAndGuest job;
   ClusterOptions options;
   options.log = [](const std::string&) {};
@@ -322,10 +308,8 @@ TEST_CASE("a task with another version of the protocol is named, with both versi
   guest.start();
   job.start("1");
   for (int i = 0; i < 2; ++i) {
-    const auto failed = findings(job.report(i), "reachability", "handshake");
-    REQUIRE(failed.size() == 1);
     const std::string self = "worker " + std::to_string(i);
-    CHECK_THAT(failed[0]["text"].get<std::string>(),
+    CHECK_THAT(text_of(job.report(i), "reachability", "handshake"),
                Contains("to worker 2 (" + job.tasks.self().address + ")") &&
                    Contains("worker 2 runs distribute " + std::string(kVersion) +
                             " with protocol version 9 and was asked in version 1") &&
@@ -336,7 +320,6 @@ TEST_CASE("a task with another version of the protocol is named, with both versi
 
 TEST_CASE("a task with another version of the library is named, with both versions and the cure",
           "[tools][doctor_command][multiproc]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   DoctorsAndGuest job;
   job.start("20");
   ClusterOptions options;
@@ -349,17 +332,15 @@ TEST_CASE("a task with another version of the library is named, with both versio
   CHECK(Json::parse(others[0])["version"] == kVersion);
   for (int i = 0; i < 2; ++i) {
     const Json report = job.report(i);
-    const auto failed = findings(report, "cluster", "versions");
-    REQUIRE(failed.size() == 1);
-    CHECK(failed[0]["text"] == str_cat("worker 0 runs distribute ", kVersion,
-                                       " and worker 2 99.1.0: run the same build in all tasks"));
+    CHECK(text_of(report, "cluster", "versions") ==
+          str_cat("worker 0 runs distribute ", kVersion,
+                  " and worker 2 99.1.0: run the same build in all tasks"));
     CHECK(findings(report, "network", "not measured").empty());
   }
 }
 
 TEST_CASE("the doctor can require a GPU and names what is missing for one",
           "[tools][doctor_command]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const ProgramResult result = alone({"--json", "--require_gpu"}, "CUDA_VISIBLE_DEVICES=");
   CHECK(result.status == 1);
   const Json report = Json::parse(result.out);

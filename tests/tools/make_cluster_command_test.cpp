@@ -1,11 +1,8 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/run_program.hpp>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-using Catch::Matchers::Contains;
 using Json = nlohmann::json;
 
 namespace {
@@ -28,7 +25,6 @@ void check_refused(const std::vector<std::string>& arguments, const std::string&
 }  // namespace
 
 TEST_CASE("cluster make prints what each host has to export", "[tools][make_cluster_command]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const ProgramResult result =
       make({"--chief", "a", "--worker=b,c", "--ps", "d,a", "--port", "3000"});
   CHECK(result.err == "");
@@ -48,7 +44,6 @@ TEST_CASE("cluster make prints what each host has to export", "[tools][make_clus
 }
 
 TEST_CASE("cluster make takes hosts from Slurm, EMR and files", "[tools][make_cluster_command]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const Json slurm =
       Json::parse(make({"--slurm", "--servers", "1", "--json"}, "SLURM_JOB_NODELIST=n[1-3]").out);
   REQUIRE(slurm.size() == 3);
@@ -69,7 +64,6 @@ TEST_CASE("cluster make takes hosts from Slurm, EMR and files", "[tools][make_cl
 }
 
 TEST_CASE("cluster make writes a script that sh accepts", "[tools][make_cluster_command]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
   const std::string script = directory / "boot.sh";
   REQUIRE(make({"--worker", "a,b", "--boot-script", script}).status == 0);
@@ -82,7 +76,6 @@ TEST_CASE("cluster make writes a script that sh accepts", "[tools][make_cluster_
 }
 
 TEST_CASE("cluster make refuses hosts that make no cluster", "[tools][make_cluster_command]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   check_refused({}, "needs a chief or a worker");
   check_refused({"--worker", "a,a"}, "'a' is named twice");
   check_refused({"--worker", "a:1", "--ps", "a:1"}, "worker 0 and ps 0 have the same address");
@@ -99,7 +92,6 @@ TEST_CASE("cluster make refuses hosts that make no cluster", "[tools][make_clust
 }
 
 TEST_CASE("cluster says whether tasks would let each other in", "[tools][make_cluster_command]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const std::string config =
       "env -u DISTRIBUTE_JOB_TOKEN -u DISTRIBUTE_JOB_TOKEN_FILE TF_CONFIG='" +
       std::string(R"({"cluster":{"worker":["a:1","b:1"]},)") +
@@ -113,7 +105,6 @@ TEST_CASE("cluster says whether tasks would let each other in", "[tools][make_cl
 }
 
 TEST_CASE("cluster --ready is a probe", "[tools][make_cluster_command]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   const ProgramResult unset =
       run_program("distribute", {"cluster", "--ready"}, "env -u DISTRIBUTE_READY_FILE");
   CHECK(unset.status == 1);

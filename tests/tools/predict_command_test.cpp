@@ -16,12 +16,9 @@
 #include <tests/support/run_program.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <cstdlib>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 using namespace distribute;
-using Catch::Matchers::Contains;
 using Json = nlohmann::json;
 
 namespace {

@@ -4,11 +4,9 @@
 
 #include <tools/top_samples.hpp>
 
-#include <atomic>
 #include <nlohmann/json.hpp>
 
 using namespace distribute_tools;
-using Catch::Matchers::Contains;
 using Catch::Matchers::Matches;
 using distribute::monitoring::parse_prometheus_text;
 
@@ -74,7 +72,6 @@ TEST_CASE("a task that began anew, or is gone, has no rates", "[tools][top]") {
 }
 
 TEST_CASE("top prints plain tables, and objects for scripts, of all tasks", "[tools][top]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   FakeTask first{0}, second{1};
   const std::vector<std::string> both{first.server.address(), second.server.address()};
   ProgramResult run =
@@ -96,7 +93,6 @@ TEST_CASE("top prints plain tables, and objects for scripts, of all tasks", "[to
 }
 
 TEST_CASE("top names a task that is gone", "[tools][top]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   FakeTask stays{0}, leaves{1, 2};
   const ProgramResult run = run_program(
       "distribute",
@@ -108,7 +104,6 @@ TEST_CASE("top names a task that is gone", "[tools][top]") {
 }
 
 TEST_CASE("top refuses what it cannot read, with one line", "[tools][top]") {
-  SKIP_WITHOUT_PROGRAM("distribute");
   FakeTask task{0};
   const auto check = [](const std::vector<std::string>& words, const std::string& environment,
                         int status, const std::string& text) {

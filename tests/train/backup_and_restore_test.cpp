@@ -8,11 +8,9 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/file_text.hpp>
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
-
-#include <filesystem>
-#include <set>
 
 using namespace distribute;
 using train::BackupAndRestore;
@@ -74,12 +72,6 @@ struct Loop {
     backup.on_train_end();
   }
 };
-
-std::set<std::string> names_in(const std::string& directory) {
-  std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(directory)) names.insert(entry.path().filename());
-  return names;
-}
 
 }  // namespace
 
@@ -179,13 +171,12 @@ TEST_CASE("a backup before preemption is taken at any batch", "[train][backup]")
 TEST_CASE("what cannot be backed up is an error", "[train][backup]") {
   const TemporaryDirectory directory;
   const train::CheckpointParts parts{{"step", Variable(Tensor(0.0f), {.name = "step"})}};
-  check_throws<InvalidArgumentError>(
-      [&] { BackupAndRestore(parts, {.backup_dir = directory.path(), .save_freq = false}); },
-      "Either `save_freq` or `save_before_preemption`");
-  check_throws<InvalidArgumentError>([&] { BackupAndRestore(parts, {}); }, "backup_dir");
-  check_throws<InvalidArgumentError>([] { train::SaveFrequency("batch"); }, "\"batch\"");
-  check_throws<InvalidArgumentError>([] { train::SaveFrequency(-3); }, "-3");
-  check_throws<InvalidArgumentError>([] { train::SaveFrequency(true); }, "false");
+  CHECK_THROWS_SAYING(BackupAndRestore(parts, {.backup_dir = directory.path(), .save_freq = false}),
+                      InvalidArgumentError, "Either `save_freq` or `save_before_preemption`");
+  CHECK_THROWS_SAYING(BackupAndRestore(parts, {}), InvalidArgumentError, "backup_dir");
+  CHECK_THROWS_SAYING(train::SaveFrequency("batch"), InvalidArgumentError, "\"batch\"");
+  CHECK_THROWS_SAYING(train::SaveFrequency(-3), InvalidArgumentError, "-3");
+  CHECK_THROWS_SAYING(train::SaveFrequency(true), InvalidArgumentError, "false");
   const auto begin = [&](Strategy& strategy) {
     const auto scope = strategy.scope();
     BackupAndRestore(parts, {.backup_dir = directory.path()}).on_train_begin();
@@ -193,8 +184,8 @@ TEST_CASE("what cannot be backed up is an error", "[train][backup]") {
   CentralStorageStrategy central;
   OneDeviceStrategy one("/cpu:0");
   MirroredStrategy mirrored({.num_replicas = 1});
-  check_throws<UnimplementedError>([&] { begin(central); }, "CentralStorageStrategy");
-  check_throws<UnimplementedError>([&] { begin(one); }, "OneDeviceStrategy");
+  CHECK_THROWS_SAYING(begin(central), UnimplementedError, "CentralStorageStrategy");
+  CHECK_THROWS_SAYING(begin(one), UnimplementedError, "OneDeviceStrategy");
   begin(mirrored);
   BackupAndRestore(parts, {.backup_dir = directory.path()}).on_train_begin();
 }

@@ -12,15 +12,10 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/comma_locale.hpp>
-#include <tests/support/small_fit.hpp>
+#include <tests/support/file_text.hpp>
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
-
-#include <filesystem>
-#include <fstream>
-#include <limits>
-#include <set>
-#include <sstream>
+#include <tests/train/small_model.hpp>
 
 using namespace distribute;
 using train::Logs;
@@ -52,19 +47,6 @@ struct Scripted {
                                               .verbose = Verbose::Silent});
   }
 };
-
-std::vector<std::string> lines_of(const std::string& path) {
-  std::ifstream file(path);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(line);
-  return lines;
-}
-
-std::set<std::string> names_in(const std::string& directory) {
-  std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(directory)) names.insert(entry.path().filename());
-  return names;
-}
 
 }  // namespace
 
@@ -164,7 +146,7 @@ TEST_CASE("the CSV file has a column for each figure", "[train][callbacks]") {
   Scripted run({0.5, 0.25});
   const auto written = [&](train::CSVLoggerOptions options) {
     const auto history = run.fit(train::CSVLogger(options));
-    std::vector<std::string> lines = lines_of(path);
+    std::vector<std::string> lines = file_lines(path);
     char loss[40];
     std::snprintf(loss, sizeof(loss), "%.9g", history.history.at("loss")[1]);
     CHECK(lines.back() == str_cat("1", options.separator, "0.25", options.separator, loss));
@@ -176,14 +158,14 @@ TEST_CASE("the CSV file has a column for each figure", "[train][callbacks]") {
   REQUIRE(appended.size() == 5);
   CHECK(appended[3].starts_with("0,0.5,"));
   CHECK(written({.filename = path, .separator = ";"}).at(0) == "epoch;figure;loss");
-  check_throws<PermissionDeniedError>(
-      [&] { run.fit(train::CSVLogger({.filename = directory / "no/log.csv"})); }, "no/log.csv");
+  CHECK_THROWS_SAYING(run.fit(train::CSVLogger({.filename = directory / "no/log.csv"})),
+                      PermissionDeniedError, "no/log.csv");
   run.model.fit(small_data(4).batch(4), {.epochs = 2,
                                          .validation_data = small_data(4).batch(4),
                                          .validation_freq = 2,
                                          .callbacks = {train::CSVLogger({.filename = path})},
                                          .verbose = Verbose::Silent});
-  const auto lines = lines_of(path);
+  const auto lines = file_lines(path);
   CHECK(lines.at(0) == "epoch,loss,val_loss");
   CHECK(lines.at(1).ends_with(",NA"));
   CHECK_FALSE(lines.at(2).ends_with(",NA"));
@@ -194,8 +176,8 @@ TEST_CASE("figures are filled into a path", "[train][callbacks]") {
   CHECK(train::format_figures("ckpt/{epoch:02d}-{val_loss:.2f}", values) == "ckpt/03-0.12");
   CHECK(train::format_figures("{epoch}{{x}}{val_loss}{val_loss:8.3e}", values) ==
         "3{x}0.12341.234e-01");
-  check_throws<InvalidArgumentError>([&] { train::format_figures("{batch}", values); },
-                                     "Failed to format this callback filepath");
+  CHECK_THROWS_SAYING(train::format_figures("{batch}", values), InvalidArgumentError,
+                      "Failed to format this callback filepath");
   for (const char* bad :
        {"{epoch:s}", "{epoch:%n}", "{epoch", "{epoch:1.2.3f}", "{epoch:999999999d}"})
     CHECK_THROWS_AS(train::format_figures(bad, values), InvalidArgumentError);
@@ -207,10 +189,9 @@ TEST_CASE("files have decimal points in text and name under a locale with a comm
   const CommaLocale locale;
   const std::string path = directory / "log.csv";
   Scripted({1234.5}).fit(train::CSVLogger({.filename = path, .separator = ";"}));
-  std::ifstream file(path);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  CHECK_THAT(text, Catch::Matchers::Contains("1234.5"));
-  CHECK_THAT(text, !Catch::Matchers::Contains(","));
+  const std::string text = file_text(path);
+  CHECK_THAT(text, Contains("1234.5"));
+  CHECK_THAT(text, !Contains(","));
   const train::Logs values{{"loss", 1234.5}};
   CHECK(train::format_figures("{loss:.2f} {loss:e} {loss}", values) ==
         "1234.50 1.234500e+03 1234.5");
@@ -267,11 +248,7 @@ TEST_CASE("workers decide the same, and the chief alone leaves files (115)", "[t
   std::vector<double> rates(3);
   run_clean(3, 1, [&](Strategy& strategy, int worker) {
     const auto scope = strategy.scope();
-    auto net = small_net();
-    optim::SGD optimizer({.learning_rate = 1e-9});  // no improvement beyond rounding
-    Model model(net);
-    model.compile(
-        {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+    SmallModel model({.learning_rate = 1e-9}, false);  // no improvement beyond rounding
     const auto history =
         model.fit(small_data(30).shuffle(30, {.seed = 1}).batch(6),
                   {.epochs = 9,
@@ -282,12 +259,12 @@ TEST_CASE("workers decide the same, and the chief alone leaves files (115)", "[t
                                  train::CSVLogger({.filename = directory / "log.csv"})},
                    .verbose = Verbose::Silent});
     epochs[size_t(worker)] = history.epoch.size();
-    rates[size_t(worker)] = double(optimizer.learning_rate());
+    rates[size_t(worker)] = double(model.optimizer().learning_rate());
   });
   CHECK(epochs == std::vector<size_t>(3, 5));
   CHECK(rates == std::vector<double>(3, rates[0]));
   CHECK(rates[0] == Approx(1e-11));
-  CHECK(lines_of(directory / "log.csv").size() == 6);
+  CHECK(file_lines(directory / "log.csv").size() == 6);
   for (const std::string& name : names_in(directory.path()))
     CHECK(name.find("workertemp") == std::string::npos);
   CHECK(names_in(directory.path()).size() == 12);  // 5 x 2, checkpoint, log

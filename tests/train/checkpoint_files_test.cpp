@@ -6,11 +6,8 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <limits>
-
 using namespace distribute;
 using namespace distribute::train;
-using Catch::Matchers::Contains;
 
 namespace {
 

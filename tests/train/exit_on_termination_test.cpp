@@ -4,9 +4,7 @@
 
 #include <tests/support/catch.hpp>
 
-#include <algorithm>
 #include <csignal>
-#include <string>
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -3,10 +3,7 @@
 
 #include <tests/support/catch.hpp>
 
-#include <limits>
-
 using namespace distribute;
-using Catch::Matchers::Contains;
 
 namespace {
 

@@ -10,7 +10,6 @@
 #include <tests/support/temporary_directory.hpp>
 
 #include <csignal>
-#include <filesystem>
 
 using namespace distribute;
 using namespace distribute::testing;

@@ -178,16 +178,16 @@ TEST_CASE("options that make no sense say why", "[train][fit_options]") {
   const train::FitOptions silent{.verbose = Verbose::Silent};
   check_throws<InvalidArgumentError>([] { Trainer bad(0); }, "steps_per_execution");
   const auto split = [&](double part) { model.fit(arrays(), silent, {.validation_split = part}); };
-  check_throws<InvalidArgumentError>([&] { split(1.0); }, "validation_split must lie in [0, 1)");
-  check_throws<InvalidArgumentError>([&] { split(0.99); }, "Training data contains 22 samples");
-  check_throws<InvalidArgumentError>(
-      [&] { model.fit(arrays(), silent, {.validation_split = 0.5, .validation_data = arrays()}); },
-      "given twice");
-  check_throws<InvalidArgumentError>([&] { model.fit(arrays(), {.steps_per_epoch = 3}); },
-                                     "arrays do not repeat");
+  CHECK_THROWS_SAYING(split(1.0), InvalidArgumentError, "validation_split must lie in [0, 1)");
+  CHECK_THROWS_SAYING(split(0.99), InvalidArgumentError, "Training data contains 22 samples");
+  CHECK_THROWS_SAYING(
+      model.fit(arrays(), silent, {.validation_split = 0.5, .validation_data = arrays()}),
+      InvalidArgumentError, "given twice");
+  CHECK_THROWS_SAYING(model.fit(arrays(), {.steps_per_epoch = 3}), InvalidArgumentError,
+                      "arrays do not repeat");
   train::FitOptions weights{.class_weight = {{1, 2.0f}}, .verbose = Verbose::Silent};
-  check_throws<InvalidArgumentError>([&] { model.fit(arrays(true), weights); }, "at the same time");
+  CHECK_THROWS_SAYING(model.fit(arrays(true), weights), InvalidArgumentError, "at the same time");
   weights.class_weight = {{-1, 2.0f}};
-  check_throws<InvalidArgumentError>([&] { model.fit(arrays(), weights); }, "names class -1");
+  CHECK_THROWS_SAYING(model.fit(arrays(), weights), InvalidArgumentError, "names class -1");
   CHECK(trainer.optimizer.iterations() == 0);
 }

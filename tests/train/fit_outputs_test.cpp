@@ -13,8 +13,6 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/small_fit.hpp>
 
-#include <cmath>
-
 using namespace distribute;
 using train::Model;
 using train::Verbose;
@@ -146,11 +144,11 @@ TEST_CASE("a graph shares layers, merges and checks shapes where they are made",
   CHECK(net.variables()[0].name() == "shared/kernel");
   const Tensor x(Shape{2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6}), y = x * 2;
   check_equal(net({{"left", x}, {"right", y}}).at("sum"), shared(x) + shared(y));
-  check_throws<InvalidArgumentError>([&] { net.apply(shared, net.input("wide", {7})); }, "7");
-  check_throws<InvalidArgumentError>([&] { net.input("left", {3}); }, "'left'");
-  check_throws<InvalidArgumentError>([&] { net({{"left", x}}); }, "takes 'left', 'right'");
+  CHECK_THROWS_SAYING(net.apply(shared, net.input("wide", {7})), InvalidArgumentError, "7");
+  CHECK_THROWS_SAYING(net.input("left", {3}), InvalidArgumentError, "'left'");
+  CHECK_THROWS_SAYING(net({{"left", x}}), InvalidArgumentError, "takes 'left', 'right'");
   nn::Dense foreign({.units = 2});
-  check_throws<InvalidArgumentError>([&] { net.apply(foreign, a); }, "not part of this model");
+  CHECK_THROWS_SAYING(net.apply(foreign, a), InvalidArgumentError, "not part of this model");
 }
 
 TEST_CASE("options for outputs are used or refused", "[train][fit_outputs]") {
@@ -159,7 +157,7 @@ TEST_CASE("options for outputs are used or refused", "[train][fit_outputs]") {
   const auto refused = [&](const char* message, const auto& change) {
     auto options = both(trainer.optimizer);
     change(options);
-    check_throws<InvalidArgumentError>([&] { model.compile(options); }, message);
+    CHECK_THROWS_SAYING(model.compile(options), InvalidArgumentError, message);
   };
   using Options = train::CompileOptions;
   refused("losses names 'sise'; the outputs of the model are 'kind'",
@@ -167,15 +165,13 @@ TEST_CASE("options for outputs are used or refused", "[train][fit_outputs]") {
   refused("output_metrics", [](Options& options) { options.metrics = {"mae"}; });
   refused("either loss", [](Options& options) { options.loss = "mse"; });
   model.compile(both(trainer.optimizer));
-  check_throws<InvalidArgumentError>(
-      [&] {
-        model.fit(named_data(), {.class_weight = {{0, 2.0f}}, .verbose = Verbose::Silent});
-      },
-      "class_weight");
-  check_throws<InvalidArgumentError>(
-      [&] { model.fit(small_data(4).batch(2), {.verbose = Verbose::Silent}); }, "2 components");
+  CHECK_THROWS_SAYING(
+      model.fit(named_data(), {.class_weight = {{0, 2.0f}}, .verbose = Verbose::Silent}),
+      InvalidArgumentError, "class_weight");
+  CHECK_THROWS_SAYING(model.fit(small_data(4).batch(2), {.verbose = Verbose::Silent}),
+                      InvalidArgumentError, "2 components");
   auto plain = small_net();
   Model single(plain);
-  check_throws<InvalidArgumentError>([&] { single.compile(both(trainer.optimizer)); },
-                                     "take loss and metrics");
+  CHECK_THROWS_SAYING(single.compile(both(trainer.optimizer)), InvalidArgumentError,
+                      "take loss and metrics");
 }

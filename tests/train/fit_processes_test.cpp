@@ -16,10 +16,6 @@
 
 #include <bit>
 #include <csignal>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 using namespace distribute;
 using namespace distribute::testing;

@@ -1,15 +1,10 @@
 #include <distribute/checkpoint/checkpoint.hpp>
-#include <distribute/nn/loss.hpp>
-#include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
-#include <distribute/train/model.hpp>
-
-#include <thread>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/metric_value.hpp>
-#include <tests/support/small_fit.hpp>
 #include <tests/support/temporary_directory.hpp>
+#include <tests/train/small_model.hpp>
 
 using namespace distribute;
 
@@ -17,11 +12,7 @@ TEST_CASE("a training counts its steps, examples and checkpoints", "[train][libr
   const TemporaryDirectory folder;
   MirroredStrategy strategy({"/cpu:0", "/cpu:1"});
   const auto scope = strategy.scope();
-  auto net = small_net();
-  optim::SGD optimizer({.learning_rate = 0.1f});
-  train::Model model(net);
-  model.compile(
-      {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+  SmallModel model({.learning_rate = 0.1f}, false);
   const double steps = metric_value("distribute_train_steps_total");
   const double times = metric_value("distribute_step_seconds");
   const double examples = metric_value("distribute_input_examples_total");
@@ -35,7 +26,7 @@ TEST_CASE("a training counts its steps, examples and checkpoints", "[train][libr
   CHECK(metric_value("distribute_input_examples_total") == examples + 48);
   CHECK(metric_value("distribute_queue_length", {"prefetch"}) == 0);
 
-  train::Checkpoint checkpoint(net, optimizer);
+  train::Checkpoint checkpoint(model.module(), model.optimizer());
   checkpoint.restore(checkpoint.save(folder / "ckpt"));
   CHECK_THROWS_AS(checkpoint.write("/proc/nowhere/ckpt"), Error);
   CHECK(metric_value("distribute_checkpoint_saves_total", {"ok"}) == saves + 1);

@@ -1,18 +1,12 @@
 #include <distribute/base/error.hpp>
-#include <distribute/nn/loss.hpp>
-#include <distribute/optim/sgd.hpp>
-#include <distribute/train/model.hpp>
 #include <distribute/train/run_report.hpp>
 #include <tests/support/comma_locale.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
-#include <tests/support/small_fit.hpp>
 #include <tests/support/temporary_directory.hpp>
+#include <tests/train/small_model.hpp>
 
-#include <cmath>
-#include <cstdlib>
-#include <fstream>
 #include <regex>
 
 #include <nlohmann/json.hpp>
@@ -64,11 +58,7 @@ TEST_CASE("names are made readable, and values that are none are left out",
 TEST_CASE("fit prints a line for each epoch", "[train][metric_lines]") {
   const TemporaryDirectory directory;
   const std::string path = directory / "out";
-  auto net = small_net();
-  optim::SGD optimizer({.learning_rate = 0.1});
-  Model model(net);
-  model.compile(
-      {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+  SmallModel model({.learning_rate = 0.1}, false);
   std::FILE* out = std::fopen(path.c_str(), "w");
   const auto history = model.fit(
       small_data(12).batch(4),
@@ -103,11 +93,8 @@ TEST_CASE("a trial of Vertex AI gets its metric in the tuner's file", "[train][m
   CHECK(entry.at("global_step") == "20");
   CHECK(entry.at("timestamp").is_number());
   const ScopedVariable nowhere("CLOUD_ML_HP_METRIC_FILE", "/proc/none/x");
-  check_throws<PermissionDeniedError>(
-      [] {
-        report_hypertune({{"accuracy", 1}}, 1);
-      },
-      "CLOUD_ML_HP_METRIC_FILE: cannot write /proc/none/x");
+  CHECK_THROWS_SAYING(report_hypertune({{"accuracy", 1}}, 1), PermissionDeniedError,
+                      "CLOUD_ML_HP_METRIC_FILE: cannot write /proc/none/x");
 }
 
 TEST_CASE("metric lines keep their decimal point under any locale", "[train][metric_lines]") {

@@ -17,6 +17,7 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/small_fit.hpp>
 #include <tests/support/thread_workers.hpp>
+#include <tests/train/small_model.hpp>
 
 using namespace distribute;
 using nn::SparseCategoricalCrossentropy;
@@ -138,10 +139,7 @@ TEST_CASE("evaluate counts every example once, whatever the last batches hold", 
     right += argmax(alone(batch.x), -1).item<int64_t>() == batch.y.data<int64_t>()[0];
   MirroredStrategy<> strategy(MirroredOptions{.num_replicas = replicas});
   const auto scope = strategy.scope();
-  auto net = small_net();
-  optim::SGD optimizer;
-  Model model(net);
-  model.compile(classifier(optimizer));
+  SmallModel model;
   const Logs logs = model.evaluate(small_data(rows).batch(6));
   CHECK(logs.at("accuracy") == Approx(right / double(rows)).epsilon(1e-6));
   CHECK(model.evaluate(small_data(rows).batch(6)) == logs);  // nothing is left of the first call
@@ -235,10 +233,7 @@ TEST_CASE("hooks are called in Keras's order, and validation when it is due", "[
   const auto number = [&](const char* what) {
     return [&order, what](int64_t n, Logs&) { order += what + std::to_string(n); };
   };
-  auto net = small_net();
-  optim::SGD optimizer;
-  Model model(net);
-  model.compile(classifier(optimizer));
+  SmallModel model;
   const auto history = model.fit(small_data(6).batch(3), {.epochs = 3,
                                                           .validation_data = small_data(3).batch(3),
                                                           .validation_freq = 2,
@@ -263,10 +258,7 @@ TEST_CASE("hooks are called in Keras's order, and validation when it is due", "[
 }
 
 TEST_CASE("a callback ends the training, and sees the metrics so far", "[train][model]") {
-  auto net = small_net();
-  optim::SGD optimizer;
-  Model model(net);
-  model.compile(classifier(optimizer));
+  SmallModel model;
   int batches = 0;
   train::LambdaCallback stopper({.on_train_batch_end = [&](int64_t, Logs& logs) {
     CHECK(logs.names() == "loss, accuracy");
@@ -279,10 +271,7 @@ TEST_CASE("a callback ends the training, and sees the metrics so far", "[train][
 }
 
 TEST_CASE("sample weights count in the loss", "[train][model]") {
-  auto net = small_net();
-  optim::SGD optimizer;
-  Model model(net);
-  model.compile(classifier(optimizer));
+  SmallModel model;
   const auto weighted = [](float first, float second) {
     return small_data(2).batch(2).map([=](data::Batch batch) {
       batch.more = {Tensor{first, second}};
@@ -327,27 +316,23 @@ TEST_CASE("what cannot be trained says why", "[train][model]") {
   optim::SGD optimizer;
   Model model(net);
   const auto data = small_data(4).batch(2);
-  check_throws<FailedPreconditionError>([&] { model.fit(data); }, "must call `compile()`");
-  check_throws<InvalidArgumentError>([&] { model.compile(classifier(optimizer, 0)); },
-                                     "gradient_accumulation_steps");
-  check_throws<InvalidArgumentError>(
-      [&] {
-        model.compile(
-            {.optimizer = optimizer,
-             .metrics = {SparseCategoricalAccuracy("a"), SparseCategoricalAccuracy("a")}});
-      },
-      "'a'");
+  CHECK_THROWS_SAYING(model.fit(data), FailedPreconditionError, "must call `compile()`");
+  CHECK_THROWS_SAYING(model.compile(classifier(optimizer, 0)), InvalidArgumentError,
+                      "gradient_accumulation_steps");
+  CHECK_THROWS_SAYING(
+      model.compile({.optimizer = optimizer,
+                     .metrics = {SparseCategoricalAccuracy("a"), SparseCategoricalAccuracy("a")}}),
+      InvalidArgumentError, "'a'");
   model.compile({.optimizer = optimizer});
-  check_throws<FailedPreconditionError>([&] { model.fit(data, {.verbose = Verbose::Silent}); },
-                                        "there is no loss");
+  CHECK_THROWS_SAYING(model.fit(data, {.verbose = Verbose::Silent}), FailedPreconditionError,
+                      "there is no loss");
   model.compile(classifier(optimizer));
-  check_throws<InvalidArgumentError>(
-      [&] { model.fit(small_data(4).batch(2).take(0), {.verbose = Verbose::Silent}); },
-      "no elements");
-  check_throws<InvalidArgumentError>([&] { model.evaluate(small_data(4).batch(2).take(0)); },
-                                     "no examples");
-  check_throws<InvalidArgumentError>([&] { model.fit(data, {.steps_per_epoch = 0}); },
-                                     "steps_per_epoch");
+  CHECK_THROWS_SAYING(model.fit(small_data(4).batch(2).take(0), {.verbose = Verbose::Silent}),
+                      InvalidArgumentError, "no elements");
+  CHECK_THROWS_SAYING(model.evaluate(small_data(4).batch(2).take(0)), InvalidArgumentError,
+                      "no examples");
+  CHECK_THROWS_SAYING(model.fit(data, {.steps_per_epoch = 0}), InvalidArgumentError,
+                      "steps_per_epoch");
   CHECK_THROWS_AS(train::ValidationFrequency(0), InvalidArgumentError);
 }
 
@@ -355,30 +340,26 @@ TEST_CASE("data without an end needs a number of steps", "[train][model]") {
   const int replicas = GENERATE(1, 2);
   MirroredStrategy strategy({.num_replicas = replicas});
   const auto scope = strategy.scope();
-  auto net = small_net();
-  optim::SGD optimizer({.learning_rate = 0.1});
-  Model model(net);
-  model.compile(classifier(optimizer));
+  SmallModel model({.learning_rate = 0.1});
   const auto some = small_data(4).batch(2);
   // A filter leaves an unknown number; repeated they have no end all the same.
   const auto kept = some.filter([](const data::Batch&) { return true; });
   for (const train::InputData& data :
        {train::InputData(some.repeat()), train::InputData(kept.repeat()),
         train::InputData(strategy.experimental_distribute_dataset(some.repeat()))}) {
-    check_throws<InvalidArgumentError>([&] { model.fit(data, {.verbose = Verbose::Silent}); },
-                                       "fit: the dataset never ends");
-    check_throws<InvalidArgumentError>([&] { model.fit(data, {.verbose = Verbose::Silent}); },
-                                       "give steps_per_epoch");
-    check_throws<InvalidArgumentError>([&] { model.evaluate(data); }, "give steps");
-    check_throws<InvalidArgumentError>(
-        [&] { model.fit(some, {.validation_data = data, .verbose = Verbose::Silent}); },
-        "validation_steps");
-    CHECK(optimizer.iterations() == 0);
+    CHECK_THROWS_SAYING(model.fit(data, {.verbose = Verbose::Silent}), InvalidArgumentError,
+                        "fit: the dataset never ends");
+    CHECK_THROWS_SAYING(model.fit(data, {.verbose = Verbose::Silent}), InvalidArgumentError,
+                        "give steps_per_epoch");
+    CHECK_THROWS_SAYING(model.evaluate(data), InvalidArgumentError, "give steps");
+    CHECK_THROWS_SAYING(model.fit(some, {.validation_data = data, .verbose = Verbose::Silent}),
+                        InvalidArgumentError, "validation_steps");
+    CHECK(model.optimizer().iterations() == 0);
   }
-  check_throws<InvalidArgumentError>([&] { model.predict(some.repeat()); },
-                                     "predict: the dataset never ends");
+  CHECK_THROWS_SAYING(model.predict(some.repeat()), InvalidArgumentError,
+                      "predict: the dataset never ends");
   model.fit(some.repeat(), {.steps_per_epoch = 3, .verbose = Verbose::Silent});
-  CHECK(optimizer.iterations() == 3);
+  CHECK(model.optimizer().iterations() == 3);
   model.evaluate(some.repeat(), {.steps = 2});
   CHECK(model.predict(some.repeat(), {.steps = 2}).shape()[0] == 4);
 }
@@ -386,10 +367,7 @@ TEST_CASE("data without an end needs a number of steps", "[train][model]") {
 TEST_CASE("fit makes the steps of a loop, evaluate leaves no example out", "[train][model]") {
   MirroredStrategy strategy({.num_replicas = 2});
   const auto scope = strategy.scope();
-  auto net = small_net();
-  optim::SGD optimizer({.learning_rate = 0.1});
-  Model model(net);
-  model.compile(classifier(optimizer));
+  SmallModel model({.learning_rate = 0.1});
   // Three batches for two replicas. TensorFlow's loops, fit and evaluate end after one step where
   // batches have a size that is known, and after two where they have not.
   const auto batches = [&](bool known) {
@@ -399,9 +377,9 @@ TEST_CASE("fit makes the steps of a loop, evaluate leaves no example out", "[tra
   int64_t tested = 0;
   train::LambdaCallback counts({.on_test_batch_end = [&](int64_t, Logs&) { ++tested; }});
   for (const bool known : {true, false}) {
-    const int64_t before = optimizer.iterations();
+    const int64_t before = model.optimizer().iterations();
     model.fit(batches(known), {.verbose = Verbose::Silent});
-    CHECK(optimizer.iterations() - before == (known ? 1 : 2));
+    CHECK(model.optimizer().iterations() - before == (known ? 1 : 2));
     tested = 0;
     model.evaluate(batches(known), {.callbacks = {counts}});
     CHECK(tested == 2);
@@ -411,10 +389,7 @@ TEST_CASE("fit makes the steps of a loop, evaluate leaves no example out", "[tra
 TEST_CASE("an error in one worker's callback reaches all workers", "[train][model]") {
   const auto errors = run_workers(3, 1, [](Strategy& strategy, int worker) {
     const auto scope = strategy.scope();
-    auto net = small_net();
-    optim::SGD optimizer;
-    Model model(net);
-    model.compile(classifier(optimizer));
+    SmallModel model;
     model.fit(small_data(12).batch(6),
               {.epochs = 3,
                .callbacks = {train::LambdaCallback({.on_epoch_end =
@@ -426,5 +401,5 @@ TEST_CASE("an error in one worker's callback reaches all workers", "[train][mode
                .verbose = Verbose::Silent});
   });
   for (const std::string& error : errors)
-    CHECK_THAT(error, Catch::Matchers::Contains("the disk of worker 1 is full"));
+    CHECK_THAT(error, Contains("the disk of worker 1 is full"));
 }

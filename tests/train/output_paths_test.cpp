@@ -5,14 +5,10 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <filesystem>
-#include <fstream>
-
 #include <sys/wait.h>
 #include <unistd.h>
 
 using namespace distribute;
-using Catch::Matchers::Contains;
 using train::check_output_paths;
 using train::OutputKind;
 using train::OutputPath;

@@ -1,25 +1,16 @@
-#include <distribute/nn/loss.hpp>
-#include <distribute/optim/sgd.hpp>
 #include <distribute/train/callbacks.hpp>
-#include <distribute/train/model.hpp>
 #include <distribute/train/progress.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/memory_file.hpp>
-#include <tests/support/small_fit.hpp>
+#include <tests/train/small_model.hpp>
 
-#include <cstdio>
-#include <cstdlib>
-#include <memory>
 #include <regex>
-#include <string>
 
 #include <fcntl.h>
 #include <unistd.h>
 
 using namespace distribute;
-using Catch::Matchers::Contains;
-using Catch::Matchers::StartsWith;
 using train::Progress;
 using train::ProgressOptions;
 
@@ -117,12 +108,7 @@ TEST_CASE("times and figures are written short", "[train][progress]") {
 
 TEST_CASE("fit shows its epochs", "[train][progress_logger]") {
   MemoryFile output;
-  auto net = small_net();
-  optim::SGD optimizer;
-  train::Model model(net);
-  model.compile({.optimizer = optimizer,
-                 .loss = nn::SparseCategoricalCrossentropy({.from_logits = true}),
-                 .metrics = {nn::metrics::SparseCategoricalAccuracy("accuracy")}});
+  SmallModel model;
   const auto verbose = GENERATE(train::Verbose::Progress, train::Verbose::Epochs);
   model.fit(small_data(12).batch(4),
             {.epochs = 2,

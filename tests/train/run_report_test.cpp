@@ -4,11 +4,9 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/comma_locale.hpp>
+#include <tests/support/file_text.hpp>
 #include <tests/support/memory_file.hpp>
 #include <tests/support/temporary_directory.hpp>
-
-#include <fstream>
-#include <iterator>
 
 #include <unistd.h>
 #include <nlohmann/json.hpp>
@@ -25,11 +23,6 @@ RunReport report() {
   report.steps = 7;
   report.loss = 0.5;
   return report;
-}
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// Standard output is this file while it lives.
@@ -92,10 +85,10 @@ TEST_CASE("the speed of a report leaves out how long the start took", "[train][r
 TEST_CASE("a report goes to a file as a whole", "[train][run_report]") {
   const TemporaryDirectory out;
   ReportTarget(out / "run.json").write(report());
-  CHECK(contents(out / "run.json") == to_json(report()));
+  CHECK(file_text(out / "run.json") == to_json(report()));
   std::ofstream(out / "file") << "x";
   CHECK_THROWS_AS(ReportTarget(out / "file/run.json").write(report()), Error);
-  CHECK(contents(out / "file") == "x");
+  CHECK(file_text(out / "file") == "x");
 }
 
 TEST_CASE("a report on standard output stands alone there", "[train][run_report]") {
@@ -110,7 +103,7 @@ TEST_CASE("a report on standard output stands alone there", "[train][run_report]
     }
     std::printf("as before\n");
   }
-  CHECK(contents(out / "stdout") == to_json(report()) + "as before\n");
+  CHECK(file_text(out / "stdout") == to_json(report()) + "as before\n");
 }
 
 TEST_CASE("a report is JSON under a locale with a comma", "[train][run_report]") {

@@ -12,13 +12,8 @@
 #include <tests/support/small_fit.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-
 using namespace distribute;
 using namespace distribute::train;
-using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
 namespace {
@@ -150,7 +145,7 @@ TEST_CASE("checkpoints without the step count are refused (117)", "[train][sidec
   Evaluating side;
   SidecarEvaluator evaluator(side.model, small_data(9).batch(4),
                              {.checkpoint_dir = directory.path(), .max_evaluations = 1});
-  check_throws<FailedPreconditionError>([&] { evaluator.start(); }, "iterations");
+  CHECK_THROWS_SAYING(evaluator.start(), FailedPreconditionError, "iterations");
   CHECK_THROWS_AS(SidecarEvaluator(side.model, small_data(9).batch(4), {}), InvalidArgumentError);
 }
 

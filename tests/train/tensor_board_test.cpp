@@ -3,27 +3,18 @@
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/reshaping.hpp>
-#include <distribute/optim/sgd.hpp>
 #include <distribute/summary/file_writer.hpp>
 #include <distribute/train/detail/module_graph.hpp>
-#include <distribute/train/model.hpp>
 #include <distribute/train/tensor_board.hpp>
 
 #include <tests/support/catch.hpp>
-#include <tests/support/small_fit.hpp>
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
-
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <map>
-#include <set>
+#include <tests/train/small_model.hpp>
 
 #include <nlohmann/json.hpp>
 
 using namespace distribute;
-using train::Model;
 using train::TensorBoard;
 using train::TensorBoardOptions;
 using train::Verbose;
@@ -60,12 +51,7 @@ std::set<std::string> tags_of(const Entries& entries) {
 }
 
 train::History fit(TensorBoardOptions options) {
-  auto net = small_net();
-  optim::SGD optimizer({.learning_rate = 0.1});
-  Model model(net);
-  model.compile({.optimizer = optimizer,
-                 .loss = nn::SparseCategoricalCrossentropy({.from_logits = true}),
-                 .metrics = {nn::metrics::SparseCategoricalAccuracy("accuracy")}});
+  SmallModel model({.learning_rate = 0.1});
   return model.fit(small_data(12).batch(4), {.epochs = 2,
                                              .validation_data = small_data(6).batch(4),
                                              .callbacks = {TensorBoard(options)},
@@ -138,11 +124,7 @@ TEST_CASE("speed and waiting of the input are written at every epoch's end",
           "[train][tensor_board]") {
   const TemporaryDirectory directory;
   const auto statistics = std::make_shared<data::PipelineStatistics>();
-  auto net = small_net();
-  optim::SGD optimizer({.learning_rate = 0.1});
-  Model model(net);
-  model.compile(
-      {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+  SmallModel model({.learning_rate = 0.1}, false);
   model.fit(
       small_data(12).batch(4).measure(statistics, "batch"),
       {.epochs = 2,

@@ -9,19 +9,13 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/file_size_limit.hpp>
+#include <tests/support/file_text.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <csignal>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <set>
-#include <sstream>
 
 using namespace distribute;
 using namespace distribute::testing;
-using Catch::Matchers::Contains;
 using train::Checkpoint;
 using train::CheckpointManager;
 namespace fs = std::filesystem;
@@ -38,18 +32,6 @@ struct Words {
     for (int number = 0; in >> number;) numbers.push_back(number);
   }
 };
-
-std::set<std::string> names_in(const std::string& directory) {
-  std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(directory)) names.insert(entry.path().filename());
-  return names;
-}
-
-std::string read_bytes(const std::string& path) {
-  std::ostringstream bytes;
-  bytes << std::ifstream(path, std::ios::binary).rdbuf();
-  return bytes.str();
-}
 
 int checkpoints_in(const std::string& directory) {
   int count = 0;
@@ -217,8 +199,8 @@ TEST_CASE("an error in one worker's step is raised by all of them (65)",
     INFO(outcome.name << "\n" << outcome.err);
     REQUIRE(outcome.result.has_value());
     CHECK_THAT(*outcome.result, Contains("no memory left here"));
-    CHECK_THAT(*outcome.result, Catch::Matchers::StartsWith(
-                                    std::to_string(int(StatusCode::ResourceExhausted)) + " "));
+    CHECK_THAT(*outcome.result,
+               StartsWith(std::to_string(int(StatusCode::ResourceExhausted)) + " "));
   }
 }
 
@@ -331,6 +313,6 @@ TEST_CASE("processes write the files that one process writes", "[train][checkpoi
   REQUIRE(names_in(alone.path()) == names_in(together.path()));
   for (const std::string& name : names_in(alone.path())) {
     if (name == "checkpoint") continue;  // holds the time
-    CHECK(read_bytes(alone / name) == read_bytes(together / name));
+    CHECK(file_text(alone / name) == file_text(together / name));
   }
 }
