@@ -18,7 +18,7 @@ passed=0 failed=0 table=""
 
 floors() { python3 tools/check_floors.py; }
 umbrella() { python3 tools/check_umbrella.py; }
-tf_map() { python3 tools/check_tf_map.py && python3 tools/tf_symbols.py; }
+tf_map() { python3 tools/check_public_api.py && python3 tools/check_tf_map.py && python3 tools/tf_symbols.py; }
 programs() { python3 tools/check_programs.py && python3 tools/tutorial_lines.py; }
 # What the pages say of the code: variables, flags, figures, commands, links, options, docstrings;
 # words that are refused everywhere.

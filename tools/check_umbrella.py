@@ -7,6 +7,7 @@ Also checks the pairs: every impl/x.ipp and impl/x_part.ipp has its x.hpp or det
 Usage: tools/check_umbrella.py [--fix]
 """
 import collections
+import itertools
 import pathlib
 import re
 import sys
@@ -19,12 +20,10 @@ STRATEGY_USERS = INCLUDE.parent / "cmake/strategy_users.txt"
 
 def lines(names):
     """Include lines, a blank line between folders."""
-    text, folder = "", None
-    for name in names:
-        text += "\n" if name.split("/")[0] != folder else ""
-        text += f"#include <distribute/{name}>\n"
-        folder = name.split("/")[0]
-    return text
+    blocks = [sorted(block) if folder == "impl" else list(block)
+              for folder, block in itertools.groupby(names, key=lambda name: name.split("/")[0])]
+    return "".join("\n" + "".join(f"#include <distribute/{name}>\n" for name in block)
+                   for block in blocks)
 
 
 def list_of(comment, names):

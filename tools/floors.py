@@ -113,8 +113,14 @@ def included(name, has=lambda feature: None):
 @functools.cache
 def public_api():
     """tools/public_api.txt: from each public header to the names of its bodies that are not its own."""
-    lines = [line for line in PUBLIC_API.read_text().splitlines() if line and not line.startswith("#")]
+    lines = [line for line in PUBLIC_API.read_text().splitlines() if re.match(r"\w", line)]
     return {header: bodies.split() for header, _, bodies in (line.partition(":") for line in lines)}
+
+
+@functools.cache
+def internal_of_public():
+    """The internal headers that public ones may include, and why: the list's lines that begin with +."""
+    return dict(re.findall(r"^\+ (\S+): (.+)$", PUBLIC_API.read_text(), re.M))
 
 
 def public_headers(folders):

@@ -32,7 +32,7 @@ std::string implied_strategy(const TrainerOptions& o, const dist::ClusterSpec& c
 
 /// --device, where auto is a GPU when there is one.
 bool uses_gpu(const TrainerOptions& o) {
-  const bool found = o.device != "cpu" && !dist::physical_gpus().empty();
+  const bool found = o.device != "cpu" && !dist::config::list_physical_devices("GPU").empty();
   if (o.device == "gpu" && !found)
     throw dist::FailedPreconditionError("--device=gpu: " + dist::gpu_problem());
   return found;

@@ -22,7 +22,8 @@ void OneProcess::begin() {
   saving_->start();
   if (auto* manager = saving_->manager()) {
     notice_ = preemption_notice(training_.options);
-    preemption_.emplace(training_.strategy.cluster_resolver(), *manager);  // restores the newest checkpoint
+    preemption_.emplace(training_.strategy.cluster_resolver(),
+                        *manager);  // restores the newest checkpoint
   }
   if (is_chief()) saving_->tell_restored();
   if (is_chief()) training_.outputs.open();

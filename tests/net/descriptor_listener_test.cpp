@@ -62,8 +62,8 @@ TEST_CASE("connecting to a listener whose queue is full ends at the deadline",
   std::vector<net::Socket> waiting;
   absl::Status status;
   while (status.ok()) {
-    auto socket =
-        net::connect_to_descriptors(name("queue"), Deadline::after_seconds(waiting.empty() ? 20 : 0.05));
+    auto socket = net::connect_to_descriptors(name("queue"),
+                                              Deadline::after_seconds(waiting.empty() ? 20 : 0.05));
     status = socket.status();
     if (status.ok()) waiting.push_back(std::move(*socket));
     REQUIRE(waiting.size() < 1000);

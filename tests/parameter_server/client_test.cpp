@@ -581,7 +581,8 @@ TEST_CASE("the sockets of a server have random names", "[parameter_server][clien
     const uint64_t number = std::stoull(name.substr(name.rfind('-') + 1));
     numbers.insert(number);
     bits |= number;
-    (void)net::connect_to_descriptors(name, soon());  // so that the server does not wait for this client
+    (void)net::connect_to_descriptors(name,
+                                      soon());  // so that the server does not wait for this client
   }
   CHECK(numbers.size() == 4);
   CHECK(bits >> 47 != 0);  // no address of a process is that large

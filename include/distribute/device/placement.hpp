@@ -112,6 +112,9 @@ int get_inter_op_parallelism_threads();
 
 }  // namespace config
 
+/// Says why this process sees no GPU; empty when it sees one.
+std::string gpu_problem();
+
 namespace debugging {
 
 /// Writes to stderr on which device each operation runs, constants ("_EagerConst") and variables

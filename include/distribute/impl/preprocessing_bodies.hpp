@@ -2,8 +2,8 @@
 /// The bodies that preprocessing.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
-#include <distribute/impl/tensor_shared.hpp>
 #include <distribute/impl/preprocessing_src.hpp>
+#include <distribute/impl/tensor_shared.hpp>
 
 #include <distribute/base/impl/cancellation.ipp>
 

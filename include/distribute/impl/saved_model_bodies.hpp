@@ -2,8 +2,8 @@
 /// The bodies that saved_model.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
-#include <distribute/impl/tensor_shared.hpp>
 #include <distribute/impl/saved_model_src.hpp>
+#include <distribute/impl/tensor_shared.hpp>
 
 #include <distribute/base/impl/log_once.ipp>
 #include <distribute/base/impl/number_text.ipp>

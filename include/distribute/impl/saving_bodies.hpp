@@ -2,8 +2,8 @@
 /// The bodies that saving.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
-#include <distribute/impl/tensor_shared.hpp>
 #include <distribute/impl/saving_src.hpp>
+#include <distribute/impl/tensor_shared.hpp>
 
 #include <distribute/base/impl/cancellation.ipp>
 #include <distribute/base/impl/log_once.ipp>

@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/cuda_driver.hpp>
 #include <distribute/device/device_spec.hpp>
+#include <distribute/device/placement.hpp>
 
 #include <cstdint>
 #include <string>
@@ -23,8 +24,6 @@ void set_logical_gpus(std::vector<LogicalGpu> gpus);
 
 /// Throws  InvalidArgumentError, with what is missing, for a device that this process lacks.
 const PhysicalGpu& gpu_info(Device device);
-/// Why there is no GPU: empty when there is one.
-std::string gpu_problem();
 
 /// The table of the driver. Throws  FailedPreconditionError with the reason when there is none.
 const CudaDriver& cuda_driver();

@@ -1,7 +1,7 @@
 #pragma once
 #if !DISTRIBUTE_HAS_ONEDNN || defined(DISTRIBUTE_SEPARATE_COMPILATION)
-#include <distribute/base/process_state.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/cpu_eigen.hpp>
 #include <distribute/device/detail/plain_product.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/device/detail/cuda_library.hpp>
 #include <distribute/device/detail/cuda_activity.hpp>
+#include <distribute/device/detail/cuda_library.hpp>
 
 namespace distribute::device_internal {
 

@@ -183,9 +183,9 @@ DISTRIBUTE_INLINE int64_t Optimizer::apply_prepared(ReplicaContext& replica,
   return update(replica, updates, reduced, ratios);
 }
 
-DISTRIBUTE_INLINE int64_t
-Optimizer::update(ReplicaContext& replica, std::vector<VariableUpdate>& updates, bool reduced,
-                  const std::function<void(StepNumbers&)>& complete) {
+DISTRIBUTE_INLINE int64_t Optimizer::update(ReplicaContext& replica,
+                                            std::vector<VariableUpdate>& updates, bool reduced,
+                                            const std::function<void(StepNumbers&)>& complete) {
   replica_internal::GradientReducer& reducer = replica_internal::reducer_of(replica);
   densify(updates, reducer);
   if (RecordedStep* recording = RecordedStep::current())

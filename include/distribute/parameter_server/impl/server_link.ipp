@@ -26,8 +26,8 @@ DISTRIBUTE_INLINE std::shared_ptr<LinkAnswer> ServerLink::send(Request request) 
   uint64_t size = 0;
   for (const auto& part : request.bytes) size += part.size();
   const LinkHead head{.bytes = size, .released = released_->take(), .request = request.request};
-  outgoing_.push_back({net::encode_frame_of(uint16_t(request.type), head), std::move(request.bytes),
-                       request.keep});
+  outgoing_.push_back(
+      {net::encode_frame_of(uint16_t(request.type), head), std::move(request.bytes), request.keep});
   auto answer = std::make_shared<LinkAnswer>();
   answer->place = std::move(request.place);
   answer->finish = std::move(request.finish);
