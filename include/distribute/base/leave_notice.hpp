@@ -31,6 +31,7 @@ class LeaveNotice {
   LeaveNotice(const LeaveNotice&) = delete;
   LeaveNotice& operator=(const LeaveNotice&) = delete;
 
+  /// Whether a signal or what was asked besides says that this process is to leave.
   bool has_come() const;
   /// What has come; none until then.
   std::optional<std::string> message() const;

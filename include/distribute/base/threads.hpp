@@ -39,6 +39,7 @@ class CpuShare {
   CpuShare(const CpuShare&) = delete;
   CpuShare& operator=(const CpuShare&) = delete;
 
+  /// Adds CPU time that a thread has used under this share.
   void count(Seconds cpu_time);
   /// Sleeps until the time counted so far is no more than the share.
   void pause();

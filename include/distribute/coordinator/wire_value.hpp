@@ -43,8 +43,10 @@ T from_bytes(std::string_view bytes, const char* what = "remote value") {
 
 namespace net {
 
+/// The values of the replicas, in their order.
 template <Field T>
 struct FieldsOf<PerReplica<T>> {
+  /// Gives the values to `visit`, or makes `value` of those that it fills in.
   static void visit(FieldVisitor& visit, PerReplica<T>& value) {
     std::vector<T> values;
     if (!visit.fills()) values = value.values();
@@ -53,8 +55,10 @@ struct FieldsOf<PerReplica<T>> {
   }
 };
 
+/// The components of a batch and their names.
 template <>
 struct FieldsOf<data::Batch> {
+  /// Gives the components to `visit`, or fills `batch` with those that it reads.
   static void visit(FieldVisitor& visit, data::Batch& batch);
 };
 
