@@ -312,7 +312,7 @@ TEST_CASE("a task with another version of the protocol is named, with both versi
     CHECK_THAT(text_of(job.report(i), "reachability", "handshake"),
                Contains("to worker 2 (" + job.tasks.self().address + ")") &&
                    Contains("worker 2 runs distribute " + std::string(kVersion) +
-                            " with protocol version 9 and was asked in version 1") &&
+                            " with protocol version 9 and was asked in version 2") &&
                    Contains(": run the same build in all tasks; " + self + " runs distribute " +
                             kVersion));
   }
