@@ -130,7 +130,7 @@ TEST_CASE("another protocol version is refused with both versions", "[cluster][t
   CHECK(answer.status().code() == absl::StatusCode::kFailedPrecondition);
   const std::string build = std::string("worker 0 runs distribute ") + distribute::kVersion;
   const std::string why = build +
-                          " with protocol version 1 and was asked in version 9: run the "
+                          " with protocol version 2 and was asked in version 9: run the "
                           "same build in all tasks";
   CHECK(contains(answer.status().ToString(), "worker 0 at "));
   CHECK(contains(answer.status().ToString(), "this task, worker 1: " + why));
