@@ -236,15 +236,17 @@ TEST_CASE("pods of an indexed Job find each other when their names appear, and a
 TEST_CASE("the first process of a container obeys SIGTERM, and saves before it goes",
           "[examples][mnist_cnn][kubernetes]") {
   SKIP_WITHOUT_PROGRAM("mnist_cnn");
-  if (!has_namespaces("--pid --fork")) SKIP("no right to make process namespaces");
+  if (!has_namespaces("--pid --fork --mount-proc")) SKIP("no right to make process namespaces");
   const bool saves = GENERATE(true, false);
   const std::string flags = saves ? "--checkpoint_dir=ckpt --save_steps=100000000" : "";
-  const ProgramResult run = shell(
-      kWaitFor +
-      "unshare --pid --fork mnist_cnn --model=tutorial --batch_size=1 --steps=100000000 " + flags +
-      " > out 2>&1 & pid=$!\nwait_for out 'step 100 '\n"
-      "kill -TERM $(cat /proc/$pid/task/$pid/children)\nwait $pid; echo ended $?\n"
-      "ls ckpt 2>/dev/null; cat out\n");
+  const ProgramResult run =
+      shell(kWaitFor +
+            "unshare --pid --fork --mount-proc mnist_cnn --model=tutorial --batch_size=1 "
+            "--steps=100000000 " +
+            flags +
+            " > out 2>&1 & pid=$!\nwait_for out 'step 100 '\n"
+            "kill -TERM $(cat /proc/$pid/task/$pid/children)\nwait $pid; echo ended $?\n"
+            "ls ckpt 2>/dev/null; cat out\n");
   INFO(run.out);
   CHECK_THAT(run.out, Contains("ended 143"));
   CHECK((run.out.find("preempted: saving a checkpoint after") != std::string::npos) == saves);
