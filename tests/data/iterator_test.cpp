@@ -1,3 +1,4 @@
+#include <distribute/data/detail/rebatch.hpp>
 #include <distribute/data/iterator.hpp>
 
 #include <tests/data/dataset_support.hpp>

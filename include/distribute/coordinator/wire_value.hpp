@@ -9,6 +9,7 @@
 #include <distribute/rpc/detail/tensor_codec.hpp>
 #include <distribute/tensor/tensor.hpp>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,7 +60,19 @@ struct FieldsOf<PerReplica<T>> {
 template <>
 struct FieldsOf<data::Batch> {
   /// Gives the components to `visit`, or fills `batch` with those that it reads.
-  static void visit(FieldVisitor& visit, data::Batch& batch);
+  static void visit(FieldVisitor& visit, data::Batch& batch) {
+    std::vector<Tensor> components;
+    std::vector<std::string> names;
+    if (!visit.fills()) components = batch.components();
+    if (!visit.fills() && batch.names) names = *batch.names;
+    visit("components", components);
+    visit("names", names);
+    if (!names.empty() && names.size() != components.size())
+      return visit.refuse("has another number of names than of components");
+    if (!visit.fills()) return;
+    batch = data::Batch::from_components(std::move(components));
+    if (!names.empty()) batch.names = std::make_shared<const std::vector<std::string>>(names);
+  }
 };
 
 }  // namespace net

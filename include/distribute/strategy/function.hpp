@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/batch.hpp>
+#include <distribute/replica/detail/meeting.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <concepts>

@@ -82,7 +82,7 @@ class WorkerService {
   struct Job {
     ClosureCall call;
     bool makes = false;  // a resource
-    std::string answer;
+    std::string answer = {};
     bool done = false;
   };
 

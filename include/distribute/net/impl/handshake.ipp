@@ -120,7 +120,8 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> ServerHandshake::on_proof(const Fr
   absl::Status status = net_internal::check_target(hello_, *config_);
   if (status.ok() && admit_) status = admit_(hello_);
   if (!status.ok()) return status;
-  HandshakeWelcome welcome{.incarnation = config_->self.incarnation};
+  HandshakeWelcome welcome;
+  welcome.incarnation = config_->self.incarnation;
   const auto own = net_internal::server_proof(config_->token, transcript_, welcome);
   if (!own.ok()) return own.status();
   welcome.proof = *own;
