@@ -37,7 +37,7 @@ drop_empty_files() {
   find /dev/shm -maxdepth 1 -user "$(id -un)" -name '__KMP_REGISTERED_LIB_*' -size 0 -delete
 }
 # Two more than there are cores: some tests wait for what does not come.
-tests() { drop_empty_files; ctest --preset ci -j $((jobs + 2)); }
+tests() { ctest --preset ci -j $((jobs + 2)); }
 headers() { python3 tools/check_headers.py build/ci; }
 all_headers() { python3 tools/check_headers.py build/ci --all; }
 sizes() { python3 tools/check_sizes.py build/ci; }
@@ -139,11 +139,12 @@ api() { python3 scripts/api_reference.py; }
 # The Debian package of the build, installed into an empty root and used.
 package() { scripts/check_package.sh build/ci; }
 asan_build() { cmake --preset asan && cmake --build --preset asan -- -k 0; }
-asan_tests() { drop_empty_files; ctest --preset asan -j "$jobs"; }
+asan_tests() { ctest --preset asan -j "$jobs"; }
 
 run_stage() {
   local stage=$1 log=$logs/$1.log begin=$SECONDS status=0 counts
   echo "== $stage"
+  drop_empty_files
   "$stage" > "$log" 2>&1 < /dev/null || status=$?
   counts=$(sed -n 's/.* \([0-9]*\) tests failed out of \([0-9]*\)$/\1 \2/p' "$log" | tail -1)
   if [[ $stage == *tests && -n $counts ]]; then

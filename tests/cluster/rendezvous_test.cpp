@@ -87,7 +87,7 @@ TEST_CASE("a gather that is too long is refused for all", "[cluster][rendezvous]
   for (int rank = 0; rank < 3; ++rank) {
     const ControlMessage reply = leader.answer(rank);
     CHECK(reply.code == int(StatusCode::ResourceExhausted));
-    CHECK(contains(reply.name, "1212 bytes together"));
+    CHECK(contains(reply.name, "1216 bytes together"));
   }
 }
 
@@ -141,8 +141,10 @@ TEST_CASE("progress boards exchange what has changed", "[cluster][progress_board
   CHECK(leader.changes(seen).empty());
   leader.set(0, "b");
   const std::string changes = leader.changes(seen);
-  CHECK(changes.size() == 4 + 4 + 1);
-  member.apply("\xff\xff\xff\xff\x01\x00\x00\x00x");  // no such rank
+  CHECK(changes.size() == 4 + 4 + 4 + 1);
+  const std::vector<ProgressChange> no_such_rank{{3, "x"}};
+  member.apply(net::encode_message(no_such_rank));
+  member.apply("\xff\xff\xff\xff\x01");
   member.apply(changes);
   CHECK(member.texts()[0] == "b");
 }
