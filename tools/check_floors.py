@@ -26,11 +26,6 @@ NOT_IN_HPP = r"iostream|regex|filesystem|future|ranges|random|absl/.*|asio.*|Eig
 # absl::Status is the error type of these floors.
 ABSL_STATUS_FLOORS = ("base", "io", "device", "net", "cluster", "collective", "http",
                       "object_stores")
-# Internal headers that annexes include until public ones give the same; the list only gets shorter.
-STILL_INCLUDED = {f"{name}.hpp" for name in (
-    "cluster/detail/agreement", "cluster/detail/json_value", "cluster/detail/partial_environment",
-    "cluster/detail/quoted_untrusted_text", "net/detail/frame", "strategy/detail/cluster_place",
-    "strategy/detail/elastic_workers", "strategy/detail/parameter_server_extended")}
 
 
 def may_include(folder, other):
@@ -50,7 +45,7 @@ def problems_of_include(name, line):
     elif ours and not may_include(folder, ours[1]):
         yield f"{folder} may not include {line}: only lower floors, and no annex from the core"
     elif ours and folder in ANNEXES and ours[1] != folder and ours[2].startswith("detail/") \
-            and line.removeprefix("distribute/") not in {*internal_of_public(), *STILL_INCLUDED}:
+            and line.removeprefix("distribute/") not in internal_of_public():
         yield f"{line} is internal: an annex may not include it"
     for vendor, places in VENDOR_FILES.items():
         if re.fullmatch(vendor, line) and not re.match(places, name):

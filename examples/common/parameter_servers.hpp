@@ -5,7 +5,7 @@
 #include "one_process.hpp"
 
 #include <distribute/strategy/parameter_server_job.hpp>
-#include <distribute/train/chief_preemption_handler.hpp>
+#include <distribute/train/preemption_checkpoint_handler.hpp>
 
 #include <memory>
 #include <optional>

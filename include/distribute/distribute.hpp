@@ -18,6 +18,8 @@
 #include <distribute/base/status.hpp>
 #include <distribute/base/thread_context.hpp>
 #include <distribute/base/threads.hpp>
+#include <distribute/base/untrusted_json.hpp>
+#include <distribute/base/untrusted_text.hpp>
 
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/device_spec.hpp>
@@ -25,8 +27,8 @@
 #include <distribute/device/placement.hpp>
 
 #include <distribute/net/address.hpp>
-#include <distribute/net/bytes.hpp>
 #include <distribute/net/deadline.hpp>
+#include <distribute/net/frame.hpp>
 #include <distribute/net/job_token.hpp>
 #include <distribute/net/message.hpp>
 #include <distribute/net/socket.hpp>
@@ -159,6 +161,7 @@
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
+#include <distribute/strategy/elastic_workers.hpp>
 #include <distribute/strategy/function.hpp>
 #include <distribute/strategy/make_strategy.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
@@ -190,7 +193,6 @@
 #include <distribute/train/callback.hpp>
 #include <distribute/train/callbacks.hpp>
 #include <distribute/train/checkpoint_files.hpp>
-#include <distribute/train/chief_preemption_handler.hpp>
 #include <distribute/train/compile.hpp>
 #include <distribute/train/elastic_loop.hpp>
 #include <distribute/train/exit_on_termination.hpp>

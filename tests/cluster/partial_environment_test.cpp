@@ -101,13 +101,13 @@ TEST_CASE("SageMaker's file of hosts shows its job, as in the local mode of the 
           "[cluster][partial_environment]") {
   const TemporaryDirectory base;
   Variables variables{{"TRAINING_JOB_NAME", "j"}, {"SAGEMAKER_BASE_DIR", base.path()}};
-  CHECK(cluster_internal::seen_of_sagemaker(variables) == "");
+  CHECK(seen_of_sagemaker(variables) == "");
   std::filesystem::create_directories(base / "input/config");
   std::ofstream(base / "input/config/resourceconfig.json")
       << R"({"current_host": "algo-9", "hosts": ["algo-1", "algo-2"]})";
-  CHECK(cluster_internal::seen_of_sagemaker(variables) == "resourceconfig.json of SageMaker");
+  CHECK(seen_of_sagemaker(variables) == "resourceconfig.json of SageMaker");
   check_throws<InvalidArgumentError>([&] { default_resolver(variables); },
                                      "'algo-9', is not among the 2 hosts");
   variables.erase("TRAINING_JOB_NAME");  // older versions of the SDK
-  CHECK(cluster_internal::seen_of_sagemaker(variables) == "resourceconfig.json of SageMaker");
+  CHECK(seen_of_sagemaker(variables) == "resourceconfig.json of SageMaker");
 }

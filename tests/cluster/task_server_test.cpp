@@ -1,6 +1,6 @@
 #include <distribute/base/config.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/detail/task_server.hpp>
-#include <distribute/net/bytes.hpp>
 #include <distribute/net/socket.hpp>
 
 #include <tests/cluster/cluster_support.hpp>

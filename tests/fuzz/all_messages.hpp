@@ -19,6 +19,8 @@
 #include <distribute/parameter_server/detail/staged_push.hpp>
 #include <distribute/rpc/detail/rpc_message.hpp>
 #include <distribute/rpc/detail/tensor_parts.hpp>
+#include <distribute/strategy/detail/all_workers.hpp>
+#include <distribute/strategy/detail/gradient_buckets.hpp>
 
 #include <tests/support/message_page.hpp>
 #include <tests/support/message_values.hpp>
@@ -195,6 +197,14 @@ inline std::vector<MessageKind> collective_messages() {
           message<GpuReport>("GpuReport", "A task says which GPUs it has for NCCL.")};
 }
 
+inline std::vector<MessageKind> strategy_messages() {
+  using namespace distribute::strategy_internal;
+  return {message<GradientOrder>("list of numbers",
+                                 "Rank 0 says in which order its backward pass gives gradients."),
+          message<WorkerOutcome>("WorkerOutcome",
+                                 "A worker says what its part of common work has given.")};
+}
+
 /// In the order of the page.
 inline const std::vector<MessageGroup>& all_messages() {
   static const std::vector<MessageGroup> groups = {
@@ -205,7 +215,8 @@ inline const std::vector<MessageGroup>& all_messages() {
       {"Calls of a parameter server", server_calls()},
       {"Data connections of a parameter server", link_messages()},
       {"Horovod", horovod_messages()},
-      {"Collectives", collective_messages()}};
+      {"Collectives", collective_messages()},
+      {"Workers in step", strategy_messages()}};
   return groups;
 }
 

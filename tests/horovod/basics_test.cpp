@@ -5,7 +5,6 @@
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/collectives.hpp>
-#include <distribute/strategy/detail/cluster_place.hpp>
 #include <distribute/testing/process_cluster.hpp>
 
 #include <tests/horovod/horovod_support.hpp>
@@ -79,7 +78,7 @@ DISTRIBUTE_CLUSTER_MAIN(one_of_another_version) {
   try {
     const TFConfigClusterResolver resolver;
     if (*resolver.task_id() < 2) return hvd::init();
-    const auto tasks = strategy_internal::place_of(cluster_role(resolver)).tasks;
+    const auto tasks = cluster_place(cluster_role(resolver)).tasks;
     ClusterRuntime::join(tasks)->agree("the options of the program",
                                        R"({"api": "horovod", "version of distribute": "99.1.0"})");
   } catch (const FailedPreconditionError& error) {

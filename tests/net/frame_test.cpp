@@ -1,7 +1,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/net/bytes.hpp>
-#include <distribute/net/detail/frame.hpp>
+#include <distribute/base/untrusted_text.hpp>
+#include <distribute/net/frame.hpp>
 #include <distribute/net/socket.hpp>
 
 #include <tests/support/catch.hpp>
@@ -86,6 +86,6 @@ TEST_CASE("frames travel over a socket", "[net][frame]") {
 }
 
 TEST_CASE("texts of strangers are printable", "[net][bytes]") {
-  CHECK(net::printable("a\nb\x7f\xc3\xa4", 20) == "a\\x0ab\\x7f\xc3\xa4");
-  CHECK(net::printable("0123456789", 4) == "0123...");
+  CHECK(untrusted::printable("a\nb\x7f\xc3\xa4", 20) == "a\\x0ab\\x7f\xc3\xa4");
+  CHECK(untrusted::printable("0123456789", 4) == "0123...");
 }

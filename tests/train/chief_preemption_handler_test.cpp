@@ -2,7 +2,7 @@
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/train/checkpoint_files.hpp>
-#include <distribute/train/chief_preemption_handler.hpp>
+#include <distribute/train/preemption_checkpoint_handler.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
 
 #include <tests/support/catch.hpp>

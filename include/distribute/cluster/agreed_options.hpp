@@ -20,6 +20,9 @@ struct OptionsOfTask {
 /// One line "name=value" for each, in the order of the names: for sending and for comparing.
 std::string options_text(const AgreedOptions& options);
 
+/// As JSON, with the library's version, which must be equal too: for ClusterRuntime::agree.
+std::string agreed_json(const AgreedOptions& options);
+
 /// `tasks`: what they are called in the error, "tasks" or "ranks".
 /// Throws  FailedPreconditionError with the first option in which the two differ: "the tasks were
 ///         started with different flags: worker 1 has steps=7, the chief steps=5".

@@ -75,12 +75,15 @@ class ClusterSpec {
   Jobs jobs_;
 };
 
-namespace cluster_internal {
+namespace untrusted {
 struct JsonValue;
+}  // namespace untrusted
+
+namespace cluster_internal {
 /// " has a control character: ..." or " is not UTF-8: ..."; "" for a good text.
 std::string text_problem(const std::string& text);
 /// The spec in a JSON value; `place` is what errors call it, such as "TF_CONFIG: cluster".
-ClusterSpec cluster_spec_of(const JsonValue& value, const std::string& place);
+ClusterSpec cluster_spec_of(const untrusted::JsonValue& value, const std::string& place);
 }  // namespace cluster_internal
 
 /// A value around the job's name. Every name is allowed; code that needs a known one checks it.

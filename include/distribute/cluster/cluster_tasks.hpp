@@ -8,6 +8,8 @@
 
 namespace distribute {
 
+struct ClusterRole;
+
 /// One task: ("worker", 2) at "10.0.0.3:2222".
 struct ClusterMember {
   std::string type;
@@ -31,6 +33,18 @@ struct ClusterTasks {
   int size() const { return int(members.size()); }
   const ClusterMember& self() const { return members[size_t(rank)]; }
 };
+
+/// Which of the training cluster's tasks a process is.
+struct ClusterPlace {
+  ClusterTasks tasks;  // of the training cluster: chief, then workers
+  std::string task_type = "worker";
+  int task_id = 0;
+  bool is_chief = true;
+  bool alone = true;  // no cluster, or an evaluator
+};
+
+/// Throws  InvalidArgumentError when the cluster does not say which task this process is.
+ClusterPlace cluster_place(const ClusterRole& role);
 
 /// Throws  InvalidArgumentError for a rank outside the list, a task or an address that occurs
 ///         twice, an address that cannot be read, and a job of several tasks whose leader has none.

@@ -5,6 +5,8 @@
 
 namespace distribute {
 
+struct ClusterPlace;
+
 /// Times are in seconds.
 /// Source  the min and max of torchrun's --nnodes, and of Horovod's --min-np and --max-np
 struct ElasticOptions {
@@ -17,6 +19,10 @@ struct ElasticOptions {
   /// With min_workers there at the start: how long for more, from the last arrival on.
   double last_call_seconds = 5;
 };
+
+/// A process that is alone has no other workers to wait for.
+/// Throws  InvalidArgumentError when min_workers wants some.
+void check_elastic(const ElasticOptions& options, const ClusterPlace& place);
 
 /// How a worker's part in an elastic job has ended.
 enum class ElasticEnd {

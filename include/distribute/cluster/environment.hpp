@@ -36,6 +36,12 @@ class Environment {
   Reader reader_;  // empty: getenv
 };
 
+/// Where SageMaker describes the hosts of a job.
+std::string sagemaker_resource_config(const Environment& variables);
+/// What shows that this is a training job of SageMaker, or of its SDK's local mode, which sets
+/// TRAINING_JOB_NAME alone; "" elsewhere.
+std::string seen_of_sagemaker(const Environment& variables);
+
 namespace cluster_internal {
 
 /// Sets `value` to the variable of the process; leaves it alone when the variable is not set.

@@ -9,8 +9,11 @@
 
 namespace distribute {
 
-namespace cluster_internal {
+namespace untrusted {
 struct JsonValue;
+}  // namespace untrusted
+
+namespace cluster_internal {
 class JsonVariable;
 }  // namespace cluster_internal
 
@@ -56,13 +59,13 @@ class TFConfigClusterResolver : public ClusterResolver {
 
 namespace cluster_internal {
 /// The text of variable `name`, {} when it is not set.
-JsonValue json_object_variable(const Environment& variables, const std::string& name);
+untrusted::JsonValue json_object_variable(const Environment& variables, const std::string& name);
 /// task.type and task.index of such an object; `name` stands in errors.
-std::optional<TaskType> task_type_in(const JsonValue& root, const std::string& name);
-std::optional<int> task_id_in(const JsonValue& root, const std::string& name);
+std::optional<TaskType> task_type_in(const untrusted::JsonValue& root, const std::string& name);
+std::optional<int> task_id_in(const untrusted::JsonValue& root, const std::string& name);
 /// What an object without `cluster`, or with an empty one, says about a cluster all the same: its
 /// `cluster` is empty, or another member looks like one. "" when nothing does.
-std::string misplaced_cluster(const JsonValue& root, const std::string& name);
+std::string misplaced_cluster(const untrusted::JsonValue& root, const std::string& name);
 }  // namespace cluster_internal
 
 }  // namespace distribute

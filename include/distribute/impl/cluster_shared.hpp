@@ -10,9 +10,10 @@
 #include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/ordered_json.ipp>
 #include <distribute/base/impl/simd_sqrt.ipp>
+#include <distribute/base/impl/untrusted_json.ipp>
+#include <distribute/base/impl/untrusted_text.ipp>
 
 #include <distribute/net/impl/address.ipp>
-#include <distribute/net/impl/bytes.ipp>
 #include <distribute/net/impl/connect.ipp>
 #include <distribute/net/impl/descriptor_listener.ipp>
 #include <distribute/net/impl/encrypt.ipp>
@@ -54,12 +55,12 @@
 #include <distribute/cluster/impl/elastic_inquiry.ipp>
 #include <distribute/cluster/impl/elastic_member.ipp>
 #include <distribute/cluster/impl/elastic_message.ipp>
+#include <distribute/cluster/impl/elastic_options.ipp>
 #include <distribute/cluster/impl/elastic_rendezvous.ipp>
 #include <distribute/cluster/impl/environment.ipp>
 #include <distribute/cluster/impl/flags_cluster_resolver.ipp>
 #include <distribute/cluster/impl/half_open.ipp>
 #include <distribute/cluster/impl/host_identity.ipp>
-#include <distribute/cluster/impl/json_value.ipp>
 #include <distribute/cluster/impl/json_variable.ipp>
 #include <distribute/cluster/impl/leader_cluster_resolver.ipp>
 #include <distribute/cluster/impl/leader_membership.ipp>
@@ -72,7 +73,6 @@
 #include <distribute/cluster/impl/peer_sockets.ipp>
 #include <distribute/cluster/impl/peer_table.ipp>
 #include <distribute/cluster/impl/progress_board.ipp>
-#include <distribute/cluster/impl/quoted_untrusted_text.ipp>
 #include <distribute/cluster/impl/ready_file.ipp>
 #include <distribute/cluster/impl/rendezvous.ipp>
 #include <distribute/cluster/impl/request_table.ipp>

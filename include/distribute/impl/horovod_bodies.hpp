@@ -15,7 +15,7 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_transpose.ipp>
 
-#include <distribute/strategy/impl/cluster_place.ipp>
+#include <distribute/cluster/impl/agreed_options.ipp>
 
 #include <distribute/coordinator/impl/closure.ipp>
 #include <distribute/coordinator/impl/closure_argument.ipp>

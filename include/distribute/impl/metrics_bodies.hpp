@@ -27,9 +27,9 @@
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/thread_chooser.ipp>
 #include <distribute/base/impl/thread_context.ipp>
+#include <distribute/base/impl/untrusted_text.ipp>
 
 #include <distribute/net/impl/address.ipp>
-#include <distribute/net/impl/bytes.ipp>
 #include <distribute/net/impl/connect.ipp>
 #include <distribute/net/impl/fast_gcm.ipp>
 #include <distribute/net/impl/fast_gcm_stub.ipp>
@@ -46,6 +46,10 @@
 #include <distribute/net/impl/tls_wire.ipp>
 #include <distribute/net/impl/wake_up.ipp>
 
+#include <distribute/io/impl/file_system.ipp>
+#include <distribute/io/impl/local_file_system.ipp>
+#include <distribute/io/impl/path.ipp>
+#include <distribute/io/impl/ram_file_system.ipp>
+
 #include <distribute/cluster/impl/cluster_options.ipp>
 #include <distribute/cluster/impl/environment.ipp>
-#include <distribute/cluster/impl/quoted_untrusted_text.ipp>

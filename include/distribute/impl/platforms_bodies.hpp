@@ -8,6 +8,8 @@
 #include <distribute/base/impl/leave_notice.ipp>
 #include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/span_recorder.ipp>
+#include <distribute/base/impl/untrusted_json.ipp>
+#include <distribute/base/impl/untrusted_text.ipp>
 
 #include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_activity_cupti.ipp>
@@ -23,7 +25,6 @@
 #include <distribute/device/impl/placement.ipp>
 
 #include <distribute/net/impl/address.ipp>
-#include <distribute/net/impl/bytes.ipp>
 #include <distribute/net/impl/resolve.ipp>
 
 #include <distribute/cluster/impl/cluster_resolver.ipp>
@@ -31,12 +32,10 @@
 #include <distribute/cluster/impl/default_resolver.ipp>
 #include <distribute/cluster/impl/environment.ipp>
 #include <distribute/cluster/impl/flags_cluster_resolver.ipp>
-#include <distribute/cluster/impl/json_value.ipp>
 #include <distribute/cluster/impl/json_variable.ipp>
 #include <distribute/cluster/impl/leader_cluster_resolver.ipp>
 #include <distribute/cluster/impl/open_mpi_cluster_resolver.ipp>
 #include <distribute/cluster/impl/partial_environment.ipp>
-#include <distribute/cluster/impl/quoted_untrusted_text.ipp>
 #include <distribute/cluster/impl/resolver_registry.ipp>
 #include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>

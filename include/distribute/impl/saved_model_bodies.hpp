@@ -15,8 +15,6 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_transpose.ipp>
 
-#include <distribute/net/impl/bytes.ipp>
-
 #include <distribute/io/impl/data_type.ipp>
 #include <distribute/io/impl/protobuf.ipp>
 

@@ -17,7 +17,6 @@
 
 #include <distribute/io/impl/growing_file.ipp>
 
-#include <distribute/cluster/impl/agreed_options.ipp>
 #include <distribute/cluster/impl/network_lines.ipp>
 #include <distribute/cluster/impl/task_ways.ipp>
 

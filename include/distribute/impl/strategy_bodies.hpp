@@ -8,6 +8,8 @@
 
 #include <distribute/tensor/impl/dlpack.ipp>
 
+#include <distribute/cluster/impl/agreed_options.ipp>
+
 #include <distribute/autograd/impl/custom_gradient.ipp>
 
 #include <distribute/ops/impl/batch_norm.ipp>
@@ -78,7 +80,6 @@
 #include <distribute/data/impl/window.ipp>
 
 #include <distribute/strategy/impl/central_storage_strategy.ipp>
-#include <distribute/strategy/impl/cluster_place.ipp>
 #include <distribute/strategy/impl/make_strategy.ipp>
 #include <distribute/strategy/impl/mirrored_strategy.ipp>
 #include <distribute/strategy/impl/multi_worker_mirrored_strategy.ipp>

@@ -28,6 +28,10 @@ struct Address {
 /// Errors  InvalidArgument that says what is wrong with the text.
 absl::StatusOr<Address> parse_address(std::string_view text);
 
+/// "host:port", with brackets around an IPv6 address that has none.
+/// Throws  InvalidArgumentError for a port outside of 1 to 65535 or a host with blanks in it.
+std::string join_host_port(std::string_view host, int64_t port);
+
 /// The address of this end of a socket, as numbers.
 absl::StatusOr<Address> local_address(int descriptor);
 /// The address of the other end.

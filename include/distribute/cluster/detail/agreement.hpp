@@ -13,9 +13,6 @@ namespace distribute::cluster_internal {
 /// Throws  InvalidArgumentError when `text` is not JSON.
 std::string canonical_json(const std::string& text);
 
-/// What must be equal on all tasks of a job: these options, and the library's version.
-std::string agreement_of(const std::map<std::string, std::string>& options);
-
 /// Compares texts of canonical_json(), one for each name, and describes the first difference:
 ///   "/variables/3/shape differs: [3,3] in worker 0, worker 1; [5,5] in worker 2"
 /// Empty when all are equal.

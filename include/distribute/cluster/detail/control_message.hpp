@@ -2,7 +2,7 @@
 /// What a task and its leader say to each other on their control connection.
 
 #include <distribute/base/config.hpp>
-#include <distribute/net/detail/frame.hpp>
+#include <distribute/net/frame.hpp>
 
 #include <array>
 #include <cstdint>

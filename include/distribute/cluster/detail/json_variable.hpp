@@ -1,7 +1,7 @@
 #pragma once
 /// A variable of the environment that holds a JSON object, parsed once.
 
-#include <distribute/cluster/detail/json_value.hpp>
+#include <distribute/base/untrusted_json.hpp>
 #include <distribute/cluster/environment.hpp>
 
 #include <atomic>
@@ -28,14 +28,14 @@ class JsonVariable {
   const std::string& name() const { return name_; }
   /// The object; an empty one when the variable is not set.
   /// Throws  InvalidArgumentError, with the name, for text that is no JSON object.
-  std::shared_ptr<const JsonValue> object();
+  std::shared_ptr<const untrusted::JsonValue> object();
 
  private:
   const Environment variables_;
   const std::string name_;
   std::mutex mutex_;  // guards all below
   std::string text_;
-  std::shared_ptr<const JsonValue> object_;  // of text_; null before the first answer
+  std::shared_ptr<const untrusted::JsonValue> object_;  // of text_; null before the first answer
 };
 
 }  // namespace distribute::cluster_internal

@@ -12,10 +12,4 @@ namespace distribute::cluster_internal {
 /// Throws  InvalidArgumentError for a variable that must be a number and is not.
 std::string partial_environment(const Environment& variables);
 
-/// Where SageMaker describes the hosts of a job.
-std::string sagemaker_resource_config(const Environment& variables);
-/// What shows that this is a training job of SageMaker, or of its SDK's local mode, which sets
-/// TRAINING_JOB_NAME alone; "" elsewhere.
-std::string seen_of_sagemaker(const Environment& variables);
-
 }  // namespace distribute::cluster_internal

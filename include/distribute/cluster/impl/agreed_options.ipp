@@ -1,8 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/cluster/agreed_options.hpp>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace distribute::cluster_internal {
 
@@ -21,6 +23,12 @@ DISTRIBUTE_INLINE std::string options_text(const AgreedOptions& options) {
   std::string text;
   for (const auto& [name, value] : options) text += name + "=" + value + "\n";
   return text;
+}
+
+DISTRIBUTE_INLINE std::string agreed_json(const AgreedOptions& options) {
+  nlohmann::json all = options;
+  all["version of distribute"] = kVersion;
+  return json_text(all);
 }
 
 DISTRIBUTE_INLINE void check_same_options(const char* tasks, const OptionsOfTask& one,

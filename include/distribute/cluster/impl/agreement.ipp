@@ -2,8 +2,8 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/detail/agreement.hpp>
-#include <distribute/net/bytes.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -72,7 +72,7 @@ DISTRIBUTE_INLINE bool descend(JsonPlace& place) {
 DISTRIBUTE_INLINE std::string shown_json(const AgreementJson& text,
                                          const AgreementJson::json_pointer& pointer) {
   if (!text.contains(pointer)) return "nothing";
-  return net::printable(json_text(text.at(pointer)), 200);
+  return untrusted::printable(json_text(text.at(pointer)), 200);
 }
 
 /// "[3,3] in worker 0, worker 1; [5,5] in worker 2"
@@ -94,14 +94,8 @@ DISTRIBUTE_INLINE std::string canonical_json(const std::string& text) {
   const AgreementJson json = json_of(text);
   if (json.is_discarded())
     throw InvalidArgumentError(
-        str_cat("agree: the description is not JSON: ", net::printable(text, 100)));
+        str_cat("agree: the description is not JSON: ", untrusted::printable(text, 100)));
   return json_text(json);
-}
-
-DISTRIBUTE_INLINE std::string agreement_of(const std::map<std::string, std::string>& options) {
-  AgreementJson all = options;
-  all["version of distribute"] = kVersion;
-  return json_text(all);
 }
 
 DISTRIBUTE_INLINE std::string first_difference(const std::vector<std::string>& names,
@@ -116,7 +110,7 @@ DISTRIBUTE_INLINE std::string first_difference(const std::vector<std::string>& n
   }
   std::vector<std::string> shown;
   for (const AgreementJson& json : all) shown.push_back(shown_json(json, place.pointer));
-  return str_cat(place.path.empty() ? "the description" : net::printable(place.path),
+  return str_cat(place.path.empty() ? "the description" : untrusted::printable(place.path),
                  " differs: ", who_has_what(names, shown));
 }
 

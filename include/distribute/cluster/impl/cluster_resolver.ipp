@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
 #include <distribute/device/placement.hpp>
 
 #include <utility>
@@ -18,7 +18,7 @@ DISTRIBUTE_INLINE std::string cluster_internal::task_without_cluster(
   const bool outside = type == TaskType::Evaluator;
   const bool alone = (!type || type == TaskType::Worker) && id.value_or(0) == 0;
   if (outside || alone) return "";
-  return str_cat("this process is ", shown(type ? type->name() : "task"), " ",
+  return str_cat("this process is ", untrusted::shown(type ? type->name() : "task"), " ",
                  id ? std::to_string(*id) : "of an unknown number",
                  ", but no cluster names the addresses of the job's tasks");
 }

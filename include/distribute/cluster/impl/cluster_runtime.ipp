@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/detail/agreement.hpp>
 #include <distribute/cluster/detail/announce_task.hpp>
@@ -11,7 +12,6 @@
 #include <distribute/cluster/detail/own_port.hpp>
 #include <distribute/cluster/detail/peer_sockets.hpp>
 #include <distribute/cluster/ready_file.hpp>
-#include <distribute/net/bytes.hpp>
 #include <distribute/net/job_token.hpp>
 #include <distribute/net/socket.hpp>
 

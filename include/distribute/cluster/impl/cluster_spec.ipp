@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
+#include <distribute/base/untrusted_json.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
-#include <distribute/cluster/detail/json_value.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -36,12 +36,12 @@ DISTRIBUTE_INLINE std::string cluster_internal::text_problem(const std::string& 
   bool ascii = true;
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-      return " has a control character: " + shown(text);
+      return " has a control character: " + untrusted::shown(text);
     ascii = ascii && static_cast<unsigned char>(c) < 0x80;
   }
   if (ascii) return "";
   const nlohmann::json json = text;
-  return json_of(json_text(json)) == json ? "" : " is not UTF-8: " + shown(text);
+  return json_of(json_text(json)) == json ? "" : " is not UTF-8: " + untrusted::shown(text);
 }
 
 DISTRIBUTE_INLINE void ClusterSpec::check() const {
@@ -52,18 +52,18 @@ DISTRIBUTE_INLINE void ClusterSpec::check() const {
     for (const auto& [index, address] : tasks.by_index()) {
       if (index < 0)
         throw InvalidArgumentError(
-            str_cat("job ", shown(job), ": the task index ", index, " is negative"));
+            str_cat("job ", untrusted::shown(job), ": the task index ", index, " is negative"));
       const std::string wrong = text_problem(address);
       if (!wrong.empty())
         throw InvalidArgumentError(
-            str_cat("job ", shown(job), ": the address of task ", index, wrong));
+            str_cat("job ", untrusted::shown(job), ": the address of task ", index, wrong));
     }
   }
 }
 
 DISTRIBUTE_INLINE ClusterSpec ClusterSpec::from_json(std::string_view text,
                                                      const std::string& source) {
-  return cluster_internal::cluster_spec_of(cluster_internal::parse_json(text, source), source);
+  return cluster_internal::cluster_spec_of(untrusted::parse_json(text, source), source);
 }
 
 DISTRIBUTE_INLINE std::string ClusterSpec::to_json() const {
@@ -95,8 +95,8 @@ DISTRIBUTE_INLINE const JobTasks& ClusterSpec::job_or_throw(const std::string& j
   if (found != jobs_.end()) return found->second;
   std::string known;
   for (const auto& [name, tasks] : jobs_)
-    known += (known.empty() ? "" : ", ") + cluster_internal::shown(name);
-  throw InvalidArgumentError("No such job in cluster: " + cluster_internal::shown(job) +
+    known += (known.empty() ? "" : ", ") + untrusted::shown(name);
+  throw InvalidArgumentError("No such job in cluster: " + untrusted::shown(job) +
                              (known.empty() ? "; it has no jobs" : "; it has " + known));
 }
 
@@ -116,7 +116,7 @@ DISTRIBUTE_INLINE const std::string& ClusterSpec::task_address(const std::string
   const auto found = tasks.by_index().find(index);
   if (found != tasks.by_index().end()) return found->second;
   throw InvalidArgumentError(str_cat("No task with index ", index, " in job ",
-                                     cluster_internal::shown(job), ", which has ", tasks.size(),
+                                     untrusted::shown(job), ", which has ", tasks.size(),
                                      " task(s)"));
 }
 
@@ -126,8 +126,8 @@ DISTRIBUTE_INLINE std::vector<std::optional<std::string>> ClusterSpec::job_tasks
   const auto& tasks = job_or_throw(job).by_index();
   const int last = tasks.empty() ? -1 : tasks.rbegin()->first;
   if (last > kLargest)
-    throw InvalidArgumentError(str_cat("job ", cluster_internal::shown(job), ": the task index ",
-                                       last, " is too large for a list; use task_indices"));
+    throw InvalidArgumentError(str_cat("job ", untrusted::shown(job), ": the task index ", last,
+                                       " is too large for a list; use task_indices"));
   std::vector<std::optional<std::string>> list(size_t(last + 1));
   for (const auto& [index, address] : tasks) list[size_t(index)] = address;
   return list;
@@ -137,33 +137,35 @@ DISTRIBUTE_INLINE std::vector<std::optional<std::string>> ClusterSpec::job_tasks
 
 namespace distribute::cluster_internal {
 
-DISTRIBUTE_INLINE std::map<int, std::string> tasks_of(const JsonValue& job,
+DISTRIBUTE_INLINE std::map<int, std::string> tasks_of(const untrusted::JsonValue& job,
                                                       const std::string& place) {
   std::map<int, std::string> tasks;
   for (size_t i = 0; i < job.items.size(); ++i)
-    tasks.emplace(int(i), string_of(job.items[i], str_cat(place, "[", i, "]: Task address")));
+    tasks.emplace(int(i),
+                  untrusted::string_of(job.items[i], str_cat(place, "[", i, "]: Task address")));
   for (const auto& [key, address] : job.members) {
-    const std::string here = place + "[" + shown(key) + "]";
-    const std::optional<int> index = parse_int(key);
+    const std::string here = place + "[" + untrusted::shown(key) + "]";
+    const std::optional<int> index = untrusted::parse_int(key);
     if (!index || *index < 0)
       throw InvalidArgumentError(here + ": a task index must be a whole number from 0 to 2^31 - 1");
-    if (!tasks.emplace(*index, string_of(address, here + ": Task address")).second)
+    if (!tasks.emplace(*index, untrusted::string_of(address, here + ": Task address")).second)
       throw InvalidArgumentError(str_cat(here, ": task ", *index, " is named twice"));
   }
   return tasks;
 }
 
-DISTRIBUTE_INLINE ClusterSpec cluster_spec_of(const JsonValue& value, const std::string& place) {
+DISTRIBUTE_INLINE ClusterSpec cluster_spec_of(const untrusted::JsonValue& value,
+                                              const std::string& place) {
   if (!value.is_object())
     throw InvalidArgumentError(place + " must be a dictionary mapping one or more job names to " +
                                "lists of network addresses, not " + value.describe());
   ClusterSpec::Jobs jobs;
   for (const auto& [job, tasks] : value.members) {
     if (!tasks.is_array() && !tasks.is_object())
-      throw InvalidArgumentError(place + ": The tasks for job " + shown(job) + " must be a list " +
-                                 "or a dictionary from integers to strings, not " +
-                                 tasks.describe());
-    jobs.emplace(job, tasks_of(tasks, place + "[" + shown(job) + "]"));
+      throw InvalidArgumentError(
+          place + ": The tasks for job " + untrusted::shown(job) + " must be a list " +
+          "or a dictionary from integers to strings, not " + tasks.describe());
+    jobs.emplace(job, tasks_of(tasks, place + "[" + untrusted::shown(job) + "]"));
   }
   return ClusterSpec(std::move(jobs));
 }

@@ -1,8 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/detail/fnv1a.hpp>
+#include <distribute/cluster/multi_worker_util.hpp>
 #include <distribute/net/address.hpp>
 
 #include <cstdio>
@@ -57,6 +59,49 @@ DISTRIBUTE_INLINE std::string job_fingerprint(const ClusterTasks& tasks) {
   std::string leader = tasks.members[0].text();
   if (leader.size() > 100) leader.resize(100);
   return str_cat(tasks.size(), " tasks led by ", leader, ", ", digits);
+}
+
+}  // namespace distribute
+
+namespace distribute::cluster_internal {
+
+DISTRIBUTE_INLINE void add_members(ClusterTasks& tasks, const ClusterSpec& spec, const char* type) {
+  for (const std::string& job : spec.jobs()) {
+    if (job != type) continue;
+    for (int index : spec.task_indices(job))
+      tasks.members.push_back({job, index, spec.task_address(job, index)});
+  }
+}
+
+}  // namespace distribute::cluster_internal
+
+namespace distribute {
+
+DISTRIBUTE_INLINE ClusterPlace cluster_place(const ClusterRole& role) {
+  check_complete(role);
+  const ClusterSpec& spec = role.cluster;
+  ClusterPlace place;
+  const auto& type = role.task_type;
+  const auto& id = role.task_id;
+  if (spec.jobs().empty()) return place;
+  if (!type || !id)
+    throw InvalidArgumentError(
+        "When `cluster_spec` is given, you must also specify `task_type` and `task_id`: the "
+        "environment names a cluster, but not which of its tasks this process is");
+  const auto& workers = role.world_size;
+  if (!workers) multi_worker_util::validate_cluster_spec(spec, type, id);
+  place.task_type = type->name();
+  place.task_id = *id;
+  place.is_chief = workers ? *id == 0 : multi_worker_util::is_chief(spec, type, *id);
+  if (*type == TaskType::Evaluator) return place;
+  cluster_internal::add_members(place.tasks, spec, "chief");
+  cluster_internal::add_members(place.tasks, spec, "worker");
+  for (int index = 1; workers && index < *workers; ++index)  // their addresses are not known yet
+    place.tasks.members.push_back({"worker", index, ""});
+  place.tasks.rank = workers ? *id : multi_worker_util::id_in_cluster(spec, type, *id);
+  place.alone = place.tasks.members.size() < 2;
+  if (place.alone) check_tasks(place.tasks);  // who joins a job checks it there
+  return place;
 }
 
 }  // namespace distribute

@@ -1,11 +1,11 @@
 #pragma once
 #include <distribute/base/status.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/detail/agreement.hpp>
 #include <distribute/cluster/detail/elastic_inquiry.hpp>
 #include <distribute/cluster/detail/elastic_member.hpp>
 #include <distribute/cluster/detail/elastic_rendezvous.hpp>
 #include <distribute/cluster/detail/own_port.hpp>
-#include <distribute/net/bytes.hpp>
 #include <distribute/net/job_token.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/detail/elastic_rendezvous.hpp>
 #include <distribute/cluster/detail/fnv1a.hpp>
-#include <distribute/net/detail/frame.hpp>
+#include <distribute/net/frame.hpp>
 
 #include <algorithm>
 #include <cstddef>

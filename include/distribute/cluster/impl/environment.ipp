@@ -1,7 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/environment.hpp>
+#include <distribute/io/file_system.hpp>
 
 #include <cstdlib>
 #include <utility>
@@ -25,10 +26,22 @@ DISTRIBUTE_INLINE std::optional<std::string> Environment::operator()(
 DISTRIBUTE_INLINE std::optional<int> Environment::integer(const std::string& name) const {
   const std::optional<std::string> text = (*this)(name);
   if (!text) return std::nullopt;
-  const std::optional<int> value = cluster_internal::parse_int(*text);
+  const std::optional<int> value = untrusted::parse_int(*text);
   if (value) return value;
-  throw InvalidArgumentError(name + " must be a whole number, not " +
-                             cluster_internal::shown(*text));
+  throw InvalidArgumentError(name + " must be a whole number, not " + untrusted::shown(*text));
+}
+
+DISTRIBUTE_INLINE std::string sagemaker_resource_config(const Environment& variables) {
+  return io::join_path(variables("SAGEMAKER_BASE_DIR").value_or("/opt/ml"),
+                       "input/config/resourceconfig.json");
+}
+
+DISTRIBUTE_INLINE std::string seen_of_sagemaker(const Environment& variables) {
+  if (variables.has("SM_HOSTS") && variables.has("SM_CURRENT_HOST")) return "SM_HOSTS of SageMaker";
+  if (variables.has("TRAINING_JOB_NAME") && variables.has("TRAINING_JOB_ARN"))
+    return "a SageMaker training job";
+  const auto found = io::local_file_system().exists(sagemaker_resource_config(variables));
+  return found.ok() && *found ? "resourceconfig.json of SageMaker" : "";
 }
 
 }  // namespace distribute

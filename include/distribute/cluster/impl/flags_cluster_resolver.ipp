@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/cluster_resolvers.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
 #include <distribute/net/address.hpp>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ DISTRIBUTE_INLINE void check_address_of_flag(const char* job, const std::string&
   if (parsed.ok()) return;
   const bool blank = address.find_first_of(" \t;") != std::string::npos;
   throw InvalidArgumentError(str_cat(
-      "--", job, "_hosts=", shown(hosts), ": ",
+      "--", job, "_hosts=", untrusted::shown(hosts), ": ",
       address.empty() ? std::string("an address is empty") : std::string(parsed.status().message()),
       blank ? "; addresses are divided by commas" : ""));
 }
@@ -38,7 +38,7 @@ DISTRIBUTE_INLINE FlagsClusterResolver::FlagsClusterResolver(const ClusterFlags&
                                                             {"evaluator", &flags.evaluator_hosts}};
   ClusterSpec::Jobs jobs;
   for (const auto& [job, hosts] : all) {
-    const std::vector<std::string> addresses = cluster_internal::split_commas(*hosts);
+    const std::vector<std::string> addresses = untrusted::split_commas(*hosts);
     for (const std::string& address : addresses)
       cluster_internal::check_address_of_flag(job, *hosts, address);
     if (!addresses.empty()) jobs.emplace(job, addresses);

@@ -4,15 +4,15 @@
 
 namespace distribute::cluster_internal {
 
-DISTRIBUTE_INLINE std::shared_ptr<const JsonValue> JsonVariable::object() {
+DISTRIBUTE_INLINE std::shared_ptr<const untrusted::JsonValue> JsonVariable::object() {
   const std::string text = variables_(name_).value_or("{}");
   const std::lock_guard lock(mutex_);
   if (object_ && text == text_) return object_;
   ++in_process<JsonVariableParses>().count;
-  JsonValue root = parse_json(text, name_);
-  object_of(root, name_);
+  untrusted::JsonValue root = untrusted::parse_json(text, name_);
+  untrusted::object_of(root, name_);
   text_ = text;
-  object_ = std::make_shared<const JsonValue>(std::move(root));
+  object_ = std::make_shared<const untrusted::JsonValue>(std::move(root));
   return object_;
 }
 

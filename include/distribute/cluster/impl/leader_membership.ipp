@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/detail/leader_membership.hpp>
-#include <distribute/net/bytes.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
 
 namespace distribute::multi_worker_util {
@@ -18,17 +18,17 @@ DISTRIBUTE_INLINE void check_jobs(const ClusterSpec& spec) {
   for (const std::string& job : spec.jobs())
     if (!is_allowed(job))
       throw InvalidArgumentError(
-          "Disallowed task type found in cluster spec: " + cluster_internal::shown(job) +
+          "Disallowed task type found in cluster spec: " + untrusted::shown(job) +
           "; allowed types are chief, worker, ps and evaluator" +
           (job == TaskType::Master ? " (rename 'master' to 'chief')" : ""));
 }
 
 DISTRIBUTE_INLINE void check_task_id(const ClusterSpec& spec, const TaskType& type,
                                      std::optional<int> id) {
-  using cluster_internal::shown;
   if (!spec.has_job(type.name())) return;  // an evaluator outside the cluster
   const int count = spec.num_tasks(type.name());
-  if (!id) throw InvalidArgumentError("the task of type " + shown(type.name()) + " has no id");
+  if (!id)
+    throw InvalidArgumentError("the task of type " + untrusted::shown(type.name()) + " has no id");
   if (*id < 0) throw InvalidArgumentError(str_cat("The `task_id` ", *id, " is negative"));
   if (*id >= count)
     throw InvalidArgumentError(str_cat("The `task_id` ", *id, " exceeds the maximum id of ",
@@ -38,13 +38,12 @@ DISTRIBUTE_INLINE void check_task_id(const ClusterSpec& spec, const TaskType& ty
 DISTRIBUTE_INLINE void validate_cluster_spec(const ClusterSpec& spec,
                                              const std::optional<TaskType>& type,
                                              std::optional<int> id) {
-  using cluster_internal::shown;
   check_jobs(spec);
   if (type && !is_allowed(type->name()))
-    throw InvalidArgumentError("Unrecognized task_type: " + shown(type->name()) +
+    throw InvalidArgumentError("Unrecognized task_type: " + untrusted::shown(type->name()) +
                                ", valid task types are chief, worker, ps and evaluator");
   if (type && !spec.has_job(type->name()) && *type != TaskType::Evaluator)
-    throw InvalidArgumentError("`task_type` " + shown(type->name()) +
+    throw InvalidArgumentError("`task_type` " + untrusted::shown(type->name()) +
                                " not found in cluster_spec " + spec.to_json().substr(0, 200));
   for (const std::string_view one : {TaskType::Chief, TaskType::Evaluator})
     if (task_count(spec, one) > 1)
@@ -67,14 +66,14 @@ DISTRIBUTE_INLINE int id_in_cluster(const ClusterSpec& spec, const std::optional
   if (id && type == TaskType::Worker) return *id + task_count(spec, TaskType::Chief);
   if (id && type == TaskType::Evaluator) return *id;
   throw InvalidArgumentError("There is no id for task_type " +
-                             (type ? cluster_internal::shown(type->name()) : "None"));
+                             (type ? untrusted::shown(type->name()) : "None"));
 }
 
 DISTRIBUTE_INLINE int worker_count(const ClusterSpec& spec, const std::optional<TaskType>& type) {
   validate_cluster_spec(spec, type, 0);
   if (!type || *type == TaskType::ParameterServer)
     throw InvalidArgumentError("Unexpected `task_type` " +
-                               (type ? cluster_internal::shown(type->name()) : "None"));
+                               (type ? untrusted::shown(type->name()) : "None"));
   if (*type == TaskType::Evaluator) return spec.num_tasks(type->name());
   return task_count(spec, TaskType::Chief) + task_count(spec, TaskType::Worker);
 }

@@ -2,11 +2,11 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/detail/check_purpose.hpp>
 #include <distribute/cluster/detail/clock_offset.hpp>
 #include <distribute/cluster/detail/network_lines.hpp>
-#include <distribute/net/bytes.hpp>
 #include <distribute/net/socket.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/launcher_cluster_resolvers.hpp>
 
 #include <utility>
@@ -34,9 +34,9 @@ DISTRIBUTE_INLINE std::string OpenMpiClusterResolver::leader(int size,
                                                              const char* local_size_name) const {
   const int port = variables_.integer("MASTER_PORT").value_or(port_);
   const auto address = variables_("MASTER_ADDR");
-  if (address && !address->empty()) return cluster_internal::join_host_port(*address, port);
+  if (address && !address->empty()) return net::join_host_port(*address, port);
   if (size == 1 || variables_.integer(local_size_name) == size)
-    return cluster_internal::join_host_port("127.0.0.1", port);
+    return net::join_host_port("127.0.0.1", port);
   throw FailedPreconditionError(
       "mpirun does not tell where rank 0 runs; add -x MASTER_ADDR=<host of rank 0>, or set "
       "MASTER_ADDR where HOROVOD_RANK is set");

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/detail/rendezvous.hpp>
-#include <distribute/net/bytes.hpp>
 
 #include <algorithm>
 
@@ -36,12 +36,12 @@ DISTRIBUTE_INLINE void Rendezvous::get(int rank, const ControlMessage& request, 
 DISTRIBUTE_INLINE void Rendezvous::gather(int rank, const ControlMessage& request, Time until) {
   if (const int gone = first_left(); gone >= 0)
     return refuse(rank, request.request, int(StatusCode::FailedPrecondition),
-                  str_cat("\"", net::printable(request.name),
+                  str_cat("\"", untrusted::printable(request.name),
                           "\" can never be complete: ", names_[size_t(gone)], " has left the job"));
   Gather& gather = gathers_[request.name];
   if (!gather.try_emplace(rank, Contribution{request.request, until, request.value}).second)
     return refuse(rank, request.request, int(StatusCode::FailedPrecondition),
-                  str_cat("\"", net::printable(request.name), "\": ", names_[size_t(rank)],
+                  str_cat("\"", untrusted::printable(request.name), "\": ", names_[size_t(rank)],
                           " has called it twice before the others came"));
   if (gather.size() < names_.size()) return;
   answer_gather(request.name, gather);
@@ -55,7 +55,7 @@ DISTRIBUTE_INLINE void Rendezvous::answer_gather(const std::string& name, const 
   if (reply.value.size() > most_) {
     reply.code = int(StatusCode::ResourceExhausted);
     reply.name =
-        str_cat("\"", net::printable(name), "\": the tasks' values have ", reply.value.size(),
+        str_cat("\"", untrusted::printable(name), "\": the tasks' values have ", reply.value.size(),
                 " bytes together; DISTRIBUTE_MAX_MESSAGE_BYTES allows ", most_);
     reply.value.clear();
   }
@@ -82,8 +82,8 @@ DISTRIBUTE_INLINE void Rendezvous::has_left(int rank) {
   for (auto& [key, gather] : std::exchange(gathers_, {}))
     for (const auto& [waiting, contribution] : gather)
       refuse(waiting, contribution.request, int(StatusCode::FailedPrecondition),
-             str_cat("\"", net::printable(key), "\" can never be complete: ", names_[size_t(rank)],
-                     " has left the job"));
+             str_cat("\"", untrusted::printable(key),
+                     "\" can never be complete: ", names_[size_t(rank)], " has left the job"));
 }
 
 DISTRIBUTE_INLINE void Rendezvous::expire(Time now) {
@@ -96,7 +96,7 @@ DISTRIBUTE_INLINE void Rendezvous::expire_getters(Time now) {
     std::erase_if(waiters, [&, &key = key](const Waiter& waiter) {
       if (waiter.until > now) return false;
       refuse(waiter.rank, waiter.request, int(StatusCode::DeadlineExceeded),
-             str_cat("store: no task has set \"", net::printable(key), "\" in time"));
+             str_cat("store: no task has set \"", untrusted::printable(key), "\" in time"));
       return true;
     });
   std::erase_if(getters_, [](const auto& entry) { return entry.second.empty(); });
@@ -109,7 +109,7 @@ DISTRIBUTE_INLINE void Rendezvous::expire_gathers(Time now) {
     std::erase_if(gather, [&, &key = key](const auto& entry) {
       if (entry.second.until > now) return false;
       refuse(entry.first, entry.second.request, int(StatusCode::DeadlineExceeded),
-             str_cat("\"", net::printable(key), "\": still waiting for ", who));
+             str_cat("\"", untrusted::printable(key), "\": still waiting for ", who));
       return true;
     });
   }

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/detail/json_variable.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 
 #include <algorithm>
@@ -11,69 +11,73 @@
 
 namespace distribute::cluster_internal {
 
-DISTRIBUTE_INLINE JsonValue json_object_variable(const Environment& variables,
-                                                 const std::string& name) {
+DISTRIBUTE_INLINE untrusted::JsonValue json_object_variable(const Environment& variables,
+                                                            const std::string& name) {
   return *JsonVariable(variables, name).object();
 }
 
 /// Member `key` of "task"; null when either is missing.
-DISTRIBUTE_INLINE const JsonValue* task_member(const JsonValue& root, const std::string& name,
-                                               const char* key) {
-  const JsonValue* task = root.find("task");
-  return task ? object_of(*task, name + ": task").find(key) : nullptr;
+DISTRIBUTE_INLINE const untrusted::JsonValue* task_member(const untrusted::JsonValue& root,
+                                                          const std::string& name,
+                                                          const char* key) {
+  const untrusted::JsonValue* task = root.find("task");
+  return task ? untrusted::object_of(*task, name + ": task").find(key) : nullptr;
 }
 
 /// As Python's str(): 5 is "5", null is "None".
-DISTRIBUTE_INLINE std::optional<TaskType> task_type_in(const JsonValue& root,
+DISTRIBUTE_INLINE std::optional<TaskType> task_type_in(const untrusted::JsonValue& root,
                                                        const std::string& name) {
-  const JsonValue* type = task_member(root, name, "type");
+  const untrusted::JsonValue* type = task_member(root, name, "type");
   if (!type) return std::nullopt;
   switch (type->kind) {
-    case JsonValue::Kind::Null: return TaskType("None");
-    case JsonValue::Kind::Boolean: return TaskType(type->text == "true" ? "True" : "False");
-    case JsonValue::Kind::Number: return TaskType(type->text);
-    default: return TaskType(string_of(*type, name + ": task.type"));
+    case untrusted::JsonValue::Kind::Null: return TaskType("None");
+    case untrusted::JsonValue::Kind::Boolean:
+      return TaskType(type->text == "true" ? "True" : "False");
+    case untrusted::JsonValue::Kind::Number: return TaskType(type->text);
+    default: return TaskType(untrusted::string_of(*type, name + ": task.type"));
   }
 }
 
-DISTRIBUTE_INLINE std::optional<int> task_id_in(const JsonValue& root, const std::string& name) {
-  const JsonValue* index = task_member(root, name, "index");
+DISTRIBUTE_INLINE std::optional<int> task_id_in(const untrusted::JsonValue& root,
+                                                const std::string& name) {
+  const untrusted::JsonValue* index = task_member(root, name, "index");
   if (!index) return std::nullopt;
-  return int_of(*index, name + ": task.index");
+  return untrusted::int_of(*index, name + ": task.index");
 }
 
-DISTRIBUTE_INLINE bool is_list(const JsonValue& value) {
+DISTRIBUTE_INLINE bool is_list(const untrusted::JsonValue& value) {
   return value.is_array() || value.is_object();
 }
 
-DISTRIBUTE_INLINE bool names_a_job(const std::string& key, const JsonValue& value) {
+DISTRIBUTE_INLINE bool names_a_job(const std::string& key, const untrusted::JsonValue& value) {
   constexpr std::string_view kJobs[] = {TaskType::Chief, TaskType::Worker, TaskType::Master,
                                         TaskType::ParameterServer, TaskType::Evaluator};
   return is_list(value) && std::find(std::begin(kJobs), std::end(kJobs), key) != std::end(kJobs);
 }
 
 /// A key such as "clusters" or "sparseCluster", a job on the top level, or an object of jobs.
-DISTRIBUTE_INLINE bool looks_like_cluster(std::string key, const JsonValue& value) {
+DISTRIBUTE_INLINE bool looks_like_cluster(std::string key, const untrusted::JsonValue& value) {
   for (char& c : key) c = char(std::tolower(static_cast<unsigned char>(c)));
   if (key.find("cluster") != std::string::npos || names_a_job(key, value)) return true;
   return std::any_of(value.members.begin(), value.members.end(),
                      [](const auto& member) { return names_a_job(member.key, member.value); });
 }
 
-DISTRIBUTE_INLINE std::string misplaced_cluster(const JsonValue& root, const std::string& name) {
+DISTRIBUTE_INLINE std::string misplaced_cluster(const untrusted::JsonValue& root,
+                                                const std::string& name) {
   for (const auto& [key, value] : root.members)
     if (key != "cluster" && looks_like_cluster(key, value))
       return str_cat(name, ": the tasks of the job are wanted under the key \"cluster\", there is ",
-                     shown(key));
+                     untrusted::shown(key));
   return root.find("cluster") ? name + ": `cluster` is empty" : "";
 }
 
 /// A member that is a string, or null, or missing.
-DISTRIBUTE_INLINE std::optional<std::string> text_in(const JsonValue& root, const std::string& name,
-                                                     const char* key) {
-  const JsonValue* value = root.find(key);
+DISTRIBUTE_INLINE std::optional<std::string> text_in(const untrusted::JsonValue& root,
+                                                     const std::string& name, const char* key) {
+  const untrusted::JsonValue* value = root.find(key);
   if (!value || value->is_null()) return std::nullopt;
-  return string_of(*value, name + ": " + key);
+  return untrusted::string_of(*value, name + ": " + key);
 }
 
 }  // namespace distribute::cluster_internal

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/launcher_cluster_resolvers.hpp>
 
 #include <utility>
@@ -29,7 +29,7 @@ DISTRIBUTE_INLINE std::string TorchrunClusterResolver::leader(const std::string&
   const int64_t port = variables_.integer(port_name).value_or(29500);
   const auto taken = variables_("TORCHELASTIC_USE_AGENT_STORE");
   const bool next = taken && (*taken == "True" || *taken == "true" || *taken == "1");
-  return cluster_internal::join_host_port(*address, port + (next ? 1 : 0));
+  return net::join_host_port(*address, port + (next ? 1 : 0));
 }
 
 DISTRIBUTE_INLINE LeaderClusterResolver::World TorchrunClusterResolver::world() const {
@@ -44,12 +44,12 @@ DISTRIBUTE_INLINE LeaderClusterResolver::World TorchrunClusterResolver::world() 
 DISTRIBUTE_INLINE LeaderClusterResolver::World TorchrunClusterResolver::node_world() const {
   const std::string nodes = variables_("PET_NNODES").value_or("");
   const size_t colon = nodes.find(':');
-  const auto least = cluster_internal::parse_int(nodes.substr(0, colon));
+  const auto least = untrusted::parse_int(nodes.substr(0, colon));
   const auto most =
-      colon == std::string::npos ? least : cluster_internal::parse_int(nodes.substr(colon + 1));
+      colon == std::string::npos ? least : untrusted::parse_int(nodes.substr(colon + 1));
   if (!least || !most)
     throw InvalidArgumentError("PET_NNODES must be a number of nodes, not " +
-                               cluster_internal::shown(nodes));
+                               untrusted::shown(nodes));
   if (*least != *most)
     throw FailedPreconditionError("PET_NNODES is " + nodes +
                                   ": an elastic number of nodes is not supported, give one number");

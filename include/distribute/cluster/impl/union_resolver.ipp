@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/cluster_resolvers.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
 
 #include <set>
 
@@ -36,7 +36,7 @@ DISTRIBUTE_INLINE ClusterSpec UnionResolver::cluster_spec() const {
         if (!merged[job].emplace(index + shift, address).second)
           throw InvalidArgumentError(
               str_cat("Duplicate keys detected when merging two ClusterSpecs: job ",
-                      cluster_internal::shown(job), ", index ", index));
+                      untrusted::shown(job), ", index ", index));
       merged[job];  // a job without tasks stays
     }
   return ClusterSpec(ClusterSpec::Jobs(merged.begin(), merged.end()));

@@ -4,7 +4,7 @@
 #include <distribute/estimator/checkpoint_saver_hook.hpp>
 #include <distribute/estimator/monitored_training_session.hpp>
 #include <distribute/estimator/session_run_hook.hpp>
-#include <distribute/strategy/detail/parameter_server_extended.hpp>
+#include <distribute/strategy/parameter_server_job.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
@@ -16,11 +16,10 @@
 
 namespace distribute::train {
 
-/// The servers of the current strategy that are elsewhere than in this process; null without.
-DISTRIBUTE_INLINE strategy_internal::ParameterServerExtended* servers_of_session(
-    const Strategy& strategy) {
-  auto* servers = strategy_internal::parameter_server_extended(strategy);
-  return servers && servers->link() ? servers : nullptr;
+/// The servers of the current strategy that are elsewhere than in this process; none without.
+DISTRIBUTE_INLINE std::optional<ParameterServerJob> servers_of_session(const Strategy& strategy) {
+  const auto job = ParameterServerJob::of(strategy);
+  return job && !job->is_parameter_server() ? job : std::nullopt;
 }
 
 DISTRIBUTE_INLINE MonitoredTrainingSession::MonitoredTrainingSession(
@@ -80,7 +79,7 @@ DISTRIBUTE_INLINE bool MonitoredTrainingSession::any_worker(bool mine) const {
 }
 
 DISTRIBUTE_INLINE void MonitoredTrainingSession::create() {
-  auto* const servers = options_.readiness ? nullptr : servers_of_session(strategy_);
+  const auto servers = options_.readiness ? std::nullopt : servers_of_session(strategy_);
   if (is_chief_ || (!options_.readiness && !servers))
     restore_or_initialize();
   else if (servers)
@@ -100,7 +99,7 @@ DISTRIBUTE_INLINE void MonitoredTrainingSession::restore_or_initialize() {
                                                .max_to_keep = options_.max_to_keep,
                                                .checkpoint_name = options_.checkpoint_basename});
   }
-  auto* const servers = servers_of_session(strategy_);
+  const auto servers = servers_of_session(strategy_);
   const bool kept = servers && servers->servers_have_kept_variables();
   if (kept || (manager_ && manager_->restore_latest())) restored_step_ = global_step();
   if (!restored_step_ && options_.init_fn) options_.init_fn();

@@ -1,29 +1,29 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/untrusted_json.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/cluster/detail/json_value.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/estimator/estimator.hpp>
 
 namespace distribute::cluster_internal {
 
 /// The string member `key`, or "".
-DISTRIBUTE_INLINE std::string run_config_text(const JsonValue& root, const char* key) {
-  const JsonValue* value = root.find(key);
+DISTRIBUTE_INLINE std::string run_config_text(const untrusted::JsonValue& root, const char* key) {
+  const untrusted::JsonValue* value = root.find(key);
   if (!value || value->is_null()) return "";
-  return string_of(*value, std::string("TF_CONFIG: ") + key);
+  return untrusted::string_of(*value, std::string("TF_CONFIG: ") + key);
 }
 
-DISTRIBUTE_INLINE std::string run_config_model_dir(const JsonValue& root,
+DISTRIBUTE_INLINE std::string run_config_model_dir(const untrusted::JsonValue& root,
                                                    const std::string& given) {
   const std::string in_config = run_config_text(root, "model_dir");
   if (root.find("model_dir") && in_config.empty())
     throw InvalidArgumentError("TF_CONFIG: model_dir should be non-empty");
   if (!in_config.empty() && !given.empty() && in_config != given)
-    throw InvalidArgumentError("`model_dir` is set both in the options, " + shown(given) +
-                               ", and in TF_CONFIG, " + shown(in_config) +
-                               "; the two must be the same");
+    throw InvalidArgumentError("`model_dir` is set both in the options, " +
+                               untrusted::shown(given) + ", and in TF_CONFIG, " +
+                               untrusted::shown(in_config) + "; the two must be the same");
   return given.empty() ? in_config : given;
 }
 
@@ -45,13 +45,14 @@ DISTRIBUTE_INLINE void check_run_config(const ClusterSpec& spec, const std::stri
     throw InvalidArgumentError(str_cat("Task index must be non-negative number, not ", *id));
   if (type == TaskType::Evaluator) return;
   if (!spec.has_job(type->name()))
-    throw InvalidArgumentError(shown(type->name()) + " is not a valid task_type in the " +
+    throw InvalidArgumentError(untrusted::shown(type->name()) +
+                               " is not a valid task_type in the " +
                                "cluster_spec: " + spec.to_json().substr(0, 200));
   const auto indices = spec.task_indices(type->name());
   if (indices.empty() || *id > indices.back())
     throw InvalidArgumentError(str_cat(*id, " is not a valid task_id for task_type ",
-                                       shown(type->name()), ", which has ", indices.size(),
-                                       " task(s)"));
+                                       untrusted::shown(type->name()), ", which has ",
+                                       indices.size(), " task(s)"));
 }
 
 DISTRIBUTE_INLINE int global_id(const ClusterSpec& spec, const std::string& chief,
@@ -69,7 +70,7 @@ DISTRIBUTE_INLINE int global_id(const ClusterSpec& spec, const std::string& chie
   return before + id;
 }
 
-DISTRIBUTE_INLINE void read_distributed(RunConfigCluster& config, const JsonValue& root,
+DISTRIBUTE_INLINE void read_distributed(RunConfigCluster& config, const untrusted::JsonValue& root,
                                         const Environment& variables) {
   const ClusterSpec& spec = config.cluster_spec;
   const bool has_master = spec.has_job("master");
@@ -100,7 +101,7 @@ DISTRIBUTE_INLINE void read_distributed(RunConfigCluster& config, const JsonValu
 }
 
 /// That neither TF_CONFIG nor another environment of a job speaks of further tasks.
-DISTRIBUTE_INLINE void check_alone(const JsonValue& root, const Environment& variables) {
+DISTRIBUTE_INLINE void check_alone(const untrusted::JsonValue& root, const Environment& variables) {
   if (const std::string why = misplaced_cluster(root, "TF_CONFIG"); !why.empty())
     throw InvalidArgumentError(why);
   const ImpliedResolver implied = implied_resolver(variables);
@@ -121,13 +122,13 @@ namespace distribute {
 DISTRIBUTE_INLINE RunConfigCluster read_run_config_cluster(const Environment& variables,
                                                            const std::string& model_dir) {
   using namespace cluster_internal;
-  const JsonValue root = json_object_variable(variables, "TF_CONFIG");
+  const untrusted::JsonValue root = json_object_variable(variables, "TF_CONFIG");
   RunConfigCluster config;
   config.model_dir = run_config_model_dir(root, model_dir);
-  if (const JsonValue* service = root.find("service"); service && !service->is_null())
-    object_of(*service, "TF_CONFIG: service");
+  if (const untrusted::JsonValue* service = root.find("service"); service && !service->is_null())
+    untrusted::object_of(*service, "TF_CONFIG: service");
   config.evaluation_master = run_config_text(root, "eval_session_master");
-  if (const JsonValue* cluster = root.find("cluster"))
+  if (const untrusted::JsonValue* cluster = root.find("cluster"))
     config.cluster_spec = cluster_spec_of(*cluster, "TF_CONFIG: cluster");
   if (config.cluster_spec) {
     read_distributed(config, root, variables);

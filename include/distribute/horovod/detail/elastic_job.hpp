@@ -5,7 +5,7 @@
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/elastic_options.hpp>
 #include <distribute/horovod/detail/engine_options.hpp>
-#include <distribute/strategy/detail/elastic_workers.hpp>
+#include <distribute/strategy/elastic_workers.hpp>
 
 #include <functional>
 #include <memory>
@@ -50,7 +50,7 @@ class ElasticJob {
 
  private:
   const EngineOptions options_;
-  strategy_internal::ElasticWorkers workers_;
+  ElasticWorkers workers_;
   ElasticGeneration generation_;
   ElasticState mine_;  // as of the last commit
   bool leaves_ = false;

@@ -8,7 +8,7 @@
 #include <distribute/horovod/detail/engine_options.hpp>
 #include <distribute/horovod/detail/operation.hpp>
 #include <distribute/horovod/detail/rank_place.hpp>
-#include <distribute/net/detail/frame.hpp>
+#include <distribute/net/frame.hpp>
 #include <distribute/net/socket.hpp>
 #include <distribute/net/wake_up.hpp>
 

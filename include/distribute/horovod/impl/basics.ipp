@@ -9,7 +9,6 @@
 #include <distribute/horovod/detail/engine.hpp>
 #include <distribute/horovod/detail/engine_scope.hpp>
 #include <distribute/net/deadline.hpp>
-#include <distribute/strategy/detail/cluster_place.hpp>
 
 #include <cstdlib>
 #include <thread>
@@ -21,12 +20,12 @@ DISTRIBUTE_INLINE ClusterTasks find_tasks(const hvd::InitOptions& options,
                                           const ElasticOptions& elastic) {
   if (options.tasks) return *options.tasks;
   const auto implied = options.resolver ? nullptr : default_resolver().resolver;
-  const auto place = strategy_internal::place_of(
+  const auto place = cluster_place(
       cluster_internal::role_to_join(options.resolver ? *options.resolver : *implied));
-  if (place.task.type == "evaluator")
+  if (place.task_type == "evaluator")
     throw InvalidArgumentError(
         "hvd::init: this task is an evaluator, which is no rank; evaluate on rank 0");
-  strategy_internal::check_elastic(elastic, place);
+  check_elastic(elastic, place);
   return place.alone ? ClusterTasks{} : place.tasks;
 }
 

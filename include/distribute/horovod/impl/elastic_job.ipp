@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/agreement.hpp>
+#include <distribute/cluster/agreed_options.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/horovod/collectives.hpp>
 #include <distribute/horovod/detail/elastic_job.hpp>
@@ -21,9 +21,7 @@ DISTRIBUTE_INLINE ElasticOptions elastic_limits(const std::optional<ElasticOptio
   return limits;
 }
 
-DISTRIBUTE_INLINE std::string horovod_agreement() {
-  return cluster_internal::agreement_of({{"api", "horovod"}});
-}
+DISTRIBUTE_INLINE std::string horovod_agreement() { return agreed_json({{"api", "horovod"}}); }
 
 DISTRIBUTE_INLINE ElasticJob::ElasticJob(ClusterTasks all_tasks, const ElasticOptions& limits,
                                          const EngineOptions& options)

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/metrics/detail/metrics_request.hpp>
 #include <distribute/metrics/metrics_server.hpp>
 #include <distribute/net/job_token.hpp>
@@ -28,7 +28,7 @@ DISTRIBUTE_INLINE std::string_view authorization(std::string_view lines) {
   while (!lines.empty()) {
     std::string_view line = take_until(lines, "\n");
     const std::string_view name = take_until(line, ":");
-    if (equal_without_case(name, "authorization")) return trimmed(line);
+    if (equal_without_case(name, "authorization")) return untrusted::trimmed(line);
   }
   return {};
 }
@@ -37,7 +37,7 @@ DISTRIBUTE_INLINE bool is_admitted(std::string_view credentials, const std::stri
   if (token.empty()) return true;
   const std::string_view scheme = take_until(credentials, " ");
   return equal_without_case(scheme, "bearer") &&
-         net::equal_in_constant_time(trimmed(credentials), token);
+         net::equal_in_constant_time(untrusted::trimmed(credentials), token);
 }
 
 DISTRIBUTE_INLINE size_t end_of_head(std::string_view bytes) {

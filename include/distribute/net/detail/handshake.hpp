@@ -14,7 +14,7 @@
 /// Nothing here does input or output but handshake().
 
 #include <distribute/base/error.hpp>
-#include <distribute/net/detail/frame.hpp>
+#include <distribute/net/frame.hpp>
 
 #include <functional>
 #include <memory>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/net/address.hpp>
-#include <distribute/net/bytes.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -16,7 +16,7 @@
 namespace distribute::net_internal {
 
 DISTRIBUTE_INLINE absl::Status bad_address(std::string_view text, std::string_view why) {
-  return absl::InvalidArgumentError(str_cat("address \"", net::printable(text), "\": ", why,
+  return absl::InvalidArgumentError(str_cat("address \"", untrusted::printable(text), "\": ", why,
                                             "; wanted host:port or [IPv6 address]:port"));
 }
 
@@ -86,6 +86,18 @@ DISTRIBUTE_INLINE absl::StatusOr<Address> remote_address(int descriptor) {
   if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&storage), &size) != 0)
     return absl::UnavailableError(str_cat("getpeername: ", std::strerror(errno)));
   return net_internal::address_of(storage, size);
+}
+
+DISTRIBUTE_INLINE std::string join_host_port(std::string_view host, int64_t port) {
+  if (port < 1 || port > 65535)
+    throw InvalidArgumentError(str_cat("the port of host ", untrusted::shown(host),
+                                       " must be from 1 to 65535, not ", port));
+  for (const char c : host)
+    if (static_cast<unsigned char>(c) <= 0x20)
+      throw InvalidArgumentError("not the name or address of a host: " + untrusted::shown(host));
+  if (host.empty()) throw InvalidArgumentError(str_cat("the host of port ", port, " has no name"));
+  const bool bare_ipv6 = host.find(':') != std::string_view::npos && host.front() != '[';
+  return bare_ipv6 ? str_cat("[", host, "]:", port) : str_cat(host, ":", port);
 }
 
 }  // namespace distribute::net

@@ -2,7 +2,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/net/detail/frame.hpp>
+#include <distribute/net/frame.hpp>
 
 namespace distribute::net {
 

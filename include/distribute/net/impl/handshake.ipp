@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/net/bytes.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/net/detail/encrypt.hpp>
 #include <distribute/net/detail/handshake.hpp>
 #include <distribute/net/job_token.hpp>
@@ -48,7 +48,7 @@ DISTRIBUTE_INLINE absl::Status check_target(const net::HandshakeHello& hello,
   if (hello.job != config.job)
     return absl::FailedPreconditionError(str_cat(
         hello.client.name(), " belongs to another job or another cluster description: here ",
-        net::printable(config.job), ", there ", net::printable(hello.job)));
+        untrusted::printable(config.job), ", there ", untrusted::printable(hello.job)));
   if (hello.server_type != config.self.type || hello.server_index != config.self.index)
     return absl::FailedPreconditionError(
         str_cat(hello.client.name(), " looks for ", hello.server_type, " ", hello.server_index,
@@ -68,14 +68,14 @@ DISTRIBUTE_INLINE absl::StatusOr<HandshakeHello> parse_hello(std::string_view pa
   if (hello->nonce.size() != kNonceBytes)
     return absl::InvalidArgumentError("a damaged message (hello): nonce is too short");
   for (std::string* text : {&hello->client.type, &hello->server_type, &hello->purpose, &hello->job})
-    *text = printable(*text);
+    *text = untrusted::printable(*text);
   return hello;
 }
 
 DISTRIBUTE_INLINE std::string encode_refusal(const absl::Status& status, uint16_t version) {
   const auto text = status.message();
   const HandshakeRefusal refusal{StatusCode(status.raw_code()),
-                                 printable({text.data(), text.size()}, 2000)};
+                                 untrusted::printable({text.data(), text.size()}, 2000)};
   return encode_frame_of(uint16_t(HandshakeFrame::Refusal), refusal, version);
 }
 
@@ -84,7 +84,7 @@ DISTRIBUTE_INLINE absl::Status parse_refusal(std::string_view payload) {
   if (!refusal.ok()) return refusal.status();
   if (refusal->code == StatusCode::Ok)
     return absl::InvalidArgumentError("a damaged message (refusal): code is OK");
-  return make_status(refusal->code, printable(refusal->sentence, 2100));
+  return make_status(refusal->code, untrusted::printable(refusal->sentence, 2100));
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> ServerHandshake::on_frame(const Frame& frame) {

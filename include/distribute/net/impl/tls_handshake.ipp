@@ -1,7 +1,7 @@
 #pragma once
 #if DISTRIBUTE_HAS_OPENSSL
 #include <distribute/base/error.hpp>
-#include <distribute/net/bytes.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/net/detail/tls_handshake.hpp>
 #include <distribute/net/detail/tls_layer.hpp>
 #include <distribute/net/detail/tls_wire.hpp>
@@ -125,8 +125,9 @@ DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::no_agreement(const std::strin
     return absl::UnauthenticatedError(
         str_cat("no certificate has come from the other side, or none that fits (", reason,
                 "): set DISTRIBUTE_TLS_CERT, _KEY and _CA in all tasks or in none"));
-  const std::string who =
-      negotiation.peer_name.empty() ? "the other side" : printable(negotiation.peer_name, 80);
+  const std::string who = negotiation.peer_name.empty()
+                              ? "the other side"
+                              : untrusted::printable(negotiation.peer_name, 80);
   return absl::UnauthenticatedError(str_cat(
       who,
       " does not know the token of this job: it belongs to another job, or "

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/net/detail/frame.hpp>
+#include <distribute/net/frame.hpp>
 #include <distribute/parameter_server/detail/link_stream.hpp>
 
 #include <algorithm>

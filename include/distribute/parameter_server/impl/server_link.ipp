@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/metrics.hpp>
-#include <distribute/net/detail/frame.hpp>
+#include <distribute/net/frame.hpp>
 #include <distribute/parameter_server/detail/server_link.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/cluster/detail/json_value.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
+#include <distribute/base/untrusted_json.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/http/credentials.hpp>
 #include <distribute/http/http_client.hpp>
 #include <distribute/io/file_system.hpp>
@@ -37,21 +37,21 @@ DISTRIBUTE_INLINE StatusCode gce_status_code(int status) {
 /// The API's own words in an error's body; "" where there are none.
 DISTRIBUTE_INLINE std::string gce_message(const std::string& body) {
   try {
-    const JsonValue answer = parse_json(body, "error");
-    const JsonValue* error = answer.find("error");
-    const JsonValue* message = error ? error->find("message") : nullptr;
-    return message && message->is_string() ? ": " + shown(message->text) : "";
+    const untrusted::JsonValue answer = untrusted::parse_json(body, "error");
+    const untrusted::JsonValue* error = answer.find("error");
+    const untrusted::JsonValue* message = error ? error->find("message") : nullptr;
+    return message && message->is_string() ? ": " + untrusted::shown(message->text) : "";
   } catch (const InvalidArgumentError&) {
     return "";
   }
 }
 
 /// The member of an object, which must be a string.
-DISTRIBUTE_INLINE const std::string& gce_text(const JsonValue& object, const char* key,
+DISTRIBUTE_INLINE const std::string& gce_text(const untrusted::JsonValue& object, const char* key,
                                               const std::string& place) {
-  const JsonValue* value = object_of(object, place).find(key);
+  const untrusted::JsonValue* value = untrusted::object_of(object, place).find(key);
   if (!value) throw InvalidArgumentError(str_cat(place, ": the answer has no `", key, "`"));
-  return string_of(*value, str_cat(place, ": ", key));
+  return untrusted::string_of(*value, str_cat(place, ": ", key));
 }
 
 }  // namespace distribute::cluster_internal
@@ -69,13 +69,12 @@ class GCEClusterResolver::Service {
     retry_.max_attempts = options.max_attempts;
   }
 
-  cluster_internal::JsonValue ask(const char* method, const std::string& url,
-                                  const std::string& body) {
+  untrusted::JsonValue ask(const char* method, const std::string& url, const std::string& body) {
     may_renew_ = true;
     const io::HttpResponse response = value_or_throw(io::send_with_retry(
         retry_, [&] { return send(method, url, body); },
         [&](const io::HttpResponse& answer) { return token_was_old(answer); }));
-    if (response.ok()) return cluster_internal::parse_json(response.body, url);
+    if (response.ok()) return untrusted::parse_json(response.body, url);
     const std::string source =
         options_.credentials == "default" ? auth_.origin() : "the options of the resolver";
     throw_if_error(make_status(cluster_internal::gce_status_code(response.status),
@@ -92,15 +91,15 @@ class GCEClusterResolver::Service {
     io::QueryParameters query{{"orderBy", "name"}};
     for (bool more = true; more;) {
       const std::string url = str_cat(group, "/listInstances?", io::query_string(query));
-      const JsonValue answer = ask("POST", url, R"({"instanceState":"RUNNING"})");
-      const JsonValue* items = object_of(answer, url).find("items");
+      const untrusted::JsonValue answer = ask("POST", url, R"({"instanceState":"RUNNING"})");
+      const untrusted::JsonValue* items = untrusted::object_of(answer, url).find("items");
       if (items && !items->is_array())
         throw InvalidArgumentError(url + ": `items` is " + items->describe() + ", not a list");
       for (size_t i = 0; items && i < items->items.size(); ++i)
         names.push_back(io::file_name_of(gce_text(items->items[i], "instance", url)));
-      const JsonValue* next = answer.find("nextPageToken");
+      const untrusted::JsonValue* next = answer.find("nextPageToken");
       more = next != nullptr;
-      if (more) query = {{"orderBy", "name"}, {"pageToken", string_of(*next, url)}};
+      if (more) query = {{"orderBy", "name"}, {"pageToken", untrusted::string_of(*next, url)}};
     }
     return names;
   }
@@ -108,8 +107,9 @@ class GCEClusterResolver::Service {
   /// The internal one of a machine, given by its URL.
   std::string address(const std::string& machine) {
     using namespace cluster_internal;
-    const JsonValue answer = ask("GET", machine, "");
-    const JsonValue* networks = object_of(answer, machine).find("networkInterfaces");
+    const untrusted::JsonValue answer = ask("GET", machine, "");
+    const untrusted::JsonValue* networks =
+        untrusted::object_of(answer, machine).find("networkInterfaces");
     if (!networks || !networks->is_array() || networks->items.empty())
       throw InvalidArgumentError(machine + ": the instance has no networkInterfaces");
     return gce_text(networks->items[0], "networkIP", machine);
@@ -130,7 +130,7 @@ class GCEClusterResolver::Service {
     if (!response.ok()) throw UnavailableError(str_cat(response.status().message(), advice));
     if (!response->ok())
       throw UnavailableError(str_cat("GET ", url, ": status ", response->status, advice));
-    return std::string(cluster_internal::trimmed(response->body));
+    return std::string(untrusted::trimmed(response->body));
   }
 
  private:
@@ -196,12 +196,12 @@ DISTRIBUTE_INLINE std::vector<std::string> GCEClusterResolver::addresses() const
   std::vector<std::string> found;
   for (const std::string& name : service_->running(
            str_cat(base, "/instanceGroups/", io::url_encode(options_.instance_group))))
-    found.push_back(join_host_port(
+    found.push_back(net::join_host_port(
         service_->address(str_cat(base, "/instances/", io::url_encode(name))), options_.port));
   if (found.empty())
-    throw FailedPreconditionError(str_cat("the instance group ", shown(options_.instance_group),
-                                          " of project ", shown(project), ", zone ", shown(zone),
-                                          ", has no running machine"));
+    throw FailedPreconditionError(str_cat(
+        "the instance group ", untrusted::shown(options_.instance_group), " of project ",
+        untrusted::shown(project), ", zone ", untrusted::shown(zone), ", has no running machine"));
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -212,14 +212,14 @@ DISTRIBUTE_INLINE ClusterSpec GCEClusterResolver::cluster_spec() const {
 
 DISTRIBUTE_INLINE std::optional<int> GCEClusterResolver::find_task_id() const {
   if (options_.task_id) return options_.task_id;
-  const std::string own = cluster_internal::join_host_port(
-      service_->metadata("instance/network-interfaces/0/ip"), options_.port);
+  const std::string own =
+      net::join_host_port(service_->metadata("instance/network-interfaces/0/ip"), options_.port);
   const std::vector<std::string> all = addresses();
   const auto place = std::find(all.begin(), all.end(), own);
   if (place == all.end())
     throw FailedPreconditionError(str_cat("this machine, ", own, ", is not among the running ones ",
                                           "of instance group ",
-                                          cluster_internal::shown(options_.instance_group)));
+                                          untrusted::shown(options_.instance_group)));
   return int(place - all.begin());
 }
 

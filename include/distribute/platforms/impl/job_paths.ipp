@@ -1,8 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/json_value.hpp>
-#include <distribute/cluster/detail/partial_environment.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
+#include <distribute/base/untrusted_json.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/platforms/job_paths.hpp>
 
@@ -17,35 +16,37 @@ DISTRIBUTE_INLINE bool is_local_directory(const std::string& path) {
 }
 
 /// The object in variable `name`, else in the file; an empty one where neither is there.
-DISTRIBUTE_INLINE JsonValue toolkit_object(const Environment& variables, const std::string& name,
-                                           const std::string& file) {
-  JsonValue root;
-  root.kind = JsonValue::Kind::Object;
+DISTRIBUTE_INLINE untrusted::JsonValue toolkit_object(const Environment& variables,
+                                                      const std::string& name,
+                                                      const std::string& file) {
+  untrusted::JsonValue root;
+  root.kind = untrusted::JsonValue::Kind::Object;
   if (const auto text = variables(name); text && !text->empty())
-    root = parse_json(*text, name);
+    root = untrusted::parse_json(*text, name);
   else if (const auto bytes = io::read_file(file); bytes.ok())
-    root = parse_json(*bytes, file);
-  return object_of(root, name + " or " + file);
+    root = untrusted::parse_json(*bytes, file);
+  return untrusted::object_of(root, name + " or " + file);
 }
 
 /// The platform's file has every value as a JSON text inside of a string ("0.1", "\"adam\""), the
 /// toolkit's variable the values themselves.
-DISTRIBUTE_INLINE std::string hyperparameter_text(const JsonValue& value,
+DISTRIBUTE_INLINE std::string hyperparameter_text(const untrusted::JsonValue& value,
                                                   const std::string& place) {
   if (value.is_object() || value.is_array() || value.is_null())
     throw InvalidArgumentError(place + " must be a number, a text or a switch, not " +
                                value.describe());
   const std::string& text = value.text;
   if (!value.is_string() || text.size() < 2 || text.front() != '"') return text;
-  const JsonValue inner = parse_json(text, place);
-  return string_of(inner, place);
+  const untrusted::JsonValue inner = untrusted::parse_json(text, place);
+  return untrusted::string_of(inner, place);
 }
 
 DISTRIBUTE_INLINE void read_hyperparameters(const Environment& variables, const std::string& file,
                                             JobPaths& paths) {
   for (const auto& [name, value] : toolkit_object(variables, "SM_HPS", file).members)
     if (!name.starts_with("sagemaker_") && name != "_tuning_objective_metric")
-      paths.hyperparameters[name] = hyperparameter_text(value, "hyperparameter " + shown(name));
+      paths.hyperparameters[name] =
+          hyperparameter_text(value, "hyperparameter " + untrusted::shown(name));
 }
 
 DISTRIBUTE_INLINE void read_channels(const Environment& variables, const std::string& base,
@@ -102,8 +103,7 @@ DISTRIBUTE_INLINE std::string JobPaths::training_data() const {
 
 DISTRIBUTE_INLINE JobPaths read_job_paths(const Environment& variables,
                                           const std::string& job_dir) {
-  const bool sagemaker =
-      variables.has("SM_HOSTS") || !cluster_internal::seen_of_sagemaker(variables).empty();
+  const bool sagemaker = variables.has("SM_HOSTS") || !seen_of_sagemaker(variables).empty();
   JobPaths paths;
   if (sagemaker) paths = cluster_internal::sagemaker_paths(variables);
   const std::pair<const char*, std::string*> vertex[] = {{"AIP_MODEL_DIR", &paths.model},

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/json_value.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
+#include <distribute/base/untrusted_json.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/platforms/kubernetes_cluster_resolver.hpp>
 
@@ -40,11 +40,12 @@ DISTRIBUTE_INLINE std::map<std::string, std::string> read_pod_info(const std::st
 }
 
 /// A string below two keys, such as metadata.name.
-DISTRIBUTE_INLINE std::string pod_field(const JsonValue& pod, const char* outer, const char* inner,
-                                        const std::string& place) {
-  const JsonValue* parent = pod.find(outer);
-  const JsonValue* value = parent ? parent->find(inner) : nullptr;
-  return value ? string_of(*value, str_cat(place, ": ", outer, ".", inner)) : std::string();
+DISTRIBUTE_INLINE std::string pod_field(const untrusted::JsonValue& pod, const char* outer,
+                                        const char* inner, const std::string& place) {
+  const untrusted::JsonValue* parent = pod.find(outer);
+  const untrusted::JsonValue* value = parent ? parent->find(inner) : nullptr;
+  return value ? untrusted::string_of(*value, str_cat(place, ": ", outer, ".", inner))
+               : std::string();
 }
 
 /// "name-12" without its number; nothing for other names.
@@ -55,7 +56,7 @@ DISTRIBUTE_INLINE std::optional<std::pair<std::string, int>> split_ordinal(
   const std::string digits = name.substr(dash + 1);
   if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos)
     return std::nullopt;
-  const auto number = parse_int(digits);
+  const auto number = untrusted::parse_int(digits);
   if (!number) return std::nullopt;
   return std::pair(name.substr(0, dash), *number);
 }
@@ -74,12 +75,12 @@ DISTRIBUTE_INLINE std::vector<std::string> KubernetesClusterResolver::addresses_
     const std::string& selector) const {
   using namespace cluster_internal;
   const std::string place = "pods of " + selector;
-  const JsonValue answer = parse_json(options_.list_pods(selector), place);
-  const JsonValue* items = object_of(answer, place).find("items");
+  const untrusted::JsonValue answer = untrusted::parse_json(options_.list_pods(selector), place);
+  const untrusted::JsonValue* items = untrusted::object_of(answer, place).find("items");
   if (!items || !items->is_array())
     throw InvalidArgumentError(place + ": the answer has no list `items`; is it a PodList?");
   std::map<std::string, std::string> by_name;
-  for (const JsonValue& pod : items->items) {
+  for (const untrusted::JsonValue& pod : items->items) {
     const std::string name = pod_field(pod, "metadata", "name", place);
     const std::string phase = pod_field(pod, "status", "phase", place);
     if (phase != "Running")
@@ -88,8 +89,9 @@ DISTRIBUTE_INLINE std::vector<std::string> KubernetesClusterResolver::addresses_
     const char* key = options_.use_pod_ip ? "podIP" : "hostIP";
     const std::string ip = pod_field(pod, "status", key, place);
     if (ip.empty())
-      throw InvalidArgumentError(str_cat(place, ": pod ", shown(name), " has no status.", key));
-    by_name[name] = join_host_port(ip, options_.tf_server_port);
+      throw InvalidArgumentError(
+          str_cat(place, ": pod ", untrusted::shown(name), " has no status.", key));
+    by_name[name] = net::join_host_port(ip, options_.tf_server_port);
   }
   std::vector<std::string> addresses;
   for (const auto& [name, address] : by_name) addresses.push_back(address);
@@ -108,13 +110,13 @@ DISTRIBUTE_INLINE KubernetesClusterResolver::Pod KubernetesClusterResolver::own_
   if (name.empty()) name = label("statefulset.kubernetes.io/pod-name");
   const auto parts = split_ordinal(name);
   if (!parts)
-    throw FailedPreconditionError("HOSTNAME is " + shown(name) +
+    throw FailedPreconditionError("HOSTNAME is " + untrusted::shown(name) +
                                   ", not <name>-<index> as in a StatefulSet or an indexed Job");
   Pod pod{parts->first, parts->second, options_.service};
   std::optional<int> index = options_.variables.integer("JOB_COMPLETION_INDEX");
   for (const char* key : {"batch.kubernetes.io/job-completion-index",
                           "apps.kubernetes.io/pod-index", "training.kubeflow.org/replica-index"})
-    if (!index) index = parse_int(label(key));
+    if (!index) index = untrusted::parse_int(label(key));
   pod.index = index.value_or(parts->second);
   if (pod.service.empty()) pod.service = options_.variables("DISTRIBUTE_SERVICE").value_or("");
   if (pod.service.empty()) pod.service = label("jobset.sigs.k8s.io/jobset-name");
@@ -152,8 +154,8 @@ DISTRIBUTE_INLINE ClusterSpec KubernetesClusterResolver::cluster_spec() const {
   const std::string domain = "." + pod.service + (space.empty() ? "" : "." + space + ".svc");
   std::vector<std::string> addresses;
   for (int i = 0; i < replicas(); ++i)
-    addresses.push_back(cluster_internal::join_host_port(str_cat(pod.set, "-", i, domain),
-                                                         options_.tf_server_port));
+    addresses.push_back(
+        net::join_host_port(str_cat(pod.set, "-", i, domain), options_.tf_server_port));
   return ClusterSpec{{"worker", addresses}};
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
-#include <distribute/cluster/detail/json_value.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
+#include <distribute/base/untrusted_json.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/platforms/make_cluster.hpp>
 #include <distribute/platforms/slurm_cluster_resolver.hpp>
 
@@ -26,17 +26,18 @@ DISTRIBUTE_INLINE std::pair<std::string, std::optional<int>> split_entry(const s
   if (bracket && host.size() > 2 && host.back() == ']') host = host.substr(1, host.size() - 2);
   std::optional<int> port;
   if (has_port) {
-    port = parse_int(entry.substr(colon + 1));
+    port = untrusted::parse_int(entry.substr(colon + 1));
     if (!port || *port < 1 || *port > 65535)
-      throw InvalidArgumentError(
-          str_cat("--", job, ": ", shown(entry), ": a port is a number from 1 to 65535"));
+      throw InvalidArgumentError(str_cat("--", job, ": ", untrusted::shown(entry),
+                                         ": a port is a number from 1 to 65535"));
   }
   const bool good = !host.empty() && host.front() != '-' &&
                     host.find_first_not_of(
                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                         "0123456789._:-") == std::string::npos;
   if (!good)
-    throw InvalidArgumentError(str_cat("--", job, ": ", shown(entry), " is not HOST or HOST:PORT"));
+    throw InvalidArgumentError(
+        str_cat("--", job, ": ", untrusted::shown(entry), " is not HOST or HOST:PORT"));
   return {host, port};
 }
 
@@ -59,12 +60,12 @@ DISTRIBUTE_INLINE void AddressBook::reserve(const std::string& job,
   for (size_t i = 0; i < hosts.size(); ++i) {
     const auto [host, port] = split_entry(hosts[i], job);
     if (!port && !portless.insert(host).second)
-      throw InvalidArgumentError(str_cat("--", job, ": host ", shown(host), " is named twice; for ",
-                                         "two tasks on it give both a port: ", host, ":", port_,
-                                         ",", host, ":", port_ + 1));
+      throw InvalidArgumentError(str_cat(
+          "--", job, ": host ", untrusted::shown(host), " is named twice; for ",
+          "two tasks on it give both a port: ", host, ":", port_, ",", host, ":", port_ + 1));
     if (!port) continue;
     const std::string task = str_cat(job, " ", i);
-    const auto [owner, is_new] = owners_.emplace(join_host_port(host, *port), task);
+    const auto [owner, is_new] = owners_.emplace(net::join_host_port(host, *port), task);
     if (!is_new)
       throw InvalidArgumentError(
           str_cat(owner->second, " and ", task, " have the same address, ", owner->first));
@@ -78,8 +79,8 @@ DISTRIBUTE_INLINE std::vector<std::string> AddressBook::addresses(
     const auto [host, port] = split_entry(entry, job);
     int number = port.value_or(port_);
     if (!port)
-      while (!owners_.emplace(join_host_port(host, number), job).second) ++number;
-    result.push_back(join_host_port(host, number));
+      while (!owners_.emplace(net::join_host_port(host, number), job).second) ++number;
+    result.push_back(net::join_host_port(host, number));
   }
   return result;
 }
@@ -145,23 +146,23 @@ DISTRIBUTE_INLINE std::vector<std::string> hosts_of_slurm(const Environment& var
 DISTRIBUTE_INLINE std::vector<std::string> hosts_of_emr(std::string_view json,
                                                         const std::string& source) {
   using namespace cluster_internal;
-  const JsonValue root = parse_json(json, source);
-  const JsonValue* instances = object_of(root, source).find("Instances");
+  const untrusted::JsonValue root = untrusted::parse_json(json, source);
+  const untrusted::JsonValue* instances = untrusted::object_of(root, source).find("Instances");
   if (!instances || !instances->is_array())
     throw InvalidArgumentError(
         source + ": there is no list `Instances`; is it what \"aws emr list-instances\" prints?");
   std::vector<std::string> hosts;
-  for (const JsonValue& instance : instances->items) {
+  for (const untrusted::JsonValue& instance : instances->items) {
     const std::string place =
         str_cat(source, ": Instances[", &instance - instances->items.data(), "]");
-    const JsonValue* status = object_of(instance, place).find("Status");
-    const JsonValue* state = status ? status->find("State") : nullptr;
-    if (state && string_of(*state, place + ": Status.State") != "RUNNING") continue;
-    const JsonValue* name = instance.find("PrivateDnsName");
+    const untrusted::JsonValue* status = untrusted::object_of(instance, place).find("Status");
+    const untrusted::JsonValue* state = status ? status->find("State") : nullptr;
+    if (state && untrusted::string_of(*state, place + ": Status.State") != "RUNNING") continue;
+    const untrusted::JsonValue* name = instance.find("PrivateDnsName");
     if (!name) name = instance.find("PrivateIpAddress");
     if (!name)
       throw InvalidArgumentError(place + " has neither PrivateDnsName nor PrivateIpAddress");
-    hosts.push_back(string_of(*name, place + ": its name"));
+    hosts.push_back(untrusted::string_of(*name, place + ": its name"));
   }
   if (hosts.empty())
     throw InvalidArgumentError(

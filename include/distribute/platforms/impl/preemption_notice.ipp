@@ -3,7 +3,7 @@
 #include <distribute/base/leave_notice.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/threads.hpp>
-#include <distribute/cluster/detail/json_value.hpp>
+#include <distribute/base/untrusted_json.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/http/http_client.hpp>
 #include <distribute/platforms/preemption_notice.hpp>
@@ -177,11 +177,12 @@ DISTRIBUTE_INLINE bool PreemptionNotice::Impl::ask_azure() {
   const auto answer = get(path, {{"Metadata", "true"}});
   if (!answer.ok())
     throw UnavailableError(str_cat("GET ", options.endpoint, path, ": status ", answer.status));
-  const JsonValue root = parse_json(answer.body, "scheduled events");
-  const JsonValue* events = object_of(root, "scheduled events").find("Events");
+  const untrusted::JsonValue root = untrusted::parse_json(answer.body, "scheduled events");
+  const untrusted::JsonValue* events =
+      untrusted::object_of(root, "scheduled events").find("Events");
   if (!events) return false;
-  for (const JsonValue& event : events->items) {
-    const JsonValue* type = event.find("EventType");
+  for (const untrusted::JsonValue& event : events->items) {
+    const untrusted::JsonValue* type = event.find("EventType");
     if (type && (type->text == "Preempt" || type->text == "Terminate")) return true;
   }
   return false;

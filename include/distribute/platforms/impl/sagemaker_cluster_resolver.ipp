@@ -1,9 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/cluster/detail/json_value.hpp>
-#include <distribute/cluster/detail/partial_environment.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
+#include <distribute/base/untrusted_json.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/platforms/sagemaker_cluster_resolver.hpp>
 
@@ -12,12 +11,13 @@
 
 namespace distribute::cluster_internal {
 
-DISTRIBUTE_INLINE std::vector<std::string> sorted_hosts(const JsonValue& list,
+DISTRIBUTE_INLINE std::vector<std::string> sorted_hosts(const untrusted::JsonValue& list,
                                                         const std::string& place) {
   if (!list.is_array())
     throw InvalidArgumentError(place + " must be a list of hosts, not " + list.describe());
   std::vector<std::string> names;
-  for (const JsonValue& host : list.items) names.push_back(string_of(host, place + ": a host"));
+  for (const untrusted::JsonValue& host : list.items)
+    names.push_back(untrusted::string_of(host, place + ": a host"));
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -31,8 +31,7 @@ DISTRIBUTE_INLINE SageMakerClusterResolver::SageMakerClusterResolver(
     : port_(options.port),
       resource_config_(std::move(options.resource_config)),
       variables_(std::move(options.variables)) {
-  if (resource_config_.empty())
-    resource_config_ = cluster_internal::sagemaker_resource_config(variables_);
+  if (resource_config_.empty()) resource_config_ = sagemaker_resource_config(variables_);
   set_task_type(std::move(options.task_type));
   set_task_id(options.task_id);
   set_rpc_layer(std::move(options.rpc_layer));
@@ -46,7 +45,8 @@ DISTRIBUTE_INLINE SageMakerClusterResolver::Hosts SageMakerClusterResolver::host
   Hosts result;
   std::string own;
   if (names && current) {
-    if (!names->empty()) result.names = sorted_hosts(parse_json(*names, "SM_HOSTS"), "SM_HOSTS");
+    if (!names->empty())
+      result.names = sorted_hosts(untrusted::parse_json(*names, "SM_HOSTS"), "SM_HOSTS");
     own = *current;
   } else {
     const auto text = io::read_file(resource_config_);
@@ -55,12 +55,12 @@ DISTRIBUTE_INLINE SageMakerClusterResolver::Hosts SageMakerClusterResolver::host
           "Not a SageMaker Environment: SM_CURRENT_HOST and SM_HOSTS are "
           "not both set, and " +
           std::string(text.status().message()));
-    const JsonValue root = parse_json(*text, resource_config_);
-    const JsonValue none;
-    const JsonValue* list = object_of(root, resource_config_).find("hosts");
-    const JsonValue* host = root.find("current_host");
+    const untrusted::JsonValue root = untrusted::parse_json(*text, resource_config_);
+    const untrusted::JsonValue none;
+    const untrusted::JsonValue* list = untrusted::object_of(root, resource_config_).find("hosts");
+    const untrusted::JsonValue* host = root.find("current_host");
     result.names = sorted_hosts(list ? *list : none, resource_config_ + ": hosts");
-    own = string_of(host ? *host : none, resource_config_ + ": current_host");
+    own = untrusted::string_of(host ? *host : none, resource_config_ + ": current_host");
   }
   result.current = own;
   const auto found = std::find(result.names.begin(), result.names.end(), own);
@@ -72,17 +72,15 @@ DISTRIBUTE_INLINE ClusterSpec SageMakerClusterResolver::cluster_spec() const {
   const Hosts all = hosts();
   if (!all.own) return ClusterSpec();
   std::vector<std::string> addresses;
-  for (const std::string& name : all.names)
-    addresses.push_back(cluster_internal::join_host_port(name, port_));
+  for (const std::string& name : all.names) addresses.push_back(net::join_host_port(name, port_));
   return ClusterSpec{{"worker", addresses}};
 }
 
 DISTRIBUTE_INLINE std::string SageMakerClusterResolver::incomplete_because() const {
   const Hosts all = hosts();
   if (all.own) return "";
-  return str_cat("SageMaker: this host, ", cluster_internal::shown(all.current),
-                 ", is not among the ", all.names.size(),
-                 " hosts of SM_HOSTS or resourceconfig.json");
+  return str_cat("SageMaker: this host, ", untrusted::shown(all.current), ", is not among the ",
+                 all.names.size(), " hosts of SM_HOSTS or resourceconfig.json");
 }
 
 DISTRIBUTE_INLINE std::optional<TaskType> SageMakerClusterResolver::find_task_type() const {

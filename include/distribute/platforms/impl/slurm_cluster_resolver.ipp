@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/platforms/slurm_cluster_resolver.hpp>
 
 #include <algorithm>
@@ -24,7 +24,8 @@ template <typename Pairs>
 int64_t sum_of_tasks(const Pairs& pairs) {
   int64_t sum = 0;
   for (const auto& [name, tasks] : pairs) {
-    if (tasks < 0) throw InvalidArgumentError(str_cat(shown(name), " has ", tasks, " tasks"));
+    if (tasks < 0)
+      throw InvalidArgumentError(str_cat(untrusted::shown(name), " has ", tasks, " tasks"));
     sum += tasks;
   }
   return sum;
@@ -79,7 +80,7 @@ DISTRIBUTE_INLINE void SlurmClusterResolver::read_gpus(const SlurmClusterResolve
   if (options.gpus_per_node)
     per_node = *options.gpus_per_node;
   else if (const auto devices = options.variables("CUDA_VISIBLE_DEVICES"))
-    per_node = int(cluster_internal::split_commas(*devices).size());
+    per_node = int(untrusted::split_commas(*devices).size());
   else
     per_node = options.variables.integer("SLURM_GPUS_ON_NODE").value_or(0);
   for (const auto& [host, tasks] : hosts_) most = std::max(most, tasks);
@@ -113,7 +114,7 @@ DISTRIBUTE_INLINE ClusterSpec SlurmClusterResolver::cluster_spec() const {
   std::vector<std::string> addresses;
   for (const auto& [host, tasks] : hosts_)
     for (int i = 0; i < tasks; ++i)
-      addresses.push_back(cluster_internal::join_host_port(host, int64_t(port_base_) + i));
+      addresses.push_back(net::join_host_port(host, int64_t(port_base_) + i));
   ClusterSpec::Jobs jobs;
   auto next = addresses.begin();
   for (const auto& [job, tasks] : jobs_) {

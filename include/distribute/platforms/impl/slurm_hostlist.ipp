@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/platforms/slurm_cluster_resolver.hpp>
 
 #include <charconv>
@@ -24,8 +24,8 @@ class HostlistReader {
   }
   char next() const { return at_ < list_.size() ? list_[at_] : '\0'; }
   [[noreturn]] void fail(const std::string& reason) const {
-    throw InvalidArgumentError(
-        str_cat("Invalid hostlist format ", shown(list_), ", at character ", at_, ": ", reason));
+    throw InvalidArgumentError(str_cat("Invalid hostlist format ", untrusted::shown(list_),
+                                       ", at character ", at_, ": ", reason));
   }
 
   std::string_view list_;
@@ -57,7 +57,7 @@ DISTRIBUTE_INLINE std::vector<std::string> HostlistReader::read_part() {
         for (const std::string& number : numbers) product.push_back(name + number);
       names = std::move(product);
     } else if (c == ']' || static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) {
-      fail("unexpected " + shown(std::string_view(&c, 1)));
+      fail("unexpected " + untrusted::shown(std::string_view(&c, 1)));
     } else {
       ++at_;
       for (std::string& name : names) name += c;
@@ -114,8 +114,8 @@ DISTRIBUTE_INLINE std::vector<std::string> expand_hostlist(std::string_view host
 
 DISTRIBUTE_INLINE std::vector<int> expand_tasks_per_node(std::string_view list) {
   const auto fail = [&](const std::string& reason) {
-    throw InvalidArgumentError("Invalid tasks-per-node list format " +
-                               cluster_internal::shown(list) + ": " + reason);
+    throw InvalidArgumentError("Invalid tasks-per-node list format " + untrusted::shown(list) +
+                               ": " + reason);
   };
   const auto number = [&](std::string_view digits) {
     int value = 0;

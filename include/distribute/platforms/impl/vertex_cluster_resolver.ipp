@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/json_value.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
+#include <distribute/base/untrusted_json.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/platforms/vertex_cluster_resolver.hpp>
 
@@ -17,7 +17,7 @@ DISTRIBUTE_INLINE std::string job_of_pool(const std::string& name) {
   return name == TaskType::Master ? std::string(TaskType::Chief) : name;
 }
 
-DISTRIBUTE_INLINE JsonValue cluster_spec_variable(const Environment& variables) {
+DISTRIBUTE_INLINE untrusted::JsonValue cluster_spec_variable(const Environment& variables) {
   if (variables.has("CLUSTER_SPEC")) return json_object_variable(variables, "CLUSTER_SPEC");
   throw FailedPreconditionError("CLUSTER_SPEC is not set. Not running on Vertex AI?");
 }
@@ -41,7 +41,7 @@ DISTRIBUTE_INLINE ClusterSpec VertexClusterResolver::cluster_spec() const {
     const std::string job = cluster_internal::job_of_pool(pool);
     if (job == TaskType::Evaluator) continue;
     if (!jobs.emplace(job, tasks).second)
-      throw InvalidArgumentError("CLUSTER_SPEC: cluster: " + cluster_internal::shown(pool) +
+      throw InvalidArgumentError("CLUSTER_SPEC: cluster: " + untrusted::shown(pool) +
                                  " is a second job " + job);
   }
   return ClusterSpec(std::move(jobs));

@@ -1,12 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/detail/announce_task.hpp>
 #include <distribute/cluster/detail/own_port.hpp>
 #include <distribute/cluster/detail/task_server.hpp>
 #include <distribute/cluster/ready_file.hpp>
-#include <distribute/net/bytes.hpp>
 #include <distribute/net/job_token.hpp>
 #include <distribute/net/socket.hpp>
 #include <distribute/rpc/detail/peer_monitor.hpp>

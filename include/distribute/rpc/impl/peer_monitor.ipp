@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/threads.hpp>
-#include <distribute/net/bytes.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/rpc/detail/peer_monitor.hpp>
 
 #include <algorithm>
@@ -95,7 +95,7 @@ DISTRIBUTE_INLINE void PeerMonitor::take(Link& link, std::string_view bytes) {
 
 DISTRIBUTE_INLINE void PeerMonitor::say_goodbye(const std::string& why, net::Deadline deadline) {
   std::unique_lock lock(mutex_);
-  const std::string line = char(kFarewell) + net::printable(why) + '\n';
+  const std::string line = char(kFarewell) + untrusted::printable(why) + '\n';
   for (auto& [number, link] : links_)
     if (!link.dialed) (void)link.socket.write_some(std::as_bytes(std::span(line)));
   changed_.wait_until(lock, deadline.when(), [this] {
@@ -111,7 +111,7 @@ DISTRIBUTE_INLINE std::optional<cluster_internal::PeerDeparture> PeerMonitor::lo
   if (got.ok()) take(link, {bytes.data(), *got});
   if (link.leaves && (!got.ok() || link.farewell.ends_with('\n'))) {
     const std::string why = link.farewell.substr(0, link.farewell.find('\n'));
-    table_.leave(number, "it has ended: " + net::printable(why));
+    table_.leave(number, "it has ended: " + untrusted::printable(why));
     return table_.close(number, "");
   }
   if (!got.ok()) return table_.close(number, "it has ended, or cut the connection");

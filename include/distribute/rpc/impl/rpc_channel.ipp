@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/net/detail/frame.hpp>
+#include <distribute/net/frame.hpp>
 #include <distribute/net/socket.hpp>
 #include <distribute/rpc/detail/rpc_channel.hpp>
 #include <distribute/rpc/detail/rpc_message.hpp>

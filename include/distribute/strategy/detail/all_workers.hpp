@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/net/message.hpp>
 
 #include <exception>
 #include <functional>
@@ -23,6 +24,9 @@ struct WorkerOutcome {
   StatusCode code = StatusCode::Ok;
   std::string text = {};  // what the part returned, or the message of its error
 
+  void fields(net::FieldVisitor& visit) {
+    visit("code", code, StatusCode::Unauthenticated)("text", text);
+  }
   static WorkerOutcome failure(const std::exception_ptr& error);
   std::string to_bytes() const;
   /// Throws  DataLossError when the bytes are not an outcome's.

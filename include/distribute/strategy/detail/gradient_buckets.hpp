@@ -17,6 +17,9 @@ class RecordedStep;
 
 namespace distribute::strategy_internal {
 
+/// Numbers of updates, as the ranks tell them each other.
+using GradientOrder = std::vector<uint64_t>;
+
 /// Gradients of one replica in the order in which the backward pass gives them, as rank 0 saw it,
 /// cut into buckets: 1 MiB for the first, so that sending begins early, then 25 MiB. A full bucket
 /// is reduced at once by the communicator's thread; buckets begin in order. Sums are taken in rank
@@ -52,6 +55,7 @@ class GradientBuckets {
     collective::Work work;
   };
   std::vector<size_t> order_of(std::span<const VariableUpdate> updates);
+  std::vector<size_t> order_of_first(const std::vector<size_t>& mine);
   void allocate(int64_t bytes);
   Tensor part(int64_t at, int64_t count, DType dtype) const;
   void cut(size_t slots);

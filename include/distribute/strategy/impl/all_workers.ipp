@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/base/threads.hpp>
-#include <distribute/net/bytes.hpp>
 #include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
 
@@ -30,15 +29,12 @@ DISTRIBUTE_INLINE WorkerOutcome WorkerOutcome::failure(const std::exception_ptr&
   return {code == StatusCode::Ok ? StatusCode::Unknown : code, std::move(message)};
 }
 
-DISTRIBUTE_INLINE std::string WorkerOutcome::to_bytes() const {
-  return net::ByteWriter().number(int32_t(code)).text(text).take();
-}
+DISTRIBUTE_INLINE std::string WorkerOutcome::to_bytes() const { return net::encode_message(*this); }
 
 DISTRIBUTE_INLINE WorkerOutcome WorkerOutcome::from_bytes(std::string_view bytes) {
-  net::ByteReader reader(bytes);
-  WorkerOutcome outcome{StatusCode(reader.number<int32_t>()), std::string(reader.text())};
-  if (!reader.finished()) throw DataLossError("the outcome of another worker's part is damaged");
-  return outcome;
+  auto outcome = net::parse_message<WorkerOutcome>(bytes, "outcome of another worker's part");
+  if (!outcome.ok()) throw DataLossError(std::string(outcome.status().message()));
+  return *std::move(outcome);
 }
 
 DISTRIBUTE_INLINE std::vector<std::string> share_outcomes(StrategyExtended& extended,

@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/connect_workers.hpp>
-#include <distribute/strategy/detail/elastic_workers.hpp>
+#include <distribute/strategy/elastic_workers.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -23,8 +23,12 @@ DISTRIBUTE_INLINE ClusterOptions generation_options() {
   return options;
 }
 
+}  // namespace distribute::strategy_internal
+
+namespace distribute {
+
 DISTRIBUTE_INLINE ElasticWorkers::ElasticWorkers(ClusterTasks all_tasks, const ElasticSetup& setup)
-    : member_(all_tasks, limits_of(setup.limits, all_tasks.size()),
+    : member_(all_tasks, strategy_internal::limits_of(setup.limits, all_tasks.size()),
               ClusterOptions::from_environment(), setup.agreement) {}
 
 DISTRIBUTE_INLINE ElasticWorkers::~ElasticWorkers() = default;
@@ -63,8 +67,8 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticWorkers::next(
     auto generation = member_.meet(mine, gone, given_up);
     if (!generation) return std::nullopt;
     try {
-      runtime_ = ClusterRuntime::join(generation->tasks, generation_options(), member_.server(),
-                                      generation->number);
+      runtime_ = ClusterRuntime::join(generation->tasks, strategy_internal::generation_options(),
+                                      member_.server(), generation->number);
       collective::share_cores(*runtime_);
       connect(runtime_);
       return generation;
@@ -75,4 +79,4 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticWorkers::next(
   }
 }
 
-}  // namespace distribute::strategy_internal
+}  // namespace distribute

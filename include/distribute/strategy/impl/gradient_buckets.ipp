@@ -1,14 +1,15 @@
 #pragma once
 #include <distribute/autograd/detail/recorded_step.hpp>
+#include <distribute/base/status.hpp>
 #include <distribute/device/detail/cuda_memory.hpp>
 #include <distribute/device/placement.hpp>
+#include <distribute/net/message.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/strategy/detail/gradient_buckets.hpp>
 #include <distribute/strategy/detail/tensor_collectives.hpp>
 
 #include <algorithm>
 #include <cstring>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -19,6 +20,16 @@ DISTRIBUTE_INLINE bool GradientBuckets::fits(std::span<const VariableUpdate> upd
   for (size_t u = 0; u < updates.size(); ++u)
     if (variables_[slot_of_[u]] != updates[u].variable.impl().id()) return false;
   return !updates.empty();
+}
+
+/// Rank 0's order of the updates; the own one where rank 0 has others, which is refused later.
+DISTRIBUTE_INLINE std::vector<size_t> GradientBuckets::order_of_first(
+    const std::vector<size_t>& mine) {
+  const GradientOrder order(mine.begin(), mine.end());
+  const std::string first = all_gather_texts(*group_, net::encode_message(order))[0];
+  const auto theirs = value_or_throw(net::parse_message<GradientOrder>(first, "gradients' order"));
+  if (!std::is_permutation(theirs.begin(), theirs.end(), order.begin(), order.end())) return mine;
+  return {theirs.begin(), theirs.end()};
 }
 
 /// The updates in the order in which rank 0 got their gradients; where unknown, backwards.
@@ -32,11 +43,7 @@ DISTRIBUTE_INLINE std::vector<size_t> GradientBuckets::order_of(
     for (size_t u = 0; u < updates.size(); ++u)
       if (updates[u].variable.impl().id() == id) add(u);
   for (size_t u = updates.size(); u-- > 0;) add(u);
-  std::string text;
-  for (size_t u : order) text += str_cat(u, " ");
-  std::istringstream first(all_gather_texts(*group_, text)[0]);
-  for (size_t& u : order) first >> u;
-  return order;
+  return order_of_first(order);
 }
 
 DISTRIBUTE_INLINE GradientBuckets::~GradientBuckets() {

@@ -1,15 +1,14 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/cluster/agreed_options.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/cluster/detail/agreement.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/timeline.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/strategy/detail/cluster_place.hpp>
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
 
@@ -50,12 +49,12 @@ DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> re
                                        ", but without min_workers workers do not change; set "
                                        "elastic.min_workers to at least 1"));
   if (!resolver) resolver = default_resolver().resolver;
-  ClusterPlace place = place_of(cluster_internal::role_to_join(*resolver));
+  ClusterPlace place = cluster_place(cluster_internal::role_to_join(*resolver));
   check_elastic(options.elastic, place);
-  device_internal::add_own_task(place.task.type, place.task.index);
+  device_internal::add_own_task(place.task_type, place.task_id);
   warn_without_nccl(options.communication_options, devices, place.alone);
-  if (place.task.is_chief && place.task.type != "evaluator") tell_of_missing_gpus();
-  const std::string agreement = cluster_internal::agreement_of(options.must_agree);
+  if (place.is_chief && place.task_type != "evaluator") tell_of_missing_gpus();
+  const std::string agreement = agreed_json(options.must_agree);
   const int replicas = int(devices.size());
   collective::WorkerGroup group;
   std::unique_ptr<ElasticWorkers> elastic;
@@ -72,9 +71,10 @@ DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> re
     group = collective::connect_workers(runtime, replicas, options.communication_options,
                                         gpus_among(devices));
   }
-  return {std::make_unique<MultiWorkerExtended>(std::move(devices), std::move(group),
-                                                std::move(place.task),
-                                                options.communication_options, std::move(elastic)),
+  return {std::make_unique<MultiWorkerExtended>(
+              std::move(devices), std::move(group),
+              WorkerTask{place.task_type, place.task_id, place.is_chief},
+              options.communication_options, std::move(elastic)),
           std::move(resolver)};
 }
 

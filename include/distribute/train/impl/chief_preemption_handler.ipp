@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/train/chief_preemption_handler.hpp>
+#include <distribute/train/preemption_checkpoint_handler.hpp>
 
 #include <cstdio>
 #include <cstdlib>

@@ -27,11 +27,13 @@ struct FrameHeader {
   uint16_t type = 0;
   uint64_t length = 0;
 
+  /// The order of the members on the wire.
   void fields(FieldVisitor& visit) {
     visit("magic", magic)("version", version)("type", type)("length", length);
   }
 };
 
+/// A message whose type its receiver looks up.
 struct Frame {
   uint16_t type = 0;
   std::string payload;
@@ -41,9 +43,14 @@ struct Frame {
 std::string encode_frame(uint16_t type, std::string_view payload,
                          uint16_t version = kProtocolVersion);
 
+/// encode_frame_of() without the message's type.
+std::string encode_frame_fields(uint16_t type, const FieldsRef& message, uint16_t version);
+
 /// Header and message in one string.
 template <Field T>
-std::string encode_frame_of(uint16_t type, const T& message, uint16_t version = kProtocolVersion);
+std::string encode_frame_of(uint16_t type, const T& message, uint16_t version = kProtocolVersion) {
+  return encode_frame_fields(type, FieldsRef(const_cast<T&>(message)), version);
+}
 
 /// `bytes` are kFrameHeaderBytes.
 /// Errors  InvalidArgument when this is no frame or longer than `most`; FailedPrecondition for
@@ -85,13 +92,5 @@ absl::Status write_frame(Socket& socket, uint16_t type, std::string_view payload
                          Deadline deadline);
 /// Errors  as Socket::read and parse_frame_header.
 absl::StatusOr<Frame> read_frame(Socket& socket, uint64_t most, Deadline deadline);
-
-/// encode_frame_of() without the message's type.
-std::string encode_frame_fields(uint16_t type, const FieldsRef& message, uint16_t version);
-
-template <Field T>
-std::string encode_frame_of(uint16_t type, const T& message, uint16_t version) {
-  return encode_frame_fields(type, FieldsRef(const_cast<T&>(message)), version);
-}
 
 }  // namespace distribute::net

@@ -1,6 +1,6 @@
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/json_value.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
+#include <distribute/base/untrusted_json.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/environment.hpp>
 
 #include <tests/support/check_throws.hpp>
@@ -19,18 +19,18 @@ std::string repeated(const std::string& piece, int times) {
 }
 
 void check_refused(const std::string& text, const std::string& part) {
-  check_throws<InvalidArgumentError>([&] { parse_json(text, "X"); }, "X: ");
-  check_throws<InvalidArgumentError>([&] { parse_json(text, "X"); }, part);
+  check_throws<InvalidArgumentError>([&] { untrusted::parse_json(text, "X"); }, "X: ");
+  check_throws<InvalidArgumentError>([&] { untrusted::parse_json(text, "X"); }, part);
 }
 
 }  // namespace
 
-TEST_CASE("JSON keeps order, nesting and numbers as written", "[cluster][json_value]") {
-  const JsonValue root =
-      parse_json(R"({"b": [1, -2.50, true, null], "a": {"x": "\u00e4\n"}})", "X");
+TEST_CASE("JSON keeps order, nesting and numbers as written", "[base][untrusted_json]") {
+  const untrusted::JsonValue root =
+      untrusted::parse_json(R"({"b": [1, -2.50, true, null], "a": {"x": "\u00e4\n"}})", "X");
   REQUIRE(root.members.size() == 2);
   CHECK(root.members[0].key == "b");
-  const JsonValue& list = *root.find("b");
+  const untrusted::JsonValue& list = *root.find("b");
   CHECK(list.items[0].is_integer);
   CHECK(list.items[1].text == "-2.50");
   CHECK_FALSE(list.items[1].is_integer);
@@ -40,7 +40,7 @@ TEST_CASE("JSON keeps order, nesting and numbers as written", "[cluster][json_va
   CHECK(list.find("b") == nullptr);
 }
 
-TEST_CASE("text that is not JSON is refused with its place", "[cluster][json_value]") {
+TEST_CASE("text that is not JSON is refused with its place", "[base][untrusted_json]") {
   check_refused("", "an empty text is not JSON");
   check_refused(" \n", "an empty text is not JSON");
   check_refused("{", "at byte 2");
@@ -57,41 +57,46 @@ TEST_CASE("text that is not JSON is refused with its place", "[cluster][json_val
   check_refused("[1e400]", "not valid JSON");
 }
 
-TEST_CASE("a key that occurs twice is refused at any depth", "[cluster][json_value]") {
+TEST_CASE("a key that occurs twice is refused at any depth", "[base][untrusted_json]") {
   check_refused(R"({"a": 1, "b": 2, "a": 3})", "the key 'a' occurs twice");
   check_refused(R"([{"x": {"k": 1, "k": 1}}])", "the key 'k' occurs twice");
-  CHECK(parse_json(R"([{"k": 1}, {"k": 2}])", "X").items.size() == 2);
+  CHECK(untrusted::parse_json(R"([{"k": 1}, {"k": 2}])", "X").items.size() == 2);
 }
 
-TEST_CASE("depth and number of values have limits", "[cluster][json_value]") {
-  CHECK_NOTHROW(parse_json(repeated("[", kMaxJsonDepth) + repeated("]", kMaxJsonDepth), "X"));
-  check_refused(repeated("[", kMaxJsonDepth + 1) + repeated("]", kMaxJsonDepth + 1), "nested");
+TEST_CASE("depth and number of values have limits", "[base][untrusted_json]") {
+  CHECK_NOTHROW(untrusted::parse_json(
+      repeated("[", untrusted::kMaxJsonDepth) + repeated("]", untrusted::kMaxJsonDepth), "X"));
+  check_refused(
+      repeated("[", untrusted::kMaxJsonDepth + 1) + repeated("]", untrusted::kMaxJsonDepth + 1),
+      "nested");
   check_refused(repeated("[", 1'000'000), "nested more than 100 deep");
   check_refused(repeated("{\"a\":", 300'000), "nested more than 100 deep");
-  check_refused("[" + repeated("0,", kMaxJsonValues) + "0]", "more than 1000000 values");
+  check_refused("[" + repeated("0,", untrusted::kMaxJsonValues) + "0]", "more than 1000000 values");
 }
 
-TEST_CASE("messages show foreign text escaped and cut", "[cluster][quoted_untrusted_text]") {
-  CHECK(shown("plain") == "'plain'");
-  CHECK(shown(std::string("a\0\n\x7f", 4)) == "'a\\x00\\x0a\\x7f'");
-  CHECK(shown(repeated("x", 1000)).size() < 100);
-  const std::string cut = shown(repeated("x", 79) + "ä");
+TEST_CASE("messages show foreign text escaped and cut", "[base][untrusted_text]") {
+  CHECK(untrusted::shown("plain") == "'plain'");
+  CHECK(untrusted::shown(std::string("a\0\n\x7f", 4)) == "'a\\x00\\x0a\\x7f'");
+  CHECK(untrusted::shown(repeated("x", 1000)).size() < 100);
+  const std::string cut = untrusted::shown(repeated("x", 79) + "ä");
   CHECK(cut == "'" + repeated("x", 79) + "'...");  // no half character
 }
 
-TEST_CASE("numbers are read as Python's int() reads them", "[cluster][quoted_untrusted_text]") {
-  CHECK(parse_int("1") == 1);
-  CHECK(parse_int(" 007 ") == 7);
-  CHECK(parse_int("+3") == 3);
-  CHECK(parse_int("-3") == -3);
+TEST_CASE("numbers are read as Python's int() reads them", "[base][untrusted_text]") {
+  CHECK(untrusted::parse_int("1") == 1);
+  CHECK(untrusted::parse_int(" 007 ") == 7);
+  CHECK(untrusted::parse_int("+3") == 3);
+  CHECK(untrusted::parse_int("-3") == -3);
   for (const char* text : {"", " ", "+", "-", "+-3", "1.0", "0x1", "1 2", "2147483648", "one"}) {
     INFO(text);
-    CHECK_FALSE(parse_int(text));
+    CHECK_FALSE(untrusted::parse_int(text));
   }
 }
 
-TEST_CASE("integers in JSON may be strings, truths or have a fraction", "[cluster][json_value]") {
-  const auto number = [](const char* text) { return int_of(parse_json(text, "X"), "X"); };
+TEST_CASE("integers in JSON may be strings, truths or have a fraction", "[base][untrusted_json]") {
+  const auto number = [](const char* text) {
+    return untrusted::int_of(untrusted::parse_json(text, "X"), "X");
+  };
   CHECK(number("5") == 5);
   CHECK(number("\" 5 \"") == 5);
   CHECK(number("true") == 1);
@@ -104,14 +109,14 @@ TEST_CASE("integers in JSON may be strings, truths or have a fraction", "[cluste
   }
 }
 
-TEST_CASE("hosts and ports join, IPv6 in brackets", "[cluster][quoted_untrusted_text]") {
-  CHECK(join_host_port("a", 1) == "a:1");
-  CHECK(join_host_port("::1", 65535) == "[::1]:65535");
-  CHECK(join_host_port("[::1]", 2) == "[::1]:2");
-  check_throws<InvalidArgumentError>([] { join_host_port("a", 0); }, "from 1 to 65535");
-  check_throws<InvalidArgumentError>([] { join_host_port("a", 65536); }, "65536");
-  check_throws<InvalidArgumentError>([] { join_host_port("", 1); }, "no name");
-  check_throws<InvalidArgumentError>([] { join_host_port("a b", 1); }, "'a b'");
+TEST_CASE("hosts and ports join, IPv6 in brackets", "[base][untrusted_text]") {
+  CHECK(net::join_host_port("a", 1) == "a:1");
+  CHECK(net::join_host_port("::1", 65535) == "[::1]:65535");
+  CHECK(net::join_host_port("[::1]", 2) == "[::1]:2");
+  check_throws<InvalidArgumentError>([] { net::join_host_port("a", 0); }, "from 1 to 65535");
+  check_throws<InvalidArgumentError>([] { net::join_host_port("a", 65536); }, "65536");
+  check_throws<InvalidArgumentError>([] { net::join_host_port("", 1); }, "no name");
+  check_throws<InvalidArgumentError>([] { net::join_host_port("a b", 1); }, "'a b'");
 }
 
 TEST_CASE("an environment is a map or the process's own", "[cluster][environment]") {

@@ -1,11 +1,15 @@
 #pragma once
 #include <distribute/base/detail/safe_text.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
+#include <distribute/base/untrusted_text.hpp>
 
 #include <charconv>
 
-namespace distribute::cluster_internal {
+namespace distribute::untrusted {
+
+DISTRIBUTE_INLINE std::string printable(std::string_view text, size_t most) {
+  return base_internal::plain_letters(text, most);
+}
 
 DISTRIBUTE_INLINE std::string shown(std::string_view text) {
   constexpr size_t kLimit = 80;
@@ -42,16 +46,4 @@ DISTRIBUTE_INLINE std::vector<std::string> split_commas(std::string_view text) {
   }
 }
 
-DISTRIBUTE_INLINE std::string join_host_port(std::string_view host, int64_t port) {
-  if (port < 1 || port > 65535)
-    throw InvalidArgumentError(
-        str_cat("the port of host ", shown(host), " must be from 1 to 65535, not ", port));
-  for (const char c : host)
-    if (static_cast<unsigned char>(c) <= 0x20)
-      throw InvalidArgumentError("not the name or address of a host: " + shown(host));
-  if (host.empty()) throw InvalidArgumentError(str_cat("the host of port ", port, " has no name"));
-  const bool bare_ipv6 = host.find(':') != std::string_view::npos && host.front() != '[';
-  return bare_ipv6 ? str_cat("[", host, "]:", port) : str_cat(host, ":", port);
-}
-
-}  // namespace distribute::cluster_internal
+}  // namespace distribute::untrusted

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace distribute::cluster_internal {
+namespace distribute::untrusted {
 
 struct JsonMember;
 
@@ -21,6 +21,7 @@ struct JsonValue {
   std::vector<JsonValue> items;     // array
   std::vector<JsonMember> members;  // object, in the order of the text
 
+  /// Whether the value is of that kind.
   bool is_null() const { return kind == Kind::Null; }
   bool is_string() const { return kind == Kind::String; }
   bool is_array() const { return kind == Kind::Array; }
@@ -31,6 +32,7 @@ struct JsonValue {
   std::string describe() const;
 };
 
+/// A key of an object and its value.
 struct JsonMember {
   std::string key;
   JsonValue value;
@@ -52,4 +54,4 @@ const JsonValue& object_of(const JsonValue& value, const std::string& place);
 /// As Python's int(): numbers lose their fraction, strings may hold a number, true is 1.
 int int_of(const JsonValue& value, const std::string& place);
 
-}  // namespace distribute::cluster_internal
+}  // namespace distribute::untrusted

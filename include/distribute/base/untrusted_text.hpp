@@ -9,10 +9,14 @@
 #include <string_view>
 #include <vector>
 
-namespace distribute::cluster_internal {
+namespace distribute::untrusted {
 
 /// `text` without white space at its ends.
 std::string_view trimmed(std::string_view text);
+
+/// Fit for one line of a log: all but printable ASCII and letters of scripts from left to right is
+/// escaped, as in "\x1b" and "\u202e"; text longer than `most` bytes is cut.
+std::string printable(std::string_view text, size_t most = 512);
 
 /// In single quotes, control characters escaped, cut after about 80 bytes.
 std::string shown(std::string_view text);
@@ -24,8 +28,4 @@ std::optional<int> parse_int(std::string_view text);
 /// The pieces between commas without the blanks around them; no piece for an empty text.
 std::vector<std::string> split_commas(std::string_view text);
 
-/// "host:port", with brackets around an IPv6 address that has none.
-/// Throws  InvalidArgumentError for a port outside of 1 to 65535 or a host with blanks in it.
-std::string join_host_port(std::string_view host, int64_t port);
-
-}  // namespace distribute::cluster_internal
+}  // namespace distribute::untrusted

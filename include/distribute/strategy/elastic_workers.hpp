@@ -13,10 +13,8 @@
 #include <vector>
 
 namespace distribute {
-class ClusterRuntime;
-}
 
-namespace distribute::strategy_internal {
+class ClusterRuntime;
 
 /// What this worker brings along, besides the list of all workers that there may be.
 struct ElasticSetup {
@@ -57,4 +55,4 @@ class ElasticWorkers {
   std::shared_ptr<ClusterRuntime> runtime_;  // of this generation
 };
 
-}  // namespace distribute::strategy_internal
+}  // namespace distribute

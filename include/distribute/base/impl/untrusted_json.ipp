@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/detail/number_text.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/json_value.hpp>
-#include <distribute/cluster/detail/quoted_untrusted_text.hpp>
+#include <distribute/base/untrusted_json.hpp>
+#include <distribute/base/untrusted_text.hpp>
 
 #include <cmath>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-namespace distribute::cluster_internal {
+namespace distribute::untrusted {
 
 DISTRIBUTE_INLINE const JsonValue* JsonValue::find(std::string_view name) const {
   for (const auto& [key, value] : members)
@@ -168,4 +168,4 @@ DISTRIBUTE_INLINE int int_of(const JsonValue& value, const std::string& place) {
   throw InvalidArgumentError(place + " must be a whole number of 32 bits, not " + value.describe());
 }
 
-}  // namespace distribute::cluster_internal
+}  // namespace distribute::untrusted

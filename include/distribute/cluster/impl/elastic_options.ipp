@@ -1,0 +1,16 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/elastic_options.hpp>
+
+namespace distribute {
+
+DISTRIBUTE_INLINE void check_elastic(const ElasticOptions& options, const ClusterPlace& place) {
+  if (!place.alone || place.task_type == "evaluator" || options.min_workers < 2) return;
+  throw InvalidArgumentError(
+      str_cat("an elastic job needs at least ", options.min_workers,
+              " workers (min_workers), but the environment names no other task: start with "
+              "distribute run --elastic, or set TF_CONFIG"));
+}
+
+}  // namespace distribute
