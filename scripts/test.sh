@@ -114,10 +114,19 @@ consumer_within() {
 }
 consumer_subdirectory() { consumer_within subdirectory; }
 consumer_kernels() { consumer_within kernels; }
+# A project that adds kinds of its own to an installed copy.
+consumer_extension() {
+  local place=$PWD/$work/extension
+  rm -rf "$place"
+  export CXX=clang++
+  cmake --install build/ci --prefix "$place/installed" > /dev/null &&
+    cmake -S tests/consumer_extension -B "$place/build" -G Ninja \
+      -DCMAKE_PREFIX_PATH="$place/installed" && cmake --build "$place/build" && "$place/build/consumer"
+}
 # Side by side, as many as there are cores.
 compile_checks() {
   local checks=(one_file every_body several_files two_units headers with_cmake sizes consumer_kernels
-    consumer_subdirectory)
+    consumer_subdirectory consumer_extension)
   local check failed=0 result seconds
   for check in "${checks[@]}"; do
     while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
