@@ -37,12 +37,12 @@
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/compression.hpp>
 #include <distribute/io/crc32c.hpp>
-#include <distribute/io/data_type.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/protobuf.hpp>
+#include <distribute/io/tensorflow_data_type.hpp>
 #include <distribute/io/tfrecord.hpp>
 
-#include <distribute/tensor/data_type.hpp>
+#include <distribute/tensor/data_type_of.hpp>
 #include <distribute/tensor/dlpack.hpp>
 #include <distribute/tensor/shape.hpp>
 #include <distribute/tensor/tensor.hpp>

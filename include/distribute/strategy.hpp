@@ -2,7 +2,7 @@
 /// What a trainer needs: strategies, tensors, layers, optimizers, datasets, checkpoints.
 /// Written by tools/check_umbrella.py.
 
-#include <distribute/tensor/data_type.hpp>
+#include <distribute/tensor/data_type_of.hpp>
 #include <distribute/tensor/dlpack.hpp>
 #include <distribute/tensor/shape.hpp>
 #include <distribute/tensor/tensor.hpp>

@@ -5,7 +5,7 @@
 #include <distribute/base/detail/pimpl.hpp>
 #include <distribute/checkpoint/detail/bundle_entry.hpp>
 #include <distribute/device/dtype.hpp>
-#include <distribute/tensor/data_type.hpp>
+#include <distribute/tensor/data_type_of.hpp>
 
 #include <cstddef>
 #include <span>

@@ -36,10 +36,10 @@
 #include <distribute/net/impl/tls_wire.ipp>
 #include <distribute/net/impl/wake_up.ipp>
 
-#include <distribute/io/impl/data_type.ipp>
 #include <distribute/io/impl/gzip.ipp>
 #include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/stream.ipp>
+#include <distribute/io/impl/tensorflow_data_type.ipp>
 
 #include <distribute/cluster/impl/agreement.ipp>
 #include <distribute/cluster/impl/announce_task.ipp>

@@ -2,7 +2,7 @@
 /// What a checkpoint's index says: a header, and for every tensor its type, shape and place.
 
 #include <distribute/checkpoint/detail/tensor_slice.hpp>
-#include <distribute/io/data_type.hpp>
+#include <distribute/io/tensorflow_data_type.hpp>
 
 #include <map>
 #include <string>

@@ -2,7 +2,7 @@
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
-#include <distribute/io/data_type.hpp>
+#include <distribute/io/tensorflow_data_type.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 namespace distribute::train {

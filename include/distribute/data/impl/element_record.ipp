@@ -4,7 +4,7 @@
 #include <distribute/data/detail/element_record.hpp>
 #include <distribute/data/detail/padding.hpp>
 #include <distribute/data/element_spec.hpp>
-#include <distribute/tensor/data_type.hpp>
+#include <distribute/tensor/data_type_of.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -7,7 +7,7 @@
 #include <distribute/data/files.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/protobuf.hpp>
-#include <distribute/tensor/data_type.hpp>
+#include <distribute/tensor/data_type_of.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -4,7 +4,7 @@
 #include <distribute/io/protobuf.hpp>
 #include <distribute/saved_model/detail/operation_names.hpp>
 #include <distribute/saved_model/graph_def.hpp>
-#include <distribute/tensor/data_type.hpp>
+#include <distribute/tensor/data_type_of.hpp>
 
 #include <algorithm>
 #include <limits>

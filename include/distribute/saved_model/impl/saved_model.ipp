@@ -9,7 +9,7 @@
 #include <distribute/io/protobuf.hpp>
 #include <distribute/saved_model/saved_model.hpp>
 #include <distribute/strategy/current_strategy.hpp>
-#include <distribute/tensor/data_type.hpp>
+#include <distribute/tensor/data_type_of.hpp>
 
 #include <filesystem>
 #include <utility>

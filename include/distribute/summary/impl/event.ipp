@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/io/data_type.hpp>
+#include <distribute/io/tensorflow_data_type.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/summary/event.hpp>
 

@@ -2,7 +2,7 @@
 /// The type numbers that TensorFlow's files have for the element types of tensors.
 
 #include <distribute/device/dtype.hpp>
-#include <distribute/io/data_type.hpp>
+#include <distribute/io/tensorflow_data_type.hpp>
 
 namespace distribute::io {
 
