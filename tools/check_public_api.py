@@ -5,10 +5,12 @@
 - A name that it declares is used by an example, by a guide in docs/ or by a row of docs/tf_map.md
   that has a name of TensorFlow's, Keras's, Horovod's or PyTorch's.
 - It includes internal headers only where the list says why.
+- No public function names a type of a namespace *_internal, as a parameter or result.
 """
 import re
 import sys
 
+from check_docstrings import declarations
 from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, files, included, internal_of_public, public_api,
                     public_headers)
 
@@ -47,10 +49,22 @@ def declared_names(header):
     return {*types, *functions, *constants, *re.findall(r"^\s*#define (\w+)", text, re.M)}
 
 
+def internal_names(headers):
+    """Public functions whose declaration names something internal, and that name."""
+    lines = {header: (LIBRARY / header).read_text().splitlines() for header in headers}
+    for kind, header, line, name in declarations(lines):
+        if kind == "type":
+            continue
+        declaration = re.match(r"[^;{]*", "\n".join(lines[header][line - 1:line + 7]))[0]
+        if found := re.search(r"\w+_internal::\w+", declaration):
+            yield f"{header}:{line}: {name} names {found[0]}, which programs cannot"
+
+
 def problems():
     lying = {name for name in files() if name.endswith(".hpp") and name.count("/") == 1}
     yield from (f"{name}: lies beside the public headers, but is not listed" for name in sorted(lying - set(public_api())))
     yield from (f"{name}: is listed, but there is no such header" for name in sorted(set(public_api()) - lying))
+    yield from internal_names(public_headers(CORE + list(ANNEXES)))
     used, mapped = used_names(), mapped_headers()
     for header in public_headers(CORE + list(ANNEXES)):
         if header not in mapped and not declared_names(header) & used:

@@ -45,6 +45,14 @@ class RemoteState {
 
 using RemoteStatePtr = std::shared_ptr<RemoteState>;
 
+/// What the coordinator sees behind a RemoteValue.
+struct RemoteValueAccess {
+  template <typename Value>
+  static const RemoteStatePtr& state(const Value& value) {
+    return value.state_;
+  }
+};
+
 }  // namespace coordinator_internal
 
 /// A handle to the future result of a scheduled function; copies share it. The result is copied to
@@ -68,10 +76,8 @@ class RemoteValue {
   /// Ready when the result has come, Aborted after an error. Does not wait.
   RemoteValueStatus status() const { return state_->status(); }
 
-  /// For the coordinator.
-  const coordinator_internal::RemoteStatePtr& state() const { return state_; }
-
  private:
+  friend coordinator_internal::RemoteValueAccess;
   coordinator_internal::RemoteStatePtr state_;
 };
 

@@ -32,8 +32,9 @@ ClosureArgument per_worker_argument(const PerWorkerValues<T>& values) {
   ClosureArgument argument;
   argument.resource = values.resource();
   for (const RemoteValue<T>& value : values.values()) {
-    if (!argument.resource) value.state()->bytes();
-    argument.per_worker.push_back(value.state());
+    const RemoteStatePtr& state = RemoteValueAccess::state(value);
+    if (!argument.resource) state->bytes();
+    argument.per_worker.push_back(state);
   }
   return argument;
 }
