@@ -71,7 +71,7 @@ inline MpiRun run_with_mpi(const std::string& tag, const MpiRunOptions& options 
   const std::string command =
       distribute::str_cat("env ASAN_OPTIONS=detect_leaks=0 ", options.environment,
                           options.home.empty() ? "" : " LD_LIBRARY_PATH='" + options.home + "/lib'",
-                          " file='", directory / "out", "' timeout 60 ", mpirun_of(options), "-np ",
+                          " file='", directory / "out", "' timeout 400 ", mpirun_of(options), "-np ",
                           options.ranks, " sh -c 'exec \"", self, "\" \"", tag, "\" > \"", own,
                           "\" 2>&1' >'", directory / "out", "' 2>&1 </dev/null");
   MpiRun run;
