@@ -143,6 +143,7 @@
 #include <distribute/collective/communication_options.hpp>
 #include <distribute/collective/communicator.hpp>
 #include <distribute/collective/connect_workers.hpp>
+#include <distribute/collective/elastic_workers.hpp>
 #include <distribute/collective/engine.hpp>
 #include <distribute/collective/operation.hpp>
 #include <distribute/collective/timeline.hpp>
@@ -161,7 +162,6 @@
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
-#include <distribute/strategy/elastic_workers.hpp>
 #include <distribute/strategy/function.hpp>
 #include <distribute/strategy/make_strategy.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>

@@ -90,7 +90,6 @@
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
-#include <distribute/strategy/elastic_workers.hpp>
 #include <distribute/strategy/function.hpp>
 #include <distribute/strategy/make_strategy.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
-#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -34,12 +33,6 @@ struct LogOptions {                              // of the process
 
   /// What the variables say: DISTRIBUTE_LOG, DISTRIBUTE_LOG_LEVEL, TF_CPP_MIN_LOG_LEVEL.
   static LogOptions from_environment();
-};
-
-/// What process_state() holds.
-struct LogState {
-  std::mutex mutex;  // guards options, held while a line is written
-  LogOptions options = LogOptions::from_environment();
 };
 
 namespace log_internal {

@@ -2,6 +2,7 @@
 /// Counters and gauges of the library, and the sinks that show them to others.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/detail/library_metrics.hpp>
 #include <distribute/base/process_state.hpp>
 
 #include <chrono>
@@ -12,7 +13,7 @@
 namespace distribute::monitoring {
 
 /// What this library counts. Thread-safe.
-inline LibraryMetrics& metrics() { return process_state().metrics; }
+inline LibraryMetrics& metrics() { return in_process<LibraryMetrics>(); }
 
 /// Where programs put metrics of their own; those of the library are here, too.
 /// Source  tensorflow::monitoring::CollectionRegistry::Default

@@ -2,11 +2,7 @@
 /// What belongs to the whole process: objects by their type, made at the first use.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/detail/library_metrics.hpp>
-#include <distribute/base/logging.hpp>
 
-#include <atomic>
-#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
@@ -26,13 +22,5 @@ T& in_process() {
   static T* const made = new T;
   return *made;
 }
-
-/// What this folder owns.
-struct ProcessState {
-  monitoring::LibraryMetrics metrics;
-  LogState log;
-};
-/// Made at its first use.
-inline ProcessState& process_state() { return in_process<ProcessState>(); }
 
 }  // namespace distribute

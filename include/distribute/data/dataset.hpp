@@ -6,7 +6,7 @@
 #include <distribute/data/iterator.hpp>
 #include <distribute/data/node.hpp>
 #include <distribute/data/pipeline_statistics.hpp>
-#include <distribute/io/compression.hpp>
+#include <distribute/io/detail/compression_type.hpp>
 
 #include <concepts>
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/node.hpp>
-#include <distribute/io/compression.hpp>
+#include <distribute/io/detail/compression_type.hpp>
 
 #include <cstdint>
 #include <optional>

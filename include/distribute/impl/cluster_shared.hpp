@@ -36,10 +36,10 @@
 #include <distribute/net/impl/tls_wire.ipp>
 #include <distribute/net/impl/wake_up.ipp>
 
-#include <distribute/io/impl/gzip.ipp>
+#include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/protobuf.ipp>
-#include <distribute/io/impl/stream.ipp>
 #include <distribute/io/impl/tensorflow_data_type.ipp>
+#include <distribute/io/impl/wire.ipp>
 
 #include <distribute/cluster/impl/agreement.ipp>
 #include <distribute/cluster/impl/announce_task.ipp>
@@ -167,6 +167,7 @@
 #include <distribute/collective/impl/connect_workers.ipp>
 #include <distribute/collective/impl/cost_model.ipp>
 #include <distribute/collective/impl/departures.ipp>
+#include <distribute/collective/impl/elastic_workers.ipp>
 #include <distribute/collective/impl/engine.ipp>
 #include <distribute/collective/impl/engine_group.ipp>
 #include <distribute/collective/impl/engine_messages.ipp>
@@ -238,7 +239,6 @@
 #include <distribute/strategy/impl/central_reducer.ipp>
 #include <distribute/strategy/impl/closure_replica_context.ipp>
 #include <distribute/strategy/impl/distributed_dataset.ipp>
-#include <distribute/strategy/impl/elastic_workers.ipp>
 #include <distribute/strategy/impl/function.ipp>
 #include <distribute/strategy/impl/gradient_buckets.ipp>
 #include <distribute/strategy/impl/gradient_slots.ipp>

@@ -16,6 +16,8 @@
 #include <distribute/device/impl/cuda_transpose.ipp>
 
 #include <distribute/io/impl/growing_file.ipp>
+#include <distribute/io/impl/gzip.ipp>
+#include <distribute/io/impl/stream.ipp>
 #include <distribute/io/impl/tfrecord.ipp>
 
 #include <distribute/ops/impl/conv2d.ipp>

@@ -14,9 +14,6 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_transpose.ipp>
 
-#include <distribute/io/impl/gzip.ipp>
-#include <distribute/io/impl/stream.ipp>
-
 #include <distribute/nn/impl/dropout.ipp>
 #include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/replica_calls.ipp>

@@ -4,6 +4,8 @@
 
 #include <distribute/impl/cluster_shared.hpp>
 
+#include <distribute/io/impl/gzip.ipp>
+#include <distribute/io/impl/stream.ipp>
 #include <distribute/io/impl/tfrecord.ipp>
 
 #include <distribute/tensor/impl/dlpack.ipp>

@@ -1,18 +1,12 @@
 #pragma once
 /// Streams of bytes that are read from front to back, compressed or not.
 
+#include <distribute/io/detail/compression_type.hpp>
 #include <distribute/io/file_system.hpp>
 
 #include <cstdint>
 
 namespace distribute::io {
-
-/// How a file is compressed; Auto, for reading alone: as the file's first bytes tell.
-/// Source  tf.data.TFRecordDataset(compression_type=...)
-enum class Compression { None, Zlib, Gzip, Auto };
-
-/// What TensorFlow reads at a time.
-inline constexpr int64_t kReadBufferBytes = 256 << 10;
 
 /// Bytes that are read in order. Thread-compatible.
 class InputStream {

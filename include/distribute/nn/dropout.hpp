@@ -6,30 +6,9 @@
 #include <distribute/nn/module.hpp>
 
 #include <cstdint>
-#include <functional>
-#include <map>
-#include <mutex>
 #include <optional>
 
 namespace distribute::nn::nn_internal {
-
-/// What a call draws random numbers from.
-struct CallSeed {
-  uint64_t seed;
-  std::function<uint64_t()> counter;  // the next call of the replica
-};
-
-/// Thread-safe.
-class ReplicaCalls {
- public:
-  /// For a call of the calling thread's replica, whose numbers are its own; `seed` is the layer's.
-  CallSeed next(uint64_t seed);
-
- private:
-  std::mutex mutex_;  // guards of_replica_
-  std::map<int, uint64_t> of_replica_;
-};
-
 class ReplicaCalls;
 }  // namespace distribute::nn::nn_internal
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Everything this library counts about itself, in one list; process_state().metrics holds it.
+/// Everything this library counts about itself, in one list.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/monitoring.hpp>

@@ -3,6 +3,7 @@
 #include <distribute/base/detail/safe_text.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/base/metrics.hpp>
 #include <distribute/base/process_state.hpp>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <mutex>
 #include <utility>
 
 namespace distribute::log_internal {
@@ -80,13 +82,19 @@ DISTRIBUTE_INLINE void write_line(const LogOptions& options, const std::string& 
   std::fwrite(line.data(), 1, line.size(), stderr);  // one call: stderr keeps nothing back
 }
 
+/// The process's log.
+struct LogState {
+  std::mutex mutex;  // guards options, held while a line is written
+  LogOptions options = LogOptions::from_environment();
+};
+
 /// `text` is what people get.
 DISTRIBUTE_INLINE void write(LogSeverity severity, std::string_view component,
                              std::string_view message, LogFields fields, const std::string& text) {
-  ProcessState& process = process_state();
-  process.metrics.log_lines.get_cell({level_name(severity)}).increment_by();
-  const std::lock_guard lock(process.log.mutex);
-  LogOptions& options = process.log.options;
+  monitoring::metrics().log_lines.get_cell({level_name(severity)}).increment_by();
+  LogState& log = in_process<LogState>();
+  const std::lock_guard lock(log.mutex);
+  LogOptions& options = log.options;
   const auto line = [&](LogSeverity level, std::string_view from, std::string_view words,
                         const std::string& human) {
     write_line(options, options.format == LogFormat::Json
@@ -104,18 +112,21 @@ DISTRIBUTE_INLINE void write(LogSeverity severity, std::string_view component,
 namespace distribute {
 
 DISTRIBUTE_INLINE LogOptions log_options() {
-  const std::lock_guard lock(process_state().log.mutex);
-  return process_state().log.options;
+  auto& log = in_process<log_internal::LogState>();
+  const std::lock_guard lock(log.mutex);
+  return log.options;
 }
 
 DISTRIBUTE_INLINE void set_log_options(LogOptions options) {
-  const std::lock_guard lock(process_state().log.mutex);
-  process_state().log.options = std::move(options);
+  auto& log = in_process<log_internal::LogState>();
+  const std::lock_guard lock(log.mutex);
+  log.options = std::move(options);
 }
 
 DISTRIBUTE_INLINE void set_log_task(const std::string& task) {
-  const std::lock_guard lock(process_state().log.mutex);
-  process_state().log.options.task = task;
+  auto& log = in_process<log_internal::LogState>();
+  const std::lock_guard lock(log.mutex);
+  log.options.task = task;
 }
 
 DISTRIBUTE_INLINE void log(LogSeverity severity, std::string_view component,

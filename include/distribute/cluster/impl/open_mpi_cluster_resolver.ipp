@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/launcher_cluster_resolvers.hpp>
+#include <distribute/net/address.hpp>
 
 #include <utility>
 

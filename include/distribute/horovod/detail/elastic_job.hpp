@@ -4,8 +4,8 @@
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/elastic_options.hpp>
+#include <distribute/collective/elastic_workers.hpp>
 #include <distribute/horovod/detail/engine_options.hpp>
-#include <distribute/strategy/elastic_workers.hpp>
 
 #include <functional>
 #include <memory>

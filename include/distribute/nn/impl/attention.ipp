@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/nn/attention.hpp>
+#include <distribute/nn/detail/replica_calls.hpp>
 #include <distribute/nn/dropout.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/attention.hpp>

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/nn/detail/replica_calls.hpp>
 #include <distribute/nn/dropout.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>

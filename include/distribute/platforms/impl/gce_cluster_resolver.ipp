@@ -6,6 +6,7 @@
 #include <distribute/http/credentials.hpp>
 #include <distribute/http/http_client.hpp>
 #include <distribute/io/file_system.hpp>
+#include <distribute/net/address.hpp>
 #include <distribute/platforms/gce_cluster_resolver.hpp>
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 #include <distribute/base/untrusted_json.hpp>
 #include <distribute/base/untrusted_text.hpp>
 #include <distribute/io/file_system.hpp>
+#include <distribute/net/address.hpp>
 #include <distribute/platforms/kubernetes_cluster_resolver.hpp>
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 #include <distribute/base/json.hpp>
 #include <distribute/base/untrusted_json.hpp>
 #include <distribute/base/untrusted_text.hpp>
+#include <distribute/net/address.hpp>
 #include <distribute/platforms/make_cluster.hpp>
 #include <distribute/platforms/slurm_cluster_resolver.hpp>
 

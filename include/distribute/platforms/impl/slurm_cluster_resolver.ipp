@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/untrusted_text.hpp>
+#include <distribute/net/address.hpp>
 #include <distribute/platforms/slurm_cluster_resolver.hpp>
 
 #include <algorithm>

@@ -3,10 +3,10 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/connect_workers.hpp>
+#include <distribute/collective/elastic_workers.hpp>
 #include <distribute/strategy/detail/local_replicas.hpp>
 #include <distribute/strategy/detail/worker_replica_context.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
-#include <distribute/strategy/elastic_workers.hpp>
 
 #include <functional>
 #include <memory>

@@ -2,12 +2,12 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/connect_workers.hpp>
-#include <distribute/strategy/elastic_workers.hpp>
+#include <distribute/collective/elastic_workers.hpp>
 
 #include <algorithm>
 #include <utility>
 
-namespace distribute::strategy_internal {
+namespace distribute::collective_internal {
 
 DISTRIBUTE_INLINE ElasticLimits limits_of(const ElasticOptions& options, int workers) {
   return {.min_workers = options.min_workers,
@@ -23,12 +23,12 @@ DISTRIBUTE_INLINE ClusterOptions generation_options() {
   return options;
 }
 
-}  // namespace distribute::strategy_internal
+}  // namespace distribute::collective_internal
 
 namespace distribute {
 
 DISTRIBUTE_INLINE ElasticWorkers::ElasticWorkers(ClusterTasks all_tasks, const ElasticSetup& setup)
-    : member_(all_tasks, strategy_internal::limits_of(setup.limits, all_tasks.size()),
+    : member_(all_tasks, collective_internal::limits_of(setup.limits, all_tasks.size()),
               ClusterOptions::from_environment(), setup.agreement) {}
 
 DISTRIBUTE_INLINE ElasticWorkers::~ElasticWorkers() = default;
@@ -67,7 +67,7 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticWorkers::next(
     auto generation = member_.meet(mine, gone, given_up);
     if (!generation) return std::nullopt;
     try {
-      runtime_ = ClusterRuntime::join(generation->tasks, strategy_internal::generation_options(),
+      runtime_ = ClusterRuntime::join(generation->tasks, collective_internal::generation_options(),
                                       member_.server(), generation->number);
       collective::share_cores(*runtime_);
       connect(runtime_);

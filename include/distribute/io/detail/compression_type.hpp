@@ -1,0 +1,15 @@
+#pragma once
+/// Which compression a file has.
+
+#include <cstdint>
+
+namespace distribute::io {
+
+/// How a file is compressed; Auto, for reading alone: as the file's first bytes tell.
+/// Source  tf.data.TFRecordDataset(compression_type=...)
+enum class Compression { None, Zlib, Gzip, Auto };
+
+/// What TensorFlow reads at a time.
+inline constexpr int64_t kReadBufferBytes = 256 << 10;
+
+}  // namespace distribute::io
