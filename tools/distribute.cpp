@@ -1,5 +1,6 @@
 /// The program `distribute`: one sub-command per tool.
 // Object stores, platforms and metrics become part of the program.
+#include <distribute/base/exit_status.hpp>
 #include <distribute/metrics.hpp>
 #include <distribute/object_stores.hpp>
 #include <distribute/platforms.hpp>
@@ -19,5 +20,5 @@ int main(int argc, char** argv) {
     commands.insert(commands.end(), more.begin(), more.end());
   std::stable_sort(commands.begin(), commands.end(),
                    [](const Command& a, const Command& b) { return a.name < b.name; });
-  return run_commands(commands, Words(argv + 1, argv + argc));
+  return distribute::check_stdout(run_commands(commands, Words(argv + 1, argv + argc)));
 }

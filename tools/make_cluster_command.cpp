@@ -3,6 +3,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/json.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/io/atomic_file.hpp>
 #include <distribute/platforms/make_cluster.hpp>
 
 #include <absl/strings/ascii.h>
@@ -11,6 +13,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -96,12 +99,9 @@ void print_configs(const ClusterSpec& cluster, bool json) {
 
 /// Appears whole: a host must not run half a script.
 void write_script(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".new";
-  std::ofstream file(temporary, std::ios::trunc | std::ios::binary);
-  file << text << std::flush;
-  if (!file || ::chmod(temporary.c_str(), 0755) != 0 ||
-      std::rename(temporary.c_str(), path.c_str()) != 0)
-    throw PermissionDeniedError("cannot write " + path + ": " + std::strerror(errno));
+  throw_if_error(io::write_file_atomically(path, text));
+  if (std::filesystem::is_regular_file(path) && ::chmod(path.c_str(), 0755) != 0)
+    throw PermissionDeniedError("cannot make " + path + " executable: " + std::strerror(errno));
 }
 
 int make(MakeOptions options, const CommandLine& line) try {

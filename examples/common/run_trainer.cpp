@@ -142,7 +142,7 @@ int run_trainer(const TrainerOptions& options, const MakeTask& make_task) {
 
 int run_reporting(const std::function<int()>& run) {
   try {
-    return run();
+    return dist::check_stdout(run());
   } catch (const std::exception& error) {
     std::fflush(stdout);
     const std::string text = dist::error_text(error);

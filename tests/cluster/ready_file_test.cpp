@@ -42,6 +42,24 @@ TEST_CASE("the file of a process that has ended does not count", "[cluster][read
   CHECK_THAT(not_ready_because(path), Contains("which has ended"));
 }
 
+TEST_CASE("a file that no task has made is neither replaced nor removed", "[cluster][ready_file]") {
+  const TemporaryDirectory directory;
+  const std::string notes = directory / "notes.txt", link = directory / "link";
+  std::ofstream(notes) << "my notes\n";
+  REQUIRE(::symlink(notes.c_str(), link.c_str()) == 0);
+  for (const std::string& path : {notes, link, std::string("/dev/null"), directory.path()})
+    check_throws<AlreadyExistsError>([&] { ReadyFile{path}; },
+                                     "DISTRIBUTE_READY_FILE=" + path + " is there already");
+  std::string text;
+  std::getline(std::ifstream(notes) >> std::ws, text);
+  CHECK(text == "my notes");
+  {
+    const ReadyFile ready(directory / "ready");
+    std::ofstream(directory / "ready") << "another's\n";
+  }
+  CHECK(std::ifstream(directory / "ready").good());
+}
+
 TEST_CASE("no path is no file, and a path that cannot be written is an error",
           "[cluster][ready_file]") {
   const ReadyFile nothing("");

@@ -150,6 +150,24 @@ TEST_CASE("--json alone leaves standard output to the report", "[examples][mnist
   CHECK_THAT(run.err, Contains("test loss"));
 }
 
+TEST_CASE("outputs leave devices and links what they are", "[examples][mnist_cnn]") {
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
+  const TemporaryDirectory directory;
+  const std::string target = directory / "target", link = directory / "link";
+  fs::create_symlink(target, link);
+  const ProgramResult devices = train({"--steps=2", "--json=/dev/null", "--export_onnx=/dev/null"},
+                                      "DISTRIBUTE_TIMELINE=/dev/null");
+  INFO(devices.err);
+  CHECK(devices.status == 0);
+  CHECK(fs::is_character_file("/dev/null"));
+  for (const char* flag : {"--json=", "--export_onnx=", "--loss_csv="}) {
+    fs::remove(target);
+    CHECK(train({"--steps=2", flag + link}).status == 0);
+    CHECK(fs::is_symlink(link));
+    CHECK(fs::file_size(target) > 0);
+  }
+}
+
 TEST_CASE("a program that trains alone writes its timeline, with and without a job's strategy",
           "[examples][mnist_cnn]") {
   SKIP_WITHOUT_PROGRAM("mnist_cnn");

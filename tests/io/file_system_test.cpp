@@ -7,6 +7,8 @@
 #include <tests/support/memory_store.hpp>
 #include <tests/support/temporary_directory.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace distribute;
@@ -119,6 +121,46 @@ TEST_CASE("an atomic file appears whole and leaves no temporary", "[io][atomic_f
     CHECK_FALSE(*local().exists(directory / "other"));
   }
   CHECK(names_in(directory) == std::vector<std::string>{"new"});
+}
+
+TEST_CASE("what is no plain file stays what it is, and of a link the target is replaced",
+          "[io][atomic_file]") {
+  const TemporaryDirectory directory;
+  struct stat info {};
+  REQUIRE(io::write_file_atomically("/dev/null", "gone").ok());
+  REQUIRE(::stat("/dev/null", &info) == 0);
+  CHECK(S_ISCHR(info.st_mode));
+
+  REQUIRE(io::write_file_atomically(directory / "real/file", "old").ok());
+  REQUIRE(::symlink("real/file", (directory / "link").c_str()) == 0);
+  REQUIRE(::symlink("link", (directory / "link of it").c_str()) == 0);
+  REQUIRE(io::write_file_atomically(directory / "link of it", "new").ok());
+  CHECK(*io::read_file(directory / "real/file") == "new");
+  REQUIRE(::lstat((directory / "link").c_str(), &info) == 0);
+  CHECK(S_ISLNK(info.st_mode));
+  CHECK(local().list_directory(directory / "real")->size() == 1);
+
+  REQUIRE(::symlink("missing/file", (directory / "hanging").c_str()) == 0);
+  REQUIRE(io::write_file_atomically(directory / "hanging", "made").ok());
+  CHECK(*io::read_file(directory / "missing/file") == "made");
+
+  REQUIRE(::symlink("loop", (directory / "loop").c_str()) == 0);
+  CHECK_FALSE(io::write_file_atomically(directory / "loop", "").ok());
+  CHECK(io::write_file_atomically(directory / "real", "").code() ==
+        absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_CASE("a pipe gets all bytes and stays a pipe", "[io][atomic_file]") {
+  const TemporaryDirectory directory;
+  const std::string pipe = directory / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(io::write_file_atomically(pipe, "through").ok());
+  char text[16] = {};
+  CHECK(::read(reader, text, sizeof text) == 7);
+  CHECK(std::string(text) == "through");
+  ::close(reader);
+  CHECK(names_in(directory) == std::vector<std::string>{"pipe"});
 }
 
 TEST_CASE("a full disk leaves the old file and no temporary", "[io][atomic_file]") {

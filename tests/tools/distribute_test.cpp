@@ -405,3 +405,18 @@ TEST_CASE("bench kernels counts every convolution of ResNet-50", "[tools][distri
   CHECK(forward == 53);
   CHECK(flops == Approx(8.17e9).epsilon(0.01));  // 4.09 G multiplications for a picture
 }
+
+TEST_CASE("output that is lost on a full disk is an error", "[tools][distribute]") {
+  SKIP_WITHOUT_PROGRAM("distribute");
+  const std::string program = shell_quoted(DISTRIBUTE_BINARY_DIR "/distribute");
+  const std::string shards = shell_quoted(bundle("partitioned_shards/model.ckpt"));
+  for (const std::string& arguments :
+       {"ckpt ls " + shards, "ckpt verify " + shards, std::string("cluster --json"),
+        std::string("doctor"), std::string("--help"), std::string("--version")}) {
+    INFO(arguments);
+    const ProgramResult result = run_line(
+        "sh -c " + shell_quoted("OMP_NUM_THREADS=1 " + program + " " + arguments + " > /dev/full"));
+    CHECK(result.status == 1);
+    CHECK_THAT(result.err, Contains("cannot write to standard output: No space left on device"));
+  }
+}

@@ -29,14 +29,18 @@ int exit_status(const std::exception& error);
 /// Prints "error: ..." on stderr and gives the exit_status.
 int report_failure(const std::exception& error);
 
-/// What main() returns: what `body` does, kExitDone where it returns none. An exception of it is
-/// reported as by report_failure().
+/// `status`; but an error on stderr and kExitFailed instead of kExitDone, when not all that was
+/// printed on stdout could be written, as on a full disk.
+int check_stdout(int status);
+
+/// What main() returns: what `body` does, kExitDone where it returns none, after check_stdout(). An
+/// exception of it is reported as by report_failure().
 template <std::invocable Body>
 int run_main(Body&& body) {
   try {
-    if constexpr (!std::is_void_v<std::invoke_result_t<Body>>) return body();
+    if constexpr (!std::is_void_v<std::invoke_result_t<Body>>) return check_stdout(body());
     body();
-    return kExitDone;
+    return check_stdout(kExitDone);
   } catch (const std::exception& error) {
     return report_failure(error);
   }

@@ -12,9 +12,11 @@ namespace distribute {
 class ReadyFile {
  public:
   /// Writes the process's number and start time.
-  /// Throws  PermissionDeniedError with path and cause when the file cannot be written.
+  /// Throws  AlreadyExistsError for a file that no task has made; PermissionDeniedError with path
+  /// and
+  ///         cause when the file cannot be written.
   explicit ReadyFile(std::string path);
-  /// Removes the file.
+  /// Removes the file, where it is still this task's.
   ~ReadyFile();
   ReadyFile(const ReadyFile&) = delete;
   ReadyFile& operator=(const ReadyFile&) = delete;

@@ -6,9 +6,9 @@
 namespace distribute::io {
 
 /// Written as `<path>.tempstate<number>` beside its final place, synced and renamed; removed again
-/// by the destructor unless commit() succeeded. On an object store, where a file appears whole when
-/// it is closed and a rename would be a copy, it is written at its final place, and commit() closes
-/// it. Thread-compatible; movable.
+/// by the destructor unless commit() succeeded. Of a link it is the target that is replaced.
+/// Written in place, and closed by commit(), are devices, pipes and sockets, and files on an object
+/// store, which appear whole when they are closed. Thread-compatible; movable.
 class AtomicFile {
  public:
   /// Makes missing parent directories.
@@ -22,17 +22,18 @@ class AtomicFile {
   absl::Status append(std::string_view bytes);
   /// Brings everything to the disk and closes the file; commit() then only renames. A group of
   /// files that belong together calls this on all of them first, so that a full disk hurts none.
-  /// On an object store it only says whether all writes so far succeeded.
+  /// Of what is written in place it only says whether all writes so far succeeded.
   absl::Status prepare();
   /// prepare() where that has not happened, then makes the file appear.
   absl::Status commit();
 
  private:
-  AtomicFile(FileSystem& fs, std::string path);
+  AtomicFile(FileSystem& fs, const std::string& path, const std::string& target);
 
   FileSystem* fs_;
   std::string path_;
-  std::string temporary_;  // empty: at its final place, or none
+  std::string temporary_;  // empty: there is none, or none any more
+  bool in_place_;
   std::unique_ptr<WritableFile> file_;
   absl::Status status_;  // the first error
 };

@@ -85,6 +85,10 @@ class FileSystem {
   virtual absl::Status sync_directory(const std::string& path) = 0;
   /// Removes all files below a directory, and the directory. Object stores do it in batches.
   DISTRIBUTE_INLINE virtual absl::Status remove_tree(const std::string& path);
+  /// The regular file, there or not, that a rename to `path` is to replace: what a link leads to.
+  /// "" for a device, a pipe or a socket, which is written in place. FailedPrecondition for a
+  /// directory.
+  DISTRIBUTE_INLINE virtual absl::StatusOr<std::string> output_target(const std::string& path);
   /// False on object stores: rename copies and deletes there, and a file appears by close() alone.
   /// Source  tensorflow::FileSystem::HasAtomicMove
   virtual bool has_atomic_move() const { return true; }
@@ -127,6 +131,7 @@ class LocalFileSystem final : public FileSystem {
   DISTRIBUTE_INLINE absl::Status remove_file(const std::string& path) override;
   DISTRIBUTE_INLINE absl::Status remove_directory(const std::string& path) override;
   DISTRIBUTE_INLINE absl::Status sync_directory(const std::string& path) override;
+  DISTRIBUTE_INLINE absl::StatusOr<std::string> output_target(const std::string& path) override;
 };
 
 /// The one that file_system_for hands out.

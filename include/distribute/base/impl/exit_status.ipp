@@ -3,7 +3,9 @@
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/limits.hpp>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 namespace distribute {
 
@@ -22,6 +24,15 @@ DISTRIBUTE_INLINE int report_failure(const std::exception& error) {
   std::fflush(stdout);  // what it says about the way to the error comes first
   std::fprintf(stderr, "error: %s\n", error_text(error).c_str());
   return exit_status(error);
+}
+
+DISTRIBUTE_INLINE int check_stdout(int status) {
+  errno = 0;
+  const bool earlier = std::ferror(stdout) != 0;
+  if (std::fflush(stdout) == 0 && !earlier) return status;
+  const char* const why = errno ? std::strerror(errno) : "some of it was lost earlier";
+  std::fprintf(stderr, "error: cannot write to standard output: %s\n", why);
+  return status == kExitDone ? kExitFailed : status;
 }
 
 }  // namespace distribute

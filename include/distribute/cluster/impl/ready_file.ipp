@@ -1,15 +1,15 @@
 #pragma once
-#include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/ready_file.hpp>
+#include <distribute/io/atomic_file.hpp>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <utility>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace distribute {
@@ -28,22 +28,47 @@ DISTRIBUTE_INLINE std::string start_time_of(const std::string& pid) {
   return text.substr(at + 1, text.find(' ', at + 1) - at - 1);
 }
 
+/// What the file of this process holds.
+DISTRIBUTE_INLINE std::string text_of_this_process() {
+  const std::string pid = std::to_string(::getpid());
+  return str_cat(pid, ' ', start_time_of(pid), '\n');
+}
+
+/// Whether there is no file, or one that a task has written: two numbers in a regular file.
+DISTRIBUTE_INLINE bool may_replace(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) return errno == ENOENT;
+  const auto text = S_ISREG(info.st_mode) && info.st_size < 64 ? io::read_file(path) : "";
+  if (!text.ok()) return false;
+  const auto is_of_number = [](char c) { return (c >= '0' && c <= '9') || c == ' ' || c == '\n'; };
+  return std::all_of(text->begin(), text->end(), is_of_number) &&
+         std::count(text->begin(), text->end(), ' ') == 1;
+}
+
 }  // namespace cluster_internal
 
 /// A probe must not meet half a file: it appears by its new name.
 DISTRIBUTE_INLINE ReadyFile::ReadyFile(std::string path) : path_(std::move(path)) {
   if (path_.empty()) return;
-  const std::string pid = std::to_string(::getpid()), temporary = path_ + "." + pid;
-  base_internal::ignore_file_size_signal();
-  std::ofstream file(temporary, std::ios::trunc);
-  file << pid << ' ' << cluster_internal::start_time_of(pid) << '\n' << std::flush;
-  if (file && std::rename(temporary.c_str(), path_.c_str()) == 0) return;
-  throw PermissionDeniedError(
-      str_cat("DISTRIBUTE_READY_FILE=", path_, ": cannot write the file: ", std::strerror(errno)));
+  if (!cluster_internal::may_replace(path_))
+    throw AlreadyExistsError(str_cat("DISTRIBUTE_READY_FILE=", path_,
+                                     " is there already, and no task has made it: name another "
+                                     "file, as this one would be removed at the end"));
+  if (const std::string directory = io::directory_of(path_);
+      !directory.empty() && !io::local_file_system().is_directory(directory).value_or(false))
+    throw PermissionDeniedError(str_cat("DISTRIBUTE_READY_FILE=", path_,
+                                        ": cannot write the file: there is no directory ",
+                                        directory));
+  const auto written = io::write_file_atomically(path_, cluster_internal::text_of_this_process());
+  if (!written.ok())
+    throw PermissionDeniedError(
+        str_cat("DISTRIBUTE_READY_FILE=", path_, ": ", std::string_view(written.message())));
 }
 
 DISTRIBUTE_INLINE ReadyFile::~ReadyFile() {
-  if (!path_.empty()) ::unlink(path_.c_str());
+  if (path_.empty()) return;
+  const auto text = io::read_file(path_);
+  if (text.ok() && *text == cluster_internal::text_of_this_process()) ::unlink(path_.c_str());
 }
 
 DISTRIBUTE_INLINE std::string ready_file_path() {

@@ -18,18 +18,23 @@ DISTRIBUTE_INLINE std::string temporary_name(const std::string& path) {
 
 namespace distribute::io {
 
-DISTRIBUTE_INLINE AtomicFile::AtomicFile(FileSystem& fs, std::string path)
-    : fs_(&fs), path_(std::move(path)) {
-  if (fs.has_atomic_move()) temporary_ = io_internal::temporary_name(path_);
+DISTRIBUTE_INLINE AtomicFile::AtomicFile(FileSystem& fs, const std::string& path,
+                                         const std::string& target)
+    : fs_(&fs),
+      path_(target.empty() ? path : target),
+      in_place_(!fs.has_atomic_move() || target.empty()) {
+  if (!in_place_) temporary_ = io_internal::temporary_name(path_);
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<AtomicFile> AtomicFile::create(const std::string& path) {
   auto fs = file_system_for(path);
   if (!fs.ok()) return fs.status();
-  const absl::Status made = (*fs)->make_dirs(directory_of(path));
+  const auto target = (*fs)->output_target(path);
+  if (!target.ok()) return target.status();
+  AtomicFile result(**fs, path, *target);
+  const absl::Status made = (*fs)->make_dirs(directory_of(result.path_));
   if (!made.ok()) return made;
-  AtomicFile result(**fs, path);
-  auto file = (*fs)->create(result.temporary_.empty() ? path : result.temporary_);
+  auto file = (*fs)->create(result.in_place_ ? result.path_ : result.temporary_);
   if (!file.ok()) {
     result.temporary_.clear();
     return file.status();
@@ -42,6 +47,7 @@ DISTRIBUTE_INLINE AtomicFile::AtomicFile(AtomicFile&& other) noexcept
     : fs_(other.fs_),
       path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
+      in_place_(other.in_place_),
       file_(std::move(other.file_)),
       status_(other.status_) {}
 
@@ -57,7 +63,7 @@ DISTRIBUTE_INLINE absl::Status AtomicFile::append(std::string_view bytes) {
 }
 
 DISTRIBUTE_INLINE absl::Status AtomicFile::prepare() {
-  if (!file_ || !fs_->has_atomic_move()) return status_;
+  if (!file_ || in_place_) return status_;
   if (status_.ok()) status_ = file_->sync();
   if (status_.ok()) status_ = file_->close();
   if (status_.ok()) file_.reset();
@@ -67,7 +73,7 @@ DISTRIBUTE_INLINE absl::Status AtomicFile::prepare() {
 DISTRIBUTE_INLINE absl::Status AtomicFile::commit() {
   const absl::Status prepared = prepare();
   if (!prepared.ok()) return prepared;
-  if (!fs_->has_atomic_move()) {
+  if (in_place_) {
     if (file_) status_ = file_->close();
     file_.reset();
     return status_;

@@ -110,6 +110,10 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> read_file(const std::string& path)
   return bytes;
 }
 
+DISTRIBUTE_INLINE absl::StatusOr<std::string> FileSystem::output_target(const std::string& path) {
+  return path;
+}
+
 DISTRIBUTE_INLINE absl::Status FileSystem::remove_tree(const std::string& path) {
   auto names = list_directory(path);
   if (!names.ok()) return names.status();

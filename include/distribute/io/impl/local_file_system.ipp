@@ -205,6 +205,23 @@ DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<WritableFile>> LocalFileSystem:
   return std::make_unique<io_internal::LocalWritableFile>(path, std::move(fd));
 }
 
+DISTRIBUTE_INLINE absl::StatusOr<std::string> LocalFileSystem::output_target(
+    const std::string& path) {
+  std::string target = io_internal::local_path(path);
+  struct stat info {};
+  for (int links = 0; ::lstat(target.c_str(), &info) == 0; ++links) {
+    if (S_ISDIR(info.st_mode)) return io_internal::errno_status(EISDIR, "write", path);
+    if (S_ISREG(info.st_mode)) return target;
+    if (!S_ISLNK(info.st_mode)) return "";
+    char next[4096];
+    const ssize_t size = ::readlink(target.c_str(), next, sizeof next);
+    if (size < 0) return io_internal::errno_status(errno, "follow", path);
+    if (links == 40) return io_internal::errno_status(ELOOP, "follow", path);
+    target = join_path(directory_of(target), std::string_view(next, size_t(size)));
+  }
+  return errno == ENOENT ? target : io_internal::errno_status(errno, "look at", path);
+}
+
 DISTRIBUTE_INLINE absl::StatusOr<bool> LocalFileSystem::exists(const std::string& path) {
   struct stat info {};
   if (::stat(io_internal::local_path(path).c_str(), &info) == 0) return true;

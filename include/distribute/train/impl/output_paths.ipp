@@ -60,7 +60,16 @@ DISTRIBUTE_INLINE void check_kind(const train::OutputPath& output) {
     throw InvalidArgumentError(str_cat(output.name, "=", output.path, " is not a directory"));
 }
 
-DISTRIBUTE_INLINE void check_writable(const train::OutputPath& output) {
+/// Of a file its directory has to be writable, as it is replaced; a device or a pipe itself.
+DISTRIBUTE_INLINE void check_writable(train::OutputPath output) {
+  if (output.kind == train::OutputKind::File) {
+    const std::string named = output.path;
+    output.path = value_or_throw(io::local_file_system().output_target(named));
+    if (output.path.empty() && ::access(named.c_str(), W_OK) == 0) return;
+    if (output.path.empty())
+      throw PermissionDeniedError(str_cat(
+          output.name, "=", named, " cannot be written: ", std::generic_category().message(errno)));
+  }
   const std::string directory = directory_of_output(output);
   if (::access(directory.c_str(), W_OK) == 0) return;
   throw PermissionDeniedError(

@@ -9,8 +9,9 @@
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/run_report.hpp>
 
-#include <filesystem>
-#include <fstream>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include <unistd.h>
@@ -86,15 +87,11 @@ DISTRIBUTE_INLINE void ReportTarget::write(const RunReport& report) {
   const std::string text = to_json(report);
   if (path_ == "-") {
     std::FILE* const out = stdout_ ? stdout_.get() : stdout;
-    std::fputs(text.c_str(), out);
-    std::fflush(out);
-    return;
+    if (std::fputs(text.c_str(), out) >= 0 && std::fflush(out) == 0) return;
+    throw DataLossError(
+        str_cat("cannot write the report to standard output: ", std::strerror(errno)));
   }
-  if (!std::filesystem::exists(path_) || std::filesystem::is_regular_file(path_))
-    return throw_if_error(io::write_file_atomically(path_, text));
-  std::ofstream file(path_);
-  file << text << std::flush;
-  if (!file) throw PermissionDeniedError("cannot write the report to " + path_);
+  throw_if_error(io::write_file_atomically(path_, text));
 }
 
 }  // namespace distribute::train
