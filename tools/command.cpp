@@ -1,6 +1,8 @@
 #include "command.hpp"
 
+#include <distribute/base/error.hpp>
 #include <distribute/base/limits.hpp>
+#include <distribute/base/untrusted_text.hpp>
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
@@ -11,7 +13,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <set>
@@ -235,10 +236,14 @@ class Parser {
       if (name == "undefok")
         may_be_unknown_.insert(one);
       else if (name == "flagfile") {
-        std::ifstream file(one);
-        if (!file || ++files_ > 100) return "cannot read --flagfile=" + one;
-        for (std::string text; std::getline(file, text);)
-          if (absl::StripAsciiWhitespace(&text); is_flag(text)) words.push_back(text);
+        if (++files_ > 100) return "cannot read --flagfile=" + one + ": it names itself";
+        try {
+          for (std::string text :
+               Words(absl::StrSplit(distribute::untrusted::read_text_file(one), '\n')))
+            if (absl::StripAsciiWhitespace(&text); is_flag(text)) words.push_back(text);
+        } catch (const distribute::Error& error) {
+          return absl::StrCat("cannot read --flagfile=", one, ": ", error.what());
+        }
       } else if (variable)
         words.push_back(absl::StrCat("--", one, "=", variable));
       else if (name == "fromenv")

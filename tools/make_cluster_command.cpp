@@ -4,6 +4,7 @@
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/platforms/make_cluster.hpp>
 
@@ -14,7 +15,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -35,10 +35,7 @@ struct MakeOptions : ClusterHosts, HostRoles {
 
 std::string read_text(const std::string& path) {
   if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw InvalidArgumentError("cannot read " + path + ": " + std::strerror(errno));
-  return text;
+  return untrusted::read_text_file(path);
 }
 
 std::vector<std::string> read_hosts(const std::string& path) {

@@ -1,14 +1,19 @@
 #include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/base/untrusted_json.hpp>
 #include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/environment.hpp>
 
 #include <tests/support/check_throws.hpp>
+#include <tests/support/temporary_directory.hpp>
 
 #include <cstdlib>
+#include <fstream>
+
+#include <sys/stat.h>
 
 using namespace distribute;
-using namespace distribute::cluster_internal;
+using namespace distribute::untrusted;
 
 namespace {
 
@@ -19,18 +24,18 @@ std::string repeated(const std::string& piece, int times) {
 }
 
 void check_refused(const std::string& text, const std::string& part) {
-  check_throws<InvalidArgumentError>([&] { untrusted::parse_json(text, "X"); }, "X: ");
-  check_throws<InvalidArgumentError>([&] { untrusted::parse_json(text, "X"); }, part);
+  check_throws<InvalidArgumentError>([&] { parse_json(text, "X"); }, "X: ");
+  check_throws<InvalidArgumentError>([&] { parse_json(text, "X"); }, part);
 }
 
 }  // namespace
 
 TEST_CASE("JSON keeps order, nesting and numbers as written", "[base][untrusted_json]") {
-  const untrusted::JsonValue root =
-      untrusted::parse_json(R"({"b": [1, -2.50, true, null], "a": {"x": "\u00e4\n"}})", "X");
+  const JsonValue root =
+      parse_json(R"({"b": [1, -2.50, true, null], "a": {"x": "\u00e4\n"}})", "X");
   REQUIRE(root.members.size() == 2);
   CHECK(root.members[0].key == "b");
-  const untrusted::JsonValue& list = *root.find("b");
+  const JsonValue& list = *root.find("b");
   CHECK(list.items[0].is_integer);
   CHECK(list.items[1].text == "-2.50");
   CHECK_FALSE(list.items[1].is_integer);
@@ -60,43 +65,38 @@ TEST_CASE("text that is not JSON is refused with its place", "[base][untrusted_j
 TEST_CASE("a key that occurs twice is refused at any depth", "[base][untrusted_json]") {
   check_refused(R"({"a": 1, "b": 2, "a": 3})", "the key 'a' occurs twice");
   check_refused(R"([{"x": {"k": 1, "k": 1}}])", "the key 'k' occurs twice");
-  CHECK(untrusted::parse_json(R"([{"k": 1}, {"k": 2}])", "X").items.size() == 2);
+  CHECK(parse_json(R"([{"k": 1}, {"k": 2}])", "X").items.size() == 2);
 }
 
 TEST_CASE("depth and number of values have limits", "[base][untrusted_json]") {
-  CHECK_NOTHROW(untrusted::parse_json(
-      repeated("[", untrusted::kMaxJsonDepth) + repeated("]", untrusted::kMaxJsonDepth), "X"));
-  check_refused(
-      repeated("[", untrusted::kMaxJsonDepth + 1) + repeated("]", untrusted::kMaxJsonDepth + 1),
-      "nested");
+  CHECK_NOTHROW(parse_json(repeated("[", kMaxJsonDepth) + repeated("]", kMaxJsonDepth), "X"));
+  check_refused(repeated("[", kMaxJsonDepth + 1) + repeated("]", kMaxJsonDepth + 1), "nested");
   check_refused(repeated("[", 1'000'000), "nested more than 100 deep");
   check_refused(repeated("{\"a\":", 300'000), "nested more than 100 deep");
-  check_refused("[" + repeated("0,", untrusted::kMaxJsonValues) + "0]", "more than 1000000 values");
+  check_refused("[" + repeated("0,", kMaxJsonValues) + "0]", "more than 1000000 values");
 }
 
 TEST_CASE("messages show foreign text escaped and cut", "[base][untrusted_text]") {
-  CHECK(untrusted::shown("plain") == "'plain'");
-  CHECK(untrusted::shown(std::string("a\0\n\x7f", 4)) == "'a\\x00\\x0a\\x7f'");
-  CHECK(untrusted::shown(repeated("x", 1000)).size() < 100);
-  const std::string cut = untrusted::shown(repeated("x", 79) + "ä");
+  CHECK(shown("plain") == "'plain'");
+  CHECK(shown(std::string("a\0\n\x7f", 4)) == "'a\\x00\\x0a\\x7f'");
+  CHECK(shown(repeated("x", 1000)).size() < 100);
+  const std::string cut = shown(repeated("x", 79) + "ä");
   CHECK(cut == "'" + repeated("x", 79) + "'...");  // no half character
 }
 
 TEST_CASE("numbers are read as Python's int() reads them", "[base][untrusted_text]") {
-  CHECK(untrusted::parse_int("1") == 1);
-  CHECK(untrusted::parse_int(" 007 ") == 7);
-  CHECK(untrusted::parse_int("+3") == 3);
-  CHECK(untrusted::parse_int("-3") == -3);
+  CHECK(parse_int("1") == 1);
+  CHECK(parse_int(" 007 ") == 7);
+  CHECK(parse_int("+3") == 3);
+  CHECK(parse_int("-3") == -3);
   for (const char* text : {"", " ", "+", "-", "+-3", "1.0", "0x1", "1 2", "2147483648", "one"}) {
     INFO(text);
-    CHECK_FALSE(untrusted::parse_int(text));
+    CHECK_FALSE(parse_int(text));
   }
 }
 
 TEST_CASE("integers in JSON may be strings, truths or have a fraction", "[base][untrusted_json]") {
-  const auto number = [](const char* text) {
-    return untrusted::int_of(untrusted::parse_json(text, "X"), "X");
-  };
+  const auto number = [](const char* text) { return int_of(parse_json(text, "X"), "X"); };
   CHECK(number("5") == 5);
   CHECK(number("\" 5 \"") == 5);
   CHECK(number("true") == 1);
@@ -129,4 +129,35 @@ TEST_CASE("an environment is a map or the process's own", "[cluster][environment
   const Environment own;
   CHECK(own("PATH") == std::string(std::getenv("PATH")));
   CHECK_FALSE(own.has("DISTRIBUTE_NO_SUCH_VARIABLE"));
+}
+
+TEST_CASE("a small text file is read whole, anything else is refused with its reason",
+          "[base][untrusted_text]") {
+  const TemporaryDirectory directory;
+  const std::string file = directory / "file", pipe = directory / "pipe";
+  std::ofstream(file) << std::string("a\nb\0c", 5);
+  CHECK(read_text_file(file) == std::string("a\nb\0c", 5));
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  check_throws<InvalidArgumentError>([&] { read_text_file(file, 4); }, "it has 5 bytes; at most 4");
+  check_throws<InvalidArgumentError>([&] { read_text_file(pipe); }, "is a device or a pipe");
+  check_throws<InvalidArgumentError>([] { read_text_file("/dev/zero"); }, "is a device or a pipe");
+  check_throws<InvalidArgumentError>([&] { read_text_file(directory.path()); }, "is a directory");
+  check_throws<NotFoundError>([&] { read_text_file(directory / "none"); },
+                              "cannot read " + (directory / "none") + ": No such file");
+}
+
+TEST_CASE("a switch of the environment is 0 or 1, or an error", "[base][process_state]") {
+  ::unsetenv("TEST_SWITCH");
+  CHECK(env_switch("TEST_SWITCH", true));
+  CHECK_FALSE(env_switch("TEST_SWITCH", false));
+  const std::pair<const char*, bool> words[] = {
+      {"1", true}, {"true", true}, {"0", false}, {"false", false}};
+  for (const auto& [word, on] : words) {
+    ::setenv("TEST_SWITCH", word, 1);
+    CHECK(env_switch("TEST_SWITCH", !on) == on);
+  }
+  ::setenv("TEST_SWITCH", "no", 1);
+  check_throws<InvalidArgumentError>([] { env_switch("TEST_SWITCH"); },
+                                     "TEST_SWITCH=no: wanted 0 or 1");
+  ::unsetenv("TEST_SWITCH");
 }

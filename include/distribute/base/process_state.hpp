@@ -2,16 +2,22 @@
 /// What belongs to the whole process: objects by their type, made at the first use.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/error.hpp>
 
 #include <cstdlib>
 #include <string_view>
 
 namespace distribute {
 
-/// False when the environment variable is "0", `otherwise` when it is not there.
+/// Whether the environment variable is "1" or "true"; `otherwise` when it is not there, or empty.
+/// Throws  InvalidArgumentError for anything but these, "0" and "false".
 inline bool env_switch(const char* name, bool otherwise = true) {
-  const char* value = std::getenv(name);
-  return value ? std::string_view(value) != "0" : otherwise;
+  const char* const value = std::getenv(name);
+  const std::string_view word(value ? value : "");
+  if (word.empty()) return otherwise;
+  if (word == "1" || word == "true") return true;
+  if (word == "0" || word == "false") return false;
+  throw InvalidArgumentError(str_cat(name, "=", word.substr(0, 80), ": wanted 0 or 1"));
 }
 
 /// The process's one T, which lives from its first use to the end of the process. Every folder

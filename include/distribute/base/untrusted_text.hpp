@@ -18,6 +18,13 @@ std::string_view trimmed(std::string_view text);
 /// escaped, as in "\x1b" and "\u202e"; text longer than `most` bytes is cut.
 std::string printable(std::string_view text, size_t most = 512);
 
+/// A small text file that a person has named.
+/// Throws  NotFoundError, PermissionDeniedError or InvalidArgumentError, each with path and reason:
+/// also
+///         for a directory, a device or a pipe, which might never end, and for more than `most`
+///         bytes.
+std::string read_text_file(const std::string& path, size_t most = 1 << 20);
+
 /// In single quotes, control characters escaped, cut after about 80 bytes.
 std::string shown(std::string_view text);
 

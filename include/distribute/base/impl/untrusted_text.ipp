@@ -3,12 +3,48 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/untrusted_text.hpp>
 
+#include <cerrno>
 #include <charconv>
+#include <cstdio>
+#include <cstring>
+
+#include <sys/stat.h>
 
 namespace distribute::untrusted {
 
 DISTRIBUTE_INLINE std::string printable(std::string_view text, size_t most) {
   return base_internal::plain_letters(text, most);
+}
+
+/// Throws the error of a file that cannot be read.
+[[noreturn]] inline void fail_to_read(const std::string& path, int error) {
+  const std::string text = str_cat("cannot read ", path, ": ", std::strerror(error));
+  if (error == ENOENT || error == ENOTDIR) throw NotFoundError(text);
+  if (error == EACCES || error == EPERM) throw PermissionDeniedError(text);
+  throw InvalidArgumentError(text);
+}
+
+/// Why the file cannot be a small text; "" for one that can be.
+DISTRIBUTE_INLINE std::string no_text_file(const struct stat& file, size_t most) {
+  if (S_ISDIR(file.st_mode)) return "it is a directory";
+  if (!S_ISREG(file.st_mode)) return "it is a device or a pipe; wanted a file";
+  if (uint64_t(file.st_size) <= most) return "";
+  return str_cat("it has ", file.st_size, " bytes; at most ", most, " are read");
+}
+
+DISTRIBUTE_INLINE std::string read_text_file(const std::string& path, size_t most) {
+  struct stat file {};
+  if (::stat(path.c_str(), &file) != 0) fail_to_read(path, errno);
+  if (const std::string why = no_text_file(file, most); !why.empty())
+    throw InvalidArgumentError(str_cat("cannot read ", path, ": ", why));
+  std::FILE* const stream = std::fopen(path.c_str(), "rb");
+  if (!stream) fail_to_read(path, errno);
+  std::string text(most + 1, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), stream));
+  const int error = std::ferror(stream) ? errno : 0;
+  std::fclose(stream);
+  if (error) fail_to_read(path, error);
+  return text;
 }
 
 DISTRIBUTE_INLINE std::string shown(std::string_view text) {

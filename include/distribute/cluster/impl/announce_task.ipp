@@ -4,20 +4,20 @@
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/monitoring.hpp>
 #include <distribute/cluster/detail/announce_task.hpp>
-
-#include <cstdlib>
+#include <distribute/cluster/environment.hpp>
 
 namespace distribute::cluster_internal {
 
 /// What `distribute run` says in DISTRIBUTE_RESTART_COUNT.
 DISTRIBUTE_INLINE void count_restarts() {
-  const char* text = std::getenv("DISTRIBUTE_RESTART_COUNT");
-  if (!text || !*text) return;
+  int64_t restarts = -1;
+  read_limit("DISTRIBUTE_RESTART_COUNT", int64_t{0}, int64_t{1'000'000'000}, restarts);
+  if (restarts < 0) return;
   monitoring::default_registry()
       .gauge({.name = "distribute_task_restarts",
               .description = "How often the launcher has started this task again."})
       .get_cell({})
-      .set(std::atoll(text));
+      .set(restarts);
 }
 
 DISTRIBUTE_INLINE void announce_task(const std::string& type, int index, const std::string& host) {

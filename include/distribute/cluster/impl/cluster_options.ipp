@@ -4,6 +4,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/environment.hpp>
+#include <distribute/net/address.hpp>
 #include <distribute/net/detail/tls.hpp>
 #include <distribute/net/job_token.hpp>
 
@@ -31,6 +32,16 @@ DISTRIBUTE_INLINE void read_tls(ClusterOptions& options) {
   options.tls_ca_file = file("DISTRIBUTE_TLS_CA");
 }
 
+/// DISTRIBUTE_BIND_ADDRESS; "" where it is not set.
+DISTRIBUTE_INLINE std::string bind_address_of_environment() {
+  const char* const text = std::getenv("DISTRIBUTE_BIND_ADDRESS");
+  if (!text || !*text) return "";
+  if (const auto address = net::parse_address(text); !address.ok())
+    throw InvalidArgumentError(
+        str_cat("DISTRIBUTE_BIND_ADDRESS: ", std::string_view(address.status().message())));
+  return text;
+}
+
 }  // namespace distribute::cluster_internal
 
 namespace distribute {
@@ -48,7 +59,7 @@ DISTRIBUTE_INLINE ClusterOptions ClusterOptions::from_environment() {
   read_limit("DISTRIBUTE_MAX_MESSAGE_BYTES", int64_t{65536}, int64_t{1} << 31,
              options.max_message_bytes);
   read_limit("DISTRIBUTE_MAX_UNAUTHENTICATED", 1, 65536, options.max_unauthenticated);
-  if (const char* address = std::getenv("DISTRIBUTE_BIND_ADDRESS")) options.bind_address = address;
+  options.bind_address = bind_address_of_environment();
   read_switch("DISTRIBUTE_INSECURE", options.insecure);
   read_tls(options);
   options.job_token = value_or_throw(net::job_token_from_environment());

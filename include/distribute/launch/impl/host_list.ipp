@@ -1,12 +1,11 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/launch/job.hpp>
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <fstream>
-#include <sstream>
 
 #include <ifaddrs.h>
 #include <netdb.h>
@@ -168,12 +167,7 @@ DISTRIBUTE_INLINE std::vector<Host> parse_host_file(std::string_view text,
 }
 
 DISTRIBUTE_INLINE std::vector<Host> read_host_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();  // of a directory: bad
-  if (!file.is_open() || text.bad())
-    throw NotFoundError("cannot read the host file '" + path + "'");
-  return parse_host_file(text.str(), path);
+  return parse_host_file(untrusted::read_text_file(path), path);
 }
 
 DISTRIBUTE_INLINE int count_slots(const std::vector<Host>& hosts) {

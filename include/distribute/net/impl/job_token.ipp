@@ -2,11 +2,11 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/net/job_token.hpp>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <set>
 
@@ -34,12 +34,16 @@ DISTRIBUTE_INLINE void warn_when_others_may_read(const std::string& path) {
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> read_token_file(const std::string& path) {
   warn_when_others_may_read(path);
-  std::ifstream file(path, std::ios::binary);
-  std::string token{std::istreambuf_iterator<char>(file), {}};
+  std::string token;
+  try {
+    token = untrusted::read_text_file(path, 4096);
+  } catch (const Error& error) {
+    return make_status(error.code(), str_cat("DISTRIBUTE_JOB_TOKEN_FILE: ", error.what()));
+  }
   const size_t begin = token.find_first_not_of(" \t\r\n"), end = token.find_last_not_of(" \t\r\n");
-  if (!file || begin == std::string::npos)
-    return absl::InvalidArgumentError(str_cat("DISTRIBUTE_JOB_TOKEN_FILE=", path, ": ",
-                                              file ? "the file is empty" : "cannot be read"));
+  if (begin == std::string::npos)
+    return absl::InvalidArgumentError(
+        str_cat("DISTRIBUTE_JOB_TOKEN_FILE=", path, ": the file is empty"));
   return token.substr(begin, end - begin + 1);
 }
 
