@@ -125,7 +125,7 @@ constexpr distribute_engine_module kModule = {.abi = DISTRIBUTE_ENGINE_ABI,
                                               .bytes = sizeof(distribute_engine_module),
                                               .abilities = 0,
                                               .unused = 0,
-                                              .name = "mailbox",
+                                              .name = "ucx",  // in whose place it stands
                                               .library = library,
                                               .open = open_group,
                                               .address = address,

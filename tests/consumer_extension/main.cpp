@@ -1,5 +1,6 @@
 // Uses each kind that this project adds, through the library's own functions; prints what it saw
 // and ends with 1 where one of them was not taken.
+#include <distribute/base/status.hpp>
 #include <distribute/collective/communicator.hpp>
 #include <distribute/collective/engine.hpp>
 #include <distribute/strategy.hpp>
@@ -35,7 +36,7 @@ bool optimizer_and_file_system_are_taken() {
       dist::io::register_file_system("memory", std::make_unique<MemoryFileSystem>()));
   const auto optimizer =
       dist::optim::deserialize(R"({"class_name": "SignSGD", "config": {"learning_rate": 0.25}})");
-  nn::Sequential model(nn::Dense({.units = 1, .kernel_initializer = nn::Ones()}));
+  nn::Sequential model(nn::Dense({.units = 1, .kernel_initializer = nn::initializers::ones()}));
   dist::GradientTape tape;
   const dist::Tensor loss = dist::reduce_sum(model(dist::ones({1, 2})));
   optimizer->minimize(loss, model.trainable_variables(), tape);
