@@ -1,12 +1,13 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/elastic_options.hpp>
 
 namespace distribute {
 
 DISTRIBUTE_INLINE void check_elastic(const ElasticOptions& options, const ClusterPlace& place) {
-  if (!place.alone || place.task_type == "evaluator" || options.min_workers < 2) return;
+  if (!place.alone || place.task_type == TaskType::Evaluator || options.min_workers < 2) return;
   throw InvalidArgumentError(
       str_cat("an elastic job needs at least ", options.min_workers,
               " workers (min_workers), but the environment names no other task: start with "

@@ -1,5 +1,6 @@
 #pragma once
 #if DISTRIBUTE_HAS_CUDA
+#include <distribute/base/detail/log_once.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
@@ -17,7 +18,6 @@
 #include <distribute/device/detail/transposed_filter_cache.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <memory>
 
@@ -158,10 +158,10 @@ DISTRIBUTE_INLINE Array widened(const Conv2DShape& s, const Array& bias) {
   return cuda_transpose(s.dtype, DType::Float32, bias, 1, s.out_channels);
 }
 
-/// Says once why own kernels do the work of a library; `told` belongs to the library.
-DISTRIBUTE_INLINE void tell_once(std::atomic<bool>& told, const std::string& problem) {
-  if (told.exchange(true)) return;
-  log_warning("device", "slow kernels are used: " + problem);
+/// Says once why own kernels do the work of a library.
+DISTRIBUTE_INLINE void warn_of_slow_kernels(const char* library, const std::string& problem) {
+  log_internal::log_once(LogSeverity::Warning, "device", library,
+                         "slow kernels are used: " + problem);
 }
 
 /// The backend itself. Thread-safe.
@@ -195,8 +195,9 @@ class CudaBackend final : public Backend {
     if (wanted && cudnn_problem().empty()) try {
         return forward_with_sums(s, x, w, sums);
       } catch (const UnimplementedError& error) {
-        if (!told_sums_.exchange(true))
-          log_info("device", str_cat("convolutions do not sum for normalizations: ", error.what()));
+        log_internal::log_once(
+            LogSeverity::Info, "device", "sums of convolutions",
+            str_cat("convolutions do not sum for normalizations: ", error.what()));
       }
     return conv2d(s, x, w, nullptr, Epilogue::None);
   }
@@ -248,7 +249,7 @@ class CudaBackend final : public Backend {
     const bool empty = s.batch * s.rows * s.columns * s.inner == 0;
     if (is_floating(s.dtype) && problem.empty() && !empty)
       return cuda_blas_matmul(s, a, b, bias, epilogue);
-    if (!problem.empty()) tell_once(told_blas_, problem);
+    if (!problem.empty()) warn_of_slow_kernels("cuBLAS", problem);
     return cuda_plain_backend().matmul(s, a, b, bias, epilogue);
   }
 
@@ -291,11 +292,9 @@ class CudaBackend final : public Backend {
         problem = error.what();
       }
     if (s.dtype != DType::Float32) throw UnavailableError(problem);
-    tell_once(told_dnn_, problem);
+    warn_of_slow_kernels("cuDNN", problem);
     return plain();
   }
-
-  std::atomic<bool> told_blas_ = false, told_dnn_ = false, told_sums_ = false;
 };
 
 }  // namespace cuda_backend_internal

@@ -22,7 +22,7 @@ DISTRIBUTE_INLINE ClusterTasks find_tasks(const hvd::InitOptions& options,
   const auto implied = options.resolver ? nullptr : default_resolver().resolver;
   const auto place = cluster_place(
       cluster_internal::role_to_join(options.resolver ? *options.resolver : *implied));
-  if (place.task_type == "evaluator")
+  if (place.task_type == TaskType::Evaluator)
     throw InvalidArgumentError(
         "hvd::init: this task is an evaluator, which is no rank; evaluate on rank 0");
   check_elastic(elastic, place);

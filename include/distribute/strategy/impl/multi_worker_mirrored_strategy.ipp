@@ -53,7 +53,7 @@ DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> re
   check_elastic(options.elastic, place);
   device_internal::add_own_task(place.task_type, place.task_id);
   warn_without_nccl(options.communication_options, devices, place.alone);
-  if (place.is_chief && place.task_type != "evaluator") tell_of_missing_gpus();
+  if (place.is_chief && place.task_type != TaskType::Evaluator) tell_of_missing_gpus();
   const std::string agreement = agreed_json(options.must_agree);
   const int replicas = int(devices.size());
   collective::WorkerGroup group;

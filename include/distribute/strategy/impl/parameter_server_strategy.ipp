@@ -100,7 +100,7 @@ join_servers(std::shared_ptr<ClusterResolver> resolver,
   const auto type = alone ? std::nullopt : role.task_type;
   std::vector<std::string> devices = devices_of(type ? type->name() : "worker");
   ServerJob job = alone ? ServerJob{} : join_job(role, options);
-  if (job.is_chief && job.type != "evaluator") tell_of_missing_gpus();
+  if (job.is_chief && job.type != TaskType::Evaluator) tell_of_missing_gpus();
   return {std::make_unique<ParameterServerExtended>(
               std::move(devices), std::move(job), std::move(placement),
               PushOptions{options.sync_replicas, options.max_staleness}),

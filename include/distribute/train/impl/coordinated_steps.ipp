@@ -23,7 +23,8 @@ DISTRIBUTE_INLINE std::unique_ptr<CoordinatedSteps> CoordinatedSteps::of(Strateg
   const auto* servers = strategy_internal::parameter_server_extended(strategy);
   if (!servers || !servers->job().task) return nullptr;
   const strategy_internal::ServerJob& job = servers->job();
-  if (!job.cluster.has_job("chief") || !job.cluster.has_job("worker") || job.type == "evaluator")
+  if (!job.cluster.has_job("chief") || !job.cluster.has_job("worker") ||
+      job.type == TaskType::Evaluator)
     return nullptr;
   const int64_t number = in_process<CoordinatedModels>().made++;
   return std::make_unique<CoordinatedSteps>(strategy, str_cat("train::Model ", number, ": "),
