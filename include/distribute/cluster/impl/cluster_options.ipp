@@ -37,8 +37,7 @@ DISTRIBUTE_INLINE std::string bind_address_of_environment() {
   const char* const text = std::getenv("DISTRIBUTE_BIND_ADDRESS");
   if (!text || !*text) return "";
   if (const auto address = net::parse_address(text); !address.ok())
-    throw InvalidArgumentError(
-        str_cat("DISTRIBUTE_BIND_ADDRESS: ", std::string_view(address.status().message())));
+    throw InvalidArgumentError(str_cat("DISTRIBUTE_BIND_ADDRESS: ", address.status().message()));
   return text;
 }
 

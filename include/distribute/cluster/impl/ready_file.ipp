@@ -61,8 +61,7 @@ DISTRIBUTE_INLINE ReadyFile::ReadyFile(std::string path) : path_(std::move(path)
                                         directory));
   const auto written = io::write_file_atomically(path_, cluster_internal::text_of_this_process());
   if (!written.ok())
-    throw PermissionDeniedError(
-        str_cat("DISTRIBUTE_READY_FILE=", path_, ": ", std::string_view(written.message())));
+    throw PermissionDeniedError(str_cat("DISTRIBUTE_READY_FILE=", path_, ": ", written.message()));
 }
 
 DISTRIBUTE_INLINE ReadyFile::~ReadyFile() {

@@ -219,7 +219,8 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> LocalFileSystem::output_target(
     if (links == 40) return io_internal::errno_status(ELOOP, "follow", path);
     target = join_path(directory_of(target), std::string_view(next, size_t(size)));
   }
-  return errno == ENOENT ? target : io_internal::errno_status(errno, "look at", path);
+  if (errno == ENOENT) return target;
+  return io_internal::errno_status(errno, "look at", path);
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<bool> LocalFileSystem::exists(const std::string& path) {
