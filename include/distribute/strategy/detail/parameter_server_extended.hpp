@@ -106,6 +106,9 @@ class ParameterServerExtended final : public LocalReplicas, public HasChiefTexts
       const VariableOptions& options) override;
 
  private:
+  std::shared_ptr<VariableImpl> make_whole_or_cut(const NextCreator& next,
+                                                  const Variable::Initializer& initial_value,
+                                                  const VariableOptions& options);
   std::shared_ptr<VariableImpl> make_shards(const NextCreator& next,
                                             const Variable::Initializer& initial_value,
                                             const VariableOptions& options, int64_t shards);

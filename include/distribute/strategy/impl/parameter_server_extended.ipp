@@ -12,6 +12,7 @@
 #include <distribute/strategy/detail/device_copies.hpp>
 #include <distribute/strategy/detail/parameter_server_extended.hpp>
 #include <distribute/strategy/detail/server_reducer.hpp>
+#include <distribute/strategy/detail/worker_variable.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/sharded_variable.hpp>
@@ -158,6 +159,8 @@ DISTRIBUTE_INLINE bool ParameterServerExtended::variable_created_in_scope(
     return variable_created_in_scope(parts[0]);
   if (const auto* remote = dynamic_cast<const RemoteVariable*>(&variable.impl()))
     return remote->owner() == &strategy();
+  if (const auto* own = dynamic_cast<const WorkerVariable*>(&variable.impl()))
+    return LocalReplicas::variable_created_in_scope(Variable(own->own()));
   return LocalReplicas::variable_created_in_scope(variable);
 }
 
@@ -227,10 +230,15 @@ DISTRIBUTE_INLINE std::string ParameterServerExtended::unique_key(const std::str
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_variable(
     const NextCreator& next, const Variable::Initializer& initial_value,
     const VariableOptions& options) {
-  if (link_ && keeps_for_itself()) {
-    unique_key(options.name);
-    return make_here(next, initial_value, options);
-  }
+  auto shared = make_whole_or_cut(next, initial_value, options);
+  if (!link_ || !keeps_for_itself()) return shared;
+  return std::make_shared<WorkerVariable>(make_here(next, initial_value, options),
+                                          std::move(shared));
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_whole_or_cut(
+    const NextCreator& next, const Variable::Initializer& initial_value,
+    const VariableOptions& options) {
   if (!placement_.partitioner || options.colocate_with)
     return make_one(next, initial_value, options);
   VariableOptions known = options;
@@ -281,8 +289,7 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_on
   return link_ ? make_remote(initial_value, options) : make_here(next, initial_value, options);
 }
 
-/// A worker that makes its own steps adds up what it has seen itself. Its names count like others,
-/// which must have the same keys in every process.
+/// A worker that makes its own steps adds up what it has seen itself.
 DISTRIBUTE_INLINE bool ParameterServerExtended::keeps_for_itself() const {
   return replica_internal::OwnVariables::wanted() && job_.type == TaskType::Worker &&
          !ServerAccess::in_closure();
