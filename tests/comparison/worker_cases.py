@@ -65,6 +65,15 @@ def variable_cases(case, strategy):
         strategy.run(lambda: variable.assign(own_id() + 3))
         return variable
 
+    def after_run(change, kind):
+        with strategy.scope():
+            variable = tf.Variable(1.0, aggregation=kind)
+        strategy.run(lambda: getattr(variable, change)(2.0))
+        return variable.read_value()
+
+    for kind in (kinds.NONE, kinds.SUM, kinds.MEAN, kinds.ONLY_FIRST_REPLICA):
+        for change in ("assign", "assign_add", "assign_sub"):
+            case(f"{change} of a number, {kind.name}", lambda: after_run(change, kind))
     for op in ("SUM", "MEAN"):
         case(f"reduce {op} of a variable", lambda: tf.convert_to_tensor(strategy.reduce(op, made(), axis=None)))
         case(f"reduce {op} of a sync-on-read variable", lambda: strategy.reduce(op, on_read(), axis=None))

@@ -47,6 +47,7 @@ class Cases {
   Cases(Strategy& strategy, int worker) : strategy_(strategy), worker_(worker) {}
   void plain(const std::string& op);
   void gathers();
+  void numbers();
   void variables();
   void runs();
   void errors();
@@ -111,7 +112,32 @@ void Cases::gathers() {
   run("gather of scalars", [&] { return strategy_.gather(Tensor(one), 0); });
 }
 
+/// What every replica writes as one number of the program.
+void Cases::numbers() {
+  const std::vector<std::pair<std::string, VariableAggregation>> kinds{
+      {"NONE", VariableAggregation::None},
+      {"SUM", VariableAggregation::Sum},
+      {"MEAN", VariableAggregation::Mean},
+      {"ONLY_FIRST_REPLICA", VariableAggregation::OnlyFirstReplica}};
+  const std::vector<std::pair<std::string, std::function<void(const Variable&)>>> changes{
+      {"assign", [](const Variable& v) { v.assign(2.0); }},
+      {"assign_add", [](const Variable& v) { v.assign_add(2.0); }},
+      {"assign_sub", [](const Variable& v) { v.assign_sub(2.0); }}};
+  for (const auto& [name, kind] : kinds)
+    for (const auto& [change_name, change] : changes)
+      run(change_name + " of a number, " + name, [&, kind = kind, &change = change] {
+        const auto made = [&] {
+          const auto scope = strategy_.scope();
+          return Variable(Tensor(1.0f), {.aggregation = kind});
+        };
+        const Variable variable = made();
+        strategy_.run([&] { change(variable); });
+        return variable.read_value();
+      });
+}
+
 void Cases::variables() {
+  numbers();
   for (const std::string op : {"SUM", "MEAN"}) {
     run("reduce " + op + " of a variable", [&] { return strategy_.reduce(op, made()); });
     run("reduce " + op + " of a sync-on-read variable", [&] {

@@ -213,7 +213,9 @@ DISTRIBUTE_INLINE Tensor DistributedVariable::read_in_own_strategy() const {
   return read();
 }
 
+/// A number of a worker's one replica is this worker's, and those of all workers are added.
 DISTRIBUTE_INLINE void DistributedVariable::check_number(bool is_zero) const {
+  if (others_ && num_components() == 1) return;
   if (options().synchronization != VariableSynchronization::OnRead)
     strategy_internal::check_number(options(), strategy_internal::access_of(owner_), is_zero);
 }
