@@ -63,6 +63,7 @@ void loss_cases();
 void metric_cases();
 void variable_cases();
 void name_cases();
+void strategy_cases();
 void context_cases();
 
 }  // namespace comparison

@@ -365,3 +365,102 @@ TEST_CASE("an estimator of a job with servers runs in its own process",
   CHECK(job.estimator.evaluate(test_data).at("global_step") == 3);
   CHECK(job.estimator.predict(test_data).shape() == Shape{9, 3});
 }
+
+namespace {
+
+/// One weight, which each step of rate 1 makes less by 1.
+struct Falling {
+  nn::Sequential net{
+      nn::Dense({.units = 1, .use_bias = false, .kernel_initializer = nn::initializers::zeros()})};
+  optim::SGD optimizer{{.learning_rate = 1.0}};
+  Model model{net};
+  Estimator estimator;
+
+  explicit Falling(const std::string& model_dir) : estimator(compiled(), options(model_dir)) {}
+  Model& compiled() {
+    model.compile({.optimizer = optimizer, .loss = nn::MeanAbsoluteError()});
+    return model;
+  }
+  static EstimatorOptions options(const std::string& model_dir) {
+    return {.model_dir = model_dir, .save_checkpoints = {.steps = 5}, .log_step_count_steps = {}};
+  }
+  /// Targets far below.
+  static InputData data() {
+    return data::Dataset::from_tensor_slices(ones({4, 1}), fill({4, 1}, -1e6f)).repeat().batch(4);
+  }
+  float weight() const { return net.variables()[0].value().to_vector()[0]; }
+};
+
+}  // namespace
+
+// Before, the evaluation restored the servers' variables while the worker pushed: -286 of -302.
+TEST_CASE("an evaluation loses no step of the workers that train on",
+          "[estimator][parameter_server]") {
+  const TemporaryDirectory directory;
+  strategy_test::ServerCluster cluster(1, 1, true);
+  std::atomic<bool> has_trained = false, has_evaluated = false;
+  std::atomic<int> steps = 0;
+  std::thread worker([&] {
+    ParameterServerStrategy strategy(cluster.resolver("worker", 0));
+    const auto scope = strategy.scope();
+    Falling job(directory.path());
+    while (!has_trained) std::this_thread::yield();
+    const DistributedDataset data = job.model.distribute(Falling::data());
+    auto iterator = data.iterator();
+    for (; !has_evaluated || steps < 20; ++steps) job.model.train_on_batch(iterator.get_next());
+  });
+  {
+    ParameterServerStrategy strategy(cluster.resolver("chief", 0));
+    const auto scope = strategy.scope();
+    Falling job(directory.path());
+    job.estimator.train(Falling::data, {.max_steps = 5});
+    CHECK(job.weight() == -5);
+    has_trained = true;
+    for (int time = 0; time < 5; ++time) {
+      const Logs logs = job.estimator.evaluate(Falling::data, {.steps = 1});
+      CHECK(logs.at("loss") == Approx(1e6 - 5));
+      CHECK(job.estimator
+                .predict([] {
+                  return data::Dataset::from_tensor_slices(ones({2, 1})).batch(2);
+                })
+                .to_vector() == std::vector<float>{-5, -5});
+    }
+    has_evaluated = true;
+    worker.join();
+    CHECK(job.weight() == float(-5 - steps));
+  }
+}
+
+TEST_CASE("a master's evaluation meets no step of the workers that train with it",
+          "[train][estimator]") {
+  const TemporaryDirectory directory;
+  std::vector<float> weights(2);
+  std::vector<int64_t> evaluations(2);
+  run_clean(2, 1, [&](Strategy& strategy, int worker) {
+    const auto scope = strategy.scope();
+    Falling job(directory.path());
+    TrainAndEvaluateOptions options{.workers_step_together = true};
+    options.cluster.cluster_spec = ClusterSpec({{"master", {"a:1"}}, {"worker", {"b:1"}}});
+    options.cluster.task_type = worker == 0 ? "master" : "worker";
+    const auto result =
+        train_and_evaluate(job.estimator, {.input_fn = Falling::data, .max_steps = 30},
+                           {.input_fn = Falling::data, .steps = 2, .throttle_secs = 0}, options);
+    weights[size_t(worker)] = job.weight();
+    evaluations[size_t(worker)] = result.evaluations;
+  });
+  CHECK(weights == std::vector<float>{-30, -30});
+  CHECK(evaluations == std::vector<int64_t>{6, 0});
+  CHECK(latest_checkpoint(directory.path()) == directory / "model.ckpt-30");
+}
+
+TEST_CASE("an evaluation of an older checkpoint leaves the model its weights",
+          "[train][estimator]") {
+  const TemporaryDirectory directory;
+  Falling job(directory.path());
+  job.estimator.train(Falling::data, {.max_steps = 5});
+  job.estimator.train(Falling::data, {.max_steps = 10});
+  const std::string older = directory / "model.ckpt-5";
+  CHECK(job.estimator.evaluate(Falling::data, {.steps = 1, .checkpoint_path = older}).at("loss") ==
+        Approx(1e6 - 5));
+  CHECK(job.weight() == -10);
+}

@@ -64,7 +64,8 @@ TEST_CASE("GPUs with central variables train as CPUs do", "[strategy][central][g
       const std::string where = std::string(home) == "/cpu:0" || (replicas > 1 && !*home)
                                     ? "/device:CPU:0"
                                     : "/device:GPU:0";
-      CHECK(strategy.extended().parameter_devices() == std::vector<std::string>{where});
+      CHECK(strategy.extended().parameter_devices() ==
+            std::vector<std::string>{"/job:localhost/replica:0/task:0" + where});
       check_close_results(cpu, train_images(strategy, make, 3));
     }
   }
@@ -84,7 +85,8 @@ TEST_CASE("every visible GPU computes by default", "[strategy][central][fake_gpu
   const FakeCuda fake({.gpus = 3});
   CentralStorageStrategy strategy;
   CHECK(strategy.num_replicas_in_sync() == 3);
-  CHECK(strategy.extended().parameter_devices() == std::vector<std::string>{"/device:CPU:0"});
+  CHECK(strategy.extended().parameter_devices() ==
+        std::vector<std::string>{"/job:localhost/replica:0/task:0/device:CPU:0"});
   const auto scope = strategy.scope();
   const Variable v(Tensor{1.0f, 2.0f});
   CHECK(v.value().device() == Device{});
@@ -99,7 +101,7 @@ TEST_CASE("without a GPU a GPU device is refused", "[strategy][central]") {
   CHECK_THROWS_AS(CentralStorageStrategy({.parameter_device = "/gpu:0"}), InvalidArgumentError);
   CHECK_THROWS_AS(ParameterServerStrategy<GpuDevice>(), FailedPreconditionError);
   CHECK(CentralStorageStrategy().extended().worker_devices() ==
-        std::vector<std::string>{"/device:CPU:0"});
+        std::vector<std::string>{"/job:localhost/replica:0/task:0/device:CPU:0"});
 }
 
 TEST_CASE("a step in which the host has part is not recorded", "[strategy][central][fake_gpu]") {

@@ -245,7 +245,8 @@ TEST_CASE("central storage keeps one copy that all replicas update (case 48)",
   CHECK(mean.value().item<float>() == 3);
   CHECK_THROWS_WITH(strategy.run([&] { none.assign(Tensor(1.0f)); }),
                     Contains("You must specify an aggregation method"));
-  CHECK(strategy.extended().parameter_devices() == std::vector<std::string>{"/device:CPU:0"});
+  CHECK(strategy.extended().parameter_devices() ==
+        std::vector<std::string>{"/job:localhost/replica:0/task:0/device:CPU:0"});
 }
 
 TEST_CASE("extended.update visits every copy with its part of the arguments (case 47)",

@@ -142,6 +142,59 @@ TEST_CASE("reduce, gather and all_reduce go over all workers", "[strategy][multi
   });
 }
 
+// With one replica each as in TensorFlow (worker_cases_test.cpp); TensorFlow knows no more on CPUs.
+TEST_CASE("a plain tensor is a worker's own, on each of its replicas", "[strategy][multi_worker]") {
+  run_clean(2, 2, [](Strategy& strategy, int w) {
+    const float one = float(w + 1);
+    const auto is = [](const Tensor& value, const std::vector<float>& want, const char* what) {
+      require(value.to_vector() == want, what);
+    };
+    is(strategy.reduce("MEAN", one), {1.5f}, "the mean");
+    is(strategy.reduce("SUM", Tensor{one, one + 1}, 0), {16}, "a sum over rows of four replicas");
+    is(strategy.reduce("MEAN", Tensor{one, one + 1}, 0), {2}, "a mean over rows");
+    is(strategy.gather(Tensor{one}, 0), {1, 2}, "each worker's once");
+    for (const float value : {0.0f, one}) {  // refused whatever it is: on both workers, or none
+      bool refused = false;
+      try {
+        strategy.reduce("SUM", value);
+      } catch (const InvalidArgumentError&) {
+        refused = true;
+      }
+      require(refused, "a sum that could mean two things");
+    }
+  });
+}
+
+TEST_CASE("a step inside of a merge_call trains as any other", "[strategy][multi_worker]") {
+  const bool tcp = GENERATE(false, true);
+  const int replicas = GENERATE(1, 2);
+  const auto train = [&](bool inside) {
+    std::vector<std::vector<float>> weights(2);
+    const auto body = [&](Strategy& strategy, int w) {
+      const auto scope = strategy.scope();
+      const Variable weight(Tensor{1.0f, 2.0f, 3.0f});
+      optim::Adam optimizer({.learning_rate = 0.1f});
+      const auto step = [&] {
+        const float id = float(get_replica_context()->replica_id_in_sync_group());
+        GradientTape tape;
+        const Tensor value = weight.value();
+        optimizer.minimize(reduce_sum(value * value * (id + 1)), {weight}, tape);
+      };
+      for (int i = 0; i < 8; ++i)
+        strategy.run([&] {
+          step();
+          if (!inside) return step();
+          get_replica_context()->merge_call([&](Strategy& merged) { merged.run(step); });
+        });
+      weights[size_t(w)] = weight.value().to_vector();
+    };
+    run_clean(2, replicas, body, {.tcp = tcp});
+    CHECK(same_bits(weights[0], weights[1]));
+    return weights[0];
+  };
+  CHECK(same_bits(train(true), train(false)));
+}
+
 TEST_CASE("training has the same bits however replicas are dealt to workers",
           "[strategy][multi_worker]") {
   const auto [workers, replicas] = GENERATE(std::pair(1, 1), std::pair(2, 1), std::pair(1, 2),

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <string>
 #include <thread>
@@ -81,6 +82,98 @@ TEST_CASE("processes train the bits of one process, in shared memory and by TCP"
   const std::string want = bits_of_training(mirrored);
   for (const auto& outcome : run(workers, "trains_net", transport.c_str()))
     CHECK(outcome.result.value() == want);
+}
+
+namespace {
+
+/// Every replica of every worker makes it.
+void make_mistakes(Strategy& strategy) {
+  const auto here = [&](const std::function<void()>& mistake) {
+    try {
+      strategy.run(mistake);
+    } catch (const InvalidArgumentError&) {
+      return;
+    }
+    throw InternalError("there was no error");
+  };
+  const auto refuse = [] { throw InvalidArgumentError("no"); };
+  const auto scope = strategy.scope();
+  const Variable weight(Tensor{1.0f, 2.0f});
+  optim::SGD optimizer;
+  here(refuse);
+  here([] { matmul(ones({1, 2}), ones({1, 2})); });
+  here([&] {
+    GradientTape tape;
+    const Tensor loss = reduce_sum(weight.value());
+    tape.gradient(loss, {weight});
+    refuse();
+  });
+  here([&] {
+    get_replica_context()->all_reduce(ReduceOp::Sum, Tensor(1.0f));
+    get_replica_context()->merge_call([&](Strategy&) { refuse(); });
+  });
+}
+
+/// And a callback of fit does.
+void fail_in_fit(Strategy& strategy) {
+  const auto scope = strategy.scope();
+  nn::Sequential net(nn::Dense({.units = 1}));
+  optim::SGD optimizer;
+  train::Model model(net);
+  model.compile({.optimizer = optimizer, .loss = nn::MeanSquaredError()});
+  train::LambdaCallback fails(
+      {.on_epoch_end = [](int64_t, train::Logs&) { throw InvalidArgumentError("no"); }});
+  const auto data = data::Dataset::from_tensor_slices(ones({8, 2}), ones({8, 1})).batch(4);
+  try {
+    model.fit(data, {.callbacks = {fails}});
+  } catch (const InvalidArgumentError&) {
+  }
+}
+
+}  // namespace
+
+/// The argument: replicas of each worker.
+DISTRIBUTE_CLUSTER_MAIN(trains_after_mistakes) {
+  MultiWorkerMirroredStrategy strategy({.num_replicas = std::stoi(task.argument())});
+  const std::string before = bits_of_training(strategy);
+  make_mistakes(strategy);
+  const std::string after = bits_of_training(strategy);
+  fail_in_fit(strategy);
+  task.set_result(before != after                        ? "after mistakes other bits"
+                  : before != bits_of_training(strategy) ? "after fit other bits"
+                                                         : "the same");
+}
+
+TEST_CASE("a mistake that all workers make is the program's error, and the job goes on",
+          "[strategy][multi_worker]") {
+  const int workers = GENERATE(1, 2), replicas = GENERATE(1, 2);
+  const std::string transport = GENERATE("auto", "tcp");
+  CAPTURE(workers, replicas, transport);
+  ProcessCluster cluster(
+      {.workers = workers,
+       .function = "trains_after_mistakes",
+       .argument = std::to_string(replicas),
+       .environment = {{"DISTRIBUTE_TRANSPORT", transport}, {"OMP_NUM_THREADS", "1"}},
+       .deadline_seconds = 300});
+  for (const auto& outcome : cluster.join()) CHECK(outcome.result == "the same");
+}
+
+// The others wait in an operation, of which they are woken; one worker's replicas begin anew.
+TEST_CASE("without other workers a mistake of one replica costs nothing",
+          "[strategy][multi_worker]") {
+  const LogicalDevices devices(2);
+  SimpleClusterResolver none{ClusterSpec{}};
+  MultiWorkerMirroredStrategy<> strategy(none, {.num_replicas = 2});
+  const auto sum = [] { return get_replica_context()->all_reduce(ReduceOp::Sum, Tensor(1.0f)); };
+  for (int time = 0; time < 2; ++time) {
+    CHECK_THROWS_AS(strategy.run([&] {
+      if (get_replica_context()->replica_id_in_sync_group() == time)
+        throw ResourceExhaustedError("no memory for the batch");
+      sum();
+    }),
+                    ResourceExhaustedError);
+    CHECK(strategy.reduce("SUM", strategy.run(sum)).item<float>() == 4);
+  }
 }
 
 DISTRIBUTE_CLUSTER_MAIN(names_transport) {

@@ -477,7 +477,8 @@ TEST_CASE("without a cluster everything is in this process", "[strategy][paramet
   const std::vector<float> want = train_alone(10);
   ParameterServerStrategy strategy(
       {.variable_partitioner = {.num_shards = shards}, .num_replicas = 1});
-  CHECK(strategy.extended().parameter_devices() == std::vector<std::string>{"/device:CPU:0"});
+  CHECK(strategy.extended().parameter_devices() ==
+        std::vector<std::string>{"/job:localhost/replica:0/task:0/device:CPU:0"});
   CHECK(strategy.extended().should_checkpoint());
   const auto scope = strategy.scope();
   random::set_seed(4);

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -106,6 +107,8 @@ class Communicator {
   std::span<std::byte> shared_memory(int rank) const { return transport_->shared_memory(rank); }
   std::span<std::byte> shared_memory() const { return shared_memory(rank()); }
   const FlightRecorder& recorder() const { return recorder_; }
+  /// How many operations of the whole group have been called here; none when the group is broken.
+  std::optional<uint64_t> operations() const;
 
  private:
   Operation prepare(Operation operation);
@@ -119,7 +122,7 @@ class Communicator {
   const CommunicatorOptions options_;
   FlightRecorder recorder_;
   int timeline_row_ = 0;
-  std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   uint64_t sequence_ = 0;
   bool busy_ = false, stop_ = false;

@@ -25,6 +25,8 @@ struct WorkerGroup {
   std::vector<std::shared_ptr<Communicator>> gpus;
   /// Tells the other workers why this one gives up; may be empty.
   std::function<void(StatusCode code, const std::string& message)> report_error;
+  /// Whether all workers say the same here, within a few seconds; may be empty.
+  std::function<bool(const std::string& text)> all_say;
   /// Records when this job does what; null: no record.
   std::shared_ptr<Timeline> timeline;
   /// Ends this worker's part of the job; may be empty.

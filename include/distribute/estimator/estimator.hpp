@@ -110,19 +110,20 @@ class Estimator {
   /// Throws  InvalidArgumentError where both steps and max_steps are given, or one is below 1, and
   ///         for a bad regular expression; for a warm start what load_weights throws.
   void train(const InputFunction& input_fn, const EstimatorTrainOptions& options = {});
-  /// Restores a checkpoint's weights and evaluates them. The figures have a "global_step", and are
-  /// written for TensorBoard. A hook may end it early.
+  /// Evaluates a checkpoint's weights, which the model has meanwhile; then it has its own again,
+  /// and servers see nothing of it, so that other workers go on training. The figures have a
+  /// "global_step", and are written for TensorBoard. A hook may end it early.
   /// Throws  NotFoundError when there is no checkpoint; InvalidArgumentError for steps below 1, and
   ///         for data without examples.
   Logs evaluate(const InputFunction& input_fn, const EstimatorEvaluateOptions& options = {});
-  /// Restores a checkpoint's weights; what they predict for all examples, on every worker. A hook
-  /// may end it early.
+  /// What a checkpoint's weights, borrowed as by evaluate(), predict for all examples, on every
+  /// worker. A hook may end it early.
   /// Shapes  [examples, ...]
   /// Throws  NotFoundError when there is no checkpoint; InvalidArgumentError for data that is
   ///         divided among the replicas already: predictions have the order of the data.
   Tensor predict(const InputFunction& input_fn, const EstimatorPredictOptions& options = {});
-  /// Restores a checkpoint's weights and writes them to EXPORT_DIR_BASE/<seconds since 1970>, as
-  /// TensorFlow Serving looks for versions; gives back that path. Every worker calls it.
+  /// Writes a checkpoint's weights, borrowed as by evaluate(), to EXPORT_DIR_BASE/<seconds since
+  /// 1970>, as TensorFlow Serving looks for versions; gives back that path. Every worker calls it.
   /// Throws  NotFoundError when there is no checkpoint; what saved_model::save throws.
   std::string export_saved_model(const std::string& export_dir_base,
                                  const EstimatorExportOptions& options = {});

@@ -15,7 +15,8 @@ namespace distribute::nn::metrics {
 /// Base of metrics. Its variables are synchronized on read and summed: each replica adds to its
 /// own, result() in cross-replica context is that of all replicas. Updated there, too, as in a
 /// plain loop of evaluation, it counts the values once. Create it in the strategy's scope; replica
-/// threads may update it together.
+/// threads may update it together. Workers of parameter servers that make their own steps each have
+/// their own figures; a coordinator's metrics are on the servers and count what all workers see.
 /// Source  tf.keras.metrics.Metric
 class Metric : public Trackable {
  public:

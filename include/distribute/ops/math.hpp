@@ -105,8 +105,9 @@ Tensor negative(const Tensor& x);
 Tensor abs(const Tensor& x);
 Tensor sign(const Tensor& x);
 Tensor square(const Tensor& x);
-/// x limited to [low, high]; the gradient passes where x lies inside.
-/// Throws  InvalidArgumentError when low > high.
+/// x limited to [low, high]; the gradient passes where x lies inside. Of IndexedSlices each row
+/// that is given, also where several belong to one row of the whole, as in TensorFlow. Throws
+/// InvalidArgumentError when low > high.
 Tensor clip_by_value(const Tensor& x, float low, float high);
 
 /// For floating dtypes.

@@ -34,6 +34,10 @@ GradientReducer& reducer_of(ReplicaContext& replica);
 template <typename T>
 concept NestedOperand = NestedTensors<T> && !std::convertible_to<const T&, std::span<const Tensor>>;
 
+/// A structure that all_gather() takes apart.
+template <typename T>
+concept TensorParts = NestedTensors<T> || std::same_as<T, std::vector<Tensor>>;
+
 /// Replicas that make the same step.
 class SyncGroup {
  public:
@@ -73,6 +77,9 @@ class ReplicaContext {
   T all_reduce(ReduceOp op, const T& value);
   /// Concatenates over all replicas along `axis`; shapes may differ there only.
   virtual Tensor all_gather(const Tensor& value, int axis) = 0;
+  /// Each tensor of a nested structure, or of a list.
+  template <TensorParts T>
+  T all_gather(const T& value, int axis);
 
   /// Runs `fn` once, in cross-replica context, when every local replica has called.
   void merge(const std::function<void()>& fn);
@@ -134,8 +141,18 @@ T ReplicaContext::all_reduce(ReduceOp op, const T& value) {
   return result;
 }
 
-/// The calling thread's replica; null in cross-replica context. Without any strategy it is the
-/// default strategy's one replica.
+template <TensorParts T>
+T ReplicaContext::all_gather(const T& value, int axis) {
+  T result = value;
+  const replica_internal::TensorsOf tensors(result);
+  std::vector<Tensor> gathered;
+  for (const Tensor& one : tensors.values()) gathered.push_back(all_gather(one, axis));
+  tensors.replace(gathered);
+  return result;
+}
+
+/// The calling thread's replica; null in cross-replica context. Without any strategy, and inside
+/// the default strategy's scope, it is the default strategy's one replica.
 /// Source  tf.distribute.get_replica_context
 ReplicaContext* get_replica_context();
 

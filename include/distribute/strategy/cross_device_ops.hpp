@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -40,8 +41,17 @@ struct ReduceValue {
   enum class Kind { PerReplica, Mirrored, Single } kind;
   std::vector<Tensor> values;
   ReduceValue(const PerReplica<Tensor>& value) : kind(Kind::PerReplica), values(value.values()) {}
-  ReduceValue(const Mirrored<Tensor>& value) : kind(Kind::Mirrored), values(value.values()) {}
+  /// With one copy, as reduce_to gives for one device, a plain tensor.
+  ReduceValue(const Mirrored<Tensor>& value)
+      : kind(value.size() == 1 ? Kind::Single : Kind::Mirrored), values(value.values()) {}
   ReduceValue(const Tensor& value) : kind(Kind::Single), values{value} {}
+  /// Of a sync-on-read variable each replica's value, of a mirrored one its copies, of any other
+  /// its value.
+  ReduceValue(const Variable& variable);
+  /// A plain number; 1.5 is float32, as in Tensor(1.5).
+  template <typename T>
+  requires std::is_arithmetic_v<T> ReduceValue(T value)
+      : kind(Kind::Single), values{Tensor(value)} {}
   template <Element T>
   ReduceValue(const PerReplica<T>& value) : kind(Kind::PerReplica) {
     for (const T& one : value.values()) values.emplace_back(one);

@@ -61,6 +61,7 @@ class DistributedVariable : public VariableImpl {
   /// keep another from writing in place.
   DISTRIBUTE_INLINE Shape shape() const override;
   DISTRIBUTE_INLINE DType dtype() const override;
+  /// In a replica of its own copy, else of the first.
   DISTRIBUTE_INLINE std::string device() const override;
   DISTRIBUTE_INLINE std::vector<std::string> devices() const override;
   /// Throws  FailedPreconditionError for a replica of a strategy with more of them.
@@ -69,6 +70,9 @@ class DistributedVariable : public VariableImpl {
   /// Gives each copy memory on its own device, where later values follow. Single numbers stay on
   /// the host, which reads them more often than GPUs do. Call before the first read.
   void place_on(std::vector<Device> devices);
+  /// What devices() says of copies in the host's memory, which logical CPUs share: the name of each
+  /// copy's CPU. Names of GPUs say nothing. Call before the first read.
+  void name_cpus(std::vector<std::string> names) { names_ = std::move(names); }
 
  protected:
   /// Assign, Add, Subtract, or from Scatter on a ScatterOp whose slices come as a sparse tensor.
@@ -100,6 +104,7 @@ class DistributedVariable : public VariableImpl {
  private:
   void write(Write write, const Tensor& value);
   size_t checked_index(int replica) const;
+  std::string device_of(size_t copy, Device device) const;
   /// A copy's new value; reads nothing but its arguments.
   static Tensor written(Write write, const Tensor& old, const Tensor& value);
 
@@ -107,7 +112,8 @@ class DistributedVariable : public VariableImpl {
   const std::shared_ptr<OtherWorkers> others_;  // null: this process is the only worker
   struct Components;
   const Pimpl<Components> components_;
-  std::vector<Device> homes_;  // of the components; empty: wherever the values are
+  std::vector<Device> homes_;       // of the components; empty: wherever the values are
+  std::vector<std::string> names_;  // of their devices, where they are CPUs
 };
 
 /// A value per replica, equal after every write. Source  MirroredVariable

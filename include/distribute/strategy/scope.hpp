@@ -14,7 +14,8 @@ class Strategy;
 
 /// Makes a strategy current, in cross-replica context, and lets it create the variables; from
 /// construction to exit() or destruction, on one thread. Scopes end in the reverse order of their
-/// beginning.
+/// beginning. The default strategy's scope changes nothing: inside it the thread stays the default
+/// strategy's one replica.
 /// Source  tf.distribute.Strategy.scope
 class [[nodiscard]] Scope {
  public:

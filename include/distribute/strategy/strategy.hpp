@@ -92,10 +92,11 @@ class Strategy {
 
   /// Over all replicas; with an axis also over that axis of each replica's tensor, where MEAN
   /// divides by the number of elements that there really are. The mean of integers is float32. A
-  /// tensor that is no PerReplica stands for itself on every replica, so SUM counts it that often,
-  /// which needs an axis; without one it may only be zero.
+  /// tensor, number or variable that is no PerReplica stands for itself on every replica of this
+  /// worker, so SUM counts it that often, which needs an axis; without one it may only be zero. On
+  /// several workers it is this worker's value, and with one replica each SUM adds those of all.
   /// Throws  FailedPreconditionError in a replica; InvalidArgumentError for an axis out of range,
-  ///         and for the sum of one tensor without an axis.
+  ///         and for the sum without an axis of what several replicas of a worker share.
   Tensor reduce(ReduceOpArgument op, const ReduceValue& value, const ReduceAxis& axis = {});
   /// Reduces each tensor of a list by itself, as above.
   std::vector<Tensor> reduce(ReduceOpArgument op, const PerReplica<std::vector<Tensor>>& value,
@@ -104,7 +105,8 @@ class Strategy {
   /// Throws  InvalidArgumentError when the structures of the replicas differ.
   template <NestedTensors T>
   T reduce(ReduceOpArgument op, const PerReplica<T>& value, const ReduceAxis& axis = {});
-  /// The replicas' tensors one after the other along `axis`.
+  /// The replicas' tensors one after the other along `axis`; of a tensor that is no PerReplica
+  /// those of all workers, and with one worker itself.
   /// Shapes  equal but for `axis`, in [0, rank).
   /// Throws  FailedPreconditionError in a replica; UnimplementedError for IndexedSlices.
   Tensor gather(const ReduceValue& value, int axis);

@@ -69,14 +69,29 @@ class StrategyExtended : public SyncGroup {
   /// Over all replicas in sync, from one tensor of each local replica.
   virtual Tensor reduce_local(ReduceOp op, std::vector<Tensor> values) = 0;
   virtual Tensor gather_local(std::vector<Tensor> values, int axis) = 0;
+  /// Over all replicas in sync, from one tensor that is no replica's: the same on all of them, or
+  /// each worker's own.
+  /// Throws  InvalidArgumentError for the sum of what several replicas share, unless it is zero.
+  DISTRIBUTE_INLINE virtual Tensor reduce_plain(ReduceOp op, const Tensor& value);
+  virtual Tensor gather_plain(const Tensor& value, int axis) {
+    (void)axis;
+    return value;
+  }
   /// True when any worker says so; every worker asks.
   virtual bool any_worker(bool mine) { return mine; }
   /// The texts (or tensors) of all workers, the chief's first; every worker calls it.
   DISTRIBUTE_INLINE virtual std::vector<std::string> all_gather_texts(const std::string& mine);
   DISTRIBUTE_INLINE virtual std::vector<std::vector<Tensor>> all_gather_tensors(
       const std::vector<Tensor>& mine);
-  /// Tells the other workers that this one gives up; they get the same error.
+  /// Tells the other workers that this one gives up; they get the same error. Where all of them
+  /// fail at the same place, no worker waits for another, and the job can go on.
   virtual void report_failure(const std::exception_ptr&) {}
+  /// While the object lives, what this process writes into variables on servers stays here, and so
+  /// does what it reads of them; null where variables are this process's own. Outside of run.
+  DISTRIBUTE_INLINE virtual std::shared_ptr<void> keep_values_here();
+  /// While the object lives, this process's replicas meet no other worker's; null where there is
+  /// none. Outside of run.
+  DISTRIBUTE_INLINE virtual std::shared_ptr<void> work_apart();
   /// Ends this worker's part of the job in good order, before a process exits without destructors.
   /// Blocks  until all workers have called it, or the time for it is over.
   virtual void leave() {}
@@ -100,7 +115,8 @@ class StrategyExtended : public SyncGroup {
   virtual bool has_coordinator() const { return false; }
   virtual bool should_save_summary() const { return true; }
 
-  /// The replicas' values reduced to one, a copy on each device of `destinations`.
+  /// The replicas' values reduced to one, a copy on each device of `destinations`. A plain tensor
+  /// is as for Strategy::reduce.
   /// Throws  InvalidArgumentError for no destination or one in another process, and for the sum of
   ///         a value that is the same on several replicas, unless it is zero;
   ///         FailedPreconditionError in a replica.
@@ -146,6 +162,8 @@ class StrategyExtended : public SyncGroup {
 
  private:
   void check_task(const Destinations& destinations) const;
+  /// Over all replicas in sync.
+  Tensor reduce_value(ReduceOp op, const ReduceValue& value);
   friend class Strategy;
   Strategy* strategy_ = nullptr;  // set by its owner
 };

@@ -68,8 +68,7 @@ DISTRIBUTE_INLINE PlainVariable::PlainVariable(Tensor initial_value, VariableOpt
     : VariableImpl(std::move(options)), value_(initial_value.renamed()) {}
 
 DISTRIBUTE_INLINE void PlainVariable::assign(const Tensor& value) {
-  const bool gpu = value_ && is_gpu(value_.device());
-  value_ = (gpu ? value.to(value_.device()) : value).renamed();
+  value_ = (value_ ? value.to(value_.device()) : value).renamed();
 }
 DISTRIBUTE_INLINE void PlainVariable::assign_add(const Tensor& delta) {
   value_ = combine(value_, delta, 1.0f);

@@ -58,6 +58,12 @@ DISTRIBUTE_INLINE Communicator::~Communicator() {
   if (thread_.joinable()) thread_.join();
 }
 
+DISTRIBUTE_INLINE std::optional<uint64_t> Communicator::operations() const {
+  const std::lock_guard lock(mutex_);
+  if (error_) return std::nullopt;
+  return sequence_;
+}
+
 DISTRIBUTE_INLINE void Communicator::abort(StatusCode code, const std::string& message) {
   transport_->abort(code, message);
 }

@@ -282,6 +282,14 @@ DISTRIBUTE_INLINE void WorkerConnector::follow(WorkerGroup& group) const {
   group.report_error = [runtime = runtime_](StatusCode code, const std::string& message) {
     runtime->report_error(code, message);
   };
+  group.all_say = [runtime = runtime_](const std::string& text) {
+    try {
+      const auto all = runtime->all_gather("all say", text, net::Deadline::after_seconds(5));
+      return std::all_of(all.begin(), all.end(), [&](const auto& said) { return said == text; });
+    } catch (const Error&) {  // some do not come, or the job has failed
+      return false;
+    }
+  };
   const auto recording = runtime_->all_gather("timeline", timeline_ ? "1" : "");
   group.leave = [runtime = runtime_, on_lost, on_left, timeline = timeline_, recording] {
     runtime->remove_on_lost(on_lost);

@@ -11,7 +11,9 @@
 #include <distribute/estimator/session_run_hook.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
+#include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/scope.hpp>
+#include <distribute/strategy/strategy.hpp>
 #include <distribute/summary/file_writer.hpp>
 #include <distribute/train/callback.hpp>
 #include <distribute/train/checkpoint_files.hpp>
@@ -74,6 +76,36 @@ DISTRIBUTE_INLINE void SessionCallback::on_predict_batch_end(int64_t, train::Log
 DISTRIBUTE_INLINE bool SessionCallback::wants_batch_metrics() const {
   return !session_.options().hooks.empty();
 }
+
+/// Lets a model hold a checkpoint's values: the ones that it has now come back, and servers, whose
+/// variables others train, see nothing of it.
+class BorrowedModel {
+ public:
+  explicit BorrowedModel(train::Model& model)
+      : here_(model.strategy().extended().keep_values_here()) {
+    for (const Variable& variable : model.module().variables()) keep(variable);
+  }
+  ~BorrowedModel() {
+    for (const auto& [variable, values] : kept_)
+      for (size_t i = 0; i < values.size(); ++i) variable.impl().set_component(int(i), values[i]);
+  }
+  BorrowedModel(const BorrowedModel&) = delete;
+  BorrowedModel& operator=(const BorrowedModel&) = delete;
+
+ private:
+  void keep(const Variable& variable) {
+    VariableImpl& impl = variable.impl();
+    const bool is_here =
+        dynamic_cast<DistributedVariable*>(&impl) || dynamic_cast<PlainVariable*>(&impl);
+    if (!is_here) return;
+    std::vector<Tensor> values;
+    for (int i = 0; i < impl.num_components(); ++i) values.push_back(impl.component(i));
+    kept_.emplace_back(variable, std::move(values));
+  }
+
+  const std::shared_ptr<void> here_;
+  std::vector<std::pair<Variable, std::vector<Tensor>>> kept_;
+};
 
 DISTRIBUTE_INLINE void require_positive(const char* name, const std::optional<int64_t>& value) {
   if (value && *value <= 0)
@@ -220,6 +252,7 @@ DISTRIBUTE_INLINE Logs Estimator::evaluate(const InputFunction& input_fn,
   const std::string path = checkpoint_to_read(options.checkpoint_path);
   const InputData data = input_fn();
   model_.build(model_.distribute(data).element_spec());
+  const train_internal::BorrowedModel borrowed(model_);
   restore(path);
   MonitoredTrainingSession session(session_of_hooks(options.hooks, path));
   Logs logs = model_.evaluate(
@@ -241,6 +274,7 @@ DISTRIBUTE_INLINE Tensor Estimator::predict(const InputFunction& input_fn,
         "Estimator.predict: input_fn gave data that is divided among the replicas; give the "
         "Dataset itself, as predictions have its order");
   model_.build(whole->element_spec());
+  const train_internal::BorrowedModel borrowed(model_);
   restore(path);
   MonitoredTrainingSession session(session_of_hooks(options.hooks, path));
   const Tensor predictions =
@@ -254,6 +288,7 @@ DISTRIBUTE_INLINE std::string Estimator::export_saved_model(const std::string& e
   const ScopeUnlessCurrent scope(model_.strategy());
   const std::string checkpoint = checkpoint_to_read(options.checkpoint_path);
   if (options.save.input) model_.build({*options.save.input});
+  const train_internal::BorrowedModel borrowed(model_);
   restore(checkpoint);
   const std::string path = train_internal::new_version_path(model_, export_dir_base);
   model_.save(path, options.save);

@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/estimator/train_and_evaluate.hpp>
+#include <distribute/strategy/strategy.hpp>
 #include <distribute/train/checkpoint_files.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
 
@@ -66,9 +67,13 @@ class CheckpointEvaluator {
 /// Evaluates in between the steps of the training.
 class EvaluatingListener : public train::CheckpointSaverListener {
  public:
+  /// `alone`: whose workers do not evaluate with this one; null: they do, or there are none.
   EvaluatingListener(CheckpointEvaluator& evaluator, double throttle_secs,
-                     std::function<double()> clock)
-      : evaluator_(evaluator), throttle_secs_(throttle_secs), clock_(std::move(clock)) {}
+                     std::function<double()> clock, StrategyExtended* alone)
+      : evaluator_(evaluator),
+        throttle_secs_(throttle_secs),
+        clock_(std::move(clock)),
+        alone_(alone) {}
 
   bool after_save(train::MonitoredTrainingSession&, int64_t step) override {
     if (std::exchange(is_first_, false)) return false;
@@ -84,6 +89,7 @@ class EvaluatingListener : public train::CheckpointSaverListener {
   void evaluate(int64_t step) {
     last_time_ = train::steady_seconds(clock_);
     last_step_ = step;
+    const std::shared_ptr<void> apart = alone_ ? alone_->work_apart() : nullptr;
     if (evaluator_.evaluate() == CheckpointEvaluator::Status::NoCheckpoint)
       throw InternalError("There was no new checkpoint after the training.");
   }
@@ -91,6 +97,7 @@ class EvaluatingListener : public train::CheckpointSaverListener {
   CheckpointEvaluator& evaluator_;
   double throttle_secs_;
   std::function<double()> clock_;
+  StrategyExtended* alone_;
   bool is_first_ = true;
   std::optional<double> last_time_;
   std::optional<int64_t> last_step_;
@@ -154,7 +161,9 @@ DISTRIBUTE_INLINE void TrainingTask::train(const Listeners& more) {
 
 DISTRIBUTE_INLINE train::TrainAndEvaluateResult TrainingTask::train_and_evaluate_here() {
   CheckpointEvaluator evaluator(estimator_, eval_, train_.max_steps);
-  train({EvaluatingListener(evaluator, eval_.throttle_secs, estimator_.options().clock)});
+  const bool is_master = bool(options_.cluster.cluster_spec);
+  train({EvaluatingListener(evaluator, eval_.throttle_secs, estimator_.options().clock,
+                            is_master ? &estimator_.model().strategy().extended() : nullptr)});
   return evaluator.result();
 }
 

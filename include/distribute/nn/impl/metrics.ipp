@@ -7,6 +7,7 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/replica/detail/own_variables.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 #include <atomic>
@@ -45,6 +46,7 @@ DISTRIBUTE_INLINE void Metric::build_once(const std::function<void()>& make) {
 }
 
 DISTRIBUTE_INLINE Variable Metric::add_variable(const std::string& name, const Shape& shape) {
+  const replica_internal::OwnVariables own;
   Variable variable(zeros(shape), {.name = name_ + "/" + name,
                                    .trainable = false,
                                    .synchronization = VariableSynchronization::OnRead,

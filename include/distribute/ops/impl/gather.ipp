@@ -229,7 +229,8 @@ DISTRIBUTE_INLINE Tensor embedding_lookup(const Tensor& table, const Tensor& ids
 
 namespace ops_internal {
 
-/// Rows of a variable that is never read whole: each is fetched once.
+/// Rows of a variable that is never read whole: each is fetched once. The gradient has a row for
+/// each id, as that of any table, so that its norm is the same wherever the table is.
 DISTRIBUTE_INLINE Tensor lookup_rows(const Variable& table, const Tensor& ids) {
   const Shape whole = table.shape();
   const Tensor flat = checked_indices("embedding_lookup", ids, whole[0]);
@@ -246,11 +247,11 @@ DISTRIBUTE_INLINE Tensor lookup_rows(const Variable& table, const Tensor& ids) {
   }();
   const Tensor stand_in = Tensor::empty({0}, table.dtype());  // for the table, on the tapes
   if (table.trainable()) autograd_internal::variable_accessed(table, stand_in);
-  const Tensor fetched =
-      record("gather", {stand_in}, table.impl().read_rows(unique), [=](const Backward& backward) {
-        return std::vector<Tensor>{sparse_rows(backward.gradient(), unique, whole)};
-      });
-  const Tensor all = take_flat(fetched, Tensor({int64_t(positions.size())}, positions), 0);
+  const Tensor found =
+      take_flat(table.impl().read_rows(unique), Tensor({int64_t(positions.size())}, positions), 0);
+  const Tensor all = record("gather", {stand_in}, found, [=](const Backward& backward) {
+    return std::vector<Tensor>{sparse_rows(backward.gradient(), flat, whole)};
+  });
   return reshape(all, gather_shape(whole, ids.shape(), 0));
 }
 

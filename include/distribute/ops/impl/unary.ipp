@@ -58,6 +58,11 @@ DISTRIBUTE_INLINE Tensor clip_by_value(const Tensor& x, float low, float high) {
   if (!(low <= high))
     throw InvalidArgumentError(str_cat("clip_by_value: low ", low, " is above high ", high));
   ops_internal::check_number("clip_by_value", x);
+  if (is_indexed_slices(x)) {
+    IndexedSlices slices = indexed_slices(x);
+    slices.values = clip_by_value(slices.values, low, high);
+    return to_tensor(slices);
+  }
   if (!is_floating(x.dtype()))
     return minimum(maximum(x, scalar_like(x, low)), scalar_like(x, high));
   ops_internal::Clip clip{};

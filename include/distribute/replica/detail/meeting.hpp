@@ -66,8 +66,13 @@ struct ReplicaPart<PerReplica<T>> {
   using type = T;
   static decltype(auto) of(const PerReplica<T>& value, size_t replica) { return value[replica]; }
 };
+/// A single copy, as reduce_to gives for one device, is every replica's.
 template <typename T>
-struct ReplicaPart<Mirrored<T>> : ReplicaPart<PerReplica<T>> {};
+struct ReplicaPart<Mirrored<T>> : ReplicaPart<PerReplica<T>> {
+  static decltype(auto) of(const Mirrored<T>& value, size_t replica) {
+    return value[value.size() == 1 ? 0 : replica];
+  }
+};
 template <>
 struct ReplicaPart<void> {
   using type = char;  // nothing to hand over

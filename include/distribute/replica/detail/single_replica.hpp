@@ -10,6 +10,7 @@ namespace distribute {
 /// Replica 0 of 1. Reductions return their input.
 class SingleReplicaContext : public ReplicaContext {
  public:
+  using ReplicaContext::all_gather;
   using ReplicaContext::all_reduce;
   /// A null strategy stands for the default strategy.
   explicit SingleReplicaContext(Strategy* strategy) : strategy_(strategy) {}

@@ -16,6 +16,7 @@ namespace distribute {
 /// Replica `replica` of a group of threads. One replica thread at a time.
 class LocalReplicaContext : public ReplicaContext {
  public:
+  using ReplicaContext::all_gather;
   using ReplicaContext::all_reduce;
   LocalReplicaContext(Strategy& strategy, strategy_internal::ReplicaGroup& group, int replica)
       : strategy_(strategy), group_(group), replica_(replica) {}

@@ -8,7 +8,10 @@
 #include <distribute/strategy/detail/run_spans.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
 
+#include <atomic>
+#include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -26,11 +29,15 @@ class LocalReplicas : public StrategyExtended {
  public:
   LocalReplicas(std::vector<std::string> devices, std::shared_ptr<CrossDeviceOps> cross_device_ops);
 
-  int num_replicas_in_sync() const override { return group_.size(); }
-  int num_local_replicas() const override { return group_.size(); }
-  std::vector<std::string> worker_devices() const override { return devices_; }
+  int num_replicas_in_sync() const override { return num_local_replicas(); }
+  int num_local_replicas() const override { return int(devices_.size()); }
+  /// "/job:localhost/replica:0/task:0/device:CPU:1".
+  std::vector<std::string> worker_devices() const override {
+    return devices_of_task("localhost", 0);
+  }
   DISTRIBUTE_INLINE std::vector<Device> replica_devices() const override;
 
+  /// A run inside a merge_call, while the replicas of the outer one wait, has replicas of its own.
   DISTRIBUTE_INLINE void call_for_each_replica(
       const std::function<void(ReplicaContext&)>& fn) override;
   /// In a replica: once for all, when every replica has come with the same name.
@@ -50,12 +57,23 @@ class LocalReplicas : public StrategyExtended {
       LocalReplicaContext& context);
   /// The next run makes contexts and reducers anew, as the replicas' partners have changed. Outside
   /// of replicas.
-  void forget_contexts() { contexts_.clear(); }
+  void forget_contexts() {
+    for (const auto& level : levels_) level->contexts.clear();
+  }
   /// Before each run, while no other is under way.
   virtual void begin_run() {}
-  /// The first error of a run, before the other replicas have ended.
-  virtual void replica_failed(const std::exception_ptr& error) { (void)error; }
+  /// An error of a replica, on its thread. `running`: replicas that have not ended yet.
+  virtual void replica_failed(const std::exception_ptr& error, const std::atomic<int>& running) {
+    (void)error, (void)running;
+  }
+  /// All replicas of an outermost run have ended, one of them with this error.
+  virtual void run_failed(const std::exception_ptr& error) { (void)error; }
+  /// Until the object ends, runs make contexts anew; then the old ones are there again.
+  std::shared_ptr<void> put_contexts_aside();
   void check_count(const char* method, size_t values) const;
+  /// The devices in TensorFlow's short form, and as a task names them.
+  const std::vector<std::string>& local_devices() const { return devices_; }
+  std::vector<std::string> devices_of_task(const std::string& job, int index) const;
   /// True when no CrossDeviceOps was given, so that the strategy chooses how it reduces.
   bool reduces_its_own_way() const { return cross_device_ops_ == nullptr; }
   /// A variable with a copy of `first` on each replica's device; `others` also take part in it.
@@ -66,16 +84,23 @@ class LocalReplicas : public StrategyExtended {
                                                       const VariableOptions& options) = 0;
 
  private:
-  void make_contexts();
-  void check_not_inside() const;
+  /// What one run at a time uses; kept for the next one.
+  struct Replicas {
+    explicit Replicas(int count) : group(count), threads(count) {}
+    ReplicaGroup group;
+    ReplicaThreads threads;
+    std::vector<std::unique_ptr<LocalReplicaContext>> contexts;
+    std::atomic<int> running = 0;
+  };
+  size_t depth_here() const;
+  Replicas& replicas_at(size_t depth);
+  void run_replica(Replicas& replicas, int replica, const std::function<void(ReplicaContext&)>& fn);
 
   std::vector<std::string> devices_;
   std::shared_ptr<CrossDeviceOps> cross_device_ops_;
   std::shared_ptr<const RunSpans> spans_;
-  ReplicaGroup group_;
-  ReplicaThreads threads_;
-  std::mutex run_mutex_;  // one run at a time: guards group_, threads_, contexts_
-  std::vector<std::unique_ptr<LocalReplicaContext>> contexts_;
+  std::mutex run_mutex_;                           // of the outermost run: guards levels_
+  std::vector<std::unique_ptr<Replicas>> levels_;  // by how many runs are around
 };
 
 }  // namespace strategy_internal

@@ -31,7 +31,8 @@ class MirroredExtended : public LocalReplicas {
   DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer> make_reducer(
       LocalReplicaContext& context) override;
   DISTRIBUTE_INLINE void begin_run() override;
-  DISTRIBUTE_INLINE void replica_failed(const std::exception_ptr& error) override;
+  DISTRIBUTE_INLINE void replica_failed(const std::exception_ptr& error,
+                                        const std::atomic<int>& running) override;
   DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> make_variable(
       const NextCreator& next, const Variable::Initializer& initial_value,
       const VariableOptions& options) override;

@@ -8,6 +8,8 @@
 #include <distribute/strategy/detail/worker_replica_context.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 
+#include <atomic>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -38,7 +40,8 @@ class WorkersOfGroup final : public OtherWorkers {
 };
 
 /// Local replicas that are part of a larger group. Every worker makes the same calls in the same
-/// order; a failure of one replica ends the group for all.
+/// order. A failure of one replica ends the group for all, unless every worker fails at the same
+/// place.
 class MultiWorkerExtended final : public LocalReplicas {
  public:
   MultiWorkerExtended(std::vector<std::string> devices, collective::WorkerGroup group,
@@ -52,6 +55,8 @@ class MultiWorkerExtended final : public LocalReplicas {
   /// "/job:worker/replica:0/task:1/device:CPU:0".
   DISTRIBUTE_INLINE std::vector<std::string> worker_devices() const override;
   std::vector<std::string> parameter_devices() const override { return worker_devices(); }
+  DISTRIBUTE_INLINE Tensor reduce_plain(ReduceOp op, const Tensor& value) override;
+  DISTRIBUTE_INLINE Tensor gather_plain(const Tensor& value, int axis) override;
   DISTRIBUTE_INLINE void call_for_each_replica(
       const std::function<void(ReplicaContext&)>& fn) override;
   DISTRIBUTE_INLINE Tensor reduce_local(ReduceOp op, std::vector<Tensor> values) override;
@@ -61,6 +66,7 @@ class MultiWorkerExtended final : public LocalReplicas {
   DISTRIBUTE_INLINE std::vector<std::vector<Tensor>> all_gather_tensors(
       const std::vector<Tensor>& mine) override;
   DISTRIBUTE_INLINE void report_failure(const std::exception_ptr& error) override;
+  DISTRIBUTE_INLINE std::shared_ptr<void> work_apart() override;
   DISTRIBUTE_INLINE void leave() override;
   int task_id() const override { return task_.index; }
   DISTRIBUTE_INLINE InputContext input_context() const override;
@@ -88,15 +94,22 @@ class MultiWorkerExtended final : public LocalReplicas {
   DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> make_variable(
       const NextCreator& next, const Variable::Initializer& initial_value,
       const VariableOptions& options) override;
-  void replica_failed(const std::exception_ptr& error) override { report_failure(error); }
+  DISTRIBUTE_INLINE void replica_failed(const std::exception_ptr& error,
+                                        const std::atomic<int>& running) override;
+  DISTRIBUTE_INLINE void run_failed(const std::exception_ptr& error) override;
 
  private:
   void work_with(collective::WorkerGroup group);
+  /// Whether no other worker takes part, nor may later.
+  bool is_alone() const { return state_.group.num_workers == 1 && !elastic_; }
+  bool all_fail_alike() const;
+  void give_up(const std::exception_ptr& error);
 
   WorkerTask task_;
   std::unique_ptr<ElasticWorkers> elastic_;
   WorkerState state_;
   std::shared_ptr<WorkersOfGroup> others_;
+  std::atomic<bool> gave_up_ = false;  // the groups are of no use any more
   int timeline_row_ = 0;
 };
 

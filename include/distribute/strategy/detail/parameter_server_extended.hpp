@@ -62,6 +62,7 @@ class ParameterServerExtended final : public LocalReplicas, public HasChiefTexts
   DISTRIBUTE_INLINE bool variable_created_in_scope(const Variable& variable) const override;
   bool should_checkpoint() const override { return job_.is_chief; }
   bool should_save_summary() const override { return job_.is_chief; }
+  DISTRIBUTE_INLINE std::shared_ptr<void> keep_values_here() override;
   int task_id() const override { return job_.index; }
   DISTRIBUTE_INLINE int num_workers() const override;
   /// What was pushed is applied; the chief says that the job is done.
@@ -105,12 +106,19 @@ class ParameterServerExtended final : public LocalReplicas, public HasChiefTexts
       const VariableOptions& options) override;
 
  private:
+  std::shared_ptr<VariableImpl> make_whole_or_cut(const NextCreator& next,
+                                                  const Variable::Initializer& initial_value,
+                                                  const VariableOptions& options);
   std::shared_ptr<VariableImpl> make_shards(const NextCreator& next,
                                             const Variable::Initializer& initial_value,
                                             const VariableOptions& options, int64_t shards);
   std::shared_ptr<VariableImpl> make_one(const NextCreator& next,
                                          const Variable::Initializer& initial_value,
                                          const VariableOptions& options);
+  std::shared_ptr<VariableImpl> make_here(const NextCreator& next,
+                                          const Variable::Initializer& initial_value,
+                                          const VariableOptions& options);
+  bool keeps_for_itself() const;
   std::shared_ptr<VariableImpl> make_remote(const Variable::Initializer& initial_value,
                                             const VariableOptions& options);
   std::optional<int> server_for(const VariableOptions& options) const;

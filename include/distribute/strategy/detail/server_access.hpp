@@ -105,7 +105,23 @@ class ServerAccess final : public GradientPlacer {
     Creation& operator=(const Creation&) = delete;
   };
 
+  /// While it lives, values that are read come from the servers once and stay here, as do those
+  /// that are written: this process has values of its own. Nothing can be pushed.
+  class [[nodiscard]] Apart {
+   public:
+    /// Throws  FailedPreconditionError inside another.
+    explicit Apart(std::shared_ptr<ServerAccess> link);
+    ~Apart();
+    Apart(const Apart&) = delete;
+    Apart& operator=(const Apart&) = delete;
+
+   private:
+    const std::shared_ptr<ServerAccess> link_;
+  };
+  bool is_apart() const;
+
  private:
+  Tensor* value_apart(int64_t variable);
   int64_t find_created(const parameter_server::VariableSpec& spec);
   int64_t find_or_create(const parameter_server::VariableSpec& spec,
                          const parameter_server::InitialValue& initial_value);
@@ -122,13 +138,14 @@ class ServerAccess final : public GradientPlacer {
   std::atomic<bool> has_created_{false};
   std::atomic<int64_t> token_{-1};  // of the last synchronous push; -1: none yet
 
-  std::mutex mutex_;                            // guards the rest
+  mutable std::mutex mutex_;                    // guards the rest
   int steps_ = 0;                               // open ones
   parameter_server::UpdateOrigin origin_ = {};  // of the next update
   std::map<int64_t, Tensor> values_;
-  std::vector<int64_t> expected_;  // what the last step read
-  std::set<int64_t> touched_;      // what this step has read
-  std::set<int64_t> counters_;     // with max_staleness: come with every pull, to tell its age
+  std::optional<std::map<int64_t, Tensor>> apart_;  // by variable; none: the servers' values count
+  std::vector<int64_t> expected_;                   // what the last step read
+  std::set<int64_t> touched_;                       // what this step has read
+  std::set<int64_t> counters_;  // with max_staleness: come with every pull, to tell its age
 };
 
 }  // namespace strategy_internal

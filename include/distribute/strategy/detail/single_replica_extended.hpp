@@ -42,12 +42,13 @@ class OneDeviceExtended final : public SingleReplicaExtended {
   explicit OneDeviceExtended(const std::string& device);
   DISTRIBUTE_INLINE void call_for_each_replica(
       const std::function<void(ReplicaContext&)>& fn) override;
+  /// On the strategy's device, whatever DeviceScope there is.
   DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> create_variable(
       const NextCreator& next, const Variable::Initializer& initial_value,
       const VariableOptions& options) override;
   const char* name() const override { return "OneDeviceStrategy"; }
-  std::vector<std::string> worker_devices() const override { return {device_}; }
-  std::vector<std::string> parameter_devices() const override { return {device_}; }
+  DISTRIBUTE_INLINE std::vector<std::string> worker_devices() const override;
+  std::vector<std::string> parameter_devices() const override { return worker_devices(); }
   DISTRIBUTE_INLINE std::vector<Device> replica_devices() const override;
 
  private:

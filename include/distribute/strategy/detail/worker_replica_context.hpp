@@ -15,6 +15,7 @@ namespace distribute {
 /// Values go through host memory and the workers' transport. One replica thread at a time.
 class WorkerReplicaContext : public LocalReplicaContext {
  public:
+  using ReplicaContext::all_gather;
   using ReplicaContext::all_reduce;
   /// `group`: of this replica; lives longer.
   WorkerReplicaContext(Strategy& strategy, strategy_internal::ReplicaGroup& local, int replica,

@@ -28,9 +28,10 @@ DISTRIBUTE_INLINE CentralStorageExtended::CentralStorageExtended(
   tell_of_missing_gpus();
   record_runs(name());
   const std::vector<std::string> devices = worker_devices();
-  parameter_device_ = devices.size() == 1 ? devices[0] : to_string(Device{});
+  parameter_device_ = devices.size() == 1 ? devices[0] : device_internal::full_name(Device{});
   if (!options.parameter_device.empty())
-    parameter_device_ = check_devices({options.parameter_device}).front();
+    parameter_device_ = device_internal::full_name(
+        parse_device_name(check_devices({options.parameter_device}).front()).device);
   std::vector<Device> all = replica_devices();
   all.push_back(home());
   staging_ = staging_for(all);
@@ -52,7 +53,9 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> CentralStorageExtended::make_var
   const DeviceScope device(home());
   const Tensor first = next(initial_value, options)->component(0);
   const VariableOptions checked = check_variable_options(options, first.dtype());
-  return std::make_shared<AggregatingVariable>(first, checked, strategy(), home(), staging_);
+  auto made = std::make_shared<AggregatingVariable>(first, checked, strategy(), home(), staging_);
+  made->name_cpus({parameter_device_});
+  return made;
 }
 
 }  // namespace strategy_internal

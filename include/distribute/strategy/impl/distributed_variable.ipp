@@ -7,6 +7,7 @@
 #include <distribute/strategy/detail/device_copies.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
 #include <distribute/strategy/detail/tensor_places.hpp>
+#include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/strategy.hpp>
 
@@ -141,9 +142,17 @@ DISTRIBUTE_INLINE DType DistributedVariable::dtype() const {
   return components_->dtype;
 }
 
+DISTRIBUTE_INLINE std::string DistributedVariable::device_of(size_t copy, Device device) const {
+  const bool named = copy < names_.size() && !is_gpu(device);
+  const bool is_cpu = named && !is_gpu(strategy_internal::parse_device_name(names_[copy]).device);
+  return is_cpu ? names_[copy] : device_internal::full_name(device);
+}
+
 DISTRIBUTE_INLINE std::string DistributedVariable::device() const {
+  const int own = strategy_internal::access_of(owner_).component;
+  if (own > 0 && own < num_components()) return devices()[size_t(own)];
   const std::lock_guard lock(components_->mutex);
-  return device_internal::full_name(components_->device);
+  return device_of(0, components_->device);
 }
 
 DISTRIBUTE_INLINE size_t DistributedVariable::checked_index(int replica) const {
@@ -158,7 +167,7 @@ DISTRIBUTE_INLINE size_t DistributedVariable::checked_index(int replica) const {
 DISTRIBUTE_INLINE std::vector<std::string> DistributedVariable::devices() const {
   std::vector<std::string> names;
   for (const Tensor& copy : all_components())
-    names.push_back(device_internal::full_name(copy.device()));
+    names.push_back(device_of(names.size(), copy ? copy.device() : Device{}));
   return names;
 }
 
@@ -204,7 +213,9 @@ DISTRIBUTE_INLINE Tensor DistributedVariable::read_in_own_strategy() const {
   return read();
 }
 
+/// A number of a worker's one replica is this worker's, and those of all workers are added.
 DISTRIBUTE_INLINE void DistributedVariable::check_number(bool is_zero) const {
+  if (others_ && num_components() == 1) return;
   if (options().synchronization != VariableSynchronization::OnRead)
     strategy_internal::check_number(options(), strategy_internal::access_of(owner_), is_zero);
 }

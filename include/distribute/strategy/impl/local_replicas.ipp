@@ -43,17 +43,22 @@ DISTRIBUTE_INLINE LocalReplicas::LocalReplicas(std::vector<std::string> devices,
                                                std::shared_ptr<CrossDeviceOps> cross_device_ops)
     : devices_(std::move(devices)),
       cross_device_ops_(std::move(cross_device_ops)),
-      spans_(std::make_shared<RunSpans>()),
-      group_(int(devices_.size())),
-      threads_(int(devices_.size())) {
+      spans_(std::make_shared<RunSpans>()) {
   monitoring::start_metrics_sinks("127.0.0.1");  // where no cluster's runtime has done so
   log_core_limits();
 }
 
 DISTRIBUTE_INLINE void LocalReplicas::record_runs(const std::string& strategy,
                                                   const std::string& task) {
-  spans_ = std::make_shared<RunSpans>(strategy, group_.size(), task);
-  group_.record(spans_);
+  spans_ = std::make_shared<RunSpans>(strategy, num_local_replicas(), task);
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> LocalReplicas::devices_of_task(const std::string& job,
+                                                                          int index) const {
+  std::vector<std::string> names;
+  for (const std::string& device : devices_)
+    names.push_back(str_cat("/job:", job, "/replica:0/task:", index, device));
+  return names;
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> LocalReplicas::make_copies(
@@ -61,6 +66,7 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> LocalReplicas::make_copies(
   const auto placed = [&](auto variable) {
     const std::vector<Device> devices = replica_devices();
     if (devices[0].type == DeviceType::Gpu) variable->place_on(devices);
+    variable->name_cpus(worker_devices());
     return variable;
   };
   const int copies = num_local_replicas();
@@ -71,12 +77,18 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> LocalReplicas::make_copies(
       std::make_shared<MirroredVariable>(first, options, strategy(), copies, std::move(others)));
 }
 
-DISTRIBUTE_INLINE void LocalReplicas::make_contexts() {
-  for (int r = int(contexts_.size()); r < group_.size(); ++r) {
-    auto context = make_context(group_, r);
-    context->reduce_by(make_reducer(*context));
-    contexts_.push_back(std::move(context));
+DISTRIBUTE_INLINE LocalReplicas::Replicas& LocalReplicas::replicas_at(size_t depth) {
+  while (levels_.size() <= depth) {
+    levels_.push_back(std::make_unique<Replicas>(num_local_replicas()));
+    levels_.back()->group.record(spans_);
   }
+  Replicas& replicas = *levels_[depth];
+  for (int r = int(replicas.contexts.size()); r < num_local_replicas(); ++r) {
+    auto context = make_context(replicas.group, r);
+    context->reduce_by(make_reducer(*context));
+    replicas.contexts.push_back(std::move(context));
+  }
+  return replicas;
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> LocalReplicas::make_context(
@@ -93,49 +105,67 @@ DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer> LocalReplic
   return std::make_unique<LocalReducer>(context);
 }
 
-DISTRIBUTE_INLINE void LocalReplicas::check_not_inside() const {
-  check_cross_replica("run");
-  for (const auto& mode : replica_internal::mode_stack())
-    if (mode.replica && mode.strategy == &strategy())
-      throw FailedPreconditionError(
-          "run: this strategy is running already: a merge_call may not "
-          "start another run");
+/// How many runs of this strategy the calling thread is in: that of each merge_call.
+DISTRIBUTE_INLINE size_t LocalReplicas::depth_here() const {
+  const auto& modes = replica_internal::mode_stack();
+  return size_t(std::count_if(modes.begin(), modes.end(), [&](const auto& mode) {
+    return mode.replica && mode.strategy == &strategy();
+  }));
+}
+
+/// The replica's thread has its place and its share of the threads for loops.
+DISTRIBUTE_INLINE void LocalReplicas::run_replica(Replicas& replicas, int replica,
+                                                  const std::function<void(ReplicaContext&)>& fn) {
+  const FlushSubnormals flush;
+  LocalReplicaContext& context = *replicas.contexts[size_t(replica)];
+  const DeviceScope device(parse_device_name(devices_[size_t(replica)]).device);
+  const replica_internal::ModeScope mode({&context, &strategy(), -1, this});
+  const GradientPlacerScope placer(context.gradient_reducer().wishes().placer);
+  const monitoring::RecordedSpan own_span = spans_->replica(replica, "run");
+  const profiler::experimental::Trace trace("run");
+  fn(context);
+  replicas.group.finish(replica);
 }
 
 DISTRIBUTE_INLINE void LocalReplicas::call_for_each_replica(
     const std::function<void(ReplicaContext&)>& fn) {
   using base_internal::ThreadContext, base_internal::ThreadContextScope;
-  check_not_inside();
+  check_cross_replica("run");
+  const size_t depth = depth_here();
   const Scope scope(strategy());
-  const std::lock_guard lock(run_mutex_);
+  std::unique_lock lock(run_mutex_, std::defer_lock);
+  if (depth == 0) lock.lock();  // the runs around this one are this thread's
   const monitoring::RecordedSpan span = spans_->run();
-  begin_run();
-  make_contexts();
+  if (depth == 0) begin_run();
+  Replicas& replicas = replicas_at(depth);
   std::vector<ThreadContext> contexts;  // of the replicas on threads of their own
-  for (int r = 1; r < group_.size(); ++r) contexts.push_back(ThreadContext::for_other_thread());
-  const int threads =
-      base_internal::advised_threads(std::max(intra_op_threads() / group_.size(), 1));
-  group_.begin();
-  threads_.run([&](int replica) {
+  for (int r = 1; r < num_local_replicas(); ++r)
+    contexts.push_back(ThreadContext::for_other_thread());
+  // Around it the replicas wait, so that an inner run's have their shares.
+  const int share = depth == 0 ? intra_op_threads() / num_local_replicas() : intra_op_threads();
+  const int threads = base_internal::advised_threads(std::max(share, 1));
+  replicas.group.begin();
+  replicas.running = num_local_replicas();
+  replicas.threads.run([&](int replica) {
     try {
       std::optional<ThreadContextScope> handed_over;
       if (replica > 0) handed_over.emplace(std::move(contexts[size_t(replica - 1)]));
-      const IntraOpThreadsScope share(threads);
-      const FlushSubnormals flush;
-      LocalReplicaContext& context = *contexts_[size_t(replica)];
-      const DeviceScope device(parse_device_name(devices_[size_t(replica)]).device);
-      const replica_internal::ModeScope mode({&context, &strategy(), -1, this});
-      const GradientPlacerScope placer(context.gradient_reducer().wishes().placer);
-      const monitoring::RecordedSpan own_span = spans_->replica(replica, "run");
-      const profiler::experimental::Trace trace("run");
-      fn(context);
-      group_.finish(replica);
+      const IntraOpThreadsScope own_share(threads);
+      run_replica(replicas, replica, fn);
+      --replicas.running;
     } catch (...) {
-      group_.fail(std::current_exception());
-      replica_failed(std::current_exception());
+      replicas.group.fail(std::current_exception());
+      --replicas.running;
+      replica_failed(std::current_exception(), replicas.running);
     }
   });
-  group_.rethrow();
+  try {
+    replicas.group.rethrow();
+  } catch (...) {
+    if (depth == 0) run_failed(std::current_exception());
+    replicas.contexts.clear();  // with what the step has left behind
+    throw;
+  }
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> LocalReplicas::create_variable(
@@ -167,10 +197,15 @@ DISTRIBUTE_INLINE std::vector<Device> LocalReplicas::replica_devices() const {
   return devices;
 }
 
+DISTRIBUTE_INLINE std::shared_ptr<void> LocalReplicas::put_contexts_aside() {
+  auto aside = std::make_shared<decltype(levels_)>(std::exchange(levels_, {}));
+  return std::shared_ptr<void>(this, [this, aside](void*) { levels_ = std::move(*aside); });
+}
+
 DISTRIBUTE_INLINE void LocalReplicas::check_count(const char* method, size_t values) const {
-  if (values != size_t(group_.size()))
+  if (values != devices_.size())
     throw InvalidArgumentError(str_cat(method, ": the value has ", values,
-                                       " components, the strategy ", group_.size(), " replicas"));
+                                       " components, the strategy ", devices_.size(), " replicas"));
 }
 
 DISTRIBUTE_INLINE Tensor LocalReplicas::reduce_local(ReduceOp op, std::vector<Tensor> values) {

@@ -47,7 +47,8 @@ DISTRIBUTE_INLINE void MirroredExtended::begin_run() {
   if (nccl_) nccl_->begin_run([this] { forget_contexts(); });
 }
 
-DISTRIBUTE_INLINE void MirroredExtended::replica_failed(const std::exception_ptr& error) {
+DISTRIBUTE_INLINE void MirroredExtended::replica_failed(const std::exception_ptr& error,
+                                                        const std::atomic<int>&) {
   if (nccl_) nccl_->replica_failed(error);
 }
 

@@ -10,7 +10,9 @@
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 
+#include <chrono>
 #include <exception>
+#include <thread>
 #include <utility>
 
 namespace distribute::strategy_internal {
@@ -23,8 +25,7 @@ DISTRIBUTE_INLINE MultiWorkerExtended::MultiWorkerExtended(std::vector<std::stri
     : LocalReplicas(std::move(devices), nullptr),
       task_(std::move(task)),
       elastic_(std::move(elastic)),
-      state_(std::move(group), options, !gpus_among(LocalReplicas::worker_devices()).empty(),
-             elastic_ == nullptr),
+      state_(std::move(group), options, !gpus_among(local_devices()).empty(), elastic_ == nullptr),
       others_(std::make_shared<WorkersOfGroup>(state_.group)) {
   if (state_.group.timeline) timeline_row_ = state_.group.timeline->add_row("strategy.run");
 }
@@ -63,7 +64,7 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> MultiWorkerExtended::join_nex
   collective::WorkerGroup group;
   auto next = elastic_->next(mine, given_up, [&](const std::shared_ptr<ClusterRuntime>& runtime) {
     group = collective::connect_workers(runtime, num_local_replicas(), state_.options,
-                                        gpus_among(LocalReplicas::worker_devices()));
+                                        gpus_among(local_devices()));
   });
   if (!next) return std::nullopt;
   work_with(std::move(group));
@@ -74,7 +75,23 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> MultiWorkerExtended::join_nex
 DISTRIBUTE_INLINE void MultiWorkerExtended::work_with(collective::WorkerGroup group) {
   forget_contexts();  // sums under way use what goes now
   state_ = WorkerState(std::move(group), state_.options, state_.on_gpus, false);
+  gave_up_ = false;
   *others_ = state_.group;
+}
+
+/// The others' next collective waits for this worker meanwhile.
+DISTRIBUTE_INLINE std::shared_ptr<void> MultiWorkerExtended::work_apart() {
+  if (state_.group.num_workers == 1) return nullptr;
+  auto contexts = put_contexts_aside();
+  auto aside = std::make_shared<WorkerState>(std::move(state_));
+  state_ = WorkerState(std::move(collective::make_thread_workers(1, num_local_replicas())[0]),
+                       aside->options, aside->on_gpus, false);
+  *others_ = state_.group;
+  return std::shared_ptr<void>(this, [this, contexts, aside](void*) mutable {
+    contexts.reset();  // those of the time apart use what goes now
+    state_ = std::move(*aside);
+    *others_ = state_.group;
+  });
 }
 
 DISTRIBUTE_INLINE int MultiWorkerExtended::num_replicas_in_sync() const {
@@ -86,10 +103,7 @@ DISTRIBUTE_INLINE int MultiWorkerExtended::replica_id(int local_replica) const {
 }
 
 DISTRIBUTE_INLINE std::vector<std::string> MultiWorkerExtended::worker_devices() const {
-  std::vector<std::string> devices = LocalReplicas::worker_devices();
-  for (std::string& device : devices)
-    device = str_cat("/job:", task_.type, "/replica:0/task:", task_.index, device);
-  return devices;
+  return devices_of_task(task_.type, task_.index);
 }
 
 DISTRIBUTE_INLINE InputContext MultiWorkerExtended::input_context() const {
@@ -153,6 +167,24 @@ DISTRIBUTE_INLINE Tensor MultiWorkerExtended::gather_local(std::vector<Tensor> v
   return beside(values[0], gather_tensors("gather", all, axis));
 }
 
+/// This worker's value; all of its replicas have it.
+DISTRIBUTE_INLINE Tensor MultiWorkerExtended::reduce_plain(ReduceOp op, const Tensor& value) {
+  if (state_.group.num_workers == 1) return LocalReplicas::reduce_plain(op, value);
+  if (op == ReduceOp::Sum && num_local_replicas() > 1)
+    throw InvalidArgumentError(str_cat(
+        "A non-DistributedValues value cannot be reduced with the given reduce op SUM: it is the "
+        "same on the ",
+        num_local_replicas(), " replicas of each worker; give a PerReplica"));
+  return reduce_local(op, std::vector<Tensor>(size_t(num_local_replicas()), value));
+}
+
+DISTRIBUTE_INLINE Tensor MultiWorkerExtended::gather_plain(const Tensor& value, int axis) {
+  if (state_.group.num_workers == 1) return value;
+  if (is_indexed_slices(value)) throw UnimplementedError("gather does not support IndexedSlices");
+  const auto all = gather_replicas(*state_.group.workers, std::span(&value, 1));
+  return beside(value, gather_tensors("gather", all, axis));
+}
+
 DISTRIBUTE_INLINE bool MultiWorkerExtended::any_worker(bool mine) {
   uint8_t any = mine ? 1 : 0;
   state_.group.workers->all_reduce(&any, 1, DType::UInt8, collective::ReductionOp::Max);
@@ -169,8 +201,58 @@ DISTRIBUTE_INLINE std::vector<std::vector<Tensor>> MultiWorkerExtended::all_gath
   return strategy_internal::all_gather_tensors(*state_.group.workers, mine);
 }
 
-/// The other workers must not wait for a replica that will not come.
+/// How many operations each group of this worker has begun; empty where one is broken, or where its
+/// own replicas have begun different ones.
+DISTRIBUTE_INLINE std::string begun_operations(const collective::WorkerGroup& group) {
+  const std::optional<uint64_t> of_workers = group.workers->operations();
+  if (!of_workers) return {};
+  std::string text = str_cat(*of_workers);
+  for (const auto* replicas : {&group.replicas, &group.gpus}) {
+    if (replicas->empty()) continue;
+    const std::optional<uint64_t> first = replicas->front()->operations();
+    for (const auto& replica : *replicas)
+      if (!first || replica->operations() != first) return {};
+    text += str_cat(' ', *first);
+  }
+  return text;
+}
+
+/// Whether all workers have failed at the same place, as with a mistake of the program: nothing is
+/// under way, and none waits for another.
+DISTRIBUTE_INLINE bool MultiWorkerExtended::all_fail_alike() const {
+  const std::string begun = begun_operations(state_.group);
+  return !gave_up_ && !begun.empty() && state_.group.all_say && state_.group.all_say(begun);
+}
+
+/// Replicas of this worker may wait for this one in an operation that it will not begin.
+DISTRIBUTE_INLINE void MultiWorkerExtended::replica_failed(const std::exception_ptr& error,
+                                                           const std::atomic<int>& running) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (running > 0) {
+    if (is_alone() || elastic_ || std::chrono::steady_clock::now() > end) return give_up(error);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+/// One worker's replicas get new groups: those that were waited in are broken.
+DISTRIBUTE_INLINE void MultiWorkerExtended::run_failed(const std::exception_ptr& error) {
+  if (!is_alone()) return report_failure(error);
+  if (!gave_up_.exchange(false) && !begun_operations(state_.group).empty()) return;
+  auto group = std::move(collective::make_thread_workers(1, num_local_replicas(),
+                                                         {.timeline = state_.group.timeline})[0]);
+  group.timeline = state_.group.timeline;
+  group.leave = state_.group.leave;
+  work_with(std::move(group));
+}
+
 DISTRIBUTE_INLINE void MultiWorkerExtended::report_failure(const std::exception_ptr& error) {
+  if (is_alone() || (!elastic_ && all_fail_alike())) return;
+  give_up(error);
+}
+
+/// The other workers must not wait for a replica that will not come.
+DISTRIBUTE_INLINE void MultiWorkerExtended::give_up(const std::exception_ptr& error) {
+  gave_up_ = true;
   const auto [code, message] = describe_failure(error);
   if (state_.group.report_error) state_.group.report_error(code, message);
   state_.group.abort(code, message);

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/detail/flush_subnormals.hpp>
 #include <distribute/device/detail/cuda_trace.hpp>
+#include <distribute/device/placement.hpp>
 #include <distribute/strategy/detail/single_replica_extended.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
@@ -43,6 +44,10 @@ DISTRIBUTE_INLINE std::vector<std::string> DefaultExtended::parameter_devices() 
 DISTRIBUTE_INLINE OneDeviceExtended::OneDeviceExtended(const std::string& device)
     : device_(check_devices({device}).front()), spans_(name(), 1) {}
 
+DISTRIBUTE_INLINE std::vector<std::string> OneDeviceExtended::worker_devices() const {
+  return {device_internal::full_name(replica_devices()[0])};
+}
+
 DISTRIBUTE_INLINE std::vector<Device> OneDeviceExtended::replica_devices() const {
   return {parse_device_name(device_).device};
 }
@@ -59,12 +64,13 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> OneDeviceExtended::create_variab
     const NextCreator& next, const Variable::Initializer& initial_value,
     const VariableOptions& options) {
   const Device device = parse_device_name(device_).device;
+  const DeviceScope scope(device);
   const auto placed = [&] {
     const Tensor value = initial_value();
-    return value.shape().rank() ? value.to(device) : value;  // single numbers stay on the host
+    const bool stays = is_gpu(device) && value.shape().rank() == 0;
+    return stays ? value : value.to(device);  // single numbers stay on the host
   };
-  if (device.type == DeviceType::Gpu) return next(placed, options);
-  return next(initial_value, options);
+  return next(placed, options);
 }
 
 }  // namespace strategy_internal

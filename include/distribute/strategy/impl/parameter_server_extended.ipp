@@ -5,12 +5,14 @@
 #include <distribute/base/thread_context.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/parameter_server/detail/client.hpp>
+#include <distribute/replica/detail/own_variables.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/strategy/detail/central_reducer.hpp>
 #include <distribute/strategy/detail/closure_replica_context.hpp>
 #include <distribute/strategy/detail/device_copies.hpp>
 #include <distribute/strategy/detail/parameter_server_extended.hpp>
 #include <distribute/strategy/detail/server_reducer.hpp>
+#include <distribute/strategy/detail/worker_variable.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/sharded_variable.hpp>
@@ -110,6 +112,10 @@ DISTRIBUTE_INLINE void ParameterServerExtended::leave() {
   if (job_.is_chief) job_.client->finish_job();
 }
 
+DISTRIBUTE_INLINE std::shared_ptr<void> ParameterServerExtended::keep_values_here() {
+  return link_ ? std::make_shared<ServerAccess::Apart>(link_) : nullptr;
+}
+
 inline constexpr const char* kInitializedKey = "strategy/initialized";
 
 DISTRIBUTE_INLINE void ParameterServerExtended::set_initialized(const std::string& note) {
@@ -136,15 +142,11 @@ DISTRIBUTE_INLINE bool ParameterServerExtended::servers_have_kept_variables() {
 }
 
 DISTRIBUTE_INLINE std::vector<std::string> ParameterServerExtended::worker_devices() const {
-  std::vector<std::string> devices = LocalReplicas::worker_devices();
-  if (job_.task)
-    for (std::string& device : devices)
-      device = str_cat("/job:", job_.type, "/replica:0/task:", job_.index, device);
-  return devices;
+  return job_.task ? devices_of_task(job_.type, job_.index) : LocalReplicas::worker_devices();
 }
 
 DISTRIBUTE_INLINE std::vector<std::string> ParameterServerExtended::parameter_devices() const {
-  if (!job_.task) return {to_string(Device{})};
+  if (!job_.task) return {device_internal::full_name(Device{})};
   std::vector<std::string> devices;
   for (const int index : job_.cluster.task_indices("ps"))
     devices.push_back(str_cat("/job:ps/replica:0/task:", index, "/device:CPU:0"));
@@ -157,6 +159,8 @@ DISTRIBUTE_INLINE bool ParameterServerExtended::variable_created_in_scope(
     return variable_created_in_scope(parts[0]);
   if (const auto* remote = dynamic_cast<const RemoteVariable*>(&variable.impl()))
     return remote->owner() == &strategy();
+  if (const auto* own = dynamic_cast<const WorkerVariable*>(&variable.impl()))
+    return LocalReplicas::variable_created_in_scope(Variable(own->own()));
   return LocalReplicas::variable_created_in_scope(variable);
 }
 
@@ -226,6 +230,15 @@ DISTRIBUTE_INLINE std::string ParameterServerExtended::unique_key(const std::str
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_variable(
     const NextCreator& next, const Variable::Initializer& initial_value,
     const VariableOptions& options) {
+  auto shared = make_whole_or_cut(next, initial_value, options);
+  if (!link_ || !keeps_for_itself()) return shared;
+  return std::make_shared<WorkerVariable>(make_here(next, initial_value, options),
+                                          std::move(shared));
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_whole_or_cut(
+    const NextCreator& next, const Variable::Initializer& initial_value,
+    const VariableOptions& options) {
   if (!placement_.partitioner || options.colocate_with)
     return make_one(next, initial_value, options);
   VariableOptions known = options;
@@ -273,7 +286,18 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_sh
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_one(
     const NextCreator& next, const Variable::Initializer& initial_value,
     const VariableOptions& options) {
-  if (link_) return make_remote(initial_value, options);
+  return link_ ? make_remote(initial_value, options) : make_here(next, initial_value, options);
+}
+
+/// A worker that makes its own steps adds up what it has seen itself.
+DISTRIBUTE_INLINE bool ParameterServerExtended::keeps_for_itself() const {
+  return replica_internal::OwnVariables::wanted() && job_.type == TaskType::Worker &&
+         !ServerAccess::in_closure();
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_here(
+    const NextCreator& next, const Variable::Initializer& initial_value,
+    const VariableOptions& options) {
   const DeviceScope cpu(Device{});
   const Tensor first = next(initial_value, options)->component(0);
   const VariableOptions checked = check_variable_options(options, first.dtype());

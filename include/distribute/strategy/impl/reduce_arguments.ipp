@@ -2,8 +2,18 @@
 #include <distribute/device/device_spec.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/devices.hpp>
+#include <distribute/strategy/distributed_variable.hpp>
 
 namespace distribute {
+
+DISTRIBUTE_INLINE ReduceValue::ReduceValue(const Variable& variable) : kind(Kind::Single) {
+  const VariableImpl& impl = variable.impl();
+  if (dynamic_cast<const MirroredVariable*>(&impl)) kind = Kind::Mirrored;
+  if (dynamic_cast<const SyncOnReadVariable*>(&impl)) kind = Kind::PerReplica;
+  if (kind == Kind::Single) values.push_back(variable.read_value());
+  for (int i = 0; kind != Kind::Single && i < impl.num_components(); ++i)
+    values.push_back(impl.component(i));
+}
 
 DISTRIBUTE_INLINE Destinations::Destinations(const std::string& device)
     : devices{strategy_internal::parse_device_name(device).device} {

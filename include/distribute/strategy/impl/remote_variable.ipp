@@ -3,6 +3,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/thread_context.hpp>
 #include <distribute/device/placement.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/strategy/detail/device_copies.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
@@ -70,7 +71,9 @@ DISTRIBUTE_INLINE Tensor RemoteVariable::read_host() const {
 
 DISTRIBUTE_INLINE Tensor RemoteVariable::read_rows(const Tensor& flat) const {
   if (flat.num_elements() == 0) return zeros(spec_.shape.with(0, 0), spec_.dtype);
-  const Tensor rows = link_->client().gather_rows(remote_id(), strategy_internal::on_host(flat));
+  const Tensor host_flat = strategy_internal::on_host(flat);
+  const Tensor rows = link_->is_apart() ? gather(read_host(), host_flat)
+                                        : link_->client().gather_rows(remote_id(), host_flat);
   const bool is_here = !copies_ || !get_replica_context();
   return is_here ? rows : copies_->send(current_device(), rows);
 }

@@ -44,7 +44,9 @@ DISTRIBUTE_INLINE Scope::Scope(Strategy& strategy) {
   auto& modes = replica_internal::mode_stack();
   auto& creators = variable_creator_stack();
   has_creator_ = !strategy_internal::current_strategy();  // an outer scope's creator stands
-  modes.push_back({nullptr, &strategy, -1, &strategy.extended()});
+  ReplicaContext* const stays =
+      strategy_internal::is_default_strategy(&strategy) ? get_replica_context() : nullptr;
+  modes.push_back({stays, &strategy, -1, &strategy.extended()});
   if (has_creator_) creators.push_back(strategy_internal::creator_of(strategy));
   modes_ = modes.size();
   creators_ = creators.size();

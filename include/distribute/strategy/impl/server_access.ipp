@@ -1,12 +1,15 @@
 #pragma once
+#include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/thread_context.hpp>
 #include <distribute/net/deadline.hpp>
 #include <distribute/parameter_server/detail/client.hpp>
+#include <distribute/replica/detail/sum_rows.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/strategy/detail/remote_variable.hpp>
 #include <distribute/strategy/detail/server_access.hpp>
 
+#include <set>
 #include <utility>
 
 namespace distribute::strategy_internal {
@@ -95,6 +98,32 @@ DISTRIBUTE_INLINE ServerAccess::Function::~Function() {
   link_.origin_ = {};
 }
 
+DISTRIBUTE_INLINE ServerAccess::Apart::Apart(std::shared_ptr<ServerAccess> link)
+    : link_(std::move(link)) {
+  const std::lock_guard lock(link_->mutex_);
+  if (link_->apart_)
+    throw FailedPreconditionError("this process has values of its own already: an evaluation runs");
+  link_->apart_.emplace();
+}
+
+DISTRIBUTE_INLINE ServerAccess::Apart::~Apart() {
+  const std::lock_guard lock(link_->mutex_);
+  link_->apart_.reset();
+}
+
+DISTRIBUTE_INLINE bool ServerAccess::is_apart() const {
+  const std::lock_guard lock(mutex_);
+  return apart_.has_value();
+}
+
+/// With mutex_ held: this process's own value, from the server at first; null where it has none.
+DISTRIBUTE_INLINE Tensor* ServerAccess::value_apart(int64_t variable) {
+  if (!apart_) return nullptr;
+  Tensor& own = (*apart_)[variable];
+  if (!own) own = client().read(variable);
+  return &own;
+}
+
 DISTRIBUTE_INLINE parameter_server::UpdateOrigin ServerAccess::next_origin() {
   const std::lock_guard lock(mutex_);
   parameter_server::UpdateOrigin origin = origin_;
@@ -106,6 +135,7 @@ DISTRIBUTE_INLINE parameter_server::UpdateOrigin ServerAccess::next_origin() {
 DISTRIBUTE_INLINE Tensor ServerAccess::read(int64_t variable) {
   parameter_server::Client& servers = client();
   std::unique_lock lock(mutex_);
+  if (const Tensor* own = value_apart(variable)) return *own;
   if (steps_ == 0) {
     lock.unlock();
     return servers.read(variable);
@@ -128,10 +158,24 @@ DISTRIBUTE_INLINE void ServerAccess::forget(int64_t variable) {
 }
 
 DISTRIBUTE_INLINE void ServerAccess::assign(int64_t variable, const Tensor& value) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (apart_) {
+      (*apart_)[variable] = value;
+      return;
+    }
+  }
   client().assign(variable, value);
   forget(variable);
 }
 DISTRIBUTE_INLINE void ServerAccess::assign_add(int64_t variable, const Tensor& delta) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (Tensor* own = value_apart(variable)) {
+      *own = combine(*own, delta, 1.0f);
+      return;
+    }
+  }
   client().assign_add(variable, delta, next_origin());
   forget(variable);
 }
@@ -157,16 +201,40 @@ DISTRIBUTE_INLINE std::optional<BufferOffer> ServerAccess::place(const Variable&
   return remote ? client().place_gradient(remote->remote_id()) : std::nullopt;
 }
 
+/// Rows that occur several times travel once.
+DISTRIBUTE_INLINE Tensor with_rows_once(const Tensor& gradient) {
+  if (!is_indexed_slices(gradient)) return gradient;
+  const IndexedSlices slices = indexed_slices(gradient);
+  const auto rows = slices.indices.data<int64_t>();
+  const size_t different = std::set<int64_t>(rows.begin(), rows.end()).size();
+  if (different == rows.size()) return gradient;
+  const int64_t width = slices.values.num_elements() / int64_t(rows.size());
+  std::vector<int64_t> indices;
+  std::vector<float> values;
+  replica_internal::sum_rows(rows, slices.values.data<float>().data(), width,
+                             [&](int64_t row, const float* sum) {
+                               indices.push_back(row);
+                               values.insert(values.end(), sum, sum + width);
+                             });
+  const Shape shape = slices.values.shape().with(0, int64_t(different));
+  return to_tensor(
+      {Tensor(shape, values), Tensor(Shape{int64_t(different)}, indices), slices.dense_shape});
+}
+
 DISTRIBUTE_INLINE parameter_server::Client::Update sent_update(const VariableUpdate& update,
                                                                const ServerAccess& link) {
   parameter_server::Client::Update sent{.variable = remote_id(update.variable, link),
-                                        .gradient = update.gradient};
+                                        .gradient = with_rows_once(update.gradient)};
   for (const Variable& slot : update.slots) sent.slots.push_back(remote_id(slot, link));
   return sent;
 }
 
 DISTRIBUTE_INLINE int64_t ServerAccess::push(std::span<const VariableUpdate> updates,
                                              const UpdateKernel& kernel, const Variable& counter) {
+  if (is_apart())
+    throw FailedPreconditionError(
+        "an optimizer's step inside an evaluation, whose values are not "
+        "those that the servers train");
   for (const VariableUpdate& update : updates) replica_internal::check_update(update);
   parameter_server::Client::Push push{.kernel = kernel.description(), .origin = next_origin()};
   for (const VariableUpdate& update : updates) push.updates.push_back(sent_update(update, *this));

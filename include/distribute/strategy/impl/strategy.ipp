@@ -14,7 +14,7 @@ DISTRIBUTE_INLINE int64_t elements_along(const Shape& shape, const std::vector<i
 }
 
 /// Sums over the axes first; a mean then divides by what all replicas together had. One value
-/// stands for itself on every replica.
+/// stands for itself on every replica of this worker.
 DISTRIBUTE_INLINE Tensor reduce_axes(StrategyExtended& extended, ReduceOp op,
                                      const ReduceValue& value, const std::vector<int>& axes) {
   std::vector<Tensor> sums, counts;
@@ -22,15 +22,19 @@ DISTRIBUTE_INLINE Tensor reduce_axes(StrategyExtended& extended, ReduceOp op,
     counts.push_back(Tensor(elements_along(one.shape(), axes)));
     sums.push_back(reduce_sum(one, axes));
   }
-  if (value.kind != ReduceValue::Kind::PerReplica) {
-    if (op == ReduceOp::Mean) return divided(sums[0], counts[0].item<int64_t>());
-    const int64_t replicas = extended.num_replicas_in_sync();
-    return reduce_tensors("reduce", op, std::vector<Tensor>(size_t(replicas), sums[0]));
-  }
+  if (value.kind != ReduceValue::Kind::PerReplica)
+    for (auto* each : {&sums, &counts})
+      *each = std::vector<Tensor>(size_t(extended.num_local_replicas()), each->front());
   const Tensor sum = extended.reduce_local(ReduceOp::Sum, std::move(sums));
   if (op == ReduceOp::Sum) return sum;
   const Tensor count = extended.reduce_local(ReduceOp::Sum, std::move(counts));
   return divided(sum, count.item<int64_t>());
+}
+
+/// Without the task, where that is this process alone.
+DISTRIBUTE_INLINE std::string local_name(const std::string& device) {
+  const std::string_view task = "/job:localhost/replica:0/task:0";
+  return device.starts_with(task) ? device.substr(task.size()) : device;
 }
 
 DISTRIBUTE_INLINE void reduce_into_first(const char* what,
@@ -59,9 +63,7 @@ DISTRIBUTE_INLINE Tensor Strategy::reduce(ReduceOpArgument op, const ReduceValue
   if (value.values.empty()) throw InvalidArgumentError("reduce: there is no value");
   if (!axis.axes.empty())
     return strategy_internal::reduce_axes(*extended_, op.op, value, axis.axes);
-  if (value.kind == ReduceValue::Kind::PerReplica)
-    return extended_->reduce_local(op.op, value.values);
-  return strategy_internal::reduce_single(op.op, value.values[0], num_replicas_in_sync());
+  return extended_->reduce_value(op.op, value);
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> Strategy::reduce(ReduceOpArgument op,
@@ -87,7 +89,8 @@ DISTRIBUTE_INLINE Tensor Strategy::gather(const ReduceValue& value, int axis) {
         "gather: Method requires being in cross-replica context; in a replica use "
         "get_replica_context()->all_gather()");
   if (value.values.empty()) throw InvalidArgumentError("gather: there is no value");
-  if (value.kind != ReduceValue::Kind::PerReplica) return value.values[0];
+  if (value.kind == ReduceValue::Kind::Single)
+    return extended_->gather_plain(value.values[0], axis);
   return extended_->gather_local(value.values, axis);
 }
 
@@ -105,7 +108,8 @@ DISTRIBUTE_INLINE std::string to_string(const Strategy& strategy) {
                              replicas == 1 ? " replica" : " replicas", " in sync");
   if (!strategy_internal::is_default_strategy(&strategy))
     for (const std::string& device : strategy.extended().worker_devices())
-      text += (text.find(" on ") == std::string::npos ? " on " : ", ") + device;
+      text += (text.find(" on ") == std::string::npos ? " on " : ", ") +
+              strategy_internal::local_name(device);
   return text;
 }
 

@@ -9,7 +9,6 @@ namespace distribute {
 
 namespace strategy_internal {
 
-/// A value that is no PerReplica stands for itself on every replica.
 DISTRIBUTE_INLINE Tensor reduce_single(ReduceOp op, const Tensor& value, int replicas) {
   if (op == ReduceOp::Mean || replicas == 1) return value;
   for (float element : value.to_vector())
@@ -22,7 +21,22 @@ DISTRIBUTE_INLINE Tensor reduce_single(ReduceOp op, const Tensor& value, int rep
 
 }  // namespace strategy_internal
 
-/// A result goes to devices of this process alone.
+DISTRIBUTE_INLINE Tensor StrategyExtended::reduce_plain(ReduceOp op, const Tensor& value) {
+  return strategy_internal::reduce_single(op, value, num_replicas_in_sync());
+}
+
+DISTRIBUTE_INLINE Tensor StrategyExtended::reduce_value(ReduceOp op, const ReduceValue& value) {
+  switch (value.kind) {
+    case ReduceValue::Kind::PerReplica: return reduce_local(op, value.values);
+    case ReduceValue::Kind::Single: return reduce_plain(op, value.values[0]);
+    case ReduceValue::Kind::Mirrored: break;
+  }
+  return strategy_internal::reduce_single(op, value.values[0], num_replicas_in_sync());
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<void> StrategyExtended::keep_values_here() { return nullptr; }
+DISTRIBUTE_INLINE std::shared_ptr<void> StrategyExtended::work_apart() { return nullptr; }
+
 DISTRIBUTE_INLINE std::vector<std::string> StrategyExtended::all_gather_texts(
     const std::string& mine) {
   return {mine};
@@ -33,6 +47,7 @@ DISTRIBUTE_INLINE std::vector<std::vector<Tensor>> StrategyExtended::all_gather_
   return {mine};
 }
 
+/// A result goes to devices of this process alone.
 DISTRIBUTE_INLINE void StrategyExtended::check_task(const Destinations& destinations) const {
   const DeviceSpec wanted = DeviceSpec::from_string(destinations.task);
   if (wanted.job.value_or("localhost") == "localhost" && wanted.task.value_or(0) == 0) return;
@@ -51,10 +66,7 @@ DISTRIBUTE_INLINE Mirrored<Tensor> StrategyExtended::reduce_to(ReduceOpArgument 
   strategy_internal::check_cross_replica("reduce_to");
   if (value.values.empty()) throw InvalidArgumentError("reduce_to: there is no value");
   check_task(destinations);
-  const bool reduces = value.kind == ReduceValue::Kind::PerReplica;
-  const Tensor result =
-      reduces ? reduce_local(op.op, value.values)
-              : strategy_internal::reduce_single(op.op, value.values[0], num_replicas_in_sync());
+  const Tensor result = reduce_value(op.op, value);
   std::vector<Tensor> copies;
   for (const Device device : destinations.devices) copies.push_back(result.to(device));
   return Mirrored<Tensor>(std::move(copies));
