@@ -8,6 +8,7 @@
 #include <distribute/nn/merging.hpp>
 #include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
+#include <distribute/nn/policy.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/recurrent.hpp>
 #include <distribute/nn/regression_losses.hpp>
@@ -109,6 +110,37 @@ void dense_cases() {
   fit_case("fit/all masked", {dist::zeros({2, 3, 1}), targets}, dense());
   fit_case("fit/batch normalization", {f32({2, 3, 2}, kWide), dist::zeros({2, 3, 2})},
            nn::Masking(), nn::BatchNormalization({.momentum = 0.5}));
+}
+
+void half_case(const char* name, dist::train::LossFunction loss, const Tensor& y, int64_t units = 1,
+               dist::nn::ActivationFunction activation = nullptr) {
+  run_case(dist::str_cat("fit/mixed_bfloat16, ", name), [&] {
+    const std::vector<float> kernel{0.5f, -0.25f, 1.25f};
+    nn::Sequential model(nn::Dense({.units = units,
+                                    .activation = activation,
+                                    .use_bias = false,
+                                    .kernel_initializer = init::value(f32(
+                                        {1, units}, {kernel.begin(), kernel.begin() + units}))}));
+    model.set_dtype_policy(nn::Policy("mixed_bfloat16"));
+    return Tensor(
+        figures(model, {f32({3, 1}, {1.1f, 2.3f, -3.7f}), y, loss, {}}).to_vector().at(0));
+  });
+}
+
+void half_cases() {
+  for (const char* name : {"mse", "mae", "huber", "log_cosh"})
+    half_case(name, name, f32({3, 1}, {3.3f, 5.7f, 0.1f}));
+  const Tensor classes{int32_t(0), int32_t(1), int32_t(2)};
+  half_case("binary", "binary_crossentropy", f32({3, 1}, {1, 0, 1}), 1, nn::sigmoid);
+  half_case("sparse", "sparse_categorical_crossentropy", classes, 3,
+            [](const Tensor& x) { return nn::softmax(x); });
+  half_case("sparse of logits", nn::SparseCategoricalCrossentropy({.from_logits = true}), classes,
+            3);
+  for (const auto& [name, reduction] : {reductions()[1], reductions()[4]})
+    run_case(dist::str_cat("losses/bfloat16, ", name), [reduction = reduction] {
+      return nn::MeanSquaredError({reduction})(
+          f32({2, 1}, {3.3f, 5.7f}), dist::cast(f32({2, 1}, {1.1f, 2.3f}), dist::DType::BFloat16));
+    });
 }
 
 Tensor tokens() { return Tensor({2, 3}, std::vector<int32_t>{1, 2, 0, 3, 0, 0}); }
@@ -285,6 +317,7 @@ void replica_cases() {
 
 void weighted_fit_cases() {
   dense_cases();
+  half_cases();
   embedding_cases();
   attention_fit_cases();
   merged_cases();

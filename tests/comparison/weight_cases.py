@@ -277,6 +277,30 @@ def fit_cases(case):
         [I.Input((3, 2)), I.Masking(), I.BatchNormalization(momentum=0.5)], np.array(WIDE), np.zeros((2, 3, 2))))
 
 
+def half_cases(case):
+    x, regression = np.array([[1.1], [2.3], [-3.7]], "float32"), np.array([[3.3], [5.7], [0.1]])
+
+    def half(name, loss, y, units=1, activation=None):
+        def fit():
+            keras.config.set_dtype_policy("mixed_bfloat16")
+            try:
+                layers = [I.Input((1,)), I.Dense(units, use_bias=False, activation=activation,
+                                                 kernel_initializer=keras.initializers.Constant([[0.5, -0.25, 1.25][:units]]))]
+                model = keras.Sequential(layers)
+            finally:
+                keras.config.set_dtype_policy("float32")
+            return figures(model, x, y, loss, ())[0]  # gradients are rounded to bfloat16 there
+        case(f"fit/mixed_bfloat16, {name}", fit)
+    for name in ("mse", "mae", "huber", "log_cosh"):
+        half(name, name, regression)
+    half("binary", "binary_crossentropy", np.array([[1.0], [0], [1]]), 1, "sigmoid")
+    half("sparse", "sparse_categorical_crossentropy", np.array([0, 1, 2]), 3, "softmax")
+    half("sparse of logits", L.SparseCategoricalCrossentropy(from_logits=True), np.array([0, 1, 2]), 3)
+    for reduction in ("none", "sum_over_batch_size"):
+        case(f"losses/bfloat16, {reduction}", lambda: L.MeanSquaredError(
+            reduction=None if reduction == "none" else reduction)(f32([[3.3], [5.7]]), tf.cast(f32([[1.1], [2.3]]), "bfloat16")))
+
+
 TOKENS = np.array([[1, 2, 0], [3, 0, 0]], "int32")
 TOKEN_TARGETS = np.array([[[1], [1], [1]], [[2], [2], [2]]], "float32")
 
@@ -384,6 +408,6 @@ def replica_cases(case, strategy):
 
 def weight_cases(case, strategy):
     for cases in (average_cases, object_cases, metric_cases, shape_cases, merging_cases, layer_cases,
-                  masked_object_cases, fit_cases, embedding_cases, merged_cases, class_cases):
+                  masked_object_cases, fit_cases, half_cases, embedding_cases, merged_cases, class_cases):
         cases(case)
     replica_cases(case, strategy)

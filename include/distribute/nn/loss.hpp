@@ -67,7 +67,7 @@ enum class Reduction { Auto, None, Sum, SumOverBatchSize, Mean, MeanWithSampleWe
 
 /// Base of losses: weights and reduces the losses of the examples. Where the prediction has a mask
 /// (get_keras_mask) the losses of steps that do not count are 0, and means are those of the others.
-/// Thread-safe.
+/// Losses of 16-bit predictions are computed in float32, as in Keras. Thread-safe.
 /// Source  tf.keras.losses.Loss
 class Loss {
  public:
@@ -78,9 +78,7 @@ class Loss {
   Tensor operator()(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight = {}) const;
   /// The loss of each example, not weighted and not reduced.
-  Tensor per_example(const Tensor& y_true, const Tensor& y_pred) const {
-    return call(y_true, y_pred);
-  }
+  Tensor per_example(const Tensor& y_true, const Tensor& y_pred) const;
   Reduction reduction() const { return reduction_; }
 
  protected:

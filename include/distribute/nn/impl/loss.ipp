@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/weighted_values.hpp>
 #include <distribute/nn/loss.hpp>
 #include <distribute/nn/module.hpp>
@@ -7,9 +8,13 @@
 
 namespace distribute::nn {
 
+DISTRIBUTE_INLINE Tensor Loss::per_example(const Tensor& y_true, const Tensor& y_pred) const {
+  return call(y_true, nn_internal::at_least_float32(y_pred));
+}
+
 DISTRIBUTE_INLINE Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
                                           const Tensor& sample_weight) const {
-  const Tensor losses = call(y_true, y_pred);
+  const Tensor losses = per_example(y_true, y_pred);
   const Tensor loss = nn_internal::reduce_weighted_values(losses, sample_weight,
                                                           get_keras_mask(y_pred), reduction_);
   const bool is_mean = reduction_ != Reduction::None && reduction_ != Reduction::Sum;

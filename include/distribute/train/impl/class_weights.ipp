@@ -27,15 +27,18 @@ DISTRIBUTE_INLINE Tensor weights_of(const Tensor& classes,
 }
 
 DISTRIBUTE_INLINE data::Batch with_weights(const data::Batch& batch,
-                                           const std::map<int64_t, float>& class_weight) {
+                                           const std::map<int64_t, float>& class_weight,
+                                           const std::optional<Shape>& predictions) {
   if (!batch.y)
     throw InvalidArgumentError("fit: the data has no targets, and class_weight needs them");
   if (!batch.more.empty())
     throw InvalidArgumentError(
         "fit: You cannot `class_weight` and `sample_weight` at the same time.");
   Tensor classes = batch.y;
-  const int last = int(classes.shape().rank()) - 1;
-  if (last > 0) classes = classes.shape()[last] > 1 ? argmax(classes, -1) : squeeze(classes, {-1});
+  const Shape& y = classes.shape();
+  const bool is_number = predictions && predictions->rank() == y.rank() + 1 && y[-1] != 1;
+  if (y.rank() > 1 && !is_number)
+    classes = y[-1] > 1 ? argmax(classes, -1) : squeeze(classes, {-1});
   if (is_floating(classes.dtype())) classes = distribute::round(classes);
   data::Batch weighted = batch;
   weighted.more = {weights_of(cast(classes, DType::Int64), class_weight)};

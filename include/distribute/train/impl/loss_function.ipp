@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/weighted_values.hpp>
 #include <distribute/nn/loss.hpp>
 #include <distribute/nn/module.hpp>
@@ -81,7 +82,8 @@ DISTRIBUTE_INLINE nn::Reduction LossFunction::checked(nn::Reduction reduction) {
 DISTRIBUTE_INLINE Tensor LossFunction::share(const Tensor& y_true, const Tensor& y_pred,
                                              int64_t global_batch,
                                              const Tensor& sample_weight) const {
-  const Tensor losses = cast(function_(y_true, y_pred), DType::Float32);
+  const Tensor losses =
+      cast(function_(y_true, nn::nn_internal::at_least_float32(y_pred)), DType::Float32);
   if (losses.shape().rank() == 0)
     throw InvalidArgumentError(
         "compile: the loss gives one number; wanted the loss of each example [batch, ...]");

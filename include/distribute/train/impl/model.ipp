@@ -189,7 +189,9 @@ DISTRIBUTE_INLINE void Model::run_step(const PerReplica<data::Batch>& batch, boo
   const auto step = [&](const data::Batch& part) {
     if (!training) return test_step(part);
     const data::Batch weighted =
-        class_weight_.empty() ? part : train_internal::with_weights(part, class_weight_);
+        class_weight_.empty()
+            ? part
+            : train_internal::with_weights(part, class_weight_, module_.output_shape());
     return recorded_ ? recorded_step(weighted) : train_step(weighted);
   };
   unread_.push_back({strategy_.run(step, batch), global_batch_});
