@@ -61,6 +61,7 @@ void optimizer_cases();
 void gradient_cases();
 void loss_cases();
 void metric_cases();
+void weight_cases();
 void variable_cases();
 void name_cases();
 void strategy_cases();

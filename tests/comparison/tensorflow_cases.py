@@ -14,6 +14,7 @@ try:
     import keras
     import numpy as np
     import tensorflow as tf
+    import weight_cases
 except ImportError:
     sys.exit(77)
 
@@ -464,6 +465,6 @@ def name_cases():
 if __name__ == "__main__":
     # Optimizers first and contexts last: TensorFlow keeps something of calls that it refused.
     for cases in (optimizer_cases, reduction_cases, input_cases, partitioner_cases, gradient_cases, loss_cases,
-                  metric_cases, variable_cases, name_cases,
-                  functools.partial(strategy_cases.strategy_cases, case, mirrored), context_cases):
+                  metric_cases, functools.partial(weight_cases.weight_cases, case, mirrored(2)), variable_cases,
+                  name_cases, functools.partial(strategy_cases.strategy_cases, case, mirrored), context_cases):
         cases()

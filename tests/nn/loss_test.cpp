@@ -1,6 +1,14 @@
 #include <distribute/nn/loss.hpp>
 
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/nn/metrics.hpp>
+#include <distribute/nn/reshaping.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/reduce.hpp>
+
 #include "support/catch.hpp"
+#include "support/check_throws.hpp"
 #include "two_replicas.hpp"
 
 using namespace distribute;
@@ -62,4 +70,32 @@ TEST_CASE("a mean in cross-replica context is divided by the strategy's number o
   group.replicas = 3;
   CHECK(nn::MeanSquaredError()(zero, y).item<float>() == 1.6666667f);
   CHECK(nn::MeanSquaredError({Reduction::Sum})(zero, y).item<float>() == 10.0f);
+}
+
+// What TensorFlow gives for every shape: tests/comparison/weight_cases.py.
+TEST_CASE("weights that do not have the first axes of the losses are refused", "[nn][loss]") {
+  const Tensor y({2, 3, 1}, std::vector<float>{1, 2, 3, 4, 5, 6}), zero = zeros({2, 3, 1});
+  const nn::MeanSquaredError loss;
+  CHECK_THROWS_SAYING(loss(zero, y, Tensor{1.0f, 0.0f, 2.0f}), InvalidArgumentError,
+                      "sample_weight of shape [3] does not fit values of shape [2, 3]");
+  CHECK_THROWS_SAYING(loss(zero, y, zeros({2, 3, 2})), InvalidArgumentError,
+                      "sample_weight of shape [2, 3, 2]");
+  CHECK_THROWS_SAYING(loss(zero, y, zeros({2, 1, 2, 1})), InvalidArgumentError, "does not fit");
+}
+
+TEST_CASE("a masked loss has the gradient of the steps that count", "[nn][loss]") {
+  const Tensor mask = cast(Tensor({2, 2}, std::vector<float>{1, 0, 1, 1}), DType::Bool);
+  Variable weight(Tensor({1, 1}, std::vector<float>{1}));
+  const Tensor x({2, 2, 1}, std::vector<float>{1, 2, 3, 4}), y = zeros({2, 2, 1});
+  GradientTape tape;
+  nn::Lambda scale([&](const Tensor& in) { return in * weight.value(); });
+  const auto scaled = nn::nn_internal::with_mask(scale(x), mask);
+  const Tensor loss = nn::MeanSquaredError()(y, scaled);
+  CHECK(loss.item<float>() == Approx((1 + 9 + 16) / 3.0));
+  CHECK(tape.gradient(loss, weight).item<float>() == Approx(2 * (1 + 9 + 16) / 3.0));
+  // A loss that has given up the steps has no place for the mask.
+  const auto whole = [](const Tensor&, const Tensor& p) { return reduce_sum(p, {1, 2}); };
+  nn::metrics::MeanMetricWrapper metric(whole);
+  CHECK_THROWS_SAYING(metric.update_state(y, scaled), InvalidArgumentError,
+                      "the mask of the predictions, of shape [2, 2] does not fit");
 }

@@ -1,7 +1,9 @@
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/dropout.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/models.hpp>
+#include <distribute/nn/policy.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/recurrent.hpp>
 #include <distribute/ops/array.hpp>
@@ -57,4 +59,54 @@ TEST_CASE("a mask passes nested sequences and ends where steps do", "[nn][maskin
   CHECK_FALSE(other.call_with_mask(sequences.value, {.mask = sequences.mask}).mask);
   nn::LSTM last({.units = 2});
   CHECK_FALSE(last.call_with_mask(sequences.value, {.mask = sequences.mask}).mask);
+}
+
+namespace {
+
+/// Hands its options on to a layer that keeps the steps and to one that changes them.
+class OptionsPassed : public nn::Module {
+  Tensor call(const Tensor& x, nn::CallOptions options) override {
+    return dense_(pool_(x, options), options);
+  }
+  nn::GlobalAveragePooling1D& pool_ = add("pool", nn::GlobalAveragePooling1D({}));
+  nn::Dense& dense_ = add("dense", nn::Dense({.units = 5}));
+};
+
+}  // namespace
+
+TEST_CASE("the result of a module has its mask, what is made of it has none", "[nn][masking]") {
+  const Tensor x = blank_steps(uniform({3, 4, 5}, 1)), y = nn::Masking()(x);
+  REQUIRE(nn::get_keras_mask(y));
+  CHECK(nn::get_keras_mask(y).to_vector() == gaps().to_vector());
+  CHECK_FALSE(nn::get_keras_mask(x));
+  CHECK_FALSE(nn::get_keras_mask(y * 2.0f));
+  CHECK_FALSE(nn::get_keras_mask(Tensor()));
+  // A layer takes it from there: as if it were given.
+  nn::LSTM lstm({.units = 2});
+  CHECK(lstm(y).to_vector() == lstm(x, {.mask = gaps()}).to_vector());
+  CHECK(lstm.call_with_states(y).output.to_vector() == lstm(y).to_vector());
+  CHECK(lstm(y).to_vector() != lstm(x).to_vector());
+}
+
+TEST_CASE("a mask that is given is the result's and not the input's", "[nn][masking]") {
+  const Tensor x = uniform({3, 4, 5}, 1);
+  const Tensor y = nn::Dropout(0.5)(x, {.mask = gaps()});  // outside of training x itself
+  CHECK(nn::get_keras_mask(y).to_vector() == gaps().to_vector());
+  CHECK_FALSE(nn::get_keras_mask(x));
+  CHECK(y.to_vector() == x.to_vector());
+}
+
+TEST_CASE("a mask of other steps than the result's is none", "[nn][masking]") {
+  // [3, 5] from a mask [3, 4] that the module has handed on with its options.
+  CHECK_FALSE(nn::get_keras_mask(OptionsPassed()(uniform({3, 4, 5}, 1), {.mask = gaps()})));
+}
+
+TEST_CASE("a mask outlives a cast to the policy's dtype", "[nn][masking]") {
+  const Tensor x = nn::Masking()(blank_steps(uniform({3, 4, 5}, 1)));
+  nn::Sequential half(nn::Dense({.units = 2}));
+  half.set_dtype_policy(nn::Policy("mixed_bfloat16"));
+  const Tensor y = half(x);
+  CHECK(y.dtype() == DType::BFloat16);
+  REQUIRE(nn::get_keras_mask(y));
+  CHECK(nn::get_keras_mask(y).to_vector() == gaps().to_vector());
 }

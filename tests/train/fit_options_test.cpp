@@ -90,6 +90,26 @@ TEST_CASE("class_weight takes the classes of columns and of one-hot rows", "[tra
   }
 }
 
+TEST_CASE("class_weight weighs the steps of a sequence", "[train][fit_options]") {
+  const Tensor x({2, 3, 1}, std::vector<float>{1, 2, 3, -1, -2, 1});
+  const Tensor y({2, 3}, std::vector<int32_t>{0, 1, 2, 1, 0, 2});
+  const Tensor weights({2, 3}, std::vector<float>{1, 3, 1, 3, 1, 1});
+  std::vector<float> kernels[2];
+  for (const bool by_class : {false, true}) {
+    nn::Sequential network(
+        nn::Dense({.units = 3, .kernel_initializer = nn::initializers::constant(0.5)}));
+    optim::SGD optimizer({.learning_rate = 0.1});
+    train::Model model(network);
+    model.compile(
+        {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+    train::FitOptions options{.verbose = Verbose::Silent};
+    if (by_class) options.class_weight = {{1, 3.0f}};
+    model.fit(train::ArrayData{x, y, by_class ? Tensor() : weights}, options, kInOrder);
+    kernels[by_class] = network.variables()[0].value().to_vector();
+  }
+  CHECK(kernels[0] == kernels[1]);
+}
+
 TEST_CASE("workers weigh their examples as one process does", "[train][fit_options]") {
   run_clean(2, 2, [&](Strategy& strategy, int) {
     const auto scope = strategy.scope();
@@ -187,7 +207,7 @@ TEST_CASE("options that make no sense say why", "[train][fit_options]") {
                       "arrays do not repeat");
   train::FitOptions weights{.class_weight = {{1, 2.0f}}, .verbose = Verbose::Silent};
   CHECK_THROWS_SAYING(model.fit(arrays(true), weights), InvalidArgumentError, "at the same time");
-  weights.class_weight = {{-1, 2.0f}};
-  CHECK_THROWS_SAYING(model.fit(arrays(), weights), InvalidArgumentError, "names class -1");
+  weights.class_weight = {{0, 2.0f}, {int64_t{1} << 40, 3.0f}};
+  CHECK_THROWS_SAYING(model.fit(arrays(), weights), InvalidArgumentError, "within 2^24");
   CHECK(trainer.optimizer.iterations() == 0);
 }

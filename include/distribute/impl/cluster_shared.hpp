@@ -115,6 +115,7 @@
 #include <distribute/nn/impl/regularizers.ipp>
 #include <distribute/nn/impl/replica_calls.ipp>
 #include <distribute/nn/impl/sequential.ipp>
+#include <distribute/nn/impl/weighted_values.ipp>
 
 #include <distribute/optim/impl/adadelta.ipp>
 #include <distribute/optim/impl/adagrad.ipp>

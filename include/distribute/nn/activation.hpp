@@ -24,6 +24,7 @@ class Activation : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "activation"; }
+  bool supports_masking() const override { return true; }
 
   ActivationFunction function_;
 };
@@ -57,6 +58,7 @@ class ReLU : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "re_lu"; }
+  bool supports_masking() const override { return true; }
 
   ReLUOptions options_;
 };
@@ -78,6 +80,7 @@ class LeakyReLU : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "leaky_re_lu"; }
+  bool supports_masking() const override { return true; }
 
   float negative_slope_;
 };
@@ -105,6 +108,7 @@ class PReLU : public Module {
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "p_re_lu"; }
+  bool supports_masking() const override { return true; }
 
   PReLUOptions options_;
   Variable alpha_;
@@ -127,6 +131,7 @@ class Softmax : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "softmax"; }
+  bool supports_masking() const override { return true; }
 
   int axis_;
 };

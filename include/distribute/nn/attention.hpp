@@ -45,9 +45,10 @@ struct MultiHeadAttentionCall {
 
 /// Queries, keys and values of every head by a product, attention (ops/attention.hpp), and a
 /// product that joins the heads. Called with one tensor it is self-attention, whose mask says which
-/// places count as query and as key; the mask goes on to the next layer. Where a query may look at
-/// no key, attention gives the mean of all values, or zeros with dropout, in training or not, as
-/// Keras.
+/// places count as query and as key. Masks that a call does not give are those of the tensors; the
+/// result has the query's, and the tensors have none any more, as in Keras 3: Add of x and
+/// attention(x, x) has no mask. Where a query may look at no key, attention gives the mean of all
+/// values, or zeros with dropout, in training or not, as Keras.
 /// Shapes  query [batch, queries, d], value and key [batch, keys, ...] -> [batch, queries,
 ///         output_shape]; query/kernel [d, heads, key_dim], query/bias [heads, key_dim], key and
 ///         value likewise, attention_output/kernel [heads, value_dim, output_shape].
@@ -74,6 +75,7 @@ class MultiHeadAttention : public Module {
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build_all(std::span<const Shape> inputs) override;
   std::string kind() const override { return "multi_head_attention"; }
+  bool supports_masking() const override { return true; }
   Tensor call_with(const Tensor& query, const Tensor& value, MultiHeadAttentionCall options);
   Tensor attend(const Tensor& query, const Tensor& value, const MultiHeadAttentionCall& options);
   Projection& part(const char* name, int64_t taken, std::vector<int64_t> given);

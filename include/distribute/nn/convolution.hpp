@@ -60,7 +60,6 @@ class Conv2D : public Module {
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "conv2d"; }
-  bool supports_masking() const override { return false; }
 
   Conv2DLayerOptions options_;
   Variable kernel_, bias_;
@@ -99,7 +98,6 @@ class DepthwiseConv2D : public Module {
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "depthwise_conv2d"; }
-  bool supports_masking() const override { return false; }
 
   DepthwiseConv2DLayerOptions options_;
   Variable kernel_, bias_;
@@ -144,7 +142,6 @@ class Conv1D : public Module {
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "conv1d"; }
-  bool supports_masking() const override { return false; }
 
   Conv1DOptions options_;
   Variable kernel_, bias_;
@@ -180,7 +177,6 @@ class SeparableConv2D : public Module {
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   std::string kind() const override { return "separable_conv2d"; }
-  bool supports_masking() const override { return false; }
 
   SeparableConv2DOptions options_;
   Variable depthwise_, pointwise_, bias_;
@@ -219,7 +215,6 @@ class Conv2DTranspose : public Module {
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "conv2d_transpose"; }
-  bool supports_masking() const override { return false; }
 
   Conv2DTransposeOptions options_;
   Variable kernel_, bias_;

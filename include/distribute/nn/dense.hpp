@@ -39,6 +39,7 @@ class Dense : public Module {
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "dense"; }
+  bool supports_masking() const override { return true; }
 
   DenseOptions options_;
   Variable kernel_, bias_;
@@ -74,7 +75,6 @@ class EinsumDense : public Module {
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "einsum_dense"; }
-  bool supports_masking() const override { return false; }
 
   EinsumDenseOptions options_;
   std::string kept_, shared_, made_;  // letters of input and output, both, output alone

@@ -37,6 +37,7 @@ class Dropout : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "dropout"; }
+  bool supports_masking() const override { return true; }
 
   float rate_;
   uint64_t seed_;
@@ -65,6 +66,7 @@ class GaussianNoise : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "gaussian_noise"; }
+  bool supports_masking() const override { return true; }
 
   double stddev_;
   uint64_t seed_;
@@ -82,6 +84,8 @@ class SpatialDropout : public Module {
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  bool supports_masking() const override { return true; }
+
   int rank_;
   Dropout& dropout_;
 };

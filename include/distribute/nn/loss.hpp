@@ -41,8 +41,10 @@ Tensor mean_absolute_error(const Tensor& y_true, const Tensor& y_pred);
 
 /// sum(per_example_loss * sample_weight) / global_batch_size: each replica's share of the mean
 /// over the global batch, to be summed over replicas. Without a size: the number of examples here
-/// times the number of replicas.
-/// Throws  FailedPreconditionError in cross-replica context; InvalidArgumentError for a size < 1.
+/// times the number of replicas. Integers become float32.
+/// Shapes  per_example_loss [batch, ...]; sample_weight as in Loss.
+/// Throws  FailedPreconditionError in cross-replica context; InvalidArgumentError for a size < 1, a
+///         loss that is one number, and weights that do not fit.
 /// Source  tf.nn.compute_average_loss
 Tensor compute_average_loss(const Tensor& per_example_loss,
                             std::optional<int64_t> global_batch_size = {},
@@ -57,22 +59,26 @@ Tensor scale_regularization_loss(const std::vector<Tensor>& losses);
 /// Auto is SumOverBatchSize: the mean over this replica's examples divided by the number of
 /// replicas of the strategy that the thread is in, as in Keras 3. Summed over replicas that is the
 /// mean over the global batch where all replicas have the same number of examples;
-/// compute_average_loss divides by the global batch size itself. Sum and None do not divide. Source
-/// tf.keras.losses.Loss (Keras 3); tf.keras.losses.Reduction
-enum class Reduction { Auto, None, Sum, SumOverBatchSize };
+/// compute_average_loss divides by the global batch size itself. Mean is the same.
+/// MeanWithSampleWeight divides by the sum of the sample weights, as they were given, instead of
+/// the number of losses. Sum and None do not divide. Source  tf.keras.losses.Loss (Keras 3);
+/// tf.keras.losses.Reduction
+enum class Reduction { Auto, None, Sum, SumOverBatchSize, Mean, MeanWithSampleWeight };
 
-/// Base of losses: weights and reduces the losses of the examples. Thread-safe.
+/// Base of losses: weights and reduces the losses of the examples. Where the prediction has a mask
+/// (get_keras_mask) the losses of steps that do not count are 0, and means are those of the others.
+/// Losses of 16-bit predictions are computed in float32, as in Keras. Thread-safe.
 /// Source  tf.keras.losses.Loss
 class Loss {
  public:
   virtual ~Loss() = default;
-  /// Shapes  sample_weight as the losses of the examples, or a scalar; may be none.
+  /// Shapes  sample_weight: the first axes of the losses [batch, ...], each of the same size or 1,
+  ///         such as [batch], [batch, 1] or [batch, steps]; a scalar, or none.
+  /// Throws  InvalidArgumentError for other weights, such as [steps] for [batch, steps].
   Tensor operator()(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight = {}) const;
   /// The loss of each example, not weighted and not reduced.
-  Tensor per_example(const Tensor& y_true, const Tensor& y_pred) const {
-    return call(y_true, y_pred);
-  }
+  Tensor per_example(const Tensor& y_true, const Tensor& y_pred) const;
   Reduction reduction() const { return reduction_; }
 
  protected:

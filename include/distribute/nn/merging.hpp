@@ -17,12 +17,13 @@ class MultiInputModule : public Module {
  public:
   using Module::operator();
   Tensor operator()(const std::vector<Tensor>& inputs, CallOptions options = {});
-  /// Whether the result has the mask of the inputs. Source  tf.keras.layers.Layer.supports_masking
-  bool hands_on_mask() const { return supports_masking(); }
 
  protected:
   using Module::Module;
   virtual Tensor call_all(std::span<const Tensor> inputs, CallOptions options) = 0;
+  /// The mask of the result, for layers that support masking; the inputs' are get_keras_mask.
+  /// Source  tf.keras.layers.Layer.compute_mask
+  virtual Tensor compute_mask(std::span<const Tensor>) const { return {}; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -31,6 +32,9 @@ class MultiInputModule : public Module {
 /// Functions of two tensors, element by element, from left to right; shapes broadcast.
 enum class MergeFunction : uint8_t { Add, Subtract, Multiply, Average, Maximum, Minimum };
 
+/// A step of the result counts where it counts in one of the inputs, and everywhere when one of
+/// them has no mask. Multiply takes steps that do not count as 1, with 0 where they count in no
+/// input; Maximum and Minimum leave them out. The others take them as they are.
 /// Throws  InvalidArgumentError for fewer than two inputs, and for Subtract other than two.
 /// Source  tf.keras.layers.Add and so on
 class Merge : public MultiInputModule {
@@ -39,7 +43,12 @@ class Merge : public MultiInputModule {
 
  private:
   DISTRIBUTE_INLINE Tensor call_all(std::span<const Tensor> inputs, CallOptions options) override;
+  DISTRIBUTE_INLINE Tensor compute_mask(std::span<const Tensor> inputs) const override;
   DISTRIBUTE_INLINE std::string kind() const override;
+  bool supports_masking() const override { return true; }
+  Tensor product(std::span<const Tensor> inputs) const;
+  Tensor extreme(Tensor (*function)(const Tensor&, const Tensor&),
+                 std::span<const Tensor> inputs) const;
 
   MergeFunction function_;
 };
@@ -69,7 +78,9 @@ struct ConcatenateOptions {  // options of Concatenate
   std::string name = {};
 };
 
-/// Joins inputs along `axis`, the last unless given. Source  tf.keras.layers.Concatenate
+/// Joins inputs along `axis`, the last unless given, and their masks: all steps of an input without
+/// one count; along the last axis a step counts where it counts in one of the inputs.
+/// Source  tf.keras.layers.Concatenate
 class Concatenate : public MultiInputModule {
  public:
   explicit Concatenate(ConcatenateOptions options = {});
@@ -77,7 +88,9 @@ class Concatenate : public MultiInputModule {
 
  private:
   DISTRIBUTE_INLINE Tensor call_all(std::span<const Tensor> inputs, CallOptions options) override;
+  DISTRIBUTE_INLINE Tensor compute_mask(std::span<const Tensor> inputs) const override;
   std::string kind() const override { return "concatenate"; }
+  bool supports_masking() const override { return true; }
 
   int axis_;
 };
@@ -103,7 +116,6 @@ class Dot : public MultiInputModule {
  private:
   DISTRIBUTE_INLINE Tensor call_all(std::span<const Tensor> inputs, CallOptions options) override;
   std::string kind() const override { return "dot"; }
-  bool supports_masking() const override { return false; }
 
   DotOptions options_;
 };

@@ -58,12 +58,13 @@ class Sum : public Metric {
   Variable total_;
 };
 
-/// Weighted mean of all values; 0 before the first one.
+/// Weighted mean of the examples, each of which is the mean of its values; 0 before the first one.
+/// The mask of values counts only together with weights, as in Keras.
 /// Source  tf.keras.metrics.Mean
 class Mean : public Metric {
  public:
   explicit Mean(std::string name = "mean");
-  /// Shapes  sample_weight as values, a scalar, or with leading axes of values; may be none.
+  /// Shapes  sample_weight as values, or their first axes; a scalar weighs them as one; or none.
   void update_state(const Tensor& values, const Tensor& sample_weight = {});
   DISTRIBUTE_INLINE Tensor result() const override;
 
@@ -77,7 +78,7 @@ class MeanMetricWrapper : public Mean {
  public:
   using Function = std::function<Tensor(const Tensor& y_true, const Tensor& y_pred)>;
   explicit MeanMetricWrapper(Function function, std::string name = "mean_metric_wrapper");
-  /// Predictions are float32 when the function sees them.
+  /// Predictions are float32 for the function; steps that their mask leaves out do not count.
   /// Shapes  sample_weight as in Mean.
   void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {});
 

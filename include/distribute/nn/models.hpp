@@ -39,7 +39,6 @@ class Sequential : public Module {
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
-  DISTRIBUTE_INLINE Masked masked_call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "sequential"; }
 };
 
@@ -70,7 +69,6 @@ class NamedModule : public Module {
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
-  bool supports_masking() const override { return false; }
   NamedTensors checked_call(const NamedTensors& inputs, const CallOptions& options);
   void check_new(const std::string& name) const;
 
@@ -154,7 +152,7 @@ class Functional : public NamedModule {
   }
 
  private:
-  static Masked compute(const Step& step, const std::vector<Masked>& inputs, bool training);
+  static Tensor compute(const Step& step, const std::vector<Tensor>& inputs, bool training);
   Node add_value(Tensor example);
   DISTRIBUTE_INLINE NamedTensors call_named(const NamedTensors& inputs,
                                             CallOptions options) override;

@@ -39,6 +39,19 @@ struct Masked {
   Tensor value, mask;
 };
 
+/// The mask of the result of a module: the next module takes it where its call is given none, and
+/// losses and metrics leave out what it says does not count. It belongs to this tensor: what any
+/// operation makes of the tensor has none.
+/// Source  keras.src.backend.get_keras_mask; tensor._keras_mask
+Tensor get_keras_mask(const Tensor& x);
+
+namespace nn_internal {
+/// `y`, which a module has made of `x`, with this mask. One whose sizes are not the first of y's,
+/// as behind a layer that changes the number of steps, is none. Where `y` is `x` or has another
+/// mask already, the result is a new handle to the same elements.
+Tensor with_mask(const Tensor& y, const Tensor& mask, const Tensor& x = {});
+}  // namespace nn_internal
+
 /// A function of one tensor with weights. Made on one thread; replica threads may call it together.
 /// Weights are created at the first call, once for all replicas, under the current strategy.
 /// Modules move, parts included; they are not copied. A module of one's own owns its layers and
@@ -69,9 +82,10 @@ class Module : public Trackable {
   Module& operator=(Module&&) noexcept;
 
   /// Builds the module if this is the first call, then computes. A floating x is first cast to the
-  /// policy's compute dtype, as Keras does.
+  /// policy's compute dtype, as Keras does. Without options.mask the mask is get_keras_mask(x), and
+  /// the result has the mask that the module gives it.
   Tensor operator()(const Tensor& x, CallOptions options = {});
-  /// The same with the mask that the result has, for the module that takes it next.
+  /// The same result with its mask beside it.
   /// Source  tf.keras.layers.Layer.compute_mask
   Masked call_with_mask(const Tensor& x, CallOptions options = {});
 
@@ -129,10 +143,12 @@ class Module : public Trackable {
   explicit Module(std::string name = {});
 
   virtual Tensor call(const Tensor& x, CallOptions options) = 0;
-  /// For modules that make masks or end them; the others hand theirs on if they support masking.
+  /// For modules that make masks. The others give the mask that the last module inside has put on
+  /// the result; where there is none, the mask of x if they support masking.
   DISTRIBUTE_INLINE virtual Masked masked_call(const Tensor& x, CallOptions options);
-  /// False for modules whose results have other steps than their inputs.
-  virtual bool supports_masking() const { return true; }
+  /// True for modules whose results have the steps of their inputs, and therefore their mask.
+  /// Source  tf.keras.layers.Layer.supports_masking
+  virtual bool supports_masking() const { return false; }
   /// For modules of several inputs: builds the module if this is the first call, then computes.
   Tensor enter(std::span<const Tensor> inputs, const std::function<Tensor()>& compute);
   /// x in the policy's compute dtype; integers stay what they are.

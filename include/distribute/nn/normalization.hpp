@@ -29,7 +29,8 @@ struct BatchNormalizationOptions {  // options of BatchNormalization
 /// In training normalizes each channel with mean and variance of the batch (of this replica unless
 /// synchronized) and moves the moving values towards them: moving = moving * momentum + batch *
 /// (1 - momentum); else, or when not trainable, normalizes with the moving values. These are
-/// synchronized on read and averaged over replicas.
+/// synchronized on read and averaged over replicas. Under a mask the steps that count make mean and
+/// variance, those of this replica alone also when synchronized, as in Keras.
 /// Shapes  [..., channels] -> the same; weights gamma, beta, moving_mean, moving_variance
 ///         [channels]. An empty batch leaves the moving values alone.
 /// Source  tf.keras.layers.BatchNormalization
@@ -51,7 +52,9 @@ class BatchNormalization : public Module {
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   std::string kind() const override { return "batch_normalization"; }
+  bool supports_masking() const override { return true; }
   Tensor normalize(const Tensor& x, const Tensor& residual, CallOptions options);
+  Tensor normalize_masked(const Tensor& x, const Tensor& mask);
   void move(const Tensor& mean, const Tensor& variance);
 
   BatchNormalizationOptions options_;
@@ -96,6 +99,7 @@ class LayerNormalization : public Module {
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "layer_normalization"; }
+  bool supports_masking() const override { return true; }
 
   LayerNormalizationOptions options_;
   std::vector<int> order_;  // that puts the axes last; empty: they are
@@ -128,6 +132,7 @@ class GroupNormalization : public Module {
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   std::string kind() const override { return "group_normalization"; }
+  bool supports_masking() const override { return true; }
 
   GroupNormalizationOptions options_;
   Variable gamma_, beta_;

@@ -29,7 +29,6 @@ class MaxPool2D : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "max_pooling2d"; }
-  bool supports_masking() const override { return false; }
 
   Pool2DLayerOptions options_;
 };
@@ -46,7 +45,6 @@ class AveragePooling2D : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "average_pooling2d"; }
-  bool supports_masking() const override { return false; }
 
   Pool2DLayerOptions options_;
 };
@@ -71,7 +69,6 @@ class MaxPooling1D : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "max_pooling1d"; }
-  bool supports_masking() const override { return false; }
 
   Pool1DLayerOptions options_;
 };
@@ -88,7 +85,6 @@ class AveragePooling1D : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "average_pooling1d"; }
-  bool supports_masking() const override { return false; }
 
   Pool1DLayerOptions options_;
 };
@@ -110,7 +106,6 @@ class GlobalAveragePooling2D : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "global_average_pooling2d"; }
-  bool supports_masking() const override { return false; }
 
   GlobalPoolLayerOptions options_;
 };
@@ -127,7 +122,6 @@ class GlobalMaxPooling2D : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "global_max_pooling2d"; }
-  bool supports_masking() const override { return false; }
 
   GlobalPoolLayerOptions options_;
 };
@@ -144,7 +138,6 @@ class GlobalAveragePooling1D : public Module {
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
-  DISTRIBUTE_INLINE Masked masked_call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "global_average_pooling1d"; }
 
   GlobalPoolLayerOptions options_;
@@ -162,7 +155,6 @@ class GlobalMaxPooling1D : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "global_max_pooling1d"; }
-  bool supports_masking() const override { return false; }
 
   GlobalPoolLayerOptions options_;
 };

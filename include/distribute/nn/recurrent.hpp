@@ -92,9 +92,9 @@ class RecurrentLayer : public Module {
  private:
   class Cell;
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
-  DISTRIBUTE_INLINE Masked masked_call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   DISTRIBUTE_INLINE std::string kind() const override;
+  bool supports_masking() const override { return options_.step.return_sequences; }
   RecurrentResult run(const Tensor& x, const std::vector<Tensor>& initial, CallOptions options);
 
   RecurrentLayerOptions options_;
@@ -149,8 +149,8 @@ class Bidirectional : public Module {
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
-  DISTRIBUTE_INLINE Masked masked_call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "bidirectional"; }
+  bool supports_masking() const override { return return_sequences_; }
   Tensor merge(const Tensor& forward, const Tensor& backward) const;
 
   MergeMode merge_mode_;

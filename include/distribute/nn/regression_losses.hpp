@@ -90,7 +90,8 @@ class CosineSimilarity : public Loss {
 };
 
 /// sum(y_true log(y_true / y_pred)) over the last axis, both limited to [1e-7, 1].
-/// Shapes  y_true and y_pred [batch..., d] -> [batch...].
+/// Shapes  y_true and y_pred [batch..., d] -> [batch...]; like all losses here one of both may lack
+///         a last axis of size 1.
 /// Source  tf.keras.losses.kl_divergence
 Tensor kl_divergence(const Tensor& y_true, const Tensor& y_pred);
 

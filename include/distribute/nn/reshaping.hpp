@@ -20,7 +20,6 @@ class Flatten : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "flatten"; }
-  bool supports_masking() const override { return false; }
 };
 
 /// Shapes  [batch, ...] -> [batch, target_shape...]; one size may be -1.
@@ -34,7 +33,6 @@ class Reshape : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "reshape"; }
-  bool supports_masking() const override { return false; }
 
   std::vector<int64_t> target_shape_;
 };
@@ -51,7 +49,6 @@ class Permute : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "permute"; }
-  bool supports_masking() const override { return false; }
 
   std::vector<int> dims_;
 };
@@ -67,7 +64,6 @@ class RepeatVector : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "repeat_vector"; }
-  bool supports_masking() const override { return false; }
 
   int64_t n_;
 };
@@ -90,7 +86,6 @@ class ZeroPadding2D : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "zero_padding2d"; }
-  bool supports_masking() const override { return false; }
 
   ZeroPadding2DOptions options_;
 };
@@ -106,7 +101,6 @@ class UpSampling2D : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "up_sampling2d"; }
-  bool supports_masking() const override { return false; }
 
   Size2D size_;
 };

@@ -43,6 +43,7 @@ class Normalization : public nn::Module {
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, nn::CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   std::string kind() const override { return "normalization"; }
+  bool supports_masking() const override { return true; }
   void add(const Tensor& batch, Moments& moments);
   Shape broadcast_shape(const Shape& input) const;
   std::vector<int64_t> kept_axes(int64_t rank) const;
@@ -71,6 +72,7 @@ class Rescaling : public nn::Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, nn::CallOptions options) override;
   std::string kind() const override { return "rescaling"; }
+  bool supports_masking() const override { return true; }
 
   RescalingOptions options_;
 };

@@ -15,13 +15,14 @@
 namespace distribute::train {
 
 /// Made from a loss object, such as nn::SparseCategoricalCrossentropy, or from a function
-/// (y_true, y_pred) that gives the loss of each example [batch, ...]. A loss object's examples are
-/// averaged over the global batch unless its reduction is Sum.
+/// (y_true, y_pred) that gives the loss of each example [batch, ...]. Losses are averaged over the
+/// global batch unless the object's reduction is Sum.
 class LossFunction {
  public:
   LossFunction() = default;
+  /// Throws  InvalidArgumentError for Reduction::None.
   template <std::derived_from<nn::Loss> L>
-  LossFunction(L loss) : averages_(loss.reduction() != nn::Reduction::Sum) {
+  LossFunction(L loss) : reduction_(checked(loss.reduction())) {
     function_ = [loss = std::move(loss)](const Tensor& y_true, const Tensor& y_pred) {
       return loss.per_example(y_true, y_pred);
     };
@@ -41,16 +42,20 @@ class LossFunction {
 
   explicit operator bool() const { return function_ != nullptr; }
   /// One replica's share: the shares of all replicas sum up to the mean over the `global_batch`
-  /// examples, or to their sum. An empty batch gives 0. Further axes of a loss are averaged.
-  /// Shapes  sample_weight [batch], of the loss's own shape such as [batch, steps], or none.
+  /// examples, or to their sum. An empty batch gives 0. Further axes of a loss are averaged. Where
+  /// y_pred has a mask (nn::get_keras_mask) each replica takes the mean of what counts in its part
+  /// of the batch, and so it does with Reduction::MeanWithSampleWeight.
+  /// Shapes  sample_weight as in nn::Loss.
+  /// Throws  InvalidArgumentError for a loss that is one number.
   Tensor share(const Tensor& y_true, const Tensor& y_pred, int64_t global_batch,
                const Tensor& sample_weight = {}) const;
 
  private:
   static LossFunction by_name(const std::string& name);
+  static nn::Reduction checked(nn::Reduction reduction);
 
   std::function<Tensor(const Tensor&, const Tensor&)> function_;
-  bool averages_ = true;
+  nn::Reduction reduction_ = nn::Reduction::Auto;
 };
 
 /// update_state(y_true, y_pred, sample_weight).

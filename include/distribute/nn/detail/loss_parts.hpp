@@ -12,6 +12,9 @@ inline constexpr float kEpsilon = 1e-7f;  // keras.backend.epsilon()
 /// Limits probabilities to [1e-7, 1 - 1e-7].
 Tensor inside_unit(const Tensor& probability);
 
+/// 16-bit predictions as float32, others as they are.
+Tensor at_least_float32(const Tensor& y_pred);
+
 struct TargetsAndPredictions {
   Tensor y_true, y_pred;
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// Targets, predictions and weights as metrics take them.
+/// Targets as metrics take them.
 
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -8,11 +8,6 @@
 #include <vector>
 
 namespace distribute::nn::metrics::metrics_internal {
-
-/// float32 weights under a shape that broadcasts against `values`: axes of 1 added at the end, or a
-/// last one removed.
-/// Shapes  [], [batch] or [batch, 1] beside values [batch, ...].
-Tensor fitted_weight(const Tensor& weight, const Tensor& values);
 
 /// Class numbers, int64: a last axis of 1 that predictions of the same rank do not mean is removed.
 /// Shapes  y_true [batch...] or [batch..., 1], y_pred [batch..., classes] -> [batch...].

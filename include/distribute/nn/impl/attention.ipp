@@ -6,6 +6,7 @@
 #include <distribute/ops/attention.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 
 namespace distribute::nn {
 
@@ -106,8 +107,20 @@ DISTRIBUTE_INLINE void MultiHeadAttention::build_all(std::span<const Shape> inpu
   output_->ensure_built({query[0], query[1], heads, width});
 }
 
+namespace nn_internal {
+
+/// What attention has taken into account is no mask of its inputs any more.
+/// Source  keras.layers.MultiHeadAttention.call, which calls set_keras_mask(query, None)
+DISTRIBUTE_INLINE void take_masks(std::initializer_list<Tensor> inputs) {
+  for (Tensor x : inputs)
+    if (get_keras_mask(x)) TensorHints::of(x).mask = {};
+}
+
+}  // namespace nn_internal
+
 DISTRIBUTE_INLINE Tensor MultiHeadAttention::attend(const Tensor& query, const Tensor& value,
                                                     const MultiHeadAttentionCall& options) {
+  nn_internal::take_masks({query, value, options.key});
   const Tensor q = (*query_)(query), k = (*key_)(options.key ? options.key : value);
   AttentionOptions attention{
       .is_causal = options.use_causal_mask.value_or(options_.use_causal_mask),
@@ -131,9 +144,13 @@ DISTRIBUTE_INLINE Tensor MultiHeadAttention::call_with(const Tensor& query, cons
                                                        MultiHeadAttentionCall options) {
   std::vector<Tensor> inputs{query, value};
   if (options.key) inputs.push_back(options.key);
+  if (!options.query_mask) options.query_mask = get_keras_mask(query);
+  if (!options.value_mask) options.value_mask = get_keras_mask(value);
+  if (!options.key_mask) options.key_mask = get_keras_mask(options.key);
   return enter(inputs, [&] {
     if (options.key) options.key = autocast(options.key);
-    return attend(autocast(query), autocast(value), options);
+    return nn_internal::with_mask(attend(autocast(query), autocast(value), options),
+                                  options.query_mask, query);
   });
 }
 

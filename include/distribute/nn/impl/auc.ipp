@@ -5,6 +5,7 @@
 #include <distribute/nn/detail/confusion_counts.hpp>
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/metric_inputs.hpp>
+#include <distribute/nn/detail/weighted_values.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
@@ -84,9 +85,10 @@ DISTRIBUTE_INLINE void AUC::update_state(const Tensor& y_true, const Tensor& y_p
     throw InvalidArgumentError(str_cat("AUC: wanted predictions [batch, ", labels, "], got ",
                                        to_string(both.y_pred.shape())));
   const auto columns = [&](const Tensor& x) { return reshape(x, {-1, labels}); };
-  const Tensor weight =
-      sample_weight ? columns(fitted_weight(sample_weight, both.y_pred) * ones(both.y_pred.shape()))
-                    : Tensor();
+  const Tensor weight = sample_weight
+                            ? columns(nn_internal::fitted_weight(sample_weight, both.y_pred) *
+                                      ones(both.y_pred.shape()))
+                            : Tensor();
   const Tensor y = columns(both.y_true), p = columns(both.y_pred);
   const ConfusionCounts counts = thresholds_.empty()
                                      ? even_confusion_counts(y, p, weight, options_.num_thresholds)

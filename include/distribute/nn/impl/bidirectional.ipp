@@ -42,11 +42,13 @@ DISTRIBUTE_INLINE RecurrentResult Bidirectional::call_with_states(
     const Tensor& x, const std::vector<Tensor>& initial, CallOptions options) {
   RecurrentResult result;
   enter(std::span(&x, 1), [&] {
+    if (!options.mask) options.mask = get_keras_mask(x);
     const auto half = initial.begin() + std::ptrdiff_t(initial.size() / 2);
     RecurrentResult forward = forward_->call_with_states(x, {initial.begin(), half}, options);
     RecurrentResult backward = backward_->call_with_states(x, {half, initial.end()}, options);
     result = {merge(forward.output, backward.output), std::move(forward.states)};
     for (Tensor& state : backward.states) result.states.push_back(std::move(state));
+    if (supports_masking()) result.output = nn_internal::with_mask(result.output, options.mask);
     return result.output;
   });
   return result;
@@ -54,11 +56,6 @@ DISTRIBUTE_INLINE RecurrentResult Bidirectional::call_with_states(
 
 DISTRIBUTE_INLINE Tensor Bidirectional::call(const Tensor& x, CallOptions options) {
   return merge((*forward_)(x, options), (*backward_)(x, options));
-}
-
-DISTRIBUTE_INLINE Masked Bidirectional::masked_call(const Tensor& x, CallOptions options) {
-  const Tensor mask = return_sequences_ ? options.mask : Tensor();
-  return {call(x, std::move(options)), mask};
 }
 
 }  // namespace distribute::nn

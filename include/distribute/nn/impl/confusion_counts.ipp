@@ -4,6 +4,7 @@
 #include <distribute/nn/detail/confusion_counts.hpp>
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/metric_inputs.hpp>
+#include <distribute/nn/detail/weighted_values.hpp>
 #include <distribute/ops/arrangement.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
@@ -54,7 +55,8 @@ DISTRIBUTE_INLINE ConfusionCounts confusion_counts(const Tensor& y_true, const T
     y = one_class("targets", y, *choice.class_id);
     p = one_class("predictions", p, *choice.class_id);
   }
-  const WeightedTargets targets = weighted_targets(y, weight ? fitted_weight(weight, p) : Tensor());
+  const WeightedTargets targets =
+      weighted_targets(y, weight ? nn_internal::fitted_weight(weight, p) : Tensor());
   std::vector<Tensor> true_positives, false_positives;
   for (double threshold : thresholds) {
     const Tensor positive = cast(greater(p, scalar_like(p, threshold)), DType::Float32);

@@ -4,6 +4,7 @@
 #include <distribute/nn/confusion_metrics.hpp>
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/metric_inputs.hpp>
+#include <distribute/nn/detail/weighted_values.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
@@ -51,7 +52,7 @@ DISTRIBUTE_INLINE void FBetaScore::update_state(const Tensor& y_true, const Tens
   const Tensor p =
       metrics_internal::chosen(cast(stop_gradient(y_pred), DType::Float32), options_.threshold);
   const auto add = [&](Variable& sum, Tensor values) {
-    if (sample_weight) values = values * metrics_internal::fitted_weight(sample_weight, values);
+    if (sample_weight) values = values * nn_internal::fitted_weight(sample_weight, values);
     sum.impl().accumulate(micro ? reduce_sum(values) : reduce_sum(values, {0}));
   };
   add(true_positives_, p * y);

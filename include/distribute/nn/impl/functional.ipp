@@ -5,7 +5,6 @@
 #include <distribute/nn/merging.hpp>
 #include <distribute/nn/models.hpp>
 #include <distribute/ops/array.hpp>
-#include <distribute/ops/math.hpp>
 
 #include <algorithm>
 #include <map>
@@ -43,12 +42,12 @@ DISTRIBUTE_INLINE Functional::Node Functional::apply(Module& layer,
     throw InvalidArgumentError(
         str_cat("layer '", layer.name(), "' is not part of this model: add() gives one that is"));
   Step step{&layer, {}, examples_.size()};
-  std::vector<Masked> examples;
+  std::vector<Tensor> examples;
   for (const Node& node : inputs) {
     step.inputs.push_back(node.index);
-    examples.push_back({examples_.at(node.index), {}});
+    examples.push_back(examples_.at(node.index));
   }
-  const Node node = add_value(compute(step, examples, false).value);
+  const Node node = add_value(compute(step, examples, false));
   steps_.push_back(std::move(step));
   return node;
 }
@@ -84,57 +83,39 @@ DISTRIBUTE_INLINE std::string Functional::summary() const {
   return nn_internal::summary_table(*this, lines, 4);
 }
 
-/// The mask of what was made of several tensors: where all count.
-DISTRIBUTE_INLINE Tensor joined_mask(const Module& layer, const std::vector<Masked>& inputs) {
-  Tensor mask;
-  for (const Masked& input : inputs)
-    if (input.mask) mask = mask ? logical_and(mask, input.mask) : input.mask;
-  const auto* joined = dynamic_cast<const Concatenate*>(&layer);
-  const int last = inputs[0].value.shape().rank() - 1;
-  if (mask && joined && joined->axis() != -1 && joined->axis() != last)
-    throw UnimplementedError(str_cat("layer '", layer.name(), "' joins masked tensors along axis ",
-                                     joined->axis(), ": only along the last one"));
-  return mask;
-}
-
-DISTRIBUTE_INLINE Masked Functional::compute(const Step& step, const std::vector<Masked>& inputs,
+DISTRIBUTE_INLINE Tensor Functional::compute(const Step& step, const std::vector<Tensor>& inputs,
                                              bool training) {
-  if (inputs.size() == 1)
-    return step.layer->call_with_mask(inputs[0].value,
-                                      {.training = training, .mask = inputs[0].mask});
+  if (inputs.size() == 1) return (*step.layer)(inputs[0], {.training = training});
   if (auto* attention = dynamic_cast<MultiHeadAttention*>(step.layer)) {
     if (inputs.size() > 3)
       throw InvalidArgumentError("attention takes query, value and key, not " +
                                  std::to_string(inputs.size()) + " tensors");
-    MultiHeadAttentionCall call{
-        .query_mask = inputs[0].mask, .value_mask = inputs[1].mask, .training = training};
-    if (inputs.size() == 3) call.key = inputs[2].value, call.key_mask = inputs[2].mask;
-    return {(*attention)(inputs[0].value, inputs[1].value, call), inputs[0].mask};
+    MultiHeadAttentionCall call{.training = training};
+    if (inputs.size() == 3) call.key = inputs[2];
+    return (*attention)(inputs[0], inputs[1], call);
   }
   auto* merging = dynamic_cast<MultiInputModule*>(step.layer);
   if (!merging)
     throw InvalidArgumentError(
         str_cat("layer '", step.layer->name(), "' takes one tensor, not ", inputs.size()));
-  std::vector<Tensor> values;
-  for (const Masked& input : inputs) values.push_back(input.value);
-  const Tensor mask = merging->hands_on_mask() ? joined_mask(*step.layer, inputs) : Tensor();
-  return {(*merging)(values, {.training = training}), mask};
+  return (*merging)(inputs, {.training = training});
 }
 
 DISTRIBUTE_INLINE NamedTensors Functional::call_named(const NamedTensors& inputs,
                                                       CallOptions options) {
-  std::vector<Masked> values(examples_.size());
-  for (size_t i = 0; i < inputs_.size(); ++i)
-    values[inputs_[i]] = {inputs.at(input_names()[i]),
-                          inputs_.size() == 1 ? options.mask : Tensor()};
+  std::vector<Tensor> values(examples_.size());
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const Tensor& input = inputs.at(input_names()[i]);
+    values[inputs_[i]] =
+        inputs_.size() == 1 ? nn_internal::with_mask(input, options.mask, input) : input;
+  }
   for (const Step& step : steps_) {
-    std::vector<Masked> taken;
+    std::vector<Tensor> taken;
     for (const size_t input : step.inputs) taken.push_back(values.at(input));
     values[step.result] = compute(step, taken, options.training);
   }
   NamedTensors outputs;
-  for (size_t i = 0; i < outputs_.size(); ++i)
-    outputs[output_names()[i]] = values[outputs_[i]].value;
+  for (size_t i = 0; i < outputs_.size(); ++i) outputs[output_names()[i]] = values[outputs_[i]];
   return outputs;
 }
 

@@ -1,24 +1,26 @@
 #pragma once
+#include <distribute/nn/detail/loss_parts.hpp>
+#include <distribute/nn/detail/weighted_values.hpp>
 #include <distribute/nn/loss.hpp>
-#include <distribute/ops/array.hpp>
+#include <distribute/nn/module.hpp>
 #include <distribute/ops/math.hpp>
-#include <distribute/ops/reduce.hpp>
 #include <distribute/replica/replica_context.hpp>
-
-#include <algorithm>
 
 namespace distribute::nn {
 
+DISTRIBUTE_INLINE Tensor Loss::per_example(const Tensor& y_true, const Tensor& y_pred) const {
+  return call(y_true, nn_internal::at_least_float32(y_pred));
+}
+
 DISTRIBUTE_INLINE Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
                                           const Tensor& sample_weight) const {
-  Tensor losses = call(y_true, y_pred);
-  if (sample_weight) losses = losses * cast(sample_weight, losses.dtype());
-  if (reduction_ == Reduction::None) return losses;
-  if (reduction_ == Reduction::Sum) return reduce_sum(losses);
-  const float count = float(std::max<int64_t>(losses.num_elements(), 1));
-  const Tensor mean = reduce_sum(losses) / count;
+  const Tensor losses = per_example(y_true, y_pred);
+  const Tensor loss = nn_internal::reduce_weighted_values(losses, sample_weight,
+                                                          get_keras_mask(y_pred), reduction_);
+  const bool is_mean = reduction_ != Reduction::None && reduction_ != Reduction::Sum;
   const int replicas = current_num_replicas_in_sync();
-  return replicas > 1 ? mean * (1.0f / float(replicas)) : mean;
+  if (!is_mean || replicas == 1 || losses.shape().rank() == 0) return loss;
+  return loss * (1.0f / float(replicas));
 }
 
 DISTRIBUTE_INLINE SparseCategoricalCrossentropy::SparseCategoricalCrossentropy(

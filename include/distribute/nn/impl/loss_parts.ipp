@@ -10,6 +10,11 @@ DISTRIBUTE_INLINE Tensor inside_unit(const Tensor& probability) {
   return clip_by_value(probability, kEpsilon, 1.0f - kEpsilon);
 }
 
+DISTRIBUTE_INLINE Tensor at_least_float32(const Tensor& y_pred) {
+  const bool narrow = is_floating(y_pred.dtype()) && size_of(y_pred.dtype()) < 4;
+  return narrow ? cast(y_pred, DType::Float32) : y_pred;
+}
+
 /// Removes the last axis of `longer`, or adds one to `shorter`.
 DISTRIBUTE_INLINE void fit_last_axis(Tensor& longer, Tensor& shorter) {
   if (longer.shape().rank() != shorter.shape().rank() + 1 || longer.shape()[-1] != 1) return;

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/nn/detail/loss_parts.hpp>
+#include <distribute/nn/detail/weighted_values.hpp>
 #include <distribute/nn/loss.hpp>
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/array.hpp>
@@ -44,12 +45,11 @@ DISTRIBUTE_INLINE Tensor sparse_categorical_crossentropy(const Tensor& y_true, c
 
 DISTRIBUTE_INLINE Tensor categorical_crossentropy(const Tensor& y_true, const Tensor& y_pred,
                                                   CrossentropyOptions options) {
-  const Tensor target = cast(y_true, y_pred.dtype());
-  if (options.from_logits)
-    return softmax_cross_entropy_with_logits(target, y_pred, float(options.label_smoothing));
+  const auto [y, p] = nn_internal::same_rank("categorical_crossentropy", y_true, y_pred);
   const float s = float(options.label_smoothing);
-  const Tensor smoothed = s == 0.0f ? target : target * (1.0f - s) + s / float(y_pred.shape()[-1]);
-  const Tensor probability = y_pred / reduce_sum(y_pred, {-1}, true);
+  if (options.from_logits) return softmax_cross_entropy_with_logits(y, p, s);
+  const Tensor smoothed = s == 0.0f ? y : y * (1.0f - s) + s / float(p.shape()[-1]);
+  const Tensor probability = p / reduce_sum(p, {-1}, true);
   return -reduce_sum(smoothed * nn_internal::safe_log(probability), {-1});
 }
 
@@ -79,15 +79,20 @@ DISTRIBUTE_INLINE Tensor compute_average_loss(const Tensor& per_example_loss,
                                               std::optional<int64_t> global_batch_size,
                                               const Tensor& sample_weight) {
   ReplicaContext& replica = nn_internal::replica_for("compute_average_loss");
-  const int64_t here = per_example_loss.shape().rank() ? per_example_loss.shape()[0] : 1;
+  if (per_example_loss.shape().rank() == 0)
+    throw InvalidArgumentError(
+        "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1; it "
+        "is one number: take a loss without reduction");
+  const int64_t here = per_example_loss.shape()[0];
   const int64_t size = global_batch_size.value_or(here * replica.num_replicas_in_sync());
   if (size < 1 && (global_batch_size || size < 0))
     throw InvalidArgumentError(
         str_cat("compute_average_loss: global_batch_size is ", size, ", wanted at least 1"));
-  const Tensor weighted = sample_weight
-                              ? per_example_loss * cast(sample_weight, per_example_loss.dtype())
-                              : per_example_loss;
-  return reduce_sum(weighted) / float(std::max<int64_t>(size, 1));  // an empty batch adds 0
+  const Tensor losses = is_floating(per_example_loss.dtype())
+                            ? per_example_loss
+                            : cast(per_example_loss, DType::Float32);
+  const Tensor sum = nn_internal::reduce_weighted_values(losses, sample_weight, {}, Reduction::Sum);
+  return sum / float(std::max<int64_t>(size, 1));  // an empty batch adds 0
 }
 
 DISTRIBUTE_INLINE Tensor scale_regularization_loss(const Tensor& loss) {

@@ -12,8 +12,10 @@ DISTRIBUTE_INLINE Tensor MultiInputModule::operator()(const std::vector<Tensor>&
                                                       CallOptions options) {
   return enter(inputs, [&] {
     std::vector<Tensor> fitting;
-    for (const Tensor& x : inputs) fitting.push_back(autocast(x));
-    return call_all(fitting, options);
+    for (const Tensor& x : inputs)
+      fitting.push_back(nn_internal::with_mask(autocast(x), get_keras_mask(x)));
+    const Tensor mask = supports_masking() ? compute_mask(fitting) : Tensor();
+    return nn_internal::with_mask(call_all(fitting, options), mask, inputs[0]);
   });
 }
 
@@ -39,9 +41,48 @@ DISTRIBUTE_INLINE Tensor Merge::call_all(std::span<const Tensor> inputs, CallOpt
   using Function = Tensor (*)(const Tensor&, const Tensor&);
   static constexpr std::array<Function, 6> kFunctions{distribute::add, subtract, multiply,
                                                       distribute::add, maximum,  minimum};
+  if (function_ == MergeFunction::Multiply && supports_masking()) return product(inputs);
+  if (function_ == MergeFunction::Maximum && supports_masking()) return extreme(maximum, inputs);
+  if (function_ == MergeFunction::Minimum && supports_masking()) return extreme(minimum, inputs);
   Tensor y = inputs[0];
   for (const Tensor& x : inputs.subspan(1)) y = kFunctions[size_t(function_)](y, x);
   return function_ == MergeFunction::Average ? y / double(inputs.size()) : y;
+}
+
+DISTRIBUTE_INLINE Tensor Merge::product(std::span<const Tensor> inputs) const {
+  Tensor y;
+  for (const Tensor& x : inputs) {
+    const Tensor mask = get_keras_mask(x);
+    const Tensor factor = mask ? where(expand_dims(mask, -1), x, scalar_like(x, 1)) : x;
+    y = y ? y * factor : factor;
+  }
+  const Tensor mask = compute_mask(inputs);
+  return mask ? where(expand_dims(mask, -1), y, scalar_like(y, 0)) : y;
+}
+
+/// Where an input's step does not count it takes the value of the inputs before it, and the other
+/// way round. Source  Merge._apply_merge_op_and_or_mask of Keras
+DISTRIBUTE_INLINE Tensor Merge::extreme(Tensor (*function)(const Tensor&, const Tensor&),
+                                        std::span<const Tensor> inputs) const {
+  Tensor y = inputs[0], counts = get_keras_mask(y);
+  for (const Tensor& x : inputs.subspan(1)) {
+    const Tensor mask = get_keras_mask(x);
+    const Tensor other = mask ? where(expand_dims(mask, -1), x, y) : x;
+    if (counts) y = where(expand_dims(counts, -1), y, other);
+    counts = mask && counts ? logical_or(mask, counts) : Tensor();
+    y = function(y, other);
+  }
+  return y;
+}
+
+DISTRIBUTE_INLINE Tensor Merge::compute_mask(std::span<const Tensor> inputs) const {
+  Tensor joined;
+  for (const Tensor& x : inputs) {
+    const Tensor mask = get_keras_mask(x);
+    if (!mask) return {};
+    joined = joined ? logical_or(joined, mask) : mask;
+  }
+  return joined;
 }
 
 DISTRIBUTE_INLINE Concatenate::Concatenate(ConcatenateOptions options)
@@ -49,6 +90,19 @@ DISTRIBUTE_INLINE Concatenate::Concatenate(ConcatenateOptions options)
 
 DISTRIBUTE_INLINE Tensor Concatenate::call_all(std::span<const Tensor> inputs, CallOptions) {
   return concat({inputs.begin(), inputs.end()}, axis_);
+}
+
+DISTRIBUTE_INLINE Tensor Concatenate::compute_mask(std::span<const Tensor> inputs) const {
+  bool any = false;
+  std::vector<Tensor> masks;  // of every element, 1 where it counts
+  for (const Tensor& x : inputs) {
+    const Tensor mask = get_keras_mask(x), every = cast(ones_like(x), DType::Float32);
+    any = any || mask;
+    masks.push_back(mask ? every * cast(expand_dims(mask, -1), DType::Float32) : every);
+  }
+  if (!any) return {};
+  const Tensor counts = reduce_max(concat(masks, axis_), {-1});
+  return greater(counts, scalar_like(counts, 0));
 }
 
 DISTRIBUTE_INLINE Dot::Dot(DotOptions options)

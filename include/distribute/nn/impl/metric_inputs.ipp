@@ -8,16 +8,6 @@
 
 namespace distribute::nn::metrics::metrics_internal {
 
-DISTRIBUTE_INLINE Tensor fitted_weight(const Tensor& weight, const Tensor& values) {
-  const Tensor cast_weight = cast(weight, DType::Float32);
-  Shape shape = weight.shape();
-  if (shape.rank() == 0) return cast_weight;
-  if (shape.rank() == values.shape().rank() + 1 && shape[-1] == 1)
-    return squeeze(cast_weight, {-1});
-  while (shape.rank() < values.shape().rank()) shape.push_back(1);
-  return reshape(cast_weight, shape);
-}
-
 DISTRIBUTE_INLINE Tensor class_numbers(const Tensor& y_true, const Tensor& y_pred) {
   const bool column = y_true.shape().rank() == y_pred.shape().rank() && y_true.shape()[-1] == 1;
   return cast(column ? squeeze(y_true, {-1}) : y_true, DType::Int64);

@@ -2,7 +2,9 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/metric_inputs.hpp>
+#include <distribute/nn/detail/weighted_values.hpp>
 #include <distribute/nn/metrics.hpp>
+#include <distribute/nn/module.hpp>
 #include <distribute/ops/arrangement.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
@@ -10,6 +12,7 @@
 #include <distribute/replica/detail/own_variables.hpp>
 #include <distribute/replica/replica_context.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <span>
@@ -73,11 +76,20 @@ DISTRIBUTE_INLINE Sum::Sum(std::string name) : Metric(std::move(name)) {
 
 DISTRIBUTE_INLINE void Sum::update_state(const Tensor& values, const Tensor& sample_weight) {
   Tensor x = cast(stop_gradient(values), DType::Float32);
-  if (sample_weight) x = x * metrics_internal::fitted_weight(sample_weight, x);
+  if (sample_weight) x = x * nn_internal::masked_weight(sample_weight, get_keras_mask(values), x);
   total_.impl().accumulate(reduce_sum(x));
 }
 
 DISTRIBUTE_INLINE Tensor Sum::result() const { return total_.value(); }
+
+namespace metrics_internal {
+/// How many values count as one in a mean; all of them under a weight that is one number.
+DISTRIBUTE_INLINE float values_of_an_example(const Tensor& values, const Tensor& weight) {
+  const bool all = values.shape().rank() == 0 || (weight && weight.shape().rank() == 0);
+  const int64_t examples = all ? 1 : std::max<int64_t>(values.shape()[0], 1);
+  return float(std::max<int64_t>(values.num_elements() / examples, 1));
+}
+}  // namespace metrics_internal
 
 DISTRIBUTE_INLINE Mean::Mean(std::string name) : Metric(std::move(name)) {
   total_ = add_variable("total");
@@ -86,13 +98,14 @@ DISTRIBUTE_INLINE Mean::Mean(std::string name) : Metric(std::move(name)) {
 
 DISTRIBUTE_INLINE void Mean::update_state(const Tensor& values, const Tensor& sample_weight) {
   Tensor x = cast(stop_gradient(values), DType::Float32);
-  Tensor count = Tensor(float(x.num_elements()));
+  const float per_example = metrics_internal::values_of_an_example(x, sample_weight);
+  Tensor count = Tensor(float(x.num_elements()) / per_example);
   if (sample_weight) {
-    const Tensor weight = metrics_internal::fitted_weight(sample_weight, x);
+    const Tensor weight = nn_internal::masked_weight(sample_weight, get_keras_mask(values), x);
     x = x * weight;
-    count = reduce_sum(weight * ones(x.shape()));
+    count = reduce_sum(weight * ones(x.shape())) / per_example;
   }
-  total_.impl().accumulate(reduce_sum(x));
+  total_.impl().accumulate(reduce_sum(x) / per_example);
   count_.impl().accumulate(count);
 }
 
@@ -106,8 +119,9 @@ DISTRIBUTE_INLINE void MeanMetricWrapper::update_state(const Tensor& y_true, con
                                                        const Tensor& sample_weight) {
   const Tensor predictions = stop_gradient(y_pred);
   const bool wide = !is_floating(predictions.dtype());
-  Mean::update_state(function_(y_true, wide ? predictions : cast(predictions, DType::Float32)),
-                     sample_weight);
+  const Tensor values = function_(y_true, wide ? predictions : cast(predictions, DType::Float32));
+  const Tensor x = cast(values, DType::Float32), mask = get_keras_mask(y_pred);
+  Mean::update_state(x, mask ? nn_internal::masked_weight(sample_weight, mask, x) : sample_weight);
 }
 
 namespace metrics_internal {

@@ -7,6 +7,7 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/random.hpp>
 #include <distribute/replica/replica_context.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -63,24 +64,51 @@ DISTRIBUTE_INLINE Module& Module::operator=(Module&& other) noexcept {
   return *this;
 }
 
+DISTRIBUTE_INLINE Tensor get_keras_mask(const Tensor& x) {
+  return x ? TensorHints::of(x).mask : Tensor();
+}
+
+namespace nn_internal {
+
+/// Whether it says for each step of y whether it counts.
+DISTRIBUTE_INLINE bool is_mask_of(const Tensor& mask, const Tensor& y) {
+  const Shape &steps = mask.shape(), &all = y.shape();
+  if (steps.rank() >= all.rank()) return false;
+  for (int i = 0; i < steps.rank(); ++i)
+    if (steps[i] != all[i]) return false;
+  return true;
+}
+
+DISTRIBUTE_INLINE Tensor with_mask(const Tensor& y, const Tensor& mask, const Tensor& x) {
+  const Tensor old = get_keras_mask(y), wanted = mask && is_mask_of(mask, y) ? mask : Tensor();
+  if (old ? wanted && wanted.id() == old.id() : !wanted) return y;
+  const bool is_new = !old && !(x && y.id() == x.id());
+  Tensor masked = is_new ? y : reshape(y, y.shape());
+  TensorHints::of(masked).mask = wanted;
+  return masked;
+}
+
+}  // namespace nn_internal
+
 DISTRIBUTE_INLINE Tensor Module::operator()(const Tensor& x, CallOptions options) {
   ensure_built(x.shape());
   const autograd_internal::TracedLayer layer(path_);
-  const Tensor y = call(autocast(x), std::move(options));
+  const Tensor own = get_keras_mask(x);
+  if (!options.mask) options.mask = own;
+  const Masked result = masked_call(nn_internal::with_mask(autocast(x), own), std::move(options));
+  const Tensor y = nn_internal::with_mask(result.value, result.mask, x);
   note_call(x, y);
   return y;
 }
 
 DISTRIBUTE_INLINE Masked Module::call_with_mask(const Tensor& x, CallOptions options) {
-  ensure_built(x.shape());
-  const autograd_internal::TracedLayer layer(path_);
-  Masked y = masked_call(autocast(x), std::move(options));
-  note_call(x, y.value);
-  return y;
+  const Tensor y = (*this)(x, std::move(options));
+  return {y, get_keras_mask(y)};
 }
 
 DISTRIBUTE_INLINE Masked Module::masked_call(const Tensor& x, CallOptions options) {
-  return {call(x, options), supports_masking() ? options.mask : Tensor()};
+  const Tensor y = call(x, options), own = get_keras_mask(y);
+  return {y, own || !supports_masking() ? own : options.mask};
 }
 
 DISTRIBUTE_INLINE Tensor Module::enter(std::span<const Tensor> inputs,

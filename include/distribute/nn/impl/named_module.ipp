@@ -56,7 +56,8 @@ DISTRIBUTE_INLINE NamedTensors NamedModule::operator()(const NamedTensors& input
   for (const std::string& input : inputs_)
     if (const auto found = inputs.find(input); found != inputs.end()) {
       ordered.push_back(found->second);
-      fitting[input] = autocast(found->second);
+      fitting[input] =
+          nn_internal::with_mask(autocast(found->second), get_keras_mask(found->second));
     }
   if (ordered.size() != inputs_.size() || inputs.size() != inputs_.size()) {
     std::vector<std::string> given;

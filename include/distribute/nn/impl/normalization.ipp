@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 namespace distribute::nn {
@@ -31,6 +32,12 @@ DISTRIBUTE_INLINE Tensor blend(const Tensor& moving, const Tensor& batch, double
   const float keep = float(momentum), take = float(1.0 - momentum);
   for (size_t i = 0; i < old.size(); ++i) out[i] = old[i] * keep + latest[i] * take;
   return result;
+}
+
+/// One bool for each vector of channels. A module of one's own may hand on the mask of its input
+/// with its options where the steps are others by now.
+DISTRIBUTE_INLINE bool masks_channels(const Tensor& mask, const Tensor& x) {
+  return mask.shape() == Shape(x.shape().dims().first(size_t(x.shape().rank() - 1)));
 }
 
 DISTRIBUTE_KERNEL_TEXT(
@@ -116,6 +123,11 @@ DISTRIBUTE_INLINE Tensor BatchNormalization::normalize(const Tensor& x, const Te
   const Tensor gamma = nn_internal::value_or_none(gamma_);
   const Tensor beta = nn_internal::value_or_none(beta_);
   const bool training = options.training && trainable();
+  const Tensor mask = options.mask ? options.mask : get_keras_mask(x);
+  if (training && mask && nn_internal::masks_channels(mask, x)) {
+    const Tensor y = normalize_masked(x, mask), sum = residual ? y + residual : y;
+    return options_.activation ? options_.activation(sum) : sum;
+  }
   const Epilogue epilogue = nn_internal::epilogue_of(options_.activation);
   FusedBatchNormOptions fused{.epsilon = options_.epsilon,
                               .training = training,
@@ -133,6 +145,22 @@ DISTRIBUTE_INLINE Tensor BatchNormalization::normalize(const Tensor& x, const Te
   const FusedBatchNorm result = fused_batch_norm(x, gamma, beta, fused);
   if (result.has_statistics) move(result.batch_mean, result.batch_variance);
   return nn_internal::activate(options_.activation, result.y);
+}
+
+/// With the moments of the steps that count. Source  BatchNormalization._moments
+DISTRIBUTE_INLINE Tensor BatchNormalization::normalize_masked(const Tensor& x, const Tensor& mask) {
+  const Tensor wide = cast(x, DType::Float32), counts = expand_dims(mask, -1);
+  const Tensor none = scalar_like(wide, 0);
+  std::vector<int> axes(size_t(x.shape().rank() - 1));
+  std::iota(axes.begin(), axes.end(), 0);
+  const Tensor number = reduce_sum(cast(counts, DType::Float32)) + 1e-7f;
+  const Tensor mean = reduce_sum(where(counts, wide, none), axes) / number;
+  const Tensor variance = reduce_sum(square(where(counts, wide - mean, none)), axes) / number;
+  move(stop_gradient(mean), stop_gradient(variance));
+  Tensor y = (wide - mean) * rsqrt(variance + options_.epsilon);
+  if (gamma_) y = y * gamma_.value();
+  if (beta_) y = y + beta_.value();
+  return cast(y, x.dtype());
 }
 
 DISTRIBUTE_INLINE void BatchNormalization::move(const Tensor& mean, const Tensor& variance) {

@@ -57,12 +57,9 @@ DISTRIBUTE_INLINE GlobalAveragePooling1D::GlobalAveragePooling1D(GlobalPoolLayer
 DISTRIBUTE_INLINE Tensor GlobalAveragePooling1D::call(const Tensor& x, CallOptions options) {
   nn_internal::check_sequence(name(), x.shape());
   if (!options.mask) return reduce_mean(x, {1}, options_.keepdims);
-  const Tensor counts = expand_dims(cast(options.mask, x.dtype()), -1);
-  return reduce_sum(x * counts, {1}, options_.keepdims) /
+  const Tensor steps = expand_dims(options.mask, -1), counts = cast(steps, x.dtype());
+  return reduce_sum(where(steps, x, scalar_like(x, 0)), {1}, options_.keepdims) /
          reduce_sum(counts, {1}, options_.keepdims);
-}
-DISTRIBUTE_INLINE Masked GlobalAveragePooling1D::masked_call(const Tensor& x, CallOptions options) {
-  return {call(x, std::move(options)), {}};
 }
 
 DISTRIBUTE_INLINE GlobalMaxPooling1D::GlobalMaxPooling1D(GlobalPoolLayerOptions options)

@@ -12,8 +12,9 @@ DISTRIBUTE_INLINE Tensor kl_divergence(const Tensor& y_true, const Tensor& y_pre
   const auto limited = [](const Tensor& x) {
     return clip_by_value(x, nn_internal::kEpsilon, 1.0f);
   };
-  const Tensor y = limited(cast(y_true, y_pred.dtype()));
-  return reduce_sum(y * log(y / limited(y_pred)), {-1});
+  const auto both = nn_internal::same_rank("kl_divergence", y_true, y_pred);
+  const Tensor y = limited(both.y_true);
+  return reduce_sum(y * log(y / limited(both.y_pred)), {-1});
 }
 
 DISTRIBUTE_INLINE Tensor poisson(const Tensor& y_true, const Tensor& y_pred) {
@@ -38,9 +39,10 @@ DISTRIBUTE_INLINE Tensor binary_focal_crossentropy(const Tensor& y_true, const T
 DISTRIBUTE_INLINE Tensor categorical_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred,
                                                         CategoricalFocalOptions options) {
   const float s = float(options.label_smoothing);
-  const Tensor target = cast(y_true, y_pred.dtype());
-  const Tensor y = s == 0.0f ? target : target * (1.0f - s) + s / float(y_pred.shape()[-1]);
-  const Tensor p = options.from_logits ? softmax(y_pred) : y_pred;
+  const auto both = nn_internal::same_rank("categorical_focal_crossentropy", y_true, y_pred);
+  const Tensor& target = both.y_true;
+  const Tensor y = s == 0.0f ? target : target * (1.0f - s) + s / float(both.y_pred.shape()[-1]);
+  const Tensor p = options.from_logits ? softmax(both.y_pred) : both.y_pred;
   const Tensor inside = nn_internal::inside_unit(p / reduce_sum(p, {-1}, true));
   const Tensor factor =
       pow(1.0f - inside, scalar_like(inside, options.gamma)) * float(options.alpha);

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/nn/detail/metric_inputs.hpp>
+#include <distribute/nn/detail/weighted_values.hpp>
 #include <distribute/nn/mean_metrics.hpp>
 #include <distribute/nn/regression_losses.hpp>
 #include <distribute/ops/array.hpp>
@@ -45,7 +46,7 @@ DISTRIBUTE_INLINE void Perplexity::update_state(const Tensor& y_true, const Tens
   const Tensor target = metrics_internal::class_numbers(y_true, predictions);
   Tensor weight =
       cast(not_equal(target, scalar_like(target, double(*options_.mask_token_id))), DType::Float32);
-  if (sample_weight) weight = weight * metrics_internal::fitted_weight(sample_weight, losses);
+  if (sample_weight) weight = weight * nn_internal::fitted_weight(sample_weight, losses);
   Mean::update_state(losses, weight);
 }
 DISTRIBUTE_INLINE Tensor Perplexity::result() const { return exp(Mean::result()); }

@@ -136,7 +136,9 @@ DISTRIBUTE_INLINE RecurrentResult RecurrentLayer::call_with_states(
   enter(std::span(&x, 1), [&] {
     std::vector<Tensor> states;
     for (const Tensor& state : initial) states.push_back(autocast(state));
+    if (!options.mask) options.mask = get_keras_mask(x);
     result = run(autocast(x), states, options);
+    if (supports_masking()) result.output = nn_internal::with_mask(result.output, options.mask);
     return result.output;
   });
   return result;
@@ -144,11 +146,6 @@ DISTRIBUTE_INLINE RecurrentResult RecurrentLayer::call_with_states(
 
 DISTRIBUTE_INLINE Tensor RecurrentLayer::call(const Tensor& x, CallOptions options) {
   return run(x, {}, std::move(options)).output;
-}
-
-DISTRIBUTE_INLINE Masked RecurrentLayer::masked_call(const Tensor& x, CallOptions options) {
-  const Tensor mask = options_.step.return_sequences ? options.mask : Tensor();
-  return {call(x, std::move(options)), mask};
 }
 
 DISTRIBUTE_INLINE SimpleRNN::SimpleRNN(SimpleRNNOptions options)

@@ -4,13 +4,8 @@
 namespace distribute::nn {
 
 DISTRIBUTE_INLINE Tensor Sequential::call(const Tensor& x, CallOptions options) {
-  return masked_call(x, std::move(options)).value;
-}
-
-DISTRIBUTE_INLINE Masked Sequential::masked_call(const Tensor& x, CallOptions options) {
-  Masked y{x, std::move(options.mask)};
-  for (size_t i = 0; i < num_children(); ++i)
-    y = child(i).call_with_mask(y.value, {.training = options.training, .mask = y.mask});
+  Tensor y = nn_internal::with_mask(x, options.mask, x);
+  for (size_t i = 0; i < num_children(); ++i) y = child(i)(y, {.training = options.training});
   return y;
 }
 

@@ -16,6 +16,10 @@ struct TensorHints {
   bool relu_output = false;
   /// For fused gradients: the gate of the ReLU below has been applied to this gradient already.
   bool gated = false;
+  /// For losses, metrics and the next layer: bool [batch, steps], the steps that count; none: all.
+  /// Unlike the others it is a part of what the layer that made the tensor says.
+  /// Source  _keras_mask of Keras's tensors
+  Tensor mask = {};
 
   /// Throws  InvalidArgumentError for an empty tensor.
   static const TensorHints& of(const Tensor& tensor);

@@ -5,11 +5,15 @@
 #include <distribute/data/batch.hpp>
 
 #include <map>
+#include <optional>
 
 namespace distribute::train_internal {
 
-/// The batch with each example's weight, which its class has; 1 where none is given.
+/// The batch with the weight of each target, which its class has; 1 where none is given. Targets
+/// are class numbers where they have one axis less than the `predictions`, as those of the steps of
+/// a sequence, or a last axis of 1; else the largest of the last axis is the class.
 /// Throws  InvalidArgumentError without targets, and for a batch with weights.
-data::Batch with_weights(const data::Batch& batch, const std::map<int64_t, float>& class_weight);
+data::Batch with_weights(const data::Batch& batch, const std::map<int64_t, float>& class_weight,
+                         const std::optional<Shape>& predictions);
 
 }  // namespace distribute::train_internal

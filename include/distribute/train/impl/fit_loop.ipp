@@ -89,10 +89,6 @@ DISTRIBUTE_INLINE void FitLoop::check_options(const InputData& data) const {
   if (options.steps_per_epoch && *options.steps_per_epoch < 1)
     throw InvalidArgumentError(
         str_cat("fit: steps_per_epoch must be at least 1; it is ", *options.steps_per_epoch));
-  if (!options.class_weight.empty() && options.class_weight.begin()->first < 0)
-    throw InvalidArgumentError(str_cat("fit: class_weight names class ",
-                                       options.class_weight.begin()->first,
-                                       "; classes count from 0"));
   require_steps(data, options.steps_per_epoch.has_value(), "fit", "steps_per_epoch");
   if (options.validation_data)
     require_steps(*options.validation_data, options.validation_steps.has_value(),

@@ -1,16 +1,15 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/nn/detail/loss_parts.hpp>
+#include <distribute/nn/detail/weighted_values.hpp>
 #include <distribute/nn/loss.hpp>
+#include <distribute/nn/module.hpp>
 #include <distribute/nn/regression_losses.hpp>
 #include <distribute/ops/array.hpp>
-#include <distribute/ops/math.hpp>
-#include <distribute/ops/reduce.hpp>
 #include <distribute/train/compile.hpp>
 #include <distribute/train/detail/class_names.hpp>
 
 #include <algorithm>
-#include <numeric>
-#include <vector>
 
 namespace distribute::train_internal {
 
@@ -72,24 +71,26 @@ DISTRIBUTE_INLINE LossFunction LossFunction::by_name(const std::string& name) {
                                      train_internal::all_names(kNamedLosses)));
 }
 
+DISTRIBUTE_INLINE nn::Reduction LossFunction::checked(nn::Reduction reduction) {
+  if (reduction == nn::Reduction::None)
+    throw InvalidArgumentError(
+        "compile: a loss without reduction gives no number to minimize; take Reduction::Sum, or "
+        "leave the reduction out for the mean");
+  return reduction;
+}
+
 DISTRIBUTE_INLINE Tensor LossFunction::share(const Tensor& y_true, const Tensor& y_pred,
                                              int64_t global_batch,
                                              const Tensor& sample_weight) const {
-  Tensor losses = cast(function_(y_true, y_pred), DType::Float32);
-  const int rank = int(losses.shape().rank());
-  if (rank == 0)
+  const Tensor losses =
+      cast(function_(y_true, nn::nn_internal::at_least_float32(y_pred)), DType::Float32);
+  if (losses.shape().rank() == 0)
     throw InvalidArgumentError(
         "compile: the loss gives one number; wanted the loss of each example [batch, ...]");
-  const bool weighs_steps = sample_weight && rank > 1 && sample_weight.shape().rank() == rank;
-  if (weighs_steps) losses = losses * cast(sample_weight, DType::Float32);
-  if (rank > 1) {
-    std::vector<int> axes(size_t(rank - 1));
-    std::iota(axes.begin(), axes.end(), 1);
-    losses = reduce_mean(losses, axes);
-  }
-  if (sample_weight && !weighs_steps) losses = losses * cast(sample_weight, DType::Float32);
-  const Tensor sum = reduce_sum(losses);
-  return averages_ ? sum / float(std::max<int64_t>(global_batch, 1)) : sum;
+  const double of_an_example =
+      double(losses.num_elements()) / double(std::max<int64_t>(losses.shape()[0], 1));
+  return nn::nn_internal::reduce_weighted_values(losses, sample_weight, nn::get_keras_mask(y_pred),
+                                                 reduction_, of_an_example * double(global_batch));
 }
 
 }  // namespace distribute::train

@@ -86,15 +86,19 @@ DISTRIBUTE_INLINE void Model::record_steps() {
   const std::function<std::vector<Tensor>(const data::Batch&)> step =
       [this](const data::Batch& batch) {
         const Updated updated = update_weights(batch);
-        if (all_metrics_.empty()) return std::vector<Tensor>{updated.loss};
-        return std::vector<Tensor>{updated.loss, updated.prediction};
+        std::vector<Tensor> results{updated.loss};
+        if (all_metrics_.empty()) return results;
+        results.push_back(updated.prediction);
+        if (const Tensor mask = nn::get_keras_mask(updated.prediction)) results.push_back(mask);
+        return results;
       };
   recorded_ = std::make_unique<Recorded>(Recorded{function(step)});
 }
 
 DISTRIBUTE_INLINE StepLogs Model::recorded_step(const data::Batch& batch) {
   const std::vector<Tensor> values = recorded_->step(batch);
-  if (values.size() > 1) update_metrics(batch, values[1]);
+  if (values.size() == 2) update_metrics(batch, values[1]);
+  if (values.size() == 3) update_metrics(batch, nn::nn_internal::with_mask(values[1], values[2]));
   return {{"loss", values[0]}};
 }
 
@@ -185,7 +189,9 @@ DISTRIBUTE_INLINE void Model::run_step(const PerReplica<data::Batch>& batch, boo
   const auto step = [&](const data::Batch& part) {
     if (!training) return test_step(part);
     const data::Batch weighted =
-        class_weight_.empty() ? part : train_internal::with_weights(part, class_weight_);
+        class_weight_.empty()
+            ? part
+            : train_internal::with_weights(part, class_weight_, module_.output_shape());
     return recorded_ ? recorded_step(weighted) : train_step(weighted);
   };
   unread_.push_back({strategy_.run(step, batch), global_batch_});
