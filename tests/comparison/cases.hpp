@@ -64,5 +64,6 @@ void metric_cases();
 void variable_cases();
 void name_cases();
 void context_cases();
+void fit_cases();
 
 }  // namespace comparison

@@ -16,6 +16,7 @@ try:
     import tensorflow as tf
 except ImportError:
     sys.exit(77)
+import fit_cases
 
 tf.config.set_logical_device_configuration(
     tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 4)
@@ -462,5 +463,7 @@ def name_cases():
 if __name__ == "__main__":
     # Optimizers first and contexts last: TensorFlow keeps something of calls that it refused.
     for cases in (optimizer_cases, reduction_cases, input_cases, partitioner_cases, gradient_cases, loss_cases,
-                  metric_cases, variable_cases, name_cases, context_cases):
+                  metric_cases, variable_cases, name_cases):
         cases()
+    fit_cases.fit_cases(case, mirrored)
+    context_cases()
