@@ -66,5 +66,6 @@ void variable_cases();
 void name_cases();
 void strategy_cases();
 void context_cases();
+void fit_cases();
 
 }  // namespace comparison

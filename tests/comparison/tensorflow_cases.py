@@ -17,6 +17,7 @@ try:
     import weight_cases
 except ImportError:
     sys.exit(77)
+import fit_cases
 
 import strategy_cases
 
@@ -468,3 +469,5 @@ if __name__ == "__main__":
                   metric_cases, functools.partial(weight_cases.weight_cases, case, mirrored(2)), variable_cases,
                   name_cases, functools.partial(strategy_cases.strategy_cases, case, mirrored), context_cases):
         cases()
+    fit_cases.fit_cases(case, mirrored)
+    context_cases()

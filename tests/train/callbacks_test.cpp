@@ -57,9 +57,12 @@ TEST_CASE("early stopping waits for its patience, and gives back the best weight
   train::LambdaCallback watcher({.on_epoch_end = [&](int64_t, Logs&) {
     weights.push_back(run.net.variables()[0].value().to_vector());
   }});
-  train::EarlyStopping stopping({.monitor = "figure", .patience = 3, .restore_best_weights = true});
+  using train::MonitorMode;
+  train::EarlyStopping stopping(
+      {.monitor = "figure", .patience = 3, .mode = MonitorMode::Min, .restore_best_weights = true});
   const bool restored = GENERATE(true, false);
-  if (!restored) stopping = train::EarlyStopping({.monitor = "figure", .patience = 3});
+  if (!restored)
+    stopping = train::EarlyStopping({.monitor = "figure", .patience = 3, .mode = MonitorMode::Min});
   train::LambdaCallback writer({.on_epoch_end = [&](int64_t epoch, Logs& logs) {
     logs.set("figure", run.figures.at(size_t(epoch)));
   }});
@@ -75,8 +78,11 @@ TEST_CASE("early stopping waits for its patience, and gives back the best weight
 }
 
 TEST_CASE("early stopping knows directions, baselines and small changes", "[train][callbacks]") {
+  using train::MonitorMode;
   const auto epochs = [](std::vector<double> figures, train::EarlyStoppingOptions options) {
     Scripted run(std::move(figures));
+    if (options.mode == MonitorMode::Auto && options.monitor == "figure")
+      options.mode = MonitorMode::Min;
     if (options.monitor == "figure") return run.fit(train::EarlyStopping(options)).epoch.size();
     std::vector<double> values = run.figures;
     train::LambdaCallback writer({.on_epoch_end = [&](int64_t epoch, Logs& logs) {
@@ -88,27 +94,32 @@ TEST_CASE("early stopping knows directions, baselines and small changes", "[trai
                                       .verbose = Verbose::Silent})
         .epoch.size();
   };
-  using train::MonitorMode;
   CHECK(epochs({1, 2, 3, 4}, {.monitor = "figure"}) == 2);
   CHECK(epochs({1, 2, 3, 4}, {.monitor = "figure", .mode = MonitorMode::Max}) == 4);
-  CHECK(epochs({1, 2, 3, 4}, {.monitor = "val_accuracy"}) == 4);
+  CHECK(epochs({1, 2, 3, 4}, {.monitor = "val_loss"}) == 2);
   CHECK(epochs({4, 3.95, 3.9, 3}, {.monitor = "figure", .min_delta = 0.2}) == 2);
   CHECK(epochs({4, 3, 3, 3, 3}, {.monitor = "figure", .patience = 2}) == 4);
   CHECK(epochs({4, 3, 3, 3, 3}, {.monitor = "figure", .patience = 2, .baseline = 1.5}) == 3);
   CHECK(epochs({1, 2, 3, 3, 4}, {.monitor = "figure", .start_from_epoch = 2}) == 4);
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK(epochs({nan, nan, nan, 1}, {.monitor = "figure", .patience = 2}) == 2);
+  CHECK(epochs({nan, nan, nan, 1}, {.monitor = "figure", .patience = 2}) == 3);
 }
 
 TEST_CASE("the learning rate falls on a plateau", "[train][callbacks]") {
   Scripted run({3, 2, 2, 2, 2, 2, 2});
-  const auto history = run.fit(train::ReduceLROnPlateau(
-      {.monitor = "figure", .factor = 0.5, .patience = 2, .cooldown = 1, .min_lr = 0.2}));
+  const auto history = run.fit(train::ReduceLROnPlateau({.monitor = "figure",
+                                                         .factor = 0.5,
+                                                         .patience = 2,
+                                                         .mode = train::MonitorMode::Min,
+                                                         .cooldown = 1,
+                                                         .min_lr = 0.2}));
   // Two epochs without improvement halve it; the one that cools down counts as the first again.
   CHECK(history.history.at("learning_rate") ==
         std::vector<double>{0.5, 0.5, 0.5, 0.5, 0.25, 0.25, double(0.2f)});
   CHECK(run.optimizer.learning_rate() == Approx(0.2));
   CHECK_THROWS_AS(train::ReduceLROnPlateau({.factor = 1}), InvalidArgumentError);
+  CHECK_THROWS_SAYING(train::ReduceLROnPlateau({.patience = -1}), InvalidArgumentError, "-1");
+  CHECK_THROWS_SAYING(train::EarlyStopping({.patience = -2}), InvalidArgumentError, "-2");
 }
 
 TEST_CASE("a schedule sets the rate of every epoch", "[train][callbacks]") {
@@ -217,6 +228,7 @@ TEST_CASE("the model is saved at every epoch, or when it is the best", "[train][
                                .monitor = "figure",
                                .save_best_only = true,
                                .save_weights_only = true,
+                               .mode = train::MonitorMode::Min,
                                .initial_value_threshold = 2.9});
   run.fit(best);
   CHECK(best.best() == 2);

@@ -101,7 +101,8 @@ struct LearningRateScheduleOptions {
 /// logs of an epoch get the rate as "lr". Horovod's momentum correction is not here: the velocity
 /// of Keras's formula holds the rate already.
 /// Throws  InvalidArgumentError for an initial_lr that is not positive, and, without staircase,
-///         where the number of steps of an epoch is known from nowhere.
+///         where the number of steps of an epoch is known from nowhere; FailedPreconditionError,
+///         before the first step, for an optimizer with a schedule.
 /// Source  horovod.keras.callbacks.LearningRateScheduleCallback
 class LearningRateScheduleCallback : public train::Callback {
  public:

@@ -124,6 +124,7 @@
 #include <distribute/optim/impl/ftrl.ipp>
 #include <distribute/optim/impl/lamb.ipp>
 #include <distribute/optim/impl/lion.ipp>
+#include <distribute/optim/impl/loss_scale_optimizer.ipp>
 #include <distribute/optim/impl/nadam.ipp>
 #include <distribute/optim/impl/optimizer.ipp>
 #include <distribute/optim/impl/optimizer_config.ipp>

@@ -52,6 +52,7 @@
 
 #include <distribute/train/impl/callback.ipp>
 #include <distribute/train/impl/callback_list.ipp>
+#include <distribute/train/impl/callback_state.ipp>
 #include <distribute/train/impl/checkpoint_files.ipp>
 #include <distribute/train/impl/checkpoints_iterator.ipp>
 #include <distribute/train/impl/class_names.ipp>

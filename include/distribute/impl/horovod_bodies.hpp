@@ -37,6 +37,7 @@
 
 #include <distribute/train/impl/callback.ipp>
 #include <distribute/train/impl/callback_list.ipp>
+#include <distribute/train/impl/callback_state.ipp>
 #include <distribute/train/impl/class_names.ipp>
 #include <distribute/train/impl/class_weights.ipp>
 #include <distribute/train/impl/compiled_metric.ipp>

@@ -50,6 +50,7 @@
 #include <distribute/train/impl/backup_and_restore.ipp>
 #include <distribute/train/impl/callback.ipp>
 #include <distribute/train/impl/callback_list.ipp>
+#include <distribute/train/impl/callback_state.ipp>
 #include <distribute/train/impl/checkpoint_files.ipp>
 #include <distribute/train/impl/checkpoints_iterator.ipp>
 #include <distribute/train/impl/chief_preemption_handler.ipp>
@@ -69,6 +70,7 @@
 #include <distribute/train/impl/fit_loop.ipp>
 #include <distribute/train/impl/fit_options.ipp>
 #include <distribute/train/impl/follow_checkpoints.ipp>
+#include <distribute/train/impl/format_figures.ipp>
 #include <distribute/train/impl/gradient_accumulator.ipp>
 #include <distribute/train/impl/learning_rate_scheduler.ipp>
 #include <distribute/train/impl/logs.ipp>

@@ -53,8 +53,6 @@
 #include <distribute/nn/impl/reshaping.ipp>
 #include <distribute/nn/impl/resnet.ipp>
 
-#include <distribute/optim/impl/loss_scale_optimizer.ipp>
-
 #include <distribute/data/impl/bad_pictures.ipp>
 #include <distribute/data/impl/cifar.ipp>
 #include <distribute/data/impl/decode_image.ipp>

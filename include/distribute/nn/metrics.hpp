@@ -12,6 +12,9 @@
 
 namespace distribute::nn::metrics {
 
+/// Which results of a metric are better: what mode "auto" of callbacks that watch it asks for.
+enum class Direction { Unknown, Up, Down };
+
 /// Base of metrics. Its variables are synchronized on read and summed: each replica adds to its
 /// own, result() in cross-replica context is that of all replicas. Updated there, too, as in a
 /// plain loop of evaluation, it counts the values once. Create it in the strategy's scope; replica
@@ -29,6 +32,10 @@ class Metric : public Trackable {
   /// Back to zero; call in cross-replica context, or in every replica.
   void reset_state();
   const std::string& name() const { return name_; }
+  /// Unknown for sums, means and metrics of one's own that do not say it.
+  /// Source  keras.metrics.Metric._direction
+  Direction direction() const { return direction_; }
+  void set_direction(Direction direction) { direction_ = direction; }
   std::vector<Variable> variables() const;
   DISTRIBUTE_INLINE std::vector<NamedVariable> own_variables() const override;
 
@@ -42,6 +49,7 @@ class Metric : public Trackable {
  private:
   struct Building;
   std::string name_;
+  Direction direction_ = Direction::Unknown;
   std::shared_ptr<Building> building_;
   std::vector<NamedVariable> variables_;
 };
@@ -77,7 +85,8 @@ class Mean : public Metric {
 class MeanMetricWrapper : public Mean {
  public:
   using Function = std::function<Tensor(const Tensor& y_true, const Tensor& y_pred)>;
-  explicit MeanMetricWrapper(Function function, std::string name = "mean_metric_wrapper");
+  explicit MeanMetricWrapper(Function function, std::string name = "mean_metric_wrapper",
+                             Direction direction = Direction::Unknown);
   /// Predictions are float32 for the function; steps that their mask leaves out do not count.
   /// Shapes  sample_weight as in Mean.
   void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {});

@@ -4,6 +4,8 @@
 #include <distribute/base/config.hpp>
 #include <distribute/optim/optimizer.hpp>
 
+#include <functional>
+#include <utility>
 #include <vector>
 
 namespace distribute::optim {
@@ -16,34 +18,65 @@ struct LossScaleOptimizerOptions {      // options of LossScaleOptimizer
 
 /// Wraps another optimizer, which must outlive it. The loss is multiplied by a scale before the
 /// gradients and these are divided by it after; a step whose gradients, summed over all replicas,
-/// are not finite changes no weight and halves the scale. Threads as for Optimizer. The scale and
-/// the number of good steps are variables, so create it in the strategy's scope.
+/// are not finite changes no weight, halves the scale and is no iteration. All the rest is the
+/// wrapped optimizer's. Threads as for Optimizer. The scale and the number of good steps are
+/// variables, so create it in the strategy's scope.
 /// Source  tf.keras.mixed_precision.LossScaleOptimizer; Micikevicius et al. 2018
-class LossScaleOptimizer : public Trackable {
+class LossScaleOptimizer : public Optimizer {
  public:
   /// Throws  InvalidArgumentError for a scale or a number of steps that is not positive, and for
   ///         an optimizer with clip_per_replica: the scaled gradients are summed first.
   explicit LossScaleOptimizer(Optimizer& inner, LossScaleOptimizerOptions options = {});
 
-  /// What to take gradients of instead of `loss`.
-  Tensor scale_loss(const Tensor& loss) const;
+  DISTRIBUTE_INLINE Tensor scale_loss(const Tensor& loss) const override;
   /// One step with gradients of the scaled loss. Gives its number, 0 when it was left out.
   /// Blocks, throws  as Optimizer::apply_gradients.
-  int64_t apply_gradients(const std::vector<Tensor>& gradients,
-                          const std::vector<Variable>& variables, ApplyOptions options = {});
+  DISTRIBUTE_INLINE int64_t apply_gradients(const std::vector<Tensor>& gradients,
+                                            const std::vector<Variable>& variables,
+                                            ApplyOptions options = {}) override;
   /// Gradients of `loss`, which is not scaled, from the tape, then one step. Unlike
   /// Optimizer::minimize it sums them after all are complete: the step may be left out.
-  int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape,
-                   ApplyOptions options = {});
+  DISTRIBUTE_INLINE int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables,
+                                     GradientTape& tape, ApplyOptions options = {}) override;
 
   /// The current scale, and the optimizer inside.
   float loss_scale() const;
   Optimizer& inner_optimizer() const { return inner_; }
-  /// Steps that changed the weights; those left out for infinite gradients do not count.
-  int64_t iterations() const { return inner_.iterations(); }
+
+  const Variable& iterations_variable() const override { return inner_.iterations_variable(); }
+  float learning_rate() const override { return inner_.learning_rate(); }
+  void set_learning_rate(LearningRate rate) override { inner_.set_learning_rate(std::move(rate)); }
+  void require_settable_rate(const char* caller) const override {
+    inner_.require_settable_rate(caller);
+  }
+  /// The options of the wrapped optimizer, with initial_scale and dynamic_growth_steps.
+  DISTRIBUTE_INLINE OptimizerConfig get_config() const override;
+  using Optimizer::exclude_from_weight_decay;
+  void exclude_from_weight_decay(std::function<bool(const Variable&)> excluded) override {
+    inner_.exclude_from_weight_decay(std::move(excluded));
+  }
+  using Optimizer::multiply_learning_rate;
+  void multiply_learning_rate(std::function<double(const Variable&)> factor) override {
+    inner_.multiply_learning_rate(std::move(factor));
+  }
+  void swap_averages(const std::vector<Variable>& variables) override {
+    inner_.swap_averages(variables);
+  }
+  bool averages_are_swapped() const override { return inner_.averages_are_swapped(); }
+  void set_averages_are_swapped(bool swapped) override { inner_.set_averages_are_swapped(swapped); }
+  void finalize_variable_values(const std::vector<Variable>& variables) override {
+    inner_.finalize_variable_values(variables);
+  }
+  void build(const std::vector<Variable>& variables) override { inner_.build(variables); }
 
   DISTRIBUTE_INLINE std::vector<NamedVariable> own_variables() const override;
   DISTRIBUTE_INLINE std::vector<Child> children() const override;
+  bool built() const override { return inner_.built(); }
+
+ protected:
+  ElementKernel kernel(float learning_rate, int64_t step) const override {
+    return inner_.kernel(learning_rate, step);
+  }
 
  private:
   void finish_step(bool finite, ReplicaContext& replica);

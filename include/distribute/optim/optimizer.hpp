@@ -91,7 +91,8 @@ struct ApplyOptions {                       // of Optimizer::apply_gradients
 /// Source  tf.keras.optimizers.Optimizer
 class Optimizer : public Trackable {
  public:
-  /// Throws  InvalidArgumentError when more than one kind of clipping is asked for.
+  /// Throws  InvalidArgumentError when more than one kind of clipping is asked for, for a limit
+  ///         that is not positive, an ema_momentum outside [0, 1] and a frequency below 1.
   explicit Optimizer(CommonOptions options);
   DISTRIBUTE_INLINE ~Optimizer() override;
   Optimizer(const Optimizer&) = delete;
@@ -104,20 +105,30 @@ class Optimizer : public Trackable {
   /// Blocks  until every replica has called it.
   /// Throws  FailedPreconditionError in cross-replica context; InvalidArgumentError when sizes
   ///         differ or every gradient is none.
-  int64_t apply_gradients(const std::vector<Tensor>& gradients,
-                          const std::vector<Variable>& variables, ApplyOptions options = {});
+  DISTRIBUTE_INLINE virtual int64_t apply_gradients(const std::vector<Tensor>& gradients,
+                                                    const std::vector<Variable>& variables,
+                                                    ApplyOptions options = {});
   /// Gradients of `loss` from the tape, then apply_gradients. Between hosts gradients are summed
   /// while the tape still computes others.
-  int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape,
-                   ApplyOptions options = {});
+  DISTRIBUTE_INLINE virtual int64_t minimize(const Tensor& loss,
+                                             const std::vector<Variable>& variables,
+                                             GradientTape& tape, ApplyOptions options = {});
+  /// What to take gradients of instead of `loss`, where they then go to apply_gradients: the loss
+  /// itself but for a LossScaleOptimizer.
+  /// Source  tf.keras.optimizers.Optimizer.scale_loss
+  virtual Tensor scale_loss(const Tensor& loss) const { return loss; }
 
   /// Number of steps done, 0 at the start; checkpoints save it.
-  int64_t iterations() const;
-  const Variable& iterations_variable() const { return iterations_; }
+  int64_t iterations() const { return iterations_variable().value().item<int64_t>(); }
+  virtual const Variable& iterations_variable() const { return iterations_; }
   /// The rate of the next step: of a schedule its value at iterations().
-  float learning_rate() const;
-  /// A number, or a schedule from now on.
-  void set_learning_rate(LearningRate rate);
+  DISTRIBUTE_INLINE virtual float learning_rate() const;
+  /// Another number, or a schedule from now on.
+  /// Throws  FailedPreconditionError for a number in the place of a schedule, as Keras.
+  DISTRIBUTE_INLINE virtual void set_learning_rate(LearningRate rate);
+  /// Throws  FailedPreconditionError that names `caller` where the rate is a schedule, which a
+  ///         number cannot replace.
+  DISTRIBUTE_INLINE virtual void require_settable_rate(const char* caller) const;
   const std::string& name() const { return options_.name; }
   /// Whether gradients are clipped before they are summed.
   bool clips_per_replica() const { return options_.clip_per_replica && clips(); }
@@ -126,35 +137,47 @@ class Optimizer : public Trackable {
   virtual std::string class_name() const { return ""; }
   /// All options, with the present learning rate.
   /// Source  tf.keras.optimizers.Optimizer.get_config
-  OptimizerConfig get_config() const;
+  DISTRIBUTE_INLINE virtual OptimizerConfig get_config() const;
 
   /// No decay for variables whose name contains one of the words, such as "bias".
   void exclude_from_weight_decay(std::vector<std::string> words);
-  void exclude_from_weight_decay(std::function<bool(const Variable&)> excluded);
+  DISTRIBUTE_INLINE virtual void exclude_from_weight_decay(
+      std::function<bool(const Variable&)> excluded);
 
   /// The learning rate times `factor` for variables whose name contains one of the words, such as
   /// a smaller one for the layers of a pretrained model; factors of several rules multiply. On the
   /// CPU alone.
   /// Throws  InvalidArgumentError for a factor that is negative or not finite.
   void multiply_learning_rate(std::vector<std::string> words, double factor);
-  void multiply_learning_rate(std::function<double(const Variable&)> factor);
+  DISTRIBUTE_INLINE virtual void multiply_learning_rate(
+      std::function<double(const Variable&)> factor);
 
   /// Exchanges the weights and their moving averages; twice restores both.
   /// Throws  FailedPreconditionError without use_ema or before the first step.
-  void swap_averages(const std::vector<Variable>& variables);
-  /// Overwrites the weights with their moving averages; does nothing without use_ema.
+  DISTRIBUTE_INLINE virtual void swap_averages(const std::vector<Variable>& variables);
+  /// Whether the averages stand in the place of the weights. Set it where a checkpoint that was
+  /// saved so has been restored.
+  virtual bool averages_are_swapped() const { return averages_are_swapped_; }
+  virtual void set_averages_are_swapped(bool swapped) { averages_are_swapped_ = swapped; }
+  /// Overwrites the weights with their moving averages, also where swap_averages() has exchanged
+  /// them; does nothing without use_ema and before the first step. Variables that no step has
+  /// changed keep their values. `fit` calls it when training ends.
   /// Source  tf.keras.optimizers.Optimizer.finalize_variable_values
-  void finalize_variable_values(const std::vector<Variable>& variables);
+  DISTRIBUTE_INLINE virtual void finalize_variable_values(const std::vector<Variable>& variables);
 
   /// Creates step counts and slots of these variables now instead of at the first step. A variable
   /// may be new at any step: its slots begin with zeros then, while the count of steps goes on, as
   /// in TensorFlow 1. Keras 3 refuses it ("Unknown variable").
-  void build(const std::vector<Variable>& variables);
+  DISTRIBUTE_INLINE virtual void build(const std::vector<Variable>& variables);
   DISTRIBUTE_INLINE std::vector<NamedVariable> own_variables() const override;
   DISTRIBUTE_INLINE std::vector<SlotVariable> slot_variables() const override;
   bool built() const override { return all_slots().empty() || !slot_variables().empty(); }
 
  protected:
+  struct WrapsAnother {};
+  /// For an optimizer that hands everything on to another one: it has no step count and no rate.
+  Optimizer(WrapsAnother, std::string name);
+
   using Slot = SlotSpec;
   using ElementKernel = optim::ElementKernel;
 
@@ -184,6 +207,7 @@ class Optimizer : public Trackable {
                          const std::vector<Variable>& variables, const ApplyOptions& options);
   int64_t update(ReplicaContext& replica, std::vector<VariableUpdate>& updates, bool reduced,
                  const std::function<void(StepNumbers&)>& complete);
+  void check_options() const;
   void check_whole(const std::vector<Tensor>& gradients,
                    const std::vector<Variable>& variables) const;
   std::vector<VariableUpdate> collect(const std::vector<Tensor>& gradients,
@@ -213,7 +237,9 @@ class Optimizer : public Trackable {
   bool decays(const Variable& variable) const;
   float rate_factor(const Variable& variable) const;
   bool clips() const { return options_.clipnorm || options_.clipvalue || options_.global_clipnorm; }
+  friend class LossScaleOptimizer;  // whose kernel is that of another one
   void overwrite_with_averages(const std::vector<VariableUpdate>& updates, int64_t step);
+  void slot_created(const std::string& slot, const Variable& created, const Variable& weight);
   void exchange(const std::vector<Variable>& variables, bool keep_weights);
 
   CommonOptions options_;
@@ -221,6 +247,7 @@ class Optimizer : public Trackable {
   std::vector<std::function<bool(const Variable&)>> excluded_;
   std::vector<std::function<double(const Variable&)>> factors_;
   SlotTable slots_;
+  bool averages_are_swapped_ = false;
   bool warned_ = false;  // through std::atomic_ref
 };
 

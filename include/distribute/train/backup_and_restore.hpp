@@ -28,8 +28,9 @@ struct BackupAndRestoreOptions {  // options of BackupAndRestore
 /// A callback of fit, or of a training loop of one's own that calls the methods named so. Keeps one
 /// checkpoint: in `<backup_dir>/chief`; other workers write `<backup_dir>/workertemp_<id>` and
 /// remove it. Unlike in Keras the position of the input is restored too: by fit, and when a part of
-/// the checkpoint is state_of(iterator). Every worker makes the same calls, outside strategy.run.
-/// One thread.
+/// the checkpoint is state_of(iterator). Within fit so is the state of the other callbacks
+/// (Callback::state), wherever this one stands in their list. Every worker makes the same calls,
+/// outside strategy.run. One thread.
 ///
 ///   backup.on_train_begin();
 ///   auto at = backup.start(steps_per_epoch);
@@ -61,7 +62,6 @@ class BackupAndRestore : public Callback {
   BackupAndRestore(const Trackable& model, const Trackable& optimizer,
                    BackupAndRestoreOptions options);
 
-  DISTRIBUTE_INLINE void set_model(Model& model) override;
   /// Restores the backup, if there is one.
   /// Throws  UnimplementedError under CentralStorageStrategy and OneDeviceStrategy;
   ///         FailedPreconditionError when there is nothing to save.
@@ -80,6 +80,7 @@ class BackupAndRestore : public Callback {
   void on_epoch_end(int64_t epoch, Logs&) override { on_epoch_end(epoch); }
   void on_train_end(Logs&) override { on_train_end(); }
   bool wants_batch_metrics() const override { return false; }
+  bool saves_the_others() const override { return true; }
   bool works_by_epoch() const override {
     return options_.save_freq.every_epoch() && !options_.save_before_preemption;
   }

@@ -2,10 +2,12 @@
 /// Callbacks of fit: what they see, and lists of them.
 
 #include <distribute/base/config.hpp>
+#include <distribute/checkpoint/checkpoint.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -111,6 +113,13 @@ class Callback {
   /// Whether the logs of batches have to hold the metrics: asking for them costs an operation
   /// between workers for each. The loss is always there. The same on all workers.
   virtual bool wants_batch_metrics() const { return true; }
+  /// What it takes to go on after an interruption, such as counts and best values, with the names
+  /// of the parts: BackupAndRestore saves it with the model, and restores it after on_train_begin.
+  /// The same names on all workers; the chief's values are kept.
+  virtual CheckpointParts state() { return {}; }
+  /// True for a callback that saves the state of the others: it begins before them, and is told of
+  /// everything after them.
+  virtual bool saves_the_others() const { return false; }
   /// For callbacks that override hooks of batches: whether one call for all batches of an epoch
   /// will do. A coordinator does not know single batches, and refuses those that want them.
   /// Source  _supports_tf_logs of Keras 2
@@ -159,7 +168,8 @@ class CallbackHandle : public Handle<Callback> {
   bool overrides_;
 };
 
-/// Calls the callbacks of a loop in their order. Source  tf.keras.callbacks.CallbackList
+/// Calls the callbacks of a loop in their order; those that save the others come last. One thread.
+/// Source  tf.keras.callbacks.CallbackList
 class CallbackList {
  public:
   using Hook = void (Callback::*)(Logs&);
@@ -167,6 +177,14 @@ class CallbackList {
 
   /// Throws  InvalidArgumentError, with a coordinator, for those that want single batches.
   CallbackList(std::vector<CallbackHandle> callbacks, Model& model, const CallbackParams& params);
+  CallbackList(const CallbackList&) = delete;
+  CallbackList& operator=(const CallbackList&) = delete;
+  /// Calls on_train_begin, those that save the others first. States that they restore are given to
+  /// the callbacks afterwards.
+  void begin_training();
+  /// Adds the states of all callbacks as parts, with numbers where names come twice. The list
+  /// outlives the parts.
+  void add_states(CheckpointParts& parts);
   void call(Hook hook, Logs& logs) const;
   void call(NumberedHook hook, int64_t number, Logs& logs) const;
   /// The same with empty logs, for hooks that have none.
@@ -175,7 +193,11 @@ class CallbackList {
   bool wants_batch_metrics() const;
 
  private:
+  TensorState after_begin(const TensorState& state);
+
   std::vector<CallbackHandle> callbacks_;
+  bool has_begun_ = false;
+  std::vector<std::function<void()>> restored_;  // before the callbacks had begun
 };
 
 }  // namespace distribute::train

@@ -54,25 +54,33 @@ struct CSVLoggerOptions {  // options of CSVLogger
 };
 
 /// Columns: epoch, then the figures by name. Figures that an epoch does not have are NA. The chief
-/// alone writes.
-/// Throws  InvalidArgumentError for an empty name; PermissionDeniedError with the path when the
+/// alone writes. A run that BackupAndRestore resumes keeps the rows of the epochs before it, with
+/// or without `append`, and removes later ones. Throws  InvalidArgumentError for an empty name;
+/// PermissionDeniedError with the path when the
 ///         file cannot be written.
 /// Source  tf.keras.callbacks.CSVLogger
 class CSVLogger : public Callback {
  public:
   explicit CSVLogger(CSVLoggerOptions options);
   DISTRIBUTE_INLINE void on_train_begin(Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_begin(int64_t epoch, Logs& logs) override;
   DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
   DISTRIBUTE_INLINE void on_train_end(Logs& logs) override;
+  DISTRIBUTE_INLINE CheckpointParts state() override;
   bool wants_batch_metrics() const override { return false; }
 
  private:
+  void check(bool ok) const;
+  void cut();
+  int64_t size() const;
   void read_header();
   void write_header(const Logs& logs);
   void write_line(const std::vector<std::string>& cells);
 
   CSVLoggerOptions options_;
   std::vector<std::string> columns_;  // without the epoch
+  int64_t kept_ = 0;                  // bytes of the file up to the last row
+  bool is_cut_ = false;               // what is behind them has been removed
   std::shared_ptr<std::FILE> file_;
 };
 
@@ -127,6 +135,7 @@ class LambdaCallback : public Callback {
 
 /// `schedule(epoch, rate)` or `schedule(epoch)` gives the rate of the epoch; the same function on
 /// all workers. The logs of the epoch get it as "learning_rate".
+/// Throws  FailedPreconditionError, before the first epoch, for an optimizer with a schedule.
 /// Source  tf.keras.callbacks.LearningRateScheduler
 class LearningRateScheduler : public Callback {
  public:
@@ -142,6 +151,7 @@ class LearningRateScheduler : public Callback {
         }),
         verbose_(verbose) {}
 
+  DISTRIBUTE_INLINE void on_train_begin(Logs& logs) override;
   DISTRIBUTE_INLINE void on_epoch_begin(int64_t epoch, Logs& logs) override;
   DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
   bool wants_batch_metrics() const override { return false; }

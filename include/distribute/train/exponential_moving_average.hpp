@@ -35,6 +35,9 @@ class ExponentialMovingAverage : public Trackable {
   /// Throws  InvalidArgumentError for a decay outside [0, 1).
   explicit ExponentialMovingAverage(ExponentialMovingAverageOptions options = {});
 
+  /// Makes the averages of variables that have none, with their values or those of a checkpoint
+  /// that was restored.
+  void build(const std::vector<Variable>& variables);
   /// Averages these variables from now on, once more.
   void apply(const std::vector<Variable>& variables);
   /// None for a variable that apply has not seen.
@@ -72,7 +75,9 @@ class ExponentialMovingAverage : public Trackable {
 /// Puts the averages in the place of the weights during every evaluation: those that an optimizer
 /// with use_ema keeps, or those of an ExponentialMovingAverage, which it then applies after every
 /// batch to the trained weights. With `swap_on_epoch` from the end of an epoch to the beginning of
-/// the next, so that what other callbacks save are the averages.
+/// the next, so that what other callbacks save are the averages. At the end the weights are the
+/// averages of the optimizer, as `fit` leaves them; also where a callback stopped the training in
+/// its middle, where Keras leaves the weights before averaging.
 /// Source  tf.keras.callbacks.SwapEMAWeights
 class SwapEMAWeights : public Callback {
  public:
@@ -86,6 +91,7 @@ class SwapEMAWeights : public Callback {
   DISTRIBUTE_INLINE void on_epoch_begin(int64_t epoch, Logs& logs) override;
   DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
   DISTRIBUTE_INLINE void on_train_end(Logs& logs) override;
+  DISTRIBUTE_INLINE CheckpointParts state() override;
   bool wants_batch_metrics() const override { return false; }
 
  private:

@@ -71,9 +71,10 @@ class InputData {
 };
 
 /// `what` names the caller and `option` the number of steps that it has, or not.
-/// Throws  InvalidArgumentError for data that need it where it is not given: those without an end,
-///         and those that a DatasetCreator makes.
-void require_steps(const InputData& data, bool given, const char* what, const char* option);
+/// Throws  InvalidArgumentError for fewer than one step, and for data that need the number where
+///         it is not given: those without an end, and those that a DatasetCreator makes.
+void require_steps(const InputData& data, std::optional<int64_t> steps, const char* what,
+                   const char* option);
 
 /// Arrays in memory: one example per row. `y` and `sample_weight` may be none.
 /// Source  the arguments x, y and sample_weight of tf.keras.Model.fit
@@ -90,7 +91,7 @@ class ValidationFrequency {
  public:
   /// Throws  InvalidArgumentError for numbers below 1.
   ValidationFrequency(int64_t every);
-  ValidationFrequency(std::initializer_list<int64_t> epochs) : epochs_(epochs) {}
+  ValidationFrequency(std::initializer_list<int64_t> epochs);
   /// `epoch` counts from 0.
   bool is_due(int64_t epoch) const {
     return every_ ? (epoch + 1) % every_ == 0 : epochs_.contains(epoch + 1);

@@ -27,6 +27,9 @@ struct SaveOptions;
 namespace distribute::nn {
 class NamedModule;
 }
+namespace distribute::optim {
+class LossScaleOptimizer;
+}
 namespace distribute::train_internal {
 class CoordinatedSteps;
 struct NamedBatch;
@@ -71,6 +74,9 @@ struct CompileOptions {
   /// In place of optimizer.minimize(), such as hvd::minimizer(). It must not be combined with
   /// gradient_accumulation_steps.
   MinimizeFunction minimize = {};
+  /// Wraps the optimizer of a module with policy "mixed_float16" in a LossScaleOptimizer, so that
+  /// small gradients do not vanish. Not with a minimize of your own, whose optimizer you wrap.
+  bool auto_scale_loss = true;
 };
 
 /// A module with what it takes to train it, under the strategy in whose scope it is made. With
@@ -108,6 +114,7 @@ class Model {
 
   /// Trains from `initial_epoch` to `epochs`, or until a callback stops it. Without steps_per_epoch
   /// an epoch is one pass over the data; with it the next epoch goes on where the last one ended.
+  /// At the end, before on_train_end, the averages of an optimizer with use_ema become the weights.
   /// In an elastic job (MultiWorkerOptions::elastic) training goes on when workers are lost, leave
   /// or join: with the same batches, and on_epoch_begin is called again when that is in the middle
   /// of an epoch. A History then begins where its worker has joined, and History::end says why it
@@ -154,9 +161,13 @@ class Model {
   void run_without_coordinator();
   /// True on the worker that writes files.
   bool is_chief() const;
+  /// That of compile(), or the LossScaleOptimizer around it.
   /// Throws  FailedPreconditionError before compile.
   optim::Optimizer& optimizer() const;
   const std::vector<CompiledMetric>& metrics() const;
+  /// Which values of a figure of the logs are better; its name may begin with "val_". Unknown for
+  /// what is neither a loss nor a metric of compile().
+  nn::metrics::Direction direction_of(const std::string& figure) const;
   int64_t steps_per_execution() const;
 
   /// Examples of this step, or the last one, on all replicas together.
@@ -173,8 +184,9 @@ class Model {
   void resume_at(int64_t epoch, int64_t batch);
   /// Module and optimizer.
   CheckpointParts checkpoint_parts() const;
-  /// The same with accumulated gradients, the position in the data and the figures of the epoch:
-  /// all that it takes to go on in the middle of an epoch. While fit runs.
+  /// The same with accumulated gradients, the position in the data, the figures of the epoch and
+  /// the states of the callbacks: all that it takes to go on in the middle of an epoch. While fit
+  /// runs.
   CheckpointParts training_state();
 
  protected:
@@ -204,6 +216,7 @@ class Model {
   void add_figures_of(const std::string& output, const std::vector<CompiledMetric>& metrics,
                       bool weighted, const CompileOptions& options);
   void check_outputs(const CompileOptions& options) const;
+  void scale_loss_where_needed();
   void build_named(const data::ElementSpec& spec);
   Tensor with_regularization(Tensor loss) const;
   StepLogs named_losses(const train_internal::NamedBatch& batch,
@@ -248,12 +261,14 @@ class Model {
   nn::Module& module_;
   Strategy& strategy_;
   std::unique_ptr<CompileOptions> compiled_;
+  std::unique_ptr<optim::LossScaleOptimizer> scaled_;  // around compiled_->optimizer
   std::unique_ptr<GradientAccumulator> accumulator_;
   int64_t global_batch_ = 0, local_batch_ = -1;  // examples of the last step
   bool stop_training_ = false, stop_evaluating_ = false, stop_predicting_ = false;
   std::unique_ptr<FitIterator> iterator_;  // of fit
   StepMeans means_;                        // of fit's epoch
   std::vector<UnreadStep> unread_;
+  CallbackList* callbacks_ = nullptr;      // of fit
   std::map<int64_t, float> class_weight_;  // of fit
   std::vector<Figure> figures_;
   std::vector<CompiledMetric> all_metrics_;

@@ -8,6 +8,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,12 +38,12 @@ class SaveFrequency {
 };
 
 struct ModelCheckpointOptions {  // options of ModelCheckpoint
-  /// Prefix of the files; may hold {epoch}, {batch} (both from 1) and names of figures, with a
-  /// format: "ckpt/{epoch:02d}-{val_loss:.2f}".
+  /// Prefix of the files; may hold {epoch}, {batch} (both from 1) and names of figures, with
+  /// Python's formats: "ckpt/{epoch:02d}-{val_loss:.2f}".
   std::string filepath;
   std::string monitor = "val_loss";
   bool verbose = false;
-  bool save_best_only = false;
+  bool save_best_only = false;     // without the monitor: always, with a warning
   bool save_weights_only = false;  // without the optimizer
   MonitorMode mode = MonitorMode::Auto;
   SaveFrequency save_freq = "epoch";
@@ -64,24 +65,29 @@ class ModelCheckpoint : public Callback {
   DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
   /// Waits for a save in the background.
   DISTRIBUTE_INLINE void on_train_end(Logs& logs) override;
+  DISTRIBUTE_INLINE CheckpointParts state() override;
   bool wants_batch_metrics() const override { return options_.save_freq.batches() > 0; }
   bool works_by_epoch() const override { return !wants_batch_metrics(); }
-  double best() const { return best_; }
+  /// NaN before the first value.
+  double best() const { return best_.value_or(std::numeric_limits<double>::quiet_NaN()); }
 
  private:
   bool is_due(int64_t batch);
+  bool should_save(const std::string& path, const Logs& logs);
   void save(std::optional<int64_t> batch, const Logs& logs);
   void write(const std::string& path);
 
   ModelCheckpointOptions options_;
   Monitor monitor_;
-  double best_;
+  std::optional<double> best_;
   std::shared_ptr<Checkpoint> checkpoint_;
   int64_t epoch_ = 0, last_batch_ = 0, batches_since_save_ = 0;
 };
 
-/// `pattern` with {name} and {name:[0][width][.digits][d|e|f|g]} replaced by figures; "{{" is "{".
-/// Throws  InvalidArgumentError for names that `values` does not have and for other formats.
+/// `pattern` with {name} and {name:format} replaced by figures as Python's str.format does; "{{" is
+/// "{". "epoch" and "batch" are whole numbers, other figures are Python's floats.
+/// Throws  InvalidArgumentError for names that `values` does not have, and formats that Python does
+///         not know for such a number.
 std::string format_figures(const std::string& pattern, const Logs& values);
 
 }  // namespace distribute::train

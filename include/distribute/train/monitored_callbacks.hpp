@@ -7,13 +7,14 @@
 #include <distribute/train/callback.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace distribute::train {
 
-/// Auto: larger is better for names with "acc", ending in "auc" or beginning with "fmeasure".
+/// Auto: as the model's metric of that name says (nn::metrics::Metric::direction), with or without
+/// "val_"; smaller losses are better.
 enum class MonitorMode { Auto, Min, Max };
 
 class Monitor {  // what a callback watches
@@ -21,18 +22,21 @@ class Monitor {  // what a callback watches
   /// `owner`: the callback's name in warnings; `name`: of the figure in the logs.
   Monitor(std::string owner, std::string name, MonitorMode mode, double min_delta = 0);
 
+  /// Before the first comparison: finds out what is better in mode Auto.
+  /// Throws  InvalidArgumentError where the model has no metric of that name, or one that does not
+  ///         say it.
+  void begin(const Model& model);
   /// The figure; nothing, with a warning once, when the logs do not have it.
   std::optional<double> value(const Logs& logs);
-  /// True when `value` is better than `than` by more than min_delta; never for NaN.
-  bool improves(double value, double than) const;
-  /// Plus or minus infinity: any finite value is better.
-  double worst() const;
+  /// True when `value` is better than `than` by more than min_delta. Everything is better than no
+  /// value, and every number than NaN, which Keras keeps as the best one for ever.
+  bool improves(double value, std::optional<double> than) const;
   const std::string& name() const { return name_; }
-  bool larger_is_better() const { return larger_; }
 
  private:
   std::string owner_, name_;
-  bool larger_, warned_ = false;
+  MonitorMode mode_;
+  bool larger_ = false, warned_ = false;
   double min_delta_;
 };
 
@@ -51,16 +55,19 @@ struct EarlyStoppingOptions {  // options of EarlyStopping
 class EarlyStopping : public Callback {
  public:
   explicit EarlyStopping(EmptyBraces) : EarlyStopping() {}
+  /// Throws  InvalidArgumentError for negative numbers of epochs.
   explicit EarlyStopping(EarlyStoppingOptions options = {});
   DISTRIBUTE_INLINE void on_train_begin(Logs& logs) override;
   DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
   DISTRIBUTE_INLINE void on_train_end(Logs& logs) override;
+  DISTRIBUTE_INLINE CheckpointParts state() override;
   bool wants_batch_metrics() const override { return false; }
 
   /// The epoch, from 0, after which training was stopped; 0: it was not.
   int64_t stopped_epoch() const { return stopped_epoch_; }
   int64_t best_epoch() const { return best_epoch_; }
-  double best() const { return best_; }
+  /// NaN before the first value.
+  double best() const { return best_.value_or(std::numeric_limits<double>::quiet_NaN()); }
 
  private:
   void keep_weights(int64_t epoch);
@@ -68,8 +75,8 @@ class EarlyStopping : public Callback {
   EarlyStoppingOptions options_;
   Monitor monitor_;
   int64_t wait_ = 0, stopped_epoch_ = 0, best_epoch_ = 0;
-  double best_ = 0;
-  std::vector<Tensor> best_weights_;
+  std::optional<double> best_;
+  Tensor best_weights_;  // bytes of all variables
 };
 
 struct ReduceLROnPlateauOptions {  // options of ReduceLROnPlateau
@@ -87,10 +94,13 @@ struct ReduceLROnPlateauOptions {  // options of ReduceLROnPlateau
 class ReduceLROnPlateau : public Callback {
  public:
   explicit ReduceLROnPlateau(EmptyBraces) : ReduceLROnPlateau() {}
-  /// Throws  InvalidArgumentError for a factor of 1 or more.
+  /// Throws  InvalidArgumentError for a factor of 1 or more, and for negative numbers. At the
+  ///         begin of the training FailedPreconditionError for an optimizer with a schedule, which
+  ///         Keras refuses at the first plateau.
   explicit ReduceLROnPlateau(ReduceLROnPlateauOptions options = {});
   DISTRIBUTE_INLINE void on_train_begin(Logs& logs) override;
   DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE CheckpointParts state() override;
   bool wants_batch_metrics() const override { return false; }
 
  private:
@@ -98,7 +108,7 @@ class ReduceLROnPlateau : public Callback {
 
   ReduceLROnPlateauOptions options_;
   Monitor monitor_;
-  double best_;
+  std::optional<double> best_;
   int64_t wait_ = 0, cooling_ = 0;
 };
 

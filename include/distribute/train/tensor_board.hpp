@@ -39,6 +39,7 @@ class TensorBoard : public Callback {
   DISTRIBUTE_INLINE void on_test_end(Logs& logs) override;
   DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
   DISTRIBUTE_INLINE void on_train_end(Logs& logs) override;
+  DISTRIBUTE_INLINE CheckpointParts state() override;
   bool wants_batch_metrics() const override { return options_.update_freq.batches() > 0; }
   bool works_by_epoch() const override { return !wants_batch_metrics(); }
 
@@ -49,7 +50,7 @@ class TensorBoard : public Callback {
 
   TensorBoardOptions options_;
   std::optional<summary::FileWriter> train_, validation_;
-  int64_t step_ = 0, epoch_steps_ = 0;  // batches of this fit, and of this epoch
+  int64_t step_ = 0, epoch_steps_ = 0;  // batches of all epochs, and of this one
   double epoch_began_ = 0, batch_ended_ = 0;
 };
 

@@ -56,6 +56,7 @@ DISTRIBUTE_INLINE LearningRateScheduleCallback::LearningRateScheduleCallback(
 }
 
 DISTRIBUTE_INLINE void LearningRateScheduleCallback::on_train_begin(train::Logs&) {
+  model().optimizer().require_settable_rate("LearningRateScheduleCallback");
   if (options_.staircase || options_.steps_per_epoch) return;
   options_.steps_per_epoch = params().steps;
   if (!options_.steps_per_epoch)

@@ -57,7 +57,7 @@ DISTRIBUTE_INLINE int64_t DistributedOptimizer::minimize(const Tensor& loss,
     call.on_ready = [&](size_t i, const Tensor& gradient) {
       reducer_.ready(i, gradient, variables[i]);
     };
-  return apply_gradients(tape.gradient({loss}, variables, call), variables);
+  return apply_gradients(tape.gradient({inner_.scale_loss(loss)}, variables, call), variables);
 }
 
 }  // namespace distribute::hvd

@@ -59,6 +59,7 @@ DISTRIBUTE_INLINE void AUC::check() const {
 
 DISTRIBUTE_INLINE AUC::AUC(AUCOptions options)
     : Metric(options.name), options_(std::move(options)) {
+  set_direction(Direction::Up);
   check();
   if (!options_.thresholds.empty()) {
     thresholds_ = metrics_internal::checked_thresholds("AUC", options_.thresholds);

@@ -51,6 +51,7 @@ DISTRIBUTE_INLINE FalseNegatives::FalseNegatives(std::vector<double> thresholds,
 
 DISTRIBUTE_INLINE Precision::Precision(PrecisionOptions options)
     : Metric(options.name), choice_{options.top_k, options.class_id} {
+  set_direction(Direction::Up);
   thresholds_ = metrics_internal::thresholds_beside("Precision", options.thresholds, choice_);
   true_positives_ = add_variable("true_positives", {int64_t(thresholds_.size())});
   false_positives_ = add_variable("false_positives", {int64_t(thresholds_.size())});
@@ -69,6 +70,7 @@ DISTRIBUTE_INLINE Tensor Precision::result() const {
 
 DISTRIBUTE_INLINE Recall::Recall(RecallOptions options)
     : Metric(options.name), choice_{options.top_k, options.class_id} {
+  set_direction(Direction::Up);
   thresholds_ = metrics_internal::thresholds_beside("Recall", options.thresholds, choice_);
   true_positives_ = add_variable("true_positives", {int64_t(thresholds_.size())});
   false_negatives_ = add_variable("false_negatives", {int64_t(thresholds_.size())});

@@ -26,6 +26,7 @@ DISTRIBUTE_INLINE Tensor chosen(const Tensor& p, const std::optional<double>& th
 
 DISTRIBUTE_INLINE FBetaScore::FBetaScore(FBetaScoreOptions options)
     : Metric(options.name), options_(std::move(options)) {
+  set_direction(Direction::Up);
   if (!(options_.beta > 0))
     throw InvalidArgumentError(str_cat("FBetaScore: beta must be positive, got ", options_.beta));
   const double threshold = options_.threshold.value_or(1);

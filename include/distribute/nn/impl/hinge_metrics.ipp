@@ -6,10 +6,11 @@
 
 namespace distribute::nn::metrics {
 
-DISTRIBUTE_INLINE Hinge::Hinge(std::string name) : MeanMetricWrapper(hinge, std::move(name)) {}
+DISTRIBUTE_INLINE Hinge::Hinge(std::string name)
+    : MeanMetricWrapper(hinge, std::move(name), Direction::Down) {}
 DISTRIBUTE_INLINE SquaredHinge::SquaredHinge(std::string name)
-    : MeanMetricWrapper(squared_hinge, std::move(name)) {}
+    : MeanMetricWrapper(squared_hinge, std::move(name), Direction::Down) {}
 DISTRIBUTE_INLINE CategoricalHinge::CategoricalHinge(std::string name)
-    : MeanMetricWrapper(categorical_hinge, std::move(name)) {}
+    : MeanMetricWrapper(categorical_hinge, std::move(name), Direction::Down) {}
 
 }  // namespace distribute::nn::metrics

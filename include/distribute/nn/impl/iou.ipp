@@ -25,6 +25,7 @@ DISTRIBUTE_INLINE Tensor is_class(const Tensor& numbers, int64_t classes) {
 
 DISTRIBUTE_INLINE IoU::IoU(IoUOptions options)
     : Metric(options.name), options_(std::move(options)) {
+  set_direction(Direction::Up);
   if (options_.num_classes < 1 || options_.target_class_ids.empty())
     throw InvalidArgumentError(name() + ": wanted at least one class and one target class");
   for (int64_t id : options_.target_class_ids)

@@ -113,8 +113,11 @@ DISTRIBUTE_INLINE Tensor Mean::result() const {
   return divide_no_nan(total_.value(), count_.value());
 }
 
-DISTRIBUTE_INLINE MeanMetricWrapper::MeanMetricWrapper(Function function, std::string name)
-    : Mean(std::move(name)), function_(std::move(function)) {}
+DISTRIBUTE_INLINE MeanMetricWrapper::MeanMetricWrapper(Function function, std::string name,
+                                                       Direction direction)
+    : Mean(std::move(name)), function_(std::move(function)) {
+  set_direction(direction);
+}
 DISTRIBUTE_INLINE void MeanMetricWrapper::update_state(const Tensor& y_true, const Tensor& y_pred,
                                                        const Tensor& sample_weight) {
   const Tensor predictions = stop_gradient(y_pred);
@@ -156,23 +159,23 @@ DISTRIBUTE_INLINE Tensor top_k_categorical_accuracy(const Tensor& y_true, const 
 }
 
 DISTRIBUTE_INLINE Accuracy::Accuracy(std::string name)
-    : MeanMetricWrapper(accuracy, std::move(name)) {}
+    : MeanMetricWrapper(accuracy, std::move(name), Direction::Up) {}
 DISTRIBUTE_INLINE BinaryAccuracy::BinaryAccuracy(std::string name, double threshold)
     : MeanMetricWrapper([threshold](const Tensor& y,
                                     const Tensor& p) { return binary_accuracy(y, p, threshold); },
-                        std::move(name)) {}
+                        std::move(name), Direction::Up) {}
 DISTRIBUTE_INLINE SparseCategoricalAccuracy::SparseCategoricalAccuracy(std::string name)
-    : MeanMetricWrapper(sparse_categorical_accuracy, std::move(name)) {}
+    : MeanMetricWrapper(sparse_categorical_accuracy, std::move(name), Direction::Up) {}
 DISTRIBUTE_INLINE CategoricalAccuracy::CategoricalAccuracy(std::string name)
-    : MeanMetricWrapper(categorical_accuracy, std::move(name)) {}
+    : MeanMetricWrapper(categorical_accuracy, std::move(name), Direction::Up) {}
 DISTRIBUTE_INLINE SparseTopKCategoricalAccuracy::SparseTopKCategoricalAccuracy(int k,
                                                                                std::string name)
     : MeanMetricWrapper([k](const Tensor& y,
                             const Tensor& p) { return sparse_top_k_categorical_accuracy(y, p, k); },
-                        std::move(name)) {}
+                        std::move(name), Direction::Up) {}
 DISTRIBUTE_INLINE TopKCategoricalAccuracy::TopKCategoricalAccuracy(int k, std::string name)
     : MeanMetricWrapper(
           [k](const Tensor& y, const Tensor& p) { return top_k_categorical_accuracy(y, p, k); },
-          std::move(name)) {}
+          std::move(name), Direction::Up) {}
 
 }  // namespace distribute::nn::metrics

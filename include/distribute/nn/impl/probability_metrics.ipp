@@ -12,31 +12,33 @@
 namespace distribute::nn::metrics {
 
 DISTRIBUTE_INLINE KLDivergence::KLDivergence(std::string name)
-    : MeanMetricWrapper(kl_divergence, std::move(name)) {}
+    : MeanMetricWrapper(kl_divergence, std::move(name), Direction::Down) {}
 DISTRIBUTE_INLINE Poisson::Poisson(std::string name)
-    : MeanMetricWrapper(poisson, std::move(name)) {}
+    : MeanMetricWrapper(poisson, std::move(name), Direction::Down) {}
 DISTRIBUTE_INLINE BinaryCrossentropy::BinaryCrossentropy(std::string name,
                                                          CrossentropyOptions options)
     : MeanMetricWrapper([options](const Tensor& y,
                                   const Tensor& p) { return binary_crossentropy(y, p, options); },
-                        std::move(name)) {}
+                        std::move(name), Direction::Down) {}
 DISTRIBUTE_INLINE CategoricalCrossentropy::CategoricalCrossentropy(std::string name,
                                                                    CrossentropyOptions options)
     : MeanMetricWrapper(
           [options](const Tensor& y, const Tensor& p) {
             return categorical_crossentropy(y, p, options);
           },
-          std::move(name)) {}
+          std::move(name), Direction::Down) {}
 DISTRIBUTE_INLINE SparseCategoricalCrossentropy::SparseCategoricalCrossentropy(
     std::string name, CrossentropyOptions options)
     : MeanMetricWrapper(
           [options](const Tensor& y, const Tensor& p) {
             return sparse_categorical_crossentropy(y, p, options);
           },
-          std::move(name)) {}
+          std::move(name), Direction::Down) {}
 
 DISTRIBUTE_INLINE Perplexity::Perplexity(PerplexityOptions options)
-    : Mean(options.name), options_(options) {}
+    : Mean(options.name), options_(options) {
+  set_direction(Direction::Down);
+}
 DISTRIBUTE_INLINE void Perplexity::update_state(const Tensor& y_true, const Tensor& y_pred,
                                                 const Tensor& sample_weight) {
   const Tensor predictions = cast(stop_gradient(y_pred), DType::Float32);

@@ -11,18 +11,20 @@
 namespace distribute::nn::metrics {
 
 DISTRIBUTE_INLINE MeanSquaredError::MeanSquaredError(std::string name)
-    : MeanMetricWrapper(mean_squared_error, std::move(name)) {}
+    : MeanMetricWrapper(mean_squared_error, std::move(name), Direction::Down) {}
 DISTRIBUTE_INLINE MeanAbsoluteError::MeanAbsoluteError(std::string name)
-    : MeanMetricWrapper(mean_absolute_error, std::move(name)) {}
+    : MeanMetricWrapper(mean_absolute_error, std::move(name), Direction::Down) {}
 DISTRIBUTE_INLINE MeanAbsolutePercentageError::MeanAbsolutePercentageError(std::string name)
-    : MeanMetricWrapper(mean_absolute_percentage_error, std::move(name)) {}
+    : MeanMetricWrapper(mean_absolute_percentage_error, std::move(name), Direction::Down) {}
 DISTRIBUTE_INLINE MeanSquaredLogarithmicError::MeanSquaredLogarithmicError(std::string name)
-    : MeanMetricWrapper(mean_squared_logarithmic_error, std::move(name)) {}
+    : MeanMetricWrapper(mean_squared_logarithmic_error, std::move(name), Direction::Down) {}
 DISTRIBUTE_INLINE LogCoshError::LogCoshError(std::string name)
-    : MeanMetricWrapper(log_cosh, std::move(name)) {}
+    : MeanMetricWrapper(log_cosh, std::move(name), Direction::Down) {}
 
 DISTRIBUTE_INLINE RootMeanSquaredError::RootMeanSquaredError(std::string name)
-    : Mean(std::move(name)) {}
+    : Mean(std::move(name)) {
+  set_direction(Direction::Down);
+}
 DISTRIBUTE_INLINE void RootMeanSquaredError::update_state(const Tensor& y_true,
                                                           const Tensor& y_pred,
                                                           const Tensor& sample_weight) {
@@ -35,6 +37,6 @@ DISTRIBUTE_INLINE Tensor RootMeanSquaredError::result() const { return sqrt(Mean
 DISTRIBUTE_INLINE CosineSimilarity::CosineSimilarity(std::string name, int axis)
     : MeanMetricWrapper(
           [axis](const Tensor& y, const Tensor& p) { return -cosine_similarity(y, p, axis); },
-          std::move(name)) {}
+          std::move(name), Direction::Up) {}
 
 }  // namespace distribute::nn::metrics

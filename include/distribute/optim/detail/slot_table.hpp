@@ -32,8 +32,9 @@ class SlotTable {
   /// Makes the slots of the weights that have none. Call it in cross-replica context.
   void create(const std::vector<VariableUpdate>& updates, const std::vector<SlotSpec>& specs,
               const Created& created);
-  /// Exchanges weights with their last slot, the moving average, or overwrites them with it.
-  /// Throws  FailedPreconditionError when there is none.
+  /// Exchanges weights with their last slot, the moving average, or overwrites those that have one
+  /// with it.
+  /// Throws  FailedPreconditionError when there is none to exchange.
   void exchange_with_last(const std::vector<Variable>& weights, bool keep_weights);
   std::vector<Trackable::SlotVariable> all(const std::vector<SlotSpec>& specs) const;
 

@@ -18,7 +18,7 @@ void run_once(ReplicaContext* replica, const std::function<void()>& fn);
 
 DISTRIBUTE_INLINE LossScaleOptimizer::LossScaleOptimizer(Optimizer& inner,
                                                          LossScaleOptimizerOptions options)
-    : inner_(inner), options_(options) {
+    : Optimizer(WrapsAnother(), "loss_scale_optimizer"), inner_(inner), options_(options) {
   if (!(options.initial_scale > 0) || options.dynamic_growth_steps < 1)
     throw InvalidArgumentError(
         str_cat("LossScaleOptimizer: the initial scale must be positive and ",
@@ -39,6 +39,13 @@ DISTRIBUTE_INLINE float LossScaleOptimizer::loss_scale() const {
 
 DISTRIBUTE_INLINE Tensor LossScaleOptimizer::scale_loss(const Tensor& loss) const {
   return loss * loss_scale();
+}
+
+DISTRIBUTE_INLINE OptimizerConfig LossScaleOptimizer::get_config() const {
+  OptimizerConfig config = inner_.get_config();
+  config.set("initial_scale", options_.initial_scale);
+  config.set("dynamic_growth_steps", double(options_.dynamic_growth_steps));
+  return config;
 }
 
 DISTRIBUTE_INLINE int64_t

@@ -15,6 +15,9 @@ namespace distribute::optim {
 
 namespace optim_internal {
 
+/// The slot of use_ema, the last one.
+inline constexpr const char* kAverage = "average";
+
 DISTRIBUTE_INLINE Variable scalar_variable(const char* name, Variable::Initializer value) {
   return Variable(
       std::move(value),
@@ -29,31 +32,55 @@ DISTRIBUTE_INLINE void run_once(ReplicaContext* replica, const std::function<voi
 
 }  // namespace optim_internal
 
-DISTRIBUTE_INLINE Optimizer::Optimizer(CommonOptions options) : options_(std::move(options)) {
+DISTRIBUTE_INLINE void Optimizer::check_options() const {
+  const CommonOptions& options = options_;
   const int clips = int(options_.clipnorm.has_value()) + int(options_.clipvalue.has_value()) +
                     int(options_.global_clipnorm.has_value());
   if (clips > 1)
     throw InvalidArgumentError(
         "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set");
+  for (const auto& limit : {options.clipnorm, options.clipvalue, options.global_clipnorm})
+    if (limit && !(*limit > 0))
+      throw InvalidArgumentError(
+          str_cat("the limit of clipping must be a positive number; it is ", *limit));
+  if (options.use_ema && !(options.ema_momentum >= 0 && options.ema_momentum <= 1))
+    throw InvalidArgumentError(str_cat("`ema_momentum` must be in the range [0, 1]. Received: ",
+                                       "ema_momentum=", options.ema_momentum));
+  if (options.use_ema && options.ema_overwrite_frequency && *options.ema_overwrite_frequency < 1)
+    throw InvalidArgumentError(str_cat("`ema_overwrite_frequency` must be at least 1; it is ",
+                                       *options.ema_overwrite_frequency));
+}
+
+DISTRIBUTE_INLINE Optimizer::Optimizer(CommonOptions options) : options_(std::move(options)) {
+  check_options();
   iterations_ = optim_internal::scalar_variable("iterations", [] { return Tensor(int64_t{0}); });
   if (options_.learning_rate.is_schedule()) return;
   const float rate = float(options_.learning_rate(0));
   learning_rate_ = optim_internal::scalar_variable("learning_rate", [=] { return Tensor(rate); });
 }
 
+DISTRIBUTE_INLINE Optimizer::Optimizer(WrapsAnother, std::string name)
+    : options_{.name = std::move(name)} {}
 DISTRIBUTE_INLINE Optimizer::~Optimizer() = default;
-
-DISTRIBUTE_INLINE int64_t Optimizer::iterations() const {
-  return iterations_.value().item<int64_t>();
-}
 
 DISTRIBUTE_INLINE float Optimizer::learning_rate() const {
   return learning_rate_ ? learning_rate_.value().item<float>()
                         : float(options_.learning_rate(iterations()));
 }
 
+DISTRIBUTE_INLINE void Optimizer::require_settable_rate(const char* caller) const {
+  if (learning_rate_) return;
+  throw FailedPreconditionError(
+      str_cat(caller, ": This optimizer was created with a schedule as its `learning_rate`, hence ",
+              "its learning rate is not settable. If you need the learning rate to be settable, ",
+              "make the optimizer with a number"));
+}
+
 DISTRIBUTE_INLINE void Optimizer::set_learning_rate(LearningRate rate) {
-  if (!rate.is_schedule() && learning_rate_) return learning_rate_.assign(Tensor(float(rate(0))));
+  if (!rate.is_schedule()) {
+    require_settable_rate("set_learning_rate");
+    return learning_rate_.assign(Tensor(float(rate(0))));
+  }
   options_.learning_rate = std::move(rate);
   learning_rate_ = Variable();
 }
@@ -232,7 +259,7 @@ DISTRIBUTE_INLINE int64_t Optimizer::record_update(RecordedStep& recording, Repl
 
 DISTRIBUTE_INLINE std::vector<Optimizer::Slot> Optimizer::all_slots() const {
   std::vector<Slot> all = slots();
-  if (options_.use_ema) all.push_back({"average", 0.0f});
+  if (options_.use_ema) all.push_back({optim_internal::kAverage, 0.0f});
   return all;
 }
 
@@ -243,10 +270,20 @@ DISTRIBUTE_INLINE void Optimizer::add_slots(std::vector<VariableUpdate>& updates
   optim_internal::run_once(replica, [&] {
     slots_.create(updates, wanted,
                   [this](const std::string& slot, const Variable& created, const Variable& weight) {
-                    restore_created(slot, created, weight);
+                    slot_created(slot, created, weight);
                   });
   });
   slots_.find(updates);
+}
+
+/// The average of a variable that is new in the middle of the training begins with its value, as
+/// in the first step.
+DISTRIBUTE_INLINE void Optimizer::slot_created(const std::string& slot, const Variable& created,
+                                               const Variable& weight) {
+  if (slot == optim_internal::kAverage && iterations() > 0)
+    for (int i = 0; i < weight.impl().num_components(); ++i)
+      created.impl().set_component(i, weight.impl().component(i).renamed());
+  restore_created(slot, created, weight);
 }
 
 DISTRIBUTE_INLINE void Optimizer::build(const std::vector<Variable>& variables) {
@@ -261,7 +298,7 @@ DISTRIBUTE_INLINE void Optimizer::overwrite_with_averages(
   if (!options_.use_ema || !frequency || step % *frequency != 0) return;
   std::vector<Variable> variables;
   for (const VariableUpdate& update : updates) variables.push_back(update.variable);
-  finalize_variable_values(variables);
+  exchange(variables, false);
 }
 
 DISTRIBUTE_INLINE void Optimizer::exchange(const std::vector<Variable>& variables,
@@ -275,9 +312,13 @@ DISTRIBUTE_INLINE void Optimizer::exchange(const std::vector<Variable>& variable
 
 DISTRIBUTE_INLINE void Optimizer::swap_averages(const std::vector<Variable>& variables) {
   exchange(variables, true);
+  averages_are_swapped_ = !averages_are_swapped_;
 }
 DISTRIBUTE_INLINE void Optimizer::finalize_variable_values(const std::vector<Variable>& variables) {
-  if (options_.use_ema) exchange(variables, false);
+  if (!options_.use_ema || iterations() == 0) return;
+  build(variables);  // those that a checkpoint holds, where no step has come after it
+  if (averages_are_swapped_) swap_averages(variables);
+  exchange(variables, false);
 }
 
 DISTRIBUTE_INLINE std::vector<Trackable::NamedVariable> Optimizer::own_variables() const {

@@ -74,6 +74,7 @@ DISTRIBUTE_INLINE void SlotTable::exchange_with_last(const std::vector<Variable>
   const std::lock_guard lock(sets_->mutex);
   for (const Variable& variable : weights) {
     const auto found = sets_->all.find(variable.impl().id());
+    if (found == sets_->all.end() && !keep_weights) continue;
     if (found == sets_->all.end())
       throw FailedPreconditionError(
           str_cat("there is no moving average of variable '", variable.name(), "'"));

@@ -42,14 +42,13 @@ class StepMeans {
   int64_t examples() const { return examples_; }
   void reset() { *this = {}; }
 
-  /// Sums and number of examples, bit by bit, for a checkpoint.
+  /// Number of examples, names and sums, bit by bit, for a checkpoint.
   Tensor state() const;
-  /// Takes up a state; names come with the next step.
+  /// Throws  InvalidArgumentError for the state of another version of the program.
   void restore(const Tensor& state);
 
  private:
   std::vector<std::pair<std::string, double>> sums_;
-  std::vector<double> restored_;  // sums whose names are not known yet
   int64_t examples_ = 0;
 };
 

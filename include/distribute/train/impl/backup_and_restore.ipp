@@ -61,13 +61,9 @@ DISTRIBUTE_INLINE void BackupAndRestore::make_checkpoint(CheckpointParts parts) 
       std::move(parts), {saved_epoch_, saved_batch_, train_counter_}));
 }
 
-DISTRIBUTE_INLINE void BackupAndRestore::set_model(Model& model) {
-  Callback::set_model(model);
-  set_position(train_internal::kUnused, train_internal::kUnused);
-  make_checkpoint(model.training_state());
-}
-
 DISTRIBUTE_INLINE void BackupAndRestore::on_train_begin(Logs&) {
+  set_position(train_internal::kUnused, train_internal::kUnused);
+  make_checkpoint(model().training_state());
   on_train_begin();
   if (counter_value(saved_epoch_) == train_internal::kUnused) return;
   const Position at = start(params().steps);

@@ -39,7 +39,7 @@ train::CompiledMetric with_name(const std::string& name) {
 inline constexpr NamedMetric kNamedMetrics[] = {
     {"accuracy acc Accuracy",
      [](const std::string& name) -> train::CompiledMetric {
-       return nn::metrics::MeanMetricWrapper(accuracy, name);
+       return nn::metrics::MeanMetricWrapper(accuracy, name, nn::metrics::Direction::Up);
      }},
     {"binary_accuracy BinaryAccuracy", named<nn::metrics::BinaryAccuracy>},
     {"categorical_accuracy CategoricalAccuracy", named<nn::metrics::CategoricalAccuracy>},

@@ -3,6 +3,7 @@
 #include <distribute/base/detail/number_text.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/train/callbacks.hpp>
+#include <distribute/train/detail/callback_state.hpp>
 #include <distribute/train/model.hpp>
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 #include <cstring>
 #include <fstream>
 #include <utility>
+
+#include <unistd.h>
 
 namespace distribute::train {
 
@@ -32,26 +35,54 @@ DISTRIBUTE_INLINE void CSVLogger::read_header() {
   }
 }
 
+/// What is there stays until the first epoch begins: only then is it known which rows to keep.
 DISTRIBUTE_INLINE void CSVLogger::on_train_begin(Logs&) {
-  columns_.clear();
+  kept_ = 0;
+  is_cut_ = false;
   if (!model().is_chief()) return;
-  if (options_.append) read_header();
   base_internal::ignore_file_size_signal();
-  std::FILE* file = std::fopen(options_.filename.c_str(), options_.append ? "a" : "w");
+  std::FILE* file = std::fopen(options_.filename.c_str(), "a");
   if (!file)
     throw PermissionDeniedError(
         str_cat("CSVLogger: cannot write ", options_.filename, ": ", std::strerror(errno)));
   file_.reset(file, &std::fclose);
+  if (options_.append) kept_ = size();
+}
+
+DISTRIBUTE_INLINE int64_t CSVLogger::size() const {
+  check(std::fseek(file_.get(), 0, SEEK_END) == 0);
+  return std::ftell(file_.get());
+}
+
+DISTRIBUTE_INLINE void CSVLogger::cut() {
+  is_cut_ = true;
+  kept_ = std::min(kept_, size());
+  check(::ftruncate(::fileno(file_.get()), off_t(kept_)) == 0);
+  columns_.clear();
+  if (kept_ > 0) read_header();
+}
+
+DISTRIBUTE_INLINE void CSVLogger::on_epoch_begin(int64_t, Logs&) {
+  if (file_ && !is_cut_) cut();
+}
+
+DISTRIBUTE_INLINE CheckpointParts CSVLogger::state() {
+  return {{"csv_logger", train_internal::numbers_state({&kept_}, [this] { is_cut_ = false; })}};
+}
+
+DISTRIBUTE_INLINE void CSVLogger::check(bool ok) const {
+  if (ok) return;
+  throw ResourceExhaustedError(
+      str_cat("CSVLogger: cannot write ", options_.filename, ": ", std::strerror(errno)));
 }
 
 DISTRIBUTE_INLINE void CSVLogger::write_line(const std::vector<std::string>& cells) {
   std::string line;
   for (const std::string& cell : cells) line += (line.empty() ? "" : options_.separator) + cell;
   line += '\n';
-  if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() ||
-      std::fflush(file_.get()) != 0)
-    throw ResourceExhaustedError(
-        str_cat("CSVLogger: cannot write ", options_.filename, ": ", std::strerror(errno)));
+  check(std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size() &&
+        std::fflush(file_.get()) == 0);
+  kept_ = size();
 }
 
 /// With a validation that is not due in every epoch its columns are there from the start.

@@ -43,14 +43,19 @@ DISTRIBUTE_INLINE void ExponentialMovingAverage::track(const Variable& variable)
   restore_created(average.name(), average);
 }
 
+DISTRIBUTE_INLINE void ExponentialMovingAverage::build(const std::vector<Variable>& variables) {
+  for (const Variable& variable : variables)
+    if (!find(variable)) track(variable);
+}
+
 DISTRIBUTE_INLINE void ExponentialMovingAverage::apply(const std::vector<Variable>& variables) {
   double decay = options_.decay;
   if (options_.num_updates) {
     const double n = double(options_.num_updates());
     decay = std::min(decay, (1 + n) / (10 + n));
   }
+  build(variables);
   for (const Variable& variable : variables) {
-    if (!find(variable)) track(variable);
     const Variable average = find(variable)->average;
     const Tensor before = value_to_save(average);
     restore_value(average, before - (before - value_to_save(variable)) * float(1 - decay));

@@ -81,18 +81,24 @@ DISTRIBUTE_INLINE FitLoop::FitLoop(Model& model, const InputData& data, const Fi
                      CallbackParams{.epochs = options.epochs,
                                     .steps = options.steps_per_epoch,
                                     .has_validation = options.validation_data.has_value()});
+  model_.callbacks_ = &*callbacks_;
 }
-DISTRIBUTE_INLINE FitLoop::~FitLoop() = default;
+DISTRIBUTE_INLINE FitLoop::~FitLoop() { model_.callbacks_ = nullptr; }
 
 DISTRIBUTE_INLINE void FitLoop::check_options(const InputData& data) const {
   const FitOptions& options = options_;
-  if (options.steps_per_epoch && *options.steps_per_epoch < 1)
+  if (options.epochs < 0 || options.initial_epoch < 0)
     throw InvalidArgumentError(
-        str_cat("fit: steps_per_epoch must be at least 1; it is ", *options.steps_per_epoch));
-  require_steps(data, options.steps_per_epoch.has_value(), "fit", "steps_per_epoch");
+        str_cat("fit: epochs and initial_epoch must be at least 0; they are ", options.epochs,
+                " and ", options.initial_epoch));
+  if (!options.class_weight.empty() && options.class_weight.begin()->first < 0)
+    throw InvalidArgumentError(str_cat("fit: class_weight names class ",
+                                       options.class_weight.begin()->first,
+                                       "; classes count from 0"));
+  require_steps(data, options.steps_per_epoch, "fit", "steps_per_epoch");
   if (options.validation_data)
-    require_steps(*options.validation_data, options.validation_steps.has_value(),
-                  "fit: the validation data", "validation_steps");
+    require_steps(*options.validation_data, options.validation_steps, "fit: the validation data",
+                  "validation_steps");
 }
 
 DISTRIBUTE_INLINE void FitLoop::take_data(const InputData& data) {
@@ -156,12 +162,14 @@ DISTRIBUTE_INLINE CheckpointParts FitLoop::state() {
 }
 
 DISTRIBUTE_INLINE History FitLoop::run() {
-  callbacks_->call(&Callback::on_train_begin);
+  callbacks_->begin_training();
   const auto start = model_.start_.value_or(Model::Start{options_.initial_epoch, 0});
   position_ = {start.epoch, start.batch, !model_.start_ || start.batch > 0};
   ElasticLoop loop(model_.strategy(), state(), model_.optimizer().iterations_variable());
   loop_ = &loop;
   history_.end = loop.run([this] { go_on(); });
+  if (options_.epochs > 0)
+    model_.optimizer().finalize_variable_values(model_.module().trainable_variables());
   Logs last;
   for (const auto& [name, values] : history_.history) last.set(name, values.back());
   callbacks_->call(&Callback::on_train_end, last);
@@ -175,6 +183,7 @@ DISTRIBUTE_INLINE void FitLoop::go_on() {
   updates_ = model_.optimizer().iterations();
   if (options_.validation_data && !validating_)
     validation_data_ = model_.distribute(*options_.validation_data);
+  if (model_.start_ && model_.stop_training_) return;  // had been stopped before the interruption
   while (position_.epoch < options_.epochs) {
     epoch(position_.epoch, position_.batch);
     if (model_.stop_training_ || out_of_data_) break;

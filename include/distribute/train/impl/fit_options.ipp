@@ -38,9 +38,11 @@ DISTRIBUTE_INLINE int64_t InputData::cardinality() const {
   return std::get<std::shared_ptr<const DistributedDataset>>(data_)->cardinality();
 }
 
-DISTRIBUTE_INLINE void require_steps(const InputData& data, bool given, const char* what,
-                                     const char* option) {
-  if (given) return;
+DISTRIBUTE_INLINE void require_steps(const InputData& data, std::optional<int64_t> steps,
+                                     const char* what, const char* option) {
+  if (steps && *steps < 1)
+    throw InvalidArgumentError(str_cat(what, ": ", option, " must be at least 1; it is ", *steps));
+  if (steps) return;
   if (std::holds_alternative<DatasetCreator>(data.data()))
     throw InvalidArgumentError(
         str_cat(what, ": When using a `DatasetCreator`, `", option, "` must be provided."));
@@ -60,6 +62,13 @@ DISTRIBUTE_INLINE data::Dataset ArrayData::rows_as_dataset() const {
 DISTRIBUTE_INLINE ValidationFrequency::ValidationFrequency(int64_t every) : every_(every) {
   if (every < 1)
     throw InvalidArgumentError(str_cat("validation_freq: expected at least 1, it is ", every));
+}
+
+DISTRIBUTE_INLINE ValidationFrequency::ValidationFrequency(std::initializer_list<int64_t> epochs)
+    : epochs_(epochs) {
+  if (!epochs_.empty() && *epochs_.begin() < 1)
+    throw InvalidArgumentError(
+        str_cat("validation_freq: epochs count from 1; there is ", *epochs_.begin()));
 }
 
 DISTRIBUTE_INLINE History Model::fit(const ArrayData& arrays, const FitOptions& options,

@@ -8,6 +8,10 @@
 
 namespace distribute::train {
 
+DISTRIBUTE_INLINE void LearningRateScheduler::on_train_begin(Logs&) {
+  model().optimizer().require_settable_rate("LearningRateScheduler");
+}
+
 DISTRIBUTE_INLINE void LearningRateScheduler::on_epoch_begin(int64_t epoch, Logs&) {
   optim::Optimizer& optimizer = model().optimizer();
   const double rate = schedule_(epoch, double(optimizer.learning_rate()));

@@ -1,10 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/data/batch.hpp>
 #include <distribute/nn/models.hpp>
 #include <distribute/nn/module_saver.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
+#include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/strategy/function.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/strategy.hpp>
@@ -72,7 +74,25 @@ DISTRIBUTE_INLINE void Model::compile(CompileOptions options) {
     accumulator_ = std::make_unique<GradientAccumulator>(options.gradient_accumulation_steps,
                                                          strategy_.extended().num_local_replicas());
   compiled_ = std::make_unique<CompileOptions>(std::move(options));
+  scale_loss_where_needed();
   record_steps();
+}
+
+DISTRIBUTE_INLINE bool scales_the_loss(const optim::Optimizer& optimizer) {
+  return dynamic_cast<const optim::LossScaleOptimizer*>(&optimizer) != nullptr;
+}
+
+DISTRIBUTE_INLINE void Model::scale_loss_where_needed() {
+  scaled_.reset();
+  if (module_.dtype_policy().name() != "mixed_float16" || !compiled_->auto_scale_loss ||
+      scales_the_loss(compiled_->optimizer))
+    return;
+  if (compiled_->minimize)
+    return log_warning("train",
+                       "compile: with a minimize of your own the loss is not scaled, and small "
+                       "gradients in float16 vanish; give it an optim::LossScaleOptimizer");
+  const ScopeUnlessCurrent scope(strategy_);
+  scaled_ = std::make_unique<optim::LossScaleOptimizer>(compiled_->optimizer);
 }
 
 DISTRIBUTE_INLINE void Model::record_steps() {
@@ -81,7 +101,7 @@ DISTRIBUTE_INLINE void Model::record_steps() {
   const bool can = !devices.empty() && is_gpu(devices[0]) && !strategy_.cluster_resolver() &&
                    strategy_.extended().recording_problem().empty();
   if (!can || compiled_->run_eagerly || compiled_->minimize || accumulator_ || named_ ||
-      typeid(*this) != typeid(Model))
+      scales_the_loss(optimizer()) || typeid(*this) != typeid(Model))
     return;
   const std::function<std::vector<Tensor>(const data::Batch&)> step =
       [this](const data::Batch& batch) {
@@ -110,7 +130,19 @@ DISTRIBUTE_INLINE void Model::require_compiled(const char* method) const {
 
 DISTRIBUTE_INLINE optim::Optimizer& Model::optimizer() const {
   require_compiled("optimizer");
+  if (scaled_) return *scaled_;
   return compiled_->optimizer;
+}
+
+DISTRIBUTE_INLINE nn::metrics::Direction Model::direction_of(const std::string& figure) const {
+  using nn::metrics::Direction;
+  const std::string name = figure.starts_with("val_") ? figure.substr(4) : figure;
+  if (name == "loss") return Direction::Down;
+  for (const Figure& known : figures_)
+    if (known.name == name) return known.metric->direction();
+  const bool is_loss = compiled_ && name.ends_with("_loss") &&
+                       compiled_->losses.contains(name.substr(0, name.size() - 5));
+  return is_loss ? Direction::Down : Direction::Unknown;
 }
 
 DISTRIBUTE_INLINE const std::vector<CompiledMetric>& Model::metrics() const {
@@ -128,7 +160,7 @@ DISTRIBUTE_INLINE void Model::resume_at(int64_t epoch, int64_t batch) {
 
 DISTRIBUTE_INLINE CheckpointParts Model::checkpoint_parts() const {
   CheckpointParts parts{{"model", &module_}};
-  if (compiled_) parts.emplace_back("optimizer", &compiled_->optimizer);
+  if (compiled_) parts.emplace_back("optimizer", &optimizer());
   return parts;
 }
 
@@ -140,6 +172,7 @@ DISTRIBUTE_INLINE CheckpointParts Model::training_state() {
   if (accumulator_) parts.emplace_back("gradients", state_of(*accumulator_));
   parts.emplace_back("means", state_of(means_));
   std::get<TensorState>(parts.back().second).per_worker = false;
+  if (callbacks_) callbacks_->add_states(parts);
   if (coordinated_) return parts;  // every worker has a position of its own
   parts.emplace_back("iterator",
                      TensorState{[this] { return iterator_->state(); },
@@ -239,14 +272,13 @@ DISTRIBUTE_INLINE void Model::minimize(const Tensor& loss, GradientTape& tape) {
     return;
   }
   if (!accumulator_) {
-    compiled_->optimizer.minimize(loss, variables, tape);
+    optimizer().minimize(loss, variables, tape);
     return;
   }
-  const std::vector<Tensor> gradients = tape.gradient(loss, variables);
+  const std::vector<Tensor> gradients = tape.gradient(optimizer().scale_loss(loss), variables);
   const int replica = get_replica_context()->local_replica_id();
   accumulator_->add(replica, gradients);
-  if (accumulator_->is_due())
-    compiled_->optimizer.apply_gradients(accumulator_->take(replica), variables);
+  if (accumulator_->is_due()) optimizer().apply_gradients(accumulator_->take(replica), variables);
 }
 
 DISTRIBUTE_INLINE StepLogs Model::train_step(const data::Batch& batch) {
@@ -311,7 +343,7 @@ DISTRIBUTE_INLINE History Model::fit(const InputData& data, const FitOptions& op
 
 DISTRIBUTE_INLINE Logs Model::evaluate(const InputData& data, const EvaluateOptions& options) {
   require_compiled("evaluate");
-  require_steps(data, options.steps.has_value(), "evaluate", "steps");
+  require_steps(data, options.steps, "evaluate", "steps");
   const ScopeUnlessCurrent scope(strategy_);
   if (coordinated_) {
     train_internal::CoordinatedLoop workers(*coordinated_, data);
@@ -382,7 +414,7 @@ DISTRIBUTE_INLINE void Model::predict_here(const data::Dataset& data, const Call
 DISTRIBUTE_INLINE std::vector<Tensor> Model::predict_all(const data::Dataset& data,
                                                          const PredictOptions& options,
                                                          bool all_outputs) {
-  require_steps(data, options.steps.has_value(), "predict", "steps");
+  require_steps(data, options.steps, "predict", "steps");
   const ScopeUnlessCurrent scope(strategy_);
   const CallbackList callbacks(options.callbacks, *this, {.steps = options.steps});
   Predictions results;

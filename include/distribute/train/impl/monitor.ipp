@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/train/model.hpp>
 #include <distribute/train/monitored_callbacks.hpp>
 
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace distribute::train {
@@ -13,11 +13,23 @@ DISTRIBUTE_INLINE Monitor::Monitor(std::string owner, std::string name, MonitorM
                                    double min_delta)
     : owner_(std::move(owner)),
       name_(std::move(name)),
-      larger_(
-          mode == MonitorMode::Max ||
-          (mode == MonitorMode::Auto && (name_.find("acc") != std::string::npos ||
-                                         name_.ends_with("auc") || name_.starts_with("fmeasure")))),
-      min_delta_(std::abs(min_delta)) {}
+      mode_(mode),
+      larger_(mode == MonitorMode::Max),
+      min_delta_(std::abs(min_delta)) {
+  if (std::isnan(min_delta)) throw InvalidArgumentError(owner_ + ": min_delta is NaN");
+}
+
+DISTRIBUTE_INLINE void Monitor::begin(const Model& model) {
+  if (mode_ != MonitorMode::Auto) return;
+  using nn::metrics::Direction;
+  const Direction direction = model.direction_of(name_);
+  if (direction == Direction::Unknown)
+    throw InvalidArgumentError(
+        str_cat(owner_, ": it is not known whether larger or smaller values of '", name_,
+                "' are better: the model has no metric of that name that says it. Give it mode Max "
+                "or Min"));
+  larger_ = direction == Direction::Up;
+}
 
 DISTRIBUTE_INLINE std::optional<double> Monitor::value(const Logs& logs) {
   if (const double* value = logs.find(name_)) return *value;
@@ -28,13 +40,10 @@ DISTRIBUTE_INLINE std::optional<double> Monitor::value(const Logs& logs) {
   return std::nullopt;
 }
 
-DISTRIBUTE_INLINE bool Monitor::improves(double value, double than) const {
-  return larger_ ? value - min_delta_ > than : value + min_delta_ < than;
-}
-
-DISTRIBUTE_INLINE double Monitor::worst() const {
-  const double infinity = std::numeric_limits<double>::infinity();
-  return larger_ ? -infinity : infinity;
+DISTRIBUTE_INLINE bool Monitor::improves(double value, std::optional<double> than) const {
+  if (!than) return true;
+  if (std::isnan(*than)) return !std::isnan(value);
+  return larger_ ? value - min_delta_ > *than : value + min_delta_ < *than;
 }
 
 }  // namespace distribute::train

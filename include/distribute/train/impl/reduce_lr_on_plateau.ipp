@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/train/detail/callback_state.hpp>
 #include <distribute/train/model.hpp>
 #include <distribute/train/monitored_callbacks.hpp>
 
@@ -11,16 +12,28 @@ namespace distribute::train {
 
 DISTRIBUTE_INLINE ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions options)
     : options_(std::move(options)),
-      monitor_("ReduceLROnPlateau", options_.monitor, options_.mode, options_.min_delta),
-      best_(monitor_.worst()) {
+      monitor_("ReduceLROnPlateau", options_.monitor, options_.mode, options_.min_delta) {
   if (options_.factor >= 1)
     throw InvalidArgumentError(
         str_cat("ReduceLROnPlateau does not support a factor >= 1.0. Got ", options_.factor));
+  if (!(options_.factor >= 0) || options_.patience < 0 || options_.cooldown < 0 ||
+      !(options_.min_lr >= 0))
+    throw InvalidArgumentError(str_cat(
+        "ReduceLROnPlateau: factor, patience, cooldown and min_lr must be at least 0; they are ",
+        options_.factor, ", ", options_.patience, ", ", options_.cooldown, " and ",
+        options_.min_lr));
 }
 
 DISTRIBUTE_INLINE void ReduceLROnPlateau::on_train_begin(Logs&) {
-  best_ = monitor_.worst();
+  best_.reset();
   wait_ = cooling_ = 0;
+  monitor_.begin(model());
+  model().optimizer().require_settable_rate("ReduceLROnPlateau");
+}
+
+/// The rate itself is the optimizer's.
+DISTRIBUTE_INLINE CheckpointParts ReduceLROnPlateau::state() {
+  return {{"reduce_lr_on_plateau", train_internal::numbers_state({&wait_, &cooling_, &best_})}};
 }
 
 DISTRIBUTE_INLINE void ReduceLROnPlateau::reduce(int64_t epoch) {

@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
+#include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/train/checkpoint_files.hpp>
 #include <distribute/train/progress.hpp>
@@ -9,20 +10,32 @@
 #include <distribute/train/sidecar_evaluator.hpp>
 
 #include <limits>
+#include <memory>
 #include <utility>
 
 namespace distribute::train_internal {
 
-/// Of the training's optimizer only the number of steps is wanted, not its slots.
+/// Of the training's optimizer only the number of steps is wanted, not its slots. That of a
+/// LossScaleOptimizer is the inner one's.
 class IterationsOnly : public Trackable {
  public:
-  explicit IterationsOnly(Variable iterations) : iterations_(std::move(iterations)) {}
+  explicit IterationsOnly(const optim::Optimizer& optimizer)
+      : iterations_(optimizer.iterations_variable()) {
+    if (const auto* scaled = dynamic_cast<const optim::LossScaleOptimizer*>(&optimizer))
+      inner_ = std::make_unique<IterationsOnly>(scaled->inner_optimizer());
+  }
   std::vector<NamedVariable> own_variables() const override {
+    if (inner_) return {};
     return {{"iterations", iterations_}};
+  }
+  std::vector<Child> children() const override {
+    if (!inner_) return {};
+    return {{"inner_optimizer", inner_.get()}};
   }
 
  private:
   Variable iterations_;
+  std::unique_ptr<IterationsOnly> inner_;
 };
 
 }  // namespace distribute::train_internal
@@ -63,7 +76,7 @@ DISTRIBUTE_INLINE bool SidecarEvaluator::restore(const std::string& path) {
   constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
   const Variable& iterations = model_.optimizer().iterations_variable();
   iterations.assign(Tensor(kUnknown));
-  const train_internal::IterationsOnly optimizer(iterations);
+  const train_internal::IterationsOnly optimizer(model_.optimizer());
   try {
     Checkpoint(model_.module(), optimizer).restore(path).expect_partial();
   } catch (const UnavailableError&) {

@@ -3,6 +3,7 @@
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/detail/step_means.hpp>
 
+#include <algorithm>
 #include <bit>
 
 namespace distribute::train_internal {
@@ -56,8 +57,6 @@ DISTRIBUTE_INLINE std::vector<Logs> reduce_step_logs(Strategy& strategy,
 DISTRIBUTE_INLINE void StepMeans::add(const Logs& step, int64_t examples) {
   if (sums_.empty())
     for (const auto& [name, value] : step) sums_.emplace_back(name, 0.0);
-  for (size_t i = 0; i < restored_.size() && i < sums_.size(); ++i) sums_[i].second = restored_[i];
-  restored_.clear();
   for (auto& [name, sum] : sums_) sum += step.at(name) * double(examples);
   examples_ += examples;
 }
@@ -68,9 +67,12 @@ DISTRIBUTE_INLINE Logs StepMeans::means() const {
   return logs;
 }
 
+/// Examples, number of sums, the sums, then the names, each with its end.
 DISTRIBUTE_INLINE Tensor StepMeans::state() const {
-  std::vector<int64_t> numbers{examples_};
+  std::vector<int64_t> numbers{examples_, int64_t(sums_.size())};
   for (const auto& [name, sum] : sums_) numbers.push_back(std::bit_cast<int64_t>(sum));
+  for (const auto& [name, sum] : sums_)
+    numbers.insert(numbers.end(), name.c_str(), name.c_str() + name.size() + 1);
   return Tensor(Shape{int64_t(numbers.size())}, numbers);
 }
 
@@ -78,8 +80,20 @@ DISTRIBUTE_INLINE void StepMeans::restore(const Tensor& state) {
   const auto numbers = state.data<int64_t>();
   reset();
   if (numbers.empty()) return;
+  const auto damaged = [] {
+    return InvalidArgumentError("the saved figures are of another version of the program");
+  };
+  if (numbers.size() < 2 || numbers[1] < 0 || numbers[1] > int64_t(numbers.size()) - 2)
+    throw damaged();
+  const auto count = size_t(numbers[1]);
+  auto next = numbers.begin() + 2 + count;
+  for (size_t i = 0; i < count; ++i) {
+    const auto end = std::find(next, numbers.end(), 0);
+    if (end == numbers.end()) throw damaged();
+    sums_.emplace_back(std::string(next, end), std::bit_cast<double>(numbers[2 + i]));
+    next = end + 1;
+  }
   examples_ = numbers[0];
-  for (const int64_t bits : numbers.subspan(1)) restored_.push_back(std::bit_cast<double>(bits));
 }
 
 }  // namespace distribute::train

@@ -42,9 +42,13 @@ DISTRIBUTE_INLINE void TensorBoard::scalar(const char* run, const std::string& t
 }
 
 DISTRIBUTE_INLINE void TensorBoard::on_train_begin(Logs&) {
-  step_ = model().optimizer().iterations();  // goes on after a restart
+  step_ = model().optimizer().iterations();  // goes on in a second fit
   if (!model().is_chief() || !options_.write_graph) return;
   writer("train").write_graph(0, summary::encode_graph(module_graph(model().module())));
+}
+
+DISTRIBUTE_INLINE CheckpointParts TensorBoard::state() {
+  return {{"tensor_board", train_internal::numbers_state({&step_})}};
 }
 
 DISTRIBUTE_INLINE void TensorBoard::on_epoch_begin(int64_t, Logs&) {
