@@ -199,6 +199,34 @@ TEST_CASE("checkpoints of Keras 3 are restored", "[checkpoint][keras3]") {
   }
 }
 
+TEST_CASE("checkpoints of Keras 2 are restored", "[checkpoint][keras2]") {
+  // keras2_checkpoints.py made them as the other script does; "legacy" optimizers are those of
+  // TensorFlow 2.10 and before, which keep their options as variables, too.
+  const std::string keras2 = std::string(DISTRIBUTE_SOURCE_DIR) + "/tests/data/keras2_checkpoints";
+  std::vector<std::pair<std::string, std::string>> pairs = {{"functional", "adam"}};
+  for (const char* name : {"sgd", "momentum", "adam", "amsgrad", "nadam", "adamax", "rmsprop",
+                           "adagrad", "adadelta", "ftrl", "legacy_adam", "legacy_momentum"})
+    pairs.emplace_back("sequential", name);
+  for (const auto& [name, saved] : pairs) {
+    INFO(name << " with " << saved);
+    const bool legacy = saved.starts_with("legacy_");
+    const auto model = kModels.at(name)();
+    const auto optimizer = kOptimizers.at(legacy ? saved.substr(7) : saved)();
+    run(*model);
+    optimizer->build(model->trainable_variables());
+    const std::string both = name + "_" + saved;
+    const auto status = train::Checkpoint(*model, *optimizer).restore(keras2 + "/" + both);
+    status.assert_existing_objects_matched().expect_partial();
+    if (!legacy && saved != "sgd") status.assert_consumed();  // its SGD has momenta without use
+    CHECK(optimizer->iterations() == 2);
+    CHECK_THAT(run(*model).to_vector(),
+               Catch::Matchers::Approx(read(keras2 + "/answers", both + "/before")).margin(1e-6));
+    train(*model, *optimizer, 1);
+    CHECK_THAT(run(*model).to_vector(),
+               Catch::Matchers::Approx(read(keras2 + "/answers", both + "/after")).margin(2e-6));
+  }
+}
+
 TEST_CASE("Keras restores our checkpoints", "[checkpoint][keras3][tensorflow]") {
   const TemporaryDirectory own;
   std::map<std::string, Tensor> answers;

@@ -41,19 +41,24 @@ DISTRIBUTE_INLINE void ProgramGraph::add_keras_names(size_t node) {
   }
 }
 
-/// model/_functional/_operations/1 of a Sequential, model/_operations/1 of a Functional.
+/// model/_functional/_operations/1 of a Sequential, model/_operations/1 of a Functional; in Keras 2
+/// model/layer_with_weights-0 of both.
 DISTRIBUTE_INLINE void ProgramGraph::add_keras_operations(size_t node, const nn::Module& module) {
   const auto operations = nn::keras_operations(module);
   if (operations.empty()) return;
   size_t around = node;
   if (dynamic_cast<const nn::Sequential*>(&module)) around = add(node, "_functional", {});
   const size_t list = add(around, "_operations", {});
+  size_t with_weights = 0;
   for (size_t i = 0; i < operations.size(); ++i) {
     const std::string index = std::to_string(i);
-    if (operations[i])
-      add_object(list, index, operations[i]);
-    else
+    if (!operations[i]) {
       add(list, index, {});
+      continue;
+    }
+    add_object(list, index, operations[i]);
+    if (!operations[i]->variables().empty())
+      add_alias(node, str_cat("layer_with_weights-", with_weights++), objects_.at(operations[i]));
   }
 }
 

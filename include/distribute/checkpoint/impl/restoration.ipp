@@ -37,9 +37,11 @@ DISTRIBUTE_INLINE const train::TrackableObject* Restoration::node(int32_t id) co
 DISTRIBUTE_INLINE int32_t Restoration::child(int32_t parent, const std::string& name) const {
   const train::TrackableObject* object = node(parent);
   if (!object) return -1;
-  for (const std::string& known : {name, "_" + name})  // Keras 3 has "_kernel", "_iterations"
+  // Keras has "_kernel" and "_iterations"; optimizers of TensorFlow 2.10 and before have "iter".
+  for (const std::string& known : {name, "_" + name, std::string("iter")})
     for (const auto& edge : object->children)
-      if (edge.local_name == known) return edge.node_id;
+      if (edge.local_name == known && (known != "iter" || name == "iterations"))
+        return edge.node_id;
   // Averages are called after their variables, whose names in older files begin behind the model's.
   const size_t slash = name.find('/');
   if (slash == std::string::npos) return -1;
@@ -122,7 +124,24 @@ DISTRIBUTE_INLINE std::vector<int32_t> Restoration::match(const ProgramGraph& pr
   for (size_t i = 0; i < nodes.size(); ++i)
     for (const auto& edge : nodes[i].slots)
       found[edge.node] = slot(found[i], found[edge.original], edge.name);
+  for (size_t i = 0; i < nodes.size(); ++i) match_slots_by_order(program, i, found);
   return found;
+}
+
+/// From TensorFlow 2.11 on optimizers of Keras 2 list slots, but not the weights that these are
+/// for.
+DISTRIBUTE_INLINE void Restoration::match_slots_by_order(const ProgramGraph& program,
+                                                         size_t optimizer,
+                                                         std::vector<int32_t>& found) const {
+  if (child(found[optimizer], "_trainable_variables") >= 0) return;
+  for (const auto& list : program.nodes()[optimizer].lists) {
+    const int32_t saved = child(found[optimizer], list.name);
+    const auto& slots = program.nodes()[list.node].children;
+    if (saved < 0 || list.name == "_variables" || node(saved)->children.size() != slots.size())
+      continue;
+    for (const auto& slot : slots)
+      if (found[slot.node] < 0) found[slot.node] = child(saved, slot.name);
+  }
 }
 
 /// Keras 3 leaves layers in lists out of a file but for the optimizer's list of weights. It is

@@ -199,7 +199,8 @@ DISTRIBUTE_INLINE std::vector<const Module*> operations_of(const Functional& mod
   for (const Functional::Step& step : model.steps()) {
     std::vector<size_t> inputs;
     for (const size_t node : step.inputs) inputs.push_back(tensors.at(node));
-    tensors[step.result] = graph.call(*step.layer, inputs);
+    const size_t result = graph.call(*step.layer, inputs);
+    for (size_t i = 0; i < step.num_results; ++i) tensors[step.result + i] = result;
   }
   std::map<std::string, size_t> outputs;  // Keras sorts several outputs by their names
   for (size_t i = 0; i < model.output_nodes().size(); ++i)
@@ -250,6 +251,7 @@ DISTRIBUTE_INLINE std::string keras_attribute(const Module& module, const std::s
     return name == "attention_output" ? "_output_dense" : "_" + name + "_dense";
   if (is_one_of(module, {"bidirectional"}))
     return name.starts_with("backward") ? "backward_layer" : "forward_layer";
+  if (is_one_of(module, {"time_distributed"})) return "layer";
   const bool is_cell = dynamic_cast<const RecurrentLayer*>(&module) && name.ends_with("_cell");
   return is_cell ? "cell" : name;
 }
