@@ -467,7 +467,7 @@ if __name__ == "__main__":
     # Optimizers first and contexts last: TensorFlow keeps something of calls that it refused.
     for cases in (optimizer_cases, reduction_cases, input_cases, partitioner_cases, gradient_cases, loss_cases,
                   metric_cases, functools.partial(weight_cases.weight_cases, case, mirrored(2)), variable_cases,
-                  name_cases, functools.partial(strategy_cases.strategy_cases, case, mirrored), context_cases):
+                  name_cases, functools.partial(strategy_cases.strategy_cases, case, mirrored)):
         cases()
     fit_cases.fit_cases(case, mirrored)
     context_cases()

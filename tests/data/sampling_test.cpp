@@ -79,3 +79,25 @@ TEST_CASE("samples are drawn anew in each pass unless told otherwise", "[data][s
   CHECK_THROWS_AS(sampled({.weights = {1, -1}}), InvalidArgumentError);
   CHECK_THROWS_AS(sampled({.weights = {0, 0}}), InvalidArgumentError);
 }
+
+TEST_CASE("sampling ends when what is left has no weight", "[data][sampling]") {
+  // TensorFlow 2.21: range(3) and range(10, 13) by {1, 0}: 0 1 2, stopping at the end of one or
+  // not; {0, 1, 0} of these and range(3): 10 11 12; an empty one by 1 and range(10, 13) by 0:
+  // nothing. It does not end for choices without end that name datasets which have ended.
+  const Dataset other = Dataset::range(10, 13), none = Dataset::range(0);
+  for (const bool stop : {true, false}) {
+    const auto sampled = [&](const std::vector<Dataset>& inputs, std::vector<double> weights) {
+      return scalars_of(Dataset::sample_from_datasets(
+          inputs, {.weights = std::move(weights), .seed = 1, .stop_on_empty_dataset = stop}));
+    };
+    CHECK(sampled({kThree, other}, {1, 0}) == Numbers{0, 1, 2});
+    CHECK(sampled({kThree, other, kThree}, {0, 1, 0}) == Numbers{10, 11, 12});
+    CHECK(sampled({none, other}, {1, 0}).empty());
+    CHECK(sampled({kThree, none}, {1, 0}) == Numbers{0, 1, 2});
+  }
+  // A weight that is next to nothing: the draw is among those that are left.
+  const Dataset rare =
+      Dataset::sample_from_datasets({kThree, other}, {.weights = {1, 1e-300}, .seed = 1});
+  CHECK(scalars_of(rare) == Numbers{0, 1, 2, 10, 11, 12});
+  CHECK(resumes_everywhere(rare));
+}

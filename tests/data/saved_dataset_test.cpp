@@ -108,3 +108,33 @@ TEST_CASE("a cache in a file serves later passes and programs", "[data][saved_da
   CHECK(resumes_everywhere(later));
   CHECK_THROWS_AS(Dataset::range(2).cache(""), InvalidArgumentError);
 }
+
+TEST_CASE("files of elements that are cut where a record ends are refused",
+          "[data][saved_dataset]") {
+  const TemporaryDirectory root;
+  const std::string file = root.path() + "/cache";
+  int64_t made = 0;
+  const Dataset cached = counted(4, made).cache(file);
+  scalars_of(cached);
+  const int64_t whole = int64_t(std::filesystem::file_size(file));
+  // All records of the elements are of one size; the last one is the seal.
+  const int64_t seal = int64_t(io::frame_record("end of 4 elements").size());
+  const int64_t element = (whole - seal) / 4;
+  for (const int64_t size : {whole - seal, whole - seal - element, element, int64_t{0}}) {
+    std::filesystem::resize_file(file, uint64_t(size));
+    INFO(size);
+    CHECK_THROWS_WITH(scalars_of(counted(4, made).cache(file)),
+                      Catch::Matchers::Contains("remove it, and the next pass makes it anew"));
+    CHECK_THROWS_AS(scalars_of(counted(4, made).cache(file).skip(4)), DataLossError);
+  }
+  std::filesystem::remove(file);
+  CHECK(scalars_of(counted(4, made).cache(file)) == count_up(0, 4));
+
+  const std::string saved = root.path() + "/saved";
+  counted(4, made).save(saved);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(saved))
+    if (entry.path().extension() == ".snapshot")
+      std::filesystem::resize_file(entry.path(), uint64_t(2 * element));
+  CHECK_THROWS_WITH(scalars_of(Dataset::load(saved)),
+                    Catch::Matchers::Contains("the last 2 elements are missing"));
+}

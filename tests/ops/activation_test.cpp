@@ -33,6 +33,20 @@ const std::vector<Row>& rows() {
       {"tanh", nn::tanh, {-0.9640276, -0.4621172, 0, 0.4621172, 0.9999983}},
       {"sigmoid", nn::sigmoid, {0.1192029, 0.3775407, 0.5, 0.6224593, 0.9990889}},
       {"linear", nn::linear, {-2, -0.5, 0, 0.5, 7}},
+      {"hard_silu", nn::hard_silu, {-0.3333333, -0.2083333, 0, 0.2916667, 7}},
+      {"hard_sigmoid", nn::hard_sigmoid, {0.1666667, 0.4166667, 0.5, 0.5833333, 1}},
+      {"mish", nn::mish, {-0.2525015, -0.2207438, 0, 0.3752452, 6.9999890}},
+      {"softsign", nn::softsign, {-0.6666667, -0.3333333, 0, 0.3333333, 0.875}},
+      {"exponential", nn::exponential, {0.1353353, 0.6065307, 1, 1.6487212, 1096.6331787}},
+      {"celu", nn::celu, {-0.8646647, -0.3934693, 0, 0.5, 7}},
+      {"hard_tanh", nn::hard_tanh, {-1, -0.5, 0, 0.5, 1}},
+      {"tanh_shrink", nn::tanh_shrink, {-1.0359724, -0.0378829, 0, 0.0378829, 6.0000019}},
+      {"log_sigmoid", nn::log_sigmoid, {-2.1269281, -0.974077, -0.6931472, -0.474077, -0.0009115}},
+      {"squareplus", nn::squareplus, {0.4142135, 0.7807764, 1, 1.2807764, 7.1400547}},
+      {"soft_shrink", nn::soft_shrink, {-1.5, 0, 0, 0, 6.5}},
+      {"hard_shrink", nn::hard_shrink, {-2, 0, 0, 0, 7}},
+      {"sparse_plus", nn::sparse_plus, {0, 0.0625, 0.25, 0.5625, 7}},
+      {"sparse_sigmoid", nn::sparse_sigmoid, {0, 0.25, 0.5, 0.75, 1}},
   };
   return result;
 }

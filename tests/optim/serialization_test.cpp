@@ -194,6 +194,19 @@ TEST_CASE("texts that describe no optimizer are refused", "[optim][serialization
   CHECK_THROWS_AS(plain.description(), UnimplementedError);
 }
 
+TEST_CASE("options that would be dropped are refused", "[optim][serialization]") {
+  // Keras 3.15 has the first two, and refuses the third: "Argument(s) not recognized".
+  for (const char* option :
+       {R"("gradient_accumulation_steps": 2)", R"("loss_scale_factor": 4)", R"("unknown": 1)"})
+    CHECK_THROWS_WITH(
+        optim::deserialize(str_cat(R"({"class_name": "SGD", "config": {)", option, "}}")),
+        Catch::Matchers::Contains("SGD has no option"));
+  const auto sgd = optim::deserialize(
+      R"({"class_name": "SGD", "config": {"momentum": 0.5, "nesterov": true,
+          "loss_scale_factor": null, "gradient_accumulation_steps": null}})");
+  CHECK(std::get<double>(sgd->get_config().values().at("momentum")) == 0.5);
+}
+
 TEST_CASE("a step has a factor for each variable", "[optim][serialization]") {
   const optim::SGD sgd;
   const auto kernel_with = [&](std::vector<float> factors, std::vector<float> ratios = {}) {

@@ -147,7 +147,7 @@ TEST_CASE("load_model names what it does not know", "[saving][load_model]") {
   };
   refused("Hypothetical", json::object(), "layer 'dense' (Hypothetical): the layer is not known");
   refused("Dense", {{"lora_rank", 4}}, "layer 'dense' (Dense): option 'lora_rank' is not known");
-  refused("Dense", {{"activation", "mish"}}, "activation \"mish\"");
+  refused("Dense", {{"activation", "sparsemax"}}, "activation \"sparsemax\"");
   refused("Dense", {{"kernel_regularizer", {{"class_name", "OrthogonalRegularizer"}}}},
           "kernel_regularizer");
   for (const std::string text : {"", "{}", "[]", R"({"class_name": "Sequential"})"})

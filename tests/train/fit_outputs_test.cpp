@@ -175,3 +175,33 @@ TEST_CASE("options for outputs are used or refused", "[train][fit_outputs]") {
   CHECK_THROWS_SAYING(single.compile(both(trainer.optimizer)), InvalidArgumentError,
                       "take loss and metrics");
 }
+
+TEST_CASE("a model of one input and one output takes components by their names", "[train][fit]") {
+  // The component of the output comes first in the order of names, and either would fit.
+  const Tensor tokens(Shape{2, 2}, std::vector<float>{1, 2, 3, 4});
+  const Tensor logits(Shape{2, 2}, std::vector<float>{0, 1, 1, 0});
+  const Tensor weights(Shape{2}, std::vector<float>{1, 3});
+  const auto weights_after = [&](const data::Dataset& data) {
+    nn::Functional net;
+    net.output("logits",
+               net.apply(nn::Dense({.units = 2, .kernel_initializer = nn::initializers::ones()}),
+                         net.input("tokens", {2})));
+    optim::SGD sgd({.learning_rate = 0.125});
+    Model model(net);
+    model.compile({.optimizer = sgd, .loss = "mse"});
+    model.fit(data, {.verbose = Verbose::Silent});
+    CHECK(model.evaluate(data).size() == 1);
+    return net.variables()[0].value().to_vector();
+  };
+  using data::Dataset;
+  const auto by_name =
+      Dataset::from_tensor_slices(
+          data::TensorMap{{"tokens", tokens}, {"logits", logits}, {"sample_weight", weights}})
+          .batch(2);
+  const auto by_position = Dataset::from_tensor_slices(tokens, logits, {weights}).batch(2);
+  CHECK(weights_after(by_name) == weights_after(by_position));
+  const auto other =
+      Dataset::from_tensor_slices(data::TensorMap{{"words", tokens}, {"logits", logits}}).batch(2);
+  CHECK_THROWS_SAYING(weights_after(other), InvalidArgumentError,
+                      "the data has a component 'words'");
+}

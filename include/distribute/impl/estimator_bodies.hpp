@@ -20,11 +20,6 @@
 #include <distribute/io/impl/stream.ipp>
 #include <distribute/io/impl/tfrecord.ipp>
 
-#include <distribute/ops/impl/conv2d.ipp>
-#include <distribute/ops/impl/conv2d_transpose.ipp>
-#include <distribute/ops/impl/pool.ipp>
-#include <distribute/ops/impl/window.ipp>
-
 #include <distribute/summary/impl/event.ipp>
 #include <distribute/summary/impl/file_writer.ipp>
 #include <distribute/summary/impl/graph.ipp>

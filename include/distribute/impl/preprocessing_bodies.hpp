@@ -17,6 +17,8 @@
 #include <distribute/nn/impl/dropout.ipp>
 #include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/replica_calls.ipp>
+#include <distribute/io/impl/gzip.ipp>
+#include <distribute/io/impl/stream.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batching.ipp>

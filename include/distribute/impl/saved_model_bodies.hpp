@@ -5,8 +5,11 @@
 #include <distribute/impl/saved_model_src.hpp>
 #include <distribute/impl/tensor_shared.hpp>
 
+#include <distribute/base/impl/json.ipp>
 #include <distribute/base/impl/log_once.ipp>
 #include <distribute/base/impl/number_text.ipp>
+#include <distribute/base/impl/ordered_json.ipp>
+#include <distribute/base/impl/simd_sqrt.ipp>
 
 #include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_activity_cupti.ipp>
@@ -21,6 +24,9 @@
 #include <distribute/io/impl/wire.ipp>
 
 #include <distribute/ops/impl/activation.ipp>
+#include <distribute/ops/impl/attention.ipp>
+#include <distribute/ops/impl/attention_blocks.ipp>
+#include <distribute/ops/impl/attention_blocks_gpu.ipp>
 #include <distribute/ops/impl/batch_norm.ipp>
 #include <distribute/ops/impl/channel_block.ipp>
 #include <distribute/ops/impl/channel_norm.ipp>
@@ -33,10 +39,53 @@
 #include <distribute/ops/impl/norm_passes.ipp>
 #include <distribute/ops/impl/norm_passes_gpu.ipp>
 #include <distribute/ops/impl/pool.ipp>
+#include <distribute/ops/impl/recurrent.ipp>
+#include <distribute/ops/impl/recurrent_cells.ipp>
+#include <distribute/ops/impl/recurrent_cells_gpu.ipp>
+#include <distribute/ops/impl/recurrent_cells_steps.ipp>
 #include <distribute/ops/impl/softmax.ipp>
 #include <distribute/ops/impl/window.ipp>
 
+#include <distribute/nn/impl/activation.ipp>
+#include <distribute/nn/impl/activation_layers.ipp>
+#include <distribute/nn/impl/attention.ipp>
+#include <distribute/nn/impl/bidirectional.ipp>
+#include <distribute/nn/impl/convolution.ipp>
+#include <distribute/nn/impl/convolution_1d.ipp>
+#include <distribute/nn/impl/convolution_transpose.ipp>
+#include <distribute/nn/impl/embedding.ipp>
+#include <distribute/nn/impl/functional.ipp>
+#include <distribute/nn/impl/group_normalization.ipp>
+#include <distribute/nn/impl/keras_graph.ipp>
+#include <distribute/nn/impl/masking.ipp>
+#include <distribute/nn/impl/merging.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
+#include <distribute/nn/impl/named_module.ipp>
+#include <distribute/nn/impl/normalization.ipp>
+#include <distribute/nn/impl/pooling.ipp>
+#include <distribute/nn/impl/recurrent.ipp>
+#include <distribute/nn/impl/regularizers.ipp>
+#include <distribute/nn/impl/sequential.ipp>
+
+#include <distribute/optim/impl/adadelta.ipp>
+#include <distribute/optim/impl/adagrad.ipp>
+#include <distribute/optim/impl/adam.ipp>
+#include <distribute/optim/impl/adamax.ipp>
+#include <distribute/optim/impl/ftrl.ipp>
+#include <distribute/optim/impl/lamb.ipp>
+#include <distribute/optim/impl/lion.ipp>
+#include <distribute/optim/impl/loss_scale_optimizer.ipp>
+#include <distribute/optim/impl/nadam.ipp>
+#include <distribute/optim/impl/optimizer.ipp>
+#include <distribute/optim/impl/optimizer_config.ipp>
+#include <distribute/optim/impl/optimizer_step.ipp>
+#include <distribute/optim/impl/optimizer_text.ipp>
+#include <distribute/optim/impl/rmsprop.ipp>
+#include <distribute/optim/impl/schedules.ipp>
+#include <distribute/optim/impl/serialization.ipp>
+#include <distribute/optim/impl/sgd.ipp>
+#include <distribute/optim/impl/slot_table.ipp>
+#include <distribute/optim/impl/step_updates.ipp>
 
 #include <distribute/strategy/impl/all_workers.ipp>
 #include <distribute/strategy/impl/partitioners.ipp>
@@ -57,6 +106,7 @@
 #include <distribute/checkpoint/impl/named_weights.ipp>
 #include <distribute/checkpoint/impl/object_graph.ipp>
 #include <distribute/checkpoint/impl/program_graph.ipp>
+#include <distribute/checkpoint/impl/program_graph_keras.ipp>
 #include <distribute/checkpoint/impl/restoration.ipp>
 #include <distribute/checkpoint/impl/tensor_slice.ipp>
 #include <distribute/checkpoint/impl/worker_path.ipp>

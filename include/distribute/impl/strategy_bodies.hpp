@@ -14,42 +14,14 @@
 
 #include <distribute/autograd/impl/custom_gradient.ipp>
 
-#include <distribute/ops/impl/batch_norm.ipp>
-#include <distribute/ops/impl/channel_block.ipp>
-#include <distribute/ops/impl/channel_norm.ipp>
-#include <distribute/ops/impl/conv2d.ipp>
-#include <distribute/ops/impl/conv2d_transpose.ipp>
-#include <distribute/ops/impl/gpu_batch_norm.ipp>
-#include <distribute/ops/impl/gpu_batch_norm_vectors.ipp>
-#include <distribute/ops/impl/layer_norm.ipp>
 #include <distribute/ops/impl/map_fn.ipp>
-#include <distribute/ops/impl/norm_passes.ipp>
-#include <distribute/ops/impl/norm_passes_gpu.ipp>
-#include <distribute/ops/impl/pool.ipp>
 #include <distribute/ops/impl/recompute_grad.ipp>
-#include <distribute/ops/impl/recurrent.ipp>
-#include <distribute/ops/impl/recurrent_cells.ipp>
-#include <distribute/ops/impl/recurrent_cells_gpu.ipp>
-#include <distribute/ops/impl/recurrent_cells_steps.ipp>
-#include <distribute/ops/impl/window.ipp>
 
-#include <distribute/nn/impl/activation.ipp>
-#include <distribute/nn/impl/activation_layers.ipp>
-#include <distribute/nn/impl/bidirectional.ipp>
-#include <distribute/nn/impl/convolution.ipp>
-#include <distribute/nn/impl/convolution_1d.ipp>
-#include <distribute/nn/impl/convolution_transpose.ipp>
 #include <distribute/nn/impl/dense.ipp>
 #include <distribute/nn/impl/einsum_dense.ipp>
-#include <distribute/nn/impl/embedding.ipp>
 #include <distribute/nn/impl/flatten.ipp>
-#include <distribute/nn/impl/group_normalization.ipp>
 #include <distribute/nn/impl/iou.ipp>
-#include <distribute/nn/impl/masking.ipp>
 #include <distribute/nn/impl/module_list.ipp>
-#include <distribute/nn/impl/normalization.ipp>
-#include <distribute/nn/impl/pooling.ipp>
-#include <distribute/nn/impl/recurrent.ipp>
 #include <distribute/nn/impl/reshaping.ipp>
 #include <distribute/nn/impl/resnet.ipp>
 

@@ -118,8 +118,10 @@ class Functional : public NamedModule {
   ///         layer throws for the shape.
   Node apply(Module& layer, const Node& x);
   /// The same for layers of several inputs, such as Add and Concatenate, and MultiHeadAttention of
-  /// query, value and, if given, key.
+  /// query, value and, if given, key. A NamedModule takes its inputs in the order of input_names().
   Node apply(Module& layer, const std::vector<Node>& inputs);
+  /// All results of a NamedModule, in the order of output_names(); of other layers the one.
+  std::vector<Node> apply_all(Module& layer, const std::vector<Node>& inputs);
   template <std::derived_from<Module> Layer>
   requires(!std::is_lvalue_reference_v<Layer>) Node apply(Layer&& layer, const Node& x) {
     return apply(static_cast<Module&>(add(std::move(layer))), x);
@@ -141,6 +143,7 @@ class Functional : public NamedModule {
     Module* layer;
     std::vector<size_t> inputs;
     size_t result;
+    size_t num_results = 1;  // those behind the first follow it
   };
   const std::vector<Step>& steps() const { return steps_; }
   /// In the order of input_names() and output_names().
@@ -153,6 +156,8 @@ class Functional : public NamedModule {
 
  private:
   static Tensor compute(const Step& step, const std::vector<Tensor>& inputs, bool training);
+  static std::vector<Tensor> compute_all(const Step& step, const std::vector<Tensor>& inputs,
+                                         bool training);
   Node add_value(Tensor example);
   DISTRIBUTE_INLINE NamedTensors call_named(const NamedTensors& inputs,
                                             CallOptions options) override;

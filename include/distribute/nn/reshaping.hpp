@@ -6,7 +6,11 @@
 #include <distribute/nn/module.hpp>
 
 #include <array>
+#include <concepts>
 #include <functional>
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace distribute::nn {
@@ -90,19 +94,68 @@ class ZeroPadding2D : public Module {
   ZeroPadding2DOptions options_;
 };
 
-/// Every pixel repeated `size` times down and across (interpolation "nearest").
+/// How pixels of another size come about: as the pixel that lies nearest, or as a weighted mean of
+/// the four around; outside of the picture its edge goes on.
+/// Source  tf.image.ResizeMethod, without antialias
+enum class Interpolation : uint8_t { Nearest, Bilinear };
+
+/// Every pixel repeated `size` times down and across; bilinear: pictures `size` times as large.
 /// Source  tf.keras.layers.UpSampling2D
 class UpSampling2D : public Module {
  public:
   explicit UpSampling2D(Size2D size = 2, std::string name = {});
+  UpSampling2D(Size2D size, Interpolation interpolation, std::string name = {});
   /// How often each row and column comes.
   Size2D size() const { return size_; }
+  Interpolation interpolation() const { return interpolation_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "up_sampling2d"; }
 
   Size2D size_;
+  Interpolation interpolation_ = Interpolation::Nearest;
+};
+
+struct ResizingOptions {  // options of Resizing
+  int64_t height = 0, width = 0;
+  Interpolation interpolation = Interpolation::Bilinear;
+  std::string name = {};
+};
+
+/// Pictures of any size become pictures of this one, without antialias.
+/// Shapes  [batch, rows, columns, channels] -> [batch, height, width, channels].
+/// Source  tf.keras.layers.Resizing
+class Resizing : public Module {
+ public:
+  /// Throws  InvalidArgumentError for sizes below 1.
+  explicit Resizing(ResizingOptions options);
+  /// The options that the constructor got.
+  const ResizingOptions& options() const { return options_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "resizing"; }
+  bool supports_masking() const override { return false; }
+
+  ResizingOptions options_;
+};
+
+/// Calls a layer for every step by itself, with the same weights.
+/// Shapes  [batch, steps, ...] -> [batch, steps, the layer's].
+/// Source  tf.keras.layers.TimeDistributed
+class TimeDistributed : public Module {
+ public:
+  template <std::derived_from<Module> Layer>
+  explicit TimeDistributed(Layer layer, std::string name = {})
+      : TimeDistributed(std::make_unique<Layer>(std::move(layer)), std::move(name)) {}
+  explicit TimeDistributed(std::unique_ptr<Module> layer, std::string name = {});
+  /// The layer inside.
+  Module& layer() const { return child(0); }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "time_distributed"; }
 };
 
 /// Calls a function of one tensor that has no weights.

@@ -29,6 +29,33 @@ using distribute::sigmoid;
 using distribute::tanh;
 /// Keras's "linear".
 Tensor linear(const Tensor& x);
+/// relu6(x + 3) / 6, and x times that.
+/// Source  tf.keras.activations.hard_sigmoid, hard_silu (also called hard_swish)
+Tensor hard_sigmoid(const Tensor& x);
+Tensor hard_silu(const Tensor& x);
+/// x tanh(softplus(x)).
+/// Source  tf.keras.activations.mish; Misra 2019
+Tensor mish(const Tensor& x);
+/// x / (1 + |x|).
+Tensor softsign(const Tensor& x);
+/// exp(x), under Keras's name.
+Tensor exponential(const Tensor& x);
+/// Of alpha 1, where it is elu. Its slope at 0 is 1, as elu's; Keras 3.15 gives 2 there.
+Tensor celu(const Tensor& x);
+/// x, between -1 and 1.
+Tensor hard_tanh(const Tensor& x);
+/// x - tanh(x).
+Tensor tanh_shrink(const Tensor& x);
+/// Nearer to 0 by 0.5, and 0 within [-0.5, 0.5]; the hard form keeps the others as they are.
+Tensor soft_shrink(const Tensor& x);
+Tensor hard_shrink(const Tensor& x);
+/// log(sigmoid(x)), safe for large values.
+Tensor log_sigmoid(const Tensor& x);
+/// (x + sqrt(x^2 + 4)) / 2.
+Tensor squareplus(const Tensor& x);
+/// (x + 1) / 2, between 0 and 1; and the function with this slope.
+Tensor sparse_sigmoid(const Tensor& x);
+Tensor sparse_plus(const Tensor& x);
 
 /// exp(x) / sum(exp(x)) along `axis` (the last one by default), safe for large values.
 /// Shapes  logits of rank >= 1 -> the same shape. Floating dtypes.

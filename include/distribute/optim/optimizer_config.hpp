@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace distribute::optim {
 
@@ -28,9 +30,13 @@ class OptimizerConfig {
   void get(const std::string& name, std::string& out) const;
   void get(const std::string& name, std::optional<double>& out) const;
   void get(const std::string& name, std::optional<int64_t>& out) const;
+  /// Names of values that get() was not asked for; empty values, which ask for nothing, do not
+  /// count.
+  std::vector<std::string> unread() const;
 
  private:
   std::map<std::string, Value> values_;
+  mutable std::set<std::string> read_;  // names that get() was asked for
 };
 
 }  // namespace distribute::optim

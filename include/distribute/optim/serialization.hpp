@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace distribute::optim {
 
@@ -31,5 +32,15 @@ void register_optimizer(const std::string& class_name,
 /// UpdateKernel::description(), with the step of the same description, it gives the same bits.
 /// Throws  InvalidArgumentError for factors or ratios of another number of variables.
 UpdateKernel make_update_kernel(const Optimizer& optimizer, StepNumbers step);
+
+/// A kind of slot, and the attribute of Keras's optimizer that lists the slots of this kind.
+struct KerasSlots {
+  std::string slot, attribute;
+};
+/// The kinds of slots of an optimizer's class in the order of Keras: groups, within which they
+/// follow each other weight by weight. A kind that Keras does not know has no attribute.
+/// Source  keras.src.optimizers.base_optimizer.BaseOptimizer.variables
+std::vector<std::vector<KerasSlots>> keras_slots(const std::string& class_name,
+                                                 const std::vector<std::string>& slots);
 
 }  // namespace distribute::optim

@@ -11,6 +11,10 @@
 #include <utility>
 #include <vector>
 
+namespace distribute::nn {
+class Module;
+}
+
 namespace distribute::checkpoint_internal {
 
 /// Name of the part every checkpoint adds: how often it was saved.
@@ -34,6 +38,8 @@ struct ProgramNode {
   };
   std::vector<Edge> children = {};
   std::vector<Slot> slots = {};
+  std::vector<Edge> lists = {};  // of an optimizer, for Keras: written, not matched by their order
+  bool derived = false;          // a value that follows from others: files may lack it
 
   bool has_value() const { return variable || state; }
   std::string key() const { return train::object_key(path); }
@@ -45,11 +51,15 @@ struct ProgramNode {
 };
 
 /// All objects reachable from the parts, each once: node 0 is the root, then breadth-first, then
-/// the slot variables of optimizers. Refers to the parts; valid while these and their objects live.
+/// the slot variables of optimizers. Edges have this library's names and those of Keras 3, so that
+/// either reads what the other wrote. Refers to the parts; valid while these and their objects
+/// live.
 class ProgramGraph {
  public:
   /// Throws  InvalidArgumentError when an object calls two of its parts the same.
   explicit ProgramGraph(const train::CheckpointParts& parts);
+  ProgramGraph(const ProgramGraph&) = delete;
+  ProgramGraph& operator=(const ProgramGraph&) = delete;
 
   const std::deque<ProgramNode>& nodes() const { return nodes_; }
   /// The graph as it stands in a checkpoint of `workers` workers.
@@ -60,11 +70,22 @@ class ProgramGraph {
   void add_object(size_t parent, const std::string& name, const Trackable* object);
   void add_variable(size_t parent, const std::string& name, const Variable& variable);
   void expand(size_t node);
+  void check_names(size_t node) const;
   void add_slots(size_t node);
+  bool has_edge(size_t node, const std::string& name) const;
+  void add_alias(size_t parent, const std::string& name, size_t node);
+  void add_keras_names(size_t node);
+  void add_keras_operations(size_t node, const nn::Module& module);
+  void add_optimizer_of_model();
+  std::vector<size_t> trained_by(size_t optimizer) const;
+  size_t add_keras_list(size_t parent, const std::string& name,
+                        const std::vector<size_t>& elements);
+  void add_keras_lists(size_t node);
 
   std::deque<ProgramNode> nodes_;
   std::unordered_map<const Trackable*, size_t> objects_;
   std::unordered_map<uint64_t, size_t> variables_;  // by id
+  std::deque<train::TensorState> states_;           // of derived values
 };
 
 }  // namespace distribute::checkpoint_internal

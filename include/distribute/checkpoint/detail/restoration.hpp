@@ -52,6 +52,11 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
  private:
   const train::TrackableObject* node(int32_t id) const;
   int32_t slot(int32_t optimizer, int32_t original, const std::string& name) const;
+  int32_t keras_slot(int32_t optimizer, int32_t original, const std::string& name) const;
+  void match_trained(const ProgramGraph& program, size_t optimizer,
+                     std::vector<int32_t>& found) const;
+  void match_slots_by_order(const ProgramGraph& program, size_t optimizer,
+                            std::vector<int32_t>& found) const;
   const std::string* state_key(const ProgramNode& node, const train::TrackableObject& saved) const;
   void take(const ProgramNode& node, int32_t file_node, const std::string& key);
   /// Where a restored variable, and its shards, stand in the file: slots of theirs may come.

@@ -15,7 +15,8 @@ DISTRIBUTE_INLINE const LoadStatus& LoadStatus::assert_existing_objects_matched(
   const std::vector<int32_t> file_nodes = restoration_->match(program);
   for (size_t i = 0; i < file_nodes.size(); ++i) {
     const auto& node = program.nodes()[i];
-    if (!node.has_value() || node.path == checkpoint_internal::kSaveCounter) continue;
+    if (!node.has_value() || node.derived || node.path == checkpoint_internal::kSaveCounter)
+      continue;
     const std::string* key = restoration_->key_of(node, file_nodes[i]);
     if (!key)
       throw FailedPreconditionError(str_cat("checkpoint ", restoration_->prefix(),

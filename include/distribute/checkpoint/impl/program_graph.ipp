@@ -19,8 +19,10 @@ DISTRIBUTE_INLINE ProgramGraph::ProgramGraph(const train::CheckpointParts& parts
       add(0, name, {.state = &std::get<train::TensorState>(part)});
   }
   for (size_t node = 1; node < nodes_.size(); ++node) expand(node);
+  add_optimizer_of_model();
   const size_t count = nodes_.size();
   for (size_t node = 1; node < count; ++node) add_slots(node);
+  for (size_t node = 1; node < count; ++node) add_keras_lists(node);
 }
 
 /// A node that was not there before, with the edge that leads to it.
@@ -60,6 +62,11 @@ DISTRIBUTE_INLINE void ProgramGraph::expand(size_t node) {
   if (!object) return;
   for (const auto& child : object->children()) add_object(node, child.name, child.object);
   for (const auto& own : object->own_variables()) add_variable(node, own.name, own.variable);
+  check_names(node);
+  add_keras_names(node);
+}
+
+DISTRIBUTE_INLINE void ProgramGraph::check_names(size_t node) const {
   std::vector<std::string> names;
   for (const auto& edge : nodes_[node].children) names.push_back(edge.name);
   std::sort(names.begin(), names.end());
@@ -97,8 +104,8 @@ DISTRIBUTE_INLINE train::TrackableObjectGraph ProgramGraph::to_proto(int workers
   train::TrackableObjectGraph graph;
   for (const ProgramNode& node : nodes_) {
     train::TrackableObject& object = graph.nodes.emplace_back();
-    for (const auto& edge : node.children)
-      object.children.push_back({int32_t(edge.node), edge.name});
+    for (const auto* edges : {&node.children, &node.lists})
+      for (const auto& edge : *edges) object.children.push_back({int32_t(edge.node), edge.name});
     for (const auto& slot : node.slots)
       object.slot_variables.push_back({int32_t(slot.original), slot.name, int32_t(slot.node)});
     const std::string full_name = node.variable ? node.variable.name() : node.path;

@@ -3,6 +3,7 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/checkpoint/detail/restoration.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
+#include <distribute/optim/serialization.hpp>
 
 #include <queue>
 #include <utility>
@@ -36,8 +37,11 @@ DISTRIBUTE_INLINE const train::TrackableObject* Restoration::node(int32_t id) co
 DISTRIBUTE_INLINE int32_t Restoration::child(int32_t parent, const std::string& name) const {
   const train::TrackableObject* object = node(parent);
   if (!object) return -1;
-  for (const auto& edge : object->children)
-    if (edge.local_name == name) return edge.node_id;
+  // Keras has "_kernel" and "_iterations"; optimizers of TensorFlow 2.10 and before have "iter".
+  for (const std::string& known : {name, "_" + name, std::string("iter")})
+    for (const auto& edge : object->children)
+      if (edge.local_name == known && (known != "iter" || name == "iterations"))
+        return edge.node_id;
   // Averages are called after their variables, whose names in older files begin behind the model's.
   const size_t slash = name.find('/');
   if (slash == std::string::npos) return -1;
@@ -53,6 +57,22 @@ DISTRIBUTE_INLINE int32_t Restoration::slot(int32_t optimizer, int32_t original,
     for (const auto& edge : object->slot_variables)
       if (edge.original_variable_node_id == original && edge.slot_name == name)
         return edge.slot_variable_node_id;
+  return object ? keras_slot(optimizer, original, name) : -1;
+}
+
+/// Keras 3 lists the weights of an optimizer, and in the same order the slots of each kind.
+DISTRIBUTE_INLINE int32_t Restoration::keras_slot(int32_t optimizer, int32_t original,
+                                                  const std::string& name) const {
+  const train::TrackableObject* weights = node(child(optimizer, "_trainable_variables"));
+  if (!weights) return -1;
+  for (const auto& weight : weights->children) {
+    if (weight.node_id != original) continue;
+    for (const char* of_class : {"", "SGD", "Adamax"})
+      for (const auto& group : optim::keras_slots(of_class, {name}))
+        if (const int32_t list = child(optimizer, group[0].attribute);
+            list >= 0 && !group[0].attribute.empty())
+          return child(list, weight.local_name);
+  }
   return -1;
 }
 
@@ -100,10 +120,48 @@ DISTRIBUTE_INLINE std::vector<int32_t> Restoration::match(const ProgramGraph& pr
       if (found[edge.node] >= 0) open.push(edge.node);
     }
   }
+  for (size_t i = 0; i < nodes.size(); ++i) match_trained(program, i, found);
   for (size_t i = 0; i < nodes.size(); ++i)
     for (const auto& edge : nodes[i].slots)
       found[edge.node] = slot(found[i], found[edge.original], edge.name);
+  for (size_t i = 0; i < nodes.size(); ++i) match_slots_by_order(program, i, found);
   return found;
+}
+
+/// From TensorFlow 2.11 on optimizers of Keras 2 list slots, but not the weights that these are
+/// for.
+DISTRIBUTE_INLINE void Restoration::match_slots_by_order(const ProgramGraph& program,
+                                                         size_t optimizer,
+                                                         std::vector<int32_t>& found) const {
+  if (child(found[optimizer], "_trainable_variables") >= 0) return;
+  for (const auto& list : program.nodes()[optimizer].lists) {
+    const int32_t saved = child(found[optimizer], list.name);
+    const auto& slots = program.nodes()[list.node].children;
+    if (saved < 0 || list.name == "_variables" || node(saved)->children.size() != slots.size())
+      continue;
+    for (const auto& slot : slots)
+      if (found[slot.node] < 0) found[slot.node] = child(saved, slot.name);
+  }
+}
+
+/// Keras 3 leaves layers in lists out of a file but for the optimizer's list of weights. It is
+/// trusted where the weights that have names stand in it as they do here.
+DISTRIBUTE_INLINE void Restoration::match_trained(const ProgramGraph& program, size_t optimizer,
+                                                  std::vector<int32_t>& found) const {
+  const auto& nodes = program.nodes();
+  for (const auto& list : nodes[optimizer].lists) {
+    const auto* saved = node(child(found[optimizer], list.name));
+    const auto& weights = nodes[list.node].children;
+    if (list.name != "_trainable_variables" || !saved || saved->children.size() != weights.size())
+      continue;
+    std::vector<int32_t> places;
+    for (const auto& weight : weights) {
+      places.push_back(child(int32_t(saved - graph_.nodes.data()), weight.name));
+      const int32_t known = found[weight.node];
+      if (known >= 0 && known != places.back()) return;
+    }
+    for (size_t i = 0; i < weights.size(); ++i) found[weights[i].node] = places[i];
+  }
 }
 
 DISTRIBUTE_INLINE void Restoration::remember(const Variable& variable, int32_t file_node) {

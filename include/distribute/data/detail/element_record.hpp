@@ -28,4 +28,10 @@ Tensor tensor_of_record(std::string_view record, const std::string& where);
 std::unique_ptr<BatchStream> record_elements(std::string path, ElementSpec spec,
                                              io::Compression compression);
 
+/// The same of a file that ends with seal_record(): without it elements are missing.
+/// Throws  DataLossError at the end of a file that is cut, also where a record ends.
+std::unique_ptr<BatchStream> sealed_elements(std::string path, ElementSpec spec);
+/// The last record of a file of `count` elements; no TensorProto looks like it.
+std::string seal_record(int64_t count);
+
 }  // namespace distribute::data::data_internal

@@ -159,6 +159,61 @@ class RecordElements final : public BatchStream {
   int64_t given_ = 0;
 };
 
+DISTRIBUTE_INLINE std::string seal_record(int64_t count) {
+  return str_cat("end of ", count, " elements");
+}
+
+class SealedElements final : public BatchStream {
+ public:
+  SealedElements(std::string path, const ElementSpec& spec)
+      : path_(std::move(path)), num_components_(spec.size()), names_(names_of(spec)) {}
+  bool next(Batch& out) override {
+    std::vector<std::string> records;
+    if (!read(records)) return false;
+    std::vector<Tensor> components;
+    for (const std::string& record : records) components.push_back(tensor_of_record(record, path_));
+    out = Batch::from_components(std::move(components), names_);
+    return true;
+  }
+  int64_t skip(int64_t count) override {
+    std::vector<std::string> dropped;
+    int64_t done = 0;
+    while (done < count && read(dropped)) ++done;
+    return done;
+  }
+  void save(StateWriter& state) const override { state.put(given_); }
+  void restore(StateReader& state) override { replay(state.get()); }
+
+ private:
+  bool read(std::vector<std::string>& records) {
+    if (ended_) return false;
+    if (!reader_) reader_.emplace(value_or_throw(io::RecordReader::open(path_)));
+    records.resize(num_components_);
+    for (size_t i = 0; i < num_components_; ++i) {
+      const bool is_there = value_or_throw(reader_->next(records[i]));
+      ended_ = i == 0 && is_there && records[i] == seal_record(given_);
+      if (ended_) return false;
+      if (!is_there)
+        throw DataLossError(str_cat(path_, ": the file is cut off behind element ", given_,
+                                    "; remove it, and the next pass makes it anew"));
+    }
+    ++given_;
+    return true;
+  }
+
+  std::string path_;
+  size_t num_components_;
+  ComponentNames names_;
+  std::optional<io::RecordReader> reader_;
+  bool ended_ = false;
+  int64_t given_ = 0;
+};
+
+DISTRIBUTE_INLINE std::unique_ptr<BatchStream> sealed_elements(std::string path, ElementSpec spec) {
+  if (spec.empty()) throw InvalidArgumentError(path + ": elements have no components");
+  return std::make_unique<SealedElements>(std::move(path), spec);
+}
+
 DISTRIBUTE_INLINE std::unique_ptr<BatchStream> record_elements(std::string path, ElementSpec spec,
                                                                io::Compression compression) {
   if (spec.empty()) throw InvalidArgumentError(path + ": elements have no components");

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/data/detail/fruitless.hpp>
 #include <distribute/data/detail/interleave.hpp>
 #include <distribute/data/detail/parallel_interleave.hpp>
 #include <distribute/data/node.hpp>
@@ -21,6 +22,7 @@ class InterleaveStream final : public BatchStream {
         pass_(pass),
         parts_(size_t(options.cycle_length)) {}
   bool next(Batch& out) override {
+    FruitlessSteps fruitless(kEmptyParts);
     while (!input_ended_ || num_open_ > 0) {
       Part& part = parts_[turn_];
       if (!part.stream && !open(part)) {
@@ -32,6 +34,7 @@ class InterleaveStream final : public BatchStream {
         part.close();
         --num_open_;
         next_turn();
+        fruitless.add();
       }
     }
     return false;

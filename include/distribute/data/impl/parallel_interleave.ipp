@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/threads.hpp>
+#include <distribute/data/detail/fruitless.hpp>
 #include <distribute/data/detail/parallel_interleave.hpp>
 
 #include <algorithm>
@@ -36,6 +37,7 @@ class ParallelInterleaveStream final : public BatchStream {
   }
   bool next(Batch& out) override {
     begin();
+    FruitlessSteps fruitless(kEmptyParts);
     while (num_open() > 0) {
       Part* const part = part_to_read();
       if (!part) {
@@ -47,6 +49,7 @@ class ParallelInterleaveStream final : public BatchStream {
       if (ready.at_end) {
         close_and_open_next(*part);
         next_turn();
+        fruitless.add();
         continue;
       }
       if (++in_block_ == options_.block_length) next_turn();

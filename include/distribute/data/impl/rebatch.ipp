@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/data/detail/fruitless.hpp>
 #include <distribute/data/detail/rebatch.hpp>
 
 #include <algorithm>
@@ -32,7 +33,8 @@ class OpenBatch {
   }
   /// As advance, until there is a row.
   bool advance_to_row() {
-    while (left() == 0)
+    FruitlessSteps fruitless("unbatch, rebatch: batches without rows came");
+    for (; left() == 0; fruitless.add())
       if (!advance()) return false;
     return true;
   }

@@ -183,22 +183,63 @@ class RecordFileNode final : public CopiedNode<RecordFileNode, Node> {
   io::Compression compression_;
 };
 
+/// Ends with an error where fewer elements came than were saved.
+class CountedStream final : public BatchStream {
+ public:
+  CountedStream(std::unique_ptr<BatchStream> input, int64_t count, const std::string& path)
+      : input_(std::move(input)), left_(count), path_(path) {}
+  bool next(Batch& out) override {
+    if (!input_->next(out)) return check_end();
+    if (left_) --*left_;
+    return true;
+  }
+  int64_t skip(int64_t count) override {
+    const int64_t done = input_->skip(count);
+    if (left_) *left_ -= done;
+    if (done < count) check_end();
+    return done;
+  }
+  void save(StateWriter& state) const override { input_->save(state); }
+  void restore(StateReader& state) override {
+    left_.reset();  // the position says nothing about it
+    input_->restore(state);
+  }
+
+ private:
+  bool check_end() const {
+    if (left_ && *left_ > 0)
+      throw DataLossError(str_cat(path_, ": a file of the saved dataset is cut off: the last ",
+                                  *left_, " elements are missing"));
+    return false;
+  }
+
+  std::unique_ptr<BatchStream> input_;
+  std::optional<int64_t> left_;
+  const std::string& path_;
+};
+
 /// Says how many elements there are and what they look like.
 class SavedNode final : public CopiedNode<SavedNode> {
  public:
-  SavedNode(NodePtr input, ElementSpec spec, int64_t cardinality)
-      : CopiedNode(std::move(input)), spec_(std::move(spec)), cardinality_(cardinality) {}
+  SavedNode(NodePtr input, ElementSpec spec, int64_t cardinality, std::string path)
+      : CopiedNode(std::move(input)),
+        spec_(std::move(spec)),
+        cardinality_(cardinality),
+        path_(std::move(path)) {}
   const char* kind() const override { return "Saved"; }
   int64_t cardinality() const override { return cardinality_; }
   ElementSpec element_spec() const override { return spec_; }
   bool spec_is_exact() const override { return true; }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    return input().elements(pass);
+    auto all = input().elements(pass);
+    if (cardinality_ < 0) return all;
+    return std::make_unique<CountedStream>(std::move(all), cardinality_, path_);
   }
 
  private:
   ElementSpec spec_;
   int64_t cardinality_;
+  std::string path_;
 };
 
 /// Passes the elements on and writes them down; the file appears at the end.
@@ -209,6 +250,7 @@ class CacheWriter final : public BatchStream {
   bool next(Batch& out) override {
     if (ended_) return false;
     if (!input_->next(out)) {
+      throw_if_error(file_.append(io::frame_record(seal_record(given_))));
       throw_if_error(file_.commit());
       ended_ = true;
       return false;
@@ -235,8 +277,7 @@ class FileCacheNode final : public CopiedNode<FileCacheNode> {
   const char* kind() const override { return "FileCache"; }
   std::unique_ptr<BatchStream> elements(const Pass&) const override {
     io::FileSystem* const fs = value_or_throw(io::file_system_for(filename_));
-    if (value_or_throw(fs->exists(filename_)))
-      return record_elements(filename_, element_spec(), io::Compression::None);
+    if (value_or_throw(fs->exists(filename_))) return sealed_elements(filename_, element_spec());
     // Always the order of pass 0, whichever pass fills the cache: a saved position must find it.
     return std::make_unique<CacheWriter>(input().elements({}), filename_);
   }
@@ -289,7 +330,7 @@ DISTRIBUTE_INLINE NodePtr saved_source(const std::string& path, io::Compression 
   NodePtr all =
       interleave_node(std::move(numbers), read_file, {.cycle_length = int64_t(files.size())});
   return std::make_shared<data_internal::SavedNode>(std::move(all), std::move(spec),
-                                                    metadata.num_elements);
+                                                    metadata.num_elements, path);
 }
 
 DISTRIBUTE_INLINE NodePtr file_cache_node(NodePtr input, std::string filename) {

@@ -1,9 +1,11 @@
 #pragma once
+#include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/data/detail/interleave.hpp>
 #include <distribute/data/detail/shuffle.hpp>
 #include <distribute/data/element_spec.hpp>
 #include <distribute/data/files.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/io/tfrecord.hpp>
 
 namespace distribute::data {
@@ -90,12 +92,29 @@ class RecordNode final : public CopiedNode<RecordNode, Node> {
 
 }  // namespace data_internal
 
+namespace data_internal {
+
+/// A dataset without elements is most often a folder whose files were not written to their end.
+DISTRIBUTE_INLINE void warn_of_empty_files(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    const auto fs = io::file_system_for(path);
+    const auto size = fs.ok() ? (*fs)->file_size(path) : absl::StatusOr<int64_t>(fs.status());
+    if (!size.ok() || *size > 0) return;
+  }
+  if (!paths.empty())
+    log_warning("data", str_cat("tfrecord_dataset: none of the ", paths.size(), " files, such as ",
+                                paths[0], ", holds a byte: the dataset has no elements"));
+}
+
+}  // namespace data_internal
+
 DISTRIBUTE_INLINE Dataset tfrecord_dataset(std::vector<std::string> paths,
                                            const TFRecordOptions& options) {
   if (options.buffer_size < 1 || options.num_parallel_reads < 1)
     throw InvalidArgumentError(str_cat("tfrecord_dataset: buffer_size ", options.buffer_size,
                                        " and num_parallel_reads ", options.num_parallel_reads,
                                        " must be at least 1"));
+  data_internal::warn_of_empty_files(paths);
   NodePtr files = file_list_source(paths);
   if (options.shuffle_files)
     files = shuffle_node(files, int64_t(paths.size()), {.seed = options.seed});

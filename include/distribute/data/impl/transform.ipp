@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/threads.hpp>
+#include <distribute/data/detail/fruitless.hpp>
 #include <distribute/data/node.hpp>
 
 #include <distribute/base/limits.hpp>
@@ -205,7 +206,8 @@ class FilterStream final : public BatchStream {
   FilterStream(std::unique_ptr<BatchStream> input, const Predicate& predicate)
       : input_(std::move(input)), predicate_(predicate) {}
   bool next(Batch& out) override {
-    while (input_->next(out))
+    FruitlessSteps fruitless("filter: elements were left out");
+    for (; input_->next(out); fruitless.add())
       if (predicate_(out)) return true;
     return false;
   }

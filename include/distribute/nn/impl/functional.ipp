@@ -36,6 +36,15 @@ DISTRIBUTE_INLINE Functional::Node Functional::apply(Module& layer, const Node& 
 
 DISTRIBUTE_INLINE Functional::Node Functional::apply(Module& layer,
                                                      const std::vector<Node>& inputs) {
+  const std::vector<Node> results = apply_all(layer, inputs);
+  if (results.size() != 1)
+    throw InvalidArgumentError(str_cat("layer '", layer.name(), "' has ", results.size(),
+                                       " results: apply_all() gives them"));
+  return results[0];
+}
+
+DISTRIBUTE_INLINE std::vector<Functional::Node> Functional::apply_all(
+    Module& layer, const std::vector<Node>& inputs) {
   bool own = false;
   for (size_t i = 0; i < num_children(); ++i) own = own || &child(i) == &layer;
   if (!own)
@@ -47,9 +56,12 @@ DISTRIBUTE_INLINE Functional::Node Functional::apply(Module& layer,
     step.inputs.push_back(node.index);
     examples.push_back(examples_.at(node.index));
   }
-  const Node node = add_value(compute(step, examples, false));
+  std::vector<Node> results;
+  for (Tensor& result : compute_all(step, examples, false))
+    results.push_back(add_value(std::move(result)));
+  step.num_results = results.size();
   steps_.push_back(std::move(step));
-  return node;
+  return results;
 }
 
 DISTRIBUTE_INLINE void Functional::output(const std::string& name, const Node& y) {
@@ -70,7 +82,9 @@ DISTRIBUTE_INLINE std::string Functional::summary() const {
   std::map<const Module*, int64_t> calls;
   for (const Step& step : steps_) {
     if (calls[step.layer] == 0) connections.push_back({step.layer, {}});
-    sources[step.result] = str_cat(step.layer->name(), "[", calls[step.layer]++, "][0]");
+    for (size_t i = 0; i < step.num_results; ++i)
+      sources[step.result + i] = str_cat(step.layer->name(), "[", calls[step.layer], "][", i, "]");
+    ++calls[step.layer];
     const auto own = std::find_if(connections.begin(), connections.end(),
                                   [&](const auto& one) { return one.first == step.layer; });
     for (const size_t input : step.inputs)
@@ -101,6 +115,25 @@ DISTRIBUTE_INLINE Tensor Functional::compute(const Step& step, const std::vector
   return (*merging)(inputs, {.training = training});
 }
 
+/// A module of several named inputs or outputs inside of this one.
+DISTRIBUTE_INLINE std::vector<Tensor> Functional::compute_all(const Step& step,
+                                                              const std::vector<Tensor>& inputs,
+                                                              bool training) {
+  auto* named = dynamic_cast<NamedModule*>(step.layer);
+  if (!named || (named->input_names().size() == 1 && named->output_names().size() == 1))
+    return {compute(step, inputs, training)};
+  if (inputs.size() != named->input_names().size())
+    throw InvalidArgumentError(str_cat("layer '", named->name(), "' takes ",
+                                       nn_internal::quoted_list(named->input_names()), ", not ",
+                                       inputs.size(), " tensors"));
+  NamedTensors taken;
+  for (size_t i = 0; i < inputs.size(); ++i) taken[named->input_names()[i]] = inputs[i];
+  const NamedTensors given = (*named)(taken, {.training = training});
+  std::vector<Tensor> results;
+  for (const std::string& name : named->output_names()) results.push_back(given.at(name));
+  return results;
+}
+
 DISTRIBUTE_INLINE NamedTensors Functional::call_named(const NamedTensors& inputs,
                                                       CallOptions options) {
   std::vector<Tensor> values(examples_.size());
@@ -112,7 +145,8 @@ DISTRIBUTE_INLINE NamedTensors Functional::call_named(const NamedTensors& inputs
   for (const Step& step : steps_) {
     std::vector<Tensor> taken;
     for (const size_t input : step.inputs) taken.push_back(values.at(input));
-    values[step.result] = compute(step, taken, options.training);
+    std::vector<Tensor> results = compute_all(step, taken, options.training);
+    for (size_t i = 0; i < results.size(); ++i) values[step.result + i] = std::move(results[i]);
   }
   NamedTensors outputs;
   for (size_t i = 0; i < outputs_.size(); ++i) outputs[output_names()[i]] = values[outputs_[i]];

@@ -58,6 +58,27 @@ DISTRIBUTE_INLINE Tensor leaky_relu(const Tensor& x, float alpha) {
 }
 DISTRIBUTE_INLINE Tensor linear(const Tensor& x) { return x; }
 
+DISTRIBUTE_INLINE Tensor hard_sigmoid(const Tensor& x) { return relu6(x + 3.0f) / 6.0f; }
+DISTRIBUTE_INLINE Tensor hard_silu(const Tensor& x) { return x * hard_sigmoid(x); }
+DISTRIBUTE_INLINE Tensor mish(const Tensor& x) { return x * tanh(softplus(x)); }
+DISTRIBUTE_INLINE Tensor softsign(const Tensor& x) { return x / (abs(x) + 1.0f); }
+DISTRIBUTE_INLINE Tensor exponential(const Tensor& x) { return exp(x); }
+DISTRIBUTE_INLINE Tensor celu(const Tensor& x) { return elu(x); }
+DISTRIBUTE_INLINE Tensor hard_tanh(const Tensor& x) { return clip_by_value(x, -1, 1); }
+DISTRIBUTE_INLINE Tensor tanh_shrink(const Tensor& x) { return x - tanh(x); }
+DISTRIBUTE_INLINE Tensor soft_shrink(const Tensor& x) { return relu(x - 0.5f) - relu(-x - 0.5f); }
+DISTRIBUTE_INLINE Tensor hard_shrink(const Tensor& x) {
+  return where(greater(abs(x), scalar_like(x, 0.5)), x, scalar_like(x, 0));
+}
+DISTRIBUTE_INLINE Tensor log_sigmoid(const Tensor& x) { return -softplus(-x); }
+DISTRIBUTE_INLINE Tensor squareplus(const Tensor& x) { return (x + sqrt(square(x) + 4.0f)) / 2.0f; }
+DISTRIBUTE_INLINE Tensor sparse_sigmoid(const Tensor& x) {
+  return clip_by_value((x + 1.0f) / 2.0f, 0, 1);
+}
+DISTRIBUTE_INLINE Tensor sparse_plus(const Tensor& x) {
+  return square(sparse_sigmoid(x)) + relu(x - 1.0f);
+}
+
 }  // namespace nn
 
 }  // namespace distribute

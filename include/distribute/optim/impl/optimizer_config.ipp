@@ -43,25 +43,38 @@ DISTRIBUTE_INLINE void OptimizerConfig::set_optional(const std::string& name,
 }
 
 DISTRIBUTE_INLINE void OptimizerConfig::get(const std::string& name, double& out) const {
+  read_.insert(name);
   optim_internal::read_value(*this, name, out);
 }
 
 DISTRIBUTE_INLINE void OptimizerConfig::get(const std::string& name, bool& out) const {
+  read_.insert(name);
   optim_internal::read_value(*this, name, out);
 }
 
 DISTRIBUTE_INLINE void OptimizerConfig::get(const std::string& name, std::string& out) const {
+  read_.insert(name);
   optim_internal::read_value(*this, name, out);
 }
 
 DISTRIBUTE_INLINE void OptimizerConfig::get(const std::string& name,
                                             std::optional<double>& out) const {
+  read_.insert(name);
   optim_internal::read_optional(*this, name, out);
 }
 
 DISTRIBUTE_INLINE void OptimizerConfig::get(const std::string& name,
                                             std::optional<int64_t>& out) const {
+  read_.insert(name);
   optim_internal::read_optional(*this, name, out);
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> OptimizerConfig::unread() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : values_)
+    if (!std::holds_alternative<std::monostate>(value) && !read_.contains(name))
+      names.push_back(name);
+  return names;
 }
 
 }  // namespace distribute::optim

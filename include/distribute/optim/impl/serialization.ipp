@@ -6,6 +6,7 @@
 #include <distribute/optim/serialization.hpp>
 
 #include <iterator>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -56,9 +57,24 @@ DISTRIBUTE_INLINE OptimizerConfig config_of(const Json& json) {
   return config;
 }
 
+/// An option that the class did not ask for would be dropped, unless it says what is so anyway.
+DISTRIBUTE_INLINE void check_nothing_is_dropped(const Optimizer& made,
+                                                const OptimizerConfig& config) {
+  for (const std::string& name : config.unread()) {
+    const OptimizerConfig own = made.get_config();
+    const auto known = own.values().find(name);
+    if (known != own.values().end() && known->second == config.values().at(name)) continue;
+    throw InvalidArgumentError(str_cat("deserialize: ", made.class_name(), " has no option '", name,
+                                       "' here; leave it out of the text or set it to null"));
+  }
+}
+
 DISTRIBUTE_INLINE std::unique_ptr<Optimizer> make_optimizer(const Json& json) {
   const auto make = in_process<OptimizerClasses>().find(json.at("class_name").get<std::string>());
-  return make(config_of(json.at("config")));
+  const OptimizerConfig config = config_of(json.at("config"));
+  auto optimizer = make(config);
+  check_nothing_is_dropped(*optimizer, config);
+  return optimizer;
 }
 
 }  // namespace optim_internal
@@ -133,6 +149,51 @@ DISTRIBUTE_INLINE UpdateKernel make_update_kernel(const Optimizer& optimizer, St
                                          " factors or ratios for the ", step.decayed.size(),
                                          " variables of the step"));
   return optimizer.make_kernel(std::move(step));
+}
+
+namespace optim_internal {
+
+/// The attribute of Keras's optimizer that lists slots of this kind; none: "".
+DISTRIBUTE_INLINE std::string keras_slot_attribute(const std::string& class_name,
+                                                   const std::string& slot) {
+  using Attributes = std::map<std::string, std::string>;
+  static const Attributes of_all = {{"average", "_model_variables_moving_average"}};
+  static const Attributes of_most = {{"m", "_momentums"},
+                                     {"v", "_velocities"},
+                                     {"vhat", "_velocity_hats"},
+                                     {"momentum", "_momentums"},
+                                     {"velocity", "_velocities"},
+                                     {"rms", "_velocities"},
+                                     {"mg", "_average_gradients"},
+                                     {"accumulator", "_accumulators"},
+                                     {"linear", "_linears"},
+                                     {"accum_grad", "_accumulated_grads"},
+                                     {"accum_var", "_accumulated_delta_vars"}};
+  static const std::map<std::string, Attributes> of_class = {
+      {"SGD", {{"momentum", "momentums"}}}, {"Adamax", {{"m", "_m"}, {"u", "_u"}}}};
+  const auto own = of_class.find(class_name);
+  for (const Attributes* table : {&of_all, own == of_class.end() ? &of_most : &own->second})
+    if (const auto found = table->find(slot); found != table->end()) return found->second;
+  return {};
+}
+
+}  // namespace optim_internal
+
+DISTRIBUTE_INLINE std::vector<std::vector<KerasSlots>> keras_slots(
+    const std::string& class_name, const std::vector<std::string>& slots) {
+  std::vector<KerasSlots> first, middle, last;
+  for (const std::string& slot : slots) {
+    auto& group = slot == "average" ? first : slot == "vhat" ? last : middle;
+    group.push_back({slot, optim_internal::keras_slot_attribute(class_name, slot)});
+  }
+  std::vector<std::vector<KerasSlots>> groups = {first};
+  if (class_name == "RMSprop")
+    for (const KerasSlots& one : middle) groups.push_back({one});
+  else
+    groups.push_back(middle);
+  groups.push_back(last);
+  std::erase_if(groups, [](const auto& group) { return group.empty(); });
+  return groups;
 }
 
 }  // namespace distribute::optim

@@ -24,6 +24,9 @@ using LayerMakers = std::map<std::string, LayerMaker>;
 /// Throws  UnimplementedError for a class or option that is not known here; what the layer throws.
 MadeLayer make_layer(const nlohmann::ordered_json& object);
 
+/// "keras.src.ops.numpy" for what a graph has as an operation of tensors.
+bool is_operation(const nlohmann::ordered_json& object);
+
 template <typename Layer, typename... Arguments>
 MadeLayer made(Arguments&&... arguments) {
   return std::make_unique<Layer>(std::forward<Arguments>(arguments)...);

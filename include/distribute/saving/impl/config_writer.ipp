@@ -30,7 +30,21 @@ DISTRIBUTE_INLINE std::vector<std::pair<nn::ActivationFunction, const char*>> ac
           {F(nn::sigmoid), "sigmoid"},
           {F(nn::tanh), "tanh"},
           {F(nn::softmax), "softmax"},
-          {F(nn::log_softmax), "log_softmax"}};
+          {F(nn::log_softmax), "log_softmax"},
+          {F(nn::hard_sigmoid), "hard_sigmoid"},
+          {F(nn::hard_silu), "hard_silu"},
+          {F(nn::mish), "mish"},
+          {F(nn::softsign), "softsign"},
+          {F(nn::exponential), "exponential"},
+          {F(nn::celu), "celu"},
+          {F(nn::hard_tanh), "hard_tanh"},
+          {F(nn::tanh_shrink), "tanh_shrink"},
+          {F(nn::soft_shrink), "soft_shrink"},
+          {F(nn::hard_shrink), "hard_shrink"},
+          {F(nn::log_sigmoid), "log_sigmoid"},
+          {F(nn::squareplus), "squareplus"},
+          {F(nn::sparse_sigmoid), "sparse_sigmoid"},
+          {F(nn::sparse_plus), "sparse_plus"}};
 }
 
 DISTRIBUTE_INLINE std::string activation_name(const nn::Module& layer,

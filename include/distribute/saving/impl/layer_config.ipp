@@ -109,6 +109,14 @@ DISTRIBUTE_INLINE bool add_noise(const nn::Module& layer, Json& layers) {
   return false;
 }
 
+/// The one layer inside of a wrapper.
+DISTRIBUTE_INLINE Json inner_object(const nn::TimeDistributed& layer) {
+  Json inner = Json::array();
+  add_layer(layer.layer(), inner);
+  if (inner.size() != 1) refuse_layer(layer.layer(), "is two layers in Keras");
+  return inner[0];
+}
+
 DISTRIBUTE_INLINE bool add_reshaping(const nn::Module& layer, Json& layers) {
   if (dynamic_cast<const nn::Flatten*>(&layer))
     layers.push_back(layer_object(layer, "Flatten", Json::object()));
@@ -116,6 +124,8 @@ DISTRIBUTE_INLINE bool add_reshaping(const nn::Module& layer, Json& layers) {
     layers.push_back(layer_object(layer, "Reshape", {{"target_shape", shape->target_shape()}}));
   else if (const auto* permuted = dynamic_cast<const nn::Permute*>(&layer))
     layers.push_back(layer_object(layer, "Permute", {{"dims", permuted->dims()}}));
+  else if (const auto* steps = dynamic_cast<const nn::TimeDistributed*>(&layer))
+    layers.push_back(layer_object(layer, "TimeDistributed", {{"layer", inner_object(*steps)}}));
   else
     return false;
   return true;

@@ -87,14 +87,26 @@ DISTRIBUTE_INLINE bool add_any_pool(const nn::Module& layer, Json& layers) {
          add_pool<nn::GlobalMaxPooling1D>(layer, "GlobalMaxPooling1D", layers);
 }
 
+DISTRIBUTE_INLINE const char* interpolation_name(nn::Interpolation interpolation) {
+  return interpolation == nn::Interpolation::Nearest ? "nearest" : "bilinear";
+}
+
 DISTRIBUTE_INLINE bool add_moved_pixels(const nn::Module& layer, Json& layers) {
   if (const auto* padding = dynamic_cast<const nn::ZeroPadding2D*>(&layer))
     layers.push_back(layer_object(
         layer, "ZeroPadding2D",
         {{"padding", Json::array({padding->options().rows, padding->options().columns})}}));
   else if (const auto* larger = dynamic_cast<const nn::UpSampling2D*>(&layer))
-    layers.push_back(layer_object(
-        layer, "UpSampling2D", {{"size", pair_of(larger->size())}, {"interpolation", "nearest"}}));
+    layers.push_back(
+        layer_object(layer, "UpSampling2D",
+                     {{"size", pair_of(larger->size())},
+                      {"interpolation", interpolation_name(larger->interpolation())}}));
+  else if (const auto* resized = dynamic_cast<const nn::Resizing*>(&layer))
+    layers.push_back(
+        layer_object(layer, "Resizing",
+                     {{"height", resized->options().height},
+                      {"width", resized->options().width},
+                      {"interpolation", interpolation_name(resized->options().interpolation)}}));
   else
     return false;
   return true;

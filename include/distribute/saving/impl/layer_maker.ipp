@@ -163,6 +163,13 @@ DISTRIBUTE_INLINE void add_noises(LayerMakers& makers) {
   makers["GaussianNoise"] = [](auto& r) { return made<nn::GaussianNoise>(r.get("stddev", 0.0)); };
 }
 
+DISTRIBUTE_INLINE nn::Interpolation interpolation(ConfigReader& r, const char* otherwise) {
+  const std::string name = r.get<std::string>("interpolation", otherwise);
+  if (name == "nearest") return nn::Interpolation::Nearest;
+  if (name == "bilinear") return nn::Interpolation::Bilinear;
+  r.refuse("interpolation '" + name + "'");
+}
+
 DISTRIBUTE_INLINE void add_shapes(LayerMakers& makers) {
   makers["Flatten"] = [](auto&) { return made<nn::Flatten>(); };
   makers["Reshape"] = [](auto& r) {
@@ -176,9 +183,16 @@ DISTRIBUTE_INLINE void add_shapes(LayerMakers& makers) {
     return made<nn::ZeroPadding2D>(nn::ZeroPadding2DOptions{.rows = edges[0], .columns = edges[1]});
   };
   makers["UpSampling2D"] = [](auto& r) {
-    if (r.template get<std::string>("interpolation", "nearest") != "nearest")
-      r.refuse("this interpolation");
-    return made<nn::UpSampling2D>(r.pair("size"));
+    return made<nn::UpSampling2D>(r.pair("size"), interpolation(r, "nearest"));
+  };
+  makers["Resizing"] = [](auto& r) {
+    if (!r.get("pad_to_aspect_ratio", false))
+      r.find("fill_mode"), r.find("fill_value");
+    else
+      r.refuse("pad_to_aspect_ratio");
+    return made<nn::Resizing>(nn::ResizingOptions{.height = r.template get<int64_t>("height", 0),
+                                                  .width = r.template get<int64_t>("width", 0),
+                                                  .interpolation = interpolation(r, "bilinear")});
   };
 }
 
@@ -232,6 +246,11 @@ DISTRIBUTE_INLINE void add_products(LayerMakers& makers) {
     return made<nn::Dense>(o);
   };
   makers["EinsumDense"] = make_einsum_dense;
+  makers["TimeDistributed"] = [](auto& r) {
+    const auto* inner = r.find("layer");
+    if (!inner) r.refuse("a wrapper without a layer");
+    return made<nn::TimeDistributed>(make_layer(*inner));
+  };
 }
 
 DISTRIBUTE_INLINE const LayerMakers& layer_makers() {
@@ -252,7 +271,6 @@ DISTRIBUTE_INLINE const LayerMakers& layer_makers() {
   return makers;
 }
 
-/// "keras.src.ops.numpy" for what a graph has as an operation of tensors.
 DISTRIBUTE_INLINE bool is_operation(const ConfigReader::Json& object) {
   return object.value("module", ConfigReader::Json()).dump().starts_with("\"keras.src.ops");
 }

@@ -48,14 +48,30 @@ DISTRIBUTE_INLINE Json sequential_object(const nn::Sequential& model) {
   return all;
 }
 
+DISTRIBUTE_INLINE bool is_graph(const nn::Module& layer) {
+  return dynamic_cast<const nn::Functional*>(&layer) != nullptr;
+}
+
+/// Keras numbers results by the order of their names.
+DISTRIBUTE_INLINE int64_t place_of_output(const nn::Module& layer, size_t output) {
+  const auto* graph = dynamic_cast<const nn::Functional*>(&layer);
+  if (!graph) return int64_t(output);
+  const std::vector<std::string>& names = graph->output_names();
+  return std::ranges::count_if(names, [&](const auto& name) { return name < names[output]; });
+}
+
 /// Where the nodes of a graph come from, in Keras's words: layer, number of its call, output.
 DISTRIBUTE_INLINE std::map<size_t, Json> histories_of(const nn::Functional& model) {
   std::map<size_t, Json> histories;
   for (size_t i = 0; i < model.input_nodes().size(); ++i)
     histories[model.input_nodes()[i]] = {model.input_names()[i], 0, 0};
   std::map<const nn::Module*, int64_t> calls;
-  for (const nn::Functional::Step& step : model.steps())
-    histories[step.result] = {step.layer->name(), calls[step.layer]++, 0};
+  for (const nn::Functional::Step& step : model.steps()) {
+    for (size_t i = 0; i < step.num_results; ++i)
+      histories[step.result + i] = {step.layer->name(), calls[step.layer],
+                                    place_of_output(*step.layer, i)};
+    ++calls[step.layer];
+  }
   return histories;
 }
 
@@ -65,6 +81,13 @@ DISTRIBUTE_INLINE Json arguments_of(const nn::Functional::Step& step, Json tenso
   const auto* attention = dynamic_cast<const nn::MultiHeadAttention*>(step.layer);
   if (dynamic_cast<const OperationMerge*>(step.layer))
     return {{"args", std::move(tensors)}, {"kwargs", Json::object()}};
+  if (const auto* graph = dynamic_cast<const nn::Functional*>(step.layer);
+      graph && tensors.size() > 1) {
+    Json by_name = Json::object();
+    for (size_t i = 0; i < tensors.size(); ++i)
+      by_name[graph->input_names()[i]] = std::move(tensors[i]);
+    return {{"args", Json::array({std::move(by_name)})}, {"kwargs", Json::object()}};
+  }
   if (!attention) {
     Json list = tensors.size() == 1 ? std::move(tensors) : Json::array({std::move(tensors)});
     return {{"args", std::move(list)}, {"kwargs", Json::object()}};
@@ -89,10 +112,17 @@ DISTRIBUTE_INLINE Json call_object(const nn::Functional& model, const nn::Functi
   return arguments_of(step, std::move(tensors));
 }
 
-/// One end of a graph: its history, or those of several by name.
-DISTRIBUTE_INLINE Json ends_object(const std::vector<std::string>& names,
+/// One end of a graph: its history, or those of several by name. Keras counts the calls of an inner
+/// model from 1 here, and from 0 between layers.
+DISTRIBUTE_INLINE Json ends_object(const nn::Functional& model,
+                                   const std::vector<std::string>& names,
                                    const std::vector<size_t>& nodes,
-                                   const std::map<size_t, Json>& histories) {
+                                   std::map<size_t, Json> histories) {
+  for (const nn::Functional::Step& step : model.steps())
+    for (size_t i = 0; i < step.num_results && is_graph(*step.layer); ++i) {
+      Json& history = histories.at(step.result + i);
+      history[1] = history[1].get<int64_t>() + 1;
+    }
   if (nodes.size() == 1) return histories.at(nodes[0]);
   Json ends = Json::object();
   for (size_t i = 0; i < nodes.size(); ++i) ends[names[i]] = histories.at(nodes[i]);
@@ -130,8 +160,9 @@ DISTRIBUTE_INLINE Json functional_object(const nn::Functional& model) {
       {{"name", model.name()},
        {"trainable", model.trainable()},
        {"layers", std::move(layers)},
-       {"input_layers", ends_object(model.input_names(), model.input_nodes(), histories)},
-       {"output_layers", ends_object(model.output_names(), model.output_nodes(), histories)}});
+       {"input_layers", ends_object(model, model.input_names(), model.input_nodes(), histories)},
+       {"output_layers",
+        ends_object(model, model.output_names(), model.output_nodes(), histories)}});
 }
 
 DISTRIBUTE_INLINE std::string model_config(const nn::Module& model) {

@@ -1,5 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/nn/keras_graph.hpp>
+#include <distribute/optim/serialization.hpp>
 #include <distribute/saving/detail/optimizer_state.hpp>
 
 #include <algorithm>
@@ -9,33 +11,13 @@ namespace distribute::saving_internal {
 
 using Json = nlohmann::ordered_json;
 
-/// The kinds of slots, in groups: within one they follow each other weight by weight.
-DISTRIBUTE_INLINE std::vector<std::vector<std::string>> slot_groups(
-    const std::string& optimizer, std::vector<std::string> kinds) {
-  std::vector<std::vector<std::string>> groups;
-  const auto take_out = [&](const std::string& kind) {
-    const auto found = std::find(kinds.begin(), kinds.end(), kind);
-    if (found == kinds.end()) return false;
-    kinds.erase(found);
-    return true;
-  };
-  if (take_out("average")) groups.push_back({"average"});
-  const bool amsgrad = take_out("vhat");
-  if (optimizer == "RMSprop")
-    for (const std::string& kind : kinds) groups.push_back({kind});
-  else
-    groups.push_back(kinds);
-  if (amsgrad) groups.push_back({"vhat"});
-  return groups;
-}
-
 DISTRIBUTE_INLINE std::vector<Variable> optimizer_variables(const nn::Module& module,
                                                             optim::Optimizer& optimizer) {
   if (optimizer.class_name() == "Nadam")
     throw UnimplementedError(
         "Nadam keeps no product of momenta, which Keras's files have; save "
         "and load the weights without the optimizer");
-  const std::vector<Variable> trained = module.trainable_variables();
+  const std::vector<Variable> trained = with_parts(nn::keras_trainable_variables(module));
   optimizer.build(trained);
   const std::vector<Trackable::SlotVariable> slots = optimizer.slot_variables();
   std::vector<std::string> kinds;
@@ -44,14 +26,14 @@ DISTRIBUTE_INLINE std::vector<Variable> optimizer_variables(const nn::Module& mo
       kinds.push_back(slot.slot_name);
   std::vector<Variable> all;
   for (const auto& [name, variable] : optimizer.own_variables()) all.push_back(variable);
-  for (const auto& group : slot_groups(optimizer.class_name(), kinds))
+  for (const auto& group : optim::keras_slots(optimizer.class_name(), kinds))
     for (const Variable& weight : trained)
-      for (const std::string& kind : group) {
+      for (const optim::KerasSlots& kind : group) {
         const auto slot = std::find_if(slots.begin(), slots.end(), [&](const auto& s) {
-          return s.original == weight && s.slot_name == kind;
+          return s.original == weight && s.slot_name == kind.slot;
         });
         if (slot == slots.end())
-          throw UnimplementedError(str_cat("'", weight.name(), "' has no ", kind,
+          throw UnimplementedError(str_cat("'", weight.name(), "' has no ", kind.slot,
                                            " in this process; train::Checkpoint saves optimizers "
                                            "of any strategy"));
         all.push_back(slot->variable);

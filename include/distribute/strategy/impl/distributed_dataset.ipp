@@ -117,7 +117,9 @@ DISTRIBUTE_INLINE std::optional<PerReplica<data::Batch>> DistributedIterator::ta
 
 DISTRIBUTE_INLINE PerReplica<data::Batch> DistributedIterator::get_next() {
   if (auto next = next_if_any()) return *std::move(next);
-  throw OutOfRangeError("the end of the distributed dataset is reached");
+  throw OutOfRangeError(
+      "the end of the distributed dataset is reached (in its first step: the input is empty; look "
+      "at its files and filters)");
 }
 
 DISTRIBUTE_INLINE Tensor DistributedIterator::state() const {

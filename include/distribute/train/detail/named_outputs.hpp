@@ -20,4 +20,9 @@ struct NamedBatch {
 /// Throws  InvalidArgumentError for another name or number of components.
 NamedBatch named_batch(const nn::NamedModule& module, const data::Batch& batch);
 
+/// Input, target and weights of a module of one input and one output, in this order: components
+/// with names come in the order of their names. Batches of other modules stay what they are.
+/// Throws  as named_batch.
+data::Batch by_position(const nn::Module& module, const data::Batch& batch);
+
 }  // namespace distribute::train_internal

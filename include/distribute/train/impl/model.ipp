@@ -185,11 +185,15 @@ DISTRIBUTE_INLINE CheckpointParts Model::training_state() {
 /// unknown size are left to the first step.
 DISTRIBUTE_INLINE void Model::build(const data::ElementSpec& spec) {
   if (named_) return build_named(spec);
-  if (!module_.built() && !spec.empty() && !spec[0].shape.empty()) {
-    std::vector<int64_t> shape = spec[0].shape;
+  const auto* one = dynamic_cast<const nn::NamedModule*>(&module_);
+  const auto input = std::find_if(spec.begin(), spec.end(), [&](const data::TensorSpec& component) {
+    return !one || component.name.empty() || component.name == one->input_names().at(0);
+  });
+  if (!module_.built() && input != spec.end() && !input->shape.empty()) {
+    std::vector<int64_t> shape = input->shape;
     shape[0] = 1;
     if (std::find(shape.begin(), shape.end(), -1) == shape.end())
-      module_(cast(zeros(Shape(shape)), spec[0].dtype));
+      module_(cast(zeros(Shape(shape)), input->dtype));
   }
 }
 
@@ -219,7 +223,8 @@ DISTRIBUTE_INLINE int64_t Model::count_examples(const PerReplica<data::Batch>& b
 DISTRIBUTE_INLINE void Model::run_step(const PerReplica<data::Batch>& batch, bool training) {
   global_batch_ = count_examples(batch);
   if (training && accumulator_) accumulator_->begin_step();
-  const auto step = [&](const data::Batch& part) {
+  const auto step = [&](const data::Batch& given) {
+    const data::Batch part = train_internal::by_position(module_, given);
     if (!training) return test_step(part);
     const data::Batch weighted =
         class_weight_.empty()
@@ -436,7 +441,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> Model::predict_all(const data::Dataset& da
 
 DISTRIBUTE_INLINE std::vector<Tensor> Model::predict_parts(const data::Batch& batch,
                                                            bool all_outputs) {
-  if (!all_outputs) return {predict_step(batch)};
+  if (!all_outputs) return {predict_step(train_internal::by_position(module_, batch))};
   const auto outputs = (*named_)(train_internal::named_batch(*named_, batch).inputs);
   std::vector<Tensor> ordered;
   for (const std::string& name : named_->output_names()) ordered.push_back(outputs.at(name));

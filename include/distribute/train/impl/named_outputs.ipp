@@ -72,6 +72,23 @@ DISTRIBUTE_INLINE NamedBatch named_batch(const nn::NamedModule& module, const da
   return parts;
 }
 
+DISTRIBUTE_INLINE data::Batch by_position(const nn::Module& module, const data::Batch& batch) {
+  const auto* named = dynamic_cast<const nn::NamedModule*>(&module);
+  if (!named || !batch.names || named->input_names().size() != 1 ||
+      named->output_names().size() != 1)
+    return batch;
+  const NamedBatch parts = named_batch(*named, batch);
+  const auto input = parts.inputs.find(named->input_names()[0]);
+  if (input == parts.inputs.end())
+    throw InvalidArgumentError(
+        str_cat("the data has no component '", named->input_names()[0], "', the model's input"));
+  std::vector<Tensor> ordered{input->second};
+  for (const auto& [name, target] : parts.targets) ordered.push_back(target);
+  const std::string& output = named->output_names()[0];
+  if (const Tensor weight = parts.weight_of(output)) ordered.push_back(weight);
+  return data::Batch::from_components(std::move(ordered));
+}
+
 /// Throws InvalidArgumentError for a name that is no output's.
 template <typename Map>
 void check_output_names(const nn::NamedModule& module, const char* option, const Map& by_output) {

@@ -74,7 +74,7 @@ DISTRIBUTE_INLINE void StateExchange::find_small() {
   kept_.clear();
   for (size_t i = 0; i < program.nodes().size(); ++i) {
     const auto& node = program.nodes()[i];
-    if (node.state) kept_.push_back({.state = node.state});
+    if (node.state && !node.derived) kept_.push_back({.state = node.state});
     if (node.variable && !node.variable.trainable() && !slots.contains(i))
       kept_.push_back({.variable = node.variable});
   }
