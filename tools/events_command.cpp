@@ -3,8 +3,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/io/tensorflow_data_type.hpp>
 #include <distribute/io/file_system.hpp>
+#include <distribute/io/tensorflow_data_type.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/summary/event.hpp>
 

@@ -71,9 +71,9 @@ inline MpiRun run_with_mpi(const std::string& tag, const MpiRunOptions& options 
   const std::string command =
       distribute::str_cat("env ASAN_OPTIONS=detect_leaks=0 ", options.environment,
                           options.home.empty() ? "" : " LD_LIBRARY_PATH='" + options.home + "/lib'",
-                          " file='", directory / "out", "' timeout 400 ", mpirun_of(options), "-np ",
-                          options.ranks, " sh -c 'exec \"", self, "\" \"", tag, "\" > \"", own,
-                          "\" 2>&1' >'", directory / "out", "' 2>&1 </dev/null");
+                          " file='", directory / "out", "' timeout 400 ", mpirun_of(options),
+                          "-np ", options.ranks, " sh -c 'exec \"", self, "\" \"", tag, "\" > \"",
+                          own, "\" 2>&1' >'", directory / "out", "' 2>&1 </dev/null");
   MpiRun run;
   if (std::system(command.c_str()) < 0) return run;
   for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {

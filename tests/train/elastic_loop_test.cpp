@@ -181,7 +181,8 @@ void check_replay(ProcessCluster& cluster, const std::vector<testing::TaskOutcom
 DISTRIBUTE_CLUSTER_MAIN(loses_a_worker) {
   const bool first_start = task.restarts() == 0;
   if (std::getenv("TEST_NO_FILES")) {
-    add(zeros(Shape{1 << 16}), zeros(Shape{1 << 16}));  // LLVM's OpenMP makes its file before the limit
+    add(zeros(Shape{1 << 16}),
+        zeros(Shape{1 << 16}));  // LLVM's OpenMP makes its file before the limit
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_FSIZE, &none);
   }

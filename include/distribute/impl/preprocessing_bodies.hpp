@@ -14,12 +14,6 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_transpose.ipp>
 
-#include <distribute/nn/impl/dropout.ipp>
-#include <distribute/nn/impl/noise.ipp>
-#include <distribute/nn/impl/replica_calls.ipp>
-#include <distribute/io/impl/gzip.ipp>
-#include <distribute/io/impl/stream.ipp>
-
 #include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batching.ipp>
 #include <distribute/data/impl/combine.ipp>

@@ -11,6 +11,7 @@
 #include <distribute/base/impl/file_size_signal.ipp>
 #include <distribute/base/impl/first_exception.ipp>
 #include <distribute/base/impl/library_metrics.ipp>
+#include <distribute/base/impl/log_once.ipp>
 #include <distribute/base/impl/log_state.ipp>
 #include <distribute/base/impl/logging.ipp>
 #include <distribute/base/impl/memory_limit.ipp>

@@ -2,8 +2,8 @@
 /// Graphs and functions of TensorFlow, decoded.
 
 #include <distribute/base/config.hpp>
-#include <distribute/io/tensorflow_data_type.hpp>
 #include <distribute/io/protobuf.hpp>
+#include <distribute/io/tensorflow_data_type.hpp>
 #include <distribute/saved_model/detail/graph_value.hpp>
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/io/tensorflow_data_type.hpp>
 #include <distribute/io/protobuf.hpp>
+#include <distribute/io/tensorflow_data_type.hpp>
 #include <distribute/summary/event.hpp>
 
 #include <algorithm>

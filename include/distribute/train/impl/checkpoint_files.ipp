@@ -5,8 +5,8 @@
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/detail/object_graph.hpp>
-#include <distribute/io/tensorflow_data_type.hpp>
 #include <distribute/io/file_system.hpp>
+#include <distribute/io/tensorflow_data_type.hpp>
 #include <distribute/train/checkpoint_files.hpp>
 
 #include <cmath>
