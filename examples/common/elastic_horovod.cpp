@@ -93,7 +93,7 @@ void ElasticHorovod::train_as_ranks(dist::train::RunReport& report) {
               (long long)training_.optimizer->iterations());
   std::fflush(stdout);
   if (is_chief()) saving_->open(/*any_network=*/true);
-  if (is_chief()) training_.outputs.open(/*goes_on=*/training_.optimizer->iterations() > 0);
+  if (is_chief()) training_.outputs.open(training_.optimizer->iterations());
   Way::run(report);
 }
 

@@ -21,7 +21,7 @@ void ElasticWorkers::begin() {
   saving_->start();
   if (auto* manager = saving_->manager()) manager->restore_or_initialize();
   if (is_chief()) saving_->tell_restored();
-  if (is_chief()) training_.outputs.open();
+  if (is_chief()) training_.outputs.open(training_.optimizer->iterations());
 }
 
 /// Every member says it, since any of them may be lost.
@@ -32,7 +32,7 @@ void ElasticWorkers::members_changed(const dist::train::ElasticMembers& members)
               (long long)members.step, members.names.size(), names.c_str(),
               members.lost.empty() ? "" : (" (" + members.lost + ")").c_str());
   std::fflush(stdout);
-  if (is_chief()) training_.outputs.open(members.generation > 1);
+  if (is_chief()) training_.outputs.open(members.step);
 }
 
 void ElasticWorkers::after_step(int64_t) { loop_->commit(); }

@@ -70,7 +70,7 @@ void Horovod::begin() {
       [this] { return places_; }, [this](const dist::Tensor& saved) { places_ = saved; }, false};
   open_checkpoints(places);
   start_alike();
-  if (is_chief()) training_.outputs.open();
+  if (is_chief()) training_.outputs.open(training_.optimizer->iterations());
 }
 
 /// Rank 0's weights, step count and slots for all; where the rank was in the data, if rank 0 has

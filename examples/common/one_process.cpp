@@ -26,7 +26,7 @@ void OneProcess::begin() {
                         *manager);  // restores the newest checkpoint
   }
   if (is_chief()) saving_->tell_restored();
-  if (is_chief()) training_.outputs.open();
+  if (is_chief()) training_.outputs.open(training_.optimizer->iterations());
 }
 
 void check_same_data(const Training& training, const std::string& who, const dist::Tensor& all) {

@@ -19,9 +19,10 @@ class Outputs {
  public:
   explicit Outputs(OutputFiles files) : files_(std::move(files)) {}
 
-  /// On the task that writes; again does nothing. `goes_on`: the losses are of the same training.
+  /// On the task that writes; again does nothing. Losses of steps before `first_step` stay, as
+  /// they are of the same training; 0: a new file.
   /// Throws  PermissionDeniedError that names the flag.
-  void open(bool goes_on = false);
+  void open(int64_t first_step = 0);
   /// Of the update that made step `number` of the job; steps count from 1.
   /// Throws  ResourceExhaustedError on a full disk.
   void loss(int64_t number, double loss, double grad_norm);

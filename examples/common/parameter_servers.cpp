@@ -38,7 +38,7 @@ void ParameterServers::open() {
   training_.optimizer->build(training_.model.trainable_variables());
   if (is_chief()) restore();
   agree_on_options();
-  if (is_chief()) training_.outputs.open();
+  if (is_chief()) training_.outputs.open(training_.optimizer->iterations());
 }
 
 void ParameterServers::restore() {

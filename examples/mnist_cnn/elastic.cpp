@@ -23,6 +23,8 @@ ABSL_FLAG(int, min_workers, 2, "with fewer, training waits");
 ABSL_FLAG(int, max_workers, 0, "further ones wait for room; 0: all that the cluster names");
 
 int run() {
+  if (absl::GetFlag(FLAGS_steps) < 1)
+    throw dist::InvalidArgumentError("--steps must be at least 1");
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
   const int64_t steps = absl::GetFlag(FLAGS_steps);
 

@@ -45,6 +45,8 @@ dist::data::Dataset load_pictures(const std::string& directory, bool training) {
 }
 
 void run() {
+  if (absl::GetFlag(FLAGS_steps) < 1)
+    throw dist::InvalidArgumentError("--steps must be at least 1");
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
   const int64_t batch_size = absl::GetFlag(FLAGS_batch_size);
   const int64_t steps = absl::GetFlag(FLAGS_steps);

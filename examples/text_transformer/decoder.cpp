@@ -103,6 +103,8 @@ std::string continued(nn::Module& model, std::string text, int length) {
 }
 
 void run() {
+  if (absl::GetFlag(FLAGS_steps) < 1)
+    throw dist::InvalidArgumentError("--steps must be at least 1");
   const std::unique_ptr<dist::Strategy> strategy = dist::make_strategy();
   const auto scope = strategy->scope();
   nn::set_global_policy(nn::Policy(absl::GetFlag(FLAGS_policy)));

@@ -97,6 +97,26 @@ TEST_CASE("mnist_cnn trains and writes what it promises", "[examples][mnist_cnn]
   CHECK(!fs::is_empty(out / "logs"));
 }
 
+TEST_CASE("the losses of a run that was killed go on behind those of its checkpoint",
+          "[examples][mnist_cnn]") {
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
+  const TemporaryDirectory out;
+  const auto train = [&](const std::string& name, int steps) {
+    const ProgramResult run =
+        mnist_cnn({"--model=tutorial", "--steps=" + std::to_string(steps),
+                   "--checkpoint_dir=" + (out / name), "--loss_csv=" + (out / name + ".csv")});
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    return lines_of(out / name + ".csv");
+  };
+  const auto wanted = train("whole", 12);
+  train("killed", 6);
+  // Steps behind the checkpoint, and a row that the kill cut off.
+  std::ofstream(out / "killed.csv", std::ios::app) << "6,9,9\n7,9,9\n8,9";
+  CHECK(train("killed", 12) == wanted);
+  CHECK(wanted.size() == 13);
+}
+
 TEST_CASE("a run that resumes with other data says what has changed and how to go on",
           "[examples][mnist_cnn]") {
   SKIP_WITHOUT_PROGRAM("mnist_cnn");

@@ -280,3 +280,25 @@ TEST_CASE("a state of one's own is saved, too", "[train][resumed]") {
   CHECK_THROWS_AS(fit(8), Interrupted);
   CHECK(fit(-1) == 12);
 }
+
+TEST_CASE("numbers of steps and epochs are checked before the first step", "[train][resumed]") {
+  SmallModel model;
+  bool began = false;
+  train::LambdaCallback watch({.on_train_begin = [&](Logs&) { began = true; }});
+  const auto data = small_data(8).batch(4);
+  const auto fit = [&](train::FitOptions options) {
+    options.callbacks = {watch};
+    options.verbose = Verbose::Silent;
+    return model.fit(data, options);
+  };
+  CHECK_THROWS_SAYING(fit({.validation_data = data, .validation_steps = 0}), InvalidArgumentError,
+                      "validation_steps must be at least 1; it is 0");
+  CHECK_THROWS_SAYING(fit({.epochs = -1}), InvalidArgumentError, "-1");
+  CHECK_THROWS_SAYING(fit({.initial_epoch = -2}), InvalidArgumentError, "-2");
+  CHECK_THROWS_SAYING(model.evaluate(data, {.steps = 0}), InvalidArgumentError, "evaluate: steps");
+  CHECK_THROWS_SAYING(model.predict(data, {.steps = -3}), InvalidArgumentError, "predict: steps");
+  CHECK_THROWS_SAYING(fit({.validation_data = data, .validation_freq = {2, 0}}),
+                      InvalidArgumentError, "epochs count from 1");
+  CHECK_FALSE(began);
+  CHECK(fit({.epochs = 0}).epoch.empty());
+}
