@@ -97,6 +97,7 @@ TEST_CASE("gelu has the derivatives of its formula, in vectors and in what is le
 TEST_CASE("activations stay finite far out", "[ops][activation]") {
   const Tensor x{-100.0f, 100.0f};
   for (const Row& row : rows()) {
+    if (row.fn == nn::ActivationFunction(nn::exponential)) continue;  // it is not
     INFO(row.name);
     WatchingTape tape({x});
     const Tensor y = row.fn(x);
