@@ -152,6 +152,7 @@ class TimeDistributed : public Module {
   explicit TimeDistributed(std::unique_ptr<Module> layer, std::string name = {});
   /// The layer inside.
   Module& layer() const { return child(0); }
+  bool supports_masking() const override { return true; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
