@@ -96,6 +96,9 @@ void print_configs(const ClusterSpec& cluster, bool json) {
 
 /// Appears whole: a host must not run half a script.
 void write_script(const std::string& path, const std::string& text) {
+  if (const std::string directory = io::directory_of(path);
+      !directory.empty() && !std::filesystem::is_directory(directory))
+    throw NotFoundError("cannot write " + path + ": there is no directory " + directory);
   throw_if_error(io::write_file_atomically(path, text));
   if (std::filesystem::is_regular_file(path) && ::chmod(path.c_str(), 0755) != 0)
     throw PermissionDeniedError("cannot make " + path + " executable: " + std::strerror(errno));

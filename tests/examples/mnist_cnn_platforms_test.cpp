@@ -155,8 +155,8 @@ TEST_CASE("outputs leave devices and links what they are", "[examples][mnist_cnn
   const TemporaryDirectory directory;
   const std::string target = directory / "target", link = directory / "link";
   fs::create_symlink(target, link);
-  const ProgramResult devices = train({"--steps=2", "--json=/dev/null", "--export_onnx=/dev/null"},
-                                      "DISTRIBUTE_TIMELINE=/dev/null");
+  const ProgramResult devices =
+      train({"--steps=2", "--export_onnx=/dev/null"}, "DISTRIBUTE_TIMELINE=/dev/null");
   INFO(devices.err);
   CHECK(devices.status == 0);
   CHECK(fs::is_character_file("/dev/null"));

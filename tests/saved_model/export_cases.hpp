@@ -170,6 +170,20 @@ inline std::vector<Case> layer_cases() {
                      {"sigmoid", nn::sigmoid},
                      {"tanh", nn::tanh},
                      {"linear", nn::linear},
+                     {"hard_sigmoid", nn::hard_sigmoid},
+                     {"hard_silu", nn::hard_silu},
+                     {"mish", nn::mish},
+                     {"softsign", nn::softsign},
+                     {"exponential", nn::exponential},
+                     {"celu", nn::celu},
+                     {"hard_tanh", nn::hard_tanh},
+                     {"tanh_shrink", nn::tanh_shrink},
+                     {"soft_shrink", nn::soft_shrink},
+                     {"hard_shrink", nn::hard_shrink},
+                     {"log_sigmoid", nn::log_sigmoid},
+                     {"squareplus", nn::squareplus},
+                     {"sparse_sigmoid", nn::sparse_sigmoid},
+                     {"sparse_plus", nn::sparse_plus},
                      {"softmax", nn::softmax},
                      {"log_softmax", nn::log_softmax}};
   for (const auto& [name, activation] : activations)
@@ -359,6 +373,7 @@ inline std::vector<Case> sequence_cases() {
   cases.push_back(layers("gru_masked", nn::relu(steps), nn::Masking(),
                          nn::Bidirectional(nn::GRU({.units = 3, .return_sequences = true})),
                          nn::GRU({.units = 2, .reset_after = false}), nn::Dense({.units = 2})));
+  cases.push_back(layers("time_distributed", steps, nn::TimeDistributed(nn::Dense({.units = 3}))));
   cases.push_back(layers("simple_rnn", steps, nn::SimpleRNN({.units = 3}), nn::RepeatVector(2)));
   cases.push_back(layers(
       "conv1d", steps,
@@ -375,6 +390,7 @@ inline std::vector<Case> sequence_cases() {
       nn::EinsumDense({.equation = "abc,cde->abde", .output_shape = {-1, 2, 4}, .bias_axes = "de"}),
       nn::PReLU(), nn::GroupNormalization({.groups = 2}), nn::RMSNormalization(),
       nn::Permute({3, 1, 2}), nn::Reshape({-1, 4}), nn::Softmax()));
+  cases.push_back(layers("resizing", images, nn::Resizing({.height = 3, .width = 7})));
   cases.push_back(layers("separable", images, nn::UpSampling2D(2), nn::ZeroPadding2D(1),
                          nn::SeparableConv2D({.filters = 3, .kernel_size = 3}),
                          nn::ReLU({.max_value = 0.5, .negative_slope = 0.1})));
