@@ -35,7 +35,11 @@ struct MakeOptions : ClusterHosts, HostRoles {
 
 std::string read_text(const std::string& path) {
   if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
-  return untrusted::read_text_file(path);
+  try {
+    return untrusted::read_text_file(path);
+  } catch (const Error& error) {
+    throw InvalidArgumentError(error.what());
+  }
 }
 
 std::vector<std::string> read_hosts(const std::string& path) {

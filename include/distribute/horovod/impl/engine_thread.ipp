@@ -252,6 +252,7 @@ DISTRIBUTE_INLINE void EngineThread::release() {
   group.workers.reset();
   group.replicas.clear();
   group.report_error = {};
+  group.all_say = {};
   group.leave = {};
   control.close();
   runtime.reset();

@@ -140,7 +140,8 @@ DISTRIBUTE_INLINE void check_format(const NumberFormat& format, bool is_whole,
 
 DISTRIBUTE_INLINE NumberParts parts_of(const NumberFormat& format, double value, bool is_whole) {
   const bool negative = std::signbit(value) && !std::isnan(value);
-  NumberParts parts{.sign = negative ? "-" : format.sign == '-' ? "" : std::string(1, format.sign)};
+  NumberParts parts;
+  parts.sign = negative ? "-" : format.sign == '-' ? "" : std::string(1, format.sign);
   if (prints_integer(format, is_whole)) {
     parts.digits = integer_text(int64_t(std::abs(value)), format.type);
     if (format.alternate && is_among(format.type, "boxX")) parts.prefix = {'0', format.type};
