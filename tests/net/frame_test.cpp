@@ -86,6 +86,6 @@ TEST_CASE("frames travel over a socket", "[net][frame]") {
 }
 
 TEST_CASE("texts of strangers are printable", "[net][bytes]") {
-  CHECK(untrusted::printable("a\nb\x7f\xc3\xa4", 20) == "a\\x0ab\\x7f\xc3\xa4");
-  CHECK(untrusted::printable("0123456789", 4) == "0123...");
+  CHECK(distribute::untrusted::printable("a\nb\x7f\xc3\xa4", 20) == "a\\x0ab\\x7f\xc3\xa4");
+  CHECK(distribute::untrusted::printable("0123456789", 4) == "0123...");
 }
