@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/nn/attention.hpp>
 #include <distribute/nn/detail/summary_table.hpp>
+#include <distribute/nn/embedding.hpp>
 #include <distribute/nn/merging.hpp>
 #include <distribute/nn/models.hpp>
 #include <distribute/ops/array.hpp>
@@ -134,22 +135,63 @@ DISTRIBUTE_INLINE std::vector<Tensor> Functional::compute_all(const Step& step,
   return results;
 }
 
+namespace nn_internal {
+
+/// Which values of a model have lost their mask to an attention layer. In Keras a layer inside of a
+/// functional model gets the masks that its inputs had when the model was made, where attention
+/// takes none; the results of a call have the masks that are left at its end.
+class LostMasks {
+ public:
+  explicit LostMasks(size_t values) : lost_(values) {}
+
+  bool operator[](size_t value) const { return lost_[value]; }
+  /// After a layer has been called with these inputs.
+  void follow(const Module& layer, const std::vector<size_t>& inputs, size_t result,
+              const std::vector<Tensor>& values) {
+    const auto lost = [&](size_t i) { return bool(lost_[i]); };
+    const auto none = [&](size_t i) { return lost_[i] || !get_keras_mask(values[i]); };
+    if (dynamic_cast<const MultiHeadAttention*>(&layer)) {
+      lost_[result] = lost_[inputs[0]];
+      for (const size_t input : inputs) lost_[input] = true;
+    } else if (dynamic_cast<const Concatenate*>(&layer)) {
+      lost_[result] = std::all_of(inputs.begin(), inputs.end(), none);
+    } else if (!dynamic_cast<const Masking*>(&layer)) {
+      lost_[result] = std::any_of(inputs.begin(), inputs.end(), lost);
+    }
+  }
+
+ private:
+  std::vector<bool> lost_;
+};
+
+}  // namespace nn_internal
+
 DISTRIBUTE_INLINE NamedTensors Functional::call_named(const NamedTensors& inputs,
                                                       CallOptions options) {
   std::vector<Tensor> values(examples_.size());
+  nn_internal::LostMasks lost(examples_.size());
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const Tensor& input = inputs.at(input_names()[i]);
     values[inputs_[i]] =
         inputs_.size() == 1 ? nn_internal::with_mask(input, options.mask, input) : input;
   }
   for (const Step& step : steps_) {
-    std::vector<Tensor> taken;
-    for (const size_t input : step.inputs) taken.push_back(values.at(input));
+    std::vector<Tensor> taken, masks;
+    for (const size_t input : step.inputs) {
+      taken.push_back(values.at(input));
+      masks.push_back(get_keras_mask(taken.back()));
+    }
     std::vector<Tensor> results = compute_all(step, taken, options.training);
+    for (size_t i = 0; i < taken.size(); ++i)
+      values[step.inputs[i]] = nn_internal::with_mask(taken[i], masks[i]);
     for (size_t i = 0; i < results.size(); ++i) values[step.result + i] = std::move(results[i]);
+    lost.follow(*step.layer, step.inputs, step.result, values);
   }
   NamedTensors outputs;
-  for (size_t i = 0; i < outputs_.size(); ++i) outputs[output_names()[i]] = values[outputs_[i]];
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const Tensor& value = values[outputs_[i]];
+    outputs[output_names()[i]] = lost[outputs_[i]] ? nn_internal::with_mask(value, {}) : value;
+  }
   return outputs;
 }
 

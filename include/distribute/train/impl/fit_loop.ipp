@@ -91,10 +91,6 @@ DISTRIBUTE_INLINE void FitLoop::check_options(const InputData& data) const {
     throw InvalidArgumentError(
         str_cat("fit: epochs and initial_epoch must be at least 0; they are ", options.epochs,
                 " and ", options.initial_epoch));
-  if (!options.class_weight.empty() && options.class_weight.begin()->first < 0)
-    throw InvalidArgumentError(str_cat("fit: class_weight names class ",
-                                       options.class_weight.begin()->first,
-                                       "; classes count from 0"));
   require_steps(data, options.steps_per_epoch, "fit", "steps_per_epoch");
   if (options.validation_data)
     require_steps(*options.validation_data, options.validation_steps, "fit: the validation data",
