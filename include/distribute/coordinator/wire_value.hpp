@@ -70,7 +70,9 @@ struct FieldsOf<data::Batch> {
     if (!names.empty() && names.size() != components.size())
       return visit.refuse("has another number of names than of components");
     if (!visit.fills()) return;
+    const size_t count = components.size();
     batch = data::Batch::from_components(std::move(components));
+    if (batch.size() != count) return visit.refuse("has a component without elements and type");
     if (!names.empty()) batch.names = std::make_shared<const std::vector<std::string>>(names);
   }
 };
