@@ -88,9 +88,12 @@ MakeOptimizer ema(optim::SGDOptions options = {.learning_rate = 0.1}) {
   return sgd(options);
 }
 
+using Metrics = std::vector<train::CompiledMetric>;
+
 struct LineOptions {
   MakeOptimizer optimizer = sgd();
-  std::vector<train::CompiledMetric> metrics = {"mae"};
+  /// Called in the strategy's scope, where their variables belong.
+  std::function<Metrics()> metrics = [] { return Metrics{"mae"}; };
   nn::Regularizer regularizer = {};
   int64_t steps_per_execution = 1, accumulation = 1;
 };
@@ -108,7 +111,7 @@ struct Line {
         model(net) {
     model.compile({.optimizer = *optimizer,
                    .loss = "mse",
-                   .metrics = options.metrics,
+                   .metrics = options.metrics(),
                    .gradient_accumulation_steps = options.accumulation,
                    .steps_per_execution = options.steps_per_execution});
   }
@@ -304,7 +307,11 @@ void figure_cases(const Strategies& on) {
   history("a partial batch", batches(4));
   history("a partial batch of 1", batches(4, 9));
   history("a second epoch", batches(4), {.epochs = 2}, 1,
-          {.metrics = {"mae", nn::metrics::RootMeanSquaredError("r")}}, {"loss", "mae", "r"});
+          {.metrics =
+               [] {
+                 return Metrics{"mae", nn::metrics::RootMeanSquaredError("r")};
+               }},
+          {"loss", "mae", "r"});
   history("validation", batches(4, 8), {.validation_data = batches(4, 8)}, 0, {},
           {"loss", "mae", "val_loss", "val_mae"});
   run_case("fit/history of every other validation", [&] {
@@ -430,7 +437,7 @@ void average_cases(const Strategies& on) {
 std::string epochs_of(const std::string& name, const std::vector<double>& values,
                       const train::CallbackHandle& watcher,
                       const std::vector<train::CompiledMetric>& metrics = {"mae"}) {
-  Line line(dist::get_strategy(), {.metrics = metrics});
+  Line line(dist::get_strategy(), {.metrics = [&] { return metrics; }});
   return str_cat(
       line.fit({.epochs = int64_t(values.size()), .callbacks = {figure(name, values), watcher}})
           .epoch.size());
