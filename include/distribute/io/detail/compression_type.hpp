@@ -9,7 +9,7 @@ namespace distribute::io {
 /// Source  tf.data.TFRecordDataset(compression_type=...)
 enum class Compression { None, Zlib, Gzip, Auto };
 
-/// TensorFlow reads so many bytes at a time.
+/// What TensorFlow reads at a time.
 inline constexpr int64_t kReadBufferBytes = 256 << 10;
 
 }  // namespace distribute::io

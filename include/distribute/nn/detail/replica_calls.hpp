@@ -10,7 +10,7 @@
 
 namespace distribute::nn::nn_internal {
 
-/// A call draws its random numbers from it.
+/// What a call draws random numbers from.
 struct CallSeed {
   uint64_t seed;
   std::function<uint64_t()> counter;  // the next call of the replica
