@@ -121,23 +121,25 @@ int wait_handle(Group* group) {
 
 void close_group(Group*, int) {}  // the others may still send to it: it stays to the end
 
-constexpr distribute_engine_module kModule = {.abi = DISTRIBUTE_ENGINE_ABI,
-                                              .bytes = sizeof(distribute_engine_module),
-                                              .abilities = 0,
-                                              .unused = 0,
-                                              .name = "ucx",  // in whose place it stands
-                                              .library = library,
-                                              .open = open_group,
-                                              .address = address,
-                                              .connect = connect,
-                                              .rank = rank_of,
-                                              .size = size_of,
-                                              .send = send,
-                                              .receive = receive,
-                                              .all_reduce = nullptr,
-                                              .progress = progress,
-                                              .wait_handle = wait_handle,
-                                              .close = close_group};
+// In the order of the interface. The name says in whose place the engine stands; there is no
+// all_reduce of its own.
+constexpr distribute_engine_module kModule = {DISTRIBUTE_ENGINE_ABI,
+                                              sizeof(distribute_engine_module),
+                                              0,
+                                              0,
+                                              "ucx",
+                                              library,
+                                              open_group,
+                                              address,
+                                              connect,
+                                              rank_of,
+                                              size_of,
+                                              send,
+                                              receive,
+                                              nullptr,
+                                              progress,
+                                              wait_handle,
+                                              close_group};
 
 }  // namespace
 
