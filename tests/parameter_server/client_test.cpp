@@ -461,6 +461,10 @@ class RawLink {
         std::span(&only, 1), [&] { return answer->done; }, soon());
     return answer->error;
   }
+  /// Returns when the pushes of this connection, which are answered before, have been applied.
+  void flush() {
+    CHECK(send(parameter_server::LinkRequest::Flush, parameter_server::StagedRequest()).empty());
+  }
 
  private:
   std::shared_ptr<rpc::JobTask> task_;
@@ -511,6 +515,7 @@ TEST_CASE("a push with an unknown optimizer changes nothing", "[parameter_server
   CHECK_THAT(known(64, sgd(1).optimizer), Contains("damaged"));
   CHECK(client.read(id).to_vector() == std::vector<float>{0, 0});
   CHECK(error().empty());
+  link.flush();
   CHECK(client.read(id).to_vector() == std::vector<float>{1, 2});
   push.step.factors = {1, 1};
   CHECK_THAT(error(), Contains("2 factors or ratios for the 1 variables"));
