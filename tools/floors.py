@@ -53,7 +53,7 @@ VENDOR_FILES = {
                         r"preprocessing/impl/string_hash_keyed",
     r"curl/\w+\.h": r"http/impl/http_client",
     r"pugixml\.hpp": r"object_stores/impl/xml",
-    r"hdf5\.h": r"saving/impl/hdf5_file",
+    r"hdf5\.h": r"saving/(impl|detail)/hdf5",
     r"zip\.h": r"saving/impl/zip_file",
     r"intel-ipsec-mb\.h": r"net/(impl|detail)/fast_gcm",
     r"(cuda|cublas|curand)\w*\.h": r"device/(impl|detail)/cuda|collective/(impl|detail)/nccl",

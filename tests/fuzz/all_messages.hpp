@@ -19,6 +19,7 @@
 #include <distribute/parameter_server/detail/staged_push.hpp>
 #include <distribute/rpc/detail/rpc_message.hpp>
 #include <distribute/rpc/detail/tensor_parts.hpp>
+#include <distribute/saving/detail/hdf5_scan.hpp>
 #include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/detail/gradient_buckets.hpp>
 
@@ -205,6 +206,11 @@ inline std::vector<MessageKind> strategy_messages() {
                                  "A worker says what its part of common work has given.")};
 }
 
+inline std::vector<MessageKind> file_messages() {
+  return {message<distribute::saving_internal::Hdf5Index>(
+      "Hdf5Index", "A copy of the process, which may crash, has read an HDF5 file.")};
+}
+
 /// In the order of the page.
 inline const std::vector<MessageGroup>& all_messages() {
   static const std::vector<MessageGroup> groups = {
@@ -216,7 +222,8 @@ inline const std::vector<MessageGroup>& all_messages() {
       {"Data connections of a parameter server", link_messages()},
       {"Horovod", horovod_messages()},
       {"Collectives", collective_messages()},
-      {"Workers in step", strategy_messages()}};
+      {"Workers in step", strategy_messages()},
+      {"A process and its copy", file_messages()}};
   return groups;
 }
 

@@ -1,10 +1,14 @@
 #include <tests/fuzz/parsers.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/file_text.hpp>
+#include <tests/support/temporary_directory.hpp>
 
 #include <distribute/summary/detail/png.hpp>
 
 #include <array>
+#include <cstdlib>
+#include <fstream>
 #include <random>
 #include <vector>
 
@@ -117,6 +121,25 @@ TEST_CASE("file parsers survive mutated and foreign bytes", "[fuzz][file_formats
     for (const Parser parser : kParsers) {
       parser(seed);
       for (int round = 0; round < 400; ++round) parser(mutate(seed, random));
+    }
+  }
+  SUCCEED();
+}
+
+// Whole files of Keras, as load_model takes them. FUZZ_ROUNDS gives more rounds, by
+// hand.
+TEST_CASE("load_model survives mutated files", "[fuzz][file_formats]") {
+  const char* asked = std::getenv("FUZZ_ROUNDS");
+  const int rounds = asked ? std::atoi(asked) : 60;
+  const TemporaryDirectory directory;
+  std::mt19937 random(1);
+  for (const std::string name :
+       {"text.h5", "trained_sgd.h5", "trained_adam.keras", "graph.keras"}) {
+    const std::string seed = file_text(DISTRIBUTE_SOURCE_DIR "/tests/saving/files/" + name);
+    const std::string path = directory / name;
+    for (int round = 0; round < rounds; ++round) {
+      std::ofstream(path, std::ios::binary) << mutate(seed, random);
+      fuzz::may_refuse([&] { distribute::saving::load_model(path); });
     }
   }
   SUCCEED();

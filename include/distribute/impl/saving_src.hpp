@@ -7,6 +7,9 @@
 #include <distribute/saving/impl/config_writer.ipp>
 #include <distribute/saving/impl/hdf5_file.ipp>
 #include <distribute/saving/impl/hdf5_file_stub.ipp>
+#include <distribute/saving/impl/hdf5_file_write.ipp>
+#include <distribute/saving/impl/hdf5_library.ipp>
+#include <distribute/saving/impl/hdf5_scan.ipp>
 #include <distribute/saving/impl/keras_model.ipp>
 #include <distribute/saving/impl/layer_config.ipp>
 #include <distribute/saving/impl/layer_config_images.ipp>
@@ -20,6 +23,7 @@
 #include <distribute/saving/impl/preprocessing_layers.ipp>
 #include <distribute/saving/impl/registration.ipp>
 #include <distribute/saving/impl/safetensors.ipp>
+#include <distribute/saving/impl/separate_process.ipp>
 #include <distribute/saving/impl/weight_files.ipp>
 #include <distribute/saving/impl/weight_groups.ipp>
 #include <distribute/saving/impl/weights.ipp>

@@ -13,7 +13,8 @@ DISTRIBUTE_INLINE RecurrentLayer in_direction(const RecurrentLayer& layer, bool 
   RecurrentLayerOptions options = layer.options();
   if (turned) options.step.go_backwards = !options.step.go_backwards;
   options.step.zero_output_for_mask = options.step.return_sequences;
-  options.common.name = prefix + layer.name();
+  const std::string& name = layer.name();
+  options.common.name = name.starts_with(prefix) ? name : prefix + name;
   return RecurrentLayer(options);
 }
 

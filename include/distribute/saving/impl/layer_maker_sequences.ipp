@@ -88,6 +88,8 @@ DISTRIBUTE_INLINE MadeLayer make_bidirectional(ConfigReader& r) {
   const MadeLayer layer = make_layer(*inner);
   const auto* recurrent = dynamic_cast<const nn::RecurrentLayer*>(layer.get());
   if (!recurrent) r.refuse("an inner layer that is not recurrent");
+  constexpr std::string_view kForward = "forward_";  // which the wrapper puts in front
+  if (layer->name().starts_with(kForward)) layer->set_name(layer->name().substr(kForward.size()));
   return made<nn::Bidirectional>(*recurrent, nn::BidirectionalOptions{.merge_mode = mode->second});
 }
 
