@@ -32,7 +32,6 @@ std::unique_ptr<Way> choose_way(Training& training) {
     return std::make_unique<BetweenGraph>(training, *job);
   }
   if (o.elastic) return std::make_unique<ElasticWorkers>(training);
-  if (training.strategy.cluster_resolver()) return std::make_unique<MultiWorker>(training);
   return std::make_unique<OneProcess>(training);
 }
 

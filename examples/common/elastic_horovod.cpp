@@ -34,8 +34,7 @@ class TrainingState : public hvd::elastic::TensorFlowKerasState {
   TrainingState(Training& training, dist::train::ElasticIterator& batches)
       : TensorFlowKerasState(training.model, *training.optimizer),
         batches_(batches),
-        flags_(dist::str_cat(dist::options_text(agreed_options(training.options)), "training ",
-                             training.task.examples, "=", training.task.training_examples, "\n")),
+        flags_(agreed_text(training)),
         place_(batches.state()) {}
 
   void save() override {

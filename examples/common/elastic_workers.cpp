@@ -1,7 +1,5 @@
 #include "elastic_workers.hpp"
 
-#include "one_process.hpp"
-
 #include <cstdio>
 
 namespace dist = distribute;
@@ -15,7 +13,8 @@ int too_late() {
 
 /// Other workers get the state from those that have it.
 void ElasticWorkers::begin() {
-  check_same_data(training_);
+  dist::data::check_same_data(training_.strategy.extended().all_gather_texts(
+      dist::data::data_summary(*training_.task.training.node())));
   batches_.emplace(training_.strategy, training_.task.training);
   saving_.emplace(training_, dist::train::state_of(*batches_));
   saving_->start();

@@ -60,9 +60,8 @@ void Horovod::open_checkpoints(dist::train::TensorState position) {
 }
 
 void Horovod::begin() {
-  check_same_data(
-      training_, "rank",
-      hvd::allgather(dist::Tensor(training_.task.training_examples), {.name = "examples"}));
+  dist::data::check_same_data(
+      hvd::allgather_object(dist::data::data_summary(*training_.task.training.node()), "data"));
   iterator_.emplace(
       training_.strategy.experimental_distribute_dataset(share_of(training_.task.training))
           .iterator());

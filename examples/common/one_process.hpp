@@ -29,22 +29,6 @@ class OneProcess : public Way {
   std::optional<distribute::PreemptionCheckpointHandler> preemption_;
 };
 
-/// --strategy=multi_worker: checkpoints, loop and test are those of one process, as the strategy
-/// makes the workers one.
-class MultiWorker : public OneProcess {
- public:
-  using OneProcess::OneProcess;
-  /// Throws  as check_same_data.
-  void begin() override;
-};
-
-/// Throws  InvalidArgumentError when workers have different numbers of examples, since they would
-///         make different numbers of steps.
-void check_same_data(Training& training);
-/// The same of `counts`, by "replica" or "rank".
-void check_same_data(const Training& training, const std::string& who,
-                     const distribute::Tensor& counts);
-
 /// --preemption_notice; null without it.
 std::unique_ptr<distribute::train::PreemptionNotice> preemption_notice(const TrainerOptions& o);
 

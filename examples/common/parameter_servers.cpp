@@ -24,7 +24,7 @@ dist::data::Dataset ParameterServers::share_of(const dist::InputContext& place) 
 }
 
 void ParameterServers::agree_on_options() const {
-  const std::string mine = dist::options_text(agreed_options(training_.options));
+  const std::string mine = agreed_text(training_);
   if (is_chief()) return job_.set_initialized(mine);
   dist::check_same_options("tasks", {name_of_own_steps(), mine},
                            {"the chief", job_.wait_until_initialized()});

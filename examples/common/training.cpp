@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <sstream>
 
 namespace dist = distribute;
 
@@ -42,6 +43,15 @@ Training::Training(const TrainerOptions& o, dist::Strategy& with_strategy,
                      ? std::make_unique<dist::optim::LossScaleOptimizer>(*optimizer)
                      : nullptr),
       outputs({.loss_csv = o.loss_csv, .logdir = o.logdir}) {}
+
+std::string agreed_text(const Training& training) {
+  dist::AgreedOptions all = agreed_options(training.options);
+  std::istringstream lines(dist::data::data_summary(*training.task.training.node()));
+  int number = 0;
+  for (std::string line; std::getline(lines, line);)
+    all[dist::str_cat("data", number++ ? dist::str_cat(", part ", number) : "")] = line;
+  return dist::options_text(all);
+}
 
 void Training::build_model() {
   std::vector<int64_t> one = task.input.shape;

@@ -77,4 +77,7 @@ struct Training {
   std::string input_told;  // for people: speed and wait of each stage of the input pipeline
 };
 
+/// Flags and data, which must be equal on all tasks of a job, for distribute::check_same_options.
+std::string agreed_text(const Training& training);
+
 }  // namespace examples

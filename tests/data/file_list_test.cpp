@@ -34,3 +34,17 @@ TEST_CASE("patterns match file names, sorted", "[data][files]") {
   CHECK_THROWS_SAYING(match_files(root / "eval-*"), NotFoundError, "eval-*");
   CHECK_THROWS_AS(match_files("/nonexistent/*"), NotFoundError);
 }
+
+TEST_CASE("a pattern does not pass over a missing shard", "[data][files]") {
+  const TemporaryDirectory root;
+  for (const char* name : {"train-00000-of-00004", "train-00002-of-00004", "train-00003-of-00004",
+                           "test-00000-of-00001", "a-0-of-2.gz", "a-1-of-2.gz", "b-0-of-x"})
+    write_bytes(root / name, "");
+  for (const char* pattern : {"train-*-of-*", "train-*", "*", "train-0000?-of-00004"})
+    CHECK_THROWS_SAYING(match_files(root / pattern), NotFoundError,
+                        "train-00001-of-00004 is missing, one of 4 files");
+  CHECK(match_files(root / "train-0000[023]-of-*").size() == 3);
+  CHECK(match_files(root / "test-*").size() == 1);
+  CHECK(match_files(root / "a-*").size() == 2);
+  CHECK(match_files(root / "b-*").size() == 1);
+}

@@ -3,6 +3,7 @@
 
 #include "mnist_cluster.hpp"
 
+#include <distribute/io/compression.hpp>
 #include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/launch/running_program.hpp>
@@ -235,18 +236,46 @@ TEST_CASE("workers with different flags end with the difference",
   check_all_say(run_different({{2, "--steps=7"}}), "steps");
 }
 
+namespace {
+
+/// The bundled digits with the test's 1,000 for training, too; or with the bundled training digits,
+/// of which one has another label.
+void write_other_digits(const TemporaryDirectory& to, bool fewer) {
+  const std::string bundled = DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data/";
+  for (const std::string kind : {"images-idx3-ubyte.gz", "labels-idx1-ubyte.gz"}) {
+    std::filesystem::copy(bundled + "t10k-" + kind, to / ("t10k-" + kind));
+    std::filesystem::copy(bundled + (fewer ? "t10k-" : "train-") + kind, to / ("train-" + kind));
+  }
+  if (fewer) return;
+  const std::string packed = to / "train-labels-idx1-ubyte.gz";
+  std::string labels = *distribute::io::decompress_gzip(contents(packed), packed);
+  labels[labels.size() / 2] ^= 1;
+  std::ofstream(packed, std::ios::binary) << labels;  // as they are: the name does not matter
+}
+
+}  // namespace
+
 TEST_CASE("workers with different data end with the difference",
           "[examples][mnist_cnn][multiproc]") {
   SKIP_WITHOUT_PROGRAM("mnist_cnn");
-  const TemporaryDirectory less;
-  const std::string bundled = DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data/";
-  for (const std::string kind :
-       {"images-idx3", "labels-idx1"})  // the test's files as training data
-    for (const std::string to : {"train-", "t10k-"})
-      std::filesystem::copy(bundled + "t10k-" + kind + "-ubyte.gz",
-                            less / (to + kind + "-ubyte.gz"));
+  const TemporaryDirectory less, changed;
+  write_other_digits(less, true);
+  write_other_digits(changed, false);
   check_all_say(run_different({{1, "--data_dir=" + less.path()}}),
-                "replica 1 has 1000 training images, replica 0 has 9000");
+                "the workers have different data: worker 0 has 9000 rows of ");
+  check_all_say(run_different({{2, "--data_dir=" + changed.path()}}),
+                "the workers have different data: worker 0 has 9000 rows of ");
+  auto ranks = cluster_options(3, {"--model=tutorial", "--batch_size=24", "--api=horovod"},
+                               {{2, "--data_dir=" + changed.path()}});
+  check_all_say(ProcessCluster(ranks).wait(), "worker 2 has 9000 rows of ");
+
+  auto servers = cluster_options(2, {"--model=tutorial", "--batch_size=24", "--steps=5"},
+                                 {{1, "--data_dir=" + changed.path()}});
+  servers.parameter_servers = 1;
+  const auto outcomes = ProcessCluster(servers).wait();
+  INFO(all_output(outcomes));
+  CHECK_THAT(all_output(outcomes), Contains("the tasks were started with different flags") &&
+                                       Contains("worker 1 has data=9000 rows of "));
 }
 
 TEST_CASE("a task that is started twice is an error", "[examples][mnist_cnn][multiproc]") {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace distribute::data {
@@ -81,5 +82,15 @@ NodePtr auto_shard(NodePtr node, int64_t num_workers, int64_t worker_index, Auto
 ///         divisible by the workers; as auto_shard.
 /// Source  tf.distribute's DistributedDataset (rebatch, then autoshard)
 NodePtr dataset_for_worker(NodePtr node, const WorkerShare& share);
+
+/// What a pipeline reads: a line for each file, of at most 64 that stand for all, and for each
+/// table in memory, with names below the directory that the files share, sizes, and checksums of
+/// values, or of both ends of a file. Of files in object stores only the names are taken.
+/// Generators say nothing.
+std::string data_summary(const Node& node);
+
+/// `summaries`: data_summary() of each worker.
+/// Throws  FailedPreconditionError with the first line in which a worker differs from worker 0.
+void check_same_data(const std::vector<std::string>& summaries);
 
 }  // namespace distribute::data

@@ -20,7 +20,9 @@ namespace distribute::data {
 NodePtr file_list_source(std::vector<std::string> files);
 
 /// The files that match `pattern`, sorted: `*`, `?` and `[...]` in the last part of a path.
-/// Throws  NotFoundError when there are none or the directory is missing.
+/// Throws  NotFoundError when there are none or the directory is missing, and when a file such as
+///         train-00001-of-00004 would match and is missing while others of the four are there,
+///         where TensorFlow gives the others.
 /// Source  tf.io.gfile.glob
 std::vector<std::string> match_files(const std::string& pattern);
 

@@ -35,7 +35,6 @@
 #include <distribute/net/impl/tls_wire.ipp>
 #include <distribute/net/impl/wake_up.ipp>
 
-#include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/tensorflow_data_type.ipp>
 #include <distribute/io/impl/wire.ipp>
@@ -165,6 +164,7 @@
 #include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batching.ipp>
 #include <distribute/data/impl/combine.ipp>
+#include <distribute/data/impl/data_summary.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
 #include <distribute/data/impl/gpu_fetch.ipp>

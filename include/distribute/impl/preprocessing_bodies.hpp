@@ -17,6 +17,7 @@
 #include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batching.ipp>
 #include <distribute/data/impl/combine.ipp>
+#include <distribute/data/impl/data_summary.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
 #include <distribute/data/impl/interleave.ipp>

@@ -17,7 +17,6 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_transpose.ipp>
 
-#include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/tensorflow_data_type.ipp>
 #include <distribute/io/impl/wire.ipp>

@@ -18,7 +18,6 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_transpose.ipp>
 
-#include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/tensorflow_data_type.ipp>
 #include <distribute/io/impl/wire.ipp>
@@ -95,6 +94,7 @@
 #include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batching.ipp>
 #include <distribute/data/impl/combine.ipp>
+#include <distribute/data/impl/data_summary.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
 #include <distribute/data/impl/interleave.ipp>

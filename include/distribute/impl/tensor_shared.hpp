@@ -78,6 +78,7 @@
 #include <distribute/net/impl/message.ipp>
 
 #include <distribute/io/impl/atomic_file.ipp>
+#include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/file_system.ipp>
 #include <distribute/io/impl/local_file_system.ipp>
 #include <distribute/io/impl/path.ipp>

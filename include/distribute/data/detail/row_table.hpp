@@ -22,6 +22,8 @@ class RowTable {
   virtual ElementSpec row_spec() const = 0;
   /// These rows behind each other, with a batch axis.
   virtual Batch gather(std::span<const int64_t> rows) const = 0;
+  /// A number that differs, most likely, for other values. At most 1 GiB of them is looked at.
+  virtual uint32_t checksum() const = 0;
 };
 
 /// One component of the examples, kept as it was loaded and converted when a batch is made.

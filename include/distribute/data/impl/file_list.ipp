@@ -3,6 +3,12 @@
 #include <distribute/data/files.hpp>
 #include <distribute/io/file_system.hpp>
 
+#include <algorithm>
+#include <iomanip>
+#include <regex>
+#include <set>
+#include <sstream>
+
 #include <fnmatch.h>
 
 namespace distribute::data {
@@ -52,6 +58,44 @@ class FileListNode final : public CopiedNode<FileListNode, Node> {
   NodePtr source_;
 };
 
+/// The parts of "train-00001-of-00004.gz".
+struct ShardName {
+  std::string before, after;  // "train-", "-of-00004.gz"
+  size_t digits = 0;          // of its number
+  int64_t count = 0;          // of all shards
+  auto operator<=>(const ShardName&) const = default;
+
+  std::string name(int64_t number) const {
+    std::ostringstream text;
+    text << before << std::setw(int(digits)) << std::setfill('0') << number << after;
+    return text.str();
+  }
+};
+
+DISTRIBUTE_INLINE std::optional<ShardName> shard_name(const std::string& name) {
+  static const std::regex form(R"((.*-)(\d{1,9})(-of-(\d{1,6})(\D.*)?))");
+  std::smatch parts;
+  if (!std::regex_match(name, parts, form)) return std::nullopt;
+  return ShardName{parts[1], parts[3], size_t(parts[2].length()), std::stoll(parts[4])};
+}
+
+/// Shards that the pattern means have to be there. `names` are those that match it, sorted.
+DISTRIBUTE_INLINE void check_all_shards(const std::string& pattern, const std::string& name_pattern,
+                                        const std::vector<std::string>& names) {
+  std::set<ShardName> sets;
+  for (const std::string& name : names)
+    if (const auto shard = shard_name(name)) sets.insert(*shard);
+  for (const ShardName& set : sets)
+    for (int64_t number = 0; number < set.count; ++number) {
+      const std::string name = set.name(number);
+      if (fnmatch(name_pattern.c_str(), name.c_str(), FNM_PERIOD) == 0 &&
+          !std::binary_search(names.begin(), names.end(), name))
+        throw NotFoundError(str_cat("\"", pattern, "\": ", name, " is missing, one of ", set.count,
+                                    " files that belong together; a pattern that does not match "
+                                    "it reads the others alone"));
+    }
+}
+
 }  // namespace data_internal
 
 DISTRIBUTE_INLINE NodePtr file_list_source(std::vector<std::string> files) {
@@ -66,11 +110,15 @@ DISTRIBUTE_INLINE std::vector<std::string> match_files(const std::string& patter
   const std::string directory = io::directory_of(pattern), name = io::file_name_of(pattern);
   const std::string folder = directory.empty() ? "." : directory;
   io::FileSystem* files = value_or_throw(io::file_system_for(folder));
+  std::vector<std::string> names = value_or_throw(files->list_directory(folder));
+  std::erase_if(names, [&](const std::string& entry) {
+    return fnmatch(name.c_str(), entry.c_str(), FNM_PERIOD) != 0;
+  });
+  if (names.empty()) throw NotFoundError("no file matches \"" + pattern + "\"");
+  data_internal::check_all_shards(pattern, name, names);
   std::vector<std::string> found;
-  for (const std::string& entry : value_or_throw(files->list_directory(folder)))
-    if (fnmatch(name.c_str(), entry.c_str(), FNM_PERIOD) == 0)
-      found.push_back(directory.empty() ? entry : io::join_path(directory, entry));
-  if (found.empty()) throw NotFoundError("no file matches \"" + pattern + "\"");
+  for (const std::string& entry : names)
+    found.push_back(directory.empty() ? entry : io::join_path(directory, entry));
   return found;
 }
 

@@ -2,9 +2,11 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/data/detail/row_table.hpp>
+#include <distribute/io/crc32c.hpp>
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 namespace distribute::data {
 
@@ -15,6 +17,15 @@ DISTRIBUTE_INLINE bool contiguous(std::span<const int64_t> rows) {
   for (size_t i = 1; i < rows.size(); ++i)
     if (rows[i] != rows[0] + int64_t(i)) return false;
   return !rows.empty();
+}
+
+/// Of all bytes, or of blocks at equal distances that are 1 GiB together.
+DISTRIBUTE_INLINE uint32_t checksum_of(std::string_view bytes, uint32_t before) {
+  constexpr size_t kMost = size_t{1} << 30, kBlock = size_t{1} << 16;
+  const size_t distance = bytes.size() <= kMost ? kBlock : bytes.size() / (kMost / kBlock);
+  for (size_t at = 0; at < bytes.size(); at += distance)
+    before = io::crc32c_extend(before, bytes.substr(at, kBlock));
+  return before;
 }
 
 /// Division, not multiplication with the reciprocal: the same bits as `images / 255.0`.
@@ -50,6 +61,16 @@ class SliceTable final : public RowTable {
     std::vector<Tensor> result;
     for (const Column& column : columns_) result.push_back(gather_column(column, rows, view));
     return Batch::from_components(std::move(result), names_);
+  }
+  uint32_t checksum() const override {
+    uint32_t sum = 0;
+    for (const Column& column : columns_) {
+      const Tensor values =
+          column.values.device().type == DeviceType::Gpu ? column.values.to({}) : column.values;
+      const auto bytes = size_t(values.num_elements() * size_of(values.dtype()));
+      sum = checksum_of({values.array().bytes(), bytes}, sum);
+    }
+    return sum;
   }
 
  private:
@@ -119,6 +140,10 @@ class RangeTable final : public RowTable {
     int64_t* out = values.mutable_data<int64_t>();
     for (size_t i = 0; i < rows.size(); ++i) out[i] = start_ + rows[i] * step_;
     return {values};
+  }
+  uint32_t checksum() const override {
+    const int64_t numbers[] = {start_, count_, step_};
+    return io::crc32c({reinterpret_cast<const char*>(numbers), sizeof numbers});
   }
 
  private:

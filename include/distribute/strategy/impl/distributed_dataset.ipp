@@ -67,6 +67,14 @@ DISTRIBUTE_INLINE bool asks_others(StrategyExtended& strategy,
   return strategy.input_context().num_input_pipelines() > 1 && strategy.any_worker(!endless);
 }
 
+/// Workers that share data must have the same.
+DISTRIBUTE_INLINE void check_same_data(StrategyExtended& strategy, const data::Node& node) {
+  if (strategy.input_context().num_input_pipelines() < 2) return;
+  const auto policy = data::options_of(node).experimental_distribute.auto_shard_policy;
+  const bool shared = policy != data::AutoShardPolicy::Off;
+  data::check_same_data(strategy.all_gather_texts(shared ? data::data_summary(node) : ""));
+}
+
 /// The same components without rows.
 /// Throws  InvalidArgumentError for scalars: TensorFlow's zeros would count as data.
 DISTRIBUTE_INLINE data::Batch no_rows(const std::vector<std::optional<data::Batch>>& parts,
@@ -180,6 +188,7 @@ DISTRIBUTE_INLINE DistributedDataset Strategy::experimental_distribute_dataset(
     throw UnimplementedError(
         "InputReplicationMode.PER_REPLICA is only supported in "
         "`distribute_datasets_from_function`");
+  strategy_internal::check_same_data(*extended_, *dataset.node());
   const InputContext input = extended_->input_context();
   const data::NodePtr node = data::dataset_for_worker(
       dataset.node(), {.num_workers = input.num_input_pipelines(),
