@@ -61,7 +61,7 @@ class DistributedVariable : public VariableImpl {
   /// keep another from writing in place.
   DISTRIBUTE_INLINE Shape shape() const override;
   DISTRIBUTE_INLINE DType dtype() const override;
-  /// In a replica of its own copy, else of the first.
+  /// Inside of a replica it is the device of its own copy, elsewhere that of the first copy.
   DISTRIBUTE_INLINE std::string device() const override;
   DISTRIBUTE_INLINE std::vector<std::string> devices() const override;
   /// Throws  FailedPreconditionError for a replica of a strategy with more of them.

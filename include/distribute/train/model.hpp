@@ -161,7 +161,7 @@ class Model {
   void run_without_coordinator();
   /// True on the worker that writes files.
   bool is_chief() const;
-  /// That of compile(), or the LossScaleOptimizer around it.
+  /// It is the one of compile(), or the LossScaleOptimizer around that.
   /// Throws  FailedPreconditionError before compile.
   optim::Optimizer& optimizer() const;
   const std::vector<CompiledMetric>& metrics() const;

@@ -28,7 +28,7 @@ class FruitlessSteps {
   int64_t count_ = 0;
 };
 
-/// Of interleave and flat_map.
+/// The warning of interleave and flat_map says this.
 inline constexpr const char* kEmptyParts = "interleave, flat_map: datasets without elements came";
 
 }  // namespace distribute::data::data_internal

@@ -9,7 +9,7 @@ namespace distribute::io {
 /// Source  tf.data.TFRecordDataset(compression_type=...)
 enum class Compression { None, Zlib, Gzip, Auto };
 
-/// What TensorFlow reads at a time.
+/// TensorFlow reads this number of bytes at a time.
 inline constexpr int64_t kReadBufferBytes = 256 << 10;
 
 }  // namespace distribute::io

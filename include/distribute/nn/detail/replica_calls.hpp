@@ -10,7 +10,7 @@
 
 namespace distribute::nn::nn_internal {
 
-/// What a call draws random numbers from.
+/// A call draws its random numbers from it.
 struct CallSeed {
   uint64_t seed;
   std::function<uint64_t()> counter;  // the next call of the replica

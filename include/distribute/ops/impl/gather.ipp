@@ -230,7 +230,7 @@ DISTRIBUTE_INLINE Tensor embedding_lookup(const Tensor& table, const Tensor& ids
 namespace ops_internal {
 
 /// Rows of a variable that is never read whole: each is fetched once. The gradient has a row for
-/// each id, as that of any table, so that its norm is the same wherever the table is.
+/// each id, as the gradient of any table, so that its norm is the same wherever the table is.
 DISTRIBUTE_INLINE Tensor lookup_rows(const Variable& table, const Tensor& ids) {
   const Shape whole = table.shape();
   const Tensor flat = checked_indices("embedding_lookup", ids, whole[0]);

@@ -84,7 +84,7 @@ class LocalReplicas : public StrategyExtended {
                                                       const VariableOptions& options) = 0;
 
  private:
-  /// What one run at a time uses; kept for the next one.
+  /// One run at a time uses it, and it is kept for the next one.
   struct Replicas {
     explicit Replicas(int count) : group(count), threads(count) {}
     ReplicaGroup group;

@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE void SwapEMAWeights::on_train_end(Logs&) {
   averaged_ = false;
 }
 
-/// What is saved between two epochs may be exchanged.
+/// Values that are saved between two epochs may be exchanged.
 DISTRIBUTE_INLINE CheckpointParts SwapEMAWeights::state() {
   const auto restored = [this] {
     if (!averaged_) return;
