@@ -87,7 +87,7 @@ class VariableImpl {
   /// Replaces the copy of one replica without any synchronization.
   virtual void set_component(int replica, Tensor value) = 0;
 
-  /// Those of the first local copy.
+  /// Shape and dtype are those of the first local copy.
   virtual Shape shape() const { return component(0).shape(); }
   virtual DType dtype() const { return component(0).dtype(); }
   /// "/job:ps/replica:0/task:1/device:CPU:0".

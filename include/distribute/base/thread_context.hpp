@@ -42,8 +42,8 @@ struct ContextParts {
   ContextPart* at[kFloors * kPlacesPerFloor];
 };
 
-/// Of the calling thread. Without a constructor or destructor, so that reading costs nothing more
-/// than for any variable of a thread.
+/// The context of the calling thread. It has no constructor or destructor, so that reading costs no
+/// more than for any variable of a thread.
 inline ContextParts& context_parts() {
   static_assert(std::is_trivially_destructible_v<ContextParts>);
   constinit thread_local ContextParts parts{};

@@ -112,7 +112,7 @@ class [[nodiscard]] WorkerSave {
   /// Begins; the chief removes the temporary directories of workers that the job does not have.
   /// Blocks  until every worker has called it.
   WorkerSave(Strategy& strategy, const std::string& path, WorkerSaveOptions options = {});
-  /// Of this process alone, which writes at the path.
+  /// Saves for this process alone, which writes at the path.
   explicit WorkerSave(const std::string& path, WorkerSaveOptions options = {});
   /// Undoes what is not committed, and tells the other workers; a failure to do so is logged.
   ~WorkerSave();

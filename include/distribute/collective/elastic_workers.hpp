@@ -38,7 +38,7 @@ class ElasticWorkers {
                                         const std::function<bool()>& given_up,
                                         const Connect& connect);
 
-  /// Who was lost, or has failed, in this generation.
+  /// Says which task was lost, or has failed, in this generation.
   std::optional<TaskFailure> failure() const;
   /// Whether that, if anything, was this very worker by a fault of its own.
   bool failed_itself() const;

@@ -97,7 +97,7 @@ Tensor decode_png(std::string_view bytes, const PngOptions& options = {});
 
 enum class ImageFormat { Jpeg, Png, Gif, WebP, Bmp, Unknown };  // formats that decode_image() knows
 
-/// By the first bytes; a file's name says nothing.
+/// Tells the format by the first bytes; a file's name says nothing.
 ImageFormat image_format(std::string_view bytes);
 
 /// The size in the header of a JPEG or PNG file.

@@ -42,7 +42,7 @@ class Windows {
 };
 
 struct PaddedBatchOptions {  // of Dataset::padded_batch
-  /// Of each component, without the batch axis; -1: as long as the longest of the batch.
+  /// The shape of each component without the batch axis; -1: as long as the longest of the batch.
   /// None: -1 everywhere.
   std::vector<std::vector<int64_t>> padded_shapes = {};
   /// A scalar of each component's dtype. None: zeros.

@@ -187,7 +187,8 @@ struct MapOptions {  // of Dataset::map
   /// Calls running at the same time, each on its own thread; the order of elements stays.
   /// kAutotune: config::threading's inter_op_parallelism_threads, or one for each core.
   int64_t num_parallel_calls = 1;
-  /// Of the results; without it the function is called once on the first element to find out.
+  /// Types and shapes of the results; without it the function is called once on the first element
+  /// to find out.
   std::optional<ElementSpec> output_spec = {};
 };
 

@@ -92,8 +92,8 @@ ImageFolder list_image_folder(const std::string& directory);
 struct PictureOptions {
   bool training = false;  // shuffled and augmented anew in each pass; else in order, as they are
   PictureTransform transform = {};
-  /// Of the order and the augmentation, which depend on seed, pass and picture alone, not on the
-  /// number of threads or workers. None: the global seed.
+  /// The seed of the order and the augmentation, which depend on seed, pass and picture alone, not
+  /// on the number of threads or workers. None: the global seed.
   std::optional<uint64_t> seed = {};
   /// As MapOptions.num_parallel_calls; twice as many decoded pictures wait at most.
   int64_t num_threads = kAutotune;

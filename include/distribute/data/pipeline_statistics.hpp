@@ -22,9 +22,9 @@ struct StageStatistics {
 
   /// elements / seconds_elapsed; 0 before the first element.
   double elements_per_second() const;
-  /// Of the elapsed time, 0 to 1. At the end of a pipeline: the share of the training loop's time
-  /// that went into waiting for data. Before a prefetch or a map with threads: how busy the stage
-  /// is.
+  /// The part of the elapsed time, 0 to 1. At the end of a pipeline: the share of the training
+  /// loop's time that went into waiting for data. Before a prefetch or a map with threads: how busy
+  /// the stage is.
   double wait_share() const;
 };
 

@@ -130,7 +130,7 @@ class Estimator {
 
   /// The newest checkpoint of model_dir.
   std::optional<std::string> latest_checkpoint() const;
-  /// Of the newest checkpoint: the variables' names, and one's value.
+  /// Give the names of the variables in the newest checkpoint, and the value of one.
   /// Throw  NotFoundError when there is no checkpoint, or none of that name; InvalidArgumentError
   ///        for a name that two variables have; what BundleReader throws.
   std::vector<std::string> get_variable_names() const;

@@ -50,7 +50,7 @@ struct TrainAndEvaluateOptions {       // options of train_and_evaluate()
 struct TrainAndEvaluateResult {  // the last figures and exports
   Logs eval_result = {};         // of the last evaluation here; empty where there was none
   int64_t evaluations = 0;
-  /// Of the exporters, after the last evaluation; nothing for one that wrote nothing.
+  /// What the exporters gave after the last evaluation; nothing for one that wrote nothing.
   std::vector<std::optional<std::string>> export_results = {};
 };
 

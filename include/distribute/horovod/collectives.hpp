@@ -61,9 +61,9 @@ class Handle {
   ///         name, with both; AbortedError when a rank has left; DeadlineExceededError for a
   ///         stall beyond the limit; UnavailableError when a rank is lost.
   Tensor wait() const;
-  /// Of an all-to-all that is done: rows from each rank, int64 [size].
+  /// After an all-to-all: the number of rows from each rank, int64 [size].
   Tensor received_splits() const;
-  /// Of a join() that is done, or a new process set.
+  /// After a join(), the last rank; of a new process set, its number.
   int number() const;
 
  private:
@@ -88,7 +88,7 @@ namespace distribute::hvd {
 // the number of the call of their kind, which must then be the same on all ranks. Waiting blocks,
 // and throws, as Handle::wait(). The first form of each waits and has a gradient; _async does not.
 
-/// Of operations that compute nothing.
+/// Options of operations that compute nothing.
 struct OperationOptions {
   ProcessSet process_set = {};
   std::string name = {};

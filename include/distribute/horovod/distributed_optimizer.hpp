@@ -114,7 +114,7 @@ class DistributedOptimizer {
   /// step.
   int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape);
 
-  /// Those of the optimizer inside.
+  /// The optimizer inside; steps and learning rate are its own.
   optim::Optimizer& inner_optimizer() const { return inner_; }
   int64_t iterations() const { return inner_.iterations(); }
   float learning_rate() const { return inner_.learning_rate(); }

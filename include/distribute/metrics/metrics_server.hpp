@@ -82,7 +82,7 @@ struct MetricSample {
   std::map<std::string, double> values = {};  // by "name" or "name{labels}"
   double seconds = 0;                         // when it was read, of a clock that only goes forward
 
-  /// Of a metric with its labels as they are printed; none where it is not there.
+  /// The value of a metric, named with its labels as they are printed; nothing where it is missing.
   std::optional<double> value(const std::string& name) const;
   /// What a label of the first point of `name` says: label("distribute_task_info", "job"); "" where
   /// there is none.

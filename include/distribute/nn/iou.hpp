@@ -46,7 +46,7 @@ struct MeanIoUOptions {  // options of MeanIoU
   std::string name = "mean_io_u";
 };
 
-/// Of all classes.
+/// The mean of intersection over union of all classes.
 /// Source  tf.keras.metrics.MeanIoU, OneHotMeanIoU
 class MeanIoU : public IoU {
  public:
@@ -59,7 +59,7 @@ struct BinaryIoUOptions {  // options of BinaryIoU
   std::string name = "binary_io_u";
 };
 
-/// Of two classes, separated by a threshold.
+/// The mean of intersection over union of two classes, which a threshold separates.
 /// Source  tf.keras.metrics.BinaryIoU
 class BinaryIoU : public IoU {
  public:

@@ -149,7 +149,7 @@ class Functional : public NamedModule {
   /// In the order of input_names() and output_names().
   const std::vector<size_t>& input_nodes() const { return inputs_; }
   const std::vector<size_t>& output_nodes() const { return outputs_; }
-  /// Of an example, with a batch of 1.
+  /// Shape and dtype of an example, with a batch of 1.
   InputSpec node_spec(size_t node) const {
     return {examples_.at(node).shape(), examples_.at(node).dtype()};
   }

@@ -28,7 +28,7 @@ inline Regularizer l2(double factor = 0.01) { return {0, factor}; }  // factor *
 }  // namespace regularizers
 
 namespace nn_internal {
-/// Of a layer's weights, as far as it has them and they have regularizers.
+/// The penalties of a layer's weights, as far as it has them and they have regularizers.
 std::vector<Tensor> penalties(const Regularizer& on_kernel, const Variable& kernel,
                               const Regularizer& on_bias, const Variable& bias);
 }  // namespace nn_internal

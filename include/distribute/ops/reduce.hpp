@@ -20,7 +20,7 @@ Tensor reduce_prod(const Tensor& x, const std::vector<int>& axes = {}, bool keep
 /// The gradient is shared evenly by all elements that are the extreme value.
 Tensor reduce_max(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
 Tensor reduce_min(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
-/// Of bool tensors.
+/// Whether any element is true, or all are; x is bool.
 Tensor reduce_any(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
 Tensor reduce_all(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
 /// log(sum(exp(x))), safe for large values. Floating dtypes.

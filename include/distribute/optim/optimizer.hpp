@@ -189,7 +189,7 @@ class Optimizer : public Trackable {
   /// True when a step depends on more than one element of a variable: layer_ratios() is called
   /// then, with gradients that are summed over the replicas.
   virtual bool needs_whole_variables() const { return false; }
-  /// By update, what the step that kernel() makes of the weights is multiplied with. The
+  /// For each update, the number with which the step that kernel() makes is multiplied. The
   /// weights shrink by `decays` before it.
   virtual std::vector<float> layer_ratios(const std::vector<VariableUpdate>& updates, int64_t step,
                                           const std::vector<float>& decays) const {

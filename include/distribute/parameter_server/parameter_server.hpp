@@ -22,7 +22,7 @@ struct ServerOptions {
   double chief_timeout = 300;
   /// Gradients that have arrived and are not applied yet, together; one push is always let in.
   int64_t max_staged_bytes = int64_t{4} << 30;
-  /// Of the library; clients of another one are refused.
+  /// The library's version; clients of another version are refused.
   std::string version = kVersion;
 };
 

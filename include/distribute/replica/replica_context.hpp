@@ -159,7 +159,7 @@ ReplicaContext* get_replica_context();
 /// Source  tf.distribute.in_cross_replica_context
 bool in_cross_replica_context();
 
-/// Of the strategy that the calling thread is in; 1 without one.
+/// The number of replicas of the strategy that the calling thread is in; 1 without one.
 int current_num_replicas_in_sync();
 
 namespace replica_internal {

@@ -15,7 +15,8 @@ namespace distribute::saved_model {
 
 /// Source  tf.saved_model.SaveOptions and the argument `signatures`
 struct SaveOptions {
-  /// Of the input, its first axis the batch; unset: what the module was first called with.
+  /// Shape and type of the input, its first axis the batch; unset: those of the module's first
+  /// call.
   std::optional<data::TensorSpec> input = {};
   std::string input_name = "inputs";  // keys of the signature
   std::string output_name = "outputs";
@@ -53,7 +54,8 @@ std::string encode_saved_model(const InferenceGraph& graph, const GraphDef& def,
                                const SaveOptions& options);
 
 struct OnnxOptions {  // of save_onnx()
-  /// Of the input, its first axis the batch; unset: what the module was first called with.
+  /// Shape and type of the input, its first axis the batch; unset: those of the module's first
+  /// call.
   std::optional<data::TensorSpec> input = {};
   std::string input_name = "inputs";
   std::string output_name = "outputs";

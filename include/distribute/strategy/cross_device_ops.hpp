@@ -45,8 +45,8 @@ struct ReduceValue {
   ReduceValue(const Mirrored<Tensor>& value)
       : kind(value.size() == 1 ? Kind::Single : Kind::Mirrored), values(value.values()) {}
   ReduceValue(const Tensor& value) : kind(Kind::Single), values{value} {}
-  /// Of a sync-on-read variable each replica's value, of a mirrored one its copies, of any other
-  /// its value.
+  /// Takes each replica's value of a sync-on-read variable, the copies of a mirrored one, and the
+  /// value of any other.
   ReduceValue(const Variable& variable);
   /// A plain number; 1.5 is float32, as in Tensor(1.5).
   template <typename T>

@@ -55,7 +55,7 @@ class HasChiefTexts {
   virtual std::shared_ptr<ChiefTexts> chief_texts() const = 0;
 };
 
-/// Those of the current strategy's job; null where it has none.
+/// The texts of the current strategy's chief; null where it has no job.
 std::shared_ptr<ChiefTexts> current_chief_texts();
 
 }  // namespace distribute::strategy_internal

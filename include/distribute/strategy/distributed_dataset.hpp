@@ -85,9 +85,10 @@ class DistributedDataset {
 
   /// Throws  InvalidArgumentError on a coordinator, whose workers read the elements.
   DistributedIterator iterator() const;
-  /// Of one replica's batch; its first axis is unknown where other workers may have data longer.
+  /// Types and shapes of one replica's batch; its first axis is unknown where other workers may
+  /// have data longer.
   data::ElementSpec element_spec() const;
-  /// Of the dataset that was divided, in its batches; of the first replica's where each has one.
+  /// The batches of the dataset that was divided; of the first replica's where each has one.
   int64_t cardinality() const { return sources_.cardinality; }
 
   /// function(... function(initial, first), ... last); elements are PerReplica<Batch>.

@@ -31,7 +31,7 @@ std::string encode_graph_event(double wall_time, int64_t step, std::string_view 
 
 /// TensorProto of numbers in row-major order; dims {} for a scalar.
 std::string encode_tensor(float value);
-/// Of no floats, for values that are all in the plugin's content.
+/// A tensor without floats, for values that are all in the plugin's content.
 std::string encode_no_tensor();
 std::string encode_tensor(std::span<const double> values, const std::vector<int64_t>& dims);
 std::string encode_tensor(std::span<const std::string> values, const std::vector<int64_t>& dims);

@@ -29,8 +29,8 @@ class History : public Callback {
   std::vector<int64_t> epoch;
   std::map<std::string, std::vector<double>> history;
 
-  /// Of an elastic job: whether training has ended, or only this worker's part in it. A program
-  /// that Left returns 143, so that it is started again elsewhere.
+  /// In an elastic job it says whether training has ended, or only this worker's part in it. A
+  /// program that Left returns 143, so that it is started again elsewhere.
   ElasticEnd end = ElasticEnd::Finished;
 
   void on_train_begin(Logs&) override { epoch.clear(), history.clear(); }

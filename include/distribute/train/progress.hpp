@@ -42,7 +42,7 @@ class Progress {
   /// Examples of each step from now on; 0: steps are counted.
   void set_batch_size(int64_t examples) { options_.batch_size = examples; }
 
-  /// Of the median step; without batch_size steps per second; 0 before the first step.
+  /// The speed of the median step; without batch_size steps per second; 0 before the first step.
   double examples_per_second() const;
   /// A quantile of the steps after the first ten (of all when there are fewer); 0 without any.
   double step_seconds(double quantile) const;

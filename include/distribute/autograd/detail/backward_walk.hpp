@@ -34,7 +34,7 @@ class Accumulator {
     if (parts.size() == 2) parts = {combine(parts[0], parts[1], 1.0f)};
     return parts[0];
   }
-  /// That of a source.
+  /// Gives the gradient of a source, summed over the ids that it had.
   Tensor find(const std::vector<uint64_t>& ids) {
     Tensor total;
     for (uint64_t id : ids)

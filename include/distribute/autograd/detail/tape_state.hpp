@@ -58,7 +58,7 @@ struct GradientTape::State {
 
 namespace autograd_internal {
 
-/// Of the calling thread, innermost last.
+/// The tapes that record in the calling thread, the innermost one last.
 std::vector<GradientTape::State*>& active_tapes();
 
 }  // namespace autograd_internal

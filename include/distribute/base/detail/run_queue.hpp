@@ -13,9 +13,10 @@ struct RunQueueTimes {
   double ran = 0, waited = 0;
 };
 
-/// Of all threads of this process but those of SCHED_IDLE, which shall wait for others; zeros where
-/// the system does not tell. `root` stands before /proc, for tests. Takes about 10 us for a thread.
-/// Source  Documentation/scheduler/sched-stats of Linux (/proc/<pid>/schedstat)
+/// Sums the times of all threads of this process but those of SCHED_IDLE, which are meant to wait
+/// for others; gives zeros where the system does not tell. `root` stands before /proc, for tests.
+/// Takes about 10 us for a thread. Source  Documentation/scheduler/sched-stats of Linux
+/// (/proc/<pid>/schedstat)
 RunQueueTimes run_queue_times(const std::string& root = "");
 
 }  // namespace distribute::base_internal

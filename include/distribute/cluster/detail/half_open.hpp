@@ -28,7 +28,7 @@ class HalfOpen {
   short events() const;
   int native() const { return socket_.native(); }
   net::Deadline deadline() const { return deadline_; }
-  /// Who it is, as far as known, and why it was refused.
+  /// Says who the other side is, as far as that is known, and why it was refused.
   std::string description() const;
   const absl::Status& reason() const { return reason_; }
 

@@ -56,7 +56,7 @@ class PeerTable {
 
   /// "silent for 9 s (DISTRIBUTE_LOST_AFTER)".
   std::string silence() const;
-  /// Of this process, as judge() sees it.
+  /// The times at which this process stood still, as judge() reads them.
   std::shared_ptr<const Standstill> standstill() const { return standstill_; }
 
  private:

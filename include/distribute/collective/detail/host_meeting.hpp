@@ -31,7 +31,7 @@ class HostMeeting {
   HostMeeting(std::shared_ptr<Window> window, const HostLayout& layout, int rank,
               int64_t area_offset, const Departures& departures, Listen listen);
 
-  /// Of the operation that comes next. Blocks  until it is free.
+  /// The area of the operation that comes next. Blocks  until it is free.
   std::byte* area(const Operation& operation);
   /// With this rank's part of the area written.
   void come(const Operation& operation);

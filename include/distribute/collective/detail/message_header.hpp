@@ -40,7 +40,7 @@ MessageHeader read_header(std::string_view bytes, const std::string& peer);
 void check_header(const MessageHeader& header, const std::string& peer);
 /// Throws  DataLossError when not `wanted` bytes follow.
 void check_length(const MessageHeader& header, size_t wanted, const std::string& peer);
-/// Of a message from rank `from`, as its sender sees it.
+/// Compares the signatures of a message from rank `from`: the receiver's, and its sender's.
 /// Throws  FailedPreconditionError that shows both when `theirs` is not what is received.
 void check_point_to_point(const Signature& mine, const Signature& theirs, int from);
 

@@ -36,7 +36,7 @@ class Parts {
   int64_t segment() const { return segment_; }
   /// At least one: an empty part has an empty segment, so that its owner hears of the operation.
   int64_t segments(int part) const;
-  /// Of segment `number` within the whole array.
+  /// Where segment `number` begins within the whole array, and how many elements it has.
   int64_t segment_begin(int part, int64_t number) const { return begin(part) + number * segment_; }
   int64_t segment_count(int part, int64_t number) const;
 

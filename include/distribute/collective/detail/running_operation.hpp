@@ -20,7 +20,7 @@ struct RunningOperation {
   bool lingers = false;                  // past its deadline
 
   void begin(const Operation& next, int rank);
-  /// Of a message of it.
+  /// The header of one of its messages.
   MessageHeader header(uint64_t tag, size_t bytes) const;
   /// Its deadline has passed. A rank that has heard from all it waits for lets others name the
   /// missing rank for a moment.

@@ -37,7 +37,7 @@ class Transport {
   ///         peer's connection broke; what abort() was given.
   virtual void execute(const Operation& operation) = 0;
 
-  /// By the thread that asks for an operation which another one will execute, at once.
+  /// Called at once by the thread that asks for an operation which another thread will execute.
   virtual void announce(const Operation& operation) { (void)operation; }
 
   /// Makes the operation a part of the CUDA graph that the calling thread records: it begins after

@@ -42,7 +42,7 @@ class WorkerPool {
   void schedule(ClosurePtr closure);
   ClosureQueue& queue() { return *queue_; }
   int num_workers() const { return int(threads_.size()); }
-  /// Those that are connected now.
+  /// The number of workers that are connected now.
   int num_live_workers() const;
 
   /// Made on every worker, and again on one that has started anew.

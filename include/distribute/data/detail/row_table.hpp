@@ -18,7 +18,7 @@ class RowTable {
  public:
   virtual ~RowTable() = default;
   virtual int64_t num_rows() const = 0;
-  /// Of one row.
+  /// The types and shapes of one row.
   virtual ElementSpec row_spec() const = 0;
   /// These rows behind each other, with a batch axis.
   virtual Batch gather(std::span<const int64_t> rows) const = 0;

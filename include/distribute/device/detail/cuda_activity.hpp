@@ -34,7 +34,8 @@ struct __attribute__((packed, aligned(8))) CuptiKernel {
   int64_t grid_id;
   const char* name;
 };
-/// Of copies, also between GPUs, and of fills, in which a value stands for the four kinds.
+/// The record of a copy, also between GPUs, or of a fill, in which a value stands for the four
+/// kinds.
 struct __attribute__((packed, aligned(8))) CuptiMemory {
   int kind;
   uint8_t copy_kind, from, to, flags;

@@ -31,7 +31,7 @@ Array cudnn_channel_sums(const CudnnNormShape& shape, const Array& x);
 CudnnNormForward cudnn_scale_channels(const CudnnNormShape& shape, const Array& x,
                                       const Array& factor, const Array& shift,
                                       const Array* residual);
-/// Of g, which is dy behind the mask, and of g * (x - mean): float32 [2 channels].
+/// The sums of g, which is dy behind the mask, and of g * (x - mean): float32 [2 channels].
 Array cudnn_channel_gradient_sums(const CudnnNormShape& shape, const Array& x, const Array& dy,
                                   const Array& mean, const Array& mask);
 struct CudnnGradientLines {

@@ -22,8 +22,8 @@ class CudnnTarget {
   /// `json` as CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION gives it.
   static CudnnTarget of_properties(const std::string& json);
   const CudnnDescriptor& properties() const { return properties_; }
-  /// Of a device of this machine: plans for it are made with a handle, as they are executed. Null
-  /// where there are properties alone.
+  /// The handle of a device of this machine: plans for it are made with a handle, as they are
+  /// executed. Null where there are properties alone.
   cudnnHandle_t handle() const { return handle_; }
   /// Names the device's kind and cuDNN's version: plans of equal names are interchangeable.
   const std::string& name() const { return name_; }

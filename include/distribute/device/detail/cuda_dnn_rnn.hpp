@@ -41,7 +41,7 @@ class RnnHandle {
   Handle native_ = nullptr;
 };
 
-/// Of one layer and of the sequences that go through it.
+/// cuDNN's descriptors of one layer and of the sequences that go through it.
 struct RnnDescriptors {
   /// Throws  UnimplementedError or InvalidArgumentError when cuDNN does not take the shape.
   RnnDescriptors(const CudnnRecurrentShape& shape, cudnnHandle_t handle);

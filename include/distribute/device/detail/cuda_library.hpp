@@ -20,8 +20,8 @@ struct CudaLibraryName {
   const char* companions = "";
 };
 
-/// Those of `newest_first` that a driver of this version can run, such as 12080 for CUDA 12.8: what
-/// belongs to a later major version of CUDA, "libnvrtc.so.13", is left out. 0: no driver, all.
+/// The files of `newest_first` that a driver of this version can run, such as 12080 for CUDA 12.8:
+/// what belongs to a later major version of CUDA, "libnvrtc.so.13", is left out. 0: no driver, all.
 std::vector<const char*> files_for_driver(std::vector<const char*> newest_first, int driver);
 
 /// Opens the first file that is found in: the folders of DISTRIBUTE_CUDA_LIBRARY_PATH (separated by

@@ -72,7 +72,7 @@ class TransposedFilterCache {
 
     bool is_for(const FilterMatrix& wanted) const;
   };
-  /// Who asks.
+  /// The thread and pass that ask for a filter.
   struct Owner {
     std::thread::id thread;
     CudaHandle stream = nullptr;

@@ -90,7 +90,7 @@ struct Entry {
   }
 };
 
-/// Of the block that is reduced.
+/// The number of elements in the block that is reduced.
 int64_t elements_of(const Entry& entry);
 
 /// What a rank shall do next. An error concerns the entries, or without entries the whole job.

@@ -124,7 +124,7 @@ class ServerHandshake {
   /// Errors  why the client is refused: tell it with encode_refusal().
   absl::StatusOr<std::string> on_frame(const Frame& frame);
   bool finished() const { return step_ == Step::Finished; }
-  /// Who the client says it is; proved when finished().
+  /// Says who the client claims to be; proved when finished().
   const HandshakeHello& hello() const { return hello_; }
 
  private:

@@ -9,7 +9,7 @@ namespace distribute::net {
 /// How the tasks of a job trust each other: by a secret that all know, or, with the three files, by
 /// certificates.
 struct TlsOptions {
-  /// Of this task, "worker 1": with a secret it travels in clear text, for messages.
+  /// The name of this task, "worker 1": with a secret it travels in clear text, for messages.
   std::string name = {};
   /// The job's token; the key is HKDF-SHA256(token, no salt, kTlsKeyContext).
   std::string token = {};

@@ -36,7 +36,7 @@ class S3Client {
   absl::Status remove(const S3Path& path);
   /// At most 1000 keys.
   absl::Status remove_all(const std::string& bucket, const std::vector<std::string>& keys);
-  /// Of an object up to 5 GiB.
+  /// Copies an object of at most 5 GiB within the store.
   absl::Status copy(const S3Path& from, const S3Path& to);
   /// Keys from prefix.key on; with delimiter "/" what lies below a further slash is one prefix.
   absl::StatusOr<S3Listing> list(const S3Path& prefix, const std::string& delimiter, int max_keys,

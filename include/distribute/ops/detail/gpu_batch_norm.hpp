@@ -19,7 +19,7 @@ namespace distribute::ops_internal {
 
 /// The elements as cuDNN reads them, at an address that it takes.
 Array cudnn_array(const Tensor& t);
-/// Of the normalization of x, without a residual.
+/// The shape for cuDNN of the normalization of x, without a residual.
 CudnnNormShape cudnn_norm_shape(const Tensor& x, Epilogue epilogue);
 /// Says once why cuDNN does not normalize.
 void tell_slow_batch_norm(const UnimplementedError& error);

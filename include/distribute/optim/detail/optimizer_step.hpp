@@ -16,7 +16,7 @@ struct VariableFormula {
   GpuFormula gpu;  // without coupled decay, which kernels of GPUs do themselves
 };
 
-/// Of update `i`; 1 for an empty list.
+/// The factor of update `i`; 1 for an empty list.
 float factor_at(const std::vector<float>& factors, size_t i);
 
 }  // namespace distribute::optim::optim_internal

@@ -21,7 +21,7 @@ class Store {
  public:
   /// Whether the caller no longer waits for the answer; asked several times a second.
   using Cancelled = std::function<bool()>;
-  /// Who initializes a variable, and whether it is gone.
+  /// The client that initializes a variable, and whether it is gone.
   struct Creator {
     std::string name;
     std::function<bool()> gone;

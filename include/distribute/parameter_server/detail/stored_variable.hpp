@@ -70,7 +70,7 @@ class StoredVariable {
   const Shape& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
   int64_t bytes() const { return bytes_; }
-  /// Of one row of the first axis; of all for a scalar.
+  /// The bytes of one row of the first axis; all bytes for a scalar.
   int64_t row_bytes() const { return rows() == 0 ? 0 : bytes_ / rows(); }
   int64_t rows() const { return shape_.rank() == 0 ? 1 : shape_[0]; }
   /// Rises with every change.

@@ -39,9 +39,9 @@ class TableOfJob {
 template <typename T>
 class Learned {
  public:
-  /// Of a table that was given what it knows.
+  /// For a table that was given its entries.
   Learned() = default;
-  /// Of one that learns, made in the scope of the current strategy.
+  /// For a table that learns, made in the scope of the current strategy.
   explicit Learned(const std::string& kind) : job_(kind) {
     if (job_.takes()) taken_ = std::make_shared<Taken>();
   }

@@ -23,7 +23,7 @@ struct GpuUpdate {
   // weights.
   float decay = 0, coupled_decay = 0;
   std::vector<bool> decays = {};  // by update: whether they do
-  /// By update, where they differ: the formula's numbers, and what the weights shrink by.
+  /// The numbers of one update, where updates differ: the formula's, and the decay of the weights.
   struct Own {
     std::array<float, 8> numbers = {};
     float decay = 0;

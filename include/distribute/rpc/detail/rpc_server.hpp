@@ -28,7 +28,7 @@ class Call {
         deadline_(deadline),
         cancelled_(std::move(cancelled)) {}
 
-  /// Who calls, and whether it is still alive.
+  /// The task that calls; it knows whether that is still alive.
   const Peer& peer() const { return *peer_; }
   const std::shared_ptr<Peer>& shared_peer() const { return peer_; }
   std::string_view body() const { return body_; }

@@ -64,8 +64,8 @@ void read_fields(std::string_view message, const std::string& name,
 std::vector<int64_t> decode_shape(std::string_view message, const std::string& name,
                                   bool& unknown_rank);
 
-/// Of a GraphDef. Views of attributes point into `bytes`. Errors call the file `name`.
-/// Throws  DataLossError for damaged bytes and for inputs that are not there.
+/// Reads the functions of a GraphDef. Views of attributes point into `bytes`. Errors call the file
+/// `name`. Throws  DataLossError for damaged bytes and for inputs that are not there.
 RunLibrary decode_graph_def(std::string_view bytes, const std::string& name);
 
 /// "node", "node:1".

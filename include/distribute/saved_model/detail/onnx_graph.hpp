@@ -11,7 +11,7 @@ namespace distribute::saved_model_internal {
 OnnxValue onnx_reduction(OnnxBuilder& b);
 OnnxValue onnx_bool_reduction(OnnxBuilder& b);
 OnnxValue onnx_top_k(OnnxBuilder& b);
-/// Of a TopKV2: its indices, int32 as in TensorFlow.
+/// The indices of a TopKV2, int32 as in TensorFlow.
 OnnxValue onnx_second_result(OnnxBuilder& b);
 OnnxValue onnx_arg_extreme(OnnxBuilder& b);
 OnnxValue onnx_slice(OnnxBuilder& b);

@@ -33,7 +33,7 @@ class Hdf5Reader {
   Hdf5Reader(Hdf5Reader&&) noexcept;
 
   const std::string& name() const;
-  /// By their paths, "layers/dense/vars/0".
+  /// The arrays by their paths, "layers/dense/vars/0".
   const std::map<std::string, Hdf5Array>& arrays() const;
   /// Paths of groups; the root's is "".
   const std::vector<std::string>& groups() const;

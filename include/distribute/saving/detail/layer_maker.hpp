@@ -18,7 +18,7 @@ namespace distribute::saving_internal {
 
 using MadeLayer = std::unique_ptr<nn::Module>;
 using LayerMaker = std::function<MadeLayer(ConfigReader&)>;
-/// By the names of Keras's classes.
+/// Functions that make layers, by the names of Keras's classes.
 using LayerMakers = std::map<std::string, LayerMaker>;
 
 /// Throws  UnimplementedError for a class or option that is not known here; what the layer throws.
@@ -32,7 +32,7 @@ MadeLayer made(Arguments&&... arguments) {
   return std::make_unique<Layer>(std::forward<Arguments>(arguments)...);
 }
 
-/// Of a layer that pools all steps, or all pixels.
+/// The maker of a layer that pools all steps, or all pixels.
 template <typename Layer>
 LayerMaker global_pool_maker() {
   return [](ConfigReader& r) {

@@ -14,7 +14,7 @@ namespace distribute::saving_internal {
 
 /// A `.weights.h5` of Keras 3. Reading some weights takes every worker.
 Hdf5Contents weights_h5(const nn::Module& module, optim::Optimizer* optimizer = nullptr);
-/// By the names of the variables.
+/// The weights by the names of the variables.
 saving::safetensors::Tensors weights_by_name(const nn::Module& module);
 
 /// What a file has for a variable at the path of an array, which may be none.

@@ -29,7 +29,7 @@ struct WorkerTask {
 class WorkersOfGroup final : public OtherWorkers {
  public:
   explicit WorkersOfGroup(const collective::WorkerGroup& group) { *this = group; }
-  /// Of an elastic job's next generation; no call may be under way.
+  /// Takes the group of an elastic job's next generation; no call may be under way.
   WorkersOfGroup& operator=(const collective::WorkerGroup& group);
   DISTRIBUTE_INLINE Tensor reduce(ReduceOp op, std::vector<Tensor> values) override;
   int num_replicas() const override { return num_replicas_; }

@@ -13,7 +13,7 @@
 
 namespace distribute::strategy_internal {
 
-/// Of one of the replicas of a run: the gradients of all local replicas are summed and pushed
+/// Serves one of the replicas of a run: the gradients of all local replicas are summed and pushed
 /// together.
 class ServerReducer final : public replica_internal::GradientReducer {
  public:
@@ -38,7 +38,7 @@ class ServerReducer final : public replica_internal::GradientReducer {
   LocalReducer local_;  // for its notes
 };
 
-/// Of a coordinator's closure, which is one replica.
+/// Serves a coordinator's closure, which is one replica.
 class ClosureReducer final : public replica_internal::GradientReducer {
  public:
   /// `link`: null without a cluster; then the variables are here.
