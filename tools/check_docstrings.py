@@ -5,7 +5,8 @@ Of the headers that lie directly in a folder of the library: what stands in a na
 classes there have as public functions (without constructors, operators and overrides), as Universal
 Ctags finds it. A comment (///, or // behind it on its line) is that of the declaration below it, and
 of those that follow without an empty line. Namespaces that end in _internal are not public. The
-counts may only fall.
+counts may only fall. No comment of any header begins with "Of" or "That of", which say nothing
+without the code below them.
 
 Usage: tools/check_docstrings.py             checks
        tools/check_docstrings.py --list      lists what has no comment
@@ -56,6 +57,16 @@ def is_documented(lines, number):
     return False
 
 
+def fragments():
+    """Comments of all headers that begin as no sentence does."""
+    for header in sorted(LIBRARY.rglob("*.hpp")):
+        lines = header.read_text().splitlines()
+        for before, line, number in zip([""] + lines, lines, range(1, len(lines) + 1)):
+            begins = line.strip().startswith("///") and not before.strip().startswith("///")
+            if begins and re.match(r"\s*/// (Of|(That|Those) (of|that)|Who) ", line):
+                yield f"{header.relative_to(LIBRARY)}:{number}: a comment that is no sentence: {line.strip()}"
+
+
 def main():
     missing, counts = [], {"type": [0, 0], "function": [0, 0], "member": [0, 0]}
     lines = {header: (LIBRARY / header).read_text().splitlines()
@@ -73,7 +84,7 @@ def main():
         budget = {kind: min(now[kind], budget.get(kind, now[kind])) for kind in now}
         BUDGET.write_text(json.dumps(budget, indent=1) + "\n")
     bad = [f"{now[kind]} public {kind} have no comment, {budget[kind]} may: see tools/check_docstrings.py --list"
-           for kind in now if now[kind] > budget[kind]]
+           for kind in now if now[kind] > budget[kind]] + list(fragments())
     print("\n".join(bad) if bad else "docstrings: " + ", ".join(
         f"{counts[kind][0]} of {counts[kind][1]} {kind}s have none" for kind in counts))
     return 1 if bad else 0

@@ -154,7 +154,7 @@ class CallbackHandle : public Handle<Callback> {
 
  private:
   using Hook = void (Callback::*)(int64_t, Logs&);
-  /// Of a hook that T or a class between overrides the type is another, or it is not public.
+  /// A hook that T or a class between overrides has another type, or is not public.
   template <typename T>
   static constexpr bool InheritsBatchHooks = requires {
     requires std::same_as<decltype(&T::on_train_batch_begin), Hook>;
