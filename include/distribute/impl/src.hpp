@@ -103,6 +103,7 @@
 #include <distribute/launch/impl/job_token.ipp>
 #include <distribute/launch/impl/launcher.ipp>
 #include <distribute/launch/impl/line_buffer.ipp>
+#include <distribute/launch/impl/outputs.ipp>
 #include <distribute/launch/impl/process.ipp>
 #include <distribute/launch/impl/process_guard.ipp>
 #include <distribute/launch/impl/remote_shell.ipp>
