@@ -428,6 +428,23 @@ TEST_CASE("the job ends within its stop timeout when a task is frozen", "[launch
   check_gone(numbers_behind("self ", job.out()));
 }
 
+namespace {
+
+/// Until SIGSTOP has stopped the process: a signal that comes before would still end it.
+void wait_until_stopped(pid_t pid) {
+  const auto deadline = distribute::net::Deadline::after_seconds(60);
+  const auto state = [&] {
+    const std::string text = file_text("/proc/" + std::to_string(pid) + "/stat");
+    const size_t name_end = text.rfind(')');
+    return name_end == std::string::npos ? 'X' : text.at(name_end + 2);
+  };
+  while (state() != 'T' && !deadline.passed())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(state() == 'T');
+}
+
+}  // namespace
+
 TEST_CASE("a job whose tasks had to be killed after a signal ends as by the signal",
           "[launch][run]") {
   const auto [number, status] =
@@ -438,6 +455,8 @@ TEST_CASE("a job whose tasks had to be killed after a signal ends as by the sign
   Job job({"-np", tasks, "--stop-timeout", "0.3", "--max-restarts", "3"}, deaf);
   for (int i = 0; i < std::stoi(tasks); ++i)
     job.wait_for("[worker " + std::to_string(i) + "] self");
+  if (deaf.find("STOP") != std::string::npos)
+    for (const pid_t pid : numbers_behind("self ", job.out())) wait_until_stopped(pid);
   job.signal(number);
   CHECK(job.wait() == status);
   CHECK(count(job.out(), "self") == std::stoi(tasks));

@@ -365,7 +365,7 @@ DISTRIBUTE_INLINE void write_the_rest(const LaunchOptions& options, const Signal
   constexpr int kLookAgainMs = 250;
   const auto shortest = Deadline::after_seconds(kShortest);
   auto stalled = Deadline::after_seconds(options.stop_timeout);
-  bool over = wishes.kill();
+  bool told_again = wishes.kill(), over = false;
   for (size_t left = outputs.waiting_bytes(), now = left; now > 0 && !over;
        now = outputs.waiting_bytes()) {
     if (now < left) stalled = Deadline::after_seconds(options.stop_timeout);
@@ -375,9 +375,9 @@ DISTRIBUTE_INLINE void write_the_rest(const LaunchOptions& options, const Signal
     outputs.forget_changes();
     const bool told = wishes.end();
     while (const int number = signals.next())
-      over = (wishes.note(number, options.stop_timeout) && told) || over;
+      told_again = (wishes.note(number, options.stop_timeout) && told) || told_again;
     const bool late = wishes.end() ? wishes.end_by->passed() : failed && stalled.passed();
-    over = over || (late && shortest.passed());
+    over = (late || told_again) && shortest.passed();
   }
   outputs.give_up();
 }
