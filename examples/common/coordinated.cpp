@@ -2,6 +2,8 @@
 
 #include "replica_step.hpp"
 
+#include <distribute/train/exit_on_termination.hpp>
+
 #include <deque>
 
 namespace dist = distribute;
@@ -28,8 +30,9 @@ void Coordinated::begin() {
 }
 
 std::optional<int> Coordinated::run(dist::train::RunReport& report) {
-  if (!is_chief()) return dist::Server(training_.strategy).join();
-  return Way::run(report);
+  if (is_chief()) return Way::run(report);
+  static const dist::train::ExitOnTermination without_a_word(false);  // the chief saves
+  return dist::Server(training_.strategy).join();
 }
 
 /// Some steps are always waiting, so that no worker does.

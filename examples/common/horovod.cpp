@@ -4,6 +4,7 @@
 #include "one_process.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace dist = distribute;
 namespace hvd = distribute::hvd;
@@ -69,6 +70,7 @@ void Horovod::begin() {
       [this] { return places_; }, [this](const dist::Tensor& saved) { places_ = saved; }, false};
   open_checkpoints(places);
   start_alike();
+  watch_notices();
   if (is_chief()) training_.outputs.open(training_.optimizer->iterations());
 }
 
@@ -114,8 +116,36 @@ int64_t Horovod::apply(const std::vector<dist::Tensor>& gradients) {
   return apply_summed(sum(gradients));
 }
 
+void Horovod::watch_notices() {
+  if (training_.options.checkpoint_dir.empty()) return;
+  machine_ = preemption_notice(training_.options);
+  notice_.emplace();
+}
+
+/// The number of ranks that have to go travels with the sums, so that all ranks know it after the
+/// same step.
 dist::Tensor Horovod::sum_of_tasks(const dist::Tensor& sums) {
-  return hvd::allreduce(sums, {.op = hvd::Sum});
+  const auto figures_here = sums.data<float>();
+  std::vector<float> mine(figures_here.begin(), figures_here.end());
+  mine.push_back(notice_ && notice_->preemption_message() ? 1.0f : 0.0f);
+  const dist::Shape shape{int64_t(mine.size())};
+  const dist::Tensor all = hvd::allreduce(dist::Tensor(shape, std::move(mine)), {.op = hvd::Sum});
+  const int64_t figures = sums.num_elements();
+  a_rank_leaves_ = all.data<float>()[size_t(figures)] > 0;
+  return all.rows(0, figures);
+}
+
+/// All ranks stay until rank 0 has saved.
+void Horovod::after_step(int64_t number) {
+  if (!a_rank_leaves_) return;
+  if (is_chief())
+    dist::log_info("trainer",
+                   dist::str_cat("preempted: saving a checkpoint after ", number, " steps"));
+  save(number);
+  saving_->sync();
+  hvd::barrier();
+  std::fflush(nullptr);
+  std::quick_exit(dist::kExitPreempted);
 }
 
 /// Every rank tells its place in the data, which rank 0 saves.
@@ -131,9 +161,9 @@ void Horovod::describe_job(dist::train::RunReport& report, int64_t, double) {
 }
 
 TestSums Horovod::sum_of_ranks(const TestSums& mine) {
+  const dist::Tensor sums(dist::Shape{4}, std::vector<float>(mine.values, mine.values + 4));
   TestSums all;
-  all.add(
-      sum_of_tasks(dist::Tensor(dist::Shape{4}, std::vector<float>(mine.values, mine.values + 4))));
+  all.add(hvd::allreduce(sums, {.op = hvd::Sum}));
   return all;
 }
 

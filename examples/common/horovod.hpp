@@ -4,7 +4,10 @@
 #include "way.hpp"
 
 #include <distribute/horovod.hpp>
+#include <distribute/platforms.hpp>
+#include <distribute/train/preemption_watcher.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +35,7 @@ class Horovod : public Way {
   std::vector<distribute::Tensor> sum(const std::vector<distribute::Tensor>& gradients) override;
   int64_t apply(const std::vector<distribute::Tensor>& gradients) override;
   distribute::Tensor sum_of_tasks(const distribute::Tensor& sums) override;
+  void after_step(int64_t number) override;
   TestSums test(const TestBatch& of_batch) override;
 
  protected:
@@ -44,7 +48,12 @@ class Horovod : public Way {
 
  private:
   void start_alike();
+  void watch_notices();
 
+  // Whether this rank has to go; none without checkpoints.
+  std::unique_ptr<distribute::train::PreemptionNotice> machine_;
+  std::optional<distribute::PreemptionWatcher> notice_;
+  bool a_rank_leaves_ = false;
   std::optional<distribute::hvd::DistributedOptimizer> optimizer_;
   // Where the ranks are in the data, by rank: a part of rank 0's checkpoint.
   distribute::Tensor places_ = distribute::zeros({0, 0}, distribute::DType::Int64);

@@ -92,7 +92,7 @@ int train_and_report(const TrainerOptions& options, const MakeTask& make_task,
   check_policy(options, name);
   const auto job = dist::ParameterServerJob::of(*strategy);
   if (job && job->is_parameter_server()) {
-    const dist::train::ExitOnTermination without_a_word(false);  // at the end of each job
+    static const dist::train::ExitOnTermination without_a_word(false);  // at the end of each job
     return dist::Server(*strategy).join();
   }
   const bool alone = !cluster || !cluster->cluster_spec();  // else the job's runtime has written it

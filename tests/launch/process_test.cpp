@@ -68,6 +68,12 @@ TEST_CASE("input larger than a pipe arrives whole", "[launch][process]") {
   CHECK_THAT(program.out(), Contains("1000000"));
 }
 
+TEST_CASE("a start does not wait for a reader of the input", "[launch][process]") {
+  // As the script for ssh with the TF_CONFIG of a large job; it was an error after 60 s.
+  const Process process({.command = {"sleep", "100"}, .input = std::string(500'000, 'x')});
+  CHECK(is_alive(process.pid()));
+}
+
 TEST_CASE("a process that does not read its input is an error in time", "[launch][process]") {
   RunningProgram program({.command = {"sleep", "100"}, .input = ""});
   CHECK_THROWS_AS(

@@ -8,6 +8,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
 using namespace distribute::launch;
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
@@ -328,7 +333,8 @@ TEST_CASE("the second SIGINT kills", "[launch][run]") {
     job.signal(SIGINT);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  CHECK(job.wait() == 128 + SIGKILL);
+  CHECK(job.wait() == 128 + SIGINT);
+  CHECK_THAT(job.err(), Contains("worker 0 (pid ") && Contains("a second SIGINT has come"));
   check_gone(stubborn_pids(job.out()));
 }
 
@@ -420,6 +426,62 @@ TEST_CASE("the job ends within its stop timeout when a task is frozen", "[launch
   job.signal(SIGTERM);
   CHECK(job.wait(11) == 128 + SIGTERM);  // the grace after a failure alone is 12 s
   check_gone(numbers_behind("self ", job.out()));
+}
+
+namespace {
+
+/// Until SIGSTOP has stopped the process: a signal that comes before would still end it.
+void wait_until_stopped(pid_t pid) {
+  const auto deadline = distribute::net::Deadline::after_seconds(60);
+  const auto state = [&] {
+    const std::string text = file_text("/proc/" + std::to_string(pid) + "/stat");
+    const size_t name_end = text.rfind(')');
+    return name_end == std::string::npos ? 'X' : text.at(name_end + 2);
+  };
+  while (state() != 'T' && !deadline.passed())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(state() == 'T');
+}
+
+}  // namespace
+
+TEST_CASE("a job whose tasks had to be killed after a signal ends as by the signal",
+          "[launch][run]") {
+  const auto [number, status] =
+      GENERATE(table<int, int>({{SIGTERM, 143}, {SIGINT, 130}, {SIGHUP, 129}}));
+  const std::string tasks = GENERATE("1", "3");
+  const std::string deaf = GENERATE("trap '' TERM INT HUP; echo self $$; while :; do sleep 1; done",
+                                    "echo self $$; kill -STOP $$; sleep 1000");
+  Job job({"-np", tasks, "--stop-timeout", "0.3", "--max-restarts", "3"}, deaf);
+  for (int i = 0; i < std::stoi(tasks); ++i)
+    job.wait_for("[worker " + std::to_string(i) + "] self");
+  if (deaf.find("STOP") != std::string::npos)
+    for (const pid_t pid : numbers_behind("self ", job.out())) wait_until_stopped(pid);
+  job.signal(number);
+  CHECK(job.wait() == status);
+  CHECK(count(job.out(), "self") == std::stoi(tasks));
+  CHECK(count(job.err(), "was killed: it had not ended 0.3 s (--stop-timeout) after the signal") ==
+        std::stoi(tasks));
+  check_gone(numbers_behind("self ", job.out()));
+}
+
+TEST_CASE("of tasks that are told to go one that had to be killed gives the status",
+          "[launch][run]") {
+  Job job({"-np", "2", "--ps", "1", "--stop-timeout", "0.5"},
+          "trap 'exit 0' TERM; [ $DISTRIBUTE_LOCAL_RANK = 0 ] && trap '' TERM; echo self $$; "
+          "while :; do sleep 0.05; done");
+  for (const char* task : {"[worker 0]", "[worker 1]", "[ps 0]"})
+    job.wait_for(std::string(task) + " self");
+  job.signal(SIGTERM);
+  CHECK(job.wait() == 128 + SIGTERM);
+  // A server that has to be killed when the workers have ended well costs nothing.
+  Job servers({"-np", "2", "--ps", "1", "--stop-timeout", "0.5"},
+              "trap 'exit 0' TERM; [ $DISTRIBUTE_LOCAL_RANK = 2 ] && trap '' TERM; echo self $$; "
+              "while :; do sleep 0.05; done");
+  for (const char* task : {"[worker 0]", "[worker 1]", "[ps 0]"})
+    servers.wait_for(std::string(task) + " self");
+  servers.signal(SIGTERM);
+  CHECK(servers.wait() == 0);
 }
 
 TEST_CASE("processes that tasks have left in sessions of their own end with the job",
@@ -613,15 +675,176 @@ TEST_CASE("a reader that has gone or does not read keeps no signal from the task
   gone.signal(SIGTERM);
   CHECK(gone.process().wait(distribute::net::Deadline::after_seconds(60)).shell_status() ==
         128 + SIGTERM);
+}
 
-  Job full({"-np", "2"}, "echo ready; exec yes");
-  full.wait_for("ready");
-  // The output is not read from here on; the pipe fills, and two SIGINT end the job all the same.
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  const auto end = distribute::net::Deadline::after_seconds(60);
-  while (!full.process().poll() && !end.passed()) {
-    full.signal(SIGINT);
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+namespace {
+
+/// The bytes that the line on stderr counts, of what `name` says; 0 without such a line.
+long lost_bytes(const std::string& err, const std::string& name) {
+  const size_t line = err.find("distribute run: not written: ");
+  const size_t at = err.find(" bytes of " + name, line);
+  if (line == std::string::npos || at == std::string::npos) return 0;
+  const size_t begin = err.find_last_not_of("0123456789", at - 1) + 1;
+  return std::stol(err.substr(begin, at - begin));
+}
+
+/// A FIFO that is open for reading and is not read.
+class StalledReader {
+ public:
+  StalledReader() {
+    REQUIRE(::mkfifo(path().c_str(), 0600) == 0);
+    reader_ = Descriptor(::open(path().c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   }
-  CHECK(full.process().poll().has_value());
+  std::string path() const { return directory_ / "pipe"; }
+  int reader() const { return reader_.native(); }
+
+ private:
+  TemporaryDirectory directory_;
+  Descriptor reader_;
+};
+
+/// The launcher, with a stream of its that goes to the FIFO: "> $PIPE", "2> $PIPE".
+struct StalledJob : RunningProgram {
+  StalledJob(const Words& options, const std::string& script, const std::string& redirection,
+             std::map<std::string, std::string> environment)
+      : RunningProgram(
+            {.command = shell(options, script, redirection), .environment = environment}) {}
+
+  static Words shell(const Words& options, const std::string& script,
+                     const std::string& redirection) {
+    Words all{"sh", "-c", "exec \"$@\" " + redirection, "sh"};
+    for (const std::string& word : words(options, script)) all.push_back(word);
+    return all;
+  }
+  void signal(int number) { ::kill(process().pid(), number); }
+};
+
+/// Prints until the launcher takes no more, then says so in a file, and lives on until it is told.
+/// The shell itself does not print and hears signals.
+const std::string kFlood =
+    "trap 'echo told > $DIR/told$DISTRIBUTE_LOCAL_RANK; kill $P; exit 3' TERM INT; "
+    "yes $STREAM & P=$!; : > $DIR/up$DISTRIBUTE_LOCAL_RANK; while :; do sleep 0.02; done";
+
+void wait_for_file(const std::string& path) {
+  const auto deadline = distribute::net::Deadline::after_seconds(60);
+  while (!std::filesystem::exists(path) && !deadline.passed())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(std::filesystem::exists(path));
+}
+
+/// Until the FIFO is as full as it can be.
+void wait_until_full(int reader) {
+  const auto deadline = distribute::net::Deadline::after_seconds(60);
+  int filled = 0;
+  const int size = ::fcntl(reader, F_GETPIPE_SZ);
+  while (!deadline.passed() && ::ioctl(reader, FIONREAD, &filled) == 0 && filled < size - 4096)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(filled >= size - 4096);
+}
+
+}  // namespace
+
+TEST_CASE("a launcher whose reader stalls hears signals and notices the end of tasks",
+          "[launch][run]") {
+  const auto [redirection, stream] =
+      GENERATE(table<std::string, std::string>({{"> $PIPE", "stdout"}, {"2> $PIPE", "stderr"}}));
+  const int number = GENERATE(SIGTERM, SIGINT);
+  const StalledReader stalled;
+  const TemporaryDirectory directory;
+  const std::string to = stream == "stderr" ? "yes >&2" : "yes";
+  std::string script = kFlood;
+  script.replace(script.find("yes $STREAM"), 11, to);
+  StalledJob job({"-np", "2", "--stop-timeout", "1"}, script, redirection,
+                 {{"PIPE", stalled.path()}, {"DIR", directory.path()}});
+  wait_for_file(directory / "up0");
+  wait_for_file(directory / "up1");
+  wait_until_full(stalled.reader());
+  job.signal(number);
+  CHECK(job.wait() == 3);
+  CHECK(std::filesystem::exists(directory / "told0"));
+  CHECK(std::filesystem::exists(directory / "told1"));
+  if (stream == "stdout") CHECK(lost_bytes(job.err(), "stdout (its reader does not read)") > 0);
+}
+
+TEST_CASE("a dead task is noticed while the reader stalls", "[launch][run]") {
+  const StalledReader stalled;
+  const TemporaryDirectory directory;
+  StalledJob job({"-np", "2", "--grace", "0.1", "--stop-timeout", "1"},
+                 "echo $$ > $DIR/pid$DISTRIBUTE_LOCAL_RANK; exec yes", "> $PIPE",
+                 {{"PIPE", stalled.path()}, {"DIR", directory.path()}});
+  wait_for_file(directory / "pid1");
+  wait_until_full(stalled.reader());
+  ::kill(std::stoi(file_text(directory / "pid1")), SIGKILL);
+  CHECK(job.wait() == 128 + SIGKILL);
+  CHECK_THAT(job.err(), Contains("worker 1 (pid ") && Contains("ended with signal 9"));
+  CHECK(lost_bytes(job.err(), "stdout") > 0);
+}
+
+TEST_CASE("tasks wait for a reader that is slow, and nothing is lost", "[launch][run]") {
+  const StalledReader stalled;
+  const TemporaryDirectory directory;
+  // More than the launcher keeps and the pipes hold.
+  StalledJob job({"-np", "1"}, "seq 1 600000; : > $DIR/done", "> $PIPE",
+                 {{"PIPE", stalled.path()}, {"DIR", directory.path()}});
+  wait_until_full(stalled.reader());
+  std::string text;
+  while (job.process().poll() == std::nullopt || !text.ends_with("] 600000\n")) {
+    pollfd entry{stalled.reader(), POLLIN, 0};
+    ::poll(&entry, 1, 1000);
+    if (!read_available(stalled.reader(), text) && job.process().poll()) break;
+  }
+  CHECK(job.wait() == 0);
+  CHECK(job.err() == "");
+  CHECK(count(text, "\n") == 600000);
+  CHECK(text.ends_with("[worker 0] 600000\n"));
+}
+
+TEST_CASE("a task's file that is a FIFO holds up no task", "[launch][run]") {
+  const bool has_reader = GENERATE(false, true);
+  const TemporaryDirectory directory;
+  const std::string fifo = directory / "worker-0.log";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  Descriptor reader;
+  if (has_reader) reader = Descriptor(::open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  Job job({"-np", "2", "--stop-timeout", "0.5", "--output-dir", directory.path()},
+          "echo ready; trap 'exit 5' TERM; yes & while :; do sleep 0.02; done");
+  job.wait_for("[worker 0] ready");
+  job.wait_for("[worker 1] ready");
+  job.signal(SIGTERM);
+  CHECK(job.wait() == 5);
+  CHECK(lost_bytes(job.err(), "'" + fifo + "' (its reader does not read)") > 0);
+  CHECK_THAT(file_text(directory / "worker-1.log"), Contains("ready\ny\n"));
+}
+
+TEST_CASE("a file for a task that is a FIFO with a reader gets the lines", "[launch][run]") {
+  const TemporaryDirectory directory;
+  const std::string fifo = directory / "worker-0.log";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  Job job({"-np", "1", "--output-dir", directory.path()}, "echo one; echo two; echo three >&2");
+  job.wait_for("[worker 0] two");
+  const Descriptor reader(
+      ::open(fifo.c_str(), O_RDONLY | O_CLOEXEC));  // blocks until the job opens
+  std::string text;
+  const auto deadline = distribute::net::Deadline::after_seconds(60);
+  while (text.size() < 14 && !deadline.passed()) read_available(reader.native(), text);
+  CHECK_THAT(text, Contains("one\ntwo\n") && Contains("three\n"));
+  CHECK(job.wait() == 0);
+}
+
+TEST_CASE("lost output is counted, and a job that went well has status 1 then", "[launch][run]") {
+  StalledJob full({"-np", "1"}, "echo 12345678", "> /dev/full", {});
+  CHECK(full.wait() == 1);
+  CHECK(lost_bytes(full.err(), "stdout (No space left on device)") == 20);
+  StalledJob failed({"-np", "1"}, "echo 12345678; exit 7", "> /dev/full", {});
+  CHECK(failed.wait() == 7);
+  // A reader that has gone has seen enough.
+  const TemporaryDirectory directory;
+  Job gone({"-np", "1"}, kWaitFor + "wait_for $DIR/closed; echo 12345678",
+           {{"DIR", directory.path()}});
+  gone.process().out().close();
+  std::ofstream(directory / "closed") << "";
+  CHECK(gone.process().wait(distribute::net::Deadline::after_seconds(60)).shell_status() == 0);
+  std::string err;
+  read_available(gone.process().err().native(), err);
+  CHECK(lost_bytes(err, "stdout (Broken pipe)") == 20);
 }

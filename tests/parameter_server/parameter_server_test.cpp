@@ -6,7 +6,9 @@
 #include <tests/parameter_server/ps_support.hpp>
 #include <tests/support/cluster_main.hpp>
 
+#include <atomic>
 #include <cstdio>
+#include <thread>
 
 using namespace ps_test;
 using namespace distribute;
@@ -168,4 +170,56 @@ TEST_CASE("a server that gives up on the chief tells the workers why", "[paramet
   testing::wait_until([&] { return ps->lost(); }, "the farewell");
   CHECK_THAT(error_of([&] { ps->throw_if_lost(); }),
              Contains("for the chief, worker 0 (127.0.0.1:"));
+}
+
+TEST_CASE("a server that is told to go stays until the chief has left", "[parameter_server]") {
+  Job job({{"ps", 1}, {"worker", 1}});
+  std::atomic<bool> told{false};
+  ParameterServer server(job.start("ps", 0), {.leaves = [&] { return told.load(); }});
+  auto chief = std::make_unique<Client>(job.start("worker", 0), ClientOptions{});
+  const Id counter = chief->create(counter_spec(), zero(), Existing::Keep);
+  std::atomic<int> outcome{-1};
+  std::thread joins([&] { outcome = server.join(); });
+  told = true;
+  CHECK(chief->read(counter).item<int64_t>() == 0);  // it serves on
+  CHECK(outcome == -1);
+  chief.reset();
+  joins.join();
+  CHECK(outcome == 0);
+}
+
+TEST_CASE("a server that is told to go leaves without a chief, and after its time",
+          "[parameter_server]") {
+  Job job({{"ps", 1}, {"worker", 1}});
+  ParameterServer server(job.start("ps", 0), {.leaves = [] { return true; }, .leave_timeout = 0.1});
+  CHECK_FALSE(server.join());
+  Client chief(job.start("worker", 0), {});
+  chief.create(counter_spec(), zero(), Existing::Keep);
+  CHECK_FALSE(server.join());
+}
+
+TEST_CASE("a chief whose server is told to go does not wait for the gradients of other workers",
+          "[parameter_server]") {
+  Job job({{"ps", 1}, {"worker", 2}});
+  std::atomic<bool> told{false};
+  ParameterServer server(job.start("ps", 0), {.leaves = [&] { return told.load(); }});
+  auto chief = std::make_unique<Client>(job.start("worker", 0), ClientOptions{});
+  const Id counter = chief->create(counter_spec(), zero(), Existing::Keep);
+  const Id weights = chief->create({.key = "w", .shape = {4}}, zero(), Existing::Keep);
+  std::thread joins([&] { server.join(); });
+  const auto push = [&] {
+    Client::Push one{.kernel = sgd(1), .counter = counter};
+    one.updates.push_back({weights, {}, full({4}, -1)});
+    one.sync = SyncOptions{.replicas_to_aggregate = 2, .num_init_tokens = 0};
+    chief->push(one);
+  };
+  std::thread waits(push);  // for the gradient of worker 1, which never comes
+  told = true;
+  waits.join();
+  CHECK(chief->read(counter).item<int64_t>() == 0);
+  CHECK(chief->pull(std::vector<Id>{weights})[0].to_vector() == std::vector<float>(4, 0));
+  push();  // nor does a later one wait or count
+  CHECK(chief->read(counter).item<int64_t>() == 0);
+  chief.reset();
+  joins.join();
 }

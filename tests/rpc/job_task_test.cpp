@@ -1,7 +1,9 @@
+#include <distribute/base/leave_notice.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/testing/process_cluster.hpp>
 #include <distribute/testing/thread_cluster.hpp>
+#include <tests/support/check_throws.hpp>
 #include <tests/support/no_threads.hpp>
 
 #include <tests/rpc/rpc_support.hpp>
@@ -50,6 +52,41 @@ TEST_CASE("three tasks call each other", "[rpc][job_task]") {
       CHECK(channel->call("hello", "I", soon()) == "hello " + task->self().name() + ": I");
       CHECK(channel->peer().text() == task->describe(type, 0));
     }
+}
+
+TEST_CASE("a second process of a task is refused with both addresses while the first is there",
+          "[rpc][job_task]") {
+  Job job({{"ps", 1}, {"worker", 1}});
+  const auto ps = job.start("ps", 0);
+  auto first = job.start("worker", 0);
+  first->peer("ps", 0, soon());
+  ClusterOptions elsewhere = quick_options();
+  elsewhere.bind_address = "127.0.0.77:0";
+  const auto second = job.start("worker", 0, elsewhere);
+  for (const std::string& address :
+       {first->server().address().text(), second->server().address().text()})
+    check_throws<FailedPreconditionError>([&] { second->peer("ps", 0, soon()); }, address);
+  CHECK_FALSE(first->peer("ps", 0, soon())->lost());
+  // Once the first has gone, which a task that comes back need not know, its place is free.
+  first.reset();
+  CHECK_FALSE(second->peer("ps", 0, soon())->lost());
+}
+
+TEST_CASE("a task that is told to go and stays tells those that dial it", "[rpc][job_task]") {
+  Job job({{"ps", 2}, {"worker", 2}});
+  const auto leaving = job.start("ps", 0), other = job.start("ps", 1);
+  const auto worker = job.start("worker", 0);
+  const auto before = worker->peer("ps", 0, soon()), staying = worker->peer("ps", 1, soon());
+  const LeaveNotice notice({});
+  CHECK_FALSE(notice.has_come());
+  leaving->announce_leave();
+  testing::wait_until([&] { return before->is_leaving(); }, "the notice");
+  CHECK(notice.has_come());
+  CHECK_FALSE(before->lost());
+  CHECK_FALSE(staying->is_leaving());
+  const auto late = job.start("worker", 1);  // also a task that dials later
+  const auto peer = late->peer("ps", 0, soon());
+  testing::wait_until([&] { return peer->is_leaving(); }, "the notice");
 }
 
 TEST_CASE("a task waits for one that starts later and says so", "[rpc][job_task]") {

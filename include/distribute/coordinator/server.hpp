@@ -30,8 +30,11 @@ struct ServerOptions {  // options of Server
   /// may take ClusterOptions::startup_timeout.
   double coordinator_return_timeout = 300;
   /// A worker ends its join() after one of them, in good order: the function that runs is finished,
-  /// the others run elsewhere.
+  /// the others run elsewhere. A parameter server first lets the chief save, and so does a worker
+  /// of a coordinator whose servers were told to go, too.
   std::vector<int> leave_signals = {SIGTERM};
+  /// How long they stay for that, in seconds: DISTRIBUTE_LEAVE_TIMEOUT.
+  double leave_timeout = 25;
   ClusterOptions cluster = ClusterOptions::from_environment();
 
   /// The defaults with what the environment sets.
@@ -61,9 +64,10 @@ class Server {
   void start();
   /// Serves: a worker runs the coordinator's functions, on this thread; a parameter server keeps
   /// variables. Gives the program's exit status: 0 when the job is done, or a worker was told to
-  /// leave; otherwise, with a line on stderr that says why, that of the error
-  /// (base/exit_status.hpp): kExitRetry when the coordinator was lost and did not return.
-  /// Throws  FailedPreconditionError on the chief and the evaluator, which have other things to do.
+  /// leave; kExitPreempted when a parameter server was; otherwise, with a line on stderr that says
+  /// why, that of the error (base/exit_status.hpp): kExitRetry when the coordinator was lost and
+  /// did not return. Throws  FailedPreconditionError on the chief and the evaluator, which have
+  /// other things to do.
   int join();
 
   /// "grpc://10.0.0.2:2222", the `master` of sessions.

@@ -3,6 +3,7 @@
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/base/leave_notice.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/estimator/checkpoint_saver_hook.hpp>
@@ -75,6 +76,9 @@ concept SessionStep = std::invocable<F&> &&(std::is_void_v<std::invoke_result_t<
 /// OutOfRangeError is the end of the data and a good end; any other error is thrown by run, and the
 /// session is over. Workers that step together all make the session and the same calls; one that
 /// stops stops all. The chief alone writes. One thread, outside strategy.run.
+/// With a checkpoint_dir a task that saves, and was told to go (SIGTERM, or by a parameter server
+/// that was), closes the session after the step, with the hooks' last saves, and ends the process
+/// with kExitPreempted; workers that step together all do. TensorFlow's session dies of the signal.
 ///
 ///   MonitoredTrainingSession session({.checkpoint_dir = "ckpt",
 ///                                     .parts = {{"model", &model}, {"optimizer", &optimizer}},
@@ -124,6 +128,8 @@ class MonitoredTrainingSession {
   void recreate(const std::string& reason);
   Logs run_step(const std::function<Logs()>& step);
   Logs try_step(const std::function<Logs()>& step);
+  bool was_told() const { return notice_ && notice_->has_come(); }
+  void leave_if_told();
 
   MonitoredTrainingSessionOptions options_;
   Strategy& strategy_;
@@ -132,6 +138,7 @@ class MonitoredTrainingSession {
   std::vector<SessionHookHandle> hooks_;
   std::unique_ptr<Checkpoint> checkpoint_;
   std::unique_ptr<CheckpointManager> manager_;
+  std::unique_ptr<const LeaveNotice> notice_;  // of a task that saves
   std::optional<int64_t> restored_step_;
   bool stop_ = false, closed_ = false;
   int exceptions_;

@@ -6,6 +6,7 @@
 
 #include <distribute/base/impl/cancellation.ipp>
 #include <distribute/base/impl/json.ipp>
+#include <distribute/base/impl/leave_notice.ipp>
 #include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/ordered_json.ipp>
 #include <distribute/base/impl/simd_sqrt.ipp>

@@ -5,8 +5,6 @@
 #include <distribute/impl/cluster_shared.hpp>
 #include <distribute/impl/horovod_src.hpp>
 
-#include <distribute/base/impl/leave_notice.ipp>
-
 #include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_activity_cupti.ipp>
 #include <distribute/device/impl/cuda_blas.ipp>

@@ -4,7 +4,6 @@
 
 #include <distribute/impl/strategy_bodies.hpp>
 
-#include <distribute/base/impl/leave_notice.ipp>
 #include <distribute/base/impl/pipe_signal.ipp>
 
 #include <distribute/device/impl/cuda_activity.ipp>
@@ -65,6 +64,7 @@
 #include <distribute/train/impl/elastic_iterator.ipp>
 #include <distribute/train/impl/elastic_loop.ipp>
 #include <distribute/train/impl/exit_on_termination.ipp>
+#include <distribute/train/impl/exit_preempted.ipp>
 #include <distribute/train/impl/exponential_moving_average.ipp>
 #include <distribute/train/impl/finite_checks.ipp>
 #include <distribute/train/impl/fit_loop.ipp>
@@ -103,6 +103,7 @@
 #include <distribute/launch/impl/job_token.ipp>
 #include <distribute/launch/impl/launcher.ipp>
 #include <distribute/launch/impl/line_buffer.ipp>
+#include <distribute/launch/impl/outputs.ipp>
 #include <distribute/launch/impl/process.ipp>
 #include <distribute/launch/impl/process_guard.ipp>
 #include <distribute/launch/impl/remote_shell.ipp>

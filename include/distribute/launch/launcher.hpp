@@ -50,10 +50,16 @@ inline constexpr int kPreempted = 143;
 ///
 /// SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 go to all tasks; the second SIGINT kills them.
 /// After one that ends programs nothing is restarted, and what has not ended within stop_timeout is
-/// killed. One thread, which must be the program's only
-/// one that takes signals.
+/// killed. Called on one thread, which must be the program's only one that takes signals.
 ///
-/// Returns the first failed task's status as a shell would show it, 0 when none failed.
+/// A reader that does not read stdout, stderr or a file of output_dir keeps none of this from
+/// happening: the tasks wait for it, until the job ends; then about a megabyte of each waits for
+/// it, until stop_timeout after the signal, or since it has read something from a failed job. A
+/// line on stderr counts the bytes that were not written.
+///
+/// Returns the first failed task's status as a shell would show it, 0 when none failed. It is 128
+///          and the signal's number when tasks had to be killed after a signal, and kExitFailed
+///          when all went well and output was lost otherwise than by a reader that has gone.
 /// Blocks   until the job has ended.
 /// Throws   InvalidArgumentError for a job that cannot be; NotFoundError, PermissionDeniedError
 ///          that name the program.

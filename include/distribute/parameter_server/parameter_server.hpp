@@ -5,6 +5,7 @@
 #include <distribute/rpc/job_task.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,10 @@ struct ServerOptions {
   double chief_timeout = 300;
   /// Gradients that have arrived and are not applied yet, together; one push is always let in.
   int64_t max_staged_bytes = int64_t{4} << 30;
+  /// Asked a few times a second whether this server was told to go. Then it tells the tasks that
+  /// use it, and stays until the chief has saved and left, at most `leave_timeout`. May be empty.
+  std::function<bool()> leaves = {};
+  double leave_timeout = 25;
   /// The library's version; clients of another version are refused.
   std::string version = kVersion;
 };
@@ -36,11 +41,12 @@ class ParameterServer {
   /// Ends all connections.
   ~ParameterServer();
 
+  /// False when this server was told to go before the job was finished.
   /// Blocks  until a client has said that the job is finished and all of them have left.
   /// Throws  UnavailableError when the chief (worker 0 where there is none) has not come within
   ///         the task's ClusterOptions::startup_timeout, or was there and stays away longer than
   ///         options.chief_timeout.
-  void join();
+  bool join();
   /// Bytes of all variables here.
   int64_t bytes() const;
 

@@ -59,6 +59,9 @@ class JobTask {
   /// Tells the tasks that have dialed this one why it is about to end: it is what their errors will
   /// say.
   /// Blocks  for about a second at most.
+  /// Tells all tasks that dial this one that it was told to go and stays for a while yet; see
+  /// PeerMonitor.
+  void announce_leave();
   void say_goodbye(const std::string& why);
   /// The task that has dialed this one, for who serves a purpose of its own; null: lost by now.
   std::shared_ptr<Peer> client(const std::string& type, int index, uint64_t incarnation) const;

@@ -29,8 +29,9 @@ class CoordinatorWatch {
     Peers servers = {};  // parameter servers
     /// How long to wait for the coordinator at first, and when it was lost; in seconds.
     double first_patience = 300, return_patience = 300;
-    /// Asked a few times a second; true ends the service, after the function that runs.
-    std::function<bool()> leaves = {};
+    /// Asked a few times a second, with whether the coordinator is there; true ends the service,
+    /// after the function that runs.
+    std::function<bool(bool)> leaves = {};
     std::function<void(const std::string&)> log = {};  // gets a line when it is lost
   };
   /// The service is borrowed.

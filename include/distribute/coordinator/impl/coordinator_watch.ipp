@@ -79,7 +79,7 @@ DISTRIBUTE_INLINE std::exception_ptr CoordinatorWatch::lost_server() const {
 DISTRIBUTE_INLINE void CoordinatorWatch::watch() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    if (options_.leaves && options_.leaves()) return service_.stop();
+    if (options_.leaves && options_.leaves(!waiting_)) return service_.stop();
     if (!waiting_) {
       changed_.wait_for(lock, std::chrono::milliseconds(200));
       continue;

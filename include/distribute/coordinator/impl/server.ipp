@@ -15,6 +15,8 @@
 #include <distribute/strategy/detail/parameter_server_extended.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace distribute {
@@ -54,6 +56,7 @@ DISTRIBUTE_INLINE ServerOptions ServerOptions::from_environment() {
   ServerOptions options;
   cluster_internal::read_limit("DISTRIBUTE_COORDINATOR_RETURN_TIMEOUT", 0.0, 1e7,
                                options.coordinator_return_timeout);
+  cluster_internal::read_limit("DISTRIBUTE_LEAVE_TIMEOUT", 0.0, 1e7, options.leave_timeout);
   return options;
 }
 
@@ -134,6 +137,32 @@ DISTRIBUTE_INLINE CoordinatorWatch::Peers servers_of(rpc::JobTask& task) {
   return servers;
 }
 
+/// Whether a worker that was told to go does so now. While servers leave, too, the coordinator
+/// saves, and needs the workers for the steps under way. Signals to all tasks of a job do not come
+/// at one moment.
+class WorkerLeave {
+ public:
+  WorkerLeave(const LeaveNotice& notice, CoordinatorWatch::Peers servers, double timeout)
+      : notice_(notice), servers_(std::move(servers)), timeout_(timeout) {}
+
+  bool operator()(bool coordinator_is_here) {
+    constexpr double kOthersAreTold = 1;
+    if (!notice_.has_come()) return false;
+    if (!coordinator_is_here || servers_.empty()) return true;
+    const auto now = net::Deadline::Clock::now();
+    const bool all_leave = std::any_of(servers_.begin(), servers_.end(),
+                                       [](const auto& server) { return server->is_leaving(); });
+    since_ = since_.value_or(now);
+    return now - *since_ >= net::seconds(all_leave ? timeout_ : kOthersAreTold);
+  }
+
+ private:
+  const LeaveNotice& notice_;
+  const CoordinatorWatch::Peers servers_;
+  const double timeout_;
+  std::optional<net::Deadline::Clock::time_point> since_ = {};
+};
+
 /// A result is reported when the servers have applied all that the function pushed.
 DISTRIBUTE_INLINE void run_and_flush(strategy_internal::ParameterServerExtended& servers,
                                      const parameter_server::UpdateOrigin& origin,
@@ -166,11 +195,12 @@ DISTRIBUTE_INLINE int Server::join_worker() {
     };
   const LeaveNotice notice(options_.leave_signals);
   WorkerService service(options);
+  const auto servers = strategy_ ? servers_of(*task_) : CoordinatorWatch::Peers();
   CoordinatorWatch watch(
-      service, {.servers = strategy_ ? servers_of(*task_) : CoordinatorWatch::Peers(),
+      service, {.servers = servers,
                 .first_patience = options_.cluster.startup_timeout,
                 .return_patience = options_.coordinator_return_timeout,
-                .leaves = [&] { return notice.has_come(); },
+                .leaves = WorkerLeave(notice, servers, options_.leave_timeout),
                 .log = [this](const std::string& line) { options_.cluster.print(line); }});
   const ServiceMethods methods(
       task_, service, [&](const std::shared_ptr<rpc::Peer>& peer) { watch.greeted(peer); });
@@ -183,8 +213,10 @@ DISTRIBUTE_INLINE int Server::join_parameter_server() {
   if (strategy_)
     options = strategy_internal::parameter_server_extended(*strategy_)->job().server_options;
   options.chief_timeout = options_.coordinator_return_timeout;
-  parameter_server::ParameterServer(task_, options).join();
-  return 0;
+  options.leave_timeout = options_.leave_timeout;
+  const LeaveNotice notice(options_.leave_signals);
+  options.leaves = [&] { return notice.has_come(); };
+  return parameter_server::ParameterServer(task_, options).join() ? kExitDone : kExitPreempted;
 }
 
 }  // namespace distribute

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/exit_status.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/estimator/checkpoint_saver_hook.hpp>
 #include <distribute/estimator/monitored_training_session.hpp>
@@ -11,6 +12,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <thread>
 
@@ -39,6 +42,7 @@ DISTRIBUTE_INLINE MonitoredTrainingSession::MonitoredTrainingSession(
     CheckpointParts parts = options_.parts;
     parts.emplace_back("global_step", global_step_);
     checkpoint_ = std::make_unique<Checkpoint>(std::move(parts));
+    if (is_chief_ || together_) notice_ = std::make_unique<const LeaveNotice>();
   }
   create();
 }
@@ -143,8 +147,20 @@ DISTRIBUTE_INLINE Logs MonitoredTrainingSession::try_step(const std::function<Lo
   if (own_step_) global_step_.assign(Tensor(global_step() + 1));
   const SessionRunValues values{results, global_step()};
   for (const SessionHookHandle& hook : hooks_) hook->after_run(context, values);
-  stop_ = any_worker(stop_ || context.stop_requested());
+  stop_ = any_worker(stop_ || context.stop_requested() || was_told());
   return results;
+}
+
+/// Workers that step together have agreed to stop before they ask why.
+DISTRIBUTE_INLINE void MonitoredTrainingSession::leave_if_told() {
+  if (!stop_ || !any_worker(was_told())) return;
+  if (is_chief_)
+    log_info("train", str_cat("preempted: the session ends after ", global_step(), " steps"));
+  close();
+  notice_.reset();
+  if (together_) strategy_.extended().leave();
+  std::fflush(nullptr);
+  std::quick_exit(kExitPreempted);  // threads still run, so no destructors
 }
 
 DISTRIBUTE_INLINE Logs MonitoredTrainingSession::run_step(const std::function<Logs()>& step) {
@@ -153,7 +169,9 @@ DISTRIBUTE_INLINE Logs MonitoredTrainingSession::run_step(const std::function<Lo
   while (true) {
     std::string reason;
     try {
-      return try_step(step);
+      const Logs results = try_step(step);
+      leave_if_told();
+      return results;
     } catch (const OutOfRangeError&) {
       stop_ = any_worker(true);
       return {};

@@ -3,24 +3,22 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/launch/detail/line_buffer.hpp>
+#include <distribute/launch/detail/outputs.hpp>
 #include <distribute/launch/launcher.hpp>
 #include <distribute/launch/process.hpp>
 
 #include <string>
+#include <vector>
 
 namespace distribute::launch_internal {
-
-/// What is new on a task's two streams, as whole lines with prefix.
-struct TaskLines {
-  std::string out, err;
-};
 
 /// Thread-compatible; neither copied nor moved.
 class RunningTask {
  public:
-  /// `number` counts the tasks of the job, `attempt` the starts of the job.
+  /// `number` counts the tasks of the job, `attempt` the starts of the job. `outputs` gets its
+  /// lines.
   RunningTask(const launch::LaunchOptions& options, const launch::Job& job, int number, int attempt,
-              const launch::ProcessGuard& guard);
+              const launch::ProcessGuard& guard, Outputs& outputs);
 
   launch::Process& process() { return process_; }
   const launch::Task& task() const { return task_; }
@@ -31,15 +29,25 @@ class RunningTask {
 
   /// To the group of a local task; by name through ssh, whose own end would cut the connection.
   void signal(int number);
-  /// Reads what there is now; the log file gets it too. `last`: the task has ended.
-  TaskLines read(bool last);
+  /// The streams that read() would read now: for ::poll.
+  std::vector<int> readable();
+  /// Passes on what the streams hold whose outputs have room, as whole lines behind the task's
+  /// name; the log file gets them without it. `last`: the task has ended, all of it is taken.
+  void read(bool last);
 
  private:
+  struct Stream {
+    launch::Descriptor& from;
+    OutputQueue& to;
+    launch::LineBuffer lines, log_lines;
+  };
+  bool has_room(const Stream& stream) const;
+  void read(Stream& stream, bool last);
+
   const launch::Task& task_;
   launch::Process process_;
-  launch::LineBuffer out_, err_;          // with prefix
-  launch::LineBuffer log_out_, log_err_;  // without
-  launch::Descriptor log_;
+  OutputQueue* const log_;  // null: none
+  Stream out_, err_;
 };
 
 }  // namespace distribute::launch_internal

@@ -1,8 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/exit_status.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/file_system.hpp>
+#include <distribute/launch/detail/outputs.hpp>
 #include <distribute/launch/detail/restart_budget.hpp>
 #include <distribute/launch/detail/running_task.hpp>
 #include <distribute/launch/detail/signal_watch.hpp>
@@ -38,11 +40,19 @@ inline constexpr double kSecondsToDie = 5;  // between SIGTERM and SIGKILL
 /// What the user has asked for by signals; outlives the attempts.
 struct Wishes {
   int interrupts = 0;
+  int signal = 0;                       // the first that asks for the end
   std::optional<Deadline> end_by = {};  // no restart
 
   bool end() const { return end_by.has_value(); }
-
   bool kill() const { return interrupts > 1; }
+
+  /// Whether the signal asks for the end.
+  bool note(int number, double stop_timeout) {
+    if (number == SIGINT) ++interrupts;
+    if (number != SIGINT && number != SIGTERM && number != SIGHUP) return false;
+    if (!end_by) end_by = Deadline::after_seconds(stop_timeout), signal = number;
+    return true;
+  }
 };
 
 DISTRIBUTE_INLINE std::string own_line(const std::string& text) {
@@ -73,7 +83,7 @@ class Attempt {
  public:
   /// `restarts`: of the job and of single tasks so far; counted on here.
   Attempt(const LaunchOptions& options, const SignalWatch& signals, Wishes& wishes,
-          RestartBudget& restarts);
+          RestartBudget& restarts, Outputs& outputs);
   /// Blocks until all tasks have ended. Returns the first failed one's status.
   int run();
   /// Whether the failure of the job is one that another start may be spared.
@@ -96,10 +106,10 @@ class Attempt {
   bool all_ended(bool only_deciding) const;
   void wait();
   void take_signals();
-  void read_output(Slot& slot, bool last);
-  void write(int descriptor, std::string_view text);
+  void say(const std::string& text);
   void look_for_ends();
   void end(Slot& slot);
+  void end_when_told(const Slot& slot, const ExitStatus& status);
   bool returns_to_servers(const Slot& slot) const;
   bool goes_on_without(Slot& slot);
   void plan_restart(Slot& slot);
@@ -116,6 +126,7 @@ class Attempt {
   const ProcessGuard guard_;
   std::vector<Slot> slots_;
   RestartBudget& restarts_;
+  Outputs& outputs_;
   int status_ = 0;  // of the first task that failed
   bool may_start_again_ = true;
   Stage stage_ = Stage::Running;
@@ -123,19 +134,22 @@ class Attempt {
 };
 
 DISTRIBUTE_INLINE Attempt::Attempt(const LaunchOptions& options, const SignalWatch& signals,
-                                   Wishes& wishes, RestartBudget& restarts)
+                                   Wishes& wishes, RestartBudget& restarts, Outputs& outputs)
     : options_(options),
       signals_(signals),
       wishes_(wishes),
       job_(options.job),
-      restarts_(restarts) {
+      restarts_(restarts),
+      outputs_(outputs) {
+  outputs_.lose_when_full(wishes.end());
   const int first = options.first_workers > 0 ? options.first_workers : options.job.workers;
   for (int i = 0; i < int(job_.tasks().size()); ++i) {
     const Task& task = job_.tasks()[size_t(i)];
     Slot& slot = slots_.emplace_back();
     slot.ended = task.type == "worker" && task.index >= first;
     if (!slot.ended)
-      slot.task = std::make_unique<RunningTask>(options, job_, i, restarts.total(), guard_);
+      slot.task =
+          std::make_unique<RunningTask>(options, job_, i, restarts.total(), guard_, outputs_);
   }
 }
 
@@ -168,7 +182,7 @@ DISTRIBUTE_INLINE int Attempt::run() {
     wait();
     take_signals();
     for (Slot& slot : slots_)
-      if (!slot.ended) read_output(slot, false);
+      if (!slot.ended) slot.task->read(false);
     look_for_ends();
     escalate();
     start_due();
@@ -176,9 +190,10 @@ DISTRIBUTE_INLINE int Attempt::run() {
   return status_;
 }
 
+/// Streams whose output is full are left out: their tasks wait in their own writes.
 DISTRIBUTE_INLINE void Attempt::wait() {
   constexpr int kLookAgainMs = 50, kLongestMs = 1000;
-  std::vector<pollfd> entries{{signals_.native(), POLLIN, 0}};
+  std::vector<pollfd> entries{{signals_.native(), POLLIN, 0}, {outputs_.native(), POLLIN, 0}};
   int longest = kLongestMs;
   if (next_) longest = std::min(longest, next_->left_ms());
   if (wishes_.end() && stage_ != Stage::Killed)
@@ -186,21 +201,21 @@ DISTRIBUTE_INLINE void Attempt::wait() {
   for (Slot& slot : slots_) {
     if (slot.again) longest = std::min(longest, slot.again->left_ms());
     if (slot.ended) continue;
-    launch::Process& process = slot.task->process();
-    for (const int descriptor :
-         {process.out().native(), process.err().native(), process.exit_descriptor()})
-      entries.push_back({descriptor, POLLIN, 0});
-    if (process.exit_descriptor() < 0) longest = std::min(longest, kLookAgainMs);
+    const int exit = slot.task->process().exit_descriptor();
+    entries.push_back({exit, POLLIN, 0});
+    for (const int stream : slot.task->readable()) entries.push_back({stream, POLLIN, 0});
+    if (exit < 0) longest = std::min(longest, kLookAgainMs);
   }
   ::poll(entries.data(), entries.size(), longest);
+  outputs_.forget_changes();
 }
 
+/// Tasks that are to end must not wait for a reader: they may have something to save.
 DISTRIBUTE_INLINE void Attempt::take_signals() {
   while (const int number = signals_.next()) {
     if (number == SIGPIPE || number == SIGXFSZ) continue;  // watched only to outlive them
-    if (number == SIGINT) ++wishes_.interrupts;
-    if (number == SIGINT || number == SIGTERM || number == SIGHUP)
-      wishes_.end_by = wishes_.end_by.value_or(Deadline::after_seconds(options_.stop_timeout));
+    if (wishes_.note(number, options_.stop_timeout)) outputs_.lose_when_full(true);
+    if (wishes_.kill()) stage_ = Stage::Killed;
     signal_all(wishes_.kill() ? SIGKILL : number);
   }
 }
@@ -210,26 +225,7 @@ DISTRIBUTE_INLINE void Attempt::signal_all(int number) {
     if (!slot.ended) slot.task->signal(number);
 }
 
-DISTRIBUTE_INLINE void Attempt::read_output(Slot& slot, bool last) {
-  const TaskLines lines = slot.task->read(last);
-  write(STDOUT_FILENO, lines.out);
-  write(STDERR_FILENO, lines.err);
-}
-
-/// A reader that does not read must not keep signals from the tasks: nothing here blocks but poll,
-/// which a signal ends. A reader that has gone loses the output, not the job.
-DISTRIBUTE_INLINE void Attempt::write(int descriptor, std::string_view text) {
-  constexpr size_t kNeverBlocks = 4096;  // as much as poll promises for a pipe
-  while (!text.empty() && !wishes_.kill()) {
-    pollfd entries[] = {{descriptor, POLLOUT, 0}, {signals_.native(), POLLIN, 0}};
-    ::poll(entries, 2, -1);
-    if (entries[1].revents) take_signals();
-    if (!entries[0].revents) continue;
-    const ssize_t sent = ::write(descriptor, text.data(), std::min(text.size(), kNeverBlocks));
-    if (sent < 0 && errno != EINTR && errno != EAGAIN) return;
-    if (sent > 0) text.remove_prefix(size_t(sent));
-  }
-}
+DISTRIBUTE_INLINE void Attempt::say(const std::string& text) { outputs_.err().add(own_line(text)); }
 
 /// Of tasks that are found dead together, one that a signal ended is the cause of the others' end,
 /// or else one that says that another start would not help.
@@ -246,17 +242,30 @@ DISTRIBUTE_INLINE void Attempt::look_for_ends() {
 
 DISTRIBUTE_INLINE void Attempt::end(Slot& slot) {
   const ExitStatus status = *slot.task->process().poll();
-  read_output(slot, true);
+  slot.task->read(true);
   slot.ended = true;
+  if (!status.ok() && stage_ == Stage::Killed && wishes_.end()) end_when_told(slot, status);
   if (status.ok() || stage_ != Stage::Running) return;
-  write(STDERR_FILENO, own_line(slot.task->report(status)));
+  say(slot.task->report(status));
   if (goes_on_without(slot)) return;
+  outputs_.lose_when_full(true);
   status_ = status.shell_status();
   may_start_again_ = may_help(status);
   stage_ = Stage::Grace;
   const bool preempted = status.code == launch::kPreempted;  // the others save, too
   next_ = Deadline::after_seconds(preempted ? std::max(options_.stop_timeout - kSecondsToDie, 0.0)
                                             : options_.grace_seconds);
+}
+
+/// A job is not done when the launcher had to kill a task of it: it ends as by the signal.
+DISTRIBUTE_INLINE void Attempt::end_when_told(const Slot& slot, const ExitStatus& status) {
+  const bool killed = status.signal == SIGKILL;
+  if (killed && wishes_.kill()) say(slot.task->who() + " was killed: a second SIGINT has come");
+  if (killed && !wishes_.kill())
+    say(str_cat(slot.task->who(), " was killed: it had not ended ", options_.stop_timeout,
+                " s (--stop-timeout) after the signal"));
+  if (status_ != 0 || !decides(slot)) return;
+  status_ = killed ? 128 + wishes_.signal : status.shell_status();
 }
 
 DISTRIBUTE_INLINE int Attempt::running_workers() const {
@@ -286,15 +295,14 @@ DISTRIBUTE_INLINE bool Attempt::goes_on_without(Slot& slot) {
   if (!elastic) return false;
   const int left = running_workers();
   if (left < options_.min_workers) return false;
-  write(STDERR_FILENO, own_line(str_cat(left, " workers go on")));
+  say(str_cat(left, " workers go on"));
   return true;
 }
 
 DISTRIBUTE_INLINE void Attempt::plan_restart(Slot& slot) {
   const std::chrono::duration<double> ran = Deadline::Clock::now() - slot.since;
   const double pause = slot.pause.next(ran.count());
-  write(STDERR_FILENO,
-        own_line(restart_text(options_, restarts_.take(), pause, ": " + slot.task->task().name())));
+  say(restart_text(options_, restarts_.take(), pause, ": " + slot.task->task().name()));
   slot.again = Deadline::after_seconds(pause);
 }
 
@@ -309,7 +317,8 @@ DISTRIBUTE_INLINE void Attempt::start_due() {
     if (over) continue;
     const int number = int(&slot - slots_.data());
     slot.task.reset();
-    slot.task = std::make_unique<RunningTask>(options_, job_, number, ++slot.restarts, guard_);
+    slot.task =
+        std::make_unique<RunningTask>(options_, job_, number, ++slot.restarts, guard_, outputs_);
     slot.ended = false;
     slot.since = Deadline::Clock::now();
   }
@@ -330,10 +339,9 @@ DISTRIBUTE_INLINE void Attempt::escalate() {
   next_.reset();
 }
 
-DISTRIBUTE_INLINE void report_strays(int count) {
+DISTRIBUTE_INLINE void report_strays(int count, Outputs& outputs) {
   if (count == 0) return;
-  std::fputs(own_line(str_cat("ended ", count, " processes that tasks had left behind")).c_str(),
-             stderr);
+  outputs.err().add(own_line(str_cat("ended ", count, " processes that tasks had left behind")));
 }
 
 /// Between two starts of the whole job; a signal that ends it ends the pause.
@@ -344,15 +352,79 @@ DISTRIBUTE_INLINE void pause_between_attempts(const LaunchOptions& options,
   while (!wishes.end() && !until.passed()) {
     pollfd entry{signals.native(), POLLIN, 0};
     ::poll(&entry, 1, until.left_ms());
+    while (const int number = signals.next()) wishes.note(number, options.stop_timeout);
+  }
+}
+
+/// Waits for the readers of what the tasks have printed: as long as they like after a job that went
+/// well; while they read on after one that failed; and until its end after a signal, of which the
+/// second one ends the wait.
+DISTRIBUTE_INLINE void write_the_rest(const LaunchOptions& options, const SignalWatch& signals,
+                                      Wishes& wishes, Outputs& outputs, bool failed) {
+  constexpr double kShortest = 0.5;  // also where the tasks have taken all of the time
+  constexpr int kLookAgainMs = 250;
+  const auto shortest = Deadline::after_seconds(kShortest);
+  auto stalled = Deadline::after_seconds(options.stop_timeout);
+  bool told_again = wishes.kill(), over = false;
+  for (size_t left = outputs.waiting_bytes(), now = left; now > 0 && !over;
+       now = outputs.waiting_bytes()) {
+    if (now < left) stalled = Deadline::after_seconds(options.stop_timeout);
+    left = now;
+    pollfd entries[] = {{signals.native(), POLLIN, 0}, {outputs.native(), POLLIN, 0}};
+    ::poll(entries, 2, kLookAgainMs);
+    outputs.forget_changes();
+    const bool told = wishes.end();
     while (const int number = signals.next())
-      if (number == SIGINT || number == SIGTERM || number == SIGHUP)
-        wishes.end_by = Deadline::after_seconds(options.stop_timeout);
+      told_again = (wishes.note(number, options.stop_timeout) && told) || told_again;
+    const bool late = wishes.end() ? wishes.end_by->passed() : failed && stalled.passed();
+    over = (late || told_again) && shortest.passed();
+  }
+  outputs.give_up();
+}
+
+/// One line on stderr, which may be what has stalled: it gets a moment.
+DISTRIBUTE_INLINE void report_lost_output(const std::string& lost) {
+  if (lost.empty()) return;
+  Outputs last;
+  last.err().add(own_line("not written: " + lost));
+  const auto deadline = Deadline::after_seconds(0.5);
+  while (last.err().waiting_bytes() > 0 && !deadline.passed()) {
+    pollfd entry{last.native(), POLLIN, 0};
+    ::poll(&entry, 1, deadline.left_ms());
+    last.forget_changes();
   }
 }
 
 DISTRIBUTE_INLINE void make_output_directory(const std::string& path) {
   if (path.empty()) return;
   throw_if_error(value_or_throw(io::file_system_for(path))->make_dirs(path));
+}
+
+/// Starts the job until it has ended well or for good. Returns its status.
+DISTRIBUTE_INLINE int run_attempts(const LaunchOptions& options, const SignalWatch& signals,
+                                   Wishes& wishes, Outputs& outputs) {
+  RestartBudget restarts(options.max_restarts, options.restart_window_seconds);
+  RestartPause pauses;
+  const StrayProcesses strays;
+  for (;;) {
+    const auto began = Deadline::Clock::now();
+    Attempt attempt(options, signals, wishes, restarts, outputs);
+    const int status = attempt.run();
+    report_strays(strays.end_all({attempt.guard_pid()}), outputs);
+    if (status == 0 || options.max_restarts == 0 || wishes.end()) return status;
+    if (options.min_workers > 0) return status;  // its restarts were its workers'
+    if (!attempt.may_start_again()) {
+      outputs.err().add(own_line(
+          str_cat("no restart: status ", status, " means that the same command would fail again")));
+      return status;
+    }
+    if (!restarts.allows()) return status;
+    const std::chrono::duration<double> ran = Deadline::Clock::now() - began;
+    const double pause = pauses.next(ran.count());
+    outputs.err().add(own_line(restart_text(options, restarts.take(), pause, "")));
+    pause_between_attempts(options, signals, wishes, pause);
+    if (wishes.end()) return status;
+  }
 }
 
 }  // namespace distribute::launch_internal
@@ -364,30 +436,11 @@ DISTRIBUTE_INLINE int launch(const LaunchOptions& options) {
   make_output_directory(options.output_dir);
   const SignalWatch signals({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE, SIGXFSZ});
   Wishes wishes;
-  RestartBudget restarts(options.max_restarts, options.restart_window_seconds);
-  RestartPause pauses;
-  const StrayProcesses strays;
-  for (;;) {
-    const auto began = Deadline::Clock::now();
-    Attempt attempt(options, signals, wishes, restarts);
-    const int status = attempt.run();
-    report_strays(strays.end_all({attempt.guard_pid()}));
-    if (status == 0 || options.max_restarts == 0 || wishes.end()) return status;
-    if (options.min_workers > 0) return status;  // its restarts were its workers'
-    if (!attempt.may_start_again()) {
-      std::fputs(own_line(str_cat("no restart: status ", status,
-                                  " means that the same command would fail again"))
-                     .c_str(),
-                 stderr);
-      return status;
-    }
-    if (!restarts.allows()) return status;
-    const std::chrono::duration<double> ran = Deadline::Clock::now() - began;
-    const double pause = pauses.next(ran.count());
-    std::fputs(own_line(restart_text(options, restarts.take(), pause, "")).c_str(), stderr);
-    pause_between_attempts(options, signals, wishes, pause);
-    if (wishes.end()) return status;
-  }
+  Outputs outputs;
+  const int status = run_attempts(options, signals, wishes, outputs);
+  write_the_rest(options, signals, wishes, outputs, status != 0);
+  report_lost_output(outputs.lost());
+  return status == 0 && outputs.has_failed() ? kExitFailed : status;
 }
 
 }  // namespace distribute::launch

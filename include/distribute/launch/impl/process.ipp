@@ -38,6 +38,13 @@ DISTRIBUTE_INLINE Pipe make_socket_pair() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
+/// So that an input up to the system's limit (a mebibyte by default) is written at once, whether or
+/// not the child reads it: what waits for it hears no signals.
+DISTRIBUTE_INLINE void make_room(const Pipe& pipe, size_t bytes) {
+  constexpr size_t kUsual = size_t{1} << 16, kMost = size_t{1} << 20;
+  if (bytes > kUsual) ::fcntl(pipe.write.native(), F_SETPIPE_SZ, int(std::min(2 * bytes, kMost)));
+}
+
 DISTRIBUTE_INLINE void make_non_blocking(const Descriptor& descriptor) {
   if (descriptor)
     ::fcntl(descriptor.native(), F_SETFL, ::fcntl(descriptor.native(), F_GETFL) | O_NONBLOCK);
@@ -194,7 +201,10 @@ DISTRIBUTE_INLINE void Process::start(const ProcessOptions& options) {
   const std::vector<std::string> environment = child_environment(options);
   const std::vector<char*> arguments = pointers(options.command), entries = pointers(environment);
   Pipe in, out = make_pipe(), err = make_pipe(), failure = make_pipe(), channel;
-  if (options.input) in = make_pipe();
+  if (options.input) {
+    in = make_pipe();
+    make_room(in, options.input->size());
+  }
   if (!options.input) in.read = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (options.channel) channel = make_socket_pair();
   const ChildPlan plan{

@@ -12,10 +12,10 @@
 
 namespace distribute::launch_internal {
 
-using launch::Descriptor;
 using launch::ExitStatus;
 using launch::Job;
 using launch::LaunchOptions;
+using launch::LineBuffer;
 using launch::ProcessOptions;
 using launch::Task;
 
@@ -56,25 +56,24 @@ DISTRIBUTE_INLINE std::string error_prefix(const Task& task, int number) {
   return launch::task_prefix(task.name(), number, ::isatty(STDERR_FILENO));
 }
 
-/// Empty without an output directory. A restarted job writes behind what is there.
-DISTRIBUTE_INLINE Descriptor open_log(const std::string& directory, const Task& task, int attempt) {
-  if (directory.empty()) return Descriptor();
-  const std::string path = str_cat(directory, "/", task.type, "-", task.index, ".log");
-  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (attempt ? 0 : O_TRUNC);
-  Descriptor log(::open(path.c_str(), flags, 0644));
-  if (!log) throw UnavailableError(str_cat("cannot write '", path, "': ", std::strerror(errno)));
-  return log;
+/// Null without an output directory. A restarted job writes behind what is there.
+DISTRIBUTE_INLINE OutputQueue* log_of(const std::string& directory, const Task& task,
+                                      Outputs& outputs) {
+  if (directory.empty()) return nullptr;
+  return &outputs.file(str_cat(directory, "/", task.type, "-", task.index, ".log"));
 }
 
 DISTRIBUTE_INLINE RunningTask::RunningTask(const LaunchOptions& options, const Job& job, int number,
-                                           int attempt, const launch::ProcessGuard& guard)
+                                           int attempt, const launch::ProcessGuard& guard,
+                                           Outputs& outputs)
     : task_(job.tasks()[size_t(number)]),
       process_(process_options(options, job, task_, attempt, guard)),
-      out_(launch::task_prefix(task_.name(), number, ::isatty(STDOUT_FILENO))),
-      err_(error_prefix(task_, number)),
-      log_out_(""),
-      log_err_(""),
-      log_(open_log(options.output_dir, task_, attempt)) {}
+      log_(log_of(options.output_dir, task_, outputs)),
+      out_{process_.out(), outputs.out(),
+           LineBuffer(launch::task_prefix(task_.name(), number, ::isatty(STDOUT_FILENO))),
+           LineBuffer("")},
+      err_{process_.err(), outputs.err(), LineBuffer(error_prefix(task_, number)), LineBuffer("")} {
+}
 
 DISTRIBUTE_INLINE std::string RunningTask::who() const {
   const std::string where = task_.local ? "" : str_cat("ssh to ", task_.host.name, ", ");
@@ -95,30 +94,37 @@ DISTRIBUTE_INLINE std::string RunningTask::report(const ExitStatus& status) cons
 DISTRIBUTE_INLINE void RunningTask::signal(int number) {
   if (task_.local || number == SIGKILL) return process_.signal(number);
   try {
-    process_.write_input(launch::signal_line(number), net::Deadline::after_seconds(0.1));
+    process_.write_input(launch::signal_line(number), net::Deadline::after_seconds(0));
   } catch (const DeadlineExceededError&) {  // a connection that is stuck; SIGKILL will come
   }
 }
 
-DISTRIBUTE_INLINE TaskLines RunningTask::read(bool last) {
-  TaskLines lines;
-  std::string log;
-  const auto pass_on = [&](Descriptor& from, launch::LineBuffer& to, launch::LineBuffer& to_log,
-                           std::string& result) {
-    if (!from) return;
-    std::string bytes;
-    const bool open = launch::read_available(from.native(), bytes) && !last;
-    result = to.add(bytes);
-    if (log_) log += to_log.add(bytes);
-    if (open) return;
-    result += to.finish();
-    if (log_) log += to_log.finish();
-    from.close();
-  };
-  pass_on(process_.out(), out_, log_out_, lines.out);
-  pass_on(process_.err(), err_, log_err_, lines.err);
-  if (!log.empty()) (void)!::write(log_.native(), log.data(), log.size());
-  return lines;
+DISTRIBUTE_INLINE bool RunningTask::has_room(const Stream& stream) const {
+  return stream.from && stream.to.has_room() && (!log_ || log_->has_room());
+}
+
+DISTRIBUTE_INLINE std::vector<int> RunningTask::readable() {
+  std::vector<int> streams;
+  for (const Stream* stream : {&out_, &err_})
+    if (has_room(*stream)) streams.push_back(stream->from.native());
+  return streams;
+}
+
+DISTRIBUTE_INLINE void RunningTask::read(Stream& stream, bool last) {
+  if (!stream.from || (!last && !has_room(stream))) return;
+  std::string bytes;
+  const bool open = launch::read_available(stream.from.native(), bytes) && !last;
+  stream.to.add(stream.lines.add(bytes));
+  if (log_) log_->add(stream.log_lines.add(bytes));
+  if (open) return;
+  stream.to.add(stream.lines.finish());
+  if (log_) log_->add(stream.log_lines.finish());
+  stream.from.close();
+}
+
+DISTRIBUTE_INLINE void RunningTask::read(bool last) {
+  read(out_, last);
+  read(err_, last);
 }
 
 }  // namespace distribute::launch_internal

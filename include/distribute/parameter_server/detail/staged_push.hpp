@@ -82,6 +82,8 @@ class SyncRounds {
              const Store::Cancelled& cancelled);
   /// On the other servers: applies the rounds that are new here.
   void apply(const std::vector<SyncRound>& rounds);
+  /// From now on no push takes part any more, and none waits: the steps that were made stand.
+  void release();
   /// "2 of 3 gradients of step 7 are there, from worker 0, worker 2".
   std::string progress() const;
 
@@ -107,6 +109,7 @@ class SyncRounds {
   std::deque<int64_t> tokens_;
   std::deque<PushId> waiting_;  // for tokens, which they get in this order
   std::deque<SyncRound> history_;
+  bool released_ = false;
 };
 
 }  // namespace distribute::parameter_server

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -42,7 +43,9 @@ struct ParameterServer::Impl {
   bool is_chief(const rpc::Peer& peer) const;
   bool chief_is_here();
   void check_patience(net::Deadline::Clock::duration away) const;
-  void join();
+  bool is_over();
+  void begin_to_leave();
+  bool join();
 
   std::shared_ptr<rpc::JobTask> task;
   ServerOptions options;
@@ -81,7 +84,7 @@ T question_of(const rpc::Call& call) {
 DISTRIBUTE_INLINE ParameterServer::Impl::Impl(std::shared_ptr<rpc::JobTask> the_task,
                                               ServerOptions the_options)
     : task(std::move(the_task)),
-      options(the_options),
+      options(std::move(the_options)),
       store(options.shared_memory ? SharedArena::create() : nullptr),
       budget(options.max_staged_bytes),
       directory(task->cluster().has_job("ps") ? task->cluster().num_tasks("ps") : 0) {
@@ -276,31 +279,48 @@ DISTRIBUTE_INLINE bool ParameterServer::Impl::chief_is_here() {
 
 DISTRIBUTE_INLINE ParameterServer::ParameterServer(std::shared_ptr<rpc::JobTask> task,
                                                    ServerOptions options)
-    : impl_(std::make_unique<Impl>(std::move(task), options)) {}
+    : impl_(std::make_unique<Impl>(std::move(task), std::move(options))) {}
 DISTRIBUTE_INLINE ParameterServer::~ParameterServer() = default;
 DISTRIBUTE_INLINE int64_t ParameterServer::bytes() const { return impl_->store.bytes(); }
 
-DISTRIBUTE_INLINE void ParameterServer::join() {
+DISTRIBUTE_INLINE bool ParameterServer::join() {
   try {
-    impl_->join();
+    return impl_->join();
   } catch (const UnavailableError& error) {  // the workers shall name its cause, not this server
     impl_->task->say_goodbye(error.what());
     throw;
   }
 }
 
-DISTRIBUTE_INLINE void ParameterServer::Impl::join() {
+/// The job is finished, and all have left.
+DISTRIBUTE_INLINE bool ParameterServer::Impl::is_over() {
+  const std::lock_guard lock(mutex);
+  return finished && sessions.empty();
+}
+
+/// The chief must not wait for gradients of workers that have gone already.
+DISTRIBUTE_INLINE void ParameterServer::Impl::begin_to_leave() {
+  rounds.release();
+  task->announce_leave();
+  log_info("parameter_server", str_cat(task->self().name(),
+                                       " was told to go: it stays until the chief has saved, at "
+                                       "most ",
+                                       options.leave_timeout, " s (DISTRIBUTE_LEAVE_TIMEOUT)"));
+}
+
+DISTRIBUTE_INLINE bool ParameterServer::Impl::join() {
   auto seen = Clock::now();
+  std::optional<net::Deadline> leave_by;
   for (;;) {
     const bool here = chief_is_here();
     const auto now = Clock::now();
     if (here) seen = now;
-    bool empty = false;
-    {
-      const std::lock_guard lock(mutex);
-      empty = sessions.empty();
+    if (is_over()) return true;
+    if (!leave_by && options.leaves && options.leaves()) {
+      leave_by = net::Deadline::after_seconds(options.leave_timeout);
+      if (here) begin_to_leave();
     }
-    if (finished && empty) return;
+    if (leave_by && (!here || leave_by->passed())) return false;
     if (!finished) check_patience(now - seen);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

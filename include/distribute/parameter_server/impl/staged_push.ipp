@@ -149,7 +149,7 @@ DISTRIBUTE_INLINE SyncRounds::Token SyncRounds::join(const PushId& id, const Syn
     throw FailedPreconditionError(str_cat("the push ", id.number, " of ", id.task, " is not here"));
   const UpdateOrigin origin = staged->second.origin;
   const bool repeated = applied_.contains(origin, &counter);
-  if (!repeated && options.local_step >= step_) {
+  if (!repeated && !released_ && options.local_step >= step_) {
     applied_.add(origin, &counter);
     accepted_.push_back(id);
     if (int(accepted_.size()) >= group_->required) finish_round(counter);
@@ -168,18 +168,25 @@ DISTRIBUTE_INLINE int64_t SyncRounds::wait_for_token(std::unique_lock<std::mutex
                                                      const PushId& id,
                                                      const Store::Cancelled& cancelled) {
   waiting_.push_back(id);
-  while (tokens_.empty() || waiting_.front() != id) {
+  while (!released_ && (tokens_.empty() || waiting_.front() != id)) {
     changed_.wait_for(lock, std::chrono::milliseconds(50));
-    if (!cancelled()) continue;
+    if (released_ || !cancelled()) continue;
     std::erase(waiting_, id);
     changed_.notify_all();
     throw CancelledError("the caller no longer waits for the token");
   }
+  if (released_) return std::erase(waiting_, id), step_;
   const int64_t token = tokens_.front();
   tokens_.pop_front();
   waiting_.pop_front();
   changed_.notify_all();
   return token;
+}
+
+DISTRIBUTE_INLINE void SyncRounds::release() {
+  const std::lock_guard lock(mutex_);
+  released_ = true;
+  changed_.notify_all();
 }
 
 DISTRIBUTE_INLINE std::string SyncRounds::progress() const {

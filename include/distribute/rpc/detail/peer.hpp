@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/detail/standstill.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -19,6 +20,7 @@ struct PeerName {
   int index = 0;
   std::string address = {};  // as the cluster names it; of a client: as its connection shows it
   uint64_t incarnation = 0;  // drawn anew with every start
+  std::string listens = {};  // of a client: the address that it says it listens on
 
   /// "worker 2".
   std::string name() const;
@@ -47,12 +49,17 @@ class Peer {
   /// After it the callback does not run any more.
   void remove_on_lost(int id);
 
+  /// Whether it has said that it was told to go, and is still there.
+  bool is_leaving() const { return leaving_; }
+  void note_leaving() { leaving_ = true; }
+
   /// The first reason counts, with what `standstill` adds to it. For PeerMonitor.
   void lose(const std::string& reason);
   void watch(std::shared_ptr<const cluster_internal::Standstill> standstill);
 
  private:
   const PeerName name_;
+  std::atomic<bool> leaving_{false};
   mutable std::recursive_mutex mutex_;  // guards all below; held while callbacks run
   bool lost_ = false;
   std::string reason_;

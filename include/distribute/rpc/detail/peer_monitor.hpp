@@ -2,6 +2,7 @@
 /// Heartbeats between pairs of tasks: notices that one has ended, was started again, or is frozen.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/leave_notice.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/detail/peer_table.hpp>
 #include <distribute/net/socket.hpp>
@@ -33,10 +34,18 @@ class PeerMonitor {
   /// The living task that has dialed this one and says it is this start of it; null when unknown.
   std::shared_ptr<Peer> client(const std::string& type, int index, uint64_t incarnation) const;
 
+  /// Whether `newcomer`, which dials this one, is the only process of its task. While another start
+  /// of the task is connected it is refused: it may ask again until that one has been heard of
+  /// since, or is lost, as a start that has crashed or was cut off will be.
+  absl::Status check_only_start(const PeerName& newcomer);
+
   /// Tells all that have dialed this task why it is about to end; they lose it with this reason
   /// instead of "it has ended".
   /// Blocks  until they have hung up, or the deadline.
   void say_goodbye(const std::string& why, net::Deadline deadline);
+  /// Tells all that dial this task, or have, that it was told to go: in their processes that counts
+  /// as a LeaveAnnouncement, so that what they have to save is saved while this task is there.
+  void announce_leave();
 
  private:
   using Clock = net::Deadline::Clock;
@@ -46,6 +55,9 @@ class PeerMonitor {
     bool dialed;
     std::string farewell = {};  // what came after its byte so far
     bool leaves = false;
+    Clock::time_point heard = Clock::now();
+    uint64_t contender = 0;  // another start of the same task that wants to come in
+    Clock::time_point contested = {};
   };
 
   void run();
@@ -54,7 +66,7 @@ class PeerMonitor {
   /// None while the other end is there.
   std::optional<cluster_internal::PeerDeparture> look(int number, Link& link,
                                                       Clock::time_point now);
-  static void take(Link& link, std::string_view bytes);
+  void take(Link& link, std::string_view bytes);
 
   net::WakeUp wake_up_;
   std::atomic<bool> stopping_{false};
@@ -63,6 +75,8 @@ class PeerMonitor {
   cluster_internal::PeerTable table_;  // by the number of the link
   int last_link_ = 0;
   std::condition_variable changed_;  // a link is gone
+  bool leaving_ = false;
+  std::optional<LeaveAnnouncement> announcement_;  // once another task leaves
   std::thread thread_;
 };
 

@@ -33,6 +33,7 @@ struct JobTask::Impl {
 
   Impl(JobTaskOptions options, net::Listener listener);
   void open(net::Listener listener);
+  PeerName client_name(const net::HandshakeHello& hello) const;
   void accept_heartbeat(TaskConnection connection);
   absl::StatusOr<Dialed> try_to_dial(const PeerName& to, const std::string& purpose,
                                      const std::string& detail, net::Deadline deadline);
@@ -82,27 +83,38 @@ DISTRIBUTE_INLINE void JobTask::Impl::open(net::Listener listener) {
     listener = cluster_internal::open_own_port(self.name(), self.address, given.options);
   monitor = std::make_unique<PeerMonitor>(given.options);
   server = std::make_unique<TaskServer>(std::move(listener), config, given.options);
-  server->serve(kHeartbeatPurpose,
-                [this](TaskConnection connection) { accept_heartbeat(std::move(connection)); });
+  server->serve(
+      kHeartbeatPurpose,
+      [this](TaskConnection connection) { accept_heartbeat(std::move(connection)); },
+      [this](const net::HandshakeHello& hello) {
+        return monitor->check_only_start(client_name(hello));
+      });
   rpc = std::make_unique<RpcServer>(*server, *monitor, given.options.max_message_bytes);
   server->start();
   ready = std::make_unique<ReadyFile>(ready_file_path());
   cluster_internal::announce_task(self.type, self.index, server->address().host);
 }
 
-DISTRIBUTE_INLINE void JobTask::Impl::accept_heartbeat(TaskConnection connection) {
-  const net::TaskIdentity& who = connection.hello.client;
-  PeerName name{who.type, who.index, "", who.incarnation};
+/// The detail of a heartbeat's connection is the address that the other end listens on.
+DISTRIBUTE_INLINE PeerName JobTask::Impl::client_name(const net::HandshakeHello& hello) const {
+  const net::TaskIdentity& who = hello.client;
+  PeerName name{who.type, who.index, "", who.incarnation, hello.detail};
   const auto& jobs = given.cluster.as_dict();
   if (const auto job = jobs.find(who.type); job != jobs.end()) {
     const auto task = job->second.by_index().find(who.index);
     if (task != job->second.by_index().end()) name.address = task->second;
   }
+  return name;
+}
+
+DISTRIBUTE_INLINE void JobTask::Impl::accept_heartbeat(TaskConnection connection) {
+  PeerName name = client_name(connection.hello);
+  throw_if_error(monitor->check_only_start(name));  // two came at the same moment
   monitor->watch(std::make_shared<Peer>(std::move(name)), std::move(connection.socket), false);
 }
 
 DISTRIBUTE_INLINE PeerName JobTask::Impl::find(const std::string& type, int index) const {
-  return {type, index, given.cluster.task_address(type, index), 0};
+  return {type, index, given.cluster.task_address(type, index), 0, ""};
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<Dialed> JobTask::Impl::try_to_dial(const PeerName& to,
@@ -182,6 +194,7 @@ DISTRIBUTE_INLINE std::string JobTask::describe(const std::string& type, int ind
 DISTRIBUTE_INLINE void JobTask::say_goodbye(const std::string& why) {
   impl_->monitor->say_goodbye(why, net::Deadline::after_seconds(1));
 }
+DISTRIBUTE_INLINE void JobTask::announce_leave() { impl_->monitor->announce_leave(); }
 DISTRIBUTE_INLINE std::shared_ptr<Peer> JobTask::client(const std::string& type, int index,
                                                         uint64_t incarnation) const {
   return impl_->monitor->client(type, index, incarnation);
@@ -199,7 +212,8 @@ DISTRIBUTE_INLINE std::shared_ptr<Peer> JobTask::peer(const std::string& type, i
   }
   const std::lock_guard lock(known->mutex);
   if (known->peer && !known->peer->lost()) return known->peer;
-  Dialed dialed = impl_->dial(name, kHeartbeatPurpose, "", deadline, nullptr);
+  const std::string listens = impl_->server->address().text();
+  Dialed dialed = impl_->dial(name, kHeartbeatPurpose, listens, deadline, nullptr);
   name.incarnation = dialed.incarnation;
   known->peer = std::make_shared<Peer>(std::move(name));
   impl_->monitor->watch(known->peer, std::move(dialed.socket), true);

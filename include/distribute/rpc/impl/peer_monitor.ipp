@@ -14,7 +14,7 @@
 namespace distribute::rpc {
 
 /// What goes over the connection of a pair.
-inline constexpr uint8_t kPing = 1, kEcho = 2, kFarewell = 3;
+inline constexpr uint8_t kPing = 1, kEcho = 2, kFarewell = 3, kLeaving = 4;
 
 DISTRIBUTE_INLINE PeerMonitor::PeerMonitor(const ClusterOptions& options) : table_(options) {
   thread_ = base_internal::start_thread("watching other tasks", [this] { run(); });
@@ -31,6 +31,8 @@ DISTRIBUTE_INLINE void PeerMonitor::watch(std::shared_ptr<Peer> peer, net::Socke
   peer->watch(table_.standstill());
   const std::lock_guard lock(mutex_);
   table_.arrive(++last_link_, Clock::now());
+  const std::byte leaving{kLeaving};
+  if (leaving_ && !dialed) (void)socket.write_some({&leaving, 1});
   links_.emplace(last_link_, Link{std::move(peer), std::move(socket), dialed});
   wake_up_.signal();
 }
@@ -43,6 +45,29 @@ DISTRIBUTE_INLINE std::shared_ptr<Peer> PeerMonitor::client(const std::string& t
         link.peer->type() == type)
       return link.peer;
   return nullptr;
+}
+
+DISTRIBUTE_INLINE std::string listening_text(const PeerName& peer) {
+  return peer.listens.empty() ? "an unknown address" : untrusted::printable(peer.listens);
+}
+
+DISTRIBUTE_INLINE absl::Status PeerMonitor::check_only_start(const PeerName& newcomer) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [number, link] : links_) {
+    const PeerName& first = link.peer->name();
+    if (link.dialed || first.type != newcomer.type || first.index != newcomer.index ||
+        first.incarnation == newcomer.incarnation)
+      continue;
+    if (std::exchange(link.contender, newcomer.incarnation) != newcomer.incarnation)
+      link.contested = Clock::now();
+    const std::string text =
+        str_cat(newcomer.name(), " is in the job already, as a process that listens on ",
+                listening_text(first), "; this one listens on ", listening_text(newcomer),
+                ": two processes were started as the same task");
+    if (link.heard > link.contested) return absl::FailedPreconditionError(text);
+    return absl::UnavailableError(str_cat(text, ", or that one is silent"));
+  }
+  return absl::OkStatus();
 }
 
 DISTRIBUTE_INLINE void PeerMonitor::run() {
@@ -85,9 +110,22 @@ DISTRIBUTE_INLINE void PeerMonitor::turn() {
   for (const auto& [peer, reason] : lost) peer->lose(reason);
 }
 
+DISTRIBUTE_INLINE void PeerMonitor::announce_leave() {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(leaving_, true)) return;
+  const std::byte byte{kLeaving};
+  for (auto& [number, link] : links_)
+    if (!link.dialed) (void)link.socket.write_some({&byte, 1});
+}
+
 /// A line with the reason follows the byte that announces the end.
 DISTRIBUTE_INLINE void PeerMonitor::take(Link& link, std::string_view bytes) {
   const size_t begin = link.leaves ? 0 : bytes.find(char(kFarewell));
+  const bool leaving = !link.leaves && bytes.substr(0, begin).find(char(kLeaving)) != bytes.npos;
+  if (leaving && link.dialed) {
+    link.peer->note_leaving();
+    if (!announcement_) announcement_.emplace();
+  }
   if (begin == std::string_view::npos) return;
   link.farewell += bytes.substr(link.leaves ? 0 : begin + 1);
   link.leaves = true;
@@ -117,6 +155,7 @@ DISTRIBUTE_INLINE std::optional<cluster_internal::PeerDeparture> PeerMonitor::lo
   if (!got.ok()) return table_.close(number, "it has ended, or cut the connection");
   if (*got == 0) return std::nullopt;
   table_.heard(number, now);
+  link.heard = now;
   const std::byte echo{kEcho};
   if (!link.dialed) (void)link.socket.write_some({&echo, 1});
   return std::nullopt;

@@ -1,11 +1,9 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/exit_status.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/train/detail/exit_preempted.hpp>
 #include <distribute/train/preemption_checkpoint_handler.hpp>
 
-#include <cstdio>
-#include <cstdlib>
 #include <utility>
 
 #include <signal.h>
@@ -20,8 +18,7 @@ DISTRIBUTE_INLINE void ChiefPreemptionHandler::save_checkpoint_if_preempted(int6
   if (!was_preempted()) return;
   log_info("trainer", str_cat("preempted: saving a checkpoint after ", step, " steps"));
   manager_.save(step);
-  std::fflush(nullptr);
-  std::quick_exit(kExitPreempted);
+  train_internal::exit_preempted();
 }
 
 }  // namespace distribute::train

@@ -4,12 +4,11 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/strategy/strategy.hpp>
+#include <distribute/train/detail/exit_preempted.hpp>
 #include <distribute/train/preemption_checkpoint_handler.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 
 namespace distribute {
 
@@ -46,12 +45,6 @@ DISTRIBUTE_INLINE std::unique_ptr<train::CheckpointManager> handler_manager(
         "CheckpointManager");
   return std::make_unique<train::CheckpointManager>(
       checkpoint, train::CheckpointManagerOptions{.directory = directory, .max_to_keep = 1});
-}
-
-/// As the end of a program that was told to go: no destructors, since threads still run.
-[[noreturn]] DISTRIBUTE_INLINE void exit_preempted() {
-  std::fflush(nullptr);
-  std::quick_exit(kExitPreempted);
 }
 
 }  // namespace train_internal

@@ -1,0 +1,11 @@
+#pragma once
+/// The end of a program that was told to go and has saved its state.
+
+#include <distribute/base/config.hpp>
+
+namespace distribute::train_internal {
+
+/// Ends the process with kExitPreempted, and without destructors, since threads still run.
+[[noreturn]] void exit_preempted();
+
+}  // namespace distribute::train_internal

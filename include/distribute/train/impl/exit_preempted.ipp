@@ -1,0 +1,15 @@
+#pragma once
+#include <distribute/base/exit_status.hpp>
+#include <distribute/train/detail/exit_preempted.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace distribute::train_internal {
+
+[[noreturn]] DISTRIBUTE_INLINE void exit_preempted() {
+  std::fflush(nullptr);
+  std::quick_exit(kExitPreempted);
+}
+
+}  // namespace distribute::train_internal
