@@ -2,6 +2,8 @@
 /// The bodies that metrics.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/impl/metrics_src.hpp>
 
 #include <distribute/base/impl/control_groups.ipp>
@@ -18,6 +20,7 @@
 #include <distribute/base/impl/memory_limit.ipp>
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
+#include <distribute/base/impl/parallel.ipp>
 #include <distribute/base/impl/process_stat.ipp>
 #include <distribute/base/impl/process_stats.ipp>
 #include <distribute/base/impl/run_queue.ipp>
@@ -53,3 +56,5 @@
 
 #include <distribute/cluster/impl/cluster_options.ipp>
 #include <distribute/cluster/impl/environment.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

@@ -2,6 +2,8 @@
 /// The bodies that object_stores.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/impl/http_bodies.hpp>
 #include <distribute/impl/object_stores_src.hpp>
 
@@ -17,6 +19,7 @@
 #include <distribute/base/impl/memory_limit.ipp>
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
+#include <distribute/base/impl/parallel.ipp>
 #include <distribute/base/impl/process_stat.ipp>
 #include <distribute/base/impl/process_stats.ipp>
 #include <distribute/base/impl/run_queue.ipp>
@@ -27,3 +30,5 @@
 #include <distribute/base/impl/thread_context.ipp>
 
 #include <distribute/io/impl/crc32c.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

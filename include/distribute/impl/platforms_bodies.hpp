@@ -2,6 +2,8 @@
 /// The bodies that platforms.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/impl/http_bodies.hpp>
 #include <distribute/impl/platforms_src.hpp>
 
@@ -19,6 +21,7 @@
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/number_text.ipp>
+#include <distribute/base/impl/parallel.ipp>
 #include <distribute/base/impl/process_stat.ipp>
 #include <distribute/base/impl/process_stats.ipp>
 #include <distribute/base/impl/run_queue.ipp>
@@ -60,3 +63,5 @@
 #include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
 #include <distribute/cluster/impl/union_resolver.ipp>
+
+#include <distribute/base/detail/macros_back.inc>
