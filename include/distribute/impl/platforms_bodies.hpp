@@ -21,7 +21,6 @@
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/number_text.ipp>
-#include <distribute/base/impl/parallel.ipp>
 #include <distribute/base/impl/process_stat.ipp>
 #include <distribute/base/impl/process_stats.ipp>
 #include <distribute/base/impl/run_queue.ipp>
