@@ -123,6 +123,8 @@ endfunction()
 function(distribute_add_static target)
   add_library(${target} STATIC ${ARGN})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  # NaN and infinity decide, whatever the flags of a project that takes the sources in.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-fno-finite-math-only>)
   # What -O3 vectorizes, at the compile time of -O2.
   target_compile_options(${target} PRIVATE
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-ftree-vectorize;-fvect-cost-model=dynamic>)

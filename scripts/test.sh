@@ -23,7 +23,7 @@ programs() { python3 tools/check_programs.py && python3 tools/tutorial_lines.py;
 # What the pages say of the code: variables, flags, figures, commands, links, options, docstrings;
 # words that are refused everywhere.
 pages() {
-  python3 tools/check_environment.py && python3 tools/flags_page.py && python3 tools/readme_figures.py &&
+  python3 tools/check_environment.py && python3 tools/flags_page.py && python3 tools/differences_page.py && python3 tools/readme_figures.py &&
     python3 tools/check_commands.py && python3 tools/check_pages.py && python3 scripts/draw_pictures.py && python3 tools/check_docstrings.py &&
     python3 tools/check_words.py
 }
@@ -40,6 +40,8 @@ drop_empty_files() {
 tests() { ctest --preset ci -j $((jobs + 2)); }
 headers() { python3 tools/check_headers.py build/ci; }
 all_headers() { python3 tools/check_headers.py build/ci --all; }
+before_headers() { python3 tests/checks/before_headers.py; }
+two_copies() { python3 tests/checks/two_copies.py; }
 sizes() { python3 tools/check_sizes.py build/ci; }
 two_units() { cmake --build --preset ci --target two_units && build/ci/bin/two_units; }
 
@@ -125,7 +127,7 @@ consumer_extension() {
 }
 # Side by side, as many as there are cores.
 compile_checks() {
-  local checks=(one_file every_body several_files two_units headers with_cmake sizes consumer_kernels
+  local checks=(one_file every_body several_files two_units headers before_headers two_copies with_cmake sizes consumer_kernels
     consumer_subdirectory consumer_extension)
   local check failed=0 result seconds
   for check in "${checks[@]}"; do

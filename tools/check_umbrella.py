@@ -26,16 +26,20 @@ def lines(names):
                    for block in blocks)
 
 
-def list_of(comment, names):
-    return f"#pragma once\n/// {comment}.\n/// Written by tools/check_umbrella.py.\n{lines(names)}"
+# Around everything that a program may include at once: macros that are names in it.
+ASIDE, BACK = (f"\n#include <distribute/base/detail/macros_{word}.inc>\n" for word in ("aside", "back"))
+
+
+def list_of(comment, names, before=""):
+    return f"#pragma once\n/// {comment}.\n/// Written by tools/check_umbrella.py.\n{before}{lines(names)}"
 
 
 def umbrella(comment, headers, body):
-    return list_of(comment, headers) + f"""
+    return list_of(comment, headers, ASIDE) + f"""
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION
 #include <distribute/impl/{body}>
 #endif
-"""
+{BACK}"""
 
 
 def bodies_reached(seeds):
@@ -51,7 +55,7 @@ def with_gpu_bodies(text, seeds):
     """A list of bodies_always() with what only builds for GPUs reach behind it."""
     always = set(bodies_always(seeds))
     gpu = lines(name for name in bodies_reached(seeds) if name not in always)
-    return text + f"\n#if DISTRIBUTE_HAS_CUDA\n{gpu.lstrip()}#endif\n"
+    return text.removesuffix(BACK) + f"\n#if DISTRIBUTE_HAS_CUDA\n{gpu.lstrip()}#endif\n" + BACK
 
 
 def lists_within_lists(wanted):
@@ -67,7 +71,7 @@ def lists_within_lists(wanted):
                 break
             others.append(best)
             left -= set(wanted[best][1])
-        texts[file] = list_of(comment, others + [name for name in names if name in left])
+        texts[file] = list_of(comment, others + [name for name in names if name in left], ASIDE) + BACK
     return texts
 
 

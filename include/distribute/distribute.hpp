@@ -2,6 +2,8 @@
 /// The whole core.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/base/cancellation.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -222,3 +224,5 @@
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION
 #include <distribute/impl/src.hpp>
 #endif
+
+#include <distribute/base/detail/macros_back.inc>

@@ -2,6 +2,8 @@
 /// The annex estimator.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/estimator/checkpoint_saver_hook.hpp>
 #include <distribute/estimator/estimator.hpp>
 #include <distribute/estimator/monitored_training_session.hpp>
@@ -12,3 +14,5 @@
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION
 #include <distribute/impl/estimator_bodies.hpp>
 #endif
+
+#include <distribute/base/detail/macros_back.inc>

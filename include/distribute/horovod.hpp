@@ -2,6 +2,8 @@
 /// The annex horovod.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/callbacks.hpp>
 #include <distribute/horovod/collectives.hpp>
@@ -11,3 +13,5 @@
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION
 #include <distribute/impl/horovod_bodies.hpp>
 #endif
+
+#include <distribute/base/detail/macros_back.inc>

@@ -2,6 +2,8 @@
 /// The annex platforms.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/platforms/detail/registration.hpp>
 #include <distribute/platforms/gce_cluster_resolver.hpp>
 #include <distribute/platforms/job_paths.hpp>
@@ -15,3 +17,5 @@
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION
 #include <distribute/impl/platforms_bodies.hpp>
 #endif
+
+#include <distribute/base/detail/macros_back.inc>

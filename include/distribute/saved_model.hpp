@@ -2,6 +2,8 @@
 /// The annex saved_model.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/saved_model/detail/registration.hpp>
 #include <distribute/saved_model/graph_def.hpp>
 #include <distribute/saved_model/loaded_model.hpp>
@@ -10,3 +12,5 @@
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION
 #include <distribute/impl/saved_model_bodies.hpp>
 #endif
+
+#include <distribute/base/detail/macros_back.inc>

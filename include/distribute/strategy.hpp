@@ -2,6 +2,8 @@
 /// What a trainer needs: strategies, tensors, layers, optimizers, datasets, checkpoints.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/tensor/data_type_of.hpp>
 #include <distribute/tensor/dlpack.hpp>
 #include <distribute/tensor/shape.hpp>
@@ -113,3 +115,5 @@
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION
 #include <distribute/impl/strategy_bodies.hpp>
 #endif
+
+#include <distribute/base/detail/macros_back.inc>

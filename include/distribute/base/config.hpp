@@ -1,5 +1,21 @@
 #pragma once
-/// The version of the library, and where its bodies are compiled.
+/// The version of the library, where its bodies are compiled, and what a program must not do
+/// before.
+
+// An include that is not there ends the compilation at once; behind an #error many more would
+// follow.
+#if __cplusplus < 202002L
+#define DISTRIBUTE_STOP "distribute needs C++20 or later: compile with -std=c++20"
+#include DISTRIBUTE_STOP
+#endif
+// The umbrella headers set such macros aside; see base/detail/macros_aside.inc.
+#if defined(slots) || defined(signals) || defined(emit) || defined(None) || defined(Bool) || \
+    defined(Status) || defined(Success) || defined(Always)
+#define DISTRIBUTE_STOP                                                      \
+  "slots, None or Bool is a macro of Qt or X11: include an umbrella header " \
+  "(distribute/strategy.hpp)"
+#include DISTRIBUTE_STOP
+#endif
 
 /// In a program of one file bodies come inline with an umbrella header such as
 /// <distribute/strategy.hpp>. A program of several files defines DISTRIBUTE_SEPARATE_COMPILATION in

@@ -16,6 +16,11 @@ namespace distribute {
 namespace base_internal {
 /// OpenMP counts the cores of the affinity; this sets usable_threads() for the calling thread.
 void choose_threads();
+/// For what is about to compute with several threads: from now on children of a fork are known.
+/// Throws  FailedPreconditionError in a process that was forked after such a call: a fork copies
+/// the
+///         calling thread alone, and OpenMP waits for the others for ever.
+void check_no_fork();
 inline bool& threads_are_chosen() {
   thread_local bool chosen = false;
   return chosen;
@@ -50,6 +55,7 @@ void parallel_for(int64_t count, int64_t grain, Fn&& fn) {
     if (count > 0) fn(int64_t{0}, count);
     return;
   }
+  base_internal::check_no_fork();
   base_internal::FirstException error;
 #pragma omp parallel num_threads(threads)
   {

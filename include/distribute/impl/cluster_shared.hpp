@@ -2,6 +2,8 @@
 /// The bodies that all lists with cluster/impl/cluster_runtime.ipp have.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/impl/tensor_shared.hpp>
 
 #include <distribute/base/impl/cancellation.ipp>
@@ -317,3 +319,5 @@
 #include <distribute/checkpoint/impl/restoration.ipp>
 #include <distribute/checkpoint/impl/tensor_slice.ipp>
 #include <distribute/checkpoint/impl/worker_path.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

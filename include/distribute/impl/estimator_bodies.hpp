@@ -2,6 +2,8 @@
 /// The bodies that estimator.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/impl/cluster_shared.hpp>
 #include <distribute/impl/estimator_src.hpp>
 
@@ -82,3 +84,5 @@
 #include <distribute/saved_model/impl/onnx_graph_math.ipp>
 #include <distribute/saved_model/impl/operation_names.ipp>
 #include <distribute/saved_model/impl/saved_model.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

@@ -2,6 +2,8 @@
 /// All bodies of the annex estimator.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/estimator/impl/checkpoint_saver_hook.ipp>
 #include <distribute/estimator/impl/estimator.ipp>
 #include <distribute/estimator/impl/exporters.ipp>
@@ -15,3 +17,5 @@
 #include <distribute/estimator/impl/summary_saver_hook.ipp>
 #include <distribute/estimator/impl/supervisor.ipp>
 #include <distribute/estimator/impl/train_and_evaluate.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

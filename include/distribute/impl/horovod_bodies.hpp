@@ -2,6 +2,8 @@
 /// The bodies that horovod.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/impl/cluster_shared.hpp>
 #include <distribute/impl/horovod_src.hpp>
 
@@ -56,3 +58,5 @@
 #include <distribute/train/impl/progress_logger.ipp>
 #include <distribute/train/impl/state_exchange.ipp>
 #include <distribute/train/impl/step_means.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

@@ -2,6 +2,8 @@
 /// All bodies of the annex horovod.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/horovod/impl/basics.ipp>
 #include <distribute/horovod/impl/callbacks.ipp>
 #include <distribute/horovod/impl/collectives.ipp>
@@ -26,3 +28,5 @@
 #include <distribute/horovod/impl/rank_place.ipp>
 #include <distribute/horovod/impl/reduction_memory.ipp>
 #include <distribute/horovod/impl/request.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

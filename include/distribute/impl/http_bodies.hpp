@@ -2,6 +2,8 @@
 /// The bodies that http.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/impl/http_src.hpp>
 
 #include <distribute/base/impl/error.ipp>
@@ -15,3 +17,5 @@
 #include <distribute/io/impl/local_file_system.ipp>
 #include <distribute/io/impl/path.ipp>
 #include <distribute/io/impl/ram_file_system.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

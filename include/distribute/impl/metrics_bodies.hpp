@@ -2,6 +2,8 @@
 /// The bodies that metrics.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/impl/metrics_src.hpp>
 
 #include <distribute/base/impl/control_groups.ipp>
@@ -53,3 +55,5 @@
 
 #include <distribute/cluster/impl/cluster_options.ipp>
 #include <distribute/cluster/impl/environment.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

@@ -2,6 +2,8 @@
 /// The bodies that object_stores.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/impl/http_bodies.hpp>
 #include <distribute/impl/object_stores_src.hpp>
 
@@ -27,3 +29,5 @@
 #include <distribute/base/impl/thread_context.ipp>
 
 #include <distribute/io/impl/crc32c.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

@@ -2,6 +2,8 @@
 /// All bodies of the annex object_stores.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/object_stores/impl/aws_credentials.ipp>
 #include <distribute/object_stores/impl/aws_metadata.ipp>
 #include <distribute/object_stores/impl/aws_metadata_roles.ipp>
@@ -21,3 +23,5 @@
 #include <distribute/object_stores/impl/webhdfs_file_system.ipp>
 #include <distribute/object_stores/impl/xml.ipp>
 #include <distribute/object_stores/impl/xml_stub.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

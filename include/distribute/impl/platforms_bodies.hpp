@@ -2,6 +2,8 @@
 /// The bodies that platforms.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/impl/http_bodies.hpp>
 #include <distribute/impl/platforms_src.hpp>
 
@@ -60,3 +62,5 @@
 #include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
 #include <distribute/cluster/impl/union_resolver.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

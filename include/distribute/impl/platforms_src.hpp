@@ -2,6 +2,8 @@
 /// All bodies of the annex platforms.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/platforms/impl/boot_script.ipp>
 #include <distribute/platforms/impl/gce_cluster_resolver.ipp>
 #include <distribute/platforms/impl/job_paths.ipp>
@@ -13,3 +15,5 @@
 #include <distribute/platforms/impl/slurm_cluster_resolver.ipp>
 #include <distribute/platforms/impl/slurm_hostlist.ipp>
 #include <distribute/platforms/impl/vertex_cluster_resolver.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

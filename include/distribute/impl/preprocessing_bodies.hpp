@@ -2,6 +2,8 @@
 /// The bodies that preprocessing.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/impl/preprocessing_src.hpp>
 #include <distribute/impl/tensor_shared.hpp>
 
@@ -36,3 +38,5 @@
 #include <distribute/data/impl/sources.ipp>
 #include <distribute/data/impl/stream.ipp>
 #include <distribute/data/impl/transform.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

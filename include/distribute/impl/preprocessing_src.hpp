@@ -2,6 +2,8 @@
 /// All bodies of the annex preprocessing.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/preprocessing/impl/affine_transform.ipp>
 #include <distribute/preprocessing/impl/byte_pair_tokenizer.ipp>
 #include <distribute/preprocessing/impl/byte_pairs.ipp>
@@ -24,3 +26,5 @@
 #include <distribute/preprocessing/impl/text_vectorization.ipp>
 #include <distribute/preprocessing/impl/tokenizer.ipp>
 #include <distribute/preprocessing/impl/tokenizer_json.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

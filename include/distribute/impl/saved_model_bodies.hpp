@@ -2,6 +2,8 @@
 /// The bodies that saved_model.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/impl/saved_model_src.hpp>
 #include <distribute/impl/tensor_shared.hpp>
 
@@ -108,3 +110,5 @@
 #include <distribute/checkpoint/impl/restoration.ipp>
 #include <distribute/checkpoint/impl/tensor_slice.ipp>
 #include <distribute/checkpoint/impl/worker_path.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

@@ -2,6 +2,8 @@
 /// All bodies of the annex saved_model.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/saved_model/impl/graph_builder.ipp>
 #include <distribute/saved_model/impl/graph_def.ipp>
 #include <distribute/saved_model/impl/graph_kernels.ipp>
@@ -26,3 +28,5 @@
 #include <distribute/saved_model/impl/operation_names.ipp>
 #include <distribute/saved_model/impl/registration.ipp>
 #include <distribute/saved_model/impl/saved_model.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

@@ -2,6 +2,8 @@
 /// The bodies that saving.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/impl/saving_src.hpp>
 #include <distribute/impl/tensor_shared.hpp>
 
@@ -141,3 +143,5 @@
 #include <distribute/preprocessing/impl/affine_transform.ipp>
 #include <distribute/preprocessing/impl/normalization.ipp>
 #include <distribute/preprocessing/impl/random_images.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

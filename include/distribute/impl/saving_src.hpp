@@ -2,6 +2,8 @@
 /// All bodies of the annex saving.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/saving/impl/assign_weights.ipp>
 #include <distribute/saving/impl/config_reader.ipp>
 #include <distribute/saving/impl/config_writer.ipp>
@@ -29,3 +31,5 @@
 #include <distribute/saving/impl/weights.ipp>
 #include <distribute/saving/impl/zip_file.ipp>
 #include <distribute/saving/impl/zip_file_stub.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

@@ -2,6 +2,8 @@
 /// All bodies of the core, for one file of a program.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/impl/strategy_bodies.hpp>
 
 #include <distribute/base/impl/pipe_signal.ipp>
@@ -121,3 +123,5 @@
 #include <distribute/testing/impl/process_cluster.ipp>
 #include <distribute/testing/impl/thread_cluster.ipp>
 #include <distribute/testing/impl/wait_until.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

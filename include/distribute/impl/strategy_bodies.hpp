@@ -2,6 +2,8 @@
 /// The bodies that strategy.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/impl/cluster_shared.hpp>
 
 #include <distribute/io/impl/gzip.ipp>
@@ -67,3 +69,5 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_transpose.ipp>
 #endif
+
+#include <distribute/base/detail/macros_back.inc>

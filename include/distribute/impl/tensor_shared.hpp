@@ -2,6 +2,8 @@
 /// The bodies that all lists with tensor/impl/tensor.ipp have.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/detail/macros_aside.inc>
+
 #include <distribute/base/impl/control_groups.ipp>
 #include <distribute/base/impl/core_watch.ipp>
 #include <distribute/base/impl/cores.ipp>
@@ -170,3 +172,5 @@
 #include <distribute/strategy/impl/strategy.ipp>
 #include <distribute/strategy/impl/strategy_extended.ipp>
 #include <distribute/strategy/impl/tensor_places.ipp>
+
+#include <distribute/base/detail/macros_back.inc>

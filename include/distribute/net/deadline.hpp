@@ -1,6 +1,8 @@
 #pragma once
 /// A moment after which a wait ends with an error.
 
+#include <distribute/base/config.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

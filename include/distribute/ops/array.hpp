@@ -5,6 +5,7 @@
 #include <distribute/tensor/tensor.hpp>
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
@@ -24,7 +25,9 @@ namespace ops_internal {
 /// The nearest number of an integer type towards zero; NaN is 0.
 template <typename To>
 To saturated(double value) {
-  if (value != value) return 0;  // NaN
+  constexpr uint64_t kInfinity = 0x7ff0'0000'0000'0000;
+  // NaN by its bits: a program may be compiled with -ffast-math.
+  if ((std::bit_cast<uint64_t>(value) & ~(uint64_t{1} << 63)) > kInfinity) return 0;
   if (value <= double(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
   if (value >= double(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
   return To(value);

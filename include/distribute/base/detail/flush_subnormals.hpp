@@ -41,6 +41,7 @@ inline void set_float_control(uint64_t) {}
 class [[nodiscard]] FlushSubnormals {
  public:
   FlushSubnormals() : previous_(base_internal::float_control()) {
+    if (!omp_in_parallel() && intra_op_threads() > 1) base_internal::check_no_fork();
     const auto flush = [value = previous_ | base_internal::kFlushBits] {
       if (base_internal::float_control() != value) base_internal::set_float_control(value);
     };

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -45,6 +46,22 @@ struct ProcessCores {
 DISTRIBUTE_INLINE void choose_threads() {
   if (omp_get_max_threads() > usable_threads() && core_limits().environment == 0)
     omp_set_num_threads(usable_threads());
+}
+
+/// The one thread of a forked child writes it before any other can start.
+struct ForkedTeam {
+  bool is_child = false;
+  // The handler finds the object made.
+  const int registered =
+      ::pthread_atfork(nullptr, nullptr, [] { in_process<ForkedTeam>().is_child = true; });
+};
+
+DISTRIBUTE_INLINE void check_no_fork() {
+  if (in_process<ForkedTeam>().is_child)
+    throw FailedPreconditionError(
+        "this process was forked from one that had computed with several threads, which a fork "
+        "does not copy: fork before the first operation, exec a program in the child, or let it "
+        "compute with one thread (set_intra_op_threads(1))");
 }
 
 }  // namespace base_internal

@@ -1,4 +1,8 @@
 #pragma once
+#if __FINITE_MATH_ONLY__
+#error \
+    "distribute's bodies decide by NaN and infinity, which -ffast-math takes for impossible: add -fno-finite-math-only behind it, or link the compiled library"
+#endif
 #include <distribute/base/error.hpp>
 
 #include <absl/strings/str_cat.h>

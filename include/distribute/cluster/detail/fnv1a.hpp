@@ -1,6 +1,8 @@
 #pragma once
 /// A checksum that tells texts apart; it keeps no secrets.
 
+#include <distribute/base/config.hpp>
+
 #include <cstdint>
 #include <string_view>
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/parallel.hpp>
 #include <distribute/device/detail/backend.hpp>
 #include <distribute/device/detail/cpu_onednn.hpp>
 #include <distribute/device/detail/cuda_backend.hpp>
@@ -9,6 +10,7 @@ namespace distribute {
 
 DISTRIBUTE_INLINE Backend& backend(DeviceType type) {
   if (type == DeviceType::Gpu) return cuda_backend();
+  if (!omp_in_parallel() && intra_op_threads() > 1) base_internal::check_no_fork();
   if (auto* chosen = device_state().cpu_backend) return *chosen;
   return built_in_backend();
 }

@@ -1,6 +1,8 @@
 #pragma once
 /// Which compression a file has.
 
+#include <distribute/base/config.hpp>
+
 #include <cstdint>
 
 namespace distribute::io {

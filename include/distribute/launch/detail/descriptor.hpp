@@ -1,6 +1,8 @@
 #pragma once
 /// Owner of a file descriptor.
 
+#include <distribute/base/config.hpp>
+
 #include <utility>
 
 #include <unistd.h>

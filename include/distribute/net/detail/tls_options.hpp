@@ -1,6 +1,8 @@
 #pragma once
 /// What a task says about its encrypted connections.
 
+#include <distribute/base/config.hpp>
+
 #include <cstdint>
 #include <string>
 

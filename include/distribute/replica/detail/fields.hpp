@@ -1,6 +1,8 @@
 #pragma once
 /// Visits the members of an aggregate, such as `struct { Tensor loss; Tensor accuracy; }`.
 
+#include <distribute/base/config.hpp>
+
 #include <cstddef>
 #include <type_traits>
 #include <utility>

@@ -1,6 +1,8 @@
 #pragma once
 /// Rows of a sparse gradient, each once.
 
+#include <distribute/base/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
