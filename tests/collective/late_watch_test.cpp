@@ -133,7 +133,7 @@ TEST_CASE("a barrier that waits is told by the leader", "[collective][late_watch
   const TaskName first{"worker", 0}, busy{"worker", 1};
   cluster.expect_failure(first);
   cluster.expect_failure(busy);
-  cluster.wait_for_output(first, "\"the save\" has waited for 10 s; not there: worker 1 (");
+  cluster.wait_for_output(first, "\"barrier the save\" has waited for 10 s; not there: worker 1 (");
   cluster.kill(busy);
   cluster.join();
 }
