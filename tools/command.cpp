@@ -2,6 +2,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/limits.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/base/untrusted_text.hpp>
 
 #include <absl/strings/ascii.h>
@@ -299,6 +300,8 @@ int run_commands(const std::vector<Command>& commands, const Words& arguments) {
   const std::string problem = parser.parse(arguments);
   if (parser.help) return print_help_of(commands, words_of(command->name));
   if (!problem.empty()) return usage_error(name, problem);
+  if (const std::string log = distribute::LogOptions::from_environment().problem; !log.empty())
+    return usage_error(name, log);
   try {
     return command->run(parser.line);
   } catch (const UsageProblem& wrong) {

@@ -7,6 +7,7 @@
 #include "test_run.hpp"
 
 #include <distribute/base/limits.hpp>
+#include <distribute/base/logging.hpp>
 
 // Object stores, platforms, metrics and SavedModels become part of the trainers.
 #include <distribute/metrics.hpp>
@@ -135,6 +136,8 @@ int run(const TrainerOptions& options, const MakeTask& make_task,
 int run_trainer(const TrainerOptions& options, const MakeTask& make_task) {
   std::optional<dist::train::ReportTarget> target;
   if (const std::string problem = misplaced_flag(options, options.strategy); !problem.empty())
+    return usage_error(problem);
+  if (const std::string problem = dist::LogOptions::from_environment().problem; !problem.empty())
     return usage_error(problem);
   if (options.json.value) target.emplace(*options.json.value);
   return run_reporting([&] { return run(options, make_task, target ? &*target : nullptr); });

@@ -30,8 +30,8 @@ TEST_CASE("the environment says how the log is written", "[base][log_state]") {
 TEST_CASE("what the environment says wrongly comes with the first line", "[base][log_state]") {
   const LogOptions before = log_options();
   LogOptions options = read({{"DISTRIBUTE_LOG", "xml"}, {"DISTRIBUTE_LOG_LEVEL", "loud"}});
-  CHECK_THAT(options.problem, Contains("DISTRIBUTE_LOG=xml: wanted human or json") &&
-                                  Contains("DISTRIBUTE_LOG_LEVEL=loud: wanted info, warning"));
+  CHECK_THAT(options.problem, Contains("DISTRIBUTE_LOG='xml': wanted human or json") &&
+                                  Contains("DISTRIBUTE_LOG_LEVEL='loud': wanted info, warning"));
   std::vector<std::string> lines;
   options.sink = [&](const std::string& line) { lines.push_back(line); };
   set_log_options(options);
@@ -39,6 +39,6 @@ TEST_CASE("what the environment says wrongly comes with the first line", "[base]
   log_info("test", "two");
   set_log_options(before);
   REQUIRE(lines.size() == 3);
-  CHECK_THAT(lines[0], Contains("warning: DISTRIBUTE_LOG=xml"));
+  CHECK_THAT(lines[0], Contains("warning: DISTRIBUTE_LOG='xml'"));
   CHECK(lines[1] == "distribute: one\n");
 }

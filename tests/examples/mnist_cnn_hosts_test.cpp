@@ -85,3 +85,26 @@ TEST_CASE("a cut cable ends every host with the name of the lost task",
   CHECK_THAT(error_line(outcomes[size_t(cut)].err), Contains("worker ") && Contains("is lost"));
   check_gone(pids);
 }
+
+TEST_CASE("an elastic job goes on without the smaller side of a partition",
+          "[examples][mnist_cnn][multiproc][network_namespaces]") {
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
+  SKIP_WITHOUT_NETWORK();
+  NetworkNamespaces network({.hosts = 3});
+  auto options = cluster_options(3, {"--model=tutorial", "--batch_size=6", "--steps=100000000",
+                                     "--elastic", "--min_workers=2"});
+  options.network = &network;
+  options.environment["DISTRIBUTE_LOST_AFTER"] = "3";
+  options.environment["DISTRIBUTE_HEARTBEAT_INTERVAL"] = "0.25";
+  ProcessCluster cluster(options);
+  const TaskName first{"worker", 0}, last{"worker", 2};
+  cluster.expect_failure(last);
+  cluster.wait_for_output(first, "step 100 ");
+  network.drop(1, 2);
+  network.drop(2, 1);
+  CHECK(cluster.wait_for_end(last).code == 138);
+  CHECK_THAT(cluster.output(last), Contains("do not reach each other, though all reach worker 0"));
+  cluster.wait_for_output(first, "generation 2  from step ");
+  cluster.wait_for_output(first, "  2 workers");
+  CHECK(cluster.is_running({"worker", 1}));
+}

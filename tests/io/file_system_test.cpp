@@ -220,6 +220,24 @@ TEST_CASE("on a store a name may be an object and a directory; removing it takes
   CHECK(store.names() == std::vector<std::string>{"mem://b/ab"});
 }
 
+TEST_CASE("a pipe in place of a file is refused, not waited for", "[io][file_system]") {
+  const TemporaryDirectory directory;
+  const std::string pipe = directory / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(message(local().open(pipe).status()) ==
+        "cannot read " + pipe + ": it is a pipe, and this needs a file");
+  CHECK(io::read_file(pipe).status().code() == absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_CASE("links that lead to themselves are an error that says so", "[io][file_system]") {
+  const TemporaryDirectory directory;
+  const std::string loop = directory / "loop";
+  REQUIRE(::symlink("loop", loop.c_str()) == 0);
+  for (const absl::Status& status :
+       {local().open(loop).status(), local().exists(loop).status(), local().create(loop).status()})
+    CHECK(message(status).ends_with("; links lead back to themselves"));
+}
+
 TEST_CASE("the bridge throws the exception of the status code", "[base][status]") {
   CHECK_NOTHROW(throw_if_error(absl::OkStatus()));
   CHECK_THROWS_AS(throw_if_error(absl::NotFoundError("x")), NotFoundError);

@@ -25,7 +25,7 @@ struct ClusterOptions {
   double handshake_timeout = 10;
   /// How long a task that has finished waits for the others: DISTRIBUTE_SHUTDOWN_TIMEOUT.
   double shutdown_timeout = 10;
-  /// For store, barrier, all_gather and agree when the caller names no deadline:
+  /// For collectives, store, barrier, all_gather and agree when the caller names no deadline:
   /// DISTRIBUTE_OPERATION_TIMEOUT.
   double operation_timeout = 300;
   /// The longest value in the store or in an all_gather, in bytes: DISTRIBUTE_MAX_MESSAGE_BYTES.

@@ -127,6 +127,11 @@ class ClusterRuntime {
   /// has left.
   bool report_waiting(const std::string& what);
 
+  /// For a call that has waited for long for other tasks: the leader asks all tasks whom they do
+  /// not reach. Where two do not reach each other for options().lost_after, the job fails on all
+  /// ranks with AbortedError, which names both. Returns at once.
+  void report_late();
+
   /// Ends this task's part. A normal shutdown is not reported as a lost worker. Not to be called
   /// from a callback.
   /// Blocks  until all ranks have called it, at most options().shutdown_timeout.

@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/untrusted_text.hpp>
 
 #include <charconv>
 #include <cstdlib>
@@ -55,7 +56,7 @@ void read_limit(const char* name, Number least, Number most, Number& value) {
   const auto [stop, error] = std::from_chars(text, end, number);
   if (error != std::errc() || stop != end || !(number >= least && number <= most))
     throw InvalidArgumentError(
-        str_cat(name, "=", text, ": wanted a number from ", least, " to ", most));
+        str_cat(name, "=", untrusted::shown(text), ": wanted a number from ", least, " to ", most));
   value = number;
 }
 

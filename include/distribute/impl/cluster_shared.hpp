@@ -13,7 +13,6 @@
 #include <distribute/base/impl/ordered_json.ipp>
 #include <distribute/base/impl/simd_sqrt.ipp>
 #include <distribute/base/impl/untrusted_json.ipp>
-#include <distribute/base/impl/untrusted_text.ipp>
 
 #include <distribute/net/impl/address.ipp>
 #include <distribute/net/impl/connect.ipp>
@@ -71,9 +70,11 @@
 #include <distribute/cluster/impl/open_mpi_cluster_resolver.ipp>
 #include <distribute/cluster/impl/own_port.ipp>
 #include <distribute/cluster/impl/partial_environment.ipp>
+#include <distribute/cluster/impl/partition.ipp>
 #include <distribute/cluster/impl/peer_sockets.ipp>
 #include <distribute/cluster/impl/peer_table.ipp>
 #include <distribute/cluster/impl/progress_board.ipp>
+#include <distribute/cluster/impl/reach_check.ipp>
 #include <distribute/cluster/impl/ready_file.ipp>
 #include <distribute/cluster/impl/rendezvous.ipp>
 #include <distribute/cluster/impl/request_table.ipp>
@@ -211,6 +212,7 @@
 #include <distribute/collective/impl/host_layout.ipp>
 #include <distribute/collective/impl/host_meeting.ipp>
 #include <distribute/collective/impl/job_timelines.ipp>
+#include <distribute/collective/impl/late_watch.ipp>
 #include <distribute/collective/impl/message_algorithms.ipp>
 #include <distribute/collective/impl/message_algorithms_chain.ipp>
 #include <distribute/collective/impl/message_algorithms_direct.ipp>

@@ -6,6 +6,7 @@
 
 #include <distribute/impl/http_src.hpp>
 
+#include <distribute/base/impl/descriptors.ipp>
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
 #include <distribute/base/impl/json.ipp>

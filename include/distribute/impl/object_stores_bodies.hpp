@@ -27,6 +27,7 @@
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/thread_chooser.ipp>
 #include <distribute/base/impl/thread_context.ipp>
+#include <distribute/base/impl/untrusted_text.ipp>
 
 #include <distribute/io/impl/crc32c.ipp>
 

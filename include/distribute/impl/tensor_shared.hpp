@@ -8,6 +8,7 @@
 #include <distribute/base/impl/core_watch.ipp>
 #include <distribute/base/impl/cores.ipp>
 #include <distribute/base/impl/cpu_share.ipp>
+#include <distribute/base/impl/descriptors.ipp>
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
@@ -29,6 +30,7 @@
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/thread_chooser.ipp>
 #include <distribute/base/impl/thread_context.ipp>
+#include <distribute/base/impl/untrusted_text.ipp>
 
 #include <distribute/device/impl/backend.ipp>
 #include <distribute/device/impl/buffer.ipp>

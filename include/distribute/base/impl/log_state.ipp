@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/base/untrusted_text.hpp>
 
 #include <cstdlib>
 #include <string_view>
@@ -21,7 +22,7 @@ DISTRIBUTE_INLINE void read_level(const char* name, LogOptions& options) {
       options.min_severity = LogSeverity(level);
       return;
     }
-  options.problem += str_cat(options.problem.empty() ? "" : "; ", name, "=", word,
+  options.problem += str_cat(options.problem.empty() ? "" : "; ", name, "=", untrusted::shown(word),
                              ": wanted info, warning, error, fatal, or 0 to 3");
 }
 
@@ -35,7 +36,8 @@ DISTRIBUTE_INLINE LogOptions LogOptions::from_environment() {
     const std::string_view word(format);
     if (word == "json") options.format = LogFormat::Json;
     if (word != "json" && word != "human")
-      options.problem = str_cat("DISTRIBUTE_LOG=", word, ": wanted human or json");
+      options.problem =
+          str_cat("DISTRIBUTE_LOG=", untrusted::shown(word), ": wanted human or json");
   }
   log_internal::read_level("TF_CPP_MIN_LOG_LEVEL", options);
   log_internal::read_level("DISTRIBUTE_LOG_LEVEL", options);

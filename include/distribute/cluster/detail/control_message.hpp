@@ -27,6 +27,9 @@ enum class ControlType : uint16_t {
   Leave,      // member: it has finished
   Left,       // leader: rank has finished
   Released,   // leader: so have all others
+  Late,       // member: it has waited for long in a collective
+  Ask,        // leader: who is it that you do not reach?
+  Unreached,  // member: value = UnreachedRanks, the answer
 };
 
 /// One struct for all types; what a type does not use is empty.
@@ -62,6 +65,7 @@ struct JoinedMember {
   }
 };
 using JoinedMembers = std::vector<JoinedMember>;  // the value of a Start
+using UnreachedRanks = std::vector<int32_t>;      // the value of an Unreached
 using GatheredTexts = std::vector<std::string>;   // the value of a Gather's Reply
 
 }  // namespace distribute::cluster_internal

@@ -3,10 +3,12 @@
 
 #include <distribute/cluster/detail/control_link.hpp>
 #include <distribute/cluster/detail/membership.hpp>
+#include <distribute/cluster/detail/partition.hpp>
 #include <distribute/cluster/detail/rendezvous.hpp>
 #include <distribute/cluster/detail/task_server.hpp>
 
 #include <memory>
+#include <set>
 
 namespace distribute::cluster_internal {
 
@@ -51,6 +53,8 @@ class LeaderMembership final : public Membership {
   void handle_leave(int rank);
   void handle_given_up(int rank, const ControlMessage& message);
   void tell_left();
+  void handle_late();
+  void handle_unreached(int rank, const ControlMessage& message);
   void start();
   void read_link(int rank);
   void free_place(int rank, const std::string& why);
@@ -67,6 +71,9 @@ class LeaderMembership final : public Membership {
   std::vector<int> watched_;  // whose descriptors stand in `polled`, after the first entry
   size_t told_left_ = 0;      // of left_, which the others know of
   bool released_ = false;
+  Partition partition_;
+  std::set<int> asked_;  // who has yet to say whom it does not reach
+  Time next_question_{};
 };
 
 }  // namespace distribute::cluster_internal

@@ -3,6 +3,7 @@
 
 #include <distribute/cluster/detail/control_link.hpp>
 #include <distribute/cluster/detail/membership.hpp>
+#include <distribute/cluster/detail/reach_check.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/net/detail/handshake.hpp>
 
@@ -41,6 +42,8 @@ class MemberMembership final : public Membership {
                              std::vector<ControlMessage>& messages);
   absl::Status take_start(const ControlMessage& message, std::unique_ptr<ControlLink> link);
   void handle(const ControlMessage& message);
+  void look_for_others();
+  bool reaches(int rank, net::Deadline deadline) const;
   void leader_gone(const std::string& why);
   void report(const std::string& line);
 
@@ -52,6 +55,7 @@ class MemberMembership final : public Membership {
   std::string last_progress_, missing_;
   Time next_report_{};
   bool released_ = false;
+  ReachCheck reach_;
 };
 
 }  // namespace distribute::cluster_internal

@@ -64,6 +64,9 @@ class Membership {
   /// Whether a task has left; then the job fails on all ranks, as this one waits for it in `what`.
   /// Blocks  until the leader has told all, at most 2 s.
   bool report_waiting(const std::string& what);
+  /// This task has waited for long in a collective: the leader asks who does not reach whom, and
+  /// ends the job where two do not. Returns at once.
+  void report_late();
   void set_progress(std::function<std::string()> progress);
   std::vector<std::string> progress() const;
   int64_t clock_offset_ns() const;

@@ -29,7 +29,9 @@ class Rendezvous {
   void has_left(int rank);
   /// Answers ranks that have waited long enough, with the names of the missing.
   void expire(Time now);
-  /// When expire() has something to do next; Time::max() for never.
+  /// Lines that are due about all_gathers and barriers that wait, each with the missing.
+  std::vector<std::string> lines(Time now);
+  /// When expire() or lines() has something to do next; Time::max() for never.
   Time next_expiry() const;
 
  private:
@@ -44,10 +46,14 @@ class Rendezvous {
     std::string value;
   };
   using Gather = std::map<int, Contribution>;  // by rank
+  struct Wait {
+    Time begun;
+    double next_line;  // seconds after that
+  };
 
   void set(int rank, const ControlMessage& request);
   void get(int rank, const ControlMessage& request, Time until);
-  void gather(int rank, const ControlMessage& request, Time until);
+  void gather(int rank, const ControlMessage& request, Time until, Time now);
   void answer_gather(const std::string& name, const Gather& gather);
   void refuse(int rank, uint64_t request, int code, const std::string& why);
   void expire_getters(Time now);
@@ -62,6 +68,7 @@ class Rendezvous {
   std::map<std::string, std::string> values_;
   std::map<std::string, std::vector<Waiter>> getters_;
   std::map<std::string, Gather> gathers_;
+  std::map<std::string, Wait> waits_;  // of gathers_, and of some that have ended
 };
 
 }  // namespace distribute::cluster_internal

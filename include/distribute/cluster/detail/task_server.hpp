@@ -70,11 +70,11 @@ class TaskServer {
   int poll_timeout() const;
   void accept_waiting();
   void advance_all();
-  void push_out_oldest();
+  void push_out_oldest(std::string_view why = "too many connections at a time");
+  void tell_full(const absl::Status& why);
   absl::Status admit(const net::HandshakeHello& hello);
   void hand_over(cluster_internal::HalfOpen& connection);
-  void count_refused(const cluster_internal::HalfOpen& connection,
-                     std::string_view why = "too many connections at a time");
+  void count_refused(const cluster_internal::HalfOpen& connection, std::string_view why = "");
 
   net::Listener listener_;
   const net::HandshakeConfig config_;
@@ -88,6 +88,7 @@ class TaskServer {
   std::vector<std::unique_ptr<cluster_internal::HalfOpen>> half_open_;  // oldest first
   Clock::time_point accept_again_{};  // after the process ran out of descriptors
   Clock::time_point next_report_{};   // refusals are printed once a second
+  Clock::time_point next_full_{};     // the next line that there is no descriptor
   int64_t unreported_ = 0;
   std::thread thread_;
 };

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/environment.hpp>
@@ -12,17 +13,8 @@
 
 namespace distribute::cluster_internal {
 
-DISTRIBUTE_INLINE void read_switch(const char* name, bool& value) {
-  const char* text = std::getenv(name);
-  if (!text || !*text) return;
-  const std::string_view word(text);
-  if (word != "0" && word != "1")
-    throw InvalidArgumentError(str_cat(name, "=", text, ": wanted 0 or 1"));
-  value = word == "1";
-}
-
 DISTRIBUTE_INLINE void read_tls(ClusterOptions& options) {
-  read_switch("DISTRIBUTE_TLS", options.tls);
+  options.tls = env_switch("DISTRIBUTE_TLS", options.tls);
   const auto file = [](const char* name) {
     const char* text = std::getenv(name);
     return std::string(text ? text : "");
@@ -59,7 +51,7 @@ DISTRIBUTE_INLINE ClusterOptions ClusterOptions::from_environment() {
              options.max_message_bytes);
   read_limit("DISTRIBUTE_MAX_UNAUTHENTICATED", 1, 65536, options.max_unauthenticated);
   options.bind_address = bind_address_of_environment();
-  read_switch("DISTRIBUTE_INSECURE", options.insecure);
+  options.insecure = env_switch("DISTRIBUTE_INSECURE", options.insecure);
   read_tls(options);
   options.job_token = value_or_throw(net::job_token_from_environment());
   check_options(options);

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/base/untrusted_text.hpp>
@@ -11,11 +12,24 @@
 #include <distribute/cluster/detail/member_membership.hpp>
 #include <distribute/cluster/detail/own_port.hpp>
 #include <distribute/cluster/detail/peer_sockets.hpp>
+#include <distribute/cluster/detail/reach_check.hpp>
 #include <distribute/cluster/ready_file.hpp>
 #include <distribute/net/job_token.hpp>
 #include <distribute/net/socket.hpp>
 
+#include <cmath>
 #include <exception>
+
+namespace distribute::cluster_internal {
+
+/// A port, the control connections, what waits for both and a look-up of names, at least; several
+/// connections to each other task, as many again for the data.
+DISTRIBUTE_INLINE void prepare_descriptors(const ClusterTasks& tasks) {
+  const int control = tasks.rank == 0 ? tasks.size() - 1 : 1;
+  base_internal::prepare_descriptors(tasks.self().name(), control + 8, 64 + 16 * tasks.size());
+}
+
+}  // namespace distribute::cluster_internal
 
 namespace distribute {
 
@@ -40,6 +54,9 @@ struct ClusterRuntime::Impl {
   std::string of_generation(const char* purpose) const {
     return generation == 0 ? purpose : str_cat(purpose, "/", generation);
   }
+  std::string purpose_of_reach() const {
+    return cluster_internal::reach_purpose(of_generation(cluster_internal::kMemberPurpose));
+  }
   net::Deadline deadline_of(const OptionalDeadline& given) const {
     return given ? *given : net::Deadline::after_seconds(options.operation_timeout);
   }
@@ -63,6 +80,7 @@ DISTRIBUTE_INLINE ClusterRuntime::Impl::Impl(ClusterTasks the_tasks, ClusterOpti
     : tasks(std::move(the_tasks)), options(std::move(the_options)) {
   check_tasks(tasks);
   check_options(options);
+  if (tasks.size() > 1) cluster_internal::prepare_descriptors(tasks);
   cluster_internal::check_loopback(tasks, options);
   config = {.self = {tasks.self().type, tasks.self().index, value_or_throw(net::random_number())},
             .job = job_fingerprint(tasks),
@@ -84,13 +102,16 @@ DISTRIBUTE_INLINE ClusterRuntime::Impl::Impl(ClusterTasks the_tasks, ClusterOpti
       server(std::move(the_server)) {
   check_tasks(tasks);
   check_options(options);
+  if (tasks.size() > 1) cluster_internal::prepare_descriptors(tasks);
   serve_peers();
   make_membership();
 }
 
 DISTRIBUTE_INLINE ClusterRuntime::Impl::~Impl() {
   membership.reset();
-  if (server) server->stop_serving(of_generation(cluster_internal::kPeerPurpose));
+  if (!server) return;
+  server->stop_serving(of_generation(cluster_internal::kPeerPurpose));
+  server->stop_serving(purpose_of_reach());
 }
 
 /// The host at which the others find a task without an address: its end of the connection to the
@@ -123,6 +144,7 @@ DISTRIBUTE_INLINE void ClusterRuntime::Impl::start_server(net::Listener listener
 DISTRIBUTE_INLINE void ClusterRuntime::Impl::serve_peers() {
   server->serve(of_generation(cluster_internal::kPeerPurpose),
                 [this](TaskConnection connection) { peers.add(std::move(connection)); });
+  server->serve(purpose_of_reach(), [](TaskConnection) {});
 }
 
 DISTRIBUTE_INLINE void ClusterRuntime::Impl::make_membership() {
@@ -187,14 +209,26 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> ClusterRuntime::Impl::try_to_dial(
 
 DISTRIBUTE_INLINE net::Socket ClusterRuntime::Impl::dial(int rank, const std::string& detail,
                                                          net::Deadline deadline) {
+  const auto begin = net::Deadline::Clock::now();
+  auto next_line = net::Deadline::after_seconds(options.report_interval);
   for (;;) {
-    auto socket = try_to_dial(rank, detail, deadline);
+    const auto step = deadline.earlier(net::Deadline::after_seconds(options.handshake_timeout));
+    auto socket = try_to_dial(rank, detail, step);
     if (socket.ok()) return *std::move(socket);
     membership->throw_if_gone(rank);
-    const bool again = socket.status().code() == absl::StatusCode::kUnavailable;
+    const auto code = socket.status().code();
+    const bool again =
+        code == absl::StatusCode::kUnavailable || code == absl::StatusCode::kDeadlineExceeded;
     if (!again || deadline.passed())
       throw_if_error(annotate(socket.status(), "peer_socket: " + membership->text(rank)));
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (!next_line.passed()) continue;
+    const std::chrono::duration<double> passed = net::Deadline::Clock::now() - begin;
+    options.print(str_cat(membership->text(tasks.rank), " has tried for ",
+                          std::floor(passed.count()), " s to reach ", membership->text(rank), ": ",
+                          socket.status().message()));
+    membership->report_late();
+    next_line = net::Deadline::after_seconds(options.report_interval);
   }
 }
 
@@ -339,6 +373,7 @@ DISTRIBUTE_INLINE void ClusterRuntime::remove_on_lost(int id) {
 DISTRIBUTE_INLINE bool ClusterRuntime::report_waiting(const std::string& what) {
   return impl_->membership->report_waiting(what);
 }
+DISTRIBUTE_INLINE void ClusterRuntime::report_late() { impl_->membership->report_late(); }
 DISTRIBUTE_INLINE std::optional<TaskFailure> ClusterRuntime::lost() const {
   return impl_->membership->failure();
 }

@@ -44,7 +44,12 @@ DISTRIBUTE_INLINE void check_tasks(const ClusterTasks& tasks) {
     const ClusterMember& member = tasks.members[i];
     cluster_internal::check_unique("the task", member.name(), i, names);
     if (member.address.empty()) continue;
-    throw_if_error(annotate(net::parse_address(member.address).status(), member.name()));
+    const auto address = net::parse_address(member.address);
+    throw_if_error(annotate(address.status(), member.name()));
+    if (address->port == 0)
+      throw InvalidArgumentError(str_cat(member.name(), ": address \"", member.address,
+                                         "\": the others cannot find port 0; give a number from 1 ",
+                                         "to 65535"));
     cluster_internal::check_unique("the address", member.address, i, addresses);
   }
 }

@@ -6,7 +6,7 @@ namespace distribute::cluster_internal {
 
 DISTRIBUTE_INLINE absl::StatusOr<ControlMessage> parse_control_message(const net::Frame& frame) {
   const auto type = ControlType(frame.type);
-  if (type < ControlType::Join || type > ControlType::Released)
+  if (type < ControlType::Join || type > ControlType::Unreached)
     return absl::InvalidArgumentError(
         str_cat("a control connection has no message of type ", frame.type));
   auto message = net::parse_message<ControlMessage>(frame.payload, "control message");

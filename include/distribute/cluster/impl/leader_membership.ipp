@@ -179,7 +179,9 @@ DISTRIBUTE_INLINE void LeaderMembership::watch(std::vector<pollfd>& polled) {
 DISTRIBUTE_INLINE void LeaderMembership::exchange(const std::vector<pollfd>& polled, Time now) {
   for (size_t i = 0; i < watched_.size(); ++i)
     if (polled[i + 1].revents != 0 && slots_[size_t(watched_[i])].link) read_link(watched_[i]);
-  if (rendezvous_) rendezvous_->expire(now);
+  if (!rendezvous_) return;
+  rendezvous_->expire(now);
+  for (const std::string& line : rendezvous_->lines(now)) options_.print(line);
 }
 
 DISTRIBUTE_INLINE void LeaderMembership::read_link(int rank) {
@@ -228,6 +230,8 @@ DISTRIBUTE_INLINE void LeaderMembership::handle(int rank, const ControlMessage& 
     case ControlType::Error:
       return fail({rank, StatusCode(message.code), str_cat(text(rank), " failed: ", message.name)});
     case ControlType::Failed: return handle_given_up(rank, message);
+    case ControlType::Late: return handle_late();
+    case ControlType::Unreached: return handle_unreached(rank, message);
     default:
       if (rendezvous_) rendezvous_->handle(rank, message, net::Deadline::Clock::now());
   }
@@ -281,6 +285,31 @@ DISTRIBUTE_INLINE void LeaderMembership::handle_given_up(int rank, const Control
                   message.name)});
 }
 
+/// Asks all tasks whom they do not reach, unless it has just done so.
+DISTRIBUTE_INLINE void LeaderMembership::handle_late() {
+  const Time now = net::Deadline::Clock::now();
+  if (!started_ || failure_ || now < next_question_) return;
+  next_question_ = now + net::seconds(2 * options_.lost_after);
+  partition_.clear();
+  asked_.clear();
+  for (int rank = 2; rank < tasks_.size(); ++rank)  // all others reach this task
+    if (!has_left_[size_t(rank)] && slots_[size_t(rank)].link) asked_.insert(rank);
+  for (const int rank : asked_) send(rank, {.type = ControlType::Ask});
+}
+
+/// All answer after options_.lost_after, or are lost.
+DISTRIBUTE_INLINE void LeaderMembership::handle_unreached(int rank, const ControlMessage& message) {
+  const auto ranks = net::parse_message<UnreachedRanks>(message.value, "list of ranks");
+  if (!ranks.ok() || asked_.erase(rank) == 0) return;
+  for (const int other : *ranks)
+    if (other > 0 && other < rank && !has_left_[size_t(other)]) partition_.add(rank, other);
+  if (!asked_.empty() || partition_.empty() || failure_) return;
+  const std::string reason =
+      partition_.text([this](int one) { return text(one); }, text(0), options_.lost_after);
+  options_.print(reason);
+  fail({*partition_.smaller_side().rbegin(), StatusCode::Aborted, reason});
+}
+
 DISTRIBUTE_INLINE void LeaderMembership::heartbeat(const std::string& progress) {
   board_.set(0, progress);
   tell_left();
@@ -290,10 +319,12 @@ DISTRIBUTE_INLINE Membership::Time LeaderMembership::next_event() const {
   return rendezvous_ ? rendezvous_->next_expiry() : Time::max();
 }
 
+/// Each task of the smaller side of a partition hears that it is the one that has failed.
 DISTRIBUTE_INLINE void LeaderMembership::announce(const TaskFailure& failure) {
+  const std::set<int> left_out = partition_.smaller_side();
   for (size_t rank = 1; rank < slots_.size(); ++rank)
     send(int(rank), {.type = ControlType::Failed,
-                     .rank = failure.rank,
+                     .rank = left_out.contains(int(rank)) ? int(rank) : failure.rank,
                      .code = int32_t(failure.code),
                      .name = failure.reason});
 }

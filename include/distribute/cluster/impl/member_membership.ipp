@@ -23,7 +23,10 @@ DISTRIBUTE_INLINE MemberMembership::MemberMembership(ClusterTasks tasks, Cluster
       purpose_(std::move(purpose)),
       next_report_(net::Deadline::Clock::now() + net::seconds(options_.report_interval)) {}
 
-DISTRIBUTE_INLINE MemberMembership::~MemberMembership() { stop_thread(); }
+DISTRIBUTE_INLINE MemberMembership::~MemberMembership() {
+  reach_.stop();
+  stop_thread();
+}
 
 /// A leader that is not there yet, or goes away before the job has started, may come (again).
 DISTRIBUTE_INLINE void MemberMembership::join(net::Deadline deadline) {
@@ -200,12 +203,45 @@ DISTRIBUTE_INLINE void MemberMembership::handle(const ControlMessage& message) {
     case ControlType::Left:
       if (message.rank >= 0 && message.rank < tasks_.size()) note_left(message.rank);
       return;
+    case ControlType::Ask: return look_for_others();
     case ControlType::Released:
       released_ = true;
       changed_.notify_all();
       return;
     default: return;
   }
+}
+
+/// Those that this task has dialled before, on other hosts.
+DISTRIBUTE_INLINE void MemberMembership::look_for_others() {
+  std::vector<int> ranks;
+  for (int rank = 1; rank < tasks_.rank; ++rank)
+    if (!has_left_[size_t(rank)] && joined_[size_t(rank)].host != joined_[size_t(tasks_.rank)].host)
+      ranks.push_back(rank);
+  reach_.begin(
+      std::move(ranks), options_.lost_after,
+      [this](int rank, net::Deadline deadline) { return reaches(rank, deadline); },
+      [this](const UnreachedRanks& unreached) {
+        const std::lock_guard lock(mutex_);
+        submit({.type = ControlType::Unreached,
+                .rank = tasks_.rank,
+                .value = net::encode_message(unreached)});
+        wake_up_.signal();
+      });
+}
+
+/// A host that takes the connection is there, whatever its task is doing.
+DISTRIBUTE_INLINE bool MemberMembership::reaches(int rank, net::Deadline deadline) const {
+  const auto address = net::parse_address(joined_[size_t(rank)].address);
+  if (!address.ok()) return true;
+  auto socket = net::connect(*address, deadline);
+  if (!socket.ok()) return false;
+  net::HandshakeHello hello;
+  hello.server_type = tasks_.members[size_t(rank)].type;
+  hello.server_index = tasks_.members[size_t(rank)].index;
+  hello.purpose = reach_purpose(purpose_);
+  (void)net::handshake(*socket, config_, hello, deadline);
+  return true;
 }
 
 DISTRIBUTE_INLINE void MemberMembership::heartbeat(const std::string& progress) {

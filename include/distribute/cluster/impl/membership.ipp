@@ -119,6 +119,13 @@ DISTRIBUTE_INLINE bool Membership::report_waiting(const std::string& what) {
   return true;
 }
 
+DISTRIBUTE_INLINE void Membership::report_late() {
+  const std::lock_guard lock(mutex_);
+  if (failure_ || leaving_ || !started_) return;
+  submit({.type = ControlType::Late, .rank = tasks_.rank});
+  wake_up_.signal();
+}
+
 DISTRIBUTE_INLINE int Membership::on_lost(LostCallback callback) {
   const std::lock_guard lock(callbacks_mutex_);
   if (delivered_) {

@@ -1,9 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/untrusted_text.hpp>
+#include <distribute/cluster/detail/line_times.hpp>
 #include <distribute/cluster/detail/rendezvous.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 
 namespace distribute::cluster_internal {
 
@@ -12,7 +15,7 @@ DISTRIBUTE_INLINE void Rendezvous::handle(int rank, const ControlMessage& reques
   const Time until = now + std::chrono::nanoseconds(std::clamp<int64_t>(request.times[0], 0, most));
   if (request.type == ControlType::Set) set(rank, request);
   if (request.type == ControlType::Get) get(rank, request, until);
-  if (request.type == ControlType::Gather) gather(rank, request, until);
+  if (request.type == ControlType::Gather) gather(rank, request, until, now);
 }
 
 DISTRIBUTE_INLINE void Rendezvous::set(int rank, const ControlMessage& request) {
@@ -33,12 +36,14 @@ DISTRIBUTE_INLINE void Rendezvous::get(int rank, const ControlMessage& request, 
     reply_(rank, {.type = ControlType::Reply, .request = request.request, .value = found->second});
 }
 
-DISTRIBUTE_INLINE void Rendezvous::gather(int rank, const ControlMessage& request, Time until) {
+DISTRIBUTE_INLINE void Rendezvous::gather(int rank, const ControlMessage& request, Time until,
+                                          Time now) {
   if (const int gone = first_left(); gone >= 0)
     return refuse(rank, request.request, int(StatusCode::FailedPrecondition),
                   str_cat("\"", untrusted::printable(request.name),
                           "\" can never be complete: ", names_[size_t(gone)], " has left the job"));
   Gather& gather = gathers_[request.name];
+  if (gather.empty()) waits_.insert_or_assign(request.name, Wait{now, next_line_after(0)});
   if (!gather.try_emplace(rank, Contribution{request.request, until, request.value}).second)
     return refuse(rank, request.request, int(StatusCode::FailedPrecondition),
                   str_cat("\"", untrusted::printable(request.name), "\": ", names_[size_t(rank)],
@@ -116,6 +121,19 @@ DISTRIBUTE_INLINE void Rendezvous::expire_gathers(Time now) {
   std::erase_if(gathers_, [](const auto& entry) { return entry.second.empty(); });
 }
 
+DISTRIBUTE_INLINE std::vector<std::string> Rendezvous::lines(Time now) {
+  std::vector<std::string> lines;
+  std::erase_if(waits_, [&](const auto& entry) { return !gathers_.contains(entry.first); });
+  for (auto& [name, wait] : waits_) {
+    const double seconds = std::chrono::duration<double>(now - wait.begun).count();
+    if (seconds < wait.next_line) continue;
+    wait.next_line = next_line_after(seconds);
+    lines.push_back(str_cat("\"", untrusted::printable(name), "\" has waited for ",
+                            std::floor(seconds), " s; not there: ", missing(gathers_.at(name))));
+  }
+  return lines;
+}
+
 DISTRIBUTE_INLINE std::string Rendezvous::missing(const Gather& gather) const {
   std::string text;
   size_t count = 0;
@@ -132,6 +150,8 @@ DISTRIBUTE_INLINE Rendezvous::Time Rendezvous::next_expiry() const {
     for (const Waiter& waiter : waiters) next = std::min(next, waiter.until);
   for (const auto& [key, gather] : gathers_)
     for (const auto& [rank, contribution] : gather) next = std::min(next, contribution.until);
+  for (const auto& [name, wait] : waits_)
+    if (gathers_.contains(name)) next = std::min(next, wait.begun + net::seconds(wait.next_line));
   return next;
 }
 

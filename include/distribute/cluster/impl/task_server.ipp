@@ -55,7 +55,7 @@ DISTRIBUTE_INLINE void TaskServer::run() {
       if (polled[1].revents) accept_waiting();
       advance_all();
     } catch (const std::bad_alloc&) {  // as when descriptors run out
-      push_out_oldest();
+      push_out_oldest("this task has no descriptor left");
       accept_again_ = Clock::now() + std::chrono::milliseconds(100);
     }
   }
@@ -74,6 +74,7 @@ DISTRIBUTE_INLINE void TaskServer::accept_waiting() {
   for (int i = 0; i < 64; ++i) {
     auto socket = listener_.accept_now();
     if (!socket.ok()) {
+      tell_full(socket.status());
       push_out_oldest();
       accept_again_ = Clock::now() + std::chrono::milliseconds(100);
       return;
@@ -87,9 +88,16 @@ DISTRIBUTE_INLINE void TaskServer::accept_waiting() {
   }
 }
 
-DISTRIBUTE_INLINE void TaskServer::push_out_oldest() {
+/// Once in a while: it lasts.
+DISTRIBUTE_INLINE void TaskServer::tell_full(const absl::Status& why) {
+  if (Clock::now() < next_full_) return;
+  options_.print(str_cat(config_.self.name(), " takes no connection now: ", why.message()));
+  next_full_ = Clock::now() + std::chrono::seconds(10);
+}
+
+DISTRIBUTE_INLINE void TaskServer::push_out_oldest(std::string_view why) {
   if (half_open_.empty()) return;
-  count_refused(*half_open_.front());
+  count_refused(*half_open_.front(), why);
   half_open_.erase(half_open_.begin());
 }
 

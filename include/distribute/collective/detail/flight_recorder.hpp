@@ -38,6 +38,8 @@ class FlightRecorder {
   std::vector<Record> records() const;
   /// Nothing when it is not kept any more.
   std::optional<Record> record(uint64_t number) const;
+  /// The one that runs now; nothing when none does.
+  std::optional<Record> running() const;
   /// The newest that has begun, in one line: "in all_reduce(sum) #12 float32 x 1000 for 3.2 s".
   std::string position() const;
   /// The last `lines` records as a table, with times before now.

@@ -42,7 +42,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Communicator> make_communicator(
     const std::shared_ptr<ClusterRuntime>& runtime, const std::string& name,
     std::unique_ptr<Transport> transport, const CommunicationOptions& options) {
   CommunicatorOptions result;
-  result.timeout_seconds = options.timeout_seconds.value_or(result.timeout_seconds);
+  result.timeout_seconds = options.timeout_seconds.value_or(runtime->options().operation_timeout);
   result.timeline_row = name;
   result.on_failure = [runtime](const Error& error, const FlightRecorder&) {
     if (error.code() == StatusCode::Unavailable)

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
@@ -8,6 +9,7 @@
 #include <distribute/collective/detail/hierarchical_transport.hpp>
 #include <distribute/collective/detail/host_layout.hpp>
 #include <distribute/collective/detail/job_timelines.hpp>
+#include <distribute/collective/detail/late_watch.hpp>
 #include <distribute/collective/detail/nccl_tasks.hpp>
 #include <distribute/collective/detail/shared_window.hpp>
 #include <distribute/collective/detail/tcp_transport.hpp>
@@ -91,6 +93,9 @@ class WorkerConnector {
                                              const std::string& name);
   void connect_gpus(WorkerGroup& group);
   void follow(WorkerGroup& group) const;
+  double timeout() const {
+    return options_.timeout_seconds.value_or(runtime_->options().operation_timeout);
+  }
 
   std::shared_ptr<ClusterRuntime> runtime_;
   const int replicas_;
@@ -144,7 +149,8 @@ DISTRIBUTE_INLINE std::vector<net::Socket> WorkerConnector::flows(const std::str
     if (auto& waiting = local_pairs_[pair]; !waiting.empty()) return std::move(waiting);
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
-      throw ResourceExhaustedError("no socket pair for two replicas of this worker");
+      throw ResourceExhaustedError(str_cat("no socket pair for two replicas of this worker: ",
+                                           base_internal::system_error_text(errno)));
     result.emplace_back(ends[0], str_cat("replica ", peer));
     local_pairs_[pair].emplace_back(ends[1], str_cat("replica ", rank));
     return result;
@@ -248,7 +254,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Communicator> WorkerConnector::communicator(
   CommunicatorOptions options;
   options.timeline = timeline_;
   options.timeline_row = engine_ ? str_cat(name, " over ", transport->name()) : name;
-  options.timeout_seconds = options_.timeout_seconds.value_or(options.timeout_seconds);
+  options.timeout_seconds = timeout();
   options.on_failure = [runtime = runtime_, explained = explained_](
                            const Error& error, const FlightRecorder& recorder) {
     explain_failure(*runtime, *explained, error, recorder);
@@ -263,8 +269,7 @@ DISTRIBUTE_INLINE void WorkerConnector::connect_gpus(WorkerGroup& group) {
       throw FailedPreconditionError("CommunicationImplementation::Nccl: " + problem);
     return log_info("collective", "the GPUs' gradients are summed in host memory: " + problem);
   }
-  const auto deadline = net::Deadline::after_seconds(
-      options_.timeout_seconds.value_or(CommunicatorOptions().timeout_seconds));
+  const auto deadline = net::Deadline::after_seconds(timeout());
   for (auto& transport : make_nccl_transports(runtime_, gpus_, "replicas", deadline))
     group.gpus.push_back(communicator(std::move(transport), str_cat("GPU ", group.gpus.size())));
 }
@@ -278,7 +283,8 @@ DISTRIBUTE_INLINE void WorkerConnector::follow(WorkerGroup& group) const {
       });
   const int on_left = runtime_->on_left(
       [ends = group](int worker, const auto& reason) { ends.depart(worker, reason); });
-  runtime_->set_progress([first = group.replicas[0]] { return first->recorder().position(); });
+  runtime_->set_progress(
+      [watch = std::make_shared<LateWatch>(*runtime_, group, timeout())] { return watch->look(); });
   group.report_error = [runtime = runtime_](StatusCode code, const std::string& message) {
     runtime->report_error(code, message);
   };

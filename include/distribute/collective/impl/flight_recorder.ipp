@@ -53,6 +53,16 @@ DISTRIBUTE_INLINE std::optional<FlightRecorder::Record> FlightRecorder::record(
   return records_[number % records_.size()];
 }
 
+DISTRIBUTE_INLINE std::optional<FlightRecorder::Record> FlightRecorder::running() const {
+  const std::lock_guard lock(mutex_);
+  for (uint64_t i = next_; i > next_ - std::min<uint64_t>(next_, records_.size()); --i) {
+    const Record& one = records_[(i - 1) % records_.size()];
+    if (one.state == State::Running) return one;
+    if (one.state != State::Queued) break;
+  }
+  return std::nullopt;
+}
+
 DISTRIBUTE_INLINE double seconds_between(FlightRecorder::Clock::time_point from,
                                          FlightRecorder::Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();

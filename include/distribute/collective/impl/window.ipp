@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/base/limits.hpp>
 #include <distribute/collective/detail/window.hpp>
@@ -128,8 +129,8 @@ DISTRIBUTE_INLINE std::shared_ptr<Window> Window::create(int ranks, int64_t aren
       ::fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     const int error = errno;
     if (descriptor >= 0) ::close(descriptor);
-    throw ResourceExhaustedError(
-        str_cat("cannot make ", bytes, " bytes of shared memory: ", std::strerror(error)));
+    throw ResourceExhaustedError(str_cat("cannot make ", bytes, " bytes of shared memory: ",
+                                         base_internal::system_error_text(error)));
   }
   return std::shared_ptr<Window>(new Window(descriptor, ranks, arena_bytes));
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/io/file_system.hpp>
@@ -38,6 +39,7 @@ DISTRIBUTE_INLINE StatusCode code_of_errno(int error) {
     case EISDIR:
     case ENOTDIR:
     case ENOTEMPTY:
+    case ELOOP:
     case EXDEV: return StatusCode::FailedPrecondition;
     case ENAMETOOLONG:
     case EINVAL: return StatusCode::InvalidArgument;
@@ -51,7 +53,7 @@ DISTRIBUTE_INLINE const char* cure_of_errno(int error) {
     case ENOSPC: return "; free some space or choose another directory";
     case EDQUOT: return "; the disk quota is used up: remove files or choose another directory";
     case EFBIG: return "; the file would pass the size limit of this process (ulimit -f)";
-    case EMFILE: return "; too many open files: raise ulimit -n";
+    case ELOOP: return "; links lead back to themselves";
     case EACCES:
     case EPERM: return "; check owner and rights of the file and its directory";
     case EROFS: return "; the disk is mounted read-only";
@@ -63,7 +65,7 @@ DISTRIBUTE_INLINE const char* cure_of_errno(int error) {
 DISTRIBUTE_INLINE absl::Status errno_status(int error, const char* doing, const std::string& path) {
   return make_status(code_of_errno(error),
                      str_cat("cannot ", doing, " ", path, ": ",
-                             std::generic_category().message(error), cure_of_errno(error)));
+                             base_internal::system_error_text(error), cure_of_errno(error)));
 }
 
 /// Owns a file descriptor.
@@ -188,11 +190,15 @@ namespace distribute::io {
 
 DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<RandomAccessFile>> LocalFileSystem::open(
     const std::string& path) {
-  auto fd = io_internal::open_descriptor(io_internal::local_path(path), O_RDONLY);
+  // Without O_NONBLOCK a pipe without a writer would be waited for.
+  auto fd = io_internal::open_descriptor(io_internal::local_path(path), O_RDONLY | O_NONBLOCK);
   if (fd.get() < 0) return io_internal::errno_status(errno, "open", path);
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return io_internal::errno_status(errno, "open", path);
   if (S_ISDIR(info.st_mode)) return io_internal::errno_status(EISDIR, "read", path);
+  if (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode))
+    return absl::FailedPreconditionError(
+        str_cat("cannot read ", path, ": it is a pipe, and this needs a file"));
   return std::make_unique<io_internal::LocalRandomAccessFile>(path, std::move(fd), info.st_size);
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/signals.hpp>
 #include <distribute/launch/process.hpp>
@@ -27,14 +28,16 @@ struct Pipe {
 DISTRIBUTE_INLINE Pipe make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw UnavailableError(str_cat("cannot make a pipe: ", std::strerror(errno)));
+    throw UnavailableError(
+        str_cat("cannot make a pipe: ", base_internal::system_error_text(errno)));
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
 DISTRIBUTE_INLINE Pipe make_socket_pair() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    throw UnavailableError(str_cat("cannot make a socket pair: ", std::strerror(errno)));
+    throw UnavailableError(
+        str_cat("cannot make a socket pair: ", base_internal::system_error_text(errno)));
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
@@ -129,17 +132,20 @@ DISTRIBUTE_INLINE int exec_error(const Descriptor& failure) {
   return got == sizeof(error) ? error : 0;
 }
 
-[[noreturn]] DISTRIBUTE_INLINE void throw_start_error(const std::string& program, int error) {
-  const std::string message = str_cat("cannot run '", program, "': ", std::strerror(error));
-  if (error == ENOENT) throw NotFoundError(message);
-  if (error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE)
-    throw UnavailableError(message);
-  throw PermissionDeniedError(message);
-}
-
 DISTRIBUTE_INLINE bool is_file(const std::string& path) {
   struct stat info;
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+[[noreturn]] DISTRIBUTE_INLINE void throw_start_error(const std::string& program, int error) {
+  const std::string message = str_cat("cannot run '", program, "': ", std::strerror(error));
+  if (error == ENOENT)
+    throw NotFoundError(message + (is_file(program) ? "; the interpreter that its first line (#!) "
+                                                      "names, or its loader, is not there"
+                                                    : ""));
+  if (error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE)
+    throw UnavailableError(message);
+  throw PermissionDeniedError(message);
 }
 
 }  // namespace distribute::launch_internal

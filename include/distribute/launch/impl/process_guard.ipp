@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/launch/detail/process_guard.hpp>
 
@@ -70,11 +71,13 @@ namespace distribute::launch {
 DISTRIBUTE_INLINE ProcessGuard::ProcessGuard() {
   int ends[2], ready[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw UnavailableError(str_cat("cannot make a pipe: ", std::strerror(errno)));
+    throw UnavailableError(
+        str_cat("cannot make a pipe: ", base_internal::system_error_text(errno)));
   const Descriptor read_end(ends[0]);
   pipe_ = Descriptor(ends[1]);
   if (::pipe2(ready, O_CLOEXEC) != 0)
-    throw UnavailableError(str_cat("cannot make a pipe: ", std::strerror(errno)));
+    throw UnavailableError(
+        str_cat("cannot make a pipe: ", base_internal::system_error_text(errno)));
   const Descriptor is_ready(ready[0]);
   Descriptor says_ready(ready[1]);
   pid_ = ::fork();

@@ -1,14 +1,25 @@
 #pragma once
+#include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/net/socket.hpp>
 
+#include <cerrno>
 #include <thread>
 
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
+#include <asio/system_error.hpp>
 
 namespace distribute::net_internal {
+
+/// One that a further try does not mend where this process has no descriptor left.
+DISTRIBUTE_INLINE absl::Status connect_error(const std::string& name, const asio::error_code& why) {
+  if (why.value() == EMFILE || why.value() == ENFILE)
+    return absl::ResourceExhaustedError(
+        str_cat("connecting to ", name, ": ", base_internal::system_error_text(why.value())));
+  return absl::UnavailableError(str_cat(name, ": ", why.message()));
+}
 
 /// `numeric` is one address of the host `name`.
 DISTRIBUTE_INLINE absl::StatusOr<net::Socket> connect_numeric(const net::Address& numeric,
@@ -31,7 +42,7 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> connect_numeric(const net::Address
   // A port of the ephemeral range without a listener may be given to this very socket.
   if (!result && socket.local_endpoint(error) == socket.remote_endpoint(error))
     result = asio::error::connection_refused;
-  if (result) return absl::UnavailableError(str_cat(name, ": ", result.message()));
+  if (result) return connect_error(name, result);
   return net::Socket(socket.release(), name);
 }
 
@@ -39,7 +50,8 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> connect_numeric(const net::Address
 
 namespace distribute::net {
 
-DISTRIBUTE_INLINE absl::StatusOr<Socket> connect(const Address& address, Deadline deadline) {
+/// Not for asio's own descriptors, for which it throws.
+DISTRIBUTE_INLINE absl::StatusOr<Socket> try_to_connect(const Address& address, Deadline deadline) {
   const auto found = resolve(address, deadline);
   if (!found.ok()) return found.status();
   absl::StatusOr<Socket> socket = absl::UnavailableError("");
@@ -52,13 +64,22 @@ DISTRIBUTE_INLINE absl::StatusOr<Socket> connect(const Address& address, Deadlin
   return socket;
 }
 
+DISTRIBUTE_INLINE absl::StatusOr<Socket> connect(const Address& address, Deadline deadline) {
+  try {
+    return try_to_connect(address, deadline);
+  } catch (const asio::system_error& error) {
+    return net_internal::connect_error(address.text(), error.code());
+  }
+}
+
 DISTRIBUTE_INLINE absl::StatusOr<Socket> connect_patiently(
     const Address& address, Deadline deadline,
     const std::function<bool(const absl::Status&)>& keep_trying) {
   std::chrono::milliseconds pause{5};
   for (;;) {
     auto socket = connect(address, deadline.earlier(Deadline::after_seconds(5)));
-    if (socket.ok()) return socket;
+    if (socket.ok() || socket.status().code() == absl::StatusCode::kResourceExhausted)
+      return socket;
     if (keep_trying && !keep_trying(socket.status())) return socket;
     if (deadline.left() <= pause) {
       const auto text = socket.status().message();

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/net/detail/descriptor_listener.hpp>
 
@@ -25,7 +26,7 @@ DISTRIBUTE_INLINE std::pair<sockaddr_un, socklen_t> abstract_address(const std::
 }
 
 DISTRIBUTE_INLINE absl::Status system_error(const char* what, int number = errno) {
-  return absl::UnavailableError(str_cat(what, ": ", std::strerror(number)));
+  return absl::UnavailableError(str_cat(what, ": ", base_internal::system_error_text(number)));
 }
 
 /// Another user of this machine gets nothing.

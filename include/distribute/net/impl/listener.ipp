@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/net/socket.hpp>
@@ -26,13 +27,16 @@ DISTRIBUTE_INLINE absl::Status bind_error(const net::Address& wanted, const asio
     cure =
         "; the address is not one of this machine: start the task on the machine that the "
         "cluster names, or name the address to listen on in DISTRIBUTE_BIND_ADDRESS";
+  else if (e.value() == EMFILE || e.value() == ENFILE)
+    return absl::ResourceExhaustedError(str_cat("cannot listen on ", wanted.text(), ": ",
+                                                base_internal::system_error_text(e.value())));
   else if (e == asio::error::access_denied)
     cure = "; ports below 1024 belong to the system";
   return absl::FailedPreconditionError(str_cat("cannot listen on ", wanted.text(), " (port ",
                                                wanted.port, "): ", e.message(), cure));
 }
 
-DISTRIBUTE_INLINE int listen_on(const net::Address& numeric, asio::error_code& error) {
+DISTRIBUTE_INLINE int listen_on(const net::Address& numeric, asio::error_code& error) try {
   asio::io_context context;
   asio::ip::tcp::acceptor acceptor(context);
   const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(numeric.host),
@@ -44,6 +48,9 @@ DISTRIBUTE_INLINE int listen_on(const net::Address& numeric, asio::error_code& e
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   return error ? -1 : acceptor.release();
+} catch (const asio::system_error& failed) {  // no descriptor for asio itself
+  error = failed.code();
+  return -1;
 }
 
 }  // namespace distribute::net_internal
@@ -106,7 +113,7 @@ DISTRIBUTE_INLINE absl::StatusOr<Socket> Listener::accept_now() {
   }
   if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
     return absl::ResourceExhaustedError(
-        str_cat("accept on ", address_.text(), ": ", std::strerror(errno)));
+        str_cat("accept on ", address_.text(), ": ", base_internal::system_error_text(errno)));
   if (errno == EBADF || errno == EINVAL || errno == ENOTSOCK)
     return absl::UnavailableError(str_cat("the listener on ", address_.text(), " is closed"));
   return Socket();  // no connection, or one that was closed again

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/net/wake_up.hpp>
 
@@ -11,7 +12,8 @@
 namespace distribute::net {
 
 DISTRIBUTE_INLINE WakeUp::WakeUp() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (descriptor_ < 0) throw ResourceExhaustedError(str_cat("eventfd: ", std::strerror(errno)));
+  if (descriptor_ < 0)
+    throw ResourceExhaustedError(str_cat("eventfd: ", base_internal::system_error_text(errno)));
 }
 
 DISTRIBUTE_INLINE WakeUp::~WakeUp() { ::close(descriptor_); }

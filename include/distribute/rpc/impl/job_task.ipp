@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/base/untrusted_text.hpp>
@@ -75,6 +76,7 @@ DISTRIBUTE_INLINE JobTask::Impl::Impl(JobTaskOptions options, net::Listener list
             .job = job_fingerprint(tasks_of_job(given)),
             .token = given.options.job_token,
             .tls = make_tls(given.options, self.name())};
+  base_internal::prepare_descriptors(self.name(), 10, 64 + 16 * tasks_of_job(given).size());
   open(std::move(listener));
 }
 

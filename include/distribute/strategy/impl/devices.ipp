@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/collective/detail/nccl_library.hpp>
 #include <distribute/device/detail/cuda_device.hpp>
 #include <distribute/device/detail/cuda_library.hpp>
@@ -94,7 +95,11 @@ DISTRIBUTE_INLINE std::vector<std::string> devices_of(GpuDevice, int count, cons
 DISTRIBUTE_INLINE bool is_later_task_of_host() {
   for (const char* name : {"DISTRIBUTE_LOCAL_RANK", "LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
                            "MPI_LOCALRANKID", "SLURM_LOCALID"})
-    if (const char* text = std::getenv(name)) return std::string_view(text) != "0";
+    if (const char* text = std::getenv(name)) {
+      if (const auto rank = untrusted::parse_int(text)) return *rank != 0;
+      throw InvalidArgumentError(
+          str_cat(name, " must be a whole number, not ", untrusted::shown(text)));
+    }
   return false;
 }
 

@@ -51,12 +51,16 @@ DISTRIBUTE_INLINE void check_apart(const train::OutputPath& one, const train::Ou
 }
 
 DISTRIBUTE_INLINE void check_kind(const train::OutputPath& output) {
-  const bool is_directory = std::filesystem::is_directory(output.path);
+  std::error_code error;
+  const auto found = std::filesystem::status(output.path, error);
+  if (error && found.type() == std::filesystem::file_type::none)
+    throw InvalidArgumentError(str_cat(output.name, "=", output.path, ": ", error.message()));
+  const bool is_directory = std::filesystem::is_directory(found);
   if (output.kind == train::OutputKind::File && is_directory)
     throw InvalidArgumentError(
         str_cat(output.name, "=", output.path, " is a directory; name a file in it"));
   if (output.kind == train::OutputKind::Directory && !is_directory &&
-      std::filesystem::exists(output.path))
+      std::filesystem::exists(found))
     throw InvalidArgumentError(str_cat(output.name, "=", output.path, " is not a directory"));
 }
 

@@ -1,0 +1,99 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/cluster/cluster_runtime.hpp>
+#include <distribute/cluster/detail/line_times.hpp>
+#include <distribute/collective/detail/late_watch.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace distribute::collective {
+
+/// "in all_reduce(sum) #12 float32 x 1000": a position without its time.
+DISTRIBUTE_INLINE std::string place_of(const std::string& position) {
+  const size_t end = std::min(position.rfind(" for "), position.rfind(" ended "));
+  return position.substr(0, end);
+}
+
+DISTRIBUTE_INLINE LateWatch::LateWatch(ClusterRuntime& runtime, const WorkerGroup& group,
+                                       double timeout)
+    : runtime_(runtime), timeout_(timeout), replicas_(group.replicas_per_worker) {
+  for (size_t i = 0; i < group.replicas.size(); ++i)
+    all_.push_back(
+        {group.replicas[i], group.replicas.size() > 1 ? str_cat("replica ", i) : "", 0, 0});
+  if (group.workers && group.workers != group.replicas[0]) {
+    between_workers_ = group.workers;
+    all_.push_back({group.workers, "", 0, 0});
+  }
+  for (size_t i = 0; i < group.gpus.size(); ++i)
+    all_.push_back({group.gpus[i], str_cat("GPU ", i), 0, 0});
+}
+
+DISTRIBUTE_INLINE std::string LateWatch::look() {
+  const bool outside = between_workers_ && between_workers_->recorder().running();
+  const auto& shown = outside ? *between_workers_ : *all_[0].group;
+  const std::string position = shown.recorder().position();
+  for (Watched& watched : all_) look_at(watched, position);
+  return position;
+}
+
+DISTRIBUTE_INLINE void LateWatch::look_at(Watched& watched, const std::string& position) {
+  const auto running = watched.group->recorder().running();
+  if (!running) {
+    watched.next_line = 0;
+    return;
+  }
+  const auto now = FlightRecorder::Clock::now();
+  const double seconds = std::chrono::duration<double>(now - running->started).count();
+  if (watched.next_line == 0 || watched.sequence != running->signature.sequence)
+    watched.next_line = cluster_internal::next_line_after(0);
+  watched.sequence = running->signature.sequence;
+  if (seconds > runtime_.options().lost_after / 3) runtime_.report_late();
+  if (seconds < watched.next_line) return;
+  watched.next_line = cluster_internal::next_line_after(seconds);
+  if (is_first(place_of(position)))
+    runtime_.options().print(line(watched, running->signature, seconds));
+}
+
+/// Whether no lower worker waits in the same place.
+DISTRIBUTE_INLINE bool LateWatch::is_first(const std::string& place) const {
+  const std::vector<std::string> positions = runtime_.progress();
+  for (int rank = 0; rank < runtime_.rank(); ++rank)
+    if (place_of(positions[size_t(rank)]) == place) return false;
+  return true;
+}
+
+DISTRIBUTE_INLINE std::string LateWatch::line(const Watched& watched, const Signature& signature,
+                                              double seconds) const {
+  const std::string who = missing(signature, "in " + to_string(signature));
+  return str_cat(
+      runtime_.describe(runtime_.rank()), watched.name.empty() ? "" : ", " + watched.name + ",",
+      " has waited for ", std::floor(seconds), " s in ", to_string(signature),
+      who.empty() ? "; all are in it, and data is still on its way" : "; not there: " + who,
+      ". It ends after ", timeout_, " s (DISTRIBUTE_OPERATION_TIMEOUT)");
+}
+
+/// Replicas of this worker and other workers that are in another place, with that place.
+DISTRIBUTE_INLINE std::string LateWatch::missing(const Signature& signature,
+                                                 const std::string& place) const {
+  constexpr int kNames = 10;
+  std::string text;
+  int count = 0;
+  const auto add = [&](const std::string& name, const std::string& position) {
+    if (place_of(position) == place || ++count > kNames) return;
+    text += str_cat(text.empty() ? "" : ", ", name, " (",
+                    position.empty() ? "nothing was heard from it yet" : position, ")");
+  };
+  const bool pair = signature.kind == Collective::Send || signature.kind == Collective::Receive;
+  const std::vector<std::string> positions = runtime_.progress();
+  for (int rank = 0; rank < runtime_.size(); ++rank)
+    if (rank != runtime_.rank() && (!pair || rank == signature.peer / replicas_))
+      add(runtime_.describe(rank), positions[size_t(rank)]);
+  for (size_t i = 0;
+       replicas_ > 1 && !between_workers_->recorder().running() && i < size_t(replicas_); ++i)
+    add(all_[i].name + " of this worker", all_[i].group->recorder().position());
+  return count > kNames ? str_cat(text, " and ", count - kNames, " more") : text;
+}
+
+}  // namespace distribute::collective
