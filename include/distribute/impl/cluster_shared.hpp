@@ -115,6 +115,7 @@
 #include <distribute/nn/impl/convolution.ipp>
 #include <distribute/nn/impl/convolution_1d.ipp>
 #include <distribute/nn/impl/convolution_transpose.ipp>
+#include <distribute/nn/impl/crossentropy_scores.ipp>
 #include <distribute/nn/impl/embedding.ipp>
 #include <distribute/nn/impl/f_score.ipp>
 #include <distribute/nn/impl/functional.ipp>

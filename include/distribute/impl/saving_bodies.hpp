@@ -53,6 +53,7 @@
 #include <distribute/nn/impl/convolution.ipp>
 #include <distribute/nn/impl/convolution_1d.ipp>
 #include <distribute/nn/impl/convolution_transpose.ipp>
+#include <distribute/nn/impl/crossentropy_scores.ipp>
 #include <distribute/nn/impl/dense.ipp>
 #include <distribute/nn/impl/einsum_dense.ipp>
 #include <distribute/nn/impl/embedding.ipp>
