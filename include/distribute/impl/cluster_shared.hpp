@@ -112,6 +112,7 @@
 #include <distribute/nn/impl/bidirectional.ipp>
 #include <distribute/nn/impl/confusion_counts.ipp>
 #include <distribute/nn/impl/confusion_metrics.ipp>
+#include <distribute/nn/impl/constraints.ipp>
 #include <distribute/nn/impl/convolution.ipp>
 #include <distribute/nn/impl/convolution_1d.ipp>
 #include <distribute/nn/impl/convolution_transpose.ipp>
