@@ -75,8 +75,11 @@ Options recurrent_options(ConfigReader& r) {
 DISTRIBUTE_INLINE ConfigReader::Json without_direction(const ConfigReader::Json& layer) {
   ConfigReader::Json alike = {{"class_name", layer.at("class_name")}};
   for (const auto& [key, value] : layer.at("config").items())
-    if (key != "name" && key != "go_backwards" && key != "dtype" && !key.ends_with("_initializer"))
+    if (key != "name" && key != "go_backwards" && key != "dtype" &&
+        !key.ends_with("_initializer")) {
       alike[key] = value;
+      if (value.is_object()) alike[key].erase("shared_object_id");  // of constraints
+    }
   return alike;
 }
 

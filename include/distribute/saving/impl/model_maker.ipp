@@ -187,8 +187,9 @@ class GraphMaker {
 
   /// Whether this is part of a mask that a layer makes; .h5 files do not say what is an operation.
   bool is_of_mask(const Json& operation) const {
-    static const std::set<std::string> known = {"Any",        "LogicalOr", "Concatenate",
-                                                "ExpandDims", "ZerosLike", "OnesLike"};
+    static const std::set<std::string> known = {
+        "Any",       "LogicalOr", "Concatenate",    "ExpandDims",
+        "ZerosLike", "OnesLike",  "ConvertToTensor"};
     const std::string kind = operation.at("class_name");
     if (known.contains(kind)) return true;
     if (kind == "NotEqual" && is_mask_of_layer(operation.at("inbound_nodes").at(0))) return true;
