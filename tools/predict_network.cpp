@@ -41,6 +41,7 @@ std::unique_ptr<Module> resnet50(SavedShapes& saved) {
   applications::ResNetOptions options{.classes = saved.last_dim("predictions/bias", 1000)};
   // Keras's own network has biases in its convolutions.
   options.version_1 = saved.contains("conv1_conv/bias");
+  options.classifier_activation = nullptr;  // predict makes probabilities of all networks' logits
   return std::make_unique<applications::ResNet>(options);
 }
 

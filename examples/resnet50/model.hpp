@@ -12,8 +12,11 @@ namespace resnet50 {
 inline std::unique_ptr<distribute::nn::Module> make_model(const Options& o) {
   namespace applications = distribute::nn::applications;
   if (o.common.model == "resnet50")
-    return std::make_unique<applications::ResNet>(applications::ResNetOptions{
-        .classes = o.num_classes, .zero_gamma = o.zero_gamma, .synchronized = o.sync_batch_norm});
+    return std::make_unique<applications::ResNet>(
+        applications::ResNetOptions{.classes = o.num_classes,
+                                    .zero_gamma = o.zero_gamma,
+                                    .synchronized = o.sync_batch_norm,
+                                    .classifier_activation = nullptr});  // the loss wants logits
   if (o.common.model == "resnet9")
     return std::make_unique<applications::ResNet9>(
         applications::ResNet9Options{.width = o.width > 0 ? o.width : 64,

@@ -33,7 +33,9 @@ std::unique_ptr<nn::Module> create_model(int64_t classes) {
     return std::make_unique<nn::applications::SmallResNet>(
         nn::applications::SmallResNetOptions{.classes = classes, .bn_momentum = 0.9, .l2 = 0});
   return std::make_unique<nn::applications::ResNet>(
-      nn::applications::ResNetOptions{.classes = classes, .zero_gamma = true});
+      nn::applications::ResNetOptions{.classes = classes,
+                                      .zero_gamma = true,
+                                      .classifier_activation = nullptr});  // the loss wants logits
 }
 
 /// Decoded, and in training augmented, on threads while the step runs.

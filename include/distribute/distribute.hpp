@@ -90,7 +90,9 @@
 
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/attention.hpp>
+#include <distribute/nn/attention_layers.hpp>
 #include <distribute/nn/confusion_metrics.hpp>
+#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>

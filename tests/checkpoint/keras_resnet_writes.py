@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes a ResNet-50 of keras.applications with random weights: keras_resnet_writes.py DIRECTORY.
 
-DIRECTORY/weights: a TensorBundle; x, y: raw float32, images [2, 64, 64, 3] and logits [2, 10].
+DIRECTORY/weights: a TensorBundle; x, y: raw float32, images [2, 64, 64, 3] and logits [2, 10]. With the same weights: probabilities
+[2, 10], and without the top features [2, 2, 2, 2048], avg and max [2, 2048].
 Exit status 77 where TensorFlow is not installed.
 """
 import os
@@ -34,6 +35,13 @@ def main():
     tf.train.Checkpoint(model=model).write(str(directory / "weights"))
     x.tofile(directory / "x")
     y.tofile(directory / "y")
+    variants = {"probabilities": {"classes": 10}, "features": {"include_top": False},
+                "avg": {"include_top": False, "pooling": "avg"},
+                "max": {"include_top": False, "pooling": "max"}}
+    for name, options in variants.items():
+        other = tf.keras.applications.ResNet50(weights=None, input_shape=(64, 64, 3), **options)
+        other.set_weights(model.get_weights()[:len(other.weights)])
+        other(x, training=False).numpy().tofile(directory / name)
     return 0
 
 

@@ -7,6 +7,7 @@
 #include <distribute/ops/random.hpp>
 
 #include "support/catch.hpp"
+#include "support/check_close.hpp"
 #include "support/gradient_check.hpp"
 
 using namespace distribute;
@@ -47,8 +48,8 @@ double length(const std::vector<float>& values) {
 
 TEST_CASE("ResNet-50 has Keras's layers in Keras's order", "[nn][resnet]") {
   applications::ResNet model;
-  const Tensor logits = model(zeros({1, 64, 64, 3}));
-  CHECK(logits.shape() == Shape{1, 1000});
+  const Tensor y = model(zeros({1, 64, 64, 3}));
+  CHECK(y.shape() == Shape{1, 1000});
   // keras.applications.ResNet50 has 25,636,712; v1.5 has no biases in its convolutions (26,560).
   CHECK(model.count_params() == 25'610'152);
   const auto names = names_of(model.variables());
@@ -73,6 +74,42 @@ TEST_CASE("version 1 of ResNet-50 has the weights of keras.applications", "[nn][
   applications::ResNet model({.version_1 = true});
   model(zeros({1, 32, 32, 3}));
   CHECK(model.count_params() == 25'636'712);
+}
+
+// The shapes and counts that keras.applications.ResNet50(weights=None, ...) prints, Keras 3.15.
+TEST_CASE("ResNet-50 ends as Keras's options say", "[nn][resnet]") {
+  const auto made = [](applications::ResNetOptions options) {
+    options.version_1 = true;
+    applications::ResNet model(options);
+    const Shape shape = model(zeros({1, 64, 32, 3})).shape();
+    return std::pair(shape, model.count_params());
+  };
+  const auto none = [](applications::Pooling pooling) {
+    return applications::ResNetOptions{.include_top = false, .pooling = pooling};
+  };
+  using applications::Pooling;
+  CHECK(made({}) == std::pair(Shape{1, 1000}, int64_t{25'636'712}));
+  CHECK(made({.classes = 10, .classifier_activation = nullptr}) ==
+        std::pair(Shape{1, 10}, int64_t{23'608'202}));
+  CHECK(made(none(Pooling::None)) == std::pair(Shape{1, 2, 1, 2048}, int64_t{23'587'712}));
+  CHECK(made(none(Pooling::Avg)) == std::pair(Shape{1, 2048}, int64_t{23'587'712}));
+  CHECK(made(none(Pooling::Max)) == std::pair(Shape{1, 2048}, int64_t{23'587'712}));
+  CHECK_THROWS_WITH(applications::ResNet({.pooling = Pooling::Max}),
+                    Contains("include_top = false"));
+}
+
+TEST_CASE("ResNet gives probabilities unless logits are asked for", "[nn][resnet]") {
+  applications::ResNet network({.blocks = {1}, .classes = 3});
+  applications::ResNet same({.blocks = {1}, .classes = 3, .classifier_activation = nullptr});
+  const Tensor x = test_tensor({2, 32, 32, 3});
+  network(x), same(x);
+  for (size_t i = 0; i < network.variables().size(); ++i)
+    same.variables()[i].assign(network.variables()[i].value());
+  const std::vector<float> wanted = nn::softmax(same(x)).to_vector();
+  check_close(network(x), {wanted.begin(), wanted.end()}, 1e-6);
+  const Tensor labels({2}, std::vector<int64_t>{0, 2});
+  const nn::SparseCategoricalCrossentropy by_default, of_logits({.from_logits = true});
+  check_close(by_default(labels, network(x)), {of_logits(labels, same(x)).item<float>()}, 1e-6);
 }
 
 TEST_CASE("the blocks of a network with zero_gamma begin as identities", "[nn][resnet]") {
@@ -138,7 +175,7 @@ TEST_CASE("bfloat16 gradients of a bottleneck network point where float32's do",
   const auto step = [&](const char* policy) {
     random::set_seed(3);
     nn::set_global_policy(policy);
-    applications::ResNet model({.blocks = {1, 1}, .classes = 5});
+    applications::ResNet model({.blocks = {1, 1}, .classes = 5, .classifier_activation = nullptr});
     nn::set_global_policy("float32");
     return take_step(model, x, labels);
   };
@@ -157,7 +194,7 @@ TEST_CASE("bfloat16 gradients of a bottleneck network point where float32's do",
 TEST_CASE("no kernel of ResNet-50 is a reference implementation", "[nn][resnet]") {
   for (const char* policy : {"float32", "mixed_bfloat16"}) {
     nn::set_global_policy(policy);
-    applications::ResNet model({.classes = 10});
+    applications::ResNet model({.classes = 10, .classifier_activation = nullptr});
     nn::set_global_policy("float32");
     take_step(model, test_tensor({2, 64, 64, 3}), Tensor({2}, std::vector<int64_t>{1, 2}));
   }

@@ -94,6 +94,17 @@ TEST_CASE("gelu has the derivatives of its formula, in vectors and in what is le
     check_gradient([&](auto& in) { return function(in[0]); }, {many}, {.second = true});
 }
 
+// Keras 3.15 with TensorFlow prints 0.36787945, 2, 2, 1 for celu and 1 in the middle for elu.
+TEST_CASE("celu has the slopes of both sides at 0", "[ops][activation]") {
+  const Tensor x{-1.0f, -0.0f, 0.0f, 1.0f};
+  const auto slopes = [&](nn::ActivationFunction function) {
+    WatchingTape tape({x});
+    return tape.gradient(function(x), x);
+  };
+  check_close(slopes(nn::celu), {0.36787945, 2, 2, 1});
+  check_close(slopes(nn::elu), {0.36787945, 1, 1, 1});
+}
+
 TEST_CASE("activations stay finite far out", "[ops][activation]") {
   const Tensor x{-100.0f, 100.0f};
   for (const Row& row : rows()) {

@@ -115,8 +115,10 @@ class Attention : public nn::Module {
 };
 
 inline nn::applications::ResNet resnet(std::vector<int64_t> blocks, int64_t classes, int64_t size) {
-  nn::applications::ResNet model(
-      {.blocks = std::move(blocks), .classes = classes, .version_1 = true});
+  nn::applications::ResNet model({.blocks = std::move(blocks),
+                                  .classes = classes,
+                                  .version_1 = true,
+                                  .classifier_activation = nullptr});
   model(zeros({1, size, size, 3}));
   return model;
 }

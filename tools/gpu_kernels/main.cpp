@@ -53,8 +53,8 @@ std::vector<Network> networks() {
   return {
       {[] { return digits_model(5); }, {2, 28, 28, 1}},
       {[] {
-         return std::make_unique<nn::applications::ResNet>(
-             nn::applications::ResNetOptions{.blocks = {1, 1, 1, 1}, .classes = 10});
+         return std::make_unique<nn::applications::ResNet>(nn::applications::ResNetOptions{
+             .blocks = {1, 1, 1, 1}, .classes = 10, .classifier_activation = nullptr});
        },
        {2, 32, 32, 3}},
       {[] { return std::make_unique<nn::applications::SmallResNet>(); }, {2, 16, 16, 3}},

@@ -115,9 +115,11 @@
 #include <distribute/nn/impl/bidirectional.ipp>
 #include <distribute/nn/impl/confusion_counts.ipp>
 #include <distribute/nn/impl/confusion_metrics.ipp>
+#include <distribute/nn/impl/constraints.ipp>
 #include <distribute/nn/impl/convolution.ipp>
 #include <distribute/nn/impl/convolution_1d.ipp>
 #include <distribute/nn/impl/convolution_transpose.ipp>
+#include <distribute/nn/impl/crossentropy_scores.ipp>
 #include <distribute/nn/impl/embedding.ipp>
 #include <distribute/nn/impl/f_score.ipp>
 #include <distribute/nn/impl/functional.ipp>

@@ -50,10 +50,13 @@
 #include <distribute/nn/impl/activation.ipp>
 #include <distribute/nn/impl/activation_layers.ipp>
 #include <distribute/nn/impl/attention.ipp>
+#include <distribute/nn/impl/attention_layers.ipp>
 #include <distribute/nn/impl/bidirectional.ipp>
+#include <distribute/nn/impl/constraints.ipp>
 #include <distribute/nn/impl/convolution.ipp>
 #include <distribute/nn/impl/convolution_1d.ipp>
 #include <distribute/nn/impl/convolution_transpose.ipp>
+#include <distribute/nn/impl/crossentropy_scores.ipp>
 #include <distribute/nn/impl/dense.ipp>
 #include <distribute/nn/impl/einsum_dense.ipp>
 #include <distribute/nn/impl/embedding.ipp>
@@ -61,6 +64,7 @@
 #include <distribute/nn/impl/functional.ipp>
 #include <distribute/nn/impl/group_normalization.ipp>
 #include <distribute/nn/impl/keras_graph.ipp>
+#include <distribute/nn/impl/loss_parts.ipp>
 #include <distribute/nn/impl/masking.ipp>
 #include <distribute/nn/impl/merging.ipp>
 #include <distribute/nn/impl/module_list.ipp>

@@ -19,6 +19,7 @@
 #include <distribute/ops/impl/map_fn.ipp>
 #include <distribute/ops/impl/recompute_grad.ipp>
 
+#include <distribute/nn/impl/attention_layers.ipp>
 #include <distribute/nn/impl/dense.ipp>
 #include <distribute/nn/impl/einsum_dense.ipp>
 #include <distribute/nn/impl/flatten.ipp>

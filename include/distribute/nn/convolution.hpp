@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/activation.hpp>
+#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
 #include <distribute/ops/convolution.hpp>
@@ -34,6 +35,8 @@ struct Conv2DLayerOptions {  // options of Conv2D
   Initializer bias_initializer = initializers::zeros();
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint bias_constraint = {};
   std::array<int64_t, 4> explicit_paddings{};  // top, bottom, left, right, for Padding::Explicit
   std::string name = {};
 };
@@ -77,6 +80,8 @@ struct DepthwiseConv2DLayerOptions {  // options of DepthwiseConv2D
   Initializer bias_initializer = initializers::zeros();
   Regularizer depthwise_regularizer = {};
   Regularizer bias_regularizer = {};
+  Constraint depthwise_constraint = {};
+  Constraint bias_constraint = {};
   std::array<int64_t, 4> explicit_paddings{};
   std::string name = {};
 };
@@ -124,6 +129,8 @@ struct Conv1DOptions {  // options of Conv1D
   Initializer bias_initializer = initializers::zeros();
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint bias_constraint = {};
   std::string name = {};
 };
 
@@ -194,6 +201,8 @@ struct Conv2DTransposeOptions {  // options of Conv2DTranspose
   Initializer bias_initializer = initializers::zeros();
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint bias_constraint = {};
   std::string name = {};
 };
 

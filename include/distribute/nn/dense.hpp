@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/activation.hpp>
+#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
 
@@ -19,6 +20,8 @@ struct DenseOptions {  // options of Dense
   Initializer bias_initializer = initializers::zeros();
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint bias_constraint = {};
   std::string name = {};
 };
 

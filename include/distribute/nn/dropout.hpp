@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace distribute::nn::nn_internal {
 class ReplicaCalls;
@@ -16,16 +17,18 @@ namespace distribute::nn {
 
 struct DropoutOptions {  // options of Dropout
   double rate = 0.5;
-  std::optional<uint64_t> seed = {};  // unset: the next one of the program
+  std::vector<std::optional<int64_t>> noise_shape = {};  // of the mask; none: the input's
+  std::optional<uint64_t> seed = {};                     // unset: the next one of the program
   std::string name = {};
 };
 
 /// In training sets elements to 0 with probability `rate` and scales the others by 1 / (1 - rate).
-/// Every call of every replica has its own mask; the same seed gives the same masks again.
+/// Every call of every replica has its own mask; the same seed gives the same masks again. A mask
+/// of noise_shape broadcasts to the input: {{}, 1} drops rows, an empty size is the input's.
 /// Source  tf.keras.layers.Dropout
 class Dropout : public Module {
  public:
-  /// Throws  InvalidArgumentError for a rate outside [0, 1].
+  /// Throws  InvalidArgumentError for a rate outside [0, 1] and for sizes of noise_shape below 1.
   explicit Dropout(DropoutOptions options);
   explicit Dropout(double rate) : Dropout(DropoutOptions{.rate = rate}) {}
   DISTRIBUTE_INLINE ~Dropout() override;
@@ -33,13 +36,17 @@ class Dropout : public Module {
   Dropout& operator=(Dropout&&) noexcept;
   /// The probability in [0, 1] with which training drops an element.
   float rate() const { return rate_; }
+  /// As the constructor got it.
+  const std::vector<std::optional<int64_t>>& noise_shape() const { return noise_shape_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "dropout"; }
   bool supports_masking() const override { return true; }
+  Shape shape_of_mask(const Shape& input) const;
 
   float rate_;
+  std::vector<std::optional<int64_t>> noise_shape_;
   uint64_t seed_;
   Pimpl<nn_internal::ReplicaCalls> calls_;
 };

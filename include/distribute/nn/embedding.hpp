@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>
+#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/module.hpp>
 
 namespace distribute::nn {
@@ -11,6 +12,7 @@ struct EmbeddingOptions {  // options of Embedding
   int64_t input_dim = 0;   // size of the vocabulary
   int64_t output_dim = 0;  // width of a vector
   Initializer embeddings_initializer = initializers::random_uniform();
+  Constraint embeddings_constraint = {};
   bool mask_zero = false;  // 0 stands for padding: such steps do not count
   std::string name = {};
 };

@@ -10,7 +10,9 @@
 
 namespace distribute::nn {
 
-struct CrossentropyOptions {   // of losses of classes
+/// Options of losses of classes. Predictions that a layer has made by softmax or sigmoid have their
+/// logits with them, and the loss is that of the logits, whatever from_logits says, as in Keras 3.
+struct CrossentropyOptions {
   bool from_logits = false;    // predictions are logits instead of probabilities
   double label_smoothing = 0;  // s: targets become (1 - s) y + s / classes
 };

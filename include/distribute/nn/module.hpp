@@ -133,6 +133,9 @@ class Module : public Trackable {
   int64_t count_params() const;
   /// Regularization terms of module and parts, computed anew and recorded on the active tapes.
   std::vector<Tensor> losses() const;
+  /// Forgets what stateful recurrent layers in it keep between calls.
+  /// Source  reset_states of tf.keras.layers.RNN, in Keras 2 of tf.keras.Model, too
+  void reset_states();
   /// Table of parts, output shapes and numbers of weights.
   std::string summary() const;
 
@@ -159,6 +162,8 @@ class Module : public Trackable {
   DISTRIBUTE_INLINE virtual void build_all(std::span<const Shape> inputs);
   /// Regularization terms of the module's own weights, scalars; parts give theirs themselves.
   DISTRIBUTE_INLINE virtual std::vector<Tensor> own_losses() const;
+  /// For layers that keep something between calls: begins anew.
+  virtual void reset_own_states() {}
   /// Keras' lower-case class name; automatic names start with it.
   virtual std::string kind() const { return "module"; }
 

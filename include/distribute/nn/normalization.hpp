@@ -164,4 +164,29 @@ class RMSNormalization : public Module {
   Variable scale_;
 };
 
+struct LayerScaleOptions {  // options of LayerScale
+  double init_values = 1e-6;
+  int64_t projection_dim = 0;  // features of the input
+  std::string name = {};
+};
+
+/// x times a weight "gamma" of one number for each feature.
+/// Shapes  [..., projection_dim] -> the same.
+/// Throws  InvalidArgumentError for an input of other features.
+/// Source  keras.src.applications.convnext.LayerScale; Touvron et al. 2021
+class LayerScale : public Module {
+ public:
+  explicit LayerScale(LayerScaleOptions options);
+  /// The options that the constructor got.
+  const LayerScaleOptions& options() const { return options_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE void build(const Shape& input) override;
+  std::string kind() const override { return "layer_scale"; }
+
+  LayerScaleOptions options_;
+  Variable gamma_;
+};
+
 }  // namespace distribute::nn

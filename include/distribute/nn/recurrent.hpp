@@ -2,6 +2,8 @@
 /// Recurrent layers, in one or both directions.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/detail/pimpl.hpp>
+#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
 #include <distribute/ops/activation.hpp>
@@ -19,10 +21,14 @@ struct SimpleRNNOptions {  // options of SimpleRNN
   Regularizer kernel_regularizer = {};
   Regularizer recurrent_regularizer = {};
   Regularizer bias_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint recurrent_constraint = {};
+  Constraint bias_constraint = {};
   double dropout = 0;  // of the inputs, the same for all steps
   bool return_sequences = false;
   bool go_backwards = false;
   bool zero_output_for_mask = false;
+  bool stateful = false;  // the next call goes on with the states of this one
   std::string name = {};
 };
 
@@ -38,10 +44,14 @@ struct LSTMOptions {  // options of LSTM
   Regularizer kernel_regularizer = {};
   Regularizer recurrent_regularizer = {};
   Regularizer bias_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint recurrent_constraint = {};
+  Constraint bias_constraint = {};
   double dropout = 0;
   bool return_sequences = false;
   bool go_backwards = false;
   bool zero_output_for_mask = false;
+  bool stateful = false;  // the next call goes on with the states of this one
   std::string name = {};
 };
 
@@ -56,10 +66,14 @@ struct GRUOptions {  // options of GRU
   Regularizer kernel_regularizer = {};
   Regularizer recurrent_regularizer = {};
   Regularizer bias_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint recurrent_constraint = {};
+  Constraint bias_constraint = {};
   double dropout = 0;
   bool return_sequences = false;
   bool go_backwards = false;
   bool zero_output_for_mask = false;
+  bool stateful = false;    // the next call goes on with the states of this one
   bool reset_after = true;  // the reset gate after the product with the state
   std::string name = {};
 };
@@ -72,10 +86,14 @@ struct RecurrentLayerOptions {
 };
 
 /// Runs a cell over the steps of a sequence; the mask's steps alone. Weights kernel,
-/// recurrent_kernel and bias lie in a part "lstm_cell", "gru_cell" or "simple_rnn_cell".
+/// recurrent_kernel and bias lie in a part "lstm_cell", "gru_cell" or "simple_rnn_cell". A stateful
+/// layer keeps the states after the last step, of each replica its own, until reset_states(); they
+/// are no weights, and no gradient goes through them.
 /// Shapes  [batch, steps, inputs] -> [batch, units], or [batch, steps, units] with
 ///         return_sequences.
-/// Throws  InvalidArgumentError for units < 1 or a dropout outside [0, 1).
+/// Throws  InvalidArgumentError for units < 1 or a dropout outside [0, 1), and where a stateful
+///         layer has states of another batch size; UnimplementedError for a stateful layer in a
+///         step that is recorded or exported.
 /// Source  tf.keras.layers.RNN; with state: return_state and initial_state
 class RecurrentLayer : public Module {
  public:
@@ -91,8 +109,10 @@ class RecurrentLayer : public Module {
 
  private:
   class Cell;
+  class KeptStates;
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
+  DISTRIBUTE_INLINE void reset_own_states() override;
   DISTRIBUTE_INLINE std::string kind() const override;
   bool supports_masking() const override { return options_.step.return_sequences; }
   RecurrentResult run(const Tensor& x, const std::vector<Tensor>& initial, CallOptions options);
@@ -100,6 +120,7 @@ class RecurrentLayer : public Module {
   RecurrentLayerOptions options_;
   Cell* cell_;
   Module* dropout_ = nullptr;
+  Pimpl<KeptStates> kept_;  // of a stateful layer
 };
 
 /// Source  tf.keras.layers.SimpleRNN

@@ -7,6 +7,7 @@
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/module_list.hpp>
 #include <distribute/nn/normalization.hpp>
+#include <distribute/nn/pooling.hpp>
 
 #include <optional>
 #include <string>
@@ -20,6 +21,10 @@ struct ResNetStep {
   OptionalModule<BatchNormalization> norm;
 };
 
+/// What a network without its classifier makes of the last pictures: nothing, or their mean or
+/// maximum over all pixels.
+enum class Pooling : uint8_t { None, Avg, Max };
+
 struct ResNetOptions {                      // options of ResNet
   std::vector<int64_t> blocks{3, 4, 6, 3};  // of each stage; 3, 4, 23, 3 is ResNet-101
   int64_t classes = 1000;
@@ -27,19 +32,26 @@ struct ResNetOptions {                      // options of ResNet
   bool zero_gamma = false;  // the last scale of each block starts at 0 (Goyal et al. 2017)
   double bn_momentum = 0.9;
   double bn_epsilon = 1.001e-5;
-  bool synchronized = false;  // batch statistics over all replicas
+  bool synchronized = false;                           // batch statistics over all replicas
+  ActivationFunction classifier_activation = softmax;  // nullptr: the network gives logits
+  bool include_top = true;                             // ends in the mean and the dense layer
+  Pooling pooling = Pooling::None;                     // without the top
 };
 
-/// Bottleneck residual network of 7x7/2 stem, four stages and one dense layer that gives logits.
+/// Bottleneck residual network of 7x7/2 stem, four stages, and a dense layer that gives
+/// probabilities. A loss takes these as they are; one with from_logits wants a network with
+/// .classifier_activation = nullptr.
 /// Version 1.5: the 3x3 convolution of a stage's first block has the stride. Layers are named as
 /// in Keras ("conv2_block1_1_conv"), and as there no model's name stands before them, so its
 /// checkpoints load by name (docs/resnet50.md).
-/// Shapes  [batch, height, width, 3] -> [batch, classes].
+/// Shapes  [batch, height, width, 3] -> [batch, classes]; without the top [batch, height / 32,
+///         width / 32, channels], pooled [batch, channels].
 /// Source  tf.keras.applications.ResNet50; He et al. 2015
 class ResNet : public Module {
  public:
   explicit ResNet(EmptyBraces) : ResNet() {}
-  /// Throws  InvalidArgumentError for no stages or a stage without blocks.
+  /// Throws  InvalidArgumentError for no stages, a stage without blocks, and a pooling beside the
+  ///         top, which has one of its own.
   explicit ResNet(ResNetOptions options = {});
 
  private:
@@ -52,10 +64,13 @@ class ResNet : public Module {
   Conv2D& add_convolution(const std::string& name, int64_t filters, int64_t kernel, int64_t stride);
   BatchNormalization& add_norm(const std::string& name, bool relu, bool zero_gamma = false);
   void add_block(const std::string& name, int64_t filters, int64_t stride, bool projects);
+  void add_top();
 
   ResNetOptions options_;
   ResNetStep stem_;
   std::vector<Block> blocks_;
+  OptionalModule<GlobalAveragePooling2D> avg_pool_;
+  OptionalModule<GlobalMaxPooling2D> max_pool_;
   OptionalModule<Dense> predictions_;
 };
 
@@ -70,7 +85,7 @@ struct SmallResNetOptions {                  // options of SmallResNet
 };
 
 /// Residual network of 3x3 convolutions for small pictures. Stages are called block_a, block_b,
-/// ...; a stage's further blocks block_a2, block_a3.
+/// ...; a stage's further blocks block_a2, block_a3. It gives logits: losses want from_logits.
 /// Shapes  [batch, height, width, channels] -> [batch, classes].
 /// Source  He et al. 2015, section 4.2, with projections as shortcuts
 class SmallResNet : public Module {
@@ -107,7 +122,7 @@ struct ResNet9Options {  // options of ResNet9
 /// Residual network of nine layers that learns CIFAR-10 in few epochs: wide 3x3 convolutions
 /// ("prep", "layer1" to "layer3") with max pooling in place of strides, a residual block behind
 /// the first and the third ("layer1_residual"). The maximum is taken before the normalization,
-/// which then has a quarter of the pixels.
+/// which then has a quarter of the pixels. It gives logits: losses want from_logits.
 /// Shapes  [batch, height, width, channels] -> [batch, classes]; height and width at least 8.
 /// Source  Page 2018, How to Train Your ResNet; Coleman et al. 2017 (DAWNBench)
 class ResNet9 : public Module {

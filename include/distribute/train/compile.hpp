@@ -9,6 +9,7 @@
 #include <concepts>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -65,35 +66,43 @@ concept PredictionMetric = std::derived_from<M, nn::metrics::Metric> &&
   metric.update_state(tensor, tensor, tensor);
 };
 
-/// Owns a metric made on the spot; copies share it. Make it in the strategy's scope.
+/// Owns a metric; copies share it. A metric object made outside of the strategy's scope counts the
+/// values of all replicas of its process, one replica after the other; compile refuses it where
+/// several processes train. One of the scope does not wait.
 class CompiledMetric {
  public:
   template <PredictionMetric M>
-  CompiledMetric(M metric) {
+  CompiledMetric(M metric) : state_(std::make_shared<State>()) {
     auto owned = std::make_shared<M>(std::move(metric));
-    update_ = [owned](const Tensor& y_true, const Tensor& y_pred, const Tensor& weight) {
+    state_->update = [owned](const Tensor& y_true, const Tensor& y_pred, const Tensor& weight) {
       owned->update_state(y_true, y_pred, weight);
     };
-    metric_ = std::move(owned);
+    state_->metric = std::move(owned);
   }
   /// A metric of Keras's name, with default options: "accuracy" (binary, categorical or sparse, as
   /// the shapes of targets and predictions tell), "mse", "auc", "AUC", "mean_squared_error" and so
-  /// on. Logs show it under this name.
+  /// on. Logs show it under this name. compile makes it, in the strategy's scope.
   /// Throws  InvalidArgumentError for an unknown name.
   /// Source  tf.keras.metrics.get
-  CompiledMetric(const char* name) : CompiledMetric(by_name(name)) {}
-  CompiledMetric(const std::string& name) : CompiledMetric(by_name(name)) {}
-  void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& weight) const {
-    update_(y_true, y_pred, weight);
-  }
-  nn::metrics::Metric& operator*() const { return *metric_; }
-  nn::metrics::Metric* operator->() const { return metric_.get(); }
+  CompiledMetric(const char* name) : CompiledMetric(std::string(name)) {}
+  CompiledMetric(const std::string& name);
+  void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& weight) const;
+  /// The metric; makes that of a name, where this has not been done, in the current scope.
+  nn::metrics::Metric& operator*() const { return *made().metric; }
+  nn::metrics::Metric* operator->() const { return made().metric.get(); }
+  /// Whether the metric has variables, none of which belongs to a strategy.
+  bool is_of_no_strategy() const;
 
  private:
-  static CompiledMetric by_name(const std::string& name);
+  struct State {
+    std::function<CompiledMetric()> make = {};  // of a name
+    std::shared_ptr<nn::metrics::Metric> metric = {};
+    std::function<void(const Tensor&, const Tensor&, const Tensor&)> update = {};
+    std::mutex replicas = {};  // guards variables of no strategy
+  };
+  State& made() const;
 
-  std::shared_ptr<nn::metrics::Metric> metric_;
-  std::function<void(const Tensor&, const Tensor&, const Tensor&)> update_;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace distribute::train

@@ -213,6 +213,7 @@ class Model {
     CompiledMetric metric;
     bool weighted;
   };
+  void make_figures(const CompileOptions& options);
   void add_figures_of(const std::string& output, const std::vector<CompiledMetric>& metrics,
                       bool weighted, const CompileOptions& options);
   void check_outputs(const CompileOptions& options) const;

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/nn/activation.hpp>
+#include <distribute/nn/detail/crossentropy_scores.hpp>
 
 namespace distribute::nn {
 
@@ -7,7 +8,7 @@ DISTRIBUTE_INLINE Activation::Activation(ActivationFunction applied, std::string
     : Module(std::move(name)), function_(applied) {}
 
 DISTRIBUTE_INLINE Tensor Activation::call(const Tensor& x, CallOptions) {
-  return function_ ? function_(x) : x;
+  return function_ ? nn_internal::activated(function_, x) : x;
 }
 
 namespace nn_internal {
@@ -17,7 +18,7 @@ DISTRIBUTE_INLINE Epilogue epilogue_of(ActivationFunction activation) {
 }
 
 DISTRIBUTE_INLINE Tensor activate(ActivationFunction activation, const Tensor& x) {
-  return activation && epilogue_of(activation) == Epilogue::None ? activation(x) : x;
+  return activation && epilogue_of(activation) == Epilogue::None ? activated(activation, x) : x;
 }
 
 }  // namespace nn_internal

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/nn/activation.hpp>
+#include <distribute/nn/detail/crossentropy_scores.hpp>
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
@@ -66,9 +67,11 @@ DISTRIBUTE_INLINE Softmax::Softmax(SoftmaxOptions options)
     : Module(options.name), axis_(options.axis) {}
 
 DISTRIBUTE_INLINE Tensor Softmax::call(const Tensor& x, CallOptions options) {
-  if (!options.mask) return softmax(x, axis_);
   const double least = x.dtype() == DType::Float16 ? -3e4 : -1e9;
-  return softmax(where(options.mask, x, scalar_like(x, least)), axis_);
+  const Tensor scores = options.mask ? where(options.mask, x, scalar_like(x, least)) : x;
+  const Tensor y = softmax(scores, axis_);
+  const bool of_classes = x.shape().normalize_axis(axis_) == x.shape().rank() - 1;
+  return of_classes ? nn_internal::with_logits(y, scores) : y;
 }
 
 }  // namespace distribute::nn

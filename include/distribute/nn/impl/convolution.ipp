@@ -31,8 +31,10 @@ DISTRIBUTE_INLINE void Conv2D::build(const Shape& input) {
   const Size2D size = options_.kernel_size;
   kernel_ =
       add_weight("kernel", {size.height, size.width, input[-1] / options_.groups, options_.filters},
-                 options_.kernel_initializer);
-  if (options_.use_bias) bias_ = add_weight("bias", {options_.filters}, options_.bias_initializer);
+                 options_.kernel_initializer, nn_internal::constrained(options_.kernel_constraint));
+  if (options_.use_bias)
+    bias_ = add_weight("bias", {options_.filters}, options_.bias_initializer,
+                       nn_internal::constrained(options_.bias_constraint));
 }
 
 DISTRIBUTE_INLINE Tensor Conv2D::call(const Tensor& x, CallOptions) { return convolve(x, false); }
@@ -68,9 +70,11 @@ DISTRIBUTE_INLINE void DepthwiseConv2D::build(const Shape& input) {
   nn_internal::check_image(name(), input);
   const Size2D size = options_.kernel_size;
   kernel_ = add_weight("kernel", {size.height, size.width, input[-1], options_.depth_multiplier},
-                       options_.depthwise_initializer);
+                       options_.depthwise_initializer,
+                       nn_internal::constrained(options_.depthwise_constraint));
   if (options_.use_bias)
-    bias_ = add_weight("bias", {input[-1] * options_.depth_multiplier}, options_.bias_initializer);
+    bias_ = add_weight("bias", {input[-1] * options_.depth_multiplier}, options_.bias_initializer,
+                       nn_internal::constrained(options_.bias_constraint));
 }
 
 DISTRIBUTE_INLINE Tensor DepthwiseConv2D::call(const Tensor& x, CallOptions) {

@@ -21,8 +21,10 @@ DISTRIBUTE_INLINE void Conv1D::build(const Shape& input) {
                                        " groups do not divide the channels of ", to_string(input)));
   kernel_ =
       add_weight("kernel", {options_.kernel_size, input[-1] / options_.groups, options_.filters},
-                 options_.kernel_initializer);
-  if (options_.use_bias) bias_ = add_weight("bias", {options_.filters}, options_.bias_initializer);
+                 options_.kernel_initializer, nn_internal::constrained(options_.kernel_constraint));
+  if (options_.use_bias)
+    bias_ = add_weight("bias", {options_.filters}, options_.bias_initializer,
+                       nn_internal::constrained(options_.bias_constraint));
 }
 
 DISTRIBUTE_INLINE Tensor Conv1D::call(const Tensor& x, CallOptions) {

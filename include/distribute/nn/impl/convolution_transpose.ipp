@@ -14,9 +14,12 @@ DISTRIBUTE_INLINE Conv2DTranspose::Conv2DTranspose(Conv2DTransposeOptions option
 DISTRIBUTE_INLINE void Conv2DTranspose::build(const Shape& input) {
   nn_internal::check_image(name(), input);
   const Size2D size = options_.kernel_size;
-  kernel_ = add_weight("kernel", {size.height, size.width, options_.filters, input[-1]},
-                       options_.kernel_initializer);
-  if (options_.use_bias) bias_ = add_weight("bias", {options_.filters}, options_.bias_initializer);
+  kernel_ =
+      add_weight("kernel", {size.height, size.width, options_.filters, input[-1]},
+                 options_.kernel_initializer, nn_internal::constrained(options_.kernel_constraint));
+  if (options_.use_bias)
+    bias_ = add_weight("bias", {options_.filters}, options_.bias_initializer,
+                       nn_internal::constrained(options_.bias_constraint));
 }
 
 DISTRIBUTE_INLINE Tensor Conv2DTranspose::call(const Tensor& x, CallOptions) {

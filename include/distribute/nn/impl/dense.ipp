@@ -13,8 +13,11 @@ DISTRIBUTE_INLINE Dense::Dense(DenseOptions options)
 DISTRIBUTE_INLINE void Dense::build(const Shape& input) {
   if (input.rank() < 1)
     throw InvalidArgumentError(str_cat("Dense '", name(), "': input is a scalar"));
-  kernel_ = add_weight("kernel", {input[-1], options_.units}, options_.kernel_initializer);
-  if (options_.use_bias) bias_ = add_weight("bias", {options_.units}, options_.bias_initializer);
+  kernel_ = add_weight("kernel", {input[-1], options_.units}, options_.kernel_initializer,
+                       nn_internal::constrained(options_.kernel_constraint));
+  if (options_.use_bias)
+    bias_ = add_weight("bias", {options_.units}, options_.bias_initializer,
+                       nn_internal::constrained(options_.bias_constraint));
 }
 
 DISTRIBUTE_INLINE Tensor Dense::call(const Tensor& x, CallOptions) {

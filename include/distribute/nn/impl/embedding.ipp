@@ -14,7 +14,8 @@ DISTRIBUTE_INLINE Embedding::Embedding(EmbeddingOptions options)
 
 DISTRIBUTE_INLINE void Embedding::build(const Shape&) {
   embeddings_ = add_weight("embeddings", {options_.input_dim, options_.output_dim},
-                           options_.embeddings_initializer);
+                           options_.embeddings_initializer,
+                           nn_internal::constrained(options_.embeddings_constraint));
 }
 
 DISTRIBUTE_INLINE Tensor Embedding::call(const Tensor& x, CallOptions) {

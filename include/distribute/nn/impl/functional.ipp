@@ -60,6 +60,7 @@ DISTRIBUTE_INLINE std::vector<Functional::Node> Functional::apply_all(
   std::vector<Node> results;
   for (Tensor& result : compute_all(step, examples, false))
     results.push_back(add_value(std::move(result)));
+  layer.reset_states();  // what it has seen was an example
   step.num_results = results.size();
   steps_.push_back(std::move(step));
   return results;

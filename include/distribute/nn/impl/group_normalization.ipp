@@ -55,4 +55,23 @@ DISTRIBUTE_INLINE Tensor RMSNormalization::call(const Tensor& x, CallOptions) {
   return cast(wide * rsqrt(squares + options_.epsilon) * reshape(scale_.value(), along), x.dtype());
 }
 
+DISTRIBUTE_INLINE LayerScale::LayerScale(LayerScaleOptions options)
+    : Module(options.name), options_(std::move(options)) {
+  if (options_.projection_dim < 1)
+    throw InvalidArgumentError(
+        str_cat("LayerScale: projection_dim must be at least 1, got ", options_.projection_dim));
+}
+
+DISTRIBUTE_INLINE void LayerScale::build(const Shape& input) {
+  if (input.rank() < 1 || input[-1] != options_.projection_dim)
+    throw InvalidArgumentError(str_cat("LayerScale '", name(), "' of projection_dim ",
+                                       options_.projection_dim, " got ", to_string(input)));
+  gamma_ = add_weight("gamma", {options_.projection_dim},
+                      initializers::constant(float(options_.init_values)));
+}
+
+DISTRIBUTE_INLINE Tensor LayerScale::call(const Tensor& x, CallOptions) {
+  return x * cast(gamma_.value(), x.dtype());
+}
+
 }  // namespace distribute::nn

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/nn/detail/crossentropy_scores.hpp>
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/weighted_values.hpp>
 #include <distribute/nn/loss.hpp>
@@ -39,15 +40,20 @@ DISTRIBUTE_INLINE ReplicaContext& replica_for(const char* function) {
 DISTRIBUTE_INLINE Tensor sparse_categorical_crossentropy(const Tensor& y_true, const Tensor& y_pred,
                                                          CrossentropyOptions options) {
   const Tensor labels = nn_internal::class_numbers(y_true, y_pred);
-  const Tensor logits = options.from_logits ? y_pred : nn_internal::safe_log(y_pred);
+  const auto scores =
+      nn_internal::scores_of("sparse_categorical_crossentropy", y_pred, options.from_logits);
+  const Tensor logits = scores.are_logits ? scores.values : nn_internal::safe_log(scores.values);
   return sparse_softmax_cross_entropy_with_logits(labels, logits, float(options.label_smoothing));
 }
 
 DISTRIBUTE_INLINE Tensor categorical_crossentropy(const Tensor& y_true, const Tensor& y_pred,
                                                   CrossentropyOptions options) {
-  const auto [y, p] = nn_internal::same_rank("categorical_crossentropy", y_true, y_pred);
+  const auto both = nn_internal::same_rank("categorical_crossentropy", y_true, y_pred);
+  const auto [p, are_logits] =
+      nn_internal::scores_of("categorical_crossentropy", both.y_pred, options.from_logits);
+  const Tensor& y = both.y_true;
   const float s = float(options.label_smoothing);
-  if (options.from_logits) return softmax_cross_entropy_with_logits(y, p, s);
+  if (are_logits) return softmax_cross_entropy_with_logits(y, p, s);
   const Tensor smoothed = s == 0.0f ? y : y * (1.0f - s) + s / float(p.shape()[-1]);
   const Tensor probability = p / reduce_sum(p, {-1}, true);
   return -reduce_sum(smoothed * nn_internal::safe_log(probability), {-1});
@@ -59,9 +65,11 @@ DISTRIBUTE_INLINE Tensor binary_crossentropy(const Tensor& y_true, const Tensor&
   Tensor target = both.y_true;
   const float s = float(options.label_smoothing);
   if (s != 0.0f) target = target * (1.0f - s) + 0.5f * s;
-  if (options.from_logits)
-    return reduce_mean(sigmoid_cross_entropy_with_logits(target, both.y_pred), {-1});
-  const Tensor p = nn_internal::inside_unit(both.y_pred);
+  const auto scores =
+      nn_internal::scores_of("binary_crossentropy", both.y_pred, options.from_logits);
+  if (scores.are_logits)
+    return reduce_mean(sigmoid_cross_entropy_with_logits(target, scores.values), {-1});
+  const Tensor p = nn_internal::inside_unit(scores.values);
   return -reduce_mean(target * log(p) + (1.0f - target) * log(1.0f - p), {-1});
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/nn/detail/crossentropy_scores.hpp>
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/metric_inputs.hpp>
 #include <distribute/nn/detail/weighted_values.hpp>
@@ -11,6 +12,7 @@
 #include <distribute/ops/reduce.hpp>
 #include <distribute/replica/detail/own_variables.hpp>
 #include <distribute/replica/replica_context.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -120,7 +122,9 @@ DISTRIBUTE_INLINE MeanMetricWrapper::MeanMetricWrapper(Function function, std::s
 }
 DISTRIBUTE_INLINE void MeanMetricWrapper::update_state(const Tensor& y_true, const Tensor& y_pred,
                                                        const Tensor& sample_weight) {
-  const Tensor predictions = stop_gradient(y_pred);
+  const Tensor logits = TensorHints::of(y_pred).logits;
+  Tensor predictions = stop_gradient(y_pred);
+  if (logits) predictions = nn_internal::with_logits(predictions, stop_gradient(logits));
   const bool wide = !is_floating(predictions.dtype());
   const Tensor values = function_(y_true, wide ? predictions : cast(predictions, DType::Float32));
   const Tensor x = cast(values, DType::Float32), mask = get_keras_mask(y_pred);

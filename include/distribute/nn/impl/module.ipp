@@ -101,6 +101,11 @@ DISTRIBUTE_INLINE Tensor Module::operator()(const Tensor& x, CallOptions options
   return y;
 }
 
+DISTRIBUTE_INLINE void Module::reset_states() {
+  reset_own_states();
+  for (size_t i = 0; i < num_children(); ++i) child(i).reset_states();
+}
+
 DISTRIBUTE_INLINE Masked Module::call_with_mask(const Tensor& x, CallOptions options) {
   const Tensor y = (*this)(x, std::move(options));
   return {y, get_keras_mask(y)};

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/nn/detail/crossentropy_scores.hpp>
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/regression_losses.hpp>
 #include <distribute/ops/activation.hpp>
@@ -27,9 +28,11 @@ DISTRIBUTE_INLINE Tensor binary_focal_crossentropy(const Tensor& y_true, const T
   const auto both = nn_internal::same_rank("binary_focal_crossentropy", y_true, y_pred);
   const float s = float(options.label_smoothing), alpha = float(options.alpha);
   const Tensor y = s == 0.0f ? both.y_true : both.y_true * (1.0f - s) + 0.5f * s;
-  const Tensor p = options.from_logits ? sigmoid(both.y_pred) : both.y_pred;
-  const Tensor inside = nn_internal::inside_unit(p);
-  const Tensor entropy = -(y * log(inside) + (1.0f - y) * log(1.0f - inside));
+  const auto [scores, are_logits] =
+      nn_internal::scores_of("binary_focal_crossentropy", both.y_pred, options.from_logits);
+  const Tensor p = are_logits ? sigmoid(scores) : scores, inside = nn_internal::inside_unit(p);
+  const Tensor entropy = are_logits ? sigmoid_cross_entropy_with_logits(y, scores)
+                                    : -(y * log(inside) + (1.0f - y) * log(1.0f - inside));
   const Tensor wrong = 1.0f - (y * p + (1.0f - y) * (1.0f - p));
   Tensor focal = pow(wrong, scalar_like(wrong, options.gamma)) * entropy;
   if (options.apply_class_balancing) focal = (y * alpha + (1.0f - y) * (1.0f - alpha)) * focal;

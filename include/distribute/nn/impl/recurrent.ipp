@@ -1,9 +1,16 @@
 #pragma once
+#include <distribute/autograd/detail/recorded_step.hpp>
+#include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/recurrent.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/replica/replica_context.hpp>
+
+#include <map>
+#include <mutex>
+#include <utility>
 
 namespace distribute::nn {
 
@@ -39,10 +46,14 @@ RecurrentLayerOptions joined_options(RecurrentCell cell, Options& o) {
                 o.kernel_regularizer,
                 o.recurrent_regularizer,
                 o.bias_regularizer,
+                o.kernel_constraint,
+                o.recurrent_constraint,
+                o.bias_constraint,
                 o.dropout,
                 o.return_sequences,
                 o.go_backwards,
                 o.zero_output_for_mask,
+                o.stateful,
                 o.name};
   if constexpr (requires { o.recurrent_activation; })
     all.step.recurrent_activation = o.recurrent_activation;
@@ -68,13 +79,16 @@ class RecurrentLayer::Cell : public Module {
     const auto& o = options_.common;
     const RecurrentCell cell = options_.step.cell;
     const int64_t wide = gates_of(cell) * o.units;
-    kernel_ = add_weight("kernel", {input[-1], wide}, o.kernel_initializer);
-    recurrent_ = add_weight("recurrent_kernel", {o.units, wide}, o.recurrent_initializer);
+    kernel_ = add_weight("kernel", {input[-1], wide}, o.kernel_initializer,
+                         nn_internal::constrained(o.kernel_constraint));
+    recurrent_ = add_weight("recurrent_kernel", {o.units, wide}, o.recurrent_initializer,
+                            nn_internal::constrained(o.recurrent_constraint));
     if (!o.use_bias) return;
     const Initializer first = options_.unit_forget_bias
                                   ? nn_internal::forget_bias(o.bias_initializer, o.units)
                                   : o.bias_initializer;
-    bias_ = add_weight("bias", cell == RecurrentCell::Gru ? Shape{2, wide} : Shape{wide}, first);
+    bias_ = add_weight("bias", cell == RecurrentCell::Gru ? Shape{2, wide} : Shape{wide}, first,
+                       nn_internal::constrained(o.bias_constraint));
   }
   std::vector<Tensor> own_losses() const override {
     const auto& o = options_.common;
@@ -92,6 +106,44 @@ class RecurrentLayer::Cell : public Module {
   Variable kernel_, recurrent_, bias_;
 };
 
+/// The states after the last call of each replica. Thread-safe.
+class RecurrentLayer::KeptStates {
+ public:
+  /// None before the first call.
+  std::vector<Tensor> of_replica(const std::string& layer, const Tensor& x) {
+    if (RecordedStep::current() || autograd_internal::active_trace())
+      throw UnimplementedError(str_cat("'", layer, "' is stateful: a step that is recorded, or a ",
+                                       "model that is exported, cannot keep its states"));
+    const std::lock_guard lock(mutex_);
+    const std::vector<Tensor>& kept = states_[replica()];
+    if (!kept.empty() && kept[0].shape()[0] != x.shape()[0])
+      throw InvalidArgumentError(str_cat("'", layer, "' is stateful and has states of ",
+                                         kept[0].shape()[0], " examples; this batch has ",
+                                         x.shape()[0], ". Call reset_states(), or give it batches ",
+                                         "of one size (batch(n, {.drop_remainder = true}))"));
+    return kept;
+  }
+  void keep(const std::vector<Tensor>& states) {
+    std::vector<Tensor> values;
+    for (const Tensor& state : states) values.push_back(stop_gradient(state));
+    const std::lock_guard lock(mutex_);
+    states_[replica()] = std::move(values);
+  }
+  void forget() {
+    const std::lock_guard lock(mutex_);
+    states_.clear();
+  }
+
+ private:
+  static int replica() {
+    const ReplicaContext* context = get_replica_context();
+    return context ? context->replica_id_in_sync_group() : 0;
+  }
+
+  std::mutex mutex_;  // guards states_
+  std::map<int, std::vector<Tensor>> states_;
+};
+
 DISTRIBUTE_INLINE RecurrentLayer::RecurrentLayer(RecurrentLayerOptions options)
     : Module(options.common.name), options_(std::move(options)) {
   const std::string name = nn_internal::recurrent_kind(options_.step.cell);
@@ -101,6 +153,7 @@ DISTRIBUTE_INLINE RecurrentLayer::RecurrentLayer(RecurrentLayerOptions options)
                 "positive integer, got ",
                 options_.common.units));
   cell_ = &add(name + "_cell", Cell(options_));
+  if (options_.common.stateful) kept_ = Pimpl<KeptStates>(new KeptStates());
   if (options_.common.dropout != 0)
     dropout_ = &add("dropout", Dropout({.rate = options_.common.dropout}));
 }
@@ -118,6 +171,10 @@ DISTRIBUTE_INLINE void RecurrentLayer::build(const Shape& input) {
   cell_->ensure_built(input);
 }
 
+DISTRIBUTE_INLINE void RecurrentLayer::reset_own_states() {
+  if (kept_) kept_->forget();
+}
+
 DISTRIBUTE_INLINE RecurrentResult RecurrentLayer::run(const Tensor& x,
                                                       const std::vector<Tensor>& initial,
                                                       CallOptions options) {
@@ -127,7 +184,11 @@ DISTRIBUTE_INLINE RecurrentResult RecurrentLayer::run(const Tensor& x,
     const Tensor kept = fill({x.shape()[0], 1, x.shape()[2]}, 1, x.dtype(), x.device());
     input = x * (*dropout_)(kept, {.training = true});
   }
-  return recurrent(input, cell_->weights(), options_.step, options.mask, initial);
+  const bool goes_on = kept_ && initial.empty();
+  RecurrentResult result = recurrent(input, cell_->weights(), options_.step, options.mask,
+                                     goes_on ? kept_->of_replica(name(), x) : initial);
+  if (kept_) kept_->keep(result.states);
+  return result;
 }
 
 DISTRIBUTE_INLINE RecurrentResult RecurrentLayer::call_with_states(

@@ -19,8 +19,21 @@ DISTRIBUTE_INLINE ResNet::ResNet(ResNetOptions options) : options_(std::move(opt
     for (int64_t i = 0; i < counts[stage]; ++i)
       add_block(str_cat("conv", stage + 2, "_block", i + 1), int64_t{64} << stage,
                 stage > 0 && i == 0 ? 2 : 1, i == 0);
+  add_top();
+}
+
+DISTRIBUTE_INLINE void ResNet::add_top() {
+  if (options_.include_top && options_.pooling != Pooling::None)
+    throw InvalidArgumentError(
+        "ResNet: `pooling` is that of a network with include_top = false; before its classifier it "
+        "takes the mean");
+  if (options_.include_top || options_.pooling == Pooling::Avg)
+    avg_pool_ = add("avg_pool", GlobalAveragePooling2D());
+  if (options_.pooling == Pooling::Max) max_pool_ = add("max_pool", GlobalMaxPooling2D());
+  if (!options_.include_top) return;
   predictions_ =
       add("predictions", Dense({.units = options_.classes,
+                                .activation = options_.classifier_activation,
                                 .kernel_initializer = initializers::random_normal(0.0f, 0.01f)}));
   predictions_->set_dtype_policy(Policy("float32"));  // what a loss is made of
 }
@@ -77,7 +90,9 @@ DISTRIBUTE_INLINE Tensor ResNet::call(const Tensor& x, CallOptions options) {
     h = apply(b.second, apply(b.first, h));
     h = b.last.norm->with_residual(b.last.convolution->before_norm(h, options), side, options);
   }
-  return predictions_(reduce_mean(h, {1, 2}), options);
+  if (avg_pool_) h = avg_pool_(h, options);
+  if (max_pool_) h = max_pool_(h, options);
+  return predictions_ ? predictions_(h, options) : h;
 }
 
 DISTRIBUTE_INLINE SmallResNet::SmallResNet(SmallResNetOptions options)

@@ -63,7 +63,10 @@ DISTRIBUTE_INLINE Tensor hard_silu(const Tensor& x) { return x * hard_sigmoid(x)
 DISTRIBUTE_INLINE Tensor mish(const Tensor& x) { return x * tanh(softplus(x)); }
 DISTRIBUTE_INLINE Tensor softsign(const Tensor& x) { return x / (abs(x) + 1.0f); }
 DISTRIBUTE_INLINE Tensor exponential(const Tensor& x) { return exp(x); }
-DISTRIBUTE_INLINE Tensor celu(const Tensor& x) { return elu(x); }
+DISTRIBUTE_INLINE Tensor celu(const Tensor& x) {
+  const Tensor zero = scalar_like(x, 0);
+  return maximum(x, zero) + expm1(minimum(x, zero));
+}
 DISTRIBUTE_INLINE Tensor hard_tanh(const Tensor& x) { return clip_by_value(x, -1, 1); }
 DISTRIBUTE_INLINE Tensor tanh_shrink(const Tensor& x) { return x - tanh(x); }
 DISTRIBUTE_INLINE Tensor soft_shrink(const Tensor& x) { return relu(x - 0.5f) - relu(-x - 0.5f); }

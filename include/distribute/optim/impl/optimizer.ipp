@@ -221,8 +221,8 @@ DISTRIBUTE_INLINE int64_t Optimizer::update(ReplicaContext& replica,
   if (complete) complete(now);
   const int64_t step = reducer.update_and_count(updates, reduced,
                                                 make_described_kernel(std::move(now)), iterations_);
-  optim_internal::apply_constraints(updates, replica);
   overwrite_with_averages(updates, step);
+  optim_internal::apply_constraints(updates, replica);
   if (replica.local_replica_id() == 0) monitoring::metrics().count_step();
   return step;
 }

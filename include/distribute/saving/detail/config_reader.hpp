@@ -2,6 +2,7 @@
 /// The options of one layer in a configuration of Keras, each of which must be asked for.
 
 #include <distribute/base/error.hpp>
+#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/regularizers.hpp>
 #include <distribute/ops/activation.hpp>
 
@@ -47,6 +48,8 @@ class ConfigReader {
   int64_t single(const std::string& key, int64_t otherwise);
   /// L1, L2 or L1L2.
   nn::Regularizer regularizer(const std::string& key);
+  /// MaxNorm, NonNeg, UnitNorm or MinMaxNorm.
+  nn::Constraint constraint(const std::string& key);
   /// "valid" or "same".
   Padding padding();
   /// What is there and not null.

@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/activation.hpp>
+#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
 
@@ -40,6 +41,8 @@ nlohmann::ordered_json layer_object(const nn::Module& layer, const std::string& 
                                     nlohmann::ordered_json config);
 /// null where there is no penalty. Source  tf.keras.regularizers.L1L2
 nlohmann::ordered_json regularizer_object(const nn::Regularizer& regularizer);
+/// Null for none.
+nlohmann::ordered_json constraint_object(const nn::Constraint& constraint);
 /// [height, width].
 nlohmann::ordered_json pair_of(const nn::Size2D& size);
 /// [null, 28, 28]: sizes with none for the batch.

@@ -86,6 +86,26 @@ DISTRIBUTE_INLINE nn::Regularizer ConfigReader::regularizer(const std::string& k
   return {factors.value("l1", 0.0), factors.value("l2", 0.0)};
 }
 
+DISTRIBUTE_INLINE nn::Constraint ConfigReader::constraint(const std::string& key) {
+  const Json* value = find(key);
+  if (!value) return {};
+  const std::string kind = value->is_object() ? value->value("class_name", "") : "";
+  const Json config = value->is_object() ? value->value("config", Json::object()) : Json();
+  const auto number = [&](const char* name, double otherwise) {
+    return config.value(name, otherwise);
+  };
+  std::vector<int> axis{0};
+  if (const auto given = config.find("axis"); given != config.end())
+    axis = given->is_array() ? given->get<std::vector<int>>() : std::vector{given->get<int>()};
+  if (kind == "NonNeg") return nn::constraints::non_neg();
+  if (kind == "UnitNorm") return nn::constraints::unit_norm(axis);
+  if (kind == "MaxNorm") return nn::constraints::max_norm(number("max_value", 2), axis);
+  if (kind == "MinMaxNorm")
+    return nn::constraints::min_max_norm(number("min_value", 0), number("max_value", 1),
+                                         number("rate", 1), axis);
+  refuse(str_cat(key, " ", value->dump()));
+}
+
 DISTRIBUTE_INLINE int64_t ConfigReader::single(const std::string& key, int64_t otherwise) {
   const Json* value = find(key);
   if (!value) return otherwise;

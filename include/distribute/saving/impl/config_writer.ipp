@@ -81,6 +81,24 @@ DISTRIBUTE_INLINE Json regularizer_object(const nn::Regularizer& regularizer) {
                       {{"l1", regularizer.l1}, {"l2", regularizer.l2}});
 }
 
+DISTRIBUTE_INLINE Json constraint_object(const nn::Constraint& c) {
+  using Kind = nn::Constraint::Kind;
+  const auto object = [](const char* name, Json config) {
+    return keras_object("keras.constraints", name, std::move(config));
+  };
+  const Json axis = c.axis.size() == 1 ? Json(c.axis[0]) : Json(c.axis);
+  switch (c.kind) {
+    case Kind::None: return nullptr;
+    case Kind::NonNeg: return object("NonNeg", Json::object());
+    case Kind::UnitNorm: return object("UnitNorm", {{"axis", axis}});
+    case Kind::MaxNorm: return object("MaxNorm", {{"max_value", c.max_value}, {"axis", axis}});
+    case Kind::MinMaxNorm: break;
+  }
+  return object(
+      "MinMaxNorm",
+      {{"min_value", c.min_value}, {"max_value", c.max_value}, {"rate", c.rate}, {"axis", axis}});
+}
+
 DISTRIBUTE_INLINE Json pair_of(const nn::Size2D& size) { return {size.height, size.width}; }
 
 DISTRIBUTE_INLINE Json batch_shape(const Shape& sizes) {

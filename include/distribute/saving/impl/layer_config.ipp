@@ -56,6 +56,13 @@ DISTRIBUTE_INLINE bool add_normalization(const nn::Module& layer, Json& layers) 
     name = "GroupNormalization";
     config = {
         {"groups", o.groups}, {"epsilon", o.epsilon}, {"center", o.center}, {"scale", o.scale}};
+  } else if (const auto* scale = dynamic_cast<const nn::LayerScale*>(&layer)) {
+    const auto& o = scale->options();
+    layers.push_back(
+        layer_object(layer, "LayerScale",
+                     {{"init_values", o.init_values}, {"projection_dim", o.projection_dim}}));
+    layers.back()["module"] = "keras.src.applications.convnext";
+    return true;
   } else if (const auto* rms = dynamic_cast<const nn::RMSNormalization*>(&layer)) {
     name = "RMSNormalization";
     config = {{"axis", rms->options().axis}, {"epsilon", rms->options().epsilon}};
@@ -98,8 +105,14 @@ DISTRIBUTE_INLINE bool add_noise(const nn::Module& layer, Json& layers) {
     if (name.starts_with("Spatial")) layers.back()["config"].erase("trainable");  // not an option
     return true;
   };
-  if (const auto* dropout = dynamic_cast<const nn::Dropout*>(&layer))
-    return push("Dropout", "rate", dropout->rate());
+  if (const auto* dropout = dynamic_cast<const nn::Dropout*>(&layer)) {
+    Json sizes = dropout->noise_shape().empty() ? Json(nullptr) : Json::array();
+    for (const auto& size : dropout->noise_shape())
+      sizes.push_back(size ? Json(*size) : Json(nullptr));
+    layers.push_back(
+        layer_object(layer, "Dropout", {{"rate", dropout->rate()}, {"noise_shape", sizes}}));
+    return true;
+  }
   if (const auto* steps = dynamic_cast<const nn::SpatialDropout1D*>(&layer))
     return push("SpatialDropout1D", "rate", steps->rate());
   if (const auto* images = dynamic_cast<const nn::SpatialDropout2D*>(&layer))
@@ -146,7 +159,9 @@ DISTRIBUTE_INLINE bool add_product(const nn::Module& layer, Json& layers) {
                                    {"activation", activation_name(layer, o.activation)},
                                    {"use_bias", o.use_bias},
                                    {"kernel_regularizer", regularizer_object(o.kernel_regularizer)},
-                                   {"bias_regularizer", regularizer_object(o.bias_regularizer)}}));
+                                   {"bias_regularizer", regularizer_object(o.bias_regularizer)},
+                                   {"kernel_constraint", constraint_object(o.kernel_constraint)},
+                                   {"bias_constraint", constraint_object(o.bias_constraint)}}));
     return true;
   }
   const auto* einsum = dynamic_cast<const nn::EinsumDense*>(&layer);

@@ -29,6 +29,12 @@ Json convolution_config(const nn::Module& layer, const Options& o, Padding paddi
     config["depthwise_regularizer"] = regularizer_object(o.depthwise_regularizer);
   if constexpr (requires { o.bias_regularizer; })
     config["bias_regularizer"] = regularizer_object(o.bias_regularizer);
+  if constexpr (requires { o.kernel_constraint; })
+    config["kernel_constraint"] = constraint_object(o.kernel_constraint);
+  if constexpr (requires { o.depthwise_constraint; })
+    config["depthwise_constraint"] = constraint_object(o.depthwise_constraint);
+  if constexpr (requires { o.bias_constraint; })
+    config["bias_constraint"] = constraint_object(o.bias_constraint);
   return config;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/nn/attention.hpp>
+#include <distribute/nn/attention_layers.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/recurrent.hpp>
@@ -23,6 +24,10 @@ DISTRIBUTE_INLINE Json recurrent_object(const nn::RecurrentLayer& layer) {
                  {"kernel_regularizer", regularizer_object(common.kernel_regularizer)},
                  {"recurrent_regularizer", regularizer_object(common.recurrent_regularizer)},
                  {"bias_regularizer", regularizer_object(common.bias_regularizer)},
+                 {"kernel_constraint", constraint_object(common.kernel_constraint)},
+                 {"recurrent_constraint", constraint_object(common.recurrent_constraint)},
+                 {"bias_constraint", constraint_object(common.bias_constraint)},
+                 {"stateful", common.stateful},
                  {"dropout", common.dropout},
                  {"return_sequences", step.return_sequences},
                  {"go_backwards", step.go_backwards},
@@ -70,7 +75,9 @@ DISTRIBUTE_INLINE Json conv1d_config(const nn::Module& layer, const nn::Conv1DOp
           {"activation", activation_name(layer, o.activation)},
           {"use_bias", o.use_bias},
           {"kernel_regularizer", regularizer_object(o.kernel_regularizer)},
-          {"bias_regularizer", regularizer_object(o.bias_regularizer)}};
+          {"bias_regularizer", regularizer_object(o.bias_regularizer)},
+          {"kernel_constraint", constraint_object(o.kernel_constraint)},
+          {"bias_constraint", constraint_object(o.bias_constraint)}};
 }
 
 DISTRIBUTE_INLINE bool add_sequence_layer(const nn::Module& layer, Json& layers) {
@@ -80,6 +87,15 @@ DISTRIBUTE_INLINE bool add_sequence_layer(const nn::Module& layer, Json& layers)
   };
   if (const auto* attention = dynamic_cast<const nn::MultiHeadAttention*>(&layer))
     return push("MultiHeadAttention", attention_config(attention->options()));
+  if (const auto* attention = dynamic_cast<const nn::Attention*>(&layer)) {
+    const auto& o = attention->options();
+    return push("Attention", {{"use_scale", o.use_scale},
+                              {"score_mode", o.score_mode == nn::ScoreMode::Dot ? "dot" : "concat"},
+                              {"dropout", o.dropout}});
+  }
+  if (const auto* additive = dynamic_cast<const nn::AdditiveAttention*>(&layer))
+    return push("AdditiveAttention", {{"use_scale", additive->options().use_scale},
+                                      {"dropout", additive->options().dropout}});
   if (const auto* convolution = dynamic_cast<const nn::Conv1D*>(&layer))
     return push("Conv1D", conv1d_config(layer, convolution->options()));
   if (const auto* masking = dynamic_cast<const nn::Masking*>(&layer))
@@ -88,9 +104,11 @@ DISTRIBUTE_INLINE bool add_sequence_layer(const nn::Module& layer, Json& layers)
     return push("RepeatVector", {{"n", repeated->n()}});
   if (const auto* embedding = dynamic_cast<const nn::Embedding*>(&layer)) {
     const auto& o = embedding->options();
-    return push(
-        "Embedding",
-        {{"input_dim", o.input_dim}, {"output_dim", o.output_dim}, {"mask_zero", o.mask_zero}});
+    return push("Embedding",
+                {{"input_dim", o.input_dim},
+                 {"output_dim", o.output_dim},
+                 {"mask_zero", o.mask_zero},
+                 {"embeddings_constraint", constraint_object(o.embeddings_constraint)}});
   }
   return add_recurrent(layer, layers);
 }

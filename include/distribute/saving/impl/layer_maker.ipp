@@ -36,6 +36,12 @@ Options convolution_options(ConfigReader& r) {
     o.depthwise_regularizer = r.regularizer("depthwise_regularizer");
   if constexpr (requires { o.bias_regularizer; })
     o.bias_regularizer = r.regularizer("bias_regularizer");
+  if constexpr (requires { o.kernel_constraint; })
+    o.kernel_constraint = r.constraint("kernel_constraint");
+  if constexpr (requires { o.depthwise_constraint; })
+    o.depthwise_constraint = r.constraint("depthwise_constraint");
+  if constexpr (requires { o.bias_constraint; })
+    o.bias_constraint = r.constraint("bias_constraint");
   if constexpr (requires { o.filters; }) o.filters = r.get<int64_t>("filters", 0);
   if constexpr (requires { o.depth_multiplier; })
     o.depth_multiplier = r.get<int64_t>("depth_multiplier", 1);
@@ -115,6 +121,11 @@ DISTRIBUTE_INLINE void add_normalizations(LayerMakers& makers) {
     o.scale = r.get("scale", true);
     return made<nn::GroupNormalization>(o);
   };
+  makers["LayerScale"] = [](auto& r) {
+    return made<nn::LayerScale>(
+        nn::LayerScaleOptions{.init_values = r.get("init_values", 1e-6),
+                              .projection_dim = r.template get<int64_t>("projection_dim", 0)});
+  };
   makers["RMSNormalization"] = [](auto& r) {
     return made<nn::RMSNormalization>(nn::RMSNormalizationOptions{
         .axis = int(r.single("axis", -1)), .epsilon = r.get("epsilon", 1e-6)});
@@ -157,7 +168,14 @@ LayerMaker dropout_maker() {
 }
 
 DISTRIBUTE_INLINE void add_noises(LayerMakers& makers) {
-  makers["Dropout"] = dropout_maker<nn::Dropout>();
+  makers["Dropout"] = [](auto& r) {
+    nn::DropoutOptions o{.rate = r.get("rate", 0.5)};
+    if (const auto* sizes = r.find("noise_shape"))
+      for (const auto& size : *sizes)
+        o.noise_shape.push_back(size.is_null() ? std::nullopt
+                                               : std::optional(size.template get<int64_t>()));
+    return made<nn::Dropout>(o);
+  };
   makers["SpatialDropout1D"] = dropout_maker<nn::SpatialDropout1D>();
   makers["SpatialDropout2D"] = dropout_maker<nn::SpatialDropout2D>();
   makers["GaussianNoise"] = [](auto& r) { return made<nn::GaussianNoise>(r.get("stddev", 0.0)); };
@@ -243,6 +261,8 @@ DISTRIBUTE_INLINE void add_products(LayerMakers& makers) {
     o.use_bias = r.get("use_bias", true);
     o.kernel_regularizer = r.regularizer("kernel_regularizer");
     o.bias_regularizer = r.regularizer("bias_regularizer");
+    o.kernel_constraint = r.constraint("kernel_constraint");
+    o.bias_constraint = r.constraint("bias_constraint");
     return made<nn::Dense>(o);
   };
   makers["EinsumDense"] = make_einsum_dense;

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/nn/attention.hpp>
+#include <distribute/nn/attention_layers.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/pooling.hpp>
@@ -22,6 +23,8 @@ DISTRIBUTE_INLINE MadeLayer make_conv1d(ConfigReader& r) {
   o.use_bias = r.get("use_bias", true);
   o.kernel_regularizer = r.regularizer("kernel_regularizer");
   o.bias_regularizer = r.regularizer("bias_regularizer");
+  o.kernel_constraint = r.constraint("kernel_constraint");
+  o.bias_constraint = r.constraint("bias_constraint");
   const std::string padding = r.get<std::string>("padding", "valid");
   if (padding == "causal")
     o.padding = nn::Padding1D::Causal;
@@ -51,6 +54,10 @@ Options recurrent_options(ConfigReader& r) {
   o.kernel_regularizer = r.regularizer("kernel_regularizer");
   o.recurrent_regularizer = r.regularizer("recurrent_regularizer");
   o.bias_regularizer = r.regularizer("bias_regularizer");
+  o.kernel_constraint = r.constraint("kernel_constraint");
+  o.recurrent_constraint = r.constraint("recurrent_constraint");
+  o.bias_constraint = r.constraint("bias_constraint");
+  o.stateful = r.get("stateful", false);
   o.dropout = r.get("dropout", 0.0);
   if (r.get("recurrent_dropout", 0.0) != 0) r.refuse("option 'recurrent_dropout'");
   o.return_sequences = r.get("return_sequences", false);
@@ -68,8 +75,11 @@ Options recurrent_options(ConfigReader& r) {
 DISTRIBUTE_INLINE ConfigReader::Json without_direction(const ConfigReader::Json& layer) {
   ConfigReader::Json alike = {{"class_name", layer.at("class_name")}};
   for (const auto& [key, value] : layer.at("config").items())
-    if (key != "name" && key != "go_backwards" && key != "dtype" && !key.ends_with("_initializer"))
+    if (key != "name" && key != "go_backwards" && key != "dtype" &&
+        !key.ends_with("_initializer")) {
       alike[key] = value;
+      if (value.is_object()) alike[key].erase("shared_object_id");  // of constraints
+    }
   return alike;
 }
 
@@ -135,11 +145,29 @@ DISTRIBUTE_INLINE void add_sequence_makers(LayerMakers& makers) {
   add_recurrent_makers(makers);
   add_step_makers(makers);
   makers["MultiHeadAttention"] = make_attention;
+  makers["Attention"] = [](auto& r) {
+    nn::AttentionLayerOptions o;
+    o.use_scale = r.get("use_scale", false);
+    const std::string mode = r.template get<std::string>("score_mode", "dot");
+    if (mode != "dot" && mode != "concat") r.refuse("score_mode '" + mode + "'");
+    o.score_mode = mode == "dot" ? nn::ScoreMode::Dot : nn::ScoreMode::Concat;
+    o.dropout = r.get("dropout", 0.0);
+    o.use_causal_mask = r.get(kCausalMask, false);
+    return made<nn::Attention>(o);
+  };
+  makers["AdditiveAttention"] = [](auto& r) {
+    nn::AdditiveAttentionOptions o;
+    o.use_scale = r.get("use_scale", true);
+    o.dropout = r.get("dropout", 0.0);
+    o.use_causal_mask = r.get(kCausalMask, false);
+    return made<nn::AdditiveAttention>(o);
+  };
   makers["Embedding"] = [](auto& r) {
     nn::EmbeddingOptions o;
     o.input_dim = r.template get<int64_t>("input_dim", 0);
     o.output_dim = r.template get<int64_t>("output_dim", 0);
     o.mask_zero = r.get("mask_zero", false);
+    o.embeddings_constraint = r.constraint("embeddings_constraint");
     return made<nn::Embedding>(o);
   };
 }

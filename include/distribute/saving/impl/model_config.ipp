@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/nn/attention.hpp>
+#include <distribute/nn/attention_layers.hpp>
 #include <distribute/nn/models.hpp>
 #include <distribute/saving/detail/config_writer.hpp>
 #include <distribute/saving/detail/layer_config.hpp>
@@ -89,8 +90,11 @@ DISTRIBUTE_INLINE Json arguments_of(const nn::Functional::Step& step, Json tenso
     return {{"args", Json::array({std::move(by_name)})}, {"kwargs", Json::object()}};
   }
   if (!attention) {
+    const auto* averages = dynamic_cast<const nn::AttentionLayer*>(step.layer);
     Json list = tensors.size() == 1 ? std::move(tensors) : Json::array({std::move(tensors)});
-    return {{"args", std::move(list)}, {"kwargs", Json::object()}};
+    Json options = Json::object();
+    if (averages && averages->use_causal_mask()) options["use_causal_mask"] = true;
+    return {{"args", std::move(list)}, {"kwargs", std::move(options)}};
   }
   if (tensors.size() == 1) tensors.push_back(Json(tensors[0]));
   Json options = Json::object();

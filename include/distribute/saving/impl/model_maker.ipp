@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/nn/attention.hpp>
+#include <distribute/nn/attention_layers.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/models.hpp>
 #include <distribute/nn/reshaping.hpp>
@@ -106,8 +107,9 @@ class GraphMaker {
 
   void add(const Json& layer) {
     const std::string name = layer.at("name");
-    const bool attends = layer.at("class_name") == "MultiHeadAttention";
-    nn::Module& made = model_->add(make_any(attends ? with_causal_mask(layer) : layer));
+    const std::string kind = layer.at("class_name");
+    nn::Module& made =
+        model_->add(make_any(kind.ends_with("Attention") ? with_causal_mask(layer) : layer));
     nodes_[name] = {};
     for (const Json& node : layer.at("inbound_nodes")) calls_.push_back({&made, name, &node});
   }
@@ -185,8 +187,9 @@ class GraphMaker {
 
   /// Whether this is part of a mask that a layer makes; .h5 files do not say what is an operation.
   bool is_of_mask(const Json& operation) const {
-    static const std::set<std::string> known = {"Any",        "LogicalOr", "Concatenate",
-                                                "ExpandDims", "ZerosLike", "OnesLike"};
+    static const std::set<std::string> known = {
+        "Any",       "LogicalOr", "Concatenate",    "ExpandDims",
+        "ZerosLike", "OnesLike",  "ConvertToTensor"};
     const std::string kind = operation.at("class_name");
     if (known.contains(kind)) return true;
     if (kind == "NotEqual" && is_mask_of_layer(operation.at("inbound_nodes").at(0))) return true;
@@ -240,11 +243,13 @@ class GraphMaker {
   /// The histories of what a call takes, of attention query, value and key.
   std::vector<Json> tensors_of(const Call& call) const {
     const bool attends = dynamic_cast<nn::MultiHeadAttention*>(call.layer);
+    const bool averages = dynamic_cast<nn::AttentionLayer*>(call.layer);
     const bool resizes = dynamic_cast<nn::Resizing*>(call.layer);  // the same in training
     const std::set<std::string> known =
-        resizes   ? std::set<std::string>{"training"}
-        : attends ? std::set<std::string>{"query", "value", "key", kCausalMask}
-                  : std::set<std::string>{};
+        resizes    ? std::set<std::string>{"training"}
+        : averages ? std::set<std::string>{kCausalMask}
+        : attends  ? std::set<std::string>{"query", "value", "key", kCausalMask}
+                   : std::set<std::string>{};
     const Json& options = call.node->at("kwargs");
     for (const auto& [key, value] : options.items())
       if (!value.is_null() && value != Json(false) && !known.contains(key) &&

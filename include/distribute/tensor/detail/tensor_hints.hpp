@@ -20,6 +20,9 @@ struct TensorHints {
   /// Unlike the others it is a part of what the layer that made the tensor says.
   /// Source  _keras_mask of Keras's tensors
   Tensor mask = {};
+  /// For crossentropies: what softmax or sigmoid made this tensor of; none: it came otherwise.
+  /// Source  _keras_logits of Keras's tensors
+  Tensor logits = {};
 
   /// Throws  InvalidArgumentError for an empty tensor.
   static const TensorHints& of(const Tensor& tensor);

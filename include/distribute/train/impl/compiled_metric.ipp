@@ -2,8 +2,11 @@
 #include <distribute/base/error.hpp>
 #include <distribute/nn/confusion_metrics.hpp>
 #include <distribute/nn/mean_metrics.hpp>
+#include <distribute/replica/replica_context.hpp>
 #include <distribute/train/compile.hpp>
 #include <distribute/train/detail/class_names.hpp>
+
+#include <algorithm>
 
 namespace distribute::train_internal {
 
@@ -85,12 +88,42 @@ inline constexpr NamedMetric kNamedMetrics[] = {
 
 namespace distribute::train {
 
-DISTRIBUTE_INLINE CompiledMetric CompiledMetric::by_name(const std::string& name) {
+DISTRIBUTE_INLINE CompiledMetric::CompiledMetric(const std::string& name)
+    : state_(std::make_shared<State>()) {
   using train_internal::kNamedMetrics;
   for (const train_internal::NamedMetric& metric : kNamedMetrics)
-    if (train_internal::has_name(metric.names, name)) return metric.make(name);
+    if (train_internal::has_name(metric.names, name)) {
+      state_->make = [make = metric.make, name] { return make(name); };
+      return;
+    }
   throw InvalidArgumentError(str_cat("compile: no metric is called '", name, "'; known are ",
                                      train_internal::all_names(kNamedMetrics)));
+}
+
+DISTRIBUTE_INLINE CompiledMetric::State& CompiledMetric::made() const {
+  if (!state_->metric) {
+    const CompiledMetric metric = state_->make();
+    state_->metric = metric.state_->metric;
+    state_->update = metric.state_->update;
+  }
+  return *state_;
+}
+
+DISTRIBUTE_INLINE bool CompiledMetric::is_of_no_strategy() const {
+  const std::vector<Variable> variables = made().metric->variables();
+  return !variables.empty() &&
+         std::all_of(variables.begin(), variables.end(), [](const Variable& variable) {
+           return dynamic_cast<const PlainVariable*>(&variable.impl()) != nullptr;
+         });
+}
+
+DISTRIBUTE_INLINE void CompiledMetric::update_state(const Tensor& y_true, const Tensor& y_pred,
+                                                    const Tensor& weight) const {
+  State& state = made();
+  if (current_num_replicas_in_sync() == 1 || !is_of_no_strategy())
+    return state.update(y_true, y_pred, weight);
+  const std::lock_guard lock(state.replicas);
+  state.update(y_true, y_pred, weight);
 }
 
 }  // namespace distribute::train

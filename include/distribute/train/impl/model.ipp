@@ -60,15 +60,7 @@ DISTRIBUTE_INLINE void Model::compile(CompileOptions options) {
         "another worker, whose gradients are applied at once; take larger batches");
   check_outputs(options);
   ++compilations_;
-  figures_.clear();
-  add_figures_of("", options.metrics, false, options);
-  for (const auto& [output, metrics] : options.output_metrics)
-    add_figures_of(output, metrics, false, options);
-  add_figures_of("", options.weighted_metrics, true, options);
-  for (const auto& [output, metrics] : options.weighted_output_metrics)
-    add_figures_of(output, metrics, true, options);
-  all_metrics_.clear();
-  for (const Figure& figure : figures_) all_metrics_.push_back(figure.metric);
+  make_figures(options);
   accumulator_.reset();
   if (options.gradient_accumulation_steps > 1)
     accumulator_ = std::make_unique<GradientAccumulator>(options.gradient_accumulation_steps,
@@ -76,6 +68,28 @@ DISTRIBUTE_INLINE void Model::compile(CompileOptions options) {
   compiled_ = std::make_unique<CompileOptions>(std::move(options));
   scale_loss_where_needed();
   record_steps();
+}
+
+DISTRIBUTE_INLINE void Model::make_figures(const CompileOptions& options) {
+  const ScopeUnlessCurrent scope(strategy_);  // for metrics of a name
+  figures_.clear();
+  add_figures_of("", options.metrics, false, options);
+  for (const auto& [output, metrics] : options.output_metrics)
+    add_figures_of(output, metrics, false, options);
+  add_figures_of("", options.weighted_metrics, true, options);
+  for (const auto& [output, metrics] : options.weighted_output_metrics)
+    add_figures_of(output, metrics, true, options);
+  const bool has_other_workers =
+      strategy_.num_replicas_in_sync() > strategy_.extended().num_local_replicas();
+  all_metrics_.clear();
+  for (const Figure& figure : figures_) {
+    if (has_other_workers && figure.metric.is_of_no_strategy())
+      throw FailedPreconditionError(
+          str_cat("compile: the metric '", figure.name,
+                  "' was made outside of the strategy's scope, so that each worker would count its "
+                  "own examples alone; make it in the scope, or give its name"));
+    all_metrics_.push_back(figure.metric);
+  }
 }
 
 DISTRIBUTE_INLINE bool scales_the_loss(const optim::Optimizer& optimizer) {
