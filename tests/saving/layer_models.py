@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Models of Keras for load_model: layer_models.py make|applications|check DIRECTORY.
+
+make: writes DIRECTORY/*.keras and answers.json: shape and values of the input, all outputs.
+applications: writes EfficientNetB0 and ConvNeXtTiny of keras.applications in the same way.
+check: opens DIRECTORY/saved_*.keras, which save_model made of these files, and compares the answers.
+Exit status 77 where TensorFlow is not installed.
+"""
+import json
+import os
+import pathlib
+import sys
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+try:
+    import keras
+    import numpy as np
+    import tensorflow  # Keras's backend
+    from keras.src.applications.convnext import LayerScale
+except ImportError as error:
+    print(error, file=sys.stderr)
+    sys.exit(77)
+
+L, C = keras.layers, keras.constraints
+RANDOM = np.random.default_rng(5)
+
+
+def embedded(x):
+    return L.Embedding(8, 4, mask_zero=True)(x)
+
+
+def of_tokens(function):
+    x = keras.Input((5,), dtype="int32", name="ids")
+    return keras.Model(x, function(x))
+
+
+def additive(x):
+    e = embedded(x)
+    return L.LSTM(3)(L.AdditiveAttention()([L.GRU(4, return_sequences=True)(e), e]))
+
+
+def concat(x):
+    e = L.Embedding(8, 4)(x)
+    return L.Attention(score_mode="concat", use_scale=True)([e, e, e], use_causal_mask=True)
+
+
+def dot(x):
+    e = embedded(x)
+    return L.GlobalAveragePooling1D()(L.Attention(use_scale=True)([e, e]))
+
+
+def transformer(x):
+    e = embedded(x)
+    h = L.LayerNormalization()(L.Add()([e, L.MultiHeadAttention(2, 2)(e, e)]))
+    f = L.Dense(4)(L.Dense(8, "gelu")(h))
+    return L.Dense(2)(L.GlobalAveragePooling1D()(L.LayerNormalization()(L.Add()([h, f]))))
+
+
+def constrained():
+    lstm = L.LSTM(3, return_sequences=True, kernel_constraint=C.MaxNorm(2.0),
+                  recurrent_constraint="non_neg", bias_constraint=C.MinMaxNorm(0.1, 0.2, 0.5))
+    return keras.Sequential([
+        keras.Input((5,), dtype="int32"),
+        L.Embedding(8, 4, embeddings_constraint=C.UnitNorm(axis=1)), L.Bidirectional(lstm),
+        L.Dropout(0.3, noise_shape=(None, 1, 6)), L.Conv1D(2, 2, kernel_constraint="non_neg"),
+        L.GlobalMaxPooling1D(), L.Dense(2, kernel_constraint="max_norm", bias_constraint="non_neg")])
+
+
+def stateful():
+    return keras.Sequential([
+        keras.Input(batch_shape=(3, 5), dtype="int32"), L.Embedding(8, 4),
+        L.LSTM(3, stateful=True, return_sequences=True),
+        L.Bidirectional(L.SimpleRNN(2, stateful=True, return_sequences=True)),
+        L.GRU(2, stateful=True)])
+
+
+def pictures():
+    return keras.Sequential([
+        keras.Input((9, 8, 3)), L.Conv2D(4, 3, kernel_constraint=C.MaxNorm(1, axis=[0, 1, 2])),
+        LayerScale(1e-6, 4), L.DepthwiseConv2D(2, depthwise_constraint="non_neg"),
+        L.UpSampling2D(2, interpolation="bilinear"), L.Resizing(5, 7),
+        L.GlobalAveragePooling2D()])
+
+
+def classifier(x):
+    h = L.Bidirectional(L.GRU(3, return_sequences=True), merge_mode="sum")(embedded(x))
+    return L.Dense(2, "softmax")(L.LSTM(2)(h))
+
+
+def convolutions(x):
+    h = L.Conv1D(6, 3, activation="relu", padding="causal")(L.Embedding(8, 4)(x))
+    return L.Dense(1, "sigmoid")(L.GlobalMaxPooling1D()(h))
+
+
+MODELS = {"attention": lambda: of_tokens(dot), "attention_concat": lambda: of_tokens(concat),
+          "additive_attention": lambda: of_tokens(additive), "constraints": constrained,
+          "stateful": stateful, "pictures": pictures, "transformer": lambda: of_tokens(transformer),
+          "classifier": lambda: of_tokens(classifier),
+          "convolutions": lambda: of_tokens(convolutions)}
+TOKENS = np.array([[1, 2, 3, 0, 0], [4, 5, 0, 0, 0], [1, 1, 1, 1, 1]], "int32")
+
+
+def randomize(model):
+    for weight in model.weights:
+        positive = weight.path.endswith("moving_variance")
+        weight.assign(RANDOM.uniform(0.5 if positive else -0.5, 1.5 if positive else 0.5,
+                                     weight.shape))
+
+
+def write(folder, name, model, x):
+    y = np.asarray(model(x, training=False))
+    for layer in model.layers:
+        if getattr(layer, "stateful", False):
+            layer.reset_state()
+    model.save(folder / f"{name}.keras")
+    return {"x": [list(x.shape), [float(v) for v in x.ravel()]], "ids": x.dtype.kind == "i",
+            "y": [float(v) for v in y.ravel()]}
+
+
+def make(folder):
+    answers = {}
+    for name, create in MODELS.items():
+        model = create()
+        randomize(model)
+        x = RANDOM.uniform(0, 1, (2, 9, 8, 3)).astype("float32") if name == "pictures" else TOKENS
+        answers[name] = write(folder, name, model, x)
+    (folder / "answers.json").write_text(json.dumps(answers))
+
+
+def applications(folder):
+    keras.utils.set_random_seed(5)
+    answers = {}
+    for name, create in {"efficientnet": keras.applications.EfficientNetB0,
+                         "convnext": keras.applications.ConvNeXtTiny}.items():
+        model = create(weights=None, classes=10, input_shape=(64, 64, 3))
+        for weight in model.weights:  # statistics that are no zeros and ones
+            if weight.path.endswith(("moving_mean", "beta")):
+                weight.assign(RANDOM.uniform(-0.2, 0.2, weight.shape))
+            elif weight.path.endswith("moving_variance"):
+                weight.assign(RANDOM.uniform(0.8, 1.2, weight.shape))
+        answers[name] = write(folder, name, model,
+                              RANDOM.uniform(0, 255, (2, 64, 64, 3)).astype("float32"))
+    (folder / "answers.json").write_text(json.dumps(answers))
+
+
+def check(folder):
+    answers = json.loads((folder / "answers.json").read_text())
+    for path in sorted(folder.glob("saved_*.keras")):
+        answer = answers[path.stem.removeprefix("saved_")]
+        x = np.array(answer["x"][1], "int32" if answer["ids"] else "float32")
+        y = keras.models.load_model(path)(x.reshape(answer["x"][0]), training=False)
+        np.testing.assert_allclose(np.ravel(y), answer["y"], rtol=1e-4, atol=1e-5, err_msg=path.stem)
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](pathlib.Path(sys.argv[2]))
