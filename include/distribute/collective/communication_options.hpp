@@ -20,8 +20,8 @@ struct CommunicationOptions {
   /// Gradients travel in packs that are closed once they are larger than this; 0: 1 MiB for the
   /// first, 25 MiB for the others. The result is the same for every size.
   int64_t bytes_per_pack = 0;
-  /// Every collective ends after this time; none: after DISTRIBUTE_OPERATION_TIMEOUT, 300 s where it
-  /// is not set.
+  /// Every collective ends after this time; none: after DISTRIBUTE_OPERATION_TIMEOUT, 300 s where
+  /// it is not set.
   std::optional<double> timeout_seconds = {};
   CommunicationImplementation implementation = CommunicationImplementation::Auto;
   /// Gradients between hosts travel as bfloat16 and are summed in float32: half the bytes, 8 bits

@@ -40,7 +40,7 @@ Tensor mish(const Tensor& x);
 Tensor softsign(const Tensor& x);
 /// exp(x), under Keras's name.
 Tensor exponential(const Tensor& x);
-/// Of alpha 1, where it has elu's values; its slope at 0 is 2, as in Keras 3.15, that of elu 1.
+/// The values of elu with an alpha of 1; its slope at 0 is 2, as in Keras 3.15, where elu's is 1.
 Tensor celu(const Tensor& x);
 /// x, between -1 and 1.
 Tensor hard_tanh(const Tensor& x);
