@@ -90,8 +90,6 @@ int run(const RunOptions& given, const CommandLine& line) {
     return launch::launch(options);
   } catch (const InvalidArgumentError& error) {
     throw UsageProblem(error.what());
-  } catch (const NotFoundError& error) {  // the interpreter of a script
-    return fail(127, error.what());
   } catch (const PermissionDeniedError& error) {  // found, but not made for this machine
     return fail(126, error.what());
   }

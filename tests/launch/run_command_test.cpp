@@ -155,6 +155,11 @@ TEST_CASE("the launcher names a program that it cannot run", "[launch][run]") {
   result = run_program("distribute", {"run", "-np", "2", "--", file});
   CHECK(result.status == 126);
   CHECK_THAT(result.err, Contains("cannot run '" + file + "'"));
+  std::ofstream(file) << "#!/no/such/interpreter\n";
+  result = run_program("distribute", {"run", "-np", "2", "--", file});
+  CHECK(result.status == 127);
+  CHECK_THAT(result.err, Contains("cannot run '" + file + "'") &&
+                             Contains("the interpreter '/no/such/interpreter', which"));
   result =
       run_program("distribute", {"run", "-np", "1", "--output-dir", "/proc/none", "--", "true"});
   CHECK(result.status == 1);

@@ -2,6 +2,7 @@
 #include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/signals.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/launch/process.hpp>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -139,13 +141,22 @@ DISTRIBUTE_INLINE bool is_file(const std::string& path) {
 
 [[noreturn]] DISTRIBUTE_INLINE void throw_start_error(const std::string& program, int error) {
   const std::string message = str_cat("cannot run '", program, "': ", std::strerror(error));
-  if (error == ENOENT)
-    throw NotFoundError(message + (is_file(program) ? "; the interpreter that its first line (#!) "
-                                                      "names, or its loader, is not there"
-                                                    : ""));
+  if (error == ENOENT) throw NotFoundError(message);
   if (error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE)
     throw UnavailableError(message);
   throw PermissionDeniedError(message);
+}
+
+/// What the first line of a script names, where that is not there; else "".
+DISTRIBUTE_INLINE std::string missing_interpreter(const std::string& file) {
+  char head[256] = "";  // as much as the system reads
+  const Descriptor script(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const ssize_t got = script.native() < 0 ? 0 : ::read(script.native(), head, sizeof head);
+  std::string_view line(head, size_t(std::max<ssize_t>(got, 0)));
+  if (!line.starts_with("#!")) return "";
+  line = untrusted::trimmed(line.substr(2, line.find('\n') - 2));
+  const std::string name(line.substr(0, line.find_first_of(" \t\r")));
+  return ::access(name.c_str(), F_OK) == 0 ? "" : name;
 }
 
 }  // namespace distribute::launch_internal
@@ -175,6 +186,9 @@ DISTRIBUTE_INLINE std::string find_program(const std::string& program) {
   if (found.empty()) throw NotFoundError("no program '" + program + "'");
   if (::access(found.c_str(), X_OK) != 0)
     throw PermissionDeniedError("'" + program + "' may not be executed");
+  if (const std::string name = launch_internal::missing_interpreter(found); !name.empty())
+    throw NotFoundError(str_cat("cannot run '", program, "': its first line names the interpreter ",
+                                untrusted::shown(name), ", which is not there"));
   return found;
 }
 
