@@ -447,7 +447,7 @@ TEST_CASE("options come from TensorFlow's variables", "[coordinator][coordinator
   CHECK(options.ignore_transient_ps_failures == 7);
   ::setenv("TF_COORDINATOR_SCHEDULE_START_DELAY", "two", 1);
   check_throws<InvalidArgumentError>([] { CoordinatorOptions::from_environment(); },
-                                     "TF_COORDINATOR_SCHEDULE_START_DELAY=two");
+                                     "TF_COORDINATOR_SCHEDULE_START_DELAY='two'");
   ::unsetenv("TF_COORDINATOR_SCHEDULE_START_DELAY");
   ::unsetenv("TF_COORDINATOR_IGNORE_TRANSIENT_PS_FAILURES");
 }

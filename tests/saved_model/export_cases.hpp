@@ -390,6 +390,9 @@ inline std::vector<Case> sequence_cases() {
       nn::EinsumDense({.equation = "abc,cde->abde", .output_shape = {-1, 2, 4}, .bias_axes = "de"}),
       nn::PReLU(), nn::GroupNormalization({.groups = 2}), nn::RMSNormalization(),
       nn::Permute({3, 1, 2}), nn::Reshape({-1, 4}), nn::Softmax()));
+  cases.push_back(layers("layer_scale", steps,
+                         nn::LayerScale({.init_values = 0.5, .projection_dim = 6}),
+                         nn::Dense({.units = 3})));
   cases.push_back(layers("resizing", images, nn::Resizing({.height = 3, .width = 7})));
   cases.push_back(layers("separable", images, nn::UpSampling2D(2), nn::ZeroPadding2D(1),
                          nn::SeparableConv2D({.filters = 3, .kernel_size = 3}),
