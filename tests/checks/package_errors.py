@@ -77,7 +77,7 @@ def objects(installed, place):
     newer.write_text(config.replace("VERSION_MINOR 1", "VERSION_MINOR 99"))
     (place / "a.cpp").write_text("#include <distribute/base/config.hpp>\nint main() {}\n")
     (place / "b.cpp").write_text("#include <distribute/base/config.hpp>\n")
-    compile_ = lambda source, out, *flags: run("g++", *flags, "-c", place / source, "-o", place / out)
+    compile_ = lambda source, out, *flags: run("g++", "-std=c++20", *flags, "-c", place / source, "-o", place / out)
     include = f"-I{installed / 'include'}"
     compile_("a.cpp", "a.o", include)
     compile_("b.cpp", "same.o", include)
