@@ -269,8 +269,9 @@ TEST_CASE("a task of another job is refused on both sides", "[cluster][task_serv
 }
 
 TEST_CASE("a token is needed outside the loopback interface", "[cluster][task_server]") {
-  ClusterTasks tasks{{{"worker", 0, "0.0.0.0:0"}, {"worker", 1, "127.0.0.1:1"}}, 0};
+  ClusterTasks tasks{{{"worker", 0, "127.0.0.1:2"}, {"worker", 1, "127.0.0.1:1"}}, 0};
   ClusterOptions options = quick_options();
+  options.bind_address = "0.0.0.0:0";
   options.startup_timeout = 0.1;
   const std::string error = error_of([&] { ClusterRuntime::join(tasks, options); });
   CHECK(contains(error, "FAILED_PRECONDITION"));
