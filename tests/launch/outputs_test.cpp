@@ -82,6 +82,7 @@ TEST_CASE("a full output loses what it is told to, and counts it", "[launch][out
   pipe.queue->lose_when_full(false);
   pipe.queue->add("end");
   CHECK(pipe.read(block.size() + 3) == block + "end");
+  while (pipe.queue->waiting_bytes() > 0) pipe.wait_for_change();  // the reader may know before
   pipe.queue->give_up();
   pipe.queue->add("too late");
   CHECK(pipe.queue->lost() == "1008 bytes of stdout (its reader does not read)");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <string_view>
 
 namespace distribute::data {
@@ -62,15 +63,12 @@ class SliceTable final : public RowTable {
     for (const Column& column : columns_) result.push_back(gather_column(column, rows, view));
     return Batch::from_components(std::move(result), names_);
   }
+  /// Computed once: each epoch's evaluation asks again.
   uint32_t checksum() const override {
-    uint32_t sum = 0;
-    for (const Column& column : columns_) {
-      const Tensor values =
-          column.values.device().type == DeviceType::Gpu ? column.values.to({}) : column.values;
-      const auto bytes = size_t(values.num_elements() * size_of(values.dtype()));
-      sum = checksum_of({values.array().bytes(), bytes}, sum);
-    }
-    return sum;
+    std::call_once(summed_, [&] {
+      for (const Column& column : columns_) add_to_checksum(column.values);
+    });
+    return checksum_;
   }
 
  private:
@@ -125,8 +123,16 @@ class SliceTable final : public RowTable {
       widen_row(pixels, reinterpret_cast<int64_t*>(out), width);
   }
 
+  void add_to_checksum(const Tensor& column) const {
+    const Tensor values = column.device().type == DeviceType::Gpu ? column.to({}) : column;
+    const auto bytes = size_t(values.num_elements() * size_of(values.dtype()));
+    checksum_ = checksum_of({values.array().bytes(), bytes}, checksum_);
+  }
+
   std::vector<Column> columns_;
   ComponentNames names_;
+  mutable std::once_flag summed_;
+  mutable uint32_t checksum_ = 0;
 };
 
 class RangeTable final : public RowTable {
