@@ -62,7 +62,8 @@ TEST_CASE("EfficientNet and ConvNeXt of keras.applications give Keras's numbers"
   if (!run_tensorflow_script("saving/layer_models.py", "applications " + folder.path(),
                              folder / "log"))
     SKIP("there is no TensorFlow for Python (DISTRIBUTE_TENSORFLOW_PYTHON)");
-  for (const auto& [name, answer] : json::parse(file_text(folder / "answers.json")).items()) {
+  const json all = json::parse(file_text(folder / "answers.json"));
+  for (const auto& [name, answer] : all.items()) {
     INFO(name);
     check_answer(*saving::load_model(folder / (name + ".keras")), answer, 1e-5);
   }
