@@ -50,7 +50,7 @@ class Horovod : public Way {
   void start_alike();
   void watch_notices();
 
-  // Whether this rank has to go; none without checkpoints.
+  // They tell whether this rank has to go; both are empty without checkpoints.
   std::unique_ptr<distribute::train::PreemptionNotice> machine_;
   std::optional<distribute::PreemptionWatcher> notice_;
   bool a_rank_leaves_ = false;

@@ -36,7 +36,7 @@ class Dropout : public Module {
   Dropout& operator=(Dropout&&) noexcept;
   /// The probability in [0, 1] with which training drops an element.
   float rate() const { return rate_; }
-  /// As the constructor got it.
+  /// The shape of the mask that the constructor got.
   const std::vector<std::optional<int64_t>>& noise_shape() const { return noise_shape_; }
 
  private:

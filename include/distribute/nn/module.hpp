@@ -162,7 +162,7 @@ class Module : public Trackable {
   DISTRIBUTE_INLINE virtual void build_all(std::span<const Shape> inputs);
   /// Regularization terms of the module's own weights, scalars; parts give theirs themselves.
   DISTRIBUTE_INLINE virtual std::vector<Tensor> own_losses() const;
-  /// For layers that keep something between calls: begins anew.
+  /// Forgets what the layer keeps between calls; layers that keep nothing leave it as it is.
   virtual void reset_own_states() {}
   /// Keras' lower-case class name; automatic names start with it.
   virtual std::string kind() const { return "module"; }

@@ -227,7 +227,7 @@ class Model {
   StepLogs named_step(const data::Batch& batch, bool training);
   /// All outputs of a module with several, in their order, or the one of predict_step.
   std::vector<Tensor> predict_parts(const data::Batch& batch, bool all_outputs);
-  /// For each output, the predictions for each batch.
+  /// A list for each output, which holds the predictions for each batch.
   using Predictions = std::vector<std::vector<Tensor>>;
   std::vector<Tensor> predict_all(const data::Dataset& data, const PredictOptions& options,
                                   bool all_outputs);

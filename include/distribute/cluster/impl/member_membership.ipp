@@ -212,7 +212,7 @@ DISTRIBUTE_INLINE void MemberMembership::handle(const ControlMessage& message) {
   }
 }
 
-/// Those that this task has dialled before, on other hosts.
+/// Dials the tasks on other hosts that this task has dialled before.
 DISTRIBUTE_INLINE void MemberMembership::look_for_others() {
   std::vector<int> ranks;
   for (int rank = 1; rank < tasks_.rank; ++rank)

@@ -98,7 +98,7 @@ DISTRIBUTE_INLINE void write_piece(OutputState& state, std::string_view piece) {
   }
 }
 
-/// Of the thread.
+/// The body of the thread: writes what is added until the queue ends.
 DISTRIBUTE_INLINE void write_all(const std::shared_ptr<OutputState>& state) {
   for (;;) {
     std::string piece;

@@ -109,7 +109,7 @@ class RecurrentLayer::Cell : public Module {
 /// The states after the last call of each replica. Thread-safe.
 class RecurrentLayer::KeptStates {
  public:
-  /// None before the first call.
+  /// Gives the states that this replica kept; an empty list before the first call.
   std::vector<Tensor> of_replica(const std::string& layer, const Tensor& x) {
     if (RecordedStep::current() || autograd_internal::active_trace())
       throw UnimplementedError(str_cat("'", layer, "' is stateful: a step that is recorded, or a ",

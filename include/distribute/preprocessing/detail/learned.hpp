@@ -39,9 +39,9 @@ class TableOfJob {
 template <typename T>
 class Learned {
  public:
-  /// For a table that was given its entries.
+  /// Makes the state of a table that was given its entries.
   Learned() = default;
-  /// For a table that learns, made in the scope of the current strategy.
+  /// Makes the state of a table that learns, made in the scope of the current strategy.
   explicit Learned(const std::string& kind) : job_(kind) {
     if (job_.takes()) taken_ = std::make_shared<Taken>();
   }
