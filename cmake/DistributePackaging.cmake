@@ -1,39 +1,54 @@
 # pkg-config files, the installed program, and CPack's Debian package.
 
-# distribute_pkg_config(<name> <description> <library> <requires> <libs>)
-function(distribute_pkg_config name description library requires libs)
+# distribute_pkg_config(<name> <description> <requires> <cflags> <libs>)
+function(distribute_pkg_config name description requires cflags libs)
   set(PC_NAME "${name}")
   set(PC_DESCRIPTION "${description}")
   set(PC_REQUIRES "${requires}")
-  set(PC_LIBS "-l${library}${libs}")
+  set(PC_CFLAGS "${cflags}")
+  set(PC_LIBS "${libs}")
   configure_file(cmake/distribute.pc.in "${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc"
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
+# distribute_found_packages(<variable> <definitions> <NAME:word>...): appends the words of what was found.
+function(distribute_found_packages variable definitions)
+  foreach(pair IN LISTS ARGN)
+    string(REGEX MATCH "^([A-Z0-9_]+):(.*)$" _ "${pair}")
+    if("DISTRIBUTE_HAS_${CMAKE_MATCH_1}=1" IN_LIST definitions)
+      string(APPEND ${variable} " ${CMAKE_MATCH_2}")
+    endif()
+  endforeach()
+  set(${variable} "${${variable}}" PARENT_SCOPE)
+endfunction()
+
 # From the folder of the files up to the prefix: lib/pkgconfig, or lib/x86_64-linux-gnu/pkgconfig.
 string(REGEX REPLACE "[^/]+" ".." PC_UP "${CMAKE_INSTALL_LIBDIR}")
 
-# What the core links, by the features that were found: a file of pkg-config where Debian has one.
-set(requires "eigen3 absl_status absl_statusor absl_strings absl_synchronization absl_time zlib")
-set(libs " -latomic -ldl")
-foreach(pair IN ITEMS "ONEDNN: -ldnnl" "IPSEC_MB: -lIPSec_MB")
-  string(REGEX MATCH "^([A-Z_]+):(.*)$" _ "${pair}")
-  if("DISTRIBUTE_HAS_${CMAKE_MATCH_1}=1" IN_LIST DISTRIBUTE_FEATURE_DEFINITIONS)
-    string(APPEND libs "${CMAKE_MATCH_2}")
-  endif()
-endforeach()
-foreach(pair IN ITEMS "OPENSSL: openssl" "JPEG: libjpeg" "PNG: libpng")
-  string(REGEX MATCH "^([A-Z_]+):(.*)$" _ "${pair}")
-  if("DISTRIBUTE_HAS_${CMAKE_MATCH_1}=1" IN_LIST DISTRIBUTE_FEATURE_DEFINITIONS)
-    string(APPEND requires "${CMAKE_MATCH_2}")
-  endif()
-endforeach()
-list(TRANSFORM DISTRIBUTE_FEATURE_DEFINITIONS PREPEND "-D" OUTPUT_VARIABLE definitions)
-list(JOIN definitions " " PC_DEFINITIONS)
-distribute_pkg_config(distribute "${PROJECT_DESCRIPTION}" distribute "${requires}" "${libs}")
+# What is linked, by the features that were found: a file of pkg-config where Debian has one.
+set(core_requires "eigen3 absl_status absl_statusor absl_strings absl_synchronization absl_time zlib")
+set(core_libs " -latomic -ldl")
+distribute_found_packages(core_libs "${DISTRIBUTE_FEATURE_DEFINITIONS}" ONEDNN:-ldnnl IPSEC_MB:-lIPSec_MB)
+distribute_found_packages(core_requires "${DISTRIBUTE_FEATURE_DEFINITIONS}"
+                          OPENSSL:openssl JPEG:libjpeg PNG:libpng)
+# A quoted path does not come through pkg-config; archives have it compiled in.
+set(core_features ${DISTRIBUTE_FEATURE_DEFINITIONS})
+list(FILTER core_features EXCLUDE REGEX "\"")
+list(TRANSFORM core_features PREPEND " -D" OUTPUT_VARIABLE core_definitions)
+list(JOIN core_definitions "" core_definitions)
+distribute_pkg_config(distribute "${PROJECT_DESCRIPTION}" "${core_requires}"
+  " -DDISTRIBUTE_SEPARATE_COMPILATION${core_definitions}" "-L\${libdir} -ldistribute${core_libs}")
+
+set(annex_definitions ${core_features} ${DISTRIBUTE_SAVING_DEFINITIONS}
+                      ${DISTRIBUTE_PREPROCESSING_DEFINITIONS})
+set(http_packages CURL:libcurl)
+set(object_stores_packages PUGIXML:pugixml)
 set(saving_packages HDF5:hdf5-serial LIBZIP:libzip)
 set(preprocessing_packages PCRE2:libpcre2-8 SENTENCEPIECE:sentencepiece)
+set(preprocessing_libs FARMHASH:-lfarmhash)
+set(all_requires "${core_requires}")
+set(all_libs "${core_libs}")
 foreach(annex IN LISTS DISTRIBUTE_ANNEXES)
   string(REGEX MATCHALL "[a-z_]+" needed "${annex}")
   list(POP_FRONT needed name)
@@ -41,21 +56,22 @@ foreach(annex IN LISTS DISTRIBUTE_ANNEXES)
   foreach(other IN LISTS needed)
     string(APPEND requires " distribute-${other}")
   endforeach()
-  if(name STREQUAL "http" AND "DISTRIBUTE_HAS_CURL=1" IN_LIST DISTRIBUTE_FEATURE_DEFINITIONS)
-    string(APPEND requires " libcurl")
-  endif()
-  if(name STREQUAL "object_stores" AND "DISTRIBUTE_HAS_PUGIXML=1" IN_LIST DISTRIBUTE_FEATURE_DEFINITIONS)
-    string(APPEND requires " pugixml")
-  endif()
-  string(TOUPPER "${name}" upper)
-  foreach(pair IN LISTS ${name}_packages)
-    string(REGEX MATCH "^([A-Z0-9]+):(.*)$" _ "${pair}")
-    if("DISTRIBUTE_HAS_${CMAKE_MATCH_1}=1" IN_LIST DISTRIBUTE_${upper}_DEFINITIONS)
-      string(APPEND requires " ${CMAKE_MATCH_2}")
-    endif()
-  endforeach()
-  distribute_pkg_config(distribute-${name} "annex ${name} of distribute" distribute_${name} "${requires}" "")
+  set(libs "")
+  distribute_found_packages(requires "${annex_definitions}" ${${name}_packages})
+  distribute_found_packages(libs "${annex_definitions}" ${${name}_libs})
+  distribute_found_packages(all_requires "${annex_definitions}" ${${name}_packages})
+  distribute_found_packages(all_libs "${annex_definitions}" ${${name}_libs})
+  distribute_pkg_config(distribute-${name} "annex ${name} of distribute" "${requires}" ""
+                        "-L\${libdir} -ldistribute_${name}${libs}")
 endforeach()
+
+# The way without archives: the library's bodies come with its headers, those of annexes, too.
+list(TRANSFORM annex_definitions PREPEND " -D" OUTPUT_VARIABLE all_definitions)
+list(TRANSFORM DISTRIBUTE_CUDA_INCLUDE_DIRS PREPEND " -isystem " OUTPUT_VARIABLE cuda_folders)
+list(APPEND all_definitions ${cuda_folders})
+list(JOIN all_definitions "" all_definitions)
+distribute_pkg_config(distribute-header-only "${PROJECT_DESCRIPTION}, compiled into the program"
+                      "${all_requires}" "${all_definitions}" "${all_libs}")
 
 # cpack -G DEB
 set(CPACK_GENERATOR DEB)

@@ -27,12 +27,22 @@ grep -q "distribute run" "$place/help"
 
 pkgconfig=$(dirname "$(find "$root/usr" -name distribute.pc)")
 export PKG_CONFIG_PATH=$pkgconfig
-line=$(grep '^g++ trainer.cpp -o trainer ' docs/packaging.md)  # the page's command, for the example
+line=$(grep '^g++ -std=c++20 trainer.cpp -o trainer ' docs/packaging.md)  # the page's command, for the example
 line=${line/trainer.cpp/packaging/example/main.cpp}
 line=${line/g++/$CXX}
 eval "${line/-o trainer/-o "$place/by_pkg_config"}"
 "$place/by_pkg_config"
-pkg-config --exists --print-errors distribute-horovod distribute-object_stores distribute-estimator
+# Each file names all that its archive needs: the whole archive is linked, whatever a program would take.
+echo 'int main() {}' > "$place/nothing.cpp"
+for file in "$pkgconfig"/distribute*.pc; do
+  name=$(basename "$file" .pc)
+  [ "$name" = distribute-header-only ] && continue
+  flags=$(pkg-config --libs "$name")
+  "$CXX" -fopenmp -o "$place/linked" "$place/nothing.cpp" \
+    ${flags/-l${name/-/_}/-Wl,--whole-archive -l${name/-/_} -Wl,--no-whole-archive} ||
+    { echo "$name.pc does not name all that $name needs"; exit 1; }
+done
+pkg-config --exists --print-errors distribute-header-only
 
 cmake -S packaging/example -B "$place/by_cmake" -DCMAKE_PREFIX_PATH="$root/usr" > "$place/configured"
 cmake --build "$place/by_cmake" > "$place/built"

@@ -55,11 +55,21 @@ trains() {
     (cd "$place" && "$1") | tee "$place/printed"
   awk '/^epoch 2 loss/ { good = $4 < 0.2 } END { exit !good }' "$place/printed"
 }
+# The README's line against the compiled library, with the compiler of that.
+library_flags() {
+  local program=$PWD/$work/library_flags line
+  scripts/build_library.sh --from build/ci || return 1
+  line=$(page_command README.md | head -1)
+  [ "$line" = "$(page_command docs/using.md | head -1)" ] || { echo "docs/using.md has another line"; return 1; }
+  line=${line/g++/clang++} line=${line/build\/library/build/ci}
+  line=${line/trainer.cpp -o trainer/examples/three_ways/one_file/trainer.cpp -o $program}
+  echo "$line"
+  $line && trains "$program"
+}
 one_file() {
   local program=$PWD/$work/one_file
   cp examples/three_ways/one_file/trainer.cpp "$work/trainer.cpp"
-  local line=$(page_command README.md)
-  [ "$line" = "$(page_command docs/using.md)" ] || { echo "docs/using.md has another line"; return 1; }
+  local line=$(sed -n '/^g++ .* -I include/,/[^\\]$/p' docs/using.md)
   # Without optimization, which takes two thirds off: it is GCC's compile of a whole trainer.
   line=${line/ -O2/ -O0 -save-temps=obj -Wall -Wextra -Wpedantic -Wshadow -Werror}
   line=${line/trainer.cpp -o trainer/$work/trainer.cpp -o $program}
@@ -127,7 +137,7 @@ consumer_extension() {
 }
 # Side by side, as many as there are cores.
 compile_checks() {
-  local checks=(one_file every_body several_files two_units headers before_headers two_copies with_cmake sizes consumer_kernels
+  local checks=(one_file library_flags every_body several_files two_units headers before_headers two_copies with_cmake sizes consumer_kernels
     consumer_subdirectory consumer_extension)
   local check failed=0 result seconds
   for check in "${checks[@]}"; do
