@@ -72,3 +72,64 @@ inline constexpr const char* kVersion =
 #undef DISTRIBUTE_TEXT_OF
 
 }  // namespace distribute
+
+/// What a message tells a user whose program was compiled without an optional library:
+/// DISTRIBUTE_GET_<NAME> names the flags where the library's headers are installed, and its Debian
+/// package where they are not.
+#define DISTRIBUTE_GET_BY_FLAGS(name, package, libraries)                                       \
+  package " is installed, so compile with -DDISTRIBUTE_HAS_" name "=1 and link with " libraries \
+          " (scripts/build_library.sh writes all such flags)"
+#define DISTRIBUTE_GET_BY_PACKAGE(package) "install " package " and build again"
+
+#if __has_include(<openssl/ssl.h>)
+#define DISTRIBUTE_GET_OPENSSL DISTRIBUTE_GET_BY_FLAGS("OPENSSL", "libssl-dev", "-lssl -lcrypto")
+#else
+#define DISTRIBUTE_GET_OPENSSL DISTRIBUTE_GET_BY_PACKAGE("libssl-dev")
+#endif
+#if __has_include(<jpeglib.h>)
+#define DISTRIBUTE_GET_JPEG DISTRIBUTE_GET_BY_FLAGS("JPEG", "libjpeg-dev", "-ljpeg")
+#else
+#define DISTRIBUTE_GET_JPEG DISTRIBUTE_GET_BY_PACKAGE("libjpeg-dev")
+#endif
+#if __has_include(<png.h>)
+#define DISTRIBUTE_GET_PNG DISTRIBUTE_GET_BY_FLAGS("PNG", "libpng-dev", "-lpng")
+#else
+#define DISTRIBUTE_GET_PNG DISTRIBUTE_GET_BY_PACKAGE("libpng-dev")
+#endif
+#if __has_include(<curl/curl.h>)
+#define DISTRIBUTE_GET_CURL DISTRIBUTE_GET_BY_FLAGS("CURL", "libcurl4-openssl-dev", "-lcurl")
+#else
+#define DISTRIBUTE_GET_CURL DISTRIBUTE_GET_BY_PACKAGE("libcurl4-openssl-dev")
+#endif
+#if __has_include(<pugixml.hpp>)
+#define DISTRIBUTE_GET_PUGIXML DISTRIBUTE_GET_BY_FLAGS("PUGIXML", "libpugixml-dev", "-lpugixml")
+#else
+#define DISTRIBUTE_GET_PUGIXML DISTRIBUTE_GET_BY_PACKAGE("libpugixml-dev")
+#endif
+#if __has_include(<hdf5/serial/hdf5.h>)
+#define DISTRIBUTE_GET_HDF5 \
+  DISTRIBUTE_GET_BY_FLAGS("HDF5", "libhdf5-dev", "the flags of pkg-config hdf5-serial")
+#else
+#define DISTRIBUTE_GET_HDF5 DISTRIBUTE_GET_BY_PACKAGE("libhdf5-dev")
+#endif
+#if __has_include(<zip.h>)
+#define DISTRIBUTE_GET_LIBZIP DISTRIBUTE_GET_BY_FLAGS("LIBZIP", "libzip-dev", "-lzip")
+#else
+#define DISTRIBUTE_GET_LIBZIP DISTRIBUTE_GET_BY_PACKAGE("libzip-dev")
+#endif
+#if __has_include(<farmhash.h>)
+#define DISTRIBUTE_GET_FARMHASH DISTRIBUTE_GET_BY_FLAGS("FARMHASH", "libfarmhash-dev", "-lfarmhash")
+#else
+#define DISTRIBUTE_GET_FARMHASH DISTRIBUTE_GET_BY_PACKAGE("libfarmhash-dev")
+#endif
+#if __has_include(<pcre2.h>)
+#define DISTRIBUTE_GET_PCRE2 DISTRIBUTE_GET_BY_FLAGS("PCRE2", "libpcre2-dev", "-lpcre2-8")
+#else
+#define DISTRIBUTE_GET_PCRE2 DISTRIBUTE_GET_BY_PACKAGE("libpcre2-dev")
+#endif
+#if __has_include(<sentencepiece_processor.h>)
+#define DISTRIBUTE_GET_SENTENCEPIECE \
+  DISTRIBUTE_GET_BY_FLAGS("SENTENCEPIECE", "libsentencepiece-dev", "-lsentencepiece")
+#else
+#define DISTRIBUTE_GET_SENTENCEPIECE DISTRIBUTE_GET_BY_PACKAGE("libsentencepiece-dev")
+#endif

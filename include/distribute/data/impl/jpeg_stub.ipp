@@ -1,5 +1,6 @@
 #pragma once
 #if !DISTRIBUTE_HAS_JPEG
+#include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/data/decode_image.hpp>
 
@@ -9,8 +10,8 @@ namespace data_internal {
 
 [[noreturn]] DISTRIBUTE_INLINE void throw_no_jpeg() {
   throw UnimplementedError(
-      "this build has no libjpeg-turbo and cannot read or write JPEG pictures; install "
-      "libjpeg-dev and build again");
+      "this build has no libjpeg-turbo and cannot read or write JPEG "
+      "pictures; " DISTRIBUTE_GET_JPEG);
 }
 
 }  // namespace data_internal

@@ -1,5 +1,6 @@
 #pragma once
 #if !DISTRIBUTE_HAS_PNG
+#include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/data/decode_image.hpp>
 
@@ -9,7 +10,7 @@ namespace data_internal {
 
 [[noreturn]] DISTRIBUTE_INLINE void throw_no_png() {
   throw UnimplementedError(
-      "this build has no libpng and cannot read PNG pictures; install libpng-dev and build again");
+      "this build has no libpng and cannot read PNG pictures; " DISTRIBUTE_GET_PNG);
 }
 
 }  // namespace data_internal

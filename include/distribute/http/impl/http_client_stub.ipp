@@ -1,5 +1,6 @@
 #pragma once
 #if !DISTRIBUTE_HAS_CURL
+#include <distribute/base/config.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/http/http_client.hpp>
 
@@ -12,8 +13,7 @@ DISTRIBUTE_INLINE HttpClient::~HttpClient() = default;
 
 DISTRIBUTE_INLINE absl::StatusOr<HttpResponse> HttpClient::send(const HttpRequest& request) {
   return absl::UnimplementedError(printable_url(request.url) +
-                                  ": this build has no HTTP; install libcurl4-openssl-dev and "
-                                  "build again");
+                                  ": this build has no HTTP; " DISTRIBUTE_GET_CURL);
 }
 
 DISTRIBUTE_INLINE bool has_http() { return false; }

@@ -1,5 +1,6 @@
 #pragma once
 #if !DISTRIBUTE_HAS_OPENSSL
+#include <distribute/base/config.hpp>
 #include <distribute/net/job_token.hpp>
 #include <distribute/net/message.hpp>
 
@@ -13,7 +14,7 @@ DISTRIBUTE_INLINE bool has_hmac() { return false; }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> hmac_sha256(std::string_view, std::string_view) {
   return absl::UnimplementedError(
-      "this build has no OpenSSL and cannot check a job token; install libssl-dev and build again");
+      "this build has no OpenSSL and cannot check a job token; " DISTRIBUTE_GET_OPENSSL);
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> random_bytes(size_t count) {

@@ -1,5 +1,6 @@
 #pragma once
 #if !DISTRIBUTE_HAS_OPENSSL
+#include <distribute/base/config.hpp>
 #include <distribute/net/detail/tls.hpp>
 
 namespace distribute::net_internal {
@@ -15,8 +16,8 @@ DISTRIBUTE_INLINE bool has_tls() { return false; }
 DISTRIBUTE_INLINE absl::StatusOr<std::shared_ptr<const TlsContext>> TlsContext::make(
     const TlsOptions&) {
   return absl::UnimplementedError(
-      "this build has no OpenSSL and cannot encrypt; install libssl-dev and build again, or unset "
-      "DISTRIBUTE_TLS");
+      "this build has no OpenSSL and cannot encrypt; " DISTRIBUTE_GET_OPENSSL
+      ", or unset DISTRIBUTE_TLS");
 }
 
 DISTRIBUTE_INLINE TlsContext::TlsContext(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

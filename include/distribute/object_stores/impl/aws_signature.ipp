@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/config.hpp>
 #include <distribute/object_stores/detail/aws_signature.hpp>
 
 #include <distribute/base/error.hpp>
@@ -98,10 +99,10 @@ DISTRIBUTE_INLINE absl::Status sign_aws_request(HttpRequest& request,
                                                 const AwsSignatureScope& scope) {
   if (credentials.anonymous()) return absl::OkStatus();
   if (!has_digests())
-    return make_status(StatusCode::Unimplemented,
-                       str_cat(printable_url(request.url),
-                               ": this build has no OpenSSL and cannot "
-                               "sign requests; install libssl-dev and build again"));
+    return make_status(
+        StatusCode::Unimplemented,
+        str_cat(printable_url(request.url),
+                ": this build has no OpenSSL and cannot sign requests; " DISTRIBUTE_GET_OPENSSL));
   const auto url = parse_url(request.url);
   if (!url.ok()) return url.status();
   const std::string time =

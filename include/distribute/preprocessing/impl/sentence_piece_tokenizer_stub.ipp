@@ -1,5 +1,6 @@
 #pragma once
 #if !DISTRIBUTE_HAS_SENTENCEPIECE
+#include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/preprocessing/tokenizers.hpp>
 
@@ -9,8 +10,7 @@ DISTRIBUTE_INLINE SentencePieceTokenizer::SentencePieceTokenizer(
     const std::string& path, SentencePieceTokenizerOptions options)
     : Tokenizer(options.sequence_length, options.pad_value), options_(options) {
   throw UnimplementedError(path +
-                           ": this build has no SentencePiece; install "
-                           "libsentencepiece-dev and build again");
+                           ": this build has no SentencePiece; " DISTRIBUTE_GET_SENTENCEPIECE);
 }
 
 DISTRIBUTE_INLINE std::vector<int64_t> SentencePieceTokenizer::encode(std::string_view) const {

@@ -1,5 +1,6 @@
 #pragma once
 #if !DISTRIBUTE_HAS_HDF5
+#include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/saving/detail/hdf5_file.hpp>
 
@@ -11,8 +12,8 @@ DISTRIBUTE_INLINE bool has_hdf5() { return false; }
 
 [[noreturn]] DISTRIBUTE_INLINE void refuse_hdf5() {
   throw UnimplementedError(
-      "this build reads and writes no HDF5 files, such as .weights.h5 and .keras; install "
-      "libhdf5-dev and build again");
+      "this build reads and writes no HDF5 files, such as .weights.h5 and "
+      ".keras; " DISTRIBUTE_GET_HDF5);
 }
 
 DISTRIBUTE_INLINE Hdf5Reader::Hdf5Reader(std::string, std::string) { refuse_hdf5(); }
