@@ -75,6 +75,11 @@ def lists_within_lists(wanted):
     return texts
 
 
+def trainer_headers():
+    """What strategy.hpp includes: whole floors, and what a trainer's main() returns."""
+    return ["base/exit_status.hpp", *public_headers(TRAINER_FLOORS)]
+
+
 def annex_headers(annex):
     registration = f"{annex}/detail/registration.hpp"
     return sorted([*public_headers([annex]), *({registration} & set(files()))])
@@ -105,7 +110,7 @@ inline constexpr std::pair<const char*, FromConfig> kOptimizerClasses[] = {{
 
 def body_lists():
     """From each list of bodies to its comment and its bodies."""
-    trainer = public_headers(TRAINER_FLOORS)
+    trainer = trainer_headers()
     wanted = {"impl/strategy_bodies.hpp": ("The bodies that strategy.hpp reaches",
                                            bodies_always(trainer)),
               "impl/src.hpp": ("All bodies of the core, for one file of a program", bodies(CORE))}
@@ -123,7 +128,7 @@ def body_lists():
 
 def expected():
     """From each header outside of the floors to its text."""
-    trainer = public_headers(TRAINER_FLOORS)
+    trainer = trainer_headers()
     texts = {
         "strategy.hpp": umbrella("What a trainer needs: strategies, tensors, layers, optimizers, "
                                  "datasets, checkpoints", trainer, "strategy_bodies.hpp"),

@@ -4,6 +4,8 @@
 
 #include <distribute/base/detail/macros_aside.inc>
 
+#include <distribute/base/exit_status.hpp>
+
 #include <distribute/tensor/data_type_of.hpp>
 #include <distribute/tensor/dlpack.hpp>
 #include <distribute/tensor/shape.hpp>

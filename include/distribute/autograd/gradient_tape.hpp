@@ -125,6 +125,10 @@ class GradientTape {
   Tensor gradient(const Tensor& target, const Variable& source);
   std::vector<Tensor> gradient(const Tensor& target, const std::vector<Variable>& sources);
   std::vector<Tensor> gradient(const Tensor& target, const std::vector<Tensor>& sources);
+  /// Sources in braces, as in tape.gradient(loss, {v, w}): always as many gradients as sources.
+  std::vector<Tensor> gradient(const Tensor& target, std::initializer_list<Variable> sources) {
+    return gradient(target, std::vector<Variable>(sources));
+  }
   /// The general form: several targets, each weighted by its output gradient (none: ones).
   struct Call {
     std::vector<Tensor> output_gradients = {};

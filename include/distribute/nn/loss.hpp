@@ -65,7 +65,19 @@ Tensor scale_regularization_loss(const std::vector<Tensor>& losses);
 /// MeanWithSampleWeight divides by the sum of the sample weights, as they were given, instead of
 /// the number of losses. Sum and None do not divide. Source  tf.keras.losses.Loss (Keras 3);
 /// tf.keras.losses.Reduction
-enum class Reduction { Auto, None, Sum, SumOverBatchSize, Mean, MeanWithSampleWeight };
+enum class Reduction {
+  Auto,
+  None,
+  Sum,
+  SumOverBatchSize,
+  Mean,
+  MeanWithSampleWeight,
+  // TensorFlow's spellings.
+  AUTO = Auto,
+  NONE = None,
+  SUM = Sum,
+  SUM_OVER_BATCH_SIZE = SumOverBatchSize,
+};
 
 /// Base of losses: weights and reduces the losses of the examples. Where the prediction has a mask
 /// (get_keras_mask) the losses of steps that do not count are 0, and means are those of the others.

@@ -224,3 +224,12 @@ class Module : public Trackable {
 void clear_session();
 
 }  // namespace distribute::nn
+
+namespace distribute {
+
+// Keras's names of what nn and optim hold: layers::Dense, losses::Poisson, metrics::AUC.
+namespace layers = nn;
+namespace losses = nn;
+namespace metrics = nn;
+
+}  // namespace distribute

@@ -33,6 +33,8 @@ class MaxPool2D : public Module {
   Pool2DLayerOptions options_;
 };
 
+using MaxPooling2D = MaxPool2D;  // Keras's other name
+
 /// Mean over the elements inside the image.
 /// Source  tf.keras.layers.AveragePooling2D
 class AveragePooling2D : public Module {

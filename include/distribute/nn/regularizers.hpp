@@ -25,6 +25,10 @@ namespace regularizers {
 inline Regularizer l1(double factor = 0.01) { return {factor, 0}; }  // factor * sum |w|
 inline Regularizer l2(double factor = 0.01) { return {0, factor}; }  // factor * sum w^2
 
+inline Regularizer L1(double factor = 0.01) { return l1(factor); }
+inline Regularizer L2(double factor = 0.01) { return l2(factor); }
+inline Regularizer L1L2(double l1 = 0, double l2 = 0) { return {l1, l2}; }
+
 }  // namespace regularizers
 
 namespace nn_internal {

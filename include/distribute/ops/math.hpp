@@ -134,7 +134,11 @@ Tensor is_nan(const Tensor& x);
 Tensor is_inf(const Tensor& x);
 Tensor is_finite(const Tensor& x);
 
-inline Tensor operator-(const Tensor& x) { return negative(x); }  // element by element
+inline Tensor& operator+=(Tensor& a, const Tensor& b) { return a = a + b; }  // a new value for a
+inline Tensor& operator-=(Tensor& a, const Tensor& b) { return a = a - b; }  // a new value for a
+inline Tensor& operator*=(Tensor& a, const Tensor& b) { return a = a * b; }  // a new value for a
+inline Tensor& operator/=(Tensor& a, const Tensor& b) { return a = a / b; }  // a new value for a
+inline Tensor operator-(const Tensor& x) { return negative(x); }             // element by element
 
 struct MatmulOptions {  // options of matmul()
   bool transpose_a = false;

@@ -15,7 +15,7 @@
 namespace distribute {
 
 /// How values of all replicas become one. Source  tf.distribute.ReduceOp
-enum class ReduceOp { Sum, Mean };
+enum class ReduceOp { Sum, Mean, SUM = Sum, MEAN = Mean };
 
 /// Accepts "SUM" and "MEAN" in any case.
 /// Throws  InvalidArgumentError for anything else.

@@ -9,6 +9,7 @@
 
 #include <concepts>
 #include <initializer_list>
+#include <iosfwd>
 #include <memory>
 #include <span>
 #include <string>
@@ -95,6 +96,9 @@ class Tensor {
   bool unique() const;
   /// For variables: the same memory under a new identity.
   Tensor renamed() const;
+
+  /// Prints what to_string() gives.
+  friend std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
  private:
   friend struct TensorHints;

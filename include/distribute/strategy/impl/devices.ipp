@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <set>
 #include <string_view>
 
@@ -118,8 +119,15 @@ DISTRIBUTE_INLINE std::vector<std::string> devices_of(DefaultDevice, int count,
   return devices_of(CpuDevice(), count, strategy);
 }
 
+/// The system has NVIDIA's kernel module, or the environment names GPUs.
+DISTRIBUTE_INLINE bool expects_gpus() {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  std::error_code ignored;
+  return (visible && *visible) || std::filesystem::exists("/proc/driver/nvidia", ignored);
+}
+
 DISTRIBUTE_INLINE void tell_of_missing_gpus() {
-  if (missing_gpus().exchange(false) && !is_later_task_of_host())
+  if (missing_gpus().exchange(false) && !is_later_task_of_host() && expects_gpus())
     log_info("strategy", gpu_problem() + "; the CPU is used");
 }
 

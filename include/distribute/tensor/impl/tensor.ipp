@@ -296,6 +296,10 @@ DISTRIBUTE_INLINE std::string to_string(const Tensor& tensor) {
   return text;
 }
 
+DISTRIBUTE_INLINE std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
+  return out << to_string(tensor);
+}
+
 DISTRIBUTE_INLINE Tensor fill(const Shape& shape, float value, DType dtype, Device device) {
   Tensor result = Tensor::empty(shape, dtype, device);
   dispatch(dtype, [&](auto type) {
