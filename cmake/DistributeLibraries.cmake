@@ -142,7 +142,9 @@ endforeach()
 distribute_add_static(distribute ${units})
 distribute_set_up(distribute PUBLIC "static libraries")
 target_compile_definitions(distribute PUBLIC DISTRIBUTE_SEPARATE_COMPILATION)
-target_precompile_headers(distribute PRIVATE src/precompiled.hpp)
+# Named as headers are, so that a compiler cache knows it in another clone.
+target_include_directories(distribute PRIVATE "${PROJECT_SOURCE_DIR}/src")
+target_precompile_headers(distribute PRIVATE <precompiled.hpp>)
 add_library(distribute::distribute ALIAS distribute)
 
 add_library(distribute_header_only INTERFACE)

@@ -1,7 +1,8 @@
 # Puts several test files into one translation unit: their common headers are then read once.
 
 # distribute_write_test_unit(<unit> <files...>): a source that first includes the headers of all
-# files, then each file inside a namespace of its own, so that their helpers do not meet.
+# files, then each file inside a namespace of its own, so that their helpers do not meet. Files are named
+# from the top of the sources: a compiler cache then knows the unit of another clone.
 function(distribute_write_test_unit unit)
   set(headers "")
   set(bodies "")
@@ -13,11 +14,13 @@ function(distribute_write_test_unit unit)
     foreach(line IN LISTS includes)
       string(REGEX REPLACE "^#include \"(.+)\".*" "${folder}/\\1" beside "${line}")
       if(EXISTS "${beside}")
-        set(line "#include \"${beside}\"")
+        cmake_path(RELATIVE_PATH beside BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+        set(line "#include <${beside}>")
       endif()
       list(APPEND headers "${line}")
     endforeach()
-    string(APPEND bodies "namespace ${name}_file {\n#include \"${file}\"\n}\n")
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    string(APPEND bodies "namespace ${name}_file {\n#include <${file}>\n}\n")
   endforeach()
   list(REMOVE_DUPLICATES headers)
   list(JOIN headers "\n" headers)

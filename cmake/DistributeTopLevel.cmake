@@ -7,14 +7,19 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
+# A compiler cache is shared by all clones of a machine: paths below the sources and the build folder are
+# relative in what it compares. Precompiled headers need two relaxations (ccache's manual, "Precompiled
+# headers"), and Clang's must not hold the time.
 find_program(CCACHE_PROGRAM ccache)
 mark_as_advanced(CCACHE_PROGRAM)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Precompiled headers need the two relaxations (ccache's manual, "Precompiled headers").
   set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      ${PROJECT_SOURCE_DIR}/cmake/relative_paths.sh ${PROJECT_BINARY_DIR}/ ${CCACHE_PROGRAM})
   set(CMAKE_PCH_INSTANTIATE_TEMPLATES OFF)
-  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
+                      "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 endif()
 add_compile_options(-Wall -Wextra)
 # The compiler collects its garbage less often, which took it 5 % of its time.

@@ -8,6 +8,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/shared_data.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <algorithm>
@@ -103,7 +104,7 @@ void rewrite(const std::string& from, const std::string& to) {
 TEST_CASE("the bundled checkpoints of TensorFlow hold what their listings say",
           "[checkpoint][bundle]") {
   for (const char* name : {"dtypes", "partitioned_shards", "ps_partitioned"}) {
-    const std::string directory = std::string(DISTRIBUTE_SOURCE_DIR) + "/tests/data/bundle/" + name;
+    const std::string directory = distribute::testing::source_dir() + "/tests/data/bundle/" + name;
     const json listing = json::parse(std::ifstream(directory + "/tensors.json"));
     check_tensors(directory + "/" + listing["prefix"].get<std::string>(), listing["tensors"]);
   }

@@ -2,6 +2,7 @@
 #include <distribute/distribute.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/tensorflow_script.hpp>
 
@@ -149,9 +150,7 @@ std::vector<std::pair<std::string, std::string>> all_pairs() {
   return pairs;
 }
 
-std::string folder() {
-  return std::string(DISTRIBUTE_SOURCE_DIR) + "/tests/data/keras_checkpoints";
-}
+std::string folder() { return distribute::testing::source_dir() + "/tests/data/keras_checkpoints"; }
 
 std::vector<float> read(const std::string& prefix, const std::string& key) {
   return train::BundleReader(prefix).read_values<float>(key);
@@ -202,7 +201,7 @@ TEST_CASE("checkpoints of Keras 3 are restored", "[checkpoint][keras3]") {
 TEST_CASE("checkpoints of Keras 2 are restored", "[checkpoint][keras2]") {
   // keras2_checkpoints.py made them as the other script does; "legacy" optimizers are those of
   // TensorFlow 2.10 and before, which keep their options as variables, too.
-  const std::string keras2 = std::string(DISTRIBUTE_SOURCE_DIR) + "/tests/data/keras2_checkpoints";
+  const std::string keras2 = distribute::testing::source_dir() + "/tests/data/keras2_checkpoints";
   std::vector<std::pair<std::string, std::string>> pairs = {{"functional", "adam"}};
   for (const char* name : {"sgd", "momentum", "adam", "amsgrad", "nadam", "adamax", "rmsprop",
                            "adagrad", "adadelta", "ftrl", "legacy_adam", "legacy_momentum"})

@@ -7,6 +7,7 @@
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 
 #include <tests/support/check_throws.hpp>
+#include <tests/support/source_dir.hpp>
 
 #include <fstream>
 #include <memory>
@@ -37,7 +38,8 @@ void check_refused(const std::string& tf_config, const std::string& part) {
 }  // namespace
 
 TEST_CASE("TF_CONFIG is answered as TensorFlow answers", "[cluster][tf_config]") {
-  std::ifstream file(DISTRIBUTE_SOURCE_DIR "/tests/data/cluster/tf_config_answers.json");
+  std::ifstream file(distribute::testing::source_dir() +
+                     "/tests/data/cluster/tf_config_answers.json");
   const Json rows = Json::parse(file);
   REQUIRE(rows.size() > 100);
   for (const Json& row : rows) {

@@ -5,6 +5,7 @@
 
 #include <tests/collective/contract.hpp>
 #include <tests/support/mpirun.hpp>
+#include <tests/support/source_dir.hpp>
 
 #include <absl/cleanup/cleanup.h>
 
@@ -72,9 +73,9 @@ std::string ucx_problem() {
 }  // namespace
 
 TEST_CASE("the modules' interface is C", "[collective][engine]") {
-  CHECK(std::system(
-            "cc -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only -x c " DISTRIBUTE_SOURCE_DIR
-            "/include/distribute/collective/engine_module.h") == 0);
+  CHECK(std::system("cc -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only -x c " +
+                    distribute::testing::source_dir() +
+                    "/include/distribute/collective/engine_module.h") == 0);
 }
 
 TEST_CASE("UCX holds the contract, with ranks as threads", "[collective][engine][ucx]") {

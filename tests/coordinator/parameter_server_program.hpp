@@ -14,6 +14,7 @@
 #include <distribute/strategy/parameter_server_strategy.hpp>
 
 #include <tests/coordinator/processes.hpp>
+#include <tests/support/source_dir.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -22,7 +23,7 @@
 
 namespace processes {
 
-inline constexpr const char* kDigits = DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data";
+inline const std::string kDigits = distribute::testing::source_dir() + "/examples/mnist_cnn/data";
 
 inline void say(const std::string& line) {
   std::printf("%s\n", line.c_str());

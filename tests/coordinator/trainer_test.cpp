@@ -2,6 +2,7 @@
 
 #include <tests/coordinator/processes.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/source_dir.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -54,7 +55,7 @@ int main() {
 using distribute::testing::ProcessCluster;
 
 DISTRIBUTE_CLUSTER_MAIN(parameter_server_trainer) {
-  std::filesystem::current_path(DISTRIBUTE_SOURCE_DIR);
+  std::filesystem::current_path(distribute::testing::source_dir());
   task.set_result(std::to_string(parameter_server_main()));
 }
 
@@ -82,7 +83,7 @@ TEST_CASE("the parameter server trainer learns with 1 chief, 3 workers and 2 ser
 TEST_CASE("The documentation shows the trainer that is tested", "[coordinator][trainer]") {
   const auto between = [](const std::string& path, const std::string& begin,
                           const std::string& end) {
-    std::ifstream file(DISTRIBUTE_SOURCE_DIR "/" + path);
+    std::ifstream file(distribute::testing::source_dir() + "/" + path);
     std::string text, line;
     while (std::getline(file, line) && line != begin) continue;
     while (std::getline(file, line) && line != end) text += line + "\n";

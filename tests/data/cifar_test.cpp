@@ -8,6 +8,7 @@
 #include <tests/data/cifar_files.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <nlohmann/json.hpp>
@@ -19,7 +20,7 @@ using nlohmann::json;
 namespace {
 
 json wanted(const char* name) {
-  std::ifstream file(DISTRIBUTE_SOURCE_DIR "/tests/data/cifar/batches.json");
+  std::ifstream file(distribute::testing::source_dir() + "/tests/data/cifar/batches.json");
   return json::parse(file)[name];
 }
 

@@ -9,6 +9,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/fake_gcs.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 using namespace distribute;
@@ -16,7 +17,7 @@ using namespace distribute::data;
 
 namespace {
 
-const std::string kBundled = DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data";
+const std::string kBundled = distribute::testing::source_dir() + "/examples/mnist_cnn/data";
 
 }  // namespace
 

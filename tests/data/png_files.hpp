@@ -8,11 +8,12 @@
 
 #include <zlib.h>
 #include <nlohmann/json.hpp>
+#include <tests/support/source_dir.hpp>
 
 namespace png_files {
 
 inline nlohmann::json all() {
-  std::ifstream file(DISTRIBUTE_SOURCE_DIR "/tests/data/png/pictures.json");
+  std::ifstream file(distribute::testing::source_dir() + "/tests/data/png/pictures.json");
   return nlohmann::json::parse(file);
 }
 

@@ -7,6 +7,7 @@
 #include <tests/data/sequences/sequence_answers.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <iomanip>
@@ -44,7 +45,8 @@ Dataset counted(int64_t count, int64_t& made) {
 }  // namespace
 
 TEST_CASE("a dataset that TensorFlow saved is loaded", "[data][saved_dataset]") {
-  const Dataset loaded = Dataset::load(DISTRIBUTE_SOURCE_DIR "/tests/data/sequences/saved");
+  const Dataset loaded =
+      Dataset::load(distribute::testing::source_dir() + "/tests/data/sequences/saved");
   CHECK(loaded.cardinality() == 2);
   CHECK(to_string(loaded.element_spec()) ==
         "(a: [1] float32, inner/n: [] int32, text: [-1] uint8)");

@@ -4,6 +4,7 @@
 
 #include <distribute/base/error.hpp>
 
+#include <tests/support/source_dir.hpp>
 #include "../support/catch.hpp"
 #include "../support/cuda_dnn.hpp"
 #include "../support/resnet_shapes.hpp"
@@ -29,7 +30,7 @@ const DType kTypes[] = {DType::Float32, DType::BFloat16, DType::Float16};
 
 CudnnTarget h200() {
   if (!cudnn_problem().empty()) SKIP(cudnn_problem());
-  std::ifstream file(std::string(DISTRIBUTE_SOURCE_DIR) + "/tests/data/gpu/h200_deviceprop.json");
+  std::ifstream file(distribute::testing::source_dir() + "/tests/data/gpu/h200_deviceprop.json");
   return CudnnTarget::of_properties({std::istreambuf_iterator<char>(file), {}});
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 namespace dist = distribute;
@@ -14,7 +15,7 @@ namespace train = distribute::train;
 
 namespace {
 
-const std::string kDigits = DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data";
+const std::string kDigits = distribute::testing::source_dir() + "/examples/mnist_cnn/data";
 
 nn::Sequential small_network() { return nn::Sequential(nn::Flatten(), nn::Dense({.units = 10})); }
 

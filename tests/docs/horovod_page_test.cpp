@@ -8,6 +8,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/file_text.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <distribute/testing/process_cluster.hpp>
@@ -65,7 +66,7 @@ DISTRIBUTE_CLUSTER_MAIN(runs_the_pages_trainer) {
 
 TEST_CASE("the page's trainer learns the digits on three ranks", "[docs][horovod_page]") {
   const TemporaryDirectory directory;
-  std::filesystem::create_directory_symlink(std::string(DISTRIBUTE_SOURCE_DIR) + "/examples",
+  std::filesystem::create_directory_symlink(distribute::testing::source_dir() + "/examples",
                                             directory / "examples");
   distribute::testing::ProcessClusterOptions options{
       .workers = 3, .function = "runs_the_pages_trainer", .argument = directory.path()};
@@ -81,7 +82,7 @@ TEST_CASE("the page's trainer learns the digits on three ranks", "[docs][horovod
 }
 
 TEST_CASE("the page shows the program that is tested", "[docs][horovod_page]") {
-  const std::string root = DISTRIBUTE_SOURCE_DIR;
+  const std::string root = distribute::testing::source_dir();
   const std::string mark = "// [trainer]";
   const std::string tested = lines_between(root + "/tests/docs/horovod_page_test.cpp", mark, mark);
   const std::string shown = lines_between(root + "/docs/horovod.md", "<!-- trainer -->", "```");

@@ -16,6 +16,7 @@
 
 // The program that README.md shows.
 #define main readme_main
+#include <tests/support/source_dir.hpp>
 #include "examples/three_ways/one_file/trainer.cpp"
 #undef main
 
@@ -38,7 +39,7 @@ TEST_CASE("The README's first trainer learns the digits and saves its checkpoint
           "[docs][readme_trainer]") {
   const TemporaryDirectory directory;
   const auto before = std::filesystem::current_path();
-  std::filesystem::create_directory_symlink(std::string(DISTRIBUTE_SOURCE_DIR) + "/examples",
+  std::filesystem::create_directory_symlink(distribute::testing::source_dir() + "/examples",
                                             directory / "examples");
   std::filesystem::current_path(directory.path());
   const std::string output = printed_by([] { CHECK(readme_main() == 0); }, directory / "output");
@@ -52,7 +53,7 @@ TEST_CASE("The README's first trainer learns the digits and saves its checkpoint
 }
 
 TEST_CASE("The README shows the trainer that is tested", "[docs][readme_trainer]") {
-  const std::string root = DISTRIBUTE_SOURCE_DIR;
+  const std::string root = distribute::testing::source_dir();
   const std::string tested = file_text(root + "/examples/three_ways/one_file/trainer.cpp");
   const std::string shown = lines_between(root + "/README.md", "<!-- trainer -->", "```");
   CHECK(!tested.empty());

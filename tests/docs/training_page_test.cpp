@@ -9,6 +9,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/file_text.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 namespace dist = distribute;
@@ -133,7 +134,7 @@ namespace {
 /// Runs a program in a fresh directory that has the digits.
 void run_in(const TemporaryDirectory& directory, int (*program)()) {
   const auto before = std::filesystem::current_path();
-  std::filesystem::create_directory_symlink(std::string(DISTRIBUTE_SOURCE_DIR) + "/examples",
+  std::filesystem::create_directory_symlink(distribute::testing::source_dir() + "/examples",
                                             directory / "examples");
   std::filesystem::current_path(directory.path());
   CHECK(program() == 0);
@@ -170,7 +171,7 @@ TEST_CASE("the page's estimator trains, evaluates, predicts and exports", "[docs
 }
 
 TEST_CASE("the page shows the programs that are tested", "[docs][training_page]") {
-  const std::string root = DISTRIBUTE_SOURCE_DIR;
+  const std::string root = distribute::testing::source_dir();
   for (const std::string name : {"fit", "function", "session", "estimator"}) {
     const std::string mark = "// [" + name + "]";
     const std::string tested =

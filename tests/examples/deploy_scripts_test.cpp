@@ -3,6 +3,7 @@
 #include "shell.hpp"
 
 #include <tests/support/catch.hpp>
+#include <tests/support/source_dir.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -10,7 +11,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-const std::string kDeploy = DISTRIBUTE_SOURCE_DIR "/examples/deploy/";
+const std::string kDeploy = distribute::testing::source_dir() + "/examples/deploy/";
 const std::string kFlags = " --model=tutorial --batch_size=6 --steps=4 --shuffle=false ";
 /// In front of every script: a folder of programs that come before the system's.
 const std::string kFakes = "mkdir fake; PATH=$PWD/fake:$PATH; chmod +x fake\n";
@@ -55,12 +56,10 @@ TEST_CASE("Slurm's script for parameter servers makes its own cluster",
       "while [[ $1 == --* ]]; do shift; done\npids=\nscript=$2; shift 2\n"
       "for i in 2 3 4 5 6; do sh $script --host 127.0.0.$i \"$@\" & pids=\"$pids $!\"; done\n"
       "status=0; for pid in $pids; do wait $pid || status=$?; done; exit $status\n";
-  const ProgramResult run =
-      shell(kFakes + fake("srun", srun) +
-            "export SLURM_JOB_ID=7 SLURM_JOB_NODELIST=127.0.0.[2-6] BIN=" DISTRIBUTE_BINARY_DIR
-            " RUN_DIR=$PWD/run\nbash " +
-            kDeploy + "slurm/parameter_servers.sbatch" + kFlags +
-            "; echo ended $?\ncat run/tf_config.sh\n");
+  const ProgramResult run = shell(
+      kFakes + fake("srun", srun) + "export SLURM_JOB_ID=7 SLURM_JOB_NODELIST=127.0.0.[2-6] BIN=" +
+      distribute::testing::binary_dir() + " RUN_DIR=$PWD/run\nbash " + kDeploy +
+      "slurm/parameter_servers.sbatch" + kFlags + "; echo ended $?\ncat run/tf_config.sh\n");
   INFO(run.out);
   CHECK_THAT(run.out, Contains("ended 0") && Contains("test loss ") &&
                           Contains("# 127.0.0.2: chief 0") && Contains("# 127.0.0.4: ps 1") &&
@@ -95,9 +94,9 @@ ProgramResult emr_step(int nodes, const std::string& variables, const std::strin
   return shell(kFakes + fake("aws", "echo \"$@\" >> calls; cat instances.json\n") +
                fake("ssh", "shift; exec sh -c \"mkdir -p home$$; cd home$$; $1\"\n") +
                "echo '{\"Instances\": [" + instances + "]}' > instances.json\n" +
-               "mkdir d; ln -s " DISTRIBUTE_BINARY_DIR
-               "/* d; echo secret-of-these-tests > d/token\n" +
-               variables + " DISTRIBUTE_HOME=$PWD/d DISTRIBUTE_SSH=ssh bash " + kDeploy +
+               "mkdir d; ln -s " + distribute::testing::binary_dir() +
+               "/* d; echo secret-of-these-tests > d/token\n" + variables +
+               " DISTRIBUTE_HOME=$PWD/d DISTRIBUTE_SSH=ssh bash " + kDeploy +
                "emr/step.sh j-1 $PWD/s3" + kFlags + flags +
                "; echo ended $?\nls s3/checkpoints; cat calls\n");
 }

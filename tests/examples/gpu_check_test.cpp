@@ -3,6 +3,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/run_program.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <cstdlib>
@@ -27,14 +28,14 @@ int shell(const std::string& line) {
 }  // namespace
 
 TEST_CASE("the check of a GPU runs from its pack, on fakes", "[examples][gpu_check]") {
-  const std::string build = DISTRIBUTE_BINARY_DIR "/..";
+  const std::string build = distribute::testing::binary_dir() + "/..";
   for (const char* program :
        {"distribute", "mnist_cnn", "resnet50", "text_transformer", "test_device", "test_ops"})
     if (!has_program(program)) SKIP("a program was not built");
   const TemporaryDirectory folder;
   const std::string log = " > " + folder / "log" + " 2>&1";
-  const std::string pack = "DISTRIBUTE_GPU_CHECK_COMPRESS=cat " DISTRIBUTE_SOURCE_DIR
-                           "/scripts/gpu_check.sh pack " +
+  const std::string pack = "DISTRIBUTE_GPU_CHECK_COMPRESS=cat " +
+                           distribute::testing::source_dir() + "/scripts/gpu_check.sh pack " +
                            build + " " + folder / "pack.tar";
   const int packed = shell(pack + log);
   INFO(text_of(folder / "log"));

@@ -5,6 +5,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/run_program.hpp>
+#include <tests/support/source_dir.hpp>
 
 #include <cstdio>
 #include <fstream>
@@ -22,7 +23,7 @@ using distribute::testing::TaskName;
 using distribute::testing::TaskOutcome;
 using Words = std::vector<std::string>;
 
-inline const std::string kProgram = DISTRIBUTE_BINARY_DIR "/mnist_cnn";
+inline const std::string kProgram = distribute::testing::binary_dir() + "/mnist_cnn";
 
 inline Words operator+(Words first, const Words& more) {
   first.insert(first.end(), more.begin(), more.end());

@@ -6,6 +6,7 @@
 
 #include <tests/support/control_group.hpp>
 #include <tests/support/shared_data.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <cmath>
@@ -316,7 +317,7 @@ TEST_CASE("a worker with fewer cores than the others is named",
   }
 }
 
-TEST_CASE("the first task of a host says that there is no GPU, the others do not",
+TEST_CASE("a GPU that is expected and missing is told of by the first task of a host alone",
           "[examples][mnist_cnn][multiproc]") {
   // Programs of one's own, whose strategies look for GPUs; the folder of data is looked for later.
   const std::string program = GENERATE("mnist_cnn_mirrored", "mnist_cnn_multi_worker");
@@ -327,12 +328,18 @@ TEST_CASE("the first task of a host says that there is no GPU, the others do not
     return count;
   };
   const std::string data = "--data_dir=/no/such/folder";
-  const ProgramResult alone = run_program(program, {data}, "env -u TF_CONFIG");
+  if (!std::filesystem::exists("/proc/driver/nvidia")) {
+    const auto quiet = run_program(program, {data}, "env -u TF_CONFIG -u CUDA_VISIBLE_DEVICES");
+    CHECK(times_told(quiet.err) == 0);
+  }
+  const ProgramResult alone =
+      run_program(program, {data}, "env -u TF_CONFIG CUDA_VISIBLE_DEVICES=0");
   CHECK(alone.status == 1);
   if (times_told(alone.err) == 0) SKIP("there is a GPU, or the build has no CUDA");
   CHECK(times_told(alone.err) == 1);
   auto options = cluster_options(3, {});
-  options.command = {DISTRIBUTE_BINARY_DIR "/" + program, data};
+  options.command = {"env", "CUDA_VISIBLE_DEVICES=0",
+                     distribute::testing::binary_dir() + "/" + program, data};
   ProcessCluster cluster(options);
   for (const int worker : {0, 1, 2}) cluster.expect_failure({"worker", worker});
   CHECK(times_told(mnist_cluster::all_output(cluster.wait())) == 1);

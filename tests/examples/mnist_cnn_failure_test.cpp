@@ -7,6 +7,7 @@
 #include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/launch/running_program.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <algorithm>
@@ -241,7 +242,7 @@ namespace {
 /// The bundled digits with the test's 1,000 for training, too; or with the bundled training digits,
 /// of which one has another label.
 void write_other_digits(const TemporaryDirectory& to, bool fewer) {
-  const std::string bundled = DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data/";
+  const std::string bundled = distribute::testing::source_dir() + "/examples/mnist_cnn/data/";
   for (const std::string kind : {"images-idx3-ubyte.gz", "labels-idx1-ubyte.gz"}) {
     std::filesystem::copy(bundled + "t10k-" + kind, to / ("t10k-" + kind));
     std::filesystem::copy(bundled + (fewer ? "t10k-" : "train-") + kind, to / ("train-" + kind));

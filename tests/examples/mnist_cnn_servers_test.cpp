@@ -2,6 +2,7 @@
 #include <tests/launch/running_program.hpp>
 #include <tests/support/count.hpp>
 #include <tests/support/number_of.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <csignal>
@@ -103,8 +104,12 @@ class KilledJob {
         steps_(steps),
         program_({.command =
                       [&] {
-                        Words all{
-                            DISTRIBUTE_BINARY_DIR "/distribute", "run", "--ps", "1", "-np", "3"};
+                        Words all{distribute::testing::binary_dir() + "/distribute",
+                                  "run",
+                                  "--ps",
+                                  "1",
+                                  "-np",
+                                  "3"};
                         if (chief) all.push_back("--chief");
                         return all + Words{"--max-restarts",
                                            std::to_string(rounds),

@@ -6,6 +6,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/file_size_limit.hpp>
 #include <tests/support/run_program.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <algorithm>
@@ -36,7 +37,7 @@ void check_complaint(const std::vector<std::string>& arguments, int status,
 }
 
 std::string bundled(const std::string& name) {
-  return DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data/" + name;
+  return distribute::testing::source_dir() + "/examples/mnist_cnn/data/" + name;
 }
 
 /// A copy of the bundled digits that a test may damage.

@@ -2,6 +2,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/run_program.hpp>
+#include <tests/support/source_dir.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -28,8 +29,9 @@ void check_complaint(const std::string& argument, int status, const std::string&
 }  // namespace
 
 TEST_CASE("mnist_mirrored learns the digits on two devices", "[examples][mnist_mirrored]") {
-  const ProgramResult result = mnist_mirrored(
-      {DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data", "--epochs=1", "--replicas=2"});
+  const ProgramResult result =
+      mnist_mirrored({distribute::testing::source_dir() + "/examples/mnist_cnn/data", "--epochs=1",
+                      "--replicas=2"});
   INFO(result.out << result.err);
   REQUIRE(result.status == 0);
   const std::string mark = "test accuracy ";

@@ -3,6 +3,7 @@
 
 #include <tests/examples/mnist_cluster.hpp>
 #include <tests/launch/running_program.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <algorithm>
@@ -56,9 +57,9 @@ std::vector<Kind> all_kinds() {
 /// The command of a task; `steps` of the whole job.
 Words command_of(const Kind& kind, const std::string& directory, int steps) {
   const std::string flag = kind.program == "mnist_cnn" ? "--checkpoint_dir=" : "--model_dir=";
-  return Words{DISTRIBUTE_BINARY_DIR "/" + kind.program} + kind.flags +
+  return Words{distribute::testing::binary_dir() + "/" + kind.program} + kind.flags +
          Words{flag + directory, "--steps=" + std::to_string(steps),
-               "--data_dir=" DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data"};
+               "--data_dir=" + distribute::testing::source_dir() + "/examples/mnist_cnn/data"};
 }
 
 ProcessClusterOptions cluster_of(const Kind& kind, const std::string& directory, int steps) {
@@ -137,8 +138,9 @@ TEST_CASE("a job that is told to go through its launcher saves, whatever its kin
   INFO(kind.name);
   skip_without(kind);
   const TemporaryDirectory directory;
-  RunningProgram job({.command = Words{DISTRIBUTE_BINARY_DIR "/distribute", "run"} + kind.launcher +
-                                 Words{"--"} + command_of(kind, directory.path(), 1000000),
+  RunningProgram job({.command = Words{distribute::testing::binary_dir() + "/distribute", "run"} +
+                                 kind.launcher + Words{"--"} +
+                                 command_of(kind, directory.path(), 1000000),
                       .environment = environment()});
   const auto deadline = distribute::net::Deadline::after_seconds(120);
   while (!makes_steps(job.out(), directory.path()) && !deadline.passed()) job.read_for_a_while();

@@ -11,6 +11,7 @@
 #include <tests/support/file_size_limit.hpp>
 #include <tests/support/run_program.hpp>
 #include <tests/support/shared_data.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <algorithm>
@@ -278,7 +279,7 @@ TEST_CASE("resnet50 trains on records in the form of TensorFlow Datasets by flag
           "[examples][resnet50]") {
   SKIP_WITHOUT("resnet50");
   const Words cassava{"--dataset=tfrecord",
-                      "--data_dir=" DISTRIBUTE_SOURCE_DIR "/tests/data/tfds",
+                      "--data_dir=" + distribute::testing::source_dir() + "/tests/data/tfds",
                       "--train_files=cassava-train.tfrecord-*",
                       "--validation_files=cassava-validation.tfrecord-*",
                       "--image_key=image",

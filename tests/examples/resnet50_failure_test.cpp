@@ -7,6 +7,7 @@
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/testing/thread_cluster.hpp>
 
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 using namespace mnist_cluster;
@@ -24,7 +25,7 @@ ProcessClusterOptions job(const std::string& data, const TemporaryDirectory& out
   auto options =
       cluster_options(3, kFlags + Words{"--data_dir=" + data, "--checkpoint_dir=" + (out / "ckpt"),
                                         "--final_checkpoint=" + (out / "final")});
-  options.command.at(3) = DISTRIBUTE_BINARY_DIR "/resnet50";
+  options.command.at(3) = distribute::testing::binary_dir() + "/resnet50";
   options.environment["DISTRIBUTE_LOST_AFTER"] = "3";
   return options;
 }

@@ -5,6 +5,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/run_program.hpp>
 #include <tests/support/shared_data.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <algorithm>
@@ -132,7 +133,8 @@ TEST_CASE("three workers of resnet50 do what three replicas do",
   const TemporaryDirectory out;
   distribute::testing::ProcessClusterOptions options;
   options.workers = 3;
-  options.command = Words{DISTRIBUTE_BINARY_DIR "/resnet50"} + kSmall + output_flags(out) + flags;
+  options.command =
+      Words{distribute::testing::binary_dir() + "/resnet50"} + kSmall + output_flags(out) + flags;
   options.environment = {{"OMP_NUM_THREADS", "1"}, {"DISTRIBUTE_STARTUP_TIMEOUT", "60"}};
   options.deadline_seconds = 300;
   distribute::testing::ProcessCluster(options).join();

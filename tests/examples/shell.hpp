@@ -2,6 +2,7 @@
 /// Shell scripts as tests: several programs of this build, names and launchers played by files.
 
 #include <tests/support/run_program.hpp>
+#include <tests/support/source_dir.hpp>
 
 #include <cstdlib>
 #include <fstream>
@@ -12,7 +13,8 @@
 inline ProgramResult shell(const std::string& script) {
   const TemporaryDirectory directory;
   const std::string path = directory / "script.sh", out = directory / "shell_output";
-  std::ofstream(path) << "PATH=" DISTRIBUTE_BINARY_DIR ":$PATH; export OMP_NUM_THREADS=1\ncd "
+  std::ofstream(path) << "PATH=" + distribute::testing::binary_dir() +
+                             ":$PATH; export OMP_NUM_THREADS=1\ncd "
                       << directory.path() << "\n"
                       << script;
   const int status = std::system(("timeout 60 sh " + path + " >" + out + " 2>&1").c_str());

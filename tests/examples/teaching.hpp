@@ -5,6 +5,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/run_program.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <cstdlib>
@@ -17,7 +18,8 @@ namespace mnist_cluster {
 using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
-inline const std::string kDigits = "--data_dir=" DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data";
+inline const std::string kDigits =
+    "--data_dir=" + distribute::testing::source_dir() + "/examples/mnist_cnn/data";
 
 inline Words flags_of(const TemporaryDirectory& model_dir, const Words& more = {}) {
   return Words{kDigits, "--model_dir=" + model_dir.path()} + more;
@@ -26,7 +28,7 @@ inline Words flags_of(const TemporaryDirectory& model_dir, const Words& more = {
 inline ProcessClusterOptions job_of(const std::string& program, int workers, const Words& flags) {
   ProcessClusterOptions options;
   options.workers = workers;
-  options.command = Words{DISTRIBUTE_BINARY_DIR "/" + program} + flags;
+  options.command = Words{distribute::testing::binary_dir() + "/" + program} + flags;
   options.environment = environment();
   options.deadline_seconds = 300;
   return options;

@@ -7,6 +7,7 @@
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/testing/thread_cluster.hpp>
+#include <tests/support/source_dir.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -113,11 +114,11 @@ TEST_CASE("horovod.cpp learns with two ranks of the launcher", "[examples][teach
   SKIP_WITHOUT_PROGRAM("mnist_cnn_horovod");
   SKIP_WITHOUT_PROGRAM("distribute");
   const TemporaryDirectory directory;
-  const ProgramResult run =
-      run_program("distribute",
-                  Words{"run", "-np", "2", "--", DISTRIBUTE_BINARY_DIR "/mnist_cnn_horovod"} +
-                      flags_of(directory, {"--steps=160"}),
-                  "OMP_NUM_THREADS=1");
+  const ProgramResult run = run_program(
+      "distribute",
+      Words{"run", "-np", "2", "--", distribute::testing::binary_dir() + "/mnist_cnn_horovod"} +
+          flags_of(directory, {"--steps=160"}),
+      "OMP_NUM_THREADS=1");
   INFO(run.out << run.err);
   REQUIRE(run.status == 0);
   check_loss_falls(run.out, "Loss: ");

@@ -1,5 +1,6 @@
 /// decoder.cpp: a text, and blocks that are computed again.
 
+#include <tests/support/source_dir.hpp>
 #include "teaching.hpp"
 
 using namespace mnist_cluster;
@@ -9,7 +10,7 @@ namespace {
 /// The beginning of the text, with a tenth of the pieces that each program tests itself with.
 std::string write_text(const TemporaryDirectory& directory) {
   const std::string whole =
-      contents(DISTRIBUTE_SOURCE_DIR "/examples/text_transformer/data/kjv.txt");
+      contents(distribute::testing::source_dir() + "/examples/text_transformer/data/kjv.txt");
   std::ofstream(directory / "text") << whole.substr(0, whole.size() / 10);
   return directory / "text";
 }

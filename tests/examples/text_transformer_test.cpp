@@ -5,6 +5,7 @@
 #include <distribute/distribute.hpp>
 #include <distribute/saved_model.hpp>
 
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ class SmallText {
  public:
   SmallText() {
     std::ofstream(directory_ / "text.txt")
-        << contents(DISTRIBUTE_SOURCE_DIR "/examples/text_transformer/data/kjv.txt")
+        << contents(distribute::testing::source_dir() + "/examples/text_transformer/data/kjv.txt")
                .substr(0, 12'000);
   }
   Words flags() const {
@@ -82,8 +83,8 @@ Result train_alone(const Words& flags) {
 
 Result train_workers(const Words& flags) {
   const TemporaryDirectory out;
-  ProcessCluster(
-      cluster_options(3, flags + files(out), {}, DISTRIBUTE_BINARY_DIR "/text_transformer"))
+  ProcessCluster(cluster_options(3, flags + files(out), {},
+                                 distribute::testing::binary_dir() + "/text_transformer"))
       .join();
   return result_in(out);
 }
@@ -188,7 +189,7 @@ TEST_CASE("text_transformer trains on parameter servers, whose chief prints the 
   auto options = cluster_options(
       3,
       text.flags() + Words{"--steps=60", "--learning_rate=0.01", "--json=" + (out / "report.json")},
-      {}, DISTRIBUTE_BINARY_DIR "/text_transformer");
+      {}, distribute::testing::binary_dir() + "/text_transformer");
   options.parameter_servers = 2;
   options.chief = chief;
   ProcessCluster cluster(options);

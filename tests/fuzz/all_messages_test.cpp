@@ -1,5 +1,6 @@
 #include <tests/fuzz/all_messages.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/source_dir.hpp>
 
 #include <fstream>
 #include <random>
@@ -96,11 +97,11 @@ TEST_CASE("no damaged message crashes its parser", "[fuzz][net][message]") {
 }
 
 TEST_CASE("docs/protocol.md lists every message as it is", "[fuzz][net][message]") {
-  const std::string path = DISTRIBUTE_SOURCE_DIR "/docs/protocol.md";
+  const std::string path = distribute::testing::source_dir() + "/docs/protocol.md";
   std::stringstream there;
   there << std::ifstream(path).rdbuf();
   if (there.str() == page()) return;
-  const std::string made = DISTRIBUTE_BINARY_DIR "/protocol.md";
+  const std::string made = distribute::testing::binary_dir() + "/protocol.md";
   std::ofstream(made) << page();
   FAIL("docs/protocol.md is not what the messages are now: cp " << made << " " << path);
 }

@@ -2,6 +2,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/file_text.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <distribute/summary/detail/png.hpp>
@@ -135,7 +136,8 @@ TEST_CASE("load_model survives mutated files", "[fuzz][file_formats]") {
   std::mt19937 random(1);
   for (const std::string name :
        {"text.h5", "trained_sgd.h5", "trained_adam.keras", "graph.keras"}) {
-    const std::string seed = file_text(DISTRIBUTE_SOURCE_DIR "/tests/saving/files/" + name);
+    const std::string seed =
+        file_text(distribute::testing::source_dir() + "/tests/saving/files/" + name);
     const std::string path = directory / name;
     for (int round = 0; round < rounds; ++round) {
       std::ofstream(path, std::ios::binary) << mutate(seed, random);

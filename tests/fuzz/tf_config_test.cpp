@@ -1,6 +1,7 @@
 #include <tests/fuzz/cluster_parsers.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/source_dir.hpp>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -21,7 +22,8 @@ std::vector<std::string> seeds() {
       "rack[0-1]node[01-02]-ib\n1",
       "n[0-99999999999]",
       "n[0-9][0-9][0-9][0-9][0-9][0-9]"};
-  std::ifstream file(DISTRIBUTE_SOURCE_DIR "/tests/data/cluster/tf_config_answers.json");
+  std::ifstream file(distribute::testing::source_dir() +
+                     "/tests/data/cluster/tf_config_answers.json");
   for (const auto& row : nlohmann::json::parse(file))
     if (row["tf_config"].is_string()) texts.push_back(row["tf_config"]);
   return texts;

@@ -4,6 +4,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/count.hpp>
 #include <tests/support/run_program.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <nlohmann/json.hpp>
@@ -22,7 +23,7 @@ namespace {
 /// "distribute run", options, and a script for each task's shell.
 Words words(const Words& options, const std::string& script) {
   skip_without_program("distribute");
-  Words all{DISTRIBUTE_BINARY_DIR "/distribute", "run"};
+  Words all{distribute::testing::binary_dir() + "/distribute", "run"};
   all.insert(all.end(), options.begin(), options.end());
   for (const char* word : {"--", "sh", "-c"}) all.push_back(word);
   all.push_back(script);

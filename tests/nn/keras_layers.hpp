@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <tests/support/source_dir.hpp>
 #include "support/catch.hpp"
 
 namespace keras_layers {
@@ -45,7 +46,7 @@ inline Tensor padding() { return mask({3, 4}, {1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 
 
 inline const nlohmann::json& answers() {
   static const nlohmann::json all = [] {
-    std::ifstream file(DISTRIBUTE_SOURCE_DIR "/tests/data/layers/keras_layers.json");
+    std::ifstream file(distribute::testing::source_dir() + "/tests/data/layers/keras_layers.json");
     return nlohmann::json::parse(file);
   }();
   return all["cases"];

@@ -1,5 +1,6 @@
 /// TensorFlow's run of a generator and a discriminator with two optimizers, followed step by step.
 
+#include <tests/support/source_dir.hpp>
 #include "sequence_case.hpp"
 
 using namespace parity;
@@ -76,7 +77,7 @@ GanRun train_gan(const GanReference& reference, int64_t steps, int replicas) {
     update(tape, d_loss, d, d_adam, run.discriminator);
     return dist::concat({dist::reshape(g_loss, {1}), dist::reshape(d_loss, {1})}, 0);
   };
-  const std::string images = DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data";
+  const std::string images = distribute::testing::source_dir() + "/examples/mnist_cnn/data";
   auto data = dist::data::load_mnist(images).repeat().batch(16).iterator();
   for (int64_t s = 0; s < steps; ++s) {
     Batch batch = data.next();

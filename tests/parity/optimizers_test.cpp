@@ -1,6 +1,7 @@
 /// TensorFlow's runs of the book's network with other seeds and optimizers, followed step by step.
 /// tests/data/parity/training_runs.py makes the numbers.
 
+#include <tests/support/source_dir.hpp>
 #include "parity_case.hpp"
 
 using namespace parity;
@@ -83,7 +84,8 @@ void check_follows(const Recorded& r, int replicas, double tolerance) {
 }  // namespace
 
 TEST_CASE("other seeds and optimizers follow TensorFlow", "[parity][optimizers]") {
-  const auto all = read_json(DISTRIBUTE_SOURCE_DIR "/tests/data/parity/training_runs.json");
+  const auto all =
+      read_json(distribute::testing::source_dir() + "/tests/data/parity/training_runs.json");
   const auto index = size_t(GENERATE(range(0, 8)));
   INFO(all["runs"][index]["optimizer"].dump()
        << " from seed " << all["runs"][index]["seed"].dump());
@@ -95,7 +97,8 @@ TEST_CASE("other seeds and optimizers follow TensorFlow", "[parity][optimizers]"
 }
 
 TEST_CASE("three uneven replicas follow TensorFlow's single process", "[parity][optimizers]") {
-  const auto all = read_json(DISTRIBUTE_SOURCE_DIR "/tests/data/parity/training_runs.json");
+  const auto all =
+      read_json(distribute::testing::source_dir() + "/tests/data/parity/training_runs.json");
   const auto index = size_t(GENERATE(6, 7));  // plain SGD: 16, 17 and 17 rows
   check_follows(recorded(all, index), 3, 1e-4);
 }

@@ -8,6 +8,7 @@
 #include "support/shared_data.hpp"
 
 #include <distribute/distribute.hpp>
+#include <tests/support/source_dir.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -105,7 +106,7 @@ inline Run train(const Reference& reference, const Task& task, int replicas) {
     task.first_weights(*network);
   else
     dist::train::load_weights(reference.folder + "/init", network->variables());
-  const std::string images = DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data";
+  const std::string images = distribute::testing::source_dir() + "/examples/mnist_cnn/data";
   Run run;
   std::vector<dist::Tensor> gradients;
   const auto step = [&](const dist::data::Batch& part) {

@@ -1,6 +1,7 @@
 #pragma once
 /// Batches of the cases of sequences, and a run of one network over them.
 
+#include <tests/support/source_dir.hpp>
 #include "parity_case.hpp"
 #include "sequence_networks.hpp"
 
@@ -94,7 +95,7 @@ inline std::vector<Batch> line_batches(const Corpus& corpus, int64_t steps, Batc
 
 /// Digits as 28 steps of 28 numbers.
 inline std::vector<Batch> row_batches(int64_t batch, int64_t steps, Batch& test) {
-  const std::string images = DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data";
+  const std::string images = distribute::testing::source_dir() + "/examples/mnist_cnn/data";
   const auto as_rows = [](Batch b) {
     b.x = dist::reshape(b.x, {b.x.shape()[0], 28, 28});
     return b;

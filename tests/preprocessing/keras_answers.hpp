@@ -4,6 +4,7 @@
 #include <distribute/preprocessing/text_vectorization.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/source_dir.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -14,7 +15,7 @@ using Strings = std::vector<std::string>;
 /// answers.json, which answers.py beside it makes.
 inline nlohmann::json keras_answer(const std::string& name) {
   static const nlohmann::json answers = [] {
-    std::ifstream file(DISTRIBUTE_SOURCE_DIR "/tests/preprocessing/answers.json");
+    std::ifstream file(distribute::testing::source_dir() + "/tests/preprocessing/answers.json");
     return nlohmann::json::parse(file);
   }();
   return answers.at(name);

@@ -9,6 +9,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/source_dir.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -19,7 +20,7 @@ using nlohmann::json;
 namespace {
 
 std::string place(const std::string& name) {
-  return DISTRIBUTE_SOURCE_DIR "/tests/preprocessing/tokenizers/" + name;
+  return distribute::testing::source_dir() + "/tests/preprocessing/tokenizers/" + name;
 }
 
 json read_json(const std::string& name) {

@@ -9,12 +9,13 @@
 #include <distribute/saved_model/graph_def.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/source_dir.hpp>
 
 using namespace distribute;
 
 namespace {
 
-const std::string kSource = DISTRIBUTE_SOURCE_DIR;
+const std::string kSource = distribute::testing::source_dir();
 
 std::string text_of(const std::string& file) {
   std::ifstream in(file);

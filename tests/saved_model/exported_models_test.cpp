@@ -5,6 +5,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/file_text.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <nlohmann/json.hpp>
@@ -63,9 +64,9 @@ nlohmann::json describe(const export_cases::Case& one, const std::string& name,
 std::optional<nlohmann::json> ask(const char* package, const char* variable,
                                   const std::string& cases) {
   const char* python = std::getenv(variable);
-  const std::string command = std::string(python ? python : "python3") + " " +
-                              DISTRIBUTE_SOURCE_DIR "/tests/saved_model/exported_models_run.py " +
-                              package + " " + cases + " 2>" + cases + ".log";
+  const std::string command =
+      std::string(python ? python : "python3") + " " + distribute::testing::source_dir() +
+      "/tests/saved_model/exported_models_run.py " + package + " " + cases + " 2>" + cases + ".log";
   std::FILE* pipe = ::popen(command.c_str(), "r");
   std::string text;
   char part[4096];

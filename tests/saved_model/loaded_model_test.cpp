@@ -10,6 +10,7 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/file_text.hpp>
 #include <tests/support/shared_data.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <nlohmann/json.hpp>
@@ -18,7 +19,7 @@ using namespace distribute;
 
 namespace {
 
-const std::string kFiles = DISTRIBUTE_SOURCE_DIR "/tests/saved_model/files/";
+const std::string kFiles = distribute::testing::source_dir() + "/tests/saved_model/files/";
 
 void write(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;

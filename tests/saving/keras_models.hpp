@@ -3,6 +3,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/file_text.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/tensorflow_script.hpp>
 
@@ -39,7 +40,7 @@ inline void skip_without_formats() {
 /// A file of Keras; ends the test in builds that cannot open it.
 inline std::string file(const std::string& name) {
   if (!name.ends_with(".json")) skip_without_formats();
-  return DISTRIBUTE_SOURCE_DIR "/tests/saving/files/" + name;
+  return distribute::testing::source_dir() + "/tests/saving/files/" + name;
 }
 
 inline nlohmann::json content(const std::string& name) {

@@ -4,6 +4,7 @@
 #include <distribute/distribute.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/thread_workers.hpp>
 
 #include <fstream>
@@ -225,7 +226,8 @@ void check_answer(const Json& row, const Json& answer) {
 
 /// The recorded cases with these numbers of workers, and of replicas on each.
 std::vector<Json> cases_of(int workers, int replicas) {
-  std::ifstream file(DISTRIBUTE_SOURCE_DIR "/tests/data/input/distributed_batches.json");
+  std::ifstream file(distribute::testing::source_dir() +
+                     "/tests/data/input/distributed_batches.json");
   std::vector<Json> cases;
   for (const Json& row : Json::parse(file))
     if (row["workers"] == workers && row["replicas"] == replicas) cases.push_back(row);

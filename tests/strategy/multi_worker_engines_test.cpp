@@ -9,6 +9,7 @@
 #include <tests/support/logical_devices.hpp>
 #include <tests/support/mpirun.hpp>
 #include <tests/support/small_training.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <chrono>
@@ -53,7 +54,9 @@ void wait_for_file(const std::string& path) {
 }
 
 /// Where modules of another version, or none at all, are.
-std::string other_modules() { return DISTRIBUTE_BINARY_DIR "/../lib/another_version"; }
+std::string other_modules() {
+  return distribute::testing::binary_dir() + "/../lib/another_version";
+}
 
 }  // namespace
 

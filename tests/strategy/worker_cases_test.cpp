@@ -4,6 +4,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_main.hpp>
+#include <tests/support/source_dir.hpp>
 
 #include <fstream>
 #include <functional>
@@ -200,7 +201,7 @@ void Cases::errors() {
 }
 
 std::string read_cases() {
-  std::ifstream file(DISTRIBUTE_SOURCE_DIR "/tests/comparison/worker_cases.txt");
+  std::ifstream file(distribute::testing::source_dir() + "/tests/comparison/worker_cases.txt");
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();

@@ -1,6 +1,7 @@
 #pragma once
 /// Tables of what TensorFlow answered: words, " = ", and the answer, one case a line.
 
+#include <tests/support/source_dir.hpp>
 #include "support/catch.hpp"
 
 namespace distribute_test {
@@ -21,7 +22,7 @@ inline std::vector<std::string> words_of(const std::string& text) {
 
 /// The cases of a file below tests/data; there are at least `expected`.
 inline std::vector<Answer> read_answers(const std::string& name, size_t expected) {
-  std::ifstream file(DISTRIBUTE_SOURCE_DIR "/tests/data/" + name);
+  std::ifstream file(distribute::testing::source_dir() + "/tests/data/" + name);
   std::vector<Answer> answers;
   for (std::string line; std::getline(file, line);) {
     const size_t sign = line.find(" = ");

@@ -3,6 +3,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/file_text.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <sys/wait.h>
@@ -14,7 +15,7 @@ struct ProgramResult {
 
 /// Whether the program was built.
 inline bool has_program(const std::string& name) {
-  return std::filesystem::exists(std::string(DISTRIBUTE_BINARY_DIR) + "/" + name);
+  return std::filesystem::exists(distribute::testing::binary_dir() + "/" + name);
 }
 
 /// Ends a test of a program that was not built.
@@ -43,7 +44,8 @@ inline ProgramResult run_line(const std::string& line) {
 inline ProgramResult run_program(const std::string& name, const std::vector<std::string>& arguments,
                                  const std::string& environment = "") {
   skip_without_program(name);
-  std::string command = environment + " " + shell_quoted(DISTRIBUTE_BINARY_DIR "/" + name);
+  std::string command =
+      environment + " " + shell_quoted(distribute::testing::binary_dir() + "/" + name);
   for (const std::string& argument : arguments) command += " " + shell_quoted(argument);
   return run_line(command);
 }

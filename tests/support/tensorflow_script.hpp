@@ -3,6 +3,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/file_text.hpp>
+#include <tests/support/source_dir.hpp>
 
 #include <sys/wait.h>
 
@@ -12,8 +13,8 @@ inline bool run_tensorflow_script(const std::string& name, const std::string& ar
                                   const std::string& log) {
   const char* python = std::getenv("DISTRIBUTE_TENSORFLOW_PYTHON");
   const std::string command = std::string(python ? python : "python3") + " " +
-                              DISTRIBUTE_SOURCE_DIR "/tests/" + name + " " + arguments + " >" +
-                              log + " 2>&1";
+                              distribute::testing::source_dir() + "/tests/" + name + " " +
+                              arguments + " >" + log + " 2>&1";
   const int status = std::system(command.c_str());
   if (WEXITSTATUS(status) == 77 || WEXITSTATUS(status) == 127) return false;
   INFO(file_text(log));

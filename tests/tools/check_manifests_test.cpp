@@ -1,14 +1,15 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/run_program.hpp>
+#include <tests/support/source_dir.hpp>
 
 namespace {
 
-const std::string kDeploy = DISTRIBUTE_SOURCE_DIR "/examples/deploy/";
+const std::string kDeploy = distribute::testing::source_dir() + "/examples/deploy/";
 
 /// tools/check_manifests.py; nothing where Python or its packages are missing.
 std::optional<ProgramResult> check(const std::string& path) {
-  const ProgramResult result =
-      run_line("python3 " DISTRIBUTE_SOURCE_DIR "/tools/check_manifests.py " + path);
+  const ProgramResult result = run_line("python3 " + distribute::testing::source_dir() +
+                                        "/tools/check_manifests.py " + path);
   if (result.status == 77 || result.status == 127) return std::nullopt;
   return result;
 }

@@ -6,6 +6,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/run_program.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <nlohmann/json.hpp>
@@ -31,7 +32,7 @@ void check_complaint(const std::vector<std::string>& arguments, int status,
 }
 
 std::string bundle(const std::string& name) {
-  return DISTRIBUTE_SOURCE_DIR "/tests/data/bundle/" + name;
+  return distribute::testing::source_dir() + "/tests/data/bundle/" + name;
 }
 
 void damage_last_byte(const std::string& file) {
@@ -408,7 +409,7 @@ TEST_CASE("bench kernels counts every convolution of ResNet-50", "[tools][distri
 
 TEST_CASE("output that is lost on a full disk is an error", "[tools][distribute]") {
   SKIP_WITHOUT_PROGRAM("distribute");
-  const std::string program = shell_quoted(DISTRIBUTE_BINARY_DIR "/distribute");
+  const std::string program = shell_quoted(distribute::testing::binary_dir() + "/distribute");
   const std::string shards = shell_quoted(bundle("partitioned_shards/model.ckpt"));
   for (const std::string& arguments :
        {"ckpt ls " + shards, "ckpt verify " + shards, std::string("cluster --json"),

@@ -10,6 +10,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/run_program.hpp>
 #include <tests/support/skip_without_network.hpp>
+#include <tests/support/source_dir.hpp>
 
 #include <future>
 
@@ -49,8 +50,8 @@ std::string text_of(const Json& report, const std::string& section, const std::s
 std::vector<testing::TaskOutcome> three(const std::string& special, const std::string& timeout,
                                         const testing::NetworkNamespaces* network = nullptr) {
   skip_without_program("distribute");
-  const std::string doctor =
-      shell_quoted(DISTRIBUTE_BINARY_DIR "/distribute") + " doctor --json --timeout=" + timeout;
+  const std::string doctor = shell_quoted(distribute::testing::binary_dir() + "/distribute") +
+                             " doctor --json --timeout=" + timeout;
   const std::string script = "case \"$TF_CONFIG\" in *'\"index\":2'*) " +
                              (special.empty() ? ":" : special) + ";; esac; exec " + doctor;
   testing::ProcessClusterOptions options{

@@ -14,6 +14,7 @@
 #include <tests/data/picture_support.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/run_program.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <nlohmann/json.hpp>
@@ -139,7 +140,7 @@ TEST_CASE("predict takes folders, record files and whole IDX files", "[tools][pr
   SECTION("names from the standard input") {
     data::write_bytes(directory / "list",
                       (directory / "images:1") + "\n\n" + (directory / "photos/1.JPG") + "\r\n");
-    const std::string program = std::string(DISTRIBUTE_BINARY_DIR) + "/distribute";
+    const std::string program = distribute::testing::binary_dir() + "/distribute";
     const std::string command = "OMP_NUM_THREADS=1 '" + program + "' predict --model=tutorial" +
                                 " --json --checkpoint='" + (directory / "weights") + "' - <'" +
                                 (directory / "list") + "' >'" + (directory / "out") + "'";

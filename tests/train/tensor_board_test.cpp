@@ -8,6 +8,7 @@
 #include <distribute/train/tensor_board.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
 #include <tests/train/small_model.hpp>
@@ -62,8 +63,8 @@ train::History fit(TensorBoardOptions options) {
 std::optional<nlohmann::json> ask_tensorboard(const std::string& directory) {
   const char* python = std::getenv("DISTRIBUTE_TENSORBOARD_PYTHON");
   const std::string command = std::string(python ? python : "python3") + " " +
-                              DISTRIBUTE_SOURCE_DIR "/tests/summary/tensorboard_reads.py " +
-                              directory + " 2>/dev/null";
+                              distribute::testing::source_dir() +
+                              "/tests/summary/tensorboard_reads.py " + directory + " 2>/dev/null";
   std::FILE* pipe = ::popen(command.c_str(), "r");
   std::string text;
   char part[4096];

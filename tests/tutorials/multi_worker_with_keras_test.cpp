@@ -2,6 +2,7 @@
 #include <distribute/testing/process_cluster.hpp>
 
 #include <tests/support/cluster_main.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <filesystem>
@@ -82,7 +83,7 @@ using namespace distribute::testing;
 
 DISTRIBUTE_CLUSTER_MAIN(multi_worker_tutorial_task) {
   std::string directory = task.argument(), steps = "1";
-  std::string digits = DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data";
+  std::string digits = distribute::testing::source_dir() + "/examples/mnist_cnn/data";
   char* words[] = {nullptr, digits.data(), directory.data(), steps.data()};
   task.set_result(std::to_string(multi_worker_tutorial(4, words)));
 }

@@ -1,5 +1,6 @@
 /// The tutorial "Save and load a model using a distribution strategy".
 #include <tests/support/catch.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <filesystem>
@@ -109,7 +110,8 @@ int main(int argc, char** argv) {
 
 TEST_CASE("models are saved and loaded under strategies", "[tutorials]") {
   const TemporaryDirectory directory;
-  std::string digits = DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data", images = "256";
+  std::string digits = distribute::testing::source_dir() + "/examples/mnist_cnn/data",
+              images = "256";
   std::string dir = directory.path();
   char* words[] = {nullptr, digits.data(), dir.data(), images.data()};
   CHECK(save_and_load_tutorial(4, words) == 0);

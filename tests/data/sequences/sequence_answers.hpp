@@ -8,12 +8,13 @@
 
 #include <fstream>
 #include <string>
+#include <tests/support/source_dir.hpp>
 
 namespace distribute::data {
 
 /// sequences/answers.json, which answers.py beside it makes.
 inline nlohmann::json tensorflow_answer(const std::string& name) {
-  std::ifstream file(DISTRIBUTE_SOURCE_DIR "/tests/data/sequences/answers.json");
+  std::ifstream file(distribute::testing::source_dir() + "/tests/data/sequences/answers.json");
   return nlohmann::json::parse(file).at(name);
 }
 
