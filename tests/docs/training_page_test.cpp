@@ -17,7 +17,9 @@ namespace nn = distribute::nn;
 namespace train = distribute::train;
 
 // docs/fit.md, estimator.md and performance.md show the regions between the marks; the last test
-// compares. [fit]
+// compares.
+
+// [fit]
 int fit_program() {
   dist::MultiWorkerMirroredStrategy strategy;  // one process, or the workers of TF_CONFIG
   const auto scope = strategy.scope();
