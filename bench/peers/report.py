@@ -302,17 +302,12 @@ def machine_lines(r):
     m = r.get("machine") or {}
     if not m:
         return ["Not measured yet."]
-    runs = {}  # parts that were measured together
-    for part, run in sorted((r.get("runs") or {}).items()):
-        stolen = run.get("stolen")
-        if stolen is not None:
-            part += f" ({stolen:.0%} of the cores' time stolen)"
-        key = (run["date"], run["commit"], run["rounds"], run["cpu"])
-        runs.setdefault(key, []).append(part)
+    rows = [f"| {part} | {run['date']} | {run['commit']} | {run['rounds']} | {run['cpu']} | "
+            f"{'-' if run.get('stolen') is None else format(run['stolen'], '.0%')} |"
+            for part, run in sorted((r.get("runs") or {}).items())]
     return [f"The newest run: {m['cpu']}, {m['cores']} cores ({', '.join(m['vectors'])}), "
             f"{m['system']}, load before the start {m['load_before']}.", "",
-            *(f"- {', '.join(parts)}: {date} at {commit}, median of {rounds} round(s), {cpu}"
-              for (date, commit, rounds, cpu), parts in sorted(runs.items()))]
+            "| part | date | commit | rounds | machine | time of the cores that was stolen |", "|---|---|---|---|---|---|", *rows]
 
 
 def update_page(path, blocks):
