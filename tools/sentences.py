@@ -18,7 +18,8 @@ def plain(text):
 
 
 def parts(text):
-    """(line, text) of each paragraph, item of a list and cell of a table; headings are left out."""
+    """(line, text) of each paragraph, item of a list and note of a table, which ends with its cell or a
+    semicolon; headings are left out."""
     open_part, begin = [], 1
     for number, line in enumerate([*plain(text).split("\n"), ""], 1):
         line = line.strip()
@@ -27,7 +28,7 @@ def parts(text):
             yield begin, " ".join(open_part)
             open_part = []
         if line.startswith("|"):
-            yield from ((number, cell.strip()) for cell in re.split(r"(?<!\\)\|", line) if cell.strip(" :-"))
+            yield from ((number, note.strip()) for note in re.split(r"(?<!\\)\||;(?= )", line) if note.strip(" :-"))
         elif line and not line.startswith("#"):
             begin = begin if open_part else number
             open_part.append(line[item.end():] if item else line)
@@ -40,4 +41,6 @@ def sentences(text):
 
 
 def number_of_words(sentence):
+    """A list of names in code counts as one word."""
+    sentence = re.sub(r"CODE(?:(?:,| and| or|, and)? CODE)+", "CODE", sentence)
     return len(re.findall(r"[^\W_][\w'/.,%-]*", sentence))
