@@ -218,7 +218,7 @@ def cluster_figures(r):
         for size in (1 << 20, 25 << 20):
             value = r.ratio(us(world, ["shm"], size), us(2, ["shm"], size))
             rows.append(("all_reduce", f"{world} ranks on 2 cores, {BYTES[size]}: "
-                         "time / that of the memory traffic", value and value * 2 / world, "x",
+                         "time / time of the memory traffic", value and value * 2 / world, "x",
                          "<=", 2))
     rows.append(("update", "sum and Adam, 2 ranks: library / bare loops",
                  r.get("update", "update", "ratio"), "x", "<=", 1.25))
