@@ -1,8 +1,11 @@
 // The how-to pages of docs/ show lines of this file; tools/check_programs.py compares them.
 #include <distribute/distribute.hpp>
 
+#include <cstdio>
+#include <cstdlib>
 #include <Eigen/Dense>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +27,44 @@ dist::data::Dataset line_examples() {
 }
 
 }  // namespace
+
+// ---- README.md ---------------------------------------------------------------------------------
+
+TEST_CASE("the README's lines turn a loop for one device into one for several", "[docs][how_to]") {
+  const auto dataset = line_examples();
+  nn::Sequential model(nn::Dense({.units = 1}));
+  dist::optim::SGD optimizer({.learning_rate = 0.1f});
+  const auto train_step = [&](const dist::data::Batch& batch) {
+    dist::GradientTape tape;
+    const auto loss = nn::compute_average_loss(nn::mean_squared_error(batch.y, model(batch.x)), 4);
+    optimizer.minimize(loss, model.trainable_variables(), tape);
+    return loss;
+  };
+  for (auto batch : dataset) train_step(batch);
+  CHECK(optimizer.iterations() == 2);
+}
+
+TEST_CASE("the README's lines run the step on each replica", "[docs][how_to]") {
+  const auto dataset = line_examples();
+  dist::MirroredStrategy strategy({"/cpu:0", "/cpu:1"});
+  const auto scope = strategy.scope();
+  nn::Sequential model(nn::Dense({.units = 1}));
+  dist::optim::SGD optimizer({.learning_rate = 0.1f});
+  const auto train_step = [&](const dist::data::Batch& batch) {
+    dist::GradientTape tape;
+    const auto loss = nn::compute_average_loss(nn::mean_squared_error(batch.y, model(batch.x)), 4);
+    optimizer.minimize(loss, model.trainable_variables(), tape);
+    return loss;
+  };
+  for (auto batch : strategy.experimental_distribute_dataset(dataset))
+    strategy.run(train_step, batch);
+  CHECK(optimizer.iterations() == 2);
+}
+
+TEST_CASE("the README's run_main gives the status of an error", "[docs][how_to]") {
+  const auto train = [] { dist::data::load_mnist("no/such/folder"); };
+  CHECK(dist::run_main([&] { train(); }) == dist::kExitFailed);
+}
 
 // ---- docs/tensors.md ---------------------------------------------------------------------------
 
@@ -256,6 +297,7 @@ class HeavyBall : public dist::optim::Optimizer {
 };
 
 TEST_CASE("the page's own parts train together", "[docs][how_to]") {
+  dist::random::set_seed(1);
   dist::MirroredStrategy strategy({"/cpu:0", "/cpu:1"});
   const auto scope = strategy.scope();
   nn::Sequential network(nn::Dense({.units = 4}), Affine(), ResidualBlock(4),
