@@ -1,10 +1,13 @@
 // The how-to pages of docs/ show lines of this file; tools/check_programs.py compares them.
 #include <distribute/distribute.hpp>
+#include <distribute/saving.hpp>
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <Eigen/Dense>
 #include <filesystem>
+#include <fstream>
 #include <span>
 #include <string>
 #include <vector>
@@ -414,4 +417,51 @@ TEST_CASE("the page's loop scales the loss for float16", "[docs][how_to]") {
   const float after = train_step(batch).item<float>();
   CHECK(after < before);
   CHECK(optimizer.loss_scale() == 32768);
+}
+
+// ---- docs/input_pipelines.md -------------------------------------------------------------------
+
+TEST_CASE("the page reads a CSV file", "[docs][how_to]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "wine.csv";
+  std::ofstream(path) << "acidity,sugar,quality\n7.4,1.9,5\n7.8,2.6,6\n11.2,1.9,7\n";
+
+  // Lines "7.4,1.9,5" become features [2] and a label; the first line has the names.
+  const auto parse = [](const dist::data::Batch& line) {
+    const std::string_view text = dist::data::bytes_of(line.x);
+    std::vector<float> numbers;
+    for (const char* at = text.data(); at < text.data() + text.size(); ++at) {
+      numbers.push_back(0);
+      at = std::from_chars(at, text.data() + text.size(), numbers.back()).ptr;
+    }
+    const float label = numbers.back();
+    numbers.pop_back();
+    return dist::data::Batch{dist::Tensor(dist::Shape{int64_t(numbers.size())}, numbers),
+                             dist::Tensor(label)};
+  };
+  const auto wines = dist::data::text_line_dataset({path}).skip(1).map(parse).batch(2);
+
+  const auto first = wines.iterator().next();
+  CHECK(first.x.to_vector() == std::vector<float>{7.4f, 1.9f, 7.8f, 2.6f});
+  CHECK(first.y.to_vector() == std::vector<float>{5, 6});
+}
+
+// ---- docs/loading.md ---------------------------------------------------------------------------
+
+TEST_CASE("the page takes over weights of PyTorch", "[docs][how_to]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "model.safetensors";
+  // What torch.nn.Linear(3, 2) saves: the weight is [out, in].
+  const dist::Tensor weight(dist::Shape{2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
+  dist::saving::safetensors::save_file(
+      {{"fc.weight", weight}, {"fc.bias", dist::Tensor({0.5f, -0.5f})}}, path);
+
+  nn::Sequential model(nn::Dense({.units = 2}));
+  model(dist::zeros({1, 3}));  // weights exist after the first call
+  const auto file = dist::saving::safetensors::load_file(path);
+  const auto variables = model.variables();  // kernel [in, out], bias [out]
+  variables[0].assign(dist::transpose(file.tensors.at("fc.weight")));
+  variables[1].assign(file.tensors.at("fc.bias"));
+
+  CHECK(model(dist::ones({1, 3})).to_vector() == std::vector<float>{6.5f, 14.5f});
 }
