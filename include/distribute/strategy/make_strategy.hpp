@@ -28,7 +28,7 @@ enum class ImpliedStrategy { Mirrored, MultiWorkerMirrored, ParameterServer };
 ImpliedStrategy implied_strategy(const ClusterResolver& resolver, const StrategyOptions& options);
 /// What the environment implies, such as TF_CONFIG.
 std::shared_ptr<ClusterResolver> environment_resolver();
-/// With num_replicas in the options of each strategy.
+/// Puts num_replicas into the options of each strategy.
 StrategyOptions with_num_replicas(StrategyOptions options);
 
 template <typename Kind>

@@ -46,7 +46,8 @@ class ReplicaGroup {
   void meet_untyped(int replica, const char* what, void* mine,
                     const replica_internal::MeetingLead& lead);
 
-  /// What errors of meetings are to tell of a replica; empty: nothing. From the replica's thread.
+  /// What errors of meetings are to tell of a replica; empty: nothing. The replica's thread calls
+  /// it.
   void note(int replica, std::string text);
   /// "; replica 1 ...", for the end of an error's message.
   std::string notes() const;
