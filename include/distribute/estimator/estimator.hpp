@@ -38,8 +38,8 @@ struct RunConfigCluster {
 /// Reads TF_CONFIG. A cluster must have exactly one chief (or one master, and then no chief and no
 /// evaluator), and the task a type of the cluster, or evaluator, and an index. Without a cluster
 /// the task is worker 0. `model_dir` must be the same as TF_CONFIG's where both are given. Throws
-/// InvalidArgumentError for anything else, and for text that cannot be read. Source
-/// tf.estimator.RunConfig, _init_distributed_setting_from_environment_var
+/// InvalidArgumentError for anything else, and for text that cannot be read.
+/// Source  tf.estimator.RunConfig, _init_distributed_setting_from_environment_var
 RunConfigCluster read_run_config_cluster(const Environment& variables = {},
                                          const std::string& model_dir = "");
 
