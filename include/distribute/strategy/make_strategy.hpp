@@ -61,7 +61,7 @@ template <typename Kind = DefaultDevice>
 std::unique_ptr<Strategy> make_strategy(const StrategyOptions& options = {}) {
   return strategy_internal::make_implied<Kind>(strategy_internal::environment_resolver(), options);
 }
-/// With a resolver of one's own; it must outlive the strategy.
+/// With your own resolver; it must outlive the strategy.
 template <typename Kind = DefaultDevice>
 std::unique_ptr<Strategy> make_strategy(ClusterResolver& resolver,
                                         const StrategyOptions& options = {}) {

@@ -145,7 +145,7 @@ class Model {
   void save(const std::string& path);
   void save(const std::string& path, const saved_model::SaveOptions& options);
 
-  /// For loops of one's own: one step of all replicas; loss and other figures of this batch.
+  /// For your own loops: one step of all replicas; loss and other figures of this batch.
   Logs train_on_batch(const PerReplica<data::Batch>& batch);
   /// Creates the weights for elements like these, unless they exist or sizes are unknown.
   void build(const data::ElementSpec& spec);
