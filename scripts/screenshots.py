@@ -29,7 +29,7 @@ def train(programs, folder):
     (folder / "examples").symlink_to(ROOT / "examples")
     environment = {**os.environ, "DISTRIBUTE_TIMELINE": "trace.json", "OMP_NUM_THREADS": "1"}
     subprocess.run([f"{programs}/distribute", "run", "-np", "2", "--", f"{programs}/mnist_cnn",
-                    "--model=tutorial", "--steps=1000", "--logdir=logs"],
+                    "--model=book", "--steps=300", "--logdir=logs"],
                    cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
@@ -95,7 +95,7 @@ def screenshot(folder, tensorboard, chromium):
         if not wait_for(f"http://127.0.0.1:{port}/data/runs", time.monotonic() + 60):
             raise SystemExit("TensorBoard did not start within 60 s")
         subprocess.run([chromium, "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
-                        "--window-size=1300,640", "--virtual-time-budget=20000",
+                        "--window-size=1300,483", "--virtual-time-budget=20000",
                         f"--screenshot={PICTURES}/tensorboard.png", f"http://127.0.0.1:{port}/#scalars"],
                        check=True, stderr=subprocess.DEVNULL, timeout=120)
     finally:

@@ -23,7 +23,7 @@ programs() { python3 tools/check_programs.py && python3 tools/tutorial_lines.py;
 # What the pages say of the code: variables, flags, figures, commands, links, options, docstrings;
 # words that are refused everywhere.
 pages() {
-  python3 tools/check_environment.py && python3 tools/flags_page.py && python3 tools/differences_page.py && python3 tools/readme_figures.py &&
+  python3 tools/check_environment.py && python3 tools/flags_page.py && python3 tools/differences_page.py && python3 tools/readme_figures.py && python3 tools/layers_page.py &&
     python3 tools/check_commands.py && python3 tools/check_pages.py && python3 scripts/draw_pictures.py && python3 tools/check_docstrings.py &&
     python3 tools/check_words.py
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the pages: links lead somewhere, the index names every page, docs/run.md every option;
+"""Checks the pages: links lead somewhere, tables have a head and rows of its width, the index names every page, docs/run.md every option;
 recipes of packages have the version and the options of the library; comments of examples/deploy name files that exist; every message between tasks is in the list of tests/fuzz.
 
 Usage: tools/check_pages.py
@@ -49,6 +49,22 @@ def broken_links(page):
             yield f"{page.relative_to(ROOT)}: links to {link}, which does not exist"
         elif anchor and target.suffix == ".md" and anchor not in anchors(target):
             yield f"{page.relative_to(ROOT)}: links to {link}, but there is no such heading"
+
+
+def broken_tables(page):
+    """Tables without a head, and rows with another number of cells."""
+    text = re.sub(r"^ *```.*?^ *```$", lambda match: "\n" * match[0].count("\n"), page.read_text(), flags=re.M | re.S)
+    width = 0  # of the table that the line is in
+    for number, line in enumerate(lines := text.split("\n"), 1):
+        if not line.startswith("|"):
+            width = 0
+            continue
+        cells = len(re.findall(r"(?<!\\)\|", line)) - 1
+        if not width and not re.fullmatch(r"\|[ :|-]+\|", lines[number]):
+            yield f"{page.relative_to(ROOT)}:{number}: a table without a head"
+        width = width or cells
+        if cells != width:
+            yield f"{page.relative_to(ROOT)}:{number}: a row of {cells} cells in a table of {width}"
 
 
 def missing_options():
@@ -114,10 +130,10 @@ def unlisted_messages():
 
 
 def main():
-    bad = [fault for page in pages() for fault in broken_links(page)]
+    bad = [fault for page in pages() for fault in [*broken_links(page), *broken_tables(page)]]
     bad += [*missing_options(), *unlisted_pages(), *wrong_versions(), *wrong_recipe_options(), *missing_manifests(),
             *unlisted_messages()]
-    print("\n".join(bad) if bad else f"pages: {len(pages())}, whose links lead somewhere")
+    print("\n".join(bad) if bad else f"pages: {len(pages())}, whose links lead somewhere and whose tables are whole")
     return 1 if bad else 0
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Turns docs/benchmarks.json into the table on the terminal, the page's blocks and the plot."""
+"""Turns docs/benchmarks.json into the table on the terminal, the page's blocks. scripts/draw_pictures.py draws
+the figures."""
 import json
 import pathlib
 import re
@@ -7,8 +8,7 @@ import statistics
 import sys
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
-SIDES = [("ours", "distribute", "#1f6f8b"), ("tensorflow", "TensorFlow", "#e08e45"),
-         ("pytorch", "PyTorch", "#b5545c")]
+SIDES = [("ours", "distribute"), ("tensorflow", "TensorFlow"), ("pytorch", "PyTorch")]
 CASES = [("book", 50), ("book", 512), ("tutorial", 50), ("tutorial", 512)]
 CIFAR10 = {f"{model.lower().replace('-', '')} {policy}": f"{model} on CIFAR-10, batch 128, {policy}"
            for model in ("ResNet-9", "ResNet-20") for policy in ("float32", "mixed_bfloat16")}
@@ -72,7 +72,7 @@ def figures(r):
               r.against("tensorflow", m, b), "x", ">=", goals[m, b]) for m, b in CASES]
     rows += [("peers", f"{m}, batch {b}, 2 threads: ours / PyTorch",
               r.against("pytorch", m, b), "x", "", None) for m, b in CASES]
-    for side, name, _ in SIDES:
+    for side, name in SIDES:
         limit = side == "ours"
         rows.append(("first_step", f"{name}: process start to the end of the first step",
                      book(side, "seconds_to_first_step"), "s", "<=" * limit,
@@ -218,7 +218,7 @@ def cluster_figures(r):
         for size in (1 << 20, 25 << 20):
             value = r.ratio(us(world, ["shm"], size), us(2, ["shm"], size))
             rows.append(("all_reduce", f"{world} ranks on 2 cores, {BYTES[size]}: "
-                         "time / that of the memory traffic", value and value * 2 / world, "x",
+                         "time / time of the memory traffic", value and value * 2 / world, "x",
                          "<=", 2))
     rows.append(("update", "sum and Adam, 2 ranks: library / bare loops",
                  r.get("update", "update", "ratio"), "x", "<=", 1.25))
@@ -289,9 +289,9 @@ def images_lines(r):
         lines.append(f"| {model}, batch {batch} | " +
                      " | ".join(f"{c:,.0f}" if c else "not measured" for c in cells) + " |")
     forms = {side: {r.get(*r.speed(m, b, 2, side, "form")) for m, b in CASES} - {None}
-             for side, _, _ in SIDES}
-    versions = {s: r.get(*r.speed("book", 50, 2, s, "version")) for s, _, _ in SIDES}
-    for side, name, _ in SIDES[1:]:
+             for side, _ in SIDES}
+    versions = {s: r.get(*r.speed("book", 50, 2, s, "version")) for s, _ in SIDES}
+    for side, name in SIDES[1:]:
         if versions[side]:
             lines += ["", f"{name} {versions[side]}, fastest form per case: "
                       f"{', '.join(sorted(forms[side]))}."]
@@ -302,17 +302,12 @@ def machine_lines(r):
     m = r.get("machine") or {}
     if not m:
         return ["Not measured yet."]
-    runs = {}  # parts that were measured together
-    for part, run in sorted((r.get("runs") or {}).items()):
-        stolen = run.get("stolen")
-        if stolen is not None:
-            part += f" ({stolen:.0%} of the cores' time stolen)"
-        key = (run["date"], run["commit"], run["rounds"], run["cpu"])
-        runs.setdefault(key, []).append(part)
+    rows = [f"| {part} | {run['date']} | {run['commit']} | {run['rounds']} | {run['cpu']} | "
+            f"{'-' if run.get('stolen') is None else format(run['stolen'], '.0%')} |"
+            for part, run in sorted((r.get("runs") or {}).items())]
     return [f"The newest run: {m['cpu']}, {m['cores']} cores ({', '.join(m['vectors'])}), "
             f"{m['system']}, load before the start {m['load_before']}.", "",
-            *(f"- {', '.join(parts)}: {date} at {commit}, median of {rounds} round(s), {cpu}"
-              for (date, commit, rounds, cpu), parts in sorted(runs.items()))]
+            "| part | date | commit | rounds | machine | time of the cores that was stolen |", "|---|---|---|---|---|---|", *rows]
 
 
 def update_page(path, blocks):
@@ -326,51 +321,6 @@ def update_page(path, blocks):
     path.write_text(text)
 
 
-def plot(r):
-    """Bars of images/s as a share of the kernel sum, four cases, three sides."""
-    left, bar, gap, top = 150, 18, 26, 74
-    shares = {(m, b, s): r.ratio(r.speed(m, b, 2, s), r.speed(m, b, 2, "kernels"))
-              for m, b in CASES for s, _, _ in SIDES}
-    width = 490 / max([1.0, *filter(None, shares.values())])  # of 100 %
-    parts, y = [], top
-    text = lambda x, y, s, **kw: (
-        f'<text x="{x:.0f}" y="{y:.0f}"' + "".join(f' {k.replace("_", "-")}="{v}"'
-                                                for k, v in kw.items()) + f">{s}</text>")
-    for model, batch in CASES:
-        parts.append(text(left - 12, y + 1.5 * bar + 5, f"{model}, batch {batch}",
-                          text_anchor="end"))
-        for side, _, colour in SIDES:
-            share = shares[model, batch, side]
-            speed = r.get(*r.speed(model, batch, 2, side))
-            if share is None:
-                parts.append(text(left + 6, y + 13, "not measured", fill="#888", font_size=12))
-            else:
-                parts.append(f'<rect x="{left}" y="{y}" width="{width * share:.1f}" '
-                             f'height="{bar - 3}" fill="{colour}"/>')
-                parts.append(text(left + width * share + 6, y + 12, f"{speed:,.0f} images/s",
-                                  font_size=12, fill="#333"))
-            y += bar
-        y += gap
-    bottom = y - gap + 6
-    axis = []
-    for percent in (0, 25, 50, 75, 100):
-        x = left + width * percent / 100
-        dash = "" if percent in (0, 100) else ' stroke-dasharray="2 4"'
-        axis.append(f'<line x1="{x}" y1="{top - 6}" x2="{x}" y2="{bottom}" stroke="#999"{dash}/>')
-        axis.append(text(x, bottom + 16, f"{percent} %", text_anchor="middle", font_size=12))
-    legend, x = [], left
-    for _, name, colour in SIDES:
-        legend.append(f'<rect x="{x}" y="44" width="12" height="12" fill="{colour}"/>')
-        legend.append(text(x + 18, 55, name))
-        x += 120
-    title = text(left, 26, "Training speed as a share of the kernel sum, 2 threads",
-                 font_size=16, font_weight="bold")
-    body = "\n".join([title, *legend, *axis, *parts])
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 780 {bottom + 30}" '
-            f'width="780" height="{bottom + 30}" font-family="sans-serif" font-size="14" '
-            f'fill="#111">\n<rect width="100%" height="100%" fill="white"/>\n{body}\n</svg>\n')
-
-
 def main():
     source = DOCS / "benchmarks.json"
     r = Results(json.loads(source.read_text()) if source.exists() else {})
@@ -382,7 +332,6 @@ def main():
     blocks = {name: lines if isinstance(lines[0], str) else table_lines(lines)
               for name, lines in blocks.items()}
     update_page(DOCS / "benchmarks.md", blocks)
-    (DOCS / "benchmarks.svg").write_text(plot(r))
     width = max(len(row[1]) for row in rows)
     for _, what, value, unit, sign, goal in rows:
         target = f"{sign} {shown(goal, unit)}" if goal is not None else ""

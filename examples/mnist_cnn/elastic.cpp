@@ -20,7 +20,8 @@ ABSL_FLAG(std::string, data_dir, "examples/mnist_cnn/data", "folder with MNIST's
 ABSL_FLAG(std::string, model_dir, "mnist_model", "where the chief keeps the checkpoint");
 ABSL_FLAG(int64_t, steps, 200, "steps in all");
 ABSL_FLAG(int, min_workers, 2, "with fewer, training waits");
-ABSL_FLAG(int, max_workers, 0, "further ones wait for room; 0: all that the cluster names");
+ABSL_FLAG(int, max_workers, 0,
+          "most workers at a time, others wait until one leaves; 0: all of the cluster");
 
 int run() {
   if (absl::GetFlag(FLAGS_steps) < 1)

@@ -106,7 +106,7 @@ void run() {
   // checkpoint; the others write to a temporary directory, which the manager removes.
   manager.save();
 
-  // With a file of one's own it is the same: write_filepath gives each worker a path.
+  // With your own file it is the same: write_filepath gives each worker a path.
   const std::string path = train::write_filepath(model_dir + "/weights.txt", strategy);
   std::ofstream(path) << "trainable weights: " << model.trainable_variables().size() << "\n";
   if (!is_chief) train::remove_temp_dir_with_filepath(model_dir + "/weights.txt", strategy);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include <tests/support/catch.hpp>
@@ -16,7 +17,9 @@ namespace dist = distribute;
 namespace nn = distribute::nn;
 namespace train = distribute::train;
 
-// docs/training.md shows the regions between the marks; the last test compares.
+// docs/fit.md, estimator.md and performance.md show the regions between the marks; the last test
+// compares.
+
 // [fit]
 int fit_program() {
   dist::MultiWorkerMirroredStrategy strategy;  // one process, or the workers of TF_CONFIG
@@ -172,12 +175,16 @@ TEST_CASE("the page's estimator trains, evaluates, predicts and exports", "[docs
 
 TEST_CASE("the page shows the programs that are tested", "[docs][training_page]") {
   const std::string root = distribute::testing::source_dir();
-  for (const std::string name : {"fit", "function", "session", "estimator"}) {
+  const std::map<std::string, std::string> pages = {{"fit", "fit"},
+                                                    {"function", "performance"},
+                                                    {"session", "estimator"},
+                                                    {"estimator", "estimator"}};
+  for (const auto& [name, page] : pages) {
     const std::string mark = "// [" + name + "]";
     const std::string tested =
         lines_between(root + "/tests/docs/training_page_test.cpp", mark, mark);
     CHECK(!tested.empty());
-    CHECK(lines_between(root + "/docs/training.md", "<!-- " + name + " -->", "```") ==
+    CHECK(lines_between(root + "/docs/" + page + ".md", "<!-- " + name + " -->", "```") ==
           "```cpp\n" + tested);
   }
 }

@@ -153,7 +153,7 @@ class Variable {
   ///         one synchronized on read anywhere inside another strategy.
   Tensor value() const;
   operator Tensor() const { return value(); }
-  /// value(), refused inside another strategy's scope, too.
+  /// Gives value(), but is refused inside another strategy's scope, too.
   Tensor read_value() const;
 
   /// Sets the value, adds to it, subtracts from it. In a replica the replicas' values for a

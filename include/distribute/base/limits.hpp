@@ -153,7 +153,7 @@ namespace base_internal {
 /// Units   bytes.
 inline constexpr int64_t kLeftToOthers = 24 << 20;
 
-/// Whether a block of `bytes` leaves that much. True without `ulimit -v`.
+/// Whether a block of `bytes` leaves that much. It is true without `ulimit -v`.
 bool leaves_room_for_others(int64_t bytes);
 
 /// Once for a process, under `ulimit -v` only: malloc keeps to one arena (each takes 64 MiB), what

@@ -76,7 +76,7 @@ namespace log_internal {
 std::string json_line(LogSeverity severity, std::string_view task, std::string_view component,
                       std::string_view message, LogFields fields);
 }  // namespace log_internal
-/// One line of each level.
+/// Each writes one line of its level.
 inline void log_info(std::string_view component, std::string_view message, LogFields fields = {}) {
   log(LogSeverity::Info, component, message, fields);
 }

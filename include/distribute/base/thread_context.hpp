@@ -65,7 +65,7 @@ T& in_thread_context() {
   return static_cast<Part*>(part)->value;
 }
 
-/// A context that no thread is in now. Movable.
+/// A context that no thread is in now. It can be moved.
 class ThreadContext {
  public:
   /// What a thread that works for the calling one begins with.

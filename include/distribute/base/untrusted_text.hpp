@@ -28,8 +28,8 @@ std::string read_text_file(const std::string& path, size_t most = 1 << 20);
 /// In single quotes, control characters escaped, cut after about 80 bytes.
 std::string shown(std::string_view text);
 
-/// A decimal number as Python's int() reads it: blanks around it and a sign are fine.
-/// Nothing for other text and for numbers beyond 32 bits.
+/// A decimal number as Python's int() reads it: blanks around it and a sign are fine. Gives nothing
+/// for other text and for numbers beyond 32 bits.
 std::optional<int> parse_int(std::string_view text);
 
 /// The pieces between commas without the blanks around them; no piece for an empty text.

@@ -49,7 +49,7 @@ class BundleReader {
 
   /// The elements of a numeric tensor, in row-major order.
   std::vector<std::byte> read(std::string_view key);
-  /// The same into memory of exactly that many bytes.
+  /// Does the same into memory of exactly that many bytes.
   void read(std::string_view key, std::span<std::byte> out);
   /// Rows [begin, end) of the first axis, into memory of exactly that many bytes: for tensors that
   /// do not fit into memory. Reads these rows alone, apart from what is needed to verify each slice

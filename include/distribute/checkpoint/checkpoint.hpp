@@ -103,10 +103,10 @@ class Checkpoint {
  public:
   using Parts = CheckpointParts;
 
-  /// For example {{"model", &model}, {"step", step}, {"iterator", state_of(iterator)}}.
+  /// Takes parts such as {{"model", &model}, {"step", step}, {"iterator", state_of(iterator)}}.
   /// Throws  InvalidArgumentError for a name used twice, for "save_counter", and for none objects.
   explicit Checkpoint(Parts parts);
-  /// The parts "model" and "optimizer".
+  /// Makes the parts "model" and "optimizer".
   Checkpoint(const Trackable& model, const Trackable& optimizer);
   explicit Checkpoint(const Trackable& model);
 

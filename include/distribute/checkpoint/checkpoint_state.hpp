@@ -12,7 +12,7 @@
 
 namespace distribute::train {
 
-/// A `checkpoint` file. Source  tensorflow/python/training/checkpoint_state.proto
+/// What a `checkpoint` file says. Source  tensorflow/python/training/checkpoint_state.proto
 struct CheckpointState {
   std::string model_checkpoint_path;                    // the latest
   std::vector<std::string> all_model_checkpoint_paths;  // oldest first
@@ -78,7 +78,7 @@ namespace train {
 /// `<dirpath>/workertemp_<id>`, which is made.
 /// Source  tf_keras distributed_file_utils.write_dirpath
 std::string write_dirpath(const std::string& dirpath, Strategy& strategy);
-/// The same for a file: `<parent>/workertemp_<id>/<base>`.
+/// Gives the same for a file: `<parent>/workertemp_<id>/<base>`.
 std::string write_filepath(const std::string& filepath, Strategy& strategy);
 
 /// Removes this worker's temporary directory below `dirpath`, with what an earlier, killed run left

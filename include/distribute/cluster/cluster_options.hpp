@@ -21,7 +21,8 @@ struct ClusterOptions {
   /// Seconds of silence after which a task is lost: DISTRIBUTE_LOST_AFTER. Nine, so that all tasks
   /// know it within ten.
   double lost_after = 9;
-  /// For the handshake of a new connection: DISTRIBUTE_HANDSHAKE_TIMEOUT.
+  /// The longest time that the handshake of a new connection may take:
+  /// DISTRIBUTE_HANDSHAKE_TIMEOUT.
   double handshake_timeout = 10;
   /// How long a task that has finished waits for the others: DISTRIBUTE_SHUTDOWN_TIMEOUT.
   double shutdown_timeout = 10;
@@ -49,7 +50,7 @@ struct ClusterOptions {
   /// Gets the lines that people should read, from any thread; empty: stderr.
   std::function<void(const std::string&)> log;
 
-  /// One line for people.
+  /// Prints one line for people.
   void print(const std::string& line) const;
   /// The defaults with what the environment sets.
   /// Throws  InvalidArgumentError that names the variable, its value and what is allowed.

@@ -119,7 +119,7 @@ class SimpleClusterResolver : public ClusterResolver {
 };
 
 namespace cluster_internal {
-/// "grpc://a:1"; the address alone without a layer.
+/// Gives "grpc://a:1", or the address alone without a layer.
 std::string format_master_url(const std::string& address, const std::string& rpc_layer);
 /// What is wrong with a task of that type and number whose cluster has no tasks; "" for worker 0,
 /// which is alone, and for an evaluator, which is outside of the cluster.

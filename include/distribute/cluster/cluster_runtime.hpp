@@ -22,9 +22,10 @@ class Socket;
 }  // namespace net
 class TaskServer;
 
-/// One for each task of a job. Rank 0 leads: it keeps the store, counts heartbeats and decides who
+/// Each task of a job has one. Rank 0 leads: it keeps the store, counts heartbeats and decides who
 /// is lost. Once a task is lost or reports an error, every waiting and every later call on every
-/// rank throws that same error. Two threads: the port's and the membership's. Thread-safe.
+/// rank throws that same error. It has two threads, one for the port and one for the membership.
+/// Thread-safe.
 class ClusterRuntime {
  public:
   using LostCallback = std::function<void(int rank, const std::string& reason)>;

@@ -18,7 +18,7 @@ namespace distribute::multi_worker_util {
 void validate_cluster_spec(const ClusterSpec& cluster_spec,
                            const std::optional<TaskType>& task_type, std::optional<int> task_id);
 
-/// The chief, an evaluator, and worker 0 in a cluster without a chief.
+/// True for the chief, an evaluator, and worker 0 in a cluster without a chief.
 bool is_chief(const ClusterSpec& cluster_spec, const std::optional<TaskType>& task_type,
               std::optional<int> task_id);
 
@@ -27,7 +27,7 @@ bool is_chief(const ClusterSpec& cluster_spec, const std::optional<TaskType>& ta
 int id_in_cluster(const ClusterSpec& cluster_spec, const std::optional<TaskType>& task_type,
                   std::optional<int> task_id);
 
-/// Workers with the chief; for an evaluator the evaluators.
+/// The number of workers with the chief; for an evaluator, the number of evaluators.
 /// Throws  also for a parameter server, without a type, and for an evaluator outside the cluster.
 int worker_count(const ClusterSpec& cluster_spec, const std::optional<TaskType>& task_type);
 

@@ -101,7 +101,7 @@ class Communicator {
 
   /// From any thread: operations, running or coming, throw this error.
   void abort(StatusCode code, const std::string& message);
-  /// From any thread: `rank` takes part in nothing more; see Transport::depart.
+  /// Says, from any thread, that `rank` takes part in nothing more; see Transport::depart.
   void depart(int rank, const std::string& reason) { transport_->depart(rank, reason); }
   /// See Transport::shared_memory.
   std::span<std::byte> shared_memory(int rank) const { return transport_->shared_memory(rank); }

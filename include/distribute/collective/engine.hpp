@@ -22,7 +22,7 @@ inline constexpr EngineKind kEngineKinds[] = {EngineKind::OpenMpi, EngineKind::M
 /// "openmpi", "mpich", "ucx".
 const char* name_of(EngineKind kind);
 
-/// A module of this process. Lives to its end.
+/// An engine is a module that this process has opened. Lives to its end.
 struct Engine {
   EngineKind kind = EngineKind::Ucx;
   const distribute_engine_module* module = nullptr;

@@ -55,7 +55,7 @@ struct Operation {
 const char* name_of(Collective kind);  // as in messages
 const char* name_of(ReductionOp op);   // as in messages
 
-/// Elements of all parts together.
+/// The number of elements of all parts together.
 int64_t total(std::span<const int64_t> counts);
 /// Bytes of the array that is worked on, on one rank.
 int64_t bytes_of(const Operation& operation);

@@ -27,7 +27,7 @@ class Timeline : public monitoring::SpanRecorder {
   static std::shared_ptr<Timeline> from_environment(int tasks = 1);
 
   DISTRIBUTE_INLINE int add_row(std::string name) override;
-  /// A span of a row, from any thread.
+  /// Adds a span to a row; any thread may call it.
   DISTRIBUTE_INLINE void add(int row, std::string name, Clock::time_point begin,
                              Clock::time_point end) override;
   /// A collective that has ended; also how long it waited for its turn.

@@ -14,7 +14,7 @@
 
 namespace distribute {
 
-/// With or without the context.
+/// The function may take the context or nothing.
 template <typename F>
 concept DatasetFunction = std::is_invocable_r_v<data::Dataset, const F&, const InputContext&> ||
     std::is_invocable_r_v<data::Dataset, const F&>;

@@ -92,7 +92,7 @@ class RemoteFunction;
 
 /// `RemoteFunction step("step", [&](data::Iterator& it) { ... return loss; });` in every process,
 /// at the same place in the order, before Server::join(). Registered as long as it lives; the
-/// worker runs it on the thread that called join(). Neither copied nor moved.
+/// worker runs it on the thread that called join(). It is neither copied nor moved.
 template <typename R, typename... Params>
 class RemoteFunction<R(Params...)> {
   static_assert(RemoteResult<R>,

@@ -18,13 +18,14 @@ namespace distribute::data {
 
 /// An element by names. Source  the dict that iterating a tf.data.Dataset gives
 using TensorMap = std::map<std::string, Tensor>;
-/// One name per component, "" where it has none; null where none has. Shared by many elements.
+/// One name per component, "" where it has none; null where none has. Names of components, which
+/// many elements share.
 using ComponentNames = std::shared_ptr<const std::vector<std::string>>;
 
-/// A tuple of tensors; a cheap value. `auto [x, y] = batch;` takes the first two components.
-/// Before `batch()` the same type holds one example. Absent components are "none". It converts by
-/// itself to a structure of as many tensors, component by component in order, and with names to a
-/// TensorMap: functions of datasets and of `Strategy::run` may take either in its place.
+/// A batch is a tuple of tensors; a cheap value. `auto [x, y] = batch;` takes the first two
+/// components. Before `batch()` the same type holds one example. Absent components are "none". It
+/// converts by itself to a structure of as many tensors, component by component in order, and with
+/// names to a TensorMap: functions of datasets and of `Strategy::run` may take either in its place.
 /// Source  the tuple, dict or dataclass that iterating a tf.data.Dataset gives
 struct Batch {
   Tensor x = {};
@@ -97,10 +98,10 @@ Batch rows(const Batch& batch, int64_t begin, int64_t end);
 /// Size of the first axis, which all components share.
 /// Throws  InvalidArgumentError for scalars ("call `batch` first") or sizes that differ.
 int64_t batch_size(const Batch& batch);
-/// Components joined along the first axis.
+/// Joins the components of `parts` along the first axis.
 /// Throws  InvalidArgumentError when their other axes, dtypes or number differ.
 Batch concat_rows(const std::vector<Batch>& parts);
-/// Examples joined along a new first axis. Throws as concat_rows.
+/// Joins the examples along a new first axis. Throws as concat_rows.
 Batch stack_rows(const std::vector<Batch>& examples);
 
 }  // namespace distribute::data

@@ -40,12 +40,12 @@ class Dataset {
 
   /// One element per row of the tensors, which must have equally many.
   static Dataset from_tensor_slices(Tensor x, Tensor y = {}, std::vector<Tensor> more = {});
-  /// The same of a TensorMap, a structure of tensors or a Batch.
+  /// Does the same with the tensors of a TensorMap, of a structure or of a Batch.
   template <ElementValue T>
   static Dataset from_tensor_slices(const T& value) {
     return from_rows(to_batch(value));
   }
-  /// One element: a tensor, a TensorMap, a structure of tensors or a Batch.
+  /// Gives a dataset of one element: a tensor, a TensorMap, a structure of tensors or a Batch.
   template <ElementValue T>
   static Dataset from_tensors(const T& value) {
     return Dataset(element_source(to_batch(value)));
@@ -62,8 +62,8 @@ class Dataset {
                             std::function<Dataset(const std::string&)> reader);
   /// Elements with the components of all datasets' elements; ends with the shortest.
   static Dataset zip(const std::vector<Dataset>& datasets);
-  /// Elements of the datasets in the order of their numbers in `choices`, int64 scalars.
-  /// data/grouping.hpp.
+  /// Takes elements from the datasets in the order of the numbers in `choices`, int64 scalars
+  /// (data/grouping.hpp).
   static Dataset choose_from_datasets(const std::vector<Dataset>& datasets, const Dataset& choices,
                                       bool stop_on_empty_dataset = true);
   /// Elements of the datasets in a random order, by weights where the options have them.
@@ -89,7 +89,7 @@ class Dataset {
   Dataset interleave(std::function<Dataset(const Batch&)> function,
                      const InterleaveOptions& options = {}) const;
 
-  /// As interleave, but one dataset after another.
+  /// Does what interleave() does, but takes one dataset after another.
   Dataset flat_map(std::function<Dataset(const Batch&)> function) const {
     return interleave(std::move(function), {.cycle_length = 1});
   }
@@ -98,13 +98,14 @@ class Dataset {
   /// a buffer as large as the dataset makes every order equally likely.
   /// Throws  InvalidArgumentError for a size below 1.
   Dataset shuffle(int64_t buffer_size, const ShuffleOptions& options = {}) const;
-  /// `batch_size` elements along a new first axis. The last batch may be smaller, or is dropped.
+  /// Joins `batch_size` elements along a new first axis. The last batch may be smaller, or is
+  /// dropped.
   /// Throws  InvalidArgumentError for a size below 1.
   Dataset batch(int64_t batch_size, bool drop_remainder = false) const;
   /// As batch, of examples that differ in size: data/grouping.hpp.
   Dataset padded_batch(int64_t batch_size) const;
   Dataset padded_batch(int64_t batch_size, const PaddedBatchOptions& options) const;
-  /// Batches of elements of about the same length, padded: data/grouping.hpp.
+  /// Makes padded batches of elements of about the same length (data/grouping.hpp).
   Dataset bucket_by_sequence_length(std::function<int64_t(const Batch&)> element_length_func,
                                     std::vector<int64_t> bucket_boundaries,
                                     std::vector<int64_t> bucket_batch_sizes) const;
@@ -112,10 +113,10 @@ class Dataset {
                                     std::vector<int64_t> bucket_boundaries,
                                     std::vector<int64_t> bucket_batch_sizes,
                                     const BucketOptions& options) const;
-  /// Windows of `size` elements, each a small dataset: data/grouping.hpp.
+  /// Makes windows of `size` elements, each a small dataset (data/grouping.hpp).
   Windows window(int64_t size) const;
   Windows window(int64_t size, const WindowOptions& options) const;
-  /// The rows of each batch one by one.
+  /// Gives the rows of each batch one by one.
   Dataset unbatch() const;
   /// Cuts batches anew, with `sizes` in turn.
   Dataset rebatch(std::vector<int64_t> sizes, bool drop_remainder = false) const;
@@ -125,14 +126,14 @@ class Dataset {
   Dataset take(int64_t count) const;
   /// All but the first `count` elements; -1: none.
   Dataset skip(int64_t count) const;
-  /// Elements index, index + num_shards, index + 2 num_shards, ...
+  /// Gives the elements index, index + num_shards, index + 2 num_shards, ...
   Dataset shard(int64_t num_shards, int64_t index) const;
-  /// All elements of this dataset, then all of `other`.
+  /// Gives all elements of this dataset, then all of `other`.
   /// Throws  InvalidArgumentError when their elements do not fit together.
   Dataset concatenate(const Dataset& other) const;
   /// Keeps the elements of the first whole pass in memory for later ones.
   Dataset cache() const;
-  /// In a file, for later programs too: data/files.hpp.
+  /// Keeps the elements in a file, for later programs too (data/files.hpp).
   Dataset cache(const std::string& filename) const;
   /// Writes all elements into a directory: data/files.hpp.
   void save(const std::string& path, io::Compression compression = io::Compression::None) const;
@@ -140,7 +141,8 @@ class Dataset {
   Dataset prefetch(int64_t buffer_size = kAutotune) const;
   /// Counts the elements and the time that the consumer waits for them, as `stage`.
   Dataset measure(PipelineStatisticsPtr statistics, const std::string& stage) const;
-  /// A first component with the element's number, int64. Source  tf.data.Dataset.enumerate
+  /// Puts the element's number, int64, in front of its components.
+  /// Source  tf.data.Dataset.enumerate
   Dataset enumerate(int64_t start = 0) const { return zip({range(start, INT64_MAX), *this}); }
   /// The same elements; options that are set here replace earlier ones.
   Dataset with_options(const Options& options) const;
@@ -156,7 +158,7 @@ class Dataset {
     return initial;
   }
 
-  /// Number of elements, kInfiniteCardinality or kUnknownCardinality.
+  /// The number of elements, kInfiniteCardinality or kUnknownCardinality.
   int64_t cardinality() const { return node_->cardinality(); }
   /// Names, shapes and dtypes of the components; -1 is a size that differs between elements.
   ElementSpec element_spec() const { return node_->element_spec(); }
@@ -164,11 +166,11 @@ class Dataset {
   /// A new pass from the beginning; shuffles draw a new order each time.
   Iterator iterator() const { return Iterator(node_); }
 
-  /// For `for (auto batch : dataset)`.
+  /// Loops `for (auto batch : dataset)` use these.
   LoopIterator<Iterator> begin() const;
   std::nullptr_t end() const { return nullptr; }
 
-  /// For strategies: the last transformation.
+  /// The last transformation, which strategies need.
   const NodePtr& node() const { return node_; }
 
  private:

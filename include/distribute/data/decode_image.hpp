@@ -43,12 +43,12 @@ struct ImageWindow {
 /// UnimplementedError.
 bool has_jpeg();
 
-/// The size in the file's header. EXIF orientation is ignored, as in TensorFlow.
+/// Reads the size from the file's header. EXIF orientation is ignored, as in TensorFlow.
 /// Throws  InvalidArgumentError when the bytes do not start as a JPEG file does.
 /// Source  tf.image.extract_jpeg_shape
 ImageSize jpeg_size(std::string_view bytes);
 
-/// uint8 [height, width, channels]. Baseline and progressive, grey, YCbCr, RGB, CMYK and YCCK
+/// Gives uint8 [height, width, channels]. Baseline and progressive, grey, YCbCr, RGB, CMYK and YCCK
 /// (made RGB as TensorFlow does).
 /// Throws  InvalidArgumentError for bytes that are no JPEG file, are damaged or end early, for
 ///         pictures of no or more than `max_pixels` pixels (before memory is taken), and for
@@ -100,7 +100,7 @@ enum class ImageFormat { Jpeg, Png, Gif, WebP, Bmp, Unknown };  // formats that 
 /// Tells the format by the first bytes; a file's name says nothing.
 ImageFormat image_format(std::string_view bytes);
 
-/// The size in the header of a JPEG or PNG file.
+/// Reads the size from the header of a JPEG or PNG file.
 /// Throws  as decode_image.
 ImageSize image_size(std::string_view bytes);
 

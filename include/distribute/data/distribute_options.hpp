@@ -21,12 +21,12 @@ enum class AutoShardPolicy {
   Hint = 3,  // shard(kShardHint, kShardHint) becomes the real shard
 };
 
-/// Part of a dataset's Options. Source  tf.data.experimental.DistributeOptions
+/// These are a part of a dataset's Options. Source  tf.data.experimental.DistributeOptions
 struct DistributeOptions {
   std::optional<AutoShardPolicy> auto_shard_policy = {};  // none: Auto
 };
 
-/// For Dataset::with_options(). Source  tf.data.Options
+/// Dataset::with_options() takes these. Source  tf.data.Options
 struct Options {
   DistributeOptions experimental_distribute = {};
 };

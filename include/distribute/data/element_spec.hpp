@@ -31,7 +31,7 @@ ElementSpec spec_of(const Batch& element);  // shapes and dtypes of an element
 /// The names of the components; null where none has one.
 ComponentNames names_of(const ElementSpec& spec);
 
-/// The same with a new first axis of `size` (-1: unknown), and without the first axis.
+/// These give the spec with a new first axis of `size` (-1: unknown), and without the first axis.
 ElementSpec with_batch_axis(ElementSpec spec, int64_t size);
 /// Throws  InvalidArgumentError for scalars.
 ElementSpec without_batch_axis(ElementSpec spec);

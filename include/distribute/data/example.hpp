@@ -45,7 +45,7 @@ struct FeatureSpec {
   Feature default_value = {};  // as many values as `shape` has; none: the feature must be there
 };
 
-/// `shape` elements in every example. Source  tf.io.FixedLenFeature
+/// Every example has elements of this shape. Source  tf.io.FixedLenFeature
 FeatureSpec fixed_len_feature(FeatureKind kind, std::vector<int64_t> shape = {},
                               Feature default_value = {});
 /// Any number of elements, none where the feature is missing. Source  tf.io.VarLenFeature, but

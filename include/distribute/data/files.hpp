@@ -83,8 +83,8 @@ NodePtr saved_source(const std::string& path, io::Compression compression);
 
 /// As cache_node, with the elements in `filename` (TFRecords of TensorProtos), which is written
 /// when a pass has come to the end of the input. Where the file exists it is read, by later
-/// programs too, and the input is not. Workers need files of their own. Source
-/// tf.data.Dataset.cache(filename)
+/// programs too, and the input is not. Workers need files of their own.
+/// Source  tf.data.Dataset.cache(filename)
 NodePtr file_cache_node(NodePtr input, std::string filename);
 
 }  // namespace distribute::data

@@ -21,7 +21,7 @@ struct WindowOptions {
   bool drop_remainder = false;        // windows that are not full
 };
 
-/// Each window as one element, its elements stacked as by batch.
+/// Gives each window as one element, its elements stacked as batch() does.
 /// Throws  InvalidArgumentError for numbers below 1; at windows whose elements differ in shape.
 NodePtr window_node(NodePtr input, int64_t size, const WindowOptions& options);
 
@@ -33,7 +33,7 @@ class Windows {
   /// The elements of the datasets that `function` makes of the windows, one window after another:
   /// `windows.flat_map([](const Dataset& window) { return window.batch(5); })`.
   Dataset flat_map(std::function<Dataset(const Dataset&)> function) const;
-  /// Each window as one batch; the same as a flat_map with `batch(size)`.
+  /// Gives each window as one batch, as a flat_map with `batch(size)` does.
   Dataset batch() const;
   int64_t cardinality() const { return stacked_->cardinality(); }
 
@@ -88,9 +88,9 @@ NodePtr choose_node(std::vector<NodePtr> inputs, NodePtr choices, bool stop_on_e
 
 /// Options of sample_from_datasets(). Source  tf.data.Dataset.sample_from_datasets
 struct SampleOptions {
-  /// One per dataset; none: equal weights.
+  /// One weight for each dataset; without weights all are equal.
   std::vector<double> weights = {};
-  /// As ShuffleOptions::seed.
+  /// It is used as ShuffleOptions::seed is.
   std::optional<uint64_t> seed = {};
   bool stop_on_empty_dataset = false;
   bool rerandomize_each_iteration = true;

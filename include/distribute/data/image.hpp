@@ -18,8 +18,8 @@ struct ResizeOptions {     // options of resize()
   bool mirrored = false;   // exchanges left and right on the way
 };
 
-/// Bilinear, with half-pixel centres. `image` is uint8 or float32 [height, width, channels] or
-/// [batch, height, width, channels] -> float32 of the new size, same range of values.
+/// Resizes bilinearly, with half-pixel centres. `image` is uint8 or float32 [height, width,
+/// channels] or [batch, height, width, channels] -> float32 of the new size, same range of values.
 /// Throws  InvalidArgumentError for other shapes, no pixels, or a size below 1.
 /// Source  tf.image.resize(method="bilinear")
 Tensor resize(const Tensor& image, const ImageSize& size, const ResizeOptions& options = {});
@@ -42,7 +42,7 @@ ImageWindow central_window(const ImageSize& whole, const ImageSize& size);
 /// Source  tf.image.pad_to_bounding_box
 Tensor pad_to_bounding_box(const Tensor& image, const ImageWindow& window);
 
-/// Left and right exchanged, [height, width, channels]. Source  tf.image.flip_left_right
+/// Exchanges left and right of [height, width, channels]. Source  tf.image.flip_left_right
 Tensor flip_left_right(const Tensor& image);
 
 /// Ranges of random windows. Source  tf.image.sample_distorted_bounding_box
@@ -70,7 +70,7 @@ Tensor pad_and_random_crop(const Tensor& image, int64_t border, data::Random& ra
 Tensor adjust_brightness(const Tensor& image, float delta);
 /// (x - mean of its channel) * factor + mean. Source  tf.image.adjust_contrast
 Tensor adjust_contrast(const Tensor& image, float factor);
-/// Saturation (of HSV) times `factor`, at most 1. Source  tf.image.adjust_saturation
+/// Multiplies the saturation (of HSV) by `factor`, to at most 1. Source  tf.image.adjust_saturation
 Tensor adjust_saturation(const Tensor& image, float factor);
 /// Hue turned by `delta`, in full turns. Source  tf.image.adjust_hue
 Tensor adjust_hue(const Tensor& image, float delta);
@@ -86,8 +86,8 @@ struct ColorJitter {
   double range = 255;     // white
 };
 
-/// Applied in the order of the members. Source  Szegedy et al. 2015; Krizhevsky et al. 2012
-/// (lighting)
+/// Applies the changes in the order of the members. Source  Szegedy et al. 2015; Krizhevsky et al.
+/// 2012 (lighting)
 Tensor random_color_jitter(Tensor image, const ColorJitter& jitter, data::Random& random);
 
 /// (x - mean) / stddev for each channel of RGB. The defaults are those of ImageNet.

@@ -21,7 +21,7 @@ class InputContext {
   int64_t num_input_pipelines() const { return num_input_pipelines_; }
   int64_t input_pipeline_id() const { return input_pipeline_id_; }
   int64_t num_replicas_in_sync() const { return num_replicas_in_sync_; }
-  /// `global_batch_size` divided by the number of replicas.
+  /// Divides `global_batch_size` by the number of replicas.
   /// Throws  InvalidArgumentError when it is not divisible.
   int64_t get_per_replica_batch_size(int64_t global_batch_size) const;
 

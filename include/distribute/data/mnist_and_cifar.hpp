@@ -54,7 +54,7 @@ Dataset load_mnist(const std::string& directory, const MnistOptions& options = {
 /// Source  tf.keras.datasets.cifar100.load_data(label_mode=...)
 enum class CifarLabels { Cifar10, Cifar100Fine, Cifar100Coarse };
 
-/// 10, 100 or 20.
+/// Gives 10, 100 or 20.
 int64_t num_cifar_classes(CifarLabels labels);
 
 struct CifarImages {  // pictures and labels of a set
@@ -62,7 +62,7 @@ struct CifarImages {  // pictures and labels of a set
   Tensor labels;      // uint8 [n]
 };
 
-/// All pictures of `paths`, file after file.
+/// Reads all pictures of `paths`, file after file.
 /// Throws  NotFoundError; DataLossError for a file whose size is not that of whole pictures;
 ///         InvalidArgumentError for no paths and for a label that the set does not have.
 /// Source  tf.keras.datasets.cifar10.load_data, cifar100.load_data; the format: A. Krizhevsky, The

@@ -43,12 +43,12 @@ class Node {
   virtual const char* kind() const = 0;
   virtual std::vector<int64_t> parameters() const { return {}; }
   virtual std::vector<NodePtr> inputs() const { return {}; }
-  /// The same transformation of other inputs. Sources return themselves, as nothing changes.
+  /// Makes the same transformation of other inputs. Sources return themselves, as nothing changes.
   virtual NodePtr with_inputs(std::vector<NodePtr> inputs) const = 0;
   /// False where it only moves elements: a saved position fits with it and without.
   virtual bool is_in_positions() const { return true; }
 
-  /// Number of elements, or one of the two constants.
+  /// The number of elements, or one of the two constants.
   virtual int64_t cardinality() const { return kUnknownCardinality; }
   virtual ElementSpec element_spec() const = 0;
   /// False where the spec was read off one element, and others may have other sizes.
@@ -145,7 +145,7 @@ inline std::unique_ptr<RowStream> open_stream<int64_t>(const Node& node, const P
   return node.row_numbers(pass);
 }
 
-/// The examples of a stream of row numbers, one by one.
+/// Gives the examples of a stream of row numbers, one by one.
 std::unique_ptr<BatchStream> stream_examples(std::shared_ptr<const RowTable> table,
                                              std::unique_ptr<RowStream> rows);
 
@@ -164,13 +164,13 @@ using FileReader = std::function<NodePtr(const std::string& path)>;
 /// Source  tf.data.Dataset.from_generator
 NodePtr generator_source(GeneratorFactory factory, ElementSpec spec);
 
-/// One element.
+/// A source of one element.
 /// Throws  InvalidArgumentError for one without components.
 /// Source  tf.data.Dataset.from_tensors
 NodePtr element_source(Batch element);
 
-/// All elements of the first file, then of the second, and so on. Autosharding by File gives each
-/// worker other files.
+/// Gives all elements of the first file, then of the second, and so on. Autosharding by File gives
+/// each worker other files.
 /// Throws  InvalidArgumentError for no files.
 NodePtr file_source(std::vector<std::string> files, FileReader reader);
 

@@ -41,12 +41,12 @@ struct PictureTransform {
   JpegOptions jpeg = {};  // ratio is chosen here; max_pixels goes for PNG, too
 };
 
-/// One picture of training. The same key gives the same numbers.
+/// Decodes and augments one picture for training. The same key gives the same numbers.
 /// Throws  as decode_image.
 /// Source  tensorflow/models, ResNet on ImageNet (preprocessing); He et al. 2015 (PadAndCrop)
 Tensor training_picture(std::string_view encoded, const PictureTransform& transform, uint64_t key);
 
-/// One picture of evaluation. Throws  as decode_image.
+/// Decodes one picture for evaluation. Throws  as decode_image.
 Tensor evaluation_picture(std::string_view encoded, const PictureTransform& transform);
 
 /// The same for pictures that are decoded already, uint8 [height, width, 3].
@@ -93,7 +93,7 @@ struct PictureOptions {
   bool training = false;  // shuffled and augmented anew in each pass; else in order, as they are
   PictureTransform transform = {};
   /// The seed of the order and the augmentation, which depend on seed, pass and picture alone, not
-  /// on the number of threads or workers. None: the global seed.
+  /// on the number of threads or workers. Without a value the global seed counts.
   std::optional<uint64_t> seed = {};
   /// As MapOptions.num_parallel_calls; twice as many decoded pictures wait at most.
   int64_t num_threads = kAutotune;

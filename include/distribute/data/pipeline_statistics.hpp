@@ -55,7 +55,7 @@ class PipelineStatistics {
 
 using PipelineStatisticsPtr = std::shared_ptr<PipelineStatistics>;
 
-/// The same elements; each request is measured. Null statistics: the input itself.
+/// The same elements; each request is measured. Without statistics it gives the input itself.
 /// Source  tf.data.experimental.latency_stats
 NodePtr measure_node(NodePtr input, PipelineStatisticsPtr statistics, const std::string& stage);
 

@@ -29,8 +29,8 @@ struct RunConfigCluster {
   bool is_chief = true;
   int num_ps_replicas = 0;
   int num_worker_replicas = 1;  // with the chief
-  /// The chief is 0; then other jobs in the order of their names, parameter servers last. Nothing
-  /// for an evaluator.
+  /// The chief is 0; then other jobs in the order of their names, parameter servers last. An
+  /// evaluator has none.
   std::optional<int> global_id_in_cluster = 0;
   std::string model_dir;
 };
@@ -38,8 +38,8 @@ struct RunConfigCluster {
 /// Reads TF_CONFIG. A cluster must have exactly one chief (or one master, and then no chief and no
 /// evaluator), and the task a type of the cluster, or evaluator, and an index. Without a cluster
 /// the task is worker 0. `model_dir` must be the same as TF_CONFIG's where both are given. Throws
-/// InvalidArgumentError for anything else, and for text that cannot be read. Source
-/// tf.estimator.RunConfig, _init_distributed_setting_from_environment_var
+/// InvalidArgumentError for anything else, and for text that cannot be read.
+/// Source  tf.estimator.RunConfig, _init_distributed_setting_from_environment_var
 RunConfigCluster read_run_config_cluster(const Environment& variables = {},
                                          const std::string& model_dir = "");
 
@@ -97,8 +97,8 @@ struct EstimatorExportOptions {        // of its exports
 
 /// Over a train::Model, in place of a model function: what the model does in ModeKeys.TRAIN, EVAL
 /// and PREDICT is its train_step, test_step and predict_step. Checkpoints
-/// MODEL_DIR/model.ckpt-<step> with the parts "model" and "optimizer". Thread rules and workers as
-/// of the model and the session.
+/// MODEL_DIR/model.ckpt-<step> with the parts "model" and "optimizer". The rules for threads and
+/// workers are those for the model and the session.
 /// Source  tf.estimator.Estimator
 class Estimator {
  public:

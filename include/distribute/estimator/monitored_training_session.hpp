@@ -35,7 +35,8 @@ class SessionReadiness {
   virtual ~SessionReadiness() = default;
   /// On the chief, when all variables have their values.
   virtual void set_ready() = 0;
-  /// On the others. Blocks until the chief has said so, or `seconds` are over; whether it has.
+  /// Workers other than the chief call it. Blocks until the chief has said so, or `seconds` are
+  /// over; whether it has.
   virtual bool wait_until_ready(double seconds) = 0;
 };
 
@@ -43,8 +44,8 @@ struct MonitoredTrainingSessionOptions {  // options of MonitoredTrainingSession
   std::optional<bool> is_chief = {};      // none: what the strategy says
   std::string checkpoint_dir = {};        // empty: nothing is saved nor restored
   CheckpointParts parts = {};             // what is saved, such as model and optimizer
-  /// Int64 and shared by all workers, such as optimizer.iterations_variable(). None: the session
-  /// counts its own steps.
+  /// An int64 variable that all workers share, such as optimizer.iterations_variable(). None: the
+  /// session counts its own steps.
   Variable global_step = {};
   std::vector<SessionHookHandle> hooks = {};
   std::vector<SessionHookHandle> chief_only_hooks = {};

@@ -139,7 +139,7 @@ struct StepCounterHookOptions {  // options of StepCounterHook
   std::function<double()> clock = {};
 };
 
-/// Counts the shared steps, so those of all workers. For the chief.
+/// Counts the shared steps, so those of all workers. The chief alone needs it.
 /// Source  tf.estimator.StepCounterHook
 class StepCounterHook : public SessionRunHook {
  public:

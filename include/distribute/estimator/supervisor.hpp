@@ -46,7 +46,7 @@ class Supervisor {
   /// a good end. May be called again. Throws  as MonitoredTrainingSession, and what the function
   /// throws.
   void managed_session(const std::function<void(MonitoredTrainingSession&)>& train);
-  /// True as well outside a session.
+  /// It is true outside a session, too.
   bool should_stop() const { return !session_ || session_->should_stop(); }
   void request_stop();
   /// Writes figures to the event file of logdir at the step, or at the shared step.

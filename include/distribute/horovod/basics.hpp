@@ -24,8 +24,8 @@ class ProcessSet {
 
   /// 0 is the set of all ranks.
   int process_set_id() const { return id_; }
-  /// In order. Throws  InvalidArgumentError after remove_process_set(); FailedPreconditionError
-  /// before init().
+  /// The ranks in order. Throws  InvalidArgumentError after remove_process_set();
+  /// FailedPreconditionError before init().
   std::vector<int> ranks() const;
   int size() const { return int(ranks().size()); }
   /// This process's place in it; -1 when it is not included.
@@ -60,7 +60,8 @@ class JobFinishedError : public AbortedError {
 };
 
 struct InitOptions {  // options of init()
-  /// Null: what the environment implies. It must live until init() returns.
+  /// A null pointer takes the resolver that the environment implies. It must live until init()
+  /// returns.
   const ClusterResolver* resolver = nullptr;
   /// The job's tasks in rank order, in place of a resolver.
   std::optional<ClusterTasks> tasks = {};
@@ -90,7 +91,7 @@ bool is_initialized();
 /// All of them throw FailedPreconditionError before init().
 int rank();
 int size();
-/// Among the ranks of this host.
+/// The number of this rank among the ranks of its host.
 int local_rank();
 int local_size();
 /// The device of this rank, for OneDeviceStrategy or device(): "/gpu:1", the GPU of its local rank
@@ -113,7 +114,7 @@ class Engine;
 /// The name of the device of a rank of this number on its host, where it sees `gpus` GPUs.
 std::string device_of_rank(int local_rank, int gpus);
 
-/// As hvd::init, without making it the process's.
+/// Joins as hvd::init does, but the process does not keep the engine.
 std::shared_ptr<Engine> join_job(const hvd::InitOptions& options);
 /// Tries again for `timeout` seconds: others may still be in the previous job, whose port answers
 /// that this is another one.

@@ -32,7 +32,7 @@ enum class Compression : uint8_t { None, Fp16, Bf16 };
 
 /// What travels; tensors that are not float32 stay as they are.
 Tensor compress(Compression compression, const Tensor& tensor);
-/// Back to the dtype from before.
+/// Casts back to the dtype before compress().
 Tensor decompress(const Tensor& tensor, DType dtype);
 
 }  // namespace distribute::hvd

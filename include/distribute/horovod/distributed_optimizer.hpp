@@ -28,7 +28,7 @@ struct GradientOptions {
 
 namespace distribute::horovod_internal {
 
-/// The gradients of one step after the other. One thread.
+/// Reduces the gradients of one step after the other. One thread.
 class GradientReducer {
  public:
   /// `name` tells reducers apart, in the same way on all ranks.

@@ -20,7 +20,7 @@ using EnvironmentReader = std::function<std::string(const std::string& name)>;
 /// EnvironmentReader of this process.
 std::string process_environment(const std::string& name);
 
-/// A small local file. Errors  NotFound, PermissionDenied.
+/// Reads a small local file. Errors  NotFound, PermissionDenied.
 absl::StatusOr<std::string> read_local_text(const std::string& path);
 
 /// One that `setting` names, such as a variable of the environment. Not NotFound, which would say

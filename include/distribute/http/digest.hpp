@@ -13,7 +13,7 @@ namespace distribute::io {
 /// False in builds without OpenSSL: every digest below is then empty.
 bool has_digests();
 
-/// 32 bytes.
+/// Gives 32 bytes.
 std::string sha256(std::string_view bytes);
 /// 16 bytes; empty too where the system's policy forbids MD5.
 std::string md5(std::string_view bytes);

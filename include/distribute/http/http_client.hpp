@@ -52,7 +52,7 @@ using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 /// The value of the first header with this name in any capitals; null when there is none.
 const std::string* find_header(const HttpHeaders& headers, std::string_view name);
 
-/// Times in seconds. Views must live until send() has returned.
+/// Times are in seconds. Views must live until send() has returned.
 struct HttpRequest {
   std::string method = "GET";
   std::string url = {};  // http:// or https://, already encoded

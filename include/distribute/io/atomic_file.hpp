@@ -5,10 +5,10 @@
 
 namespace distribute::io {
 
-/// Written as `<path>.tempstate<number>` beside its final place, synced and renamed; removed again
-/// by the destructor unless commit() succeeded. Of a link it is the target that is replaced.
-/// Written in place, and closed by commit(), are devices, pipes and sockets, and files on an object
-/// store, which appear whole when they are closed. Thread-compatible; movable.
+/// The file is written as `<path>.tempstate<number>` beside its final place, synced and renamed.
+/// The destructor removes it unless commit() succeeded. Of a link the target is replaced. Devices,
+/// pipes, sockets and files on an object store are written in place and closed by commit(); an
+/// object appears whole when it is closed. Thread-compatible; movable.
 class AtomicFile {
  public:
   /// Makes missing parent directories.

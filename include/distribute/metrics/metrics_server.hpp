@@ -47,7 +47,7 @@ class MetricsServer {
   ~MetricsServer();
   MetricsServer(const MetricsServer&) = delete;
 
-  /// As numbers, with the port that the system chose.
+  /// The address as numbers, with the port that the system chose.
   const net::Address& address() const;
 
  private:

@@ -9,7 +9,7 @@
 
 namespace distribute::net {
 
-/// For the clock's arithmetic.
+/// Seconds in the clock's unit.
 inline std::chrono::nanoseconds seconds(double time) {
   return std::chrono::nanoseconds(int64_t(time * 1e9));
 }
@@ -25,11 +25,11 @@ class Deadline {
 
   /// Whether it is over.
   bool passed() const { return Clock::now() >= when_; }
-  /// At least 0.
+  /// The time until the deadline, at least 0.
   std::chrono::nanoseconds left() const {
     return std::max(when_ - Clock::now(), std::chrono::nanoseconds(0));
   }
-  /// For ::poll: rounded up, at most an hour.
+  /// Milliseconds for ::poll, rounded up and at most an hour.
   int left_ms() const {
     return int(std::min<int64_t>((left().count() + 999'999) / 1'000'000, 3'600'000));
   }

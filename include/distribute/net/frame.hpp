@@ -39,14 +39,14 @@ struct Frame {
   std::string payload;
 };
 
-/// Header and payload in one string.
+/// Gives header and payload in one string.
 std::string encode_frame(uint16_t type, std::string_view payload,
                          uint16_t version = kProtocolVersion);
 
 /// encode_frame_of() without the message's type.
 std::string encode_frame_fields(uint16_t type, const FieldsRef& message, uint16_t version);
 
-/// Header and message in one string.
+/// Gives header and message in one string.
 template <Field T>
 std::string encode_frame_of(uint16_t type, const T& message, uint16_t version = kProtocolVersion) {
   return encode_frame_fields(type, FieldsRef(const_cast<T&>(message)), version);

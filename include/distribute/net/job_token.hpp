@@ -18,7 +18,7 @@ bool has_hmac();
 /// Errors  Unimplemented in a build without OpenSSL.
 absl::StatusOr<std::string> hmac_sha256(std::string_view key, std::string_view message);
 
-/// From the system's source for keys.
+/// Bytes from the system's source for keys.
 absl::StatusOr<std::string> random_bytes(size_t count);
 /// The same as a number; errors as of random_bytes.
 absl::StatusOr<uint64_t> random_number();

@@ -111,9 +111,9 @@ class Listener {
   static absl::StatusOr<Listener> bind_for_others(const Address& address, Deadline deadline);
 
   explicit operator bool() const { return descriptor_ >= 0; }
-  /// For ::poll.
+  /// The descriptor, for ::poll.
   int native() const { return descriptor_; }
-  /// As numbers, with the port that the system chose.
+  /// The address as numbers, with the port that the system chose.
   const Address& address() const { return address_; }
 
   /// The next connection; its peer() is the other end's address.

@@ -13,7 +13,7 @@ class WakeUp {
   WakeUp(const WakeUp&) = delete;
   ~WakeUp();
 
-  /// For ::poll, which signal() wakes until clear().
+  /// The descriptor for ::poll, which signal() wakes until clear().
   int native() const { return descriptor_; }
   void signal() const;
   void clear() const;

@@ -20,7 +20,7 @@ std::vector<const Module*> keras_operations(const Module& model);
 std::vector<const Module*> keras_layers(const Module& module);
 
 /// The attribute of Keras's layer that holds the weight or part called `name` here: "_kernel" of
-/// Dense, "_query_dense" of MultiHeadAttention. Parts of modules of one's own keep their names.
+/// Dense, "_query_dense" of MultiHeadAttention. Parts of your own modules keep their names.
 std::string keras_attribute(const Module& module, const std::string& name);
 
 /// The weights that are trained, in the order of Keras: a layer's own, then those of its parts.

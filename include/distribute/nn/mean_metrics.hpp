@@ -29,8 +29,8 @@ class MeanAbsolutePercentageError : public MeanMetricWrapper {
   explicit MeanAbsolutePercentageError(std::string name = "mean_absolute_percentage_error");
 };
 
-/// The squared error of log(y + 1); y below 0 counts as 0. Source
-/// tf.keras.metrics.MeanSquaredLogarithmicError
+/// The squared error of log(y + 1); y below 0 counts as 0.
+/// Source  tf.keras.metrics.MeanSquaredLogarithmicError
 class MeanSquaredLogarithmicError : public MeanMetricWrapper {
  public:
   explicit MeanSquaredLogarithmicError(std::string name = "mean_squared_logarithmic_error");

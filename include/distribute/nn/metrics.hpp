@@ -32,7 +32,7 @@ class Metric : public Trackable {
   /// Back to zero; call in cross-replica context, or in every replica.
   void reset_state();
   const std::string& name() const { return name_; }
-  /// Unknown for sums, means and metrics of one's own that do not say it.
+  /// Unknown for sums, means and your own metrics that do not say it.
   /// Source  keras.metrics.Metric._direction
   Direction direction() const { return direction_; }
   void set_direction(Direction direction) { direction_ = direction; }

@@ -54,7 +54,7 @@ Tensor with_mask(const Tensor& y, const Tensor& mask, const Tensor& x = {});
 
 /// A function of one tensor with weights. Made on one thread; replica threads may call it together.
 /// Weights are created at the first call, once for all replicas, under the current strategy.
-/// Modules move, parts included; they are not copied. A module of one's own owns its layers and
+/// Modules move, parts included; they are not copied. Your own module owns its layers and
 /// refers to them:
 ///
 ///   class Block : public nn::Module {

@@ -44,7 +44,7 @@ class GcsFileSystem final : public FileSystem {
   GcsClient client_;
 };
 
-/// The one that file_system_for hands out.
+/// Makes the one that file_system_for() gives out.
 /// Errors  of gcs_options_from_environment().
 absl::StatusOr<std::unique_ptr<FileSystem>> gcs_file_system();
 

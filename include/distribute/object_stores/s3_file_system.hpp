@@ -46,7 +46,8 @@ absl::StatusOr<AwsCredentials> find_aws_credentials(const AwsCredentialsOptions&
 struct S3Options {
   std::string endpoint = {};  // URL of a server that is not Amazon's, such as "http://host:9000"
   std::string region = "us-east-1";
-  /// host/bucket/key instead of bucket.host/key. Other servers and buckets with a dot always are.
+  /// Addresses are host/bucket/key instead of bucket.host/key. Other servers and buckets with a dot
+  /// always are.
   bool path_style = false;
   bool verify_tls = true;
   std::string ca_file = {}, ca_path = {};
@@ -114,7 +115,7 @@ class S3FileSystem final : public FileSystem {
   std::shared_ptr<S3Client> client_;  // guarded by mutex_; open files hold it too
 };
 
-/// The one that file_system_for hands out.
+/// Makes the one that file_system_for() gives out.
 std::unique_ptr<FileSystem> s3_file_system();
 
 }  // namespace distribute::io

@@ -40,7 +40,7 @@ class WebHdfsFileSystem final : public FileSystem {
   WebHdfsClient client_;
 };
 
-/// The one that file_system_for hands out.
+/// Makes the one that file_system_for() gives out.
 /// Errors  of webhdfs_options_from_environment().
 absl::StatusOr<std::unique_ptr<FileSystem>> webhdfs_file_system();
 

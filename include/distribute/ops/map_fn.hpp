@@ -10,7 +10,7 @@
 
 namespace distribute {
 
-/// fn of each slice, stacked.
+/// Calls fn for each slice, and stacks the results.
 /// Shapes  elems [n, ...] -> [n, shape of fn's result].
 /// Throws  InvalidArgumentError for no slices.
 /// Source  tf.map_fn

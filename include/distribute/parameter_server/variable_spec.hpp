@@ -35,7 +35,7 @@ class InitialValue {
   using Whole = std::function<Tensor()>;
   using Rows = std::function<Tensor(int64_t begin, int64_t end)>;
 
-  /// From a function without arguments.
+  /// Made from a function without arguments.
   template <typename F>
   requires std::convertible_to<std::invoke_result_t<F&>, Tensor> InitialValue(F whole)
       : whole_(std::move(whole)) {}

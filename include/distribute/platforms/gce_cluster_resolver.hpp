@@ -15,8 +15,8 @@ struct GCEClusterResolverOptions {  // options of GCEClusterResolver
   std::string instance_group = {};
   int port = 0;  // where every machine's task listens
   TaskType task_type = TaskType::Worker;
-  /// Nothing: the place of this machine's address among the sorted ones. TensorFlow has no such
-  /// rule; with its default every machine must be told its index.
+  /// Without a value it is the place of this machine's address among the sorted ones. TensorFlow
+  /// has no such rule; with its default every machine must be told its index.
   std::optional<int> task_id = 0;
   std::optional<std::string> rpc_layer = "grpc";
   /// "default": what GoogleAuthProvider finds, in most cases the machine's service account; else a

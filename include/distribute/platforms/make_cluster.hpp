@@ -21,15 +21,15 @@ struct ClusterHosts {
   int port = 2222;  // of entries without one: the first task of a host has it, the next the next
 };
 
-/// The cluster of these hosts. An evaluator is in the list, too: the program that starts the tasks
-/// needs its address; training ignores it.
+/// Makes the cluster of these hosts. An evaluator is in the list, too: the program that starts the
+/// tasks needs its address; training ignores it.
 /// Throws  InvalidArgumentError for a host that is named twice in a job without a port, an address
 ///         that two tasks have, a name that is none, a port out of range, two chiefs or evaluators,
 ///         and a cluster with neither chief nor worker.
 ClusterSpec make_cluster(const ClusterHosts& hosts);
 
-/// How many of a list of hosts are what; the rest are workers. In the list's order: chief,
-/// parameter servers, workers, and the evaluator last.
+/// How many of a list of hosts are what; the rest are workers. The list's first hosts are the
+/// chief, then come parameter servers, workers, and the evaluator last.
 struct HostRoles {
   int chiefs = 0, ps = 0, evaluators = 0;
 };

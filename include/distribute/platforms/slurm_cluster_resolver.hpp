@@ -31,9 +31,9 @@ struct SlurmClusterResolverOptions {  // options of SlurmClusterResolver
   /// Tasks of each job; empty: all tasks of the step are workers.
   std::map<std::string, int> jobs = {};
   int port_base = 8888;  // of the first task on a node
-  /// Nothing: CUDA_VISIBLE_DEVICES, else SLURM_GPUS_ON_NODE, else no GPUs.
+  /// Without a value CUDA_VISIBLE_DEVICES counts, else SLURM_GPUS_ON_NODE, else there are no GPUs.
   std::optional<int> gpus_per_node = {};
-  /// Nothing: gpus_per_node divided by the largest number of tasks on a node.
+  /// Without a value it is gpus_per_node divided by the largest number of tasks on a node.
   std::optional<int> gpus_per_task = {};
   /// The number of tasks on every node, or the hosts with their tasks in rank order; nothing: as
   /// the step says.

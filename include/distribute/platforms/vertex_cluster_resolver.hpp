@@ -22,7 +22,7 @@ class VertexClusterResolver : public ClusterResolver {
   explicit VertexClusterResolver(EmptyBraces) : VertexClusterResolver() {}
   explicit VertexClusterResolver(VertexClusterResolverOptions options = {});
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
-  /// CLUSTER_SPEC without worker pools.
+  /// Says so when CLUSTER_SPEC has no worker pools.
   DISTRIBUTE_INLINE std::string incomplete_because() const override;
 
  protected:

@@ -81,11 +81,12 @@ class Discretization {
  public:
   explicit Discretization(DiscretizationOptions options);
 
-  /// Boundaries between equally frequent ranges, from summaries of the batches' first component.
+  /// Finds boundaries between equally frequent ranges, from summaries of the batches' first
+  /// component.
   /// Throws  FailedPreconditionError where boundaries were given.
   void adapt(const data::Dataset& dataset);
   void adapt(const Tensor& data);
-  /// None before adapt().
+  /// It is empty before adapt().
   const std::vector<float>& bin_boundaries() const;
 
   Tensor operator()(const Tensor& x) const;

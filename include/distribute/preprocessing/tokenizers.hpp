@@ -14,7 +14,8 @@
 
 namespace distribute::preprocessing {
 
-/// Texts to numbers and back. Thread-safe: `map` functions of datasets call it on any thread.
+/// Turns texts into numbers and back. Thread-safe: `map` functions of datasets call it on any
+/// thread.
 class Tokenizer {
  public:
   DISTRIBUTE_INLINE virtual ~Tokenizer();

@@ -26,7 +26,7 @@ class Strategy;
 
 namespace replica_internal {
 class GradientReducer;
-/// The way of the replica's gradients, for optimizers.
+/// The reducer of the replica's gradients, for optimizers.
 GradientReducer& reducer_of(ReplicaContext& replica);
 }  // namespace replica_internal
 
@@ -105,7 +105,7 @@ class ReplicaContext {
 
  private:
   friend replica_internal::GradientReducer& replica_internal::reducer_of(ReplicaContext& replica);
-  /// Chosen by the strategy.
+  /// The strategy chooses it.
   virtual replica_internal::GradientReducer& gradient_reducer() = 0;
   /// What merge() does in every strategy. `mine` is this replica's object.
   virtual void merge_untyped(const replica_internal::MeetingLead& lead, void* mine) = 0;
@@ -175,7 +175,7 @@ struct Mode {
 /// What get_replica_context() answers where no strategy is in scope.
 ReplicaContext& default_replica_context();
 
-/// Innermost last; empty: the default replica context.
+/// The innermost mode is the last; an empty stack is the default replica context.
 std::vector<Mode>& mode_stack();
 
 /// Puts the calling thread into a mode for the life of the object.

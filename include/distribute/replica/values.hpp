@@ -64,7 +64,7 @@ template <typename T>
 class Mirrored : public PerReplica<T> {
  public:
   using PerReplica<T>::PerReplica;
-  /// The value of all of them.
+  /// The value that all of them have.
   operator const T&() const { return (*this)[0]; }
 };
 

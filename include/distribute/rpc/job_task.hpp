@@ -54,7 +54,7 @@ class JobTask {
 
   /// Methods that others may call.
   RpcServer& rpc();
-  /// Further purposes of this task's port.
+  /// The server of this task's port, to which further purposes can be added.
   TaskServer& server();
   /// Tells the tasks that have dialed this one why it is about to end: it is what their errors will
   /// say.

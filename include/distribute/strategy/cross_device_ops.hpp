@@ -25,8 +25,8 @@ struct ReduceOpArgument {
   ReduceOpArgument(const std::string& name) : op(reduce_op_from_string(name)) {}
 };
 
-/// None: over replicas only; else also over these axes of each replica's tensor. Negative axes
-/// count from the end.
+/// Without axes only the replicas are reduced, else also these axes of each replica's tensor.
+/// Negative axes count from the end.
 struct ReduceAxis {
   bool given = false;
   std::vector<int> axes = {};
@@ -142,8 +142,8 @@ class HierarchicalCopyAllReduce : public CrossDeviceOps {
 /// Source  tf.distribute.NcclAllReduce
 class NcclAllReduce : public CrossDeviceOps {
  public:
-  /// `num_packs`: into how many messages the values of a batch are laid together; 0: each by
-  /// itself. Throws  InvalidArgumentError for a negative number.
+  /// The values of a batch are joined into `num_packs` messages; 0 sends each by itself. Throws
+  /// InvalidArgumentError for a negative number.
   explicit NcclAllReduce(int num_packs = 1);
 
  protected:

@@ -37,11 +37,11 @@ class ChiefTexts {
   /// A number of its own for each caller. All tasks get the same ones, as they run the same
   /// program.
   virtual int64_t next_number() = 0;
-  /// On the chief.
+  /// The chief calls it.
   /// Throws  FailedPreconditionError for another text of the same key, as others may have taken the
   ///         first; UnavailableError for a lost server.
   virtual void give(const std::string& key, const std::string& text) = 0;
-  /// On the others. `what` says in errors what the chief is to do.
+  /// Workers other than the chief call it. `what` says in errors what the chief is to do.
   /// Blocks  until the chief has given it, at most the startup timeout.
   /// Throws  DeadlineExceededError that names the chief; UnavailableError for a lost server.
   virtual std::string take(const std::string& key, const std::string& what) = 0;
@@ -51,7 +51,7 @@ class ChiefTexts {
 class HasChiefTexts {
  public:
   virtual ~HasChiefTexts() = default;
-  /// Null without a cluster, and on a parameter server.
+  /// It is null without a cluster, and on a parameter server.
   virtual std::shared_ptr<ChiefTexts> chief_texts() const = 0;
 };
 

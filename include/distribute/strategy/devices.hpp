@@ -44,7 +44,7 @@ std::vector<std::string> devices_of(DefaultDevice, int count,
                                     const char* strategy = "the strategy");
 
 /// Logs once why a default device was a CPU, where a strategy has looked for GPUs in a build that
-/// can use them. For one task of a job.
+/// can use them. Only one task of a job says so.
 void tell_of_missing_gpus();
 
 /// The devices of these names that are GPUs.

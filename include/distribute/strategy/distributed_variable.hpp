@@ -26,7 +26,7 @@ class DeviceCopies;
 class OtherWorkers {
  public:
   virtual ~OtherWorkers() = default;
-  /// Over all replicas, from the values of this worker's.
+  /// Reduces over all replicas, from the values of this worker's replicas.
   virtual Tensor reduce(ReduceOp op, std::vector<Tensor> values) = 0;
   virtual int num_replicas() const = 0;
 };
@@ -44,8 +44,8 @@ class DistributedVariable : public VariableImpl {
   /// The strategy in whose scope it was created; compare only, it may be gone.
   const Strategy* owner() const { return owner_; }
 
-  /// In a replica its own copy; inside extended.update the copy being updated; elsewhere the
-  /// value across replicas. Inside another strategy as read_foreign().
+  /// In a replica its own copy; inside extended.update the copy being updated; elsewhere the value
+  /// across replicas. Inside another strategy it does what read_foreign() does.
   DISTRIBUTE_INLINE Tensor read() const override;
   DISTRIBUTE_INLINE Tensor read_in_own_strategy() const override;
   DISTRIBUTE_INLINE void check_number(bool is_zero) const override;
@@ -80,7 +80,7 @@ class DistributedVariable : public VariableImpl {
   static Write write_of(ScatterOp op) { return Write(int(Write::Scatter) + int(op)); }
 
   virtual Tensor read_cross_replica() const = 0;
-  /// Inside another strategy; `in_replica`: of it.
+  /// The value inside another strategy; `in_replica` says whether in a replica of it.
   /// Throws  FailedPreconditionError where the copies may differ.
   DISTRIBUTE_INLINE virtual Tensor read_foreign(bool in_replica) const;
   virtual void write_cross_replica(Write write, const Tensor& value) = 0;
@@ -92,7 +92,7 @@ class DistributedVariable : public VariableImpl {
   [[noreturn]] void refuse_scatter(ScatterOp op) const;
 
   std::vector<Tensor> all_components() const;
-  /// Over all replicas of all workers, from those of this one.
+  /// Reduces over all replicas of all workers, from the values of this worker's replicas.
   Tensor reduce_replicas(const char* what, ReduceOp op, std::vector<Tensor> values) const;
   int num_replicas() const;
   void write_component(Write write, int replica, const Tensor& value);

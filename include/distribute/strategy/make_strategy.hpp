@@ -28,7 +28,7 @@ enum class ImpliedStrategy { Mirrored, MultiWorkerMirrored, ParameterServer };
 ImpliedStrategy implied_strategy(const ClusterResolver& resolver, const StrategyOptions& options);
 /// What the environment implies, such as TF_CONFIG.
 std::shared_ptr<ClusterResolver> environment_resolver();
-/// With num_replicas in the options of each strategy.
+/// Puts num_replicas into the options of each strategy.
 StrategyOptions with_num_replicas(StrategyOptions options);
 
 template <typename Kind>
@@ -61,7 +61,7 @@ template <typename Kind = DefaultDevice>
 std::unique_ptr<Strategy> make_strategy(const StrategyOptions& options = {}) {
   return strategy_internal::make_implied<Kind>(strategy_internal::environment_resolver(), options);
 }
-/// With a resolver of one's own; it must outlive the strategy.
+/// With your own resolver; it must outlive the strategy.
 template <typename Kind = DefaultDevice>
 std::unique_ptr<Strategy> make_strategy(ClusterResolver& resolver,
                                         const StrategyOptions& options = {}) {

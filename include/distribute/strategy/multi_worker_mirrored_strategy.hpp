@@ -53,7 +53,7 @@ class MultiWorkerMirroredStrategy : public Strategy {  // as a type: MultiWorker
   explicit MultiWorkerMirroredStrategy(EmptyBraces) : MultiWorkerMirroredStrategy() {}
   explicit MultiWorkerMirroredStrategy(const MultiWorkerOptions& options = {})
       : MultiWorkerMirroredStrategy(std::shared_ptr<ClusterResolver>(), options) {}
-  /// With a resolver of one's own; it must outlive the strategy.
+  /// With your own resolver; it must outlive the strategy.
   explicit MultiWorkerMirroredStrategy(ClusterResolver& resolver,
                                        const MultiWorkerOptions& options = {})
       : MultiWorkerMirroredStrategy(

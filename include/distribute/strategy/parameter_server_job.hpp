@@ -70,7 +70,7 @@ struct ReplicaDeviceSetterOptions {  // options of replica_device_setter()
 
 /// Variables go to the parameter servers, everything else to `worker_device`; what the scopes
 /// around an op say wins part by part. Variables that a scope sends to another job do not count in
-/// the strategy. Null without parameter servers.
+/// the strategy. It is null without parameter servers.
 /// Source  tf.compat.v1.train.replica_device_setter
 DeviceFunction replica_device_setter(ReplicaDeviceSetterOptions options = {});
 
@@ -89,7 +89,7 @@ class ParameterServerExtended;
 /// Source  the chief's part of tf.compat.v1.train.MonitoredTrainingSession
 class ParameterServerJob {
  public:
-  /// Nothing for other strategies, and for a ParameterServerStrategy without a cluster.
+  /// Gives nothing for other strategies, and for a ParameterServerStrategy without a cluster.
   static std::optional<ParameterServerJob> of(const Strategy& strategy);
 
   /// The job, and this task's place in it.

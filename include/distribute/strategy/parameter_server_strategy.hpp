@@ -103,7 +103,7 @@ class ParameterServerStrategy : public Strategy {  // as a type: ParameterServer
   explicit ParameterServerStrategy(EmptyBraces) : ParameterServerStrategy() {}
   explicit ParameterServerStrategy(const ParameterServerOptions& options = {})
       : ParameterServerStrategy(std::shared_ptr<ClusterResolver>(), options) {}
-  /// With a resolver of one's own, which must name a cluster and outlive the strategy.
+  /// With your own resolver, which must name a cluster and outlive the strategy.
   explicit ParameterServerStrategy(ClusterResolver& resolver,
                                    const ParameterServerOptions& options = {})
       : ParameterServerStrategy(

@@ -52,7 +52,8 @@ class FixedShardsPartitioner {
 };
 
 /// A shard for each `min_shard_bytes` that have begun, as TensorFlow counts: a variable that is no
-/// multiple of it gets shards that are a little smaller. At most `max_shards`.
+/// multiple of it gets shards that are a little smaller. Cuts a variable into at most `max_shards`
+/// shards.
 /// Source  tf.distribute.experimental.partitioners.MinSizePartitioner
 class MinSizePartitioner {
  public:

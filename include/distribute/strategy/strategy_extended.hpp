@@ -66,7 +66,7 @@ class StrategyExtended : public SyncGroup {
   virtual std::shared_ptr<VariableImpl> create_variable(const NextCreator& next,
                                                         const Variable::Initializer& initial_value,
                                                         const VariableOptions& options) = 0;
-  /// Over all replicas in sync, from one tensor of each local replica.
+  /// Reduces over all replicas in sync, from one tensor of each local replica.
   virtual Tensor reduce_local(ReduceOp op, std::vector<Tensor> values) = 0;
   virtual Tensor gather_local(std::vector<Tensor> values, int axis) = 0;
   /// Over all replicas in sync, from one tensor that is no replica's: the same on all of them, or
@@ -162,7 +162,7 @@ class StrategyExtended : public SyncGroup {
 
  private:
   void check_task(const Destinations& destinations) const;
-  /// Over all replicas in sync.
+  /// Reduces over all replicas in sync.
   Tensor reduce_value(ReduceOp op, const ReduceValue& value);
   friend class Strategy;
   Strategy* strategy_ = nullptr;  // set by its owner

@@ -49,7 +49,7 @@ class FileWriter {
   void write_graph(int64_t step, std::string_view graph_def) const;
   /// Hands all records to the operating system or store, where TensorBoard sees them.
   void flush() const;
-  /// As flush(), but on an object store without waiting for it.
+  /// Does what flush() does, but does not wait for an object store.
   void start_flush() const;
   /// Flushes; later records are dropped.
   /// Throws  the store's last error with the steps of the records that are lost.
@@ -92,7 +92,7 @@ class [[nodiscard]] DefaultWriterScope {
 /// Source  tf.summary.scalar, histogram, text, image
 bool scalar(const std::string& name, double value, int64_t step,
             const std::string& description = {});
-/// Any tensor of one number.
+/// Takes any tensor of one number.
 bool scalar(const std::string& name, const Tensor& value, int64_t step,
             const std::string& description = {});
 bool histogram(const std::string& name, const Tensor& values, int64_t step, int64_t buckets = 30,
@@ -135,7 +135,7 @@ std::vector<GraphNode> decode_graph(std::string_view graph_def, const std::strin
 /// Source  tf.summary.graph
 bool graph(std::span<const GraphNode> nodes, int64_t step = 0);
 
-/// A number, a switch or a text.
+/// The value of a hyperparameter: a number, a switch or a text.
 class HparamValue {
  public:
   HparamValue(bool value) : value_(value) {}
@@ -167,7 +167,8 @@ enum class SessionStatus { Success = 1, Failure = 2, Running = 3 };  // of a run
 bool hparams(const Hparams& values, const std::string& trial_id = {});
 /// Says how the run has ended.
 bool hparams_end(SessionStatus status = SessionStatus::Success);
-/// Describes the experiment, in its top directory: names of parameters and figures. Optional.
+/// Describes the experiment, in its top directory: names of parameters and figures. A program may
+/// leave it out.
 /// Source  tensorboard.plugins.hparams.api.hparams_config
 bool hparams_config(const Hparams& examples, const std::vector<HparamsMetric>& metrics);
 

@@ -81,7 +81,7 @@ struct ProcessClusterOptions {  // options of ProcessCluster
   std::string function = {};              // a DISTRIBUTE_CLUSTER_MAIN of this program
   std::string argument = {};              // for the function
   std::map<std::string, std::string> environment = {};
-  /// For all the life of the cluster. Then tasks get SIGTERM, and SIGKILL 5 s later.
+  /// The cluster ends after this time. Then tasks get SIGTERM, and SIGKILL 5 s later.
   double deadline_seconds = 200;
   bool dependence_on_chief = false;  // the end of the chief kills the others
   bool auto_restart = false;         // a task that fails, or is killed, starts again

@@ -25,7 +25,7 @@ struct BackupAndRestoreOptions {  // options of BackupAndRestore
   TerminationConfig termination_config = {};  // for save_before_preemption
 };
 
-/// A callback of fit, or of a training loop of one's own that calls the methods named so. Keeps one
+/// A callback of fit, or of your own training loop, which calls the methods named so. Keeps one
 /// checkpoint: in `<backup_dir>/chief`; other workers write `<backup_dir>/workertemp_<id>` and
 /// remove it. Unlike in Keras the position of the input is restored too: by fit, and when a part of
 /// the checkpoint is state_of(iterator). Within fit so is the state of the other callbacks
@@ -56,7 +56,7 @@ class BackupAndRestore : public Callback {
   /// Throws  InvalidArgumentError without a directory, and when neither save_freq nor
   ///         save_before_preemption asks for a backup.
   explicit BackupAndRestore(BackupAndRestoreOptions options);
-  /// For a loop of one's own. `parts`: what to save, such as model, optimizer and iterator; in the
+  /// For your own loop. `parts`: what to save, such as model, optimizer and iterator; in the
   /// scope of the strategy.
   BackupAndRestore(CheckpointParts parts, BackupAndRestoreOptions options);
   BackupAndRestore(const Trackable& model, const Trackable& optimizer,

@@ -85,9 +85,9 @@ class Callback {
  public:
   virtual ~Callback() = default;
 
-  /// Called by the loop first of all; then set_model().
+  /// The loop calls it first of all, and then set_model().
   virtual void set_params(const CallbackParams& params) { params_ = params; }
-  /// Before any hook below.
+  /// It is called before any hook below.
   virtual void set_model(Model& model) { model_ = &model; }
 
   /// Around the training, each epoch and each batch of `fit`. At the end `logs` hold the figures.
@@ -104,7 +104,7 @@ class Callback {
   virtual void on_test_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
   virtual void on_test_batch_end(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
 
-  /// Around `predict` and its batches.
+  /// These are called around `predict` and its batches.
   virtual void on_predict_begin(Logs& logs) { (void)logs; }
   virtual void on_predict_end(Logs& logs) { (void)logs; }
   virtual void on_predict_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }

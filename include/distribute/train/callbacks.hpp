@@ -1,5 +1,5 @@
 #pragma once
-/// Callbacks for the learning rate, for logs and for functions of one's own.
+/// Callbacks for the learning rate, for logs and for your own functions.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>

@@ -21,7 +21,7 @@ std::vector<std::string> find_checkpoints(const std::string& path);
 
 /// Type and shape of a tensor in a file: "float32 [3,3,1,4]".
 std::string type_text(const BundleEntry& entry);
-/// Bytes of a tensor's elements; of strings, those in the file.
+/// The bytes of a tensor's elements; for strings, the bytes in the file.
 int64_t num_bytes(const BundleEntry& entry);
 
 /// A tensor that differs between two checkpoints, or is in one of them only, and how it differs.

@@ -50,7 +50,7 @@ class ElasticIterator {
   data::Iterator iterator_;
 };
 
-/// The one position of all workers, as part of a checkpoint.
+/// Makes the position, which all workers share, a part of a checkpoint.
 TensorState state_of(ElasticIterator& iterator);
 
 }  // namespace distribute::train

@@ -11,7 +11,7 @@ namespace distribute::train {
 /// that nothing was saved; also where it is the first process of a container: there the kernel
 /// drops signals without a handler, and the pod would only end when its grace period is over. A
 /// PreemptionCheckpointHandler takes the signal over while it lives. Where the signal was ignored
-/// it stays so. The main thread.
+/// it stays so. The main thread uses it.
 class ExitOnTermination {
  public:
   /// `says`: the line is written. False for a server, whose variables the chief saves.

@@ -38,7 +38,7 @@ class ExponentialMovingAverage : public Trackable {
   /// Makes the averages of variables that have none, with their values or those of a checkpoint
   /// that was restored.
   void build(const std::vector<Variable>& variables);
-  /// Averages these variables from now on, once more.
+  /// Adds the present values of these variables to their averages.
   void apply(const std::vector<Variable>& variables);
   /// None for a variable that apply has not seen.
   Variable average(const Variable& variable) const;

@@ -29,7 +29,7 @@ class FitIterator {
   explicit FitIterator(DistributedIterator iterator) : iterator_(std::move(iterator)) {}
   explicit FitIterator(ElasticIterator iterator) : iterator_(std::move(iterator)) {}
 
-  /// As those of the iterator inside.
+  /// Does what the iterator inside does.
   std::optional<PerReplica<data::Batch>> next_if_any() {
     return std::visit([](auto& one) { return one.next_if_any(); }, iterator_);
   }
@@ -62,7 +62,7 @@ class TestLoop {
  public:
   TestLoop(Model& model, const DistributedDataset& data, std::optional<int64_t> steps)
       : model_(model), data_(&data), steps_(steps) {}
-  /// On the workers of a coordinator.
+  /// Runs on the workers of a coordinator.
   TestLoop(Model& model, train_internal::CoordinatedLoop& workers, std::optional<int64_t> steps)
       : model_(model), workers_(&workers), steps_(steps) {}
   /// Throws  InvalidArgumentError for data without examples.
@@ -96,7 +96,7 @@ class FitLoop {
   void epoch(int64_t number, int64_t first_batch);
   /// The batches of an epoch from this one on; how many were trained.
   int64_t batches(int64_t first);
-  /// The same on the workers of a coordinator: one execution for callbacks.
+  /// Does the same on the workers of a coordinator: one execution for callbacks.
   int64_t batches_on_workers(int64_t first);
   /// The batches between two calls of callbacks; the one after them.
   int64_t execution(int64_t first);

@@ -63,7 +63,7 @@ class InputData {
   template <std::convertible_to<DatasetCreator> F>
   InputData(const F& function) : data_(DatasetCreator(function)) {}
   const auto& data() const { return data_; }
-  /// Number of global batches, data::kInfiniteCardinality or data::kUnknownCardinality.
+  /// The number of global batches, data::kInfiniteCardinality or data::kUnknownCardinality.
   int64_t cardinality() const;
 
  private:

@@ -14,7 +14,7 @@ class GradientAccumulator {
  public:
   GradientAccumulator(int64_t steps, int local_replicas);
 
-  /// Before each step, outside of replicas.
+  /// Call it before each step, outside of replicas.
   void begin_step();
   /// In a replica: adds this step's gradients, none ones excepted.
   void add(int local_replica, const std::vector<Tensor>& gradients);

@@ -43,7 +43,7 @@ class FitLoop;
 class TestLoop;
 class GradientAccumulator;
 
-/// How a step applies the gradients of its loss. Called on every replica.
+/// How a step applies the gradients of its loss. The function is called on every replica.
 using MinimizeFunction =
     std::function<void(const Tensor& loss, const std::vector<Variable>&, GradientTape&)>;
 
@@ -71,8 +71,8 @@ struct CompileOptions {
   /// that can be (strategy/function.hpp), once in each fit. True, and with a train_step of one's
   /// own, accumulated gradients or several named outputs: never.
   bool run_eagerly = false;
-  /// In place of optimizer.minimize(), such as hvd::minimizer(). It must not be combined with
-  /// gradient_accumulation_steps.
+  /// It is called in place of optimizer.minimize(), such as hvd::minimizer(). It must not be
+  /// combined with gradient_accumulation_steps.
   MinimizeFunction minimize = {};
   /// Wraps the optimizer of a module with policy "mixed_float16" in a LossScaleOptimizer, so that
   /// small gradients do not vanish. Not with a minimize of your own, whose optimizer you wrap.
@@ -124,19 +124,19 @@ class Model {
   ///         sense, and, in an elastic job, data that is divided already; what ElasticLoop::run,
   ///         the steps and the callbacks throw.
   History fit(const InputData& data, const FitOptions& options = {});
-  /// The same for arrays, in batches.
+  /// Does the same with arrays, in batches.
   /// Throws  InvalidArgumentError also for a validation_split outside of [0, 1), one that leaves
   ///         no example on one side, validation data given twice, and steps_per_epoch, which
   ///         needs a dataset that repeats.
   History fit(const ArrayData& arrays, const FitOptions& options = {},
               const ArrayOptions& array_options = {});
-  /// Loss and metrics over exactly all examples.
+  /// Gives loss and metrics over exactly all examples.
   /// Throws  as fit.
   Logs evaluate(const InputData& data, const EvaluateOptions& options = {});
-  /// The predictions for all examples, in the order of the data, on every worker.
+  /// Gives the predictions for all examples, in the order of the data, on every worker.
   /// Shapes  [examples, ...]
   Tensor predict(const data::Dataset& data, const PredictOptions& options = {});
-  /// The same of a module with several named outputs.
+  /// Does the same with a module of several named outputs.
   std::map<std::string, Tensor> predict_outputs(const data::Dataset& data,
                                                 const PredictOptions& options = {});
 
@@ -145,7 +145,7 @@ class Model {
   void save(const std::string& path);
   void save(const std::string& path, const saved_model::SaveOptions& options);
 
-  /// For loops of one's own: one step of all replicas; loss and other figures of this batch.
+  /// For your own loops: one step of all replicas; loss and other figures of this batch.
   Logs train_on_batch(const PerReplica<data::Batch>& batch);
   /// Creates the weights for elements like these, unless they exist or sizes are unknown.
   void build(const data::ElementSpec& spec);
@@ -170,7 +170,7 @@ class Model {
   nn::metrics::Direction direction_of(const std::string& figure) const;
   int64_t steps_per_execution() const;
 
-  /// Examples of this step, or the last one, on all replicas together.
+  /// The number of examples of this step, or the last one, on all replicas together.
   int64_t global_batch_size() const { return global_batch_; }
 
   /// For callbacks: ends the loop after this batch.

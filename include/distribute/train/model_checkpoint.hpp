@@ -68,7 +68,7 @@ class ModelCheckpoint : public Callback {
   DISTRIBUTE_INLINE CheckpointParts state() override;
   bool wants_batch_metrics() const override { return options_.save_freq.batches() > 0; }
   bool works_by_epoch() const override { return !wants_batch_metrics(); }
-  /// NaN before the first value.
+  /// The best value so far; NaN before the first value.
   double best() const { return best_.value_or(std::numeric_limits<double>::quiet_NaN()); }
 
  private:

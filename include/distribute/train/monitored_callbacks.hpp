@@ -66,7 +66,7 @@ class EarlyStopping : public Callback {
   /// The epoch, from 0, after which training was stopped; 0: it was not.
   int64_t stopped_epoch() const { return stopped_epoch_; }
   int64_t best_epoch() const { return best_epoch_; }
-  /// NaN before the first value.
+  /// The best value so far; NaN before the first value.
   double best() const { return best_.value_or(std::numeric_limits<double>::quiet_NaN()); }
 
  private:
@@ -90,7 +90,7 @@ struct ReduceLROnPlateauOptions {  // options of ReduceLROnPlateau
   double min_lr = 0;
 };
 
-/// Lowers the rate without improvement. Source  tf.keras.callbacks.ReduceLROnPlateau
+/// Lowers the rate when the figure no longer improves. Source  tf.keras.callbacks.ReduceLROnPlateau
 class ReduceLROnPlateau : public Callback {
  public:
   explicit ReduceLROnPlateau(EmptyBraces) : ReduceLROnPlateau() {}

@@ -25,7 +25,8 @@ class StrategyExtended;
 
 /// How a worker ends after a notice. Source  tf.distribute.experimental.TerminationConfig
 struct TerminationConfig {
-  /// Asked before each step whether this worker has to go; must be quick. Unset: the signals.
+  /// Asked before each step whether this worker has to go; must be quick. When it is unset, the
+  /// signals count.
   std::function<bool()> termination_watcher_fn = {};
   /// Ends the program after the checkpoint. Unset: exits with kExitPreempted, without destructors.
   std::function<void()> exit_fn = {};
@@ -36,14 +37,14 @@ struct TerminationConfig {
   std::function<void()> save_fn = {};
   std::vector<int> signals = {SIGTERM};  // without termination_watcher_fn
   /// Steps between two questions to the other workers: a question takes about 1 us through shared
-  /// memory and 40 us over a network. The same on all workers.
+  /// memory and 40 us over a network. It is the same on all workers.
   int64_t steps_between_checks = 1;
 };
 
 /// Wraps the steps of a training loop. Before a step all workers agree whether one of them was
 /// given notice; if so all save together at that very step and exit, so that a restart continues
 /// without a step lost or repeated. Restores the newest checkpoint when it is made. Every worker
-/// makes it, in the scope of its strategy, and the same calls. The main thread.
+/// makes it, in the scope of its strategy, and the same calls. The main thread uses it.
 /// Source  tf.distribute.experimental.PreemptionCheckpointHandler
 class PreemptionCheckpointHandler {
  public:
@@ -126,8 +127,8 @@ class ChiefPreemptionHandler {
 
   /// Whether this task was told to go.
   bool was_preempted() const { return notice_.has_come(); }
-  /// Between two steps. If the task was told to go, it saves checkpoint number `step` and ends the
-  /// process with kExitPreempted.
+  /// Call it between two steps. If the task was told to go, it saves checkpoint number `step` and
+  /// ends the process with kExitPreempted.
   /// Throws  what CheckpointManager::save throws.
   void save_checkpoint_if_preempted(int64_t step);
 

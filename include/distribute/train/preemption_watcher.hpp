@@ -15,7 +15,7 @@ namespace distribute {
 class LeaveNotice;
 
 struct PreemptionWatcherOptions {  // options of PreemptionWatcher
-  /// Asked by preemption_message(), instead of the signals.
+  /// preemption_message() asks it instead of the signals.
   std::function<bool()> termination_watcher_fn = {};
   std::vector<int> signals = {SIGTERM};  // without termination_watcher_fn
 };

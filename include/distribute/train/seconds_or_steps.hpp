@@ -29,7 +29,7 @@ double steady_seconds(const std::function<double()>& clock);
 /// Source  tf.estimator.SecondOrStepTimer
 class SecondsOrStepsTimer {
  public:
-  /// `owner`: for messages.
+  /// Messages name `owner`.
   /// Throws  InvalidArgumentError unless exactly one of both is given, and positive.
   SecondsOrStepsTimer(const std::string& owner, SecondsOrSteps every,
                       std::function<double()> clock = {});

@@ -6,12 +6,12 @@
 
 namespace distribute {
 
-/// a + factor * b, recorded on the active tapes. Indexed slices stay sparse when both are.
+/// Gives a + factor * b, recorded on the active tapes. Indexed slices stay sparse when both are.
 /// Shapes  a and b equal. The result has a's layout.
 Tensor combine(const Tensor& a, const Tensor& b, float factor);
 
 /// The tensor in the given layout (null: row-major); the same handle when it is there already.
-/// Not recorded.
+/// Tapes do not record it.
 Tensor in_layout(const Tensor& tensor, const LayoutPtr& layout);
 
 namespace autograd_internal {

@@ -9,7 +9,7 @@
 
 namespace distribute::cluster_internal {
 
-/// The same JSON value written the one way: no white space, keys in order.
+/// Writes the JSON value in its only form: no white space, keys in order.
 /// Throws  InvalidArgumentError when `text` is not JSON.
 std::string canonical_json(const std::string& text);
 

@@ -17,8 +17,8 @@ struct ElasticLimits {
   int max_workers = 1;
   /// How long a meeting waits for min_workers.
   double timeout = 600;
-  /// With min_workers there: how long for further ones, from the last arrival on. Members of the
-  /// generation before whose port is closed are not waited for.
+  /// How long to wait for further workers when min_workers have come, from the last arrival on.
+  /// Members of the generation before whose port is closed are not waited for.
   double last_call = 5;
 };
 

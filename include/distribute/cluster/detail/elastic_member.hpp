@@ -24,7 +24,7 @@ class TaskServer;
 /// One for each worker of an elastic job, as long as the process lives; it owns the task's port.
 /// Every worker must have the same list of all workers that there may be, with addresses. The
 /// lowest that is there gathers the others; afterwards rank 0 of the generation keeps those who
-/// want to join. One thread, and the port's.
+/// want to join. Used by one thread, beside the thread of the port.
 /// Source  the rendezvous of torchrun (generations, min and max, last call)
 class ElasticMember {
  public:

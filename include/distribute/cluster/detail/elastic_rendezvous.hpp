@@ -29,7 +29,7 @@ class ElasticRendezvous {
   /// `options`: canonical JSON that must be equal on all workers.
   ElasticRendezvous(ClusterTasks tasks, std::string options);
 
-  /// From the server's thread.
+  /// The server's thread calls it.
   void take(TaskConnection connection);
 
   /// `leader`: the index of the worker that leads, or -1. Workers that wait here are sent to it,

@@ -19,7 +19,7 @@ class LeaderClusterResolver : public ClusterResolver {
 
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
   std::optional<int> world_size() const override { return world().size; }
-  /// A leader at a loopback address of one of several hosts.
+  /// Says so when the leader is at a loopback address of one of several hosts.
   DISTRIBUTE_INLINE std::string incomplete_because() const override;
 
  protected:
@@ -34,7 +34,8 @@ class LeaderClusterResolver : public ClusterResolver {
 };
 
 namespace cluster_internal {
-/// The world, checked: 0 <= rank < size. The names are those of the variables, for errors.
+/// Gives the world after the check 0 <= rank < size. The names are those of the variables, for
+/// errors.
 LeaderClusterResolver::World checked_world(int rank, int size, std::string leader,
                                            const std::string& rank_name,
                                            const std::string& size_name);

@@ -10,7 +10,7 @@
 
 namespace distribute::cluster_internal {
 
-/// Pairs of ranks. All reach rank 0, which leads. A value.
+/// Collects pairs of ranks. All reach rank 0, which leads. A value.
 class Partition {
  public:
   void clear() { pairs_.clear(); }

@@ -19,7 +19,7 @@ std::string peer_detail(const std::string& channel, int index);
 /// Thread-safe.
 class PeerSockets {
  public:
-  /// From the server's thread.
+  /// The server's thread calls it.
   void add(TaskConnection connection);
   /// Waits for the next connection that `peer` makes with this detail. Connections of another
   /// incarnation, or which their maker has given up, are dropped.

@@ -30,8 +30,13 @@ class HalfOpen;
 }
 
 /// Owns the listener and one thread that accepts, runs all handshakes side by side and calls the
-/// handlers. Strangers cannot starve it: they are few at a time, short-lived, and the oldest goes
-/// first. Thread-safe.
+/// handlers. Thread-safe.
+/// 1. A handler gets a connection only after its other end has proved that it knows the token.
+/// 2. Connections in a handshake are few and short-lived; a new one replaces the oldest, so that
+///    strangers cannot keep out tasks of the job.
+/// 3. Handlers run on the server's thread with `mutex_` held: none of a purpose runs after its
+///    stop_serving() has returned.
+/// 4. Only the thread uses `half_open_` and the members behind it.
 class TaskServer {
  public:
   using Handler = std::function<void(TaskConnection)>;

@@ -23,11 +23,12 @@
 
 namespace distribute::collective {
 
-/// A chain of hosts. Each segment has a carrier on every host, so that the ranks of a host share
-/// the work and the connections. The others put their numbers into the host's shared memory; the
-/// carrier gets the running sum from the host before, adds its host's ranks in rank order, and
-/// passes it on. Results come back the same way while later segments go up, and their carrier shows
-/// them to its host. A rank that has put or shown something says so in an empty message.
+/// Sums along a chain of hosts. Each segment has a carrier on every host, so that the ranks of a
+/// host share the work and the connections. The others put their numbers into the host's shared
+/// memory; the carrier gets the running sum from the host before, adds its host's ranks in rank
+/// order, and passes it on. Results come back the same way while later segments go up, and their
+/// carrier shows them to its host. A rank that has put or shown something says so in an empty
+/// message.
 /// Units   bytes on the wire per host and direction: size; 16-bit floats go up as float32.
 class HierarchicalReduction {
  public:
@@ -98,7 +99,7 @@ class HierarchicalTransport final : public Transport {
   /// on its host. Throws  InvalidArgumentError when the three do not fit together.
   HierarchicalTransport(TcpMesh mesh, const std::vector<int>& host_of_rank,
                         std::shared_ptr<Window> window, const TcpOptions& options = {});
-  /// Over messages of another kind.
+  /// Works over messages of another kind.
   HierarchicalTransport(std::unique_ptr<GroupMessages> messages,
                         const std::vector<int>& host_of_rank, std::shared_ptr<Window> window,
                         const TcpOptions& options = {});

@@ -33,7 +33,7 @@ class HostMeeting {
 
   /// The area of the operation that comes next. Blocks  until it is free.
   std::byte* area(const Operation& operation);
-  /// With this rank's part of the area written.
+  /// Says that this rank has come; its part of the area is written.
   void come(const Operation& operation);
   /// Blocks  until all are here.
   /// Throws  FailedPreconditionError when they run other operations; DeadlineExceededError with the
@@ -47,7 +47,7 @@ class HostMeeting {
 
  private:
   int members() const { return window_->ranks(); }
-  /// In the group.
+  /// The member's rank in the group.
   int rank_of(int member) const { return first_ + member; }
   SharedCounter& releases() const { return window_->channel(0, 0).written; }
   void wait_for_step(const Operation& operation, uint32_t step);

@@ -10,7 +10,7 @@
 
 namespace distribute::collective {
 
-/// Another rank. A plain value.
+/// Says which other rank a message goes to or comes from. A plain value.
 struct MessagePeer {
   std::string name;                 // "rank 1 (10.0.0.3:2222)"
   size_t to_send = 0, to_come = 0;  // messages that are not done

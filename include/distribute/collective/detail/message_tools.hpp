@@ -24,7 +24,8 @@ class Scratch {
   int64_t bytes_ = 0;
 };
 
-/// An array cut into parts, one a rank, and each part into segments. In elements.
+/// An array cut into parts, one a rank, and each part into segments. Positions and sizes count
+/// elements.
 class Parts {
  public:
   Parts(std::span<const int64_t> counts, int64_t segment);

@@ -24,7 +24,8 @@ class Messages {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  /// Queues a message; `bytes` must stay as they are until it is sent. Urgent ones overtake others.
+  /// Queues a message; `bytes` must stay as they are until it is sent. Urgent messages overtake
+  /// others.
   virtual void send(int to, uint64_t tag, std::span<const std::byte> bytes,
                     bool urgent = false) = 0;
   /// Says where a message goes; until then it waits at its sender.

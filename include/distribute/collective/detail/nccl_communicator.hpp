@@ -23,7 +23,8 @@ namespace distribute::collective {
 
 /// A name for a new group, made by one rank and given to all.
 NcclUniqueId make_nccl_id();
-/// As text for a store, and back. Throws  InvalidArgumentError for other text.
+/// Writes the id as text for a store; the other function reads it. Throws  InvalidArgumentError for
+/// other text.
 std::string to_text(const NcclUniqueId& id);
 NcclUniqueId nccl_id_from(const std::string& text);
 

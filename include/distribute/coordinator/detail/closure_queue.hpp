@@ -23,9 +23,13 @@ inline constexpr int64_t kClosureQueueSize = 256 * 1024;
 /// For waits that end with the job, whose parts all have limits of their own.
 inline net::Deadline no_deadline() { return net::Deadline::after_seconds(1e9); }
 
-/// Closures go to workers in the order they came; those for one worker go first, and are not
-/// counted. The first error of any closure is kept; put(), wait() or done() then cancels what is in
-/// flight, waits for it, cancels what is queued, throws the error and forgets it. Thread-safe.
+/// Hands the closures of a coordinator to its workers. Thread-safe.
+/// 1. Closures are given out in the order in which they came. Closures for one worker alone go
+///    first, and no limit counts them.
+/// 2. A closure that is given out is in flight until the worker marks it or puts it back.
+/// 3. The first error of any closure is kept until put(), wait() or done() throws it. Before they
+///    throw, closures in flight are cancelled and have ended, and queued ones are cancelled.
+/// 4. Closures with numbers below settled() have ended and do not run again.
 /// Source  _CoordinatedClosureQueue of tensorflow/python/distribute/coordinator
 class ClosureQueue {
  public:

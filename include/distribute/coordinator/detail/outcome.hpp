@@ -34,7 +34,7 @@ struct Outcome {
   static Outcome decode(std::string_view bytes);
   /// The exception that is being handled. `cancelled`: it was asked to end.
   static Outcome of_current_exception(bool cancelled);
-  /// For Failed, with `where` in front of the message.
+  /// The error of a function that failed, with `where` in front of the message.
   std::exception_ptr error(const std::string& where) const;
 };
 

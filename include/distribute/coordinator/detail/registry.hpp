@@ -115,7 +115,7 @@ class Registry {
   std::map<std::string, std::vector<RegistrationPtr>> by_type_;  // several: ambiguous
 };
 
-/// This process's.
+/// The registry of this process.
 Registry& registry();
 
 /// Throws  InvalidArgumentError that shows the first difference and names the worker; a worker may
@@ -123,7 +123,7 @@ Registry& registry();
 void check_same_registrations(const std::vector<std::string>& coordinators,
                               const std::vector<std::string>& workers, const std::string& worker);
 
-/// Registered for the life of the object.
+/// The function is registered as long as this object lives.
 class RegistrationHandle {
  public:
   explicit RegistrationHandle(RegistrationPtr registration) : registration_(registration) {

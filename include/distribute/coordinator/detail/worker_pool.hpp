@@ -56,7 +56,7 @@ class WorkerPool {
 
  private:
   friend class WorkerThread;
-  /// From the workers' threads.
+  /// The workers' threads call it.
   void on_connected(int worker);
   void on_refused(std::exception_ptr error);
   void on_given_up(const std::string& why);

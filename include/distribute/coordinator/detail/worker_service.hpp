@@ -57,8 +57,8 @@ struct Recipe {
   }
 };
 
-/// One function at a time. A new greeting cancels what an earlier one left behind, and drops its
-/// datasets. Thread-safe.
+/// It runs one function at a time. A new greeting cancels what an earlier one left behind, and
+/// drops its datasets. Thread-safe.
 class WorkerService {
  public:
   explicit WorkerService(WorkerServiceOptions options);

@@ -13,7 +13,7 @@ namespace distribute::data {
 /// Source  tf.data.Dataset.zip
 NodePtr zip_node(std::vector<NodePtr> inputs);
 
-/// All elements of the first, then all of the second.
+/// Gives all elements of the first dataset, then all of the second.
 /// Throws  InvalidArgumentError when their elements do not fit together.
 /// Source  tf.data.Dataset.concatenate
 NodePtr concatenate_node(NodePtr first, NodePtr second);

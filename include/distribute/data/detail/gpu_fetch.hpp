@@ -9,8 +9,8 @@
 
 namespace distribute::data {
 
-/// Element i on devices[i % n]. With `ahead` a thread of its own copies while the GPUs compute, and
-/// n elements are ready. Saved positions are those of the input.
+/// Copies element i to devices[i % n]. With `ahead` a thread of its own copies while the GPUs
+/// compute, and n elements are ready. Saved positions are those of the input.
 /// Source  tf.data.experimental.prefetch_to_device
 NodePtr fetch_to_gpus_node(NodePtr input, std::vector<Device> devices, bool ahead = true);
 

@@ -103,7 +103,7 @@ class JpegReader {
     return {int64_t(info_.output_height), int64_t(info_.output_width)};
   }
 
-  /// Writes the window's rows behind each other. Once.
+  /// Writes the window's rows behind each other. Call it once.
   void read(const ImageWindow& window, uint8_t* out) {
     JDIMENSION first = JDIMENSION(window.x), width = JDIMENSION(window.width);
     watch_scans();

@@ -9,7 +9,7 @@
 
 namespace distribute::data {
 
-/// The rows of each batch one by one. Source  tf.data.Dataset.unbatch
+/// Gives the rows of each batch one by one. Source  tf.data.Dataset.unbatch
 NodePtr unbatch_node(NodePtr input);
 
 /// As unbatch and batch with `sizes` in turn, round and round; a size may be 0. The last batch may

@@ -13,14 +13,14 @@
 
 namespace distribute::data {
 
-/// Rows by number. Immutable, thread-safe.
+/// A table gives rows by their numbers. Immutable, thread-safe.
 class RowTable {
  public:
   virtual ~RowTable() = default;
   virtual int64_t num_rows() const = 0;
   /// The types and shapes of one row.
   virtual ElementSpec row_spec() const = 0;
-  /// These rows behind each other, with a batch axis.
+  /// Gives these rows behind each other, with a batch axis.
   virtual Batch gather(std::span<const int64_t> rows) const = 0;
   /// A number that differs, most likely, for other values. At most 1 GiB of them is looked at.
   virtual uint32_t checksum() const = 0;

@@ -15,7 +15,7 @@ NodePtr take_node(NodePtr input, int64_t count);
 NodePtr skip_node(NodePtr input, int64_t count);
 /// `count` times over (-1: without end).
 NodePtr repeat_node(NodePtr input, int64_t count);
-/// Elements index, index + num_shards, index + 2 num_shards, ...
+/// Gives the elements index, index + num_shards, index + 2 num_shards, ...
 NodePtr shard_node(NodePtr input, int64_t num_shards, int64_t index);
 
 }  // namespace distribute::data

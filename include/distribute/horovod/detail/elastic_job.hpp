@@ -41,7 +41,7 @@ class ElasticJob {
 
   /// Whether the engine has failed for another rank's end, without which this one can go on.
   bool others_fault() const;
-  /// Why; empty for no fault.
+  /// Says why; the text is empty without a fault.
   std::string reason() const;
   /// This rank's own error: the others go on without it.
   void report_error(StatusCode code, const std::string& message);

@@ -22,9 +22,15 @@ struct NegotiationOptions {
   std::function<std::string(int)> describe;       // a rank, for messages
 };
 
-/// No input and output, no clock: what ranks send goes in, what they shall do comes out.
-/// Operations are known by process set and name; one that every member of its set has submitted
-/// is ready, in the order in which that happened. Thread-compatible.
+/// Decides from the requests of the ranks what they shall do. It has neither input and output nor a
+/// clock. Thread-compatible.
+/// 1. An operation is known by process set and name. `pending_` has it from its first request until
+///    every member of the set has submitted it or has joined.
+/// 2. An operation leaves `pending_` once: all members carry it out, or all get the same error.
+/// 3. Answers are in the order in which operations became complete; those of a group come together.
+/// 4. After a rank has left, operations of its sets are refused with the first leaver's reason, and
+///    groups no longer wait for their members.
+/// 5. Process set 0 has all ranks and is never removed.
 class Negotiation {
  public:
   using Time = net::Deadline::Clock::time_point;

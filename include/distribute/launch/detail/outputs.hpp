@@ -60,7 +60,7 @@ class Outputs {
   OutputQueue& out() { return out_; }
   /// The queue of out() where both are the same file, so that lines keep their order.
   OutputQueue& err() { return one_file_ ? out_ : err_; }
-  /// The same queue for the same path. Throws  as OutputQueue.
+  /// Gives the same queue for the same path. Throws  as OutputQueue.
   OutputQueue& file(const std::string& path);
   /// For ::poll: readable when one of them has room again, or has written all.
   int native() const { return changed_->native(); }

@@ -32,7 +32,7 @@ class RestartBudget {
   bool allows(Clock::time_point now = Clock::now());
   /// Notes one more; its number within the budget.
   int take(Clock::time_point now = Clock::now());
-  /// All that happened so far.
+  /// The number of all restarts so far.
   int total() const { return total_; }
 
  private:

@@ -30,7 +30,7 @@ class FastGcm {
   /// Encrypts `content` and the byte behind it; `out` gets both and the tag of 16 bytes.
   void seal(const void* key, const GcmNonce& nonce, std::span<const std::byte> content,
             unsigned char last, std::byte* out) const;
-  /// The opposite: `text` with the last byte and the tag. False when the tag is wrong; what is in
+  /// Decrypts `text`, which has the last byte and the tag. False when the tag is wrong; what is in
   /// `out` is then of no use.
   bool open(const void* key, const GcmNonce& nonce, std::span<const std::byte> text, std::byte* out,
             unsigned char& last) const;

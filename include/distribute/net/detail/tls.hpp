@@ -37,7 +37,7 @@ class TlsContext {
   ~TlsContext();
   TlsContext(const TlsContext&) = delete;
 
-  /// For the connections of this context.
+  /// The connections of this context use it.
   const Impl& impl() const { return *impl_; }
 
  private:

@@ -34,7 +34,7 @@ class TlsHandshake {
   bool finished() const;
   /// What ::poll should wait for.
   short events() const;
-  /// Once finished.
+  /// Call it once the handshake is finished.
   std::unique_ptr<SecureLayer> take_layer();
 
  private:

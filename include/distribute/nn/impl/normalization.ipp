@@ -34,7 +34,7 @@ DISTRIBUTE_INLINE Tensor blend(const Tensor& moving, const Tensor& batch, double
   return result;
 }
 
-/// One bool for each vector of channels. A module of one's own may hand on the mask of its input
+/// One bool for each vector of channels. Your own module may hand on the mask of its input
 /// with its options where the steps are others by now.
 DISTRIBUTE_INLINE bool masks_channels(const Tensor& mask, const Tensor& x) {
   return mask.shape() == Shape(x.shape().dims().first(size_t(x.shape().rank() - 1)));

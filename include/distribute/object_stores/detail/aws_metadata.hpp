@@ -41,14 +41,15 @@ absl::StatusOr<std::string> body_of_answer(absl::StatusOr<io::HttpResponse> resp
 
 MaybeAwsCredentials optional_of(absl::StatusOr<io::AwsCredentials> credentials);
 
-/// From AWS_CONTAINER_CREDENTIALS_*.
+/// Reads them from the address in AWS_CONTAINER_CREDENTIALS_*.
 MaybeAwsCredentials credentials_of_container(const io::AwsCredentialsOptions& options);
-/// From the instance's metadata server (IMDSv2). Where no server answers, this is no instance.
+/// Reads them from the instance's metadata server (IMDSv2). Where no server answers, this is no
+/// instance.
 MaybeAwsCredentials credentials_of_instance(const io::AwsCredentialsOptions& options);
 
-/// AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
+/// Reads AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
 MaybeAwsCredentials credentials_of_environment(const io::AwsCredentialsOptions& options);
-/// AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN.
+/// Reads AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN.
 MaybeAwsCredentials credentials_of_web_identity(const io::AwsCredentialsOptions& options);
 /// The profile `name`, empty: AWS_PROFILE's; `depth` profiles led to it.
 MaybeAwsCredentials credentials_of_profile(const io::AwsCredentialsOptions& options,

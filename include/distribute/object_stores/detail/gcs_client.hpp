@@ -10,7 +10,7 @@
 
 namespace distribute::io {
 
-/// Times in seconds.
+/// Times are in seconds.
 struct GcsOptions {
   std::string endpoint = "https://storage.googleapis.com";
   bool authenticate = true;  // false for emulators

@@ -21,7 +21,8 @@ struct ReadAheadOptions {
   int parallel = 4;                 // fetches at a time
 };
 
-/// Fills `out` from `offset` on, fewer bytes only at the end of the file. Called on many threads.
+/// Fills `out` from `offset` on, fewer bytes only at the end of the file. It is called on many
+/// threads.
 using FetchRange = std::function<absl::StatusOr<int64_t>(int64_t offset, std::span<char> out)>;
 
 /// Reads of block_bytes and more go straight into the caller's memory, as parallel fetches; smaller

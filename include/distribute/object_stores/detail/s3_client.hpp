@@ -34,7 +34,7 @@ class S3Client {
                               const std::string& etag);
   absl::Status put(const S3Path& path, std::string_view bytes);
   absl::Status remove(const S3Path& path);
-  /// At most 1000 keys.
+  /// Removes at most 1000 keys.
   absl::Status remove_all(const std::string& bucket, const std::vector<std::string>& keys);
   /// Copies an object of at most 5 GiB within the store.
   absl::Status copy(const S3Path& from, const S3Path& to);

@@ -28,7 +28,7 @@ struct WebHdfsOptions {
 absl::StatusOr<WebHdfsOptions> webhdfs_options_from_environment(
     const EnvironmentReader& environment = process_environment);
 
-/// hdfs://cluster/path taken apart.
+/// The parts of hdfs://cluster/path.
 struct WebHdfsPath {
   std::string whole;                 // for messages
   std::string cluster;               // "host:port", or the name of a cluster

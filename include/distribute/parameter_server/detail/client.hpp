@@ -35,7 +35,7 @@ class Client {
   /// Leaves the servers.
   ~Client();
 
-  /// Number of servers of the job; this task's part in it.
+  /// The number of servers of the job, and this task's part in it.
   int num_servers() const;
   const std::shared_ptr<rpc::JobTask>& task() const;
 

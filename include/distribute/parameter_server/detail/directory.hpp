@@ -26,7 +26,7 @@ class Directory {
   int place(const VariableSpec& spec, Placement placement, const std::string& who);
   /// Waits until it is placed. Throws  CancelledError
   int find(const std::string& key, const Store::Cancelled& cancelled);
-  /// -1: nowhere.
+  /// Gives -1 when the key is nowhere.
   int find_now(const std::string& key) const;
 
   /// Sets the key for get() of all tasks.

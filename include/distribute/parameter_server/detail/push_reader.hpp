@@ -13,7 +13,7 @@
 
 namespace distribute::parameter_server {
 
-/// Reads one push; borrows everything. Of a session's thread.
+/// Reads one push; borrows everything. The thread of a session uses it.
 class PushReader {
  public:
   /// `client_arena` may be null. What a synchronous push holds is its own: the client does not know

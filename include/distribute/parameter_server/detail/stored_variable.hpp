@@ -139,7 +139,7 @@ class VariableWriter {
   std::shared_ptr<Block> from_, to_;
 };
 
-/// A variable's part of a push as the server applies it. Views; float32.
+/// A variable's part of a push as the server applies it. Views of float32 elements.
 struct StoredUpdate {
   StoredVariable* variable = nullptr;
   std::vector<StoredVariable*> slots = {};

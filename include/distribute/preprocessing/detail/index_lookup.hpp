@@ -81,7 +81,7 @@ class IndexLookup {
   ///         server job for another vocabulary than it learned before.
   void adapt(const data::Dataset& dataset);
   void adapt(const Tensor& tokens);
-  /// With or without mask and unknown tokens at its front.
+  /// The vocabulary may have the mask and unknown tokens at its front.
   /// Throws  InvalidArgumentError for an empty one, repeated tokens, more than max_tokens, or
   ///         weights that do not fit.
   void set_vocabulary(const std::vector<Key>& vocabulary,
@@ -93,7 +93,8 @@ class IndexLookup {
   void save_vocabulary(const std::string& path) const;
 
   /// Strings (preprocessing/text_vectorization.hpp) or integers -> int64 of the same places, or
-  /// vectors as CategoryEncoding gives them, int64 (TfIdf: float32). Inverted: int64 -> tokens.
+  /// vectors as CategoryEncoding gives them, int64 (TfIdf: float32). An inverted table turns int64
+  /// numbers into tokens.
   /// Throws  FailedPreconditionError before it has a vocabulary; InvalidArgumentError for an
   ///         unknown token where num_oov_indices is 0.
   Tensor operator()(const Tensor& input) const;

@@ -19,12 +19,13 @@ namespace distribute::preprocessing::preprocessing_internal {
 /// the other tasks take it.
 class TableOfJob {
  public:
-  /// No such job.
+  /// There is no such job.
   TableOfJob() = default;
-  /// In the scope of the current strategy. `kind` is the name of the table's class.
+  /// Takes the job of the current strategy's scope. `kind` is the name of the table's class.
   explicit TableOfJob(const std::string& kind);
   bool takes() const;
-  /// Nothing but on the chief. Throws  FailedPreconditionError after it gave something else.
+  /// It does something on the chief alone. Throws  FailedPreconditionError after it gave something
+  /// else.
   void give(const std::string& bytes) const;
   /// Blocks  until the chief has given it. Throws  DeadlineExceededError.
   std::string take() const;
@@ -49,8 +50,8 @@ class Learned {
     job_.give(value.bytes());
     own_ = std::make_shared<const T>(std::move(value));
   }
-  /// Null: nothing so far. Waits for the chief the first time alone. Blocks and throws as
-  /// TableOfJob::take().
+  /// It is null when nothing was learned so far. Waits for the chief the first time alone. Blocks
+  /// and throws as TableOfJob::take().
   const T* get() const {
     if (own_ || !taken_) return own_.get();
     const T* there = taken_->there.load(std::memory_order_acquire);

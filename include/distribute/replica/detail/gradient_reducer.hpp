@@ -28,11 +28,12 @@ struct GradientWishes {
   bool updates_on_host = false;
 };
 
-/// The way of one replica's gradients. A strategy composes one of parts with this interface when it
-/// knows the devices and partners of its replicas: each part does one thing and hands the rest to
-/// the part that it was made with. Optimizers find the first part by reducer_of(). One replica
-/// thread at a time; every replica of a strategy makes the same calls in the same order. A step is,
-/// in order: ready() for some gradients, missing(), and update() or update_and_count().
+/// Sums the gradients of one replica with those of the others, and updates the variables. A
+/// strategy composes one of parts with this interface when it knows the devices and partners of its
+/// replicas: each part does one thing and hands the rest to the part that it was made with.
+/// Optimizers find the first part by reducer_of(). One replica thread at a time; every replica of a
+/// strategy makes the same calls in the same order. A step is, in order: ready() for some
+/// gradients, missing(), and update() or update_and_count().
 class GradientReducer {
  public:
   explicit GradientReducer(GradientWishes wishes = {}) : wishes_(wishes) {}

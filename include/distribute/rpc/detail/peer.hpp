@@ -53,7 +53,8 @@ class Peer {
   bool is_leaving() const { return leaving_; }
   void note_leaving() { leaving_ = true; }
 
-  /// The first reason counts, with what `standstill` adds to it. For PeerMonitor.
+  /// The first reason counts, with what `standstill` adds to it. PeerMonitor calls it when the task
+  /// is lost.
   void lose(const std::string& reason);
   void watch(std::shared_ptr<const cluster_internal::Standstill> standstill);
 

@@ -25,7 +25,7 @@ std::shared_ptr<StagingMemory> staging_for(const std::vector<Device>& devices);
 class DeviceCopies {
  public:
   explicit DeviceCopies(std::shared_ptr<StagingMemory> staging) : staging_(std::move(staging)) {}
-  /// `value` on `device`. A single number stays where it is.
+  /// Gives `value` on `device`. A single number stays where it is.
   Tensor on(Device device, const Tensor& value);
   /// A copy that is not shared.
   Tensor send(Device device, const Tensor& value);

@@ -19,8 +19,12 @@ class SharedUpdate;
 /// are planned by its gradients; those with sparse or reduced gradients) go to a WorkerReducer,
 /// with a copy of the variables for each worker; after other steps the variables move back.
 ///
-/// What a step reads is the same in all steps that update the same variables: replica 0 makes it in
-/// the first of them, and keeps it until other variables come or the slots are planned anew.
+/// 1. A step is in place on all replicas of all workers or on none: they all-reduce a flag.
+/// 2. Variables lie in the shared memory only while their values are equal on all workers.
+/// 3. The shared values are written between that all-reduce and the barrier behind it, each element
+///    by one replica.
+/// 4. `kept_` is what steps of the same variables read. Replica 0 makes it, and drops it when other
+///    variables come or the slots are planned anew.
 class HostReducer final : public replica_internal::GradientReducer {
  public:
   HostReducer(LocalReplicaContext& context, WorkerState& state);

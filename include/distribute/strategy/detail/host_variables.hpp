@@ -14,7 +14,7 @@
 namespace distribute::strategy_internal {
 
 /// Moves the values of variables and their slots into memory that all workers of the job see, so
-/// that an optimizer step writes each element once instead of once per worker. One per process;
+/// that an optimizer step writes each element once instead of once per worker. A process has one;
 /// thread-compatible.
 class HostVariables {
  public:

@@ -46,7 +46,7 @@ class LocalReducer final : public replica_internal::GradientReducer {
   bool noted_ = false;  // gradients of the last step were missing
 };
 
-/// The gradients alone.
+/// The gradients without variables and slots.
 std::vector<Tensor> gradients_of(std::span<const VariableUpdate> updates);
 bool has_sparse(std::span<const VariableUpdate> updates);
 

@@ -52,17 +52,18 @@ class LocalReplicas : public StrategyExtended {
   void record_runs(const std::string& strategy, const std::string& task = {});
   DISTRIBUTE_INLINE virtual std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group,
                                                                               int replica);
-  /// The way of the gradients of `context`'s replica.
+  /// Makes the reducer of the gradients of `context`'s replica.
   DISTRIBUTE_INLINE virtual std::unique_ptr<replica_internal::GradientReducer> make_reducer(
       LocalReplicaContext& context);
-  /// The next run makes contexts and reducers anew, as the replicas' partners have changed. Outside
-  /// of replicas.
+  /// The next run makes contexts and reducers anew, as the replicas' partners have changed. Called
+  /// outside of replicas.
   void forget_contexts() {
     for (const auto& level : levels_) level->contexts.clear();
   }
   /// Before each run, while no other is under way.
   virtual void begin_run() {}
-  /// An error of a replica, on its thread. `running`: replicas that have not ended yet.
+  /// Called on the thread of a replica that has thrown an error. `running`: replicas that have not
+  /// ended yet.
   virtual void replica_failed(const std::exception_ptr& error, const std::atomic<int>& running) {
     (void)error, (void)running;
   }

@@ -18,7 +18,7 @@ namespace strategy_internal {
 /// wanted.
 bool goes_over_nccl(ReduceOp op, std::span<const Tensor> values);
 
-/// Over the replicas of `gpus`, dtype by dtype, on the calling thread's GPU.
+/// Sums over the replicas of `gpus`, dtype by dtype, on the calling thread's GPU.
 std::vector<Tensor> all_reduce_over_nccl(collective::Communicator& gpus, ReduceOp op,
                                          std::span<const Tensor> values);
 

@@ -69,7 +69,7 @@ class ParameterServerExtended final : public LocalReplicas, public HasChiefTexts
   DISTRIBUTE_INLINE void leave() override;
 
   const ServerJob& job() const { return job_; }
-  /// Null without a cluster.
+  /// It is null without a cluster.
   const std::shared_ptr<ServerAccess>& link() const { return link_; }
   bool is_parameter_server() const { return job_.type == "ps"; }
   /// True on a chief that found variables missing on the servers: the job is new, or a server was
@@ -80,7 +80,7 @@ class ParameterServerExtended final : public LocalReplicas, public HasChiefTexts
   bool servers_have_kept_variables();
 
   /// The chief's word that variables have the values to begin with, read from a checkpoint or new;
-  /// `note` is for the others. Nothing without a cluster.
+  /// `note` is for the others. It does nothing without a cluster.
   void set_initialized(const std::string& note = {});
   /// Waits for it and gives the note. `seconds`: none is the startup timeout.
   /// Throws  DeadlineExceededError that names the chief.

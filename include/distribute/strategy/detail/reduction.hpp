@@ -50,7 +50,7 @@ struct ReductionSlice {
 /// All elements cut into slices of at most 16,384.
 std::vector<ReductionSlice> slice_reductions(std::span<const Reduction> reductions);
 
-/// The whole at once, on the calling thread's pool.
+/// Reduces the tensors at once, on the calling thread's pool.
 Tensor reduce_tensors(const char* what, ReduceOp op, std::vector<Tensor> inputs);
 
 /// Throws  InvalidArgumentError, beginning with `what`, unless all replicas give tensors of one
@@ -60,7 +60,7 @@ void check_inputs(const char* what, std::span<const Tensor> inputs);
 /// Every element divided by `count`; integers become float32.
 Tensor divided(const Tensor& value, int64_t count);
 
-/// The tensors one after the other along `axis`.
+/// Joins the tensors one after the other along `axis`.
 /// Throws  UnimplementedError for IndexedSlices; InvalidArgumentError for scalars, an axis outside
 ///         [0, rank) and shapes that differ elsewhere.
 Tensor gather_tensors(const char* what, const std::vector<Tensor>& inputs, int axis);

@@ -46,7 +46,7 @@ class RemoteVariable final : public VariableImpl {
   void assign(const Tensor& value) override { write(Write::Assign, value); }
   void assign_add(const Tensor& delta) override { write(Write::Add, delta); }
   void assign_sub(const Tensor& delta) override { write(Write::Subtract, delta); }
-  /// In host memory for every replica.
+  /// The value is in host memory for every replica.
   Tensor component(int) const override { return read_host(); }
   DISTRIBUTE_INLINE void set_component(int, Tensor value) override;
   /// The server adds; it knows no other operation on rows.

@@ -19,7 +19,15 @@
 namespace distribute::strategy_internal {
 
 /// A meeting point for a fixed number of replicas, one thread each; thread-safe between begin() and
-/// the end of the last replica. Once it is broken every meeting throws.
+/// the end of the last replica.
+/// 1. Replica 0 leads each meeting: it calls `lead` after all others have arrived, and before any
+///    of them goes on.
+/// 2. A meeting ends only when all replicas have entered the same number of meetings, for the same
+///    reason; a difference breaks the group.
+/// 3. `arrived_` counts the replicas other than 0 that wait; it is 0 between meetings of a group
+///    that is not broken.
+/// 4. `released_` changes when a meeting ends and when the group breaks, at no other time.
+/// 5. A broken group keeps its first error, and each of its meetings throws until begin().
 class ReplicaGroup {
  public:
   explicit ReplicaGroup(int size);
@@ -46,7 +54,8 @@ class ReplicaGroup {
   void meet_untyped(int replica, const char* what, void* mine,
                     const replica_internal::MeetingLead& lead);
 
-  /// What errors of meetings are to tell of a replica; empty: nothing. From the replica's thread.
+  /// What errors of meetings are to tell of a replica; empty: nothing. The replica's thread calls
+  /// it.
   void note(int replica, std::string text);
   /// "; replica 1 ...", for the end of an error's message.
   std::string notes() const;

@@ -51,8 +51,8 @@ struct UnevenWorkers {
 };
 
 /// `seconds` [ranks, steps]: how long each rank computed before it met the others; negative: not
-/// known, and the step does not count. Ranks of one worker follow each other. Nothing without steps
-/// or with one worker.
+/// known, and the step does not count. Ranks of one worker follow each other. Finds nothing without
+/// steps or with one worker.
 std::optional<Straggler> find_straggler(std::span<const float> seconds, int ranks, int workers);
 
 /// The worker whose quota of CPU time runs out more often than the others': in a fifth of its
@@ -66,13 +66,14 @@ std::optional<Throttled> find_throttled(std::span<const RankMeasures> measures, 
 /// Shapes  measures [ranks].
 LateReason find_reason(const Straggler& late, std::span<const RankMeasures> measures, int workers);
 
-/// All of it. A worker that is late and whose quota runs out is late by its quota.
+/// Makes the whole report. A worker that is late and whose quota runs out is late by its quota.
 /// Shapes  seconds [ranks, steps], measures [ranks].
 UnevenWorkers find_uneven_workers(std::span<const float> seconds,
                                   std::span<const RankMeasures> measures, int workers);
 
 /// "worker 1 was stopped by its quota of CPU time in 83 % of its periods, and the others waited for
-/// it"; says, too, how late it is where it is the late worker. "" without a throttled worker.
+/// it"; says, too, how late it is where it is the late worker. The text is empty without a
+/// throttled worker.
 std::string throttled_text(const UnevenWorkers& uneven);
 /// "worker 2 was last in 83 % of steps by 14 ms on average, and the others waited for it: ..." with
 /// the reason. "" without a late worker, and where throttled_text() says it.

@@ -29,7 +29,7 @@ class WorkerReducer final : public replica_internal::GradientReducer {
   LocalReducer local_;
 };
 
-/// The way of the gradients of this replica, by the devices and places of all workers.
+/// Makes the reducer of this replica's gradients, as the devices and places of all workers ask for.
 std::unique_ptr<replica_internal::GradientReducer> make_worker_reducer(LocalReplicaContext& context,
                                                                        WorkerState& state);
 
