@@ -53,7 +53,7 @@ trains() {
   local place=$1.run
   rm -rf "$place" && mkdir "$place" && ln -s "$PWD/examples" "$place/examples" &&
     (cd "$place" && "$1") | tee "$place/printed"
-  awk '/^epoch 2 loss/ { good = $4 < 0.2 } END { exit !good }' "$place/printed"
+  awk '/^epoch 2 loss/ { good = $4 + 0 < 0.2 } END { exit !good }' "$place/printed"
 }
 # The README's line against the compiled library, with the compiler of that.
 library_flags() {

@@ -1,18 +1,23 @@
 #include <cstdio>
 #include <distribute/strategy.hpp>
+#include <string>
 namespace dist = distribute;
 namespace nn = dist::nn;
 
-int main() {
+void train_and_test() {
   dist::MirroredStrategy strategy;  // every logical CPU device; one by default
   const int64_t global_batch = 64 * strategy.num_replicas_in_sync();
+  const std::string digits = "examples/mnist_cnn/data";
   auto train = strategy.experimental_distribute_dataset(
-      dist::data::load_mnist("examples/mnist_cnn/data").shuffle(9'000).batch(global_batch));
+      dist::data::load_mnist(digits).shuffle(9'000).batch(global_batch));
+  auto test = strategy.experimental_distribute_dataset(
+      dist::data::load_mnist(digits, {.split = dist::data::Split::Test}).batch(global_batch));
 
   const auto scope = strategy.scope();  // with strategy.scope():
   nn::Sequential model(nn::Conv2D({.filters = 32, .kernel_size = 3, .activation = nn::relu}),
                        nn::MaxPool2D(), nn::Flatten(), nn::Dense({.units = 10}));
   dist::optim::SGD optimizer({.learning_rate = 0.05f, .momentum = 0.9f});
+  nn::metrics::SparseCategoricalAccuracy accuracy;
   dist::train::Checkpoint checkpoint(model, optimizer);
 
   auto train_step = [&](const dist::data::Batch& batch) {
@@ -24,6 +29,9 @@ int main() {
     optimizer.apply_gradients(grads, model.trainable_variables());  // all-reduces
     return loss;
   };
+  auto test_step = [&](const dist::data::Batch& batch) {
+    accuracy.update_state(batch.y, model(batch.x));  // counts for all replicas
+  };
 
   for (int epoch = 0; epoch < 3; ++epoch) {
     float total = 0;
@@ -33,8 +41,12 @@ int main() {
       total += strategy.reduce(dist::ReduceOp::Sum, losses).item<float>();
       ++batches;
     }
-    std::printf("epoch %d loss %.4f\n", epoch, total / batches);
+    accuracy.reset_state();
+    for (auto batch : test) strategy.run(test_step, batch);
+    std::printf("epoch %d loss %.4f, test accuracy %.3f\n", epoch, total / batches,
+                accuracy.result().item<float>());
     checkpoint.save("ckpt/mnist");
   }
-  return 0;
 }
+
+int main() { return dist::run_main(train_and_test); }  // an error is one line and a status

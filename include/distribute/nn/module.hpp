@@ -227,9 +227,11 @@ void clear_session();
 
 namespace distribute {
 
-// Keras's names of what nn and optim hold: layers::Dense, losses::Poisson, metrics::AUC.
+namespace nn::metrics {}
+
+// Keras's names of parts of nn: layers::Dense, losses::Poisson, metrics::AUC.
 namespace layers = nn;
 namespace losses = nn;
-namespace metrics = nn;
+namespace metrics = nn::metrics;
 
 }  // namespace distribute
