@@ -100,6 +100,13 @@ DISTRIBUTE_INLINE std::string names_of(const std::vector<Variable>& variables) {
   return names;
 }
 
+/// Where a model was asked for its variables too early: what to do.
+DISTRIBUTE_INLINE const char* early_call(bool without_variables) {
+  return without_variables ? " (layers make their variables at their first call: call the model "
+                             "before trainable_variables())"
+                           : "";
+}
+
 }  // namespace optim_internal
 
 DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
@@ -107,7 +114,8 @@ DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
     replica_internal::GradientReducer& reducer) {
   if (gradients.size() != variables.size())
     throw InvalidArgumentError(str_cat("apply_gradients: ", gradients.size(), " gradients for ",
-                                       variables.size(), " variables"));
+                                       variables.size(), " variables",
+                                       optim_internal::early_call(gradients.empty())));
   std::vector<VariableUpdate> updates;
   std::vector<Variable> missing;
   for (size_t i = 0; i < variables.size(); ++i) {
@@ -124,7 +132,8 @@ DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
   reducer.missing(optim_internal::names_of(missing));
   if (updates.empty())
     throw InvalidArgumentError(str_cat(
-        "No gradients provided for any variable: ", optim_internal::names_of(variables), "."));
+        "No gradients provided for any variable: ", optim_internal::names_of(variables), ".",
+        optim_internal::early_call(variables.empty())));
   if (missing.empty()) return updates;
   if (!std::atomic_ref(warned_).exchange(true))
     log_warning("optim", str_cat("Gradients do not exist for variables ",
