@@ -34,6 +34,30 @@ TEST_CASE("trainable variables are watched when read", "[autograd][gradient_tape
   CHECK(tape.watched_variables()[0] == w);
 }
 
+TEST_CASE("sources in braces give a gradient each, one as well as two",
+          "[autograd][gradient_tape]") {
+  const Variable v(Tensor(3.0f)), w(Tensor(2.0f));
+  GradientTape tape(kPersistent);
+  const Tensor y = v * v * w;
+  const Tensors both = tape.gradient(y, {v, w});
+  REQUIRE(both.size() == 2);
+  CHECK(both[0].item<float>() == 12);
+  CHECK(both[1].item<float>() == 9);
+  CHECK(tape.gradient(y, {v}).size() == 1);
+}
+
+TEST_CASE("a sum that grows by += is followed", "[autograd][gradient_tape]") {
+  const Variable v(Tensor(3.0f));
+  GradientTape tape;
+  Tensor y = v * 2.0f;
+  y += v;
+  y *= v;
+  y -= 1.0f;
+  y /= 2.0f;
+  CHECK(y.item<float>() == 13);
+  CHECK(tape.gradient(y, v).item<float>() == 9);  // (3 v^2 - 1) / 2
+}
+
 TEST_CASE("variables can be watched by hand only", "[autograd][gradient_tape]") {
   const Variable v(Tensor(3.0f)), frozen(Tensor(2.0f), {.trainable = false});
   GradientTape tape(GradientTape::Options{.persistent = true, .watch_accessed_variables = false});

@@ -70,6 +70,11 @@ TEST_CASE("variables without gradient stay as they are", "[optim][optimizer]") {
   CHECK(optimizer.slot_variables().size() == 2);
   CHECK_THROWS_WITH(optimizer.apply_gradients({Tensor(), Tensor()}, steps.variables()),
                     Contains("No gradients provided for any variable: 'w', 'bias'"));
+  // What one gets who asks a model for its variables before its first call.
+  CHECK_THROWS_WITH(optimizer.apply_gradients({}, {}),
+                    Contains("call the model before trainable_variables()"));
+  CHECK_THROWS_WITH(optimizer.apply_gradients({}, {steps.w}),
+                    Contains("call the model before trainable_variables()"));
   CHECK_THROWS_AS(optimizer.apply_gradients({Tensor()}, steps.variables()), InvalidArgumentError);
   CHECK_THROWS_AS(optimizer.apply_gradients({Tensor{1.0f}, Tensor{1.0f}}, steps.variables()),
                   InvalidArgumentError);

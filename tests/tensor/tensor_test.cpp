@@ -1,5 +1,7 @@
 #include <distribute/tensor/tensor.hpp>
 
+#include <sstream>
+
 #include "../support/check_close.hpp"
 
 using namespace distribute;
@@ -105,6 +107,9 @@ TEST_CASE("a tensor prints a readable summary", "[tensor]") {
   CHECK(to_string(Tensor{1, 2, 3, 4, 5, 6, 7, 8}) ==
         "Tensor([8], int32, /device:CPU:0) [1, 2, 3, ..., 6, 7, 8]");
   CHECK(to_string(zeros({0})) == "Tensor([0], float32, /device:CPU:0) []");
+  std::ostringstream out;
+  out << Tensor(true) << ' ' << Tensor();
+  CHECK(out.str() == "Tensor([], bool, /device:CPU:0) true Tensor(none)");
 }
 
 TEST_CASE("indexed slices read as the dense sum of their rows", "[tensor]") {
