@@ -39,6 +39,7 @@ OPTIMIZERS = {
     "adadelta": O.Adadelta, "ftrl": O.Ftrl, "lion": O.Lion, "average": lambda: O.Adam(use_ema=True),
     "schedule": lambda: O.Adam(O.schedules.CosineDecay(0.1, 10)),
     "scaled": lambda: keras.mixed_precision.LossScaleOptimizer(O.Adam(0.01), initial_scale=64, dynamic_growth_steps=3),
+    "scaled_sgd": lambda: keras.mixed_precision.LossScaleOptimizer(O.SGD(0.25), initial_scale=64, dynamic_growth_steps=3),
     "legacy_adam": O.legacy.Adam, "legacy_momentum": lambda: O.legacy.SGD(0.25, momentum=0.5)}
 PAIRS = [("functional", "adam")] + [("sequential", o) for o in OPTIMIZERS]
 
@@ -93,7 +94,7 @@ def check(directory):
                 continue
             np.testing.assert_allclose(run(name, model), answers.get_tensor(f"{both}/after").reshape(-1), rtol=1e-5, atol=2e-6)
             assert int(optimizer.iterations) == 3
-            if optimizer_name == "scaled":  # the third good step doubles the scale
+            if optimizer_name.startswith("scaled"):  # the third good step doubles the scale
                 assert (float(optimizer.loss_scale), int(optimizer.dynamic_counter)) == (128, 0)
             print(both, "ok")
         except Exception as error:

@@ -66,6 +66,7 @@ OPTIMIZERS = {
     "adamw": O.AdamW, "nadam": O.Nadam, "adamax": O.Adamax, "rmsprop": lambda: O.RMSprop(momentum=0.5, centered=True),
     "adagrad": O.Adagrad, "adadelta": O.Adadelta, "ftrl": O.Ftrl, "lion": O.Lion, "lamb": O.Lamb,
     "average": lambda: O.Adam(use_ema=True), "schedule": lambda: O.Adam(O.schedules.CosineDecay(0.1, 10)),
+    "nadam_schedule": lambda: O.Nadam(O.schedules.CosineDecay(0.1, 10)),
     "scaled": lambda: O.LossScaleOptimizer(O.Adam(0.01), 64.0, 3), "scaled_sgd": lambda: O.LossScaleOptimizer(O.SGD(0.25), 64.0, 3)}
 PAIRS = [(m, "adam") for m in MODELS] + [("sequential", o) for o in OPTIMIZERS if o != "adam"]
 

@@ -129,7 +129,8 @@ OPTIMIZERS = {
     "sgd": lambda: keras.optimizers.SGD(keras.optimizers.schedules.ExponentialDecay(0.1, 5, 0.5),
                                         momentum=0.9),
     "scaled": lambda: keras.optimizers.LossScaleOptimizer(
-        keras.optimizers.Adam(0.03), initial_scale=64.0, dynamic_growth_steps=4)}
+        keras.optimizers.Adam(0.03), initial_scale=64.0, dynamic_growth_steps=4),
+    "nadam": lambda: keras.optimizers.Nadam(0.03, use_ema=True)}
 
 
 def step_data():
@@ -152,7 +153,8 @@ def trained(folder):
     x, y = step_data()
     expected = {"x": listed(x), "y": listed(y)}
     for name, path in {"adam": "trained_adam.keras", "rmsprop": "trained_rmsprop.weights.h5",
-                       "sgd": "trained_sgd.h5", "scaled": "trained_scaled.keras"}.items():
+                       "sgd": "trained_sgd.h5", "scaled": "trained_scaled.keras",
+                       "nadam": "trained_nadam.weights.h5"}.items():
         model = trained_model()
         model.compile(OPTIMIZERS[name](), "mse")
         for _ in range(3):

@@ -88,7 +88,7 @@ class ProgramGraph {
   std::vector<size_t> add_unused_momenta(size_t optimizer, const std::vector<size_t>& trained);
   size_t add_derived(size_t parent, const std::string& name, train::TensorState state);
   void add_keras_lists(size_t node);
-  void add_keras_lists(size_t node, size_t with_slots, const optim::Optimizer& optimizer);
+  void add_keras_lists(size_t node, const optim::Optimizer& optimizer);
   void add_keras2_lists(size_t node, const optim::LossScaleOptimizer& scaled);
   void add_keras3_lists(size_t node, const optim::LossScaleOptimizer& scaled);
 

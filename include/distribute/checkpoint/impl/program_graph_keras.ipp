@@ -2,12 +2,12 @@
 #include <distribute/checkpoint/detail/program_graph.hpp>
 #include <distribute/nn/keras_graph.hpp>
 #include <distribute/nn/models.hpp>
+#include <distribute/optim/adam.hpp>
 #include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/optim/serialization.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 namespace distribute::checkpoint_internal {
@@ -107,20 +107,6 @@ DISTRIBUTE_INLINE size_t ProgramGraph::add_keras_list(size_t parent, const std::
   return list;
 }
 
-/// The product of Nadam's momenta, which Keras keeps in a variable and this library computes.
-DISTRIBUTE_INLINE train::TensorState nadam_product_of(const optim::Optimizer& optimizer) {
-  return {[&optimizer] {
-            const auto config = optimizer.get_config();
-            double beta_1 = 0.9;
-            config.get("beta_1", beta_1);
-            float product = 1;
-            for (int64_t t = 1; t <= optimizer.iterations() && product > 0; ++t)
-              product *= float(beta_1) * (1.0f - 0.5f * std::pow(0.96f, float(t)));
-            return Tensor(product);
-          },
-          [](const Tensor&) {}};
-}
-
 /// A value that follows from others.
 DISTRIBUTE_INLINE size_t ProgramGraph::add_derived(size_t parent, const std::string& name,
                                                    train::TensorState state) {
@@ -147,29 +133,30 @@ DISTRIBUTE_INLINE void ProgramGraph::add_keras_lists(size_t node) {
   if (!optimizer) return;
   const auto* scaled = dynamic_cast<const optim::LossScaleOptimizer*>(optimizer);
   if (!scaled)
-    add_keras_lists(node, node, *optimizer);
+    add_keras_lists(node, *optimizer);
   else if (keras_version_ == 2)
     add_keras2_lists(node, *scaled);
   else
     add_keras3_lists(node, *scaled);
 }
 
-/// Lists of the variables of `optimizer`, whose slots are those of node `with_slots`. Keras 2
-/// counts the learning rate and Nadam's product as none of them.
-DISTRIBUTE_INLINE void ProgramGraph::add_keras_lists(size_t node, size_t with_slots,
+/// Lists of the optimizer's variables. Keras 2 counts the learning rate and Nadam's product as none
+/// of them.
+DISTRIBUTE_INLINE void ProgramGraph::add_keras_lists(size_t node,
                                                      const optim::Optimizer& optimizer) {
   const bool is_keras2 = keras_version_ == 2;
+  if (!nodes_[node].lists.empty()) return;  // made with the one around it
   std::vector<size_t> all;
   for (const auto& own : optimizer.own_variables())
     if (!is_keras2 || own.name == "iterations")
       all.push_back(variables_.at(own.variable.impl().id()));
   std::map<std::pair<size_t, std::string>, size_t> slots;  // by weight and kind
   std::vector<std::string> kinds;
-  for (const auto& slot : nodes_[with_slots].slots) {
+  for (const auto& slot : nodes_[node].slots) {
     slots[{slot.original, slot.name}] = slot.node;
     if (std::ranges::find(kinds, slot.name) == kinds.end()) kinds.push_back(slot.name);
   }
-  const std::vector<size_t> trained = trained_by(with_slots);
+  const std::vector<size_t> trained = trained_by(node);
   for (const auto& group : optim::keras_slots(optimizer.class_name(), kinds)) {
     std::vector<std::vector<size_t>> lists(group.size());
     for (const size_t weight : trained)
@@ -183,11 +170,13 @@ DISTRIBUTE_INLINE void ProgramGraph::add_keras_lists(size_t node, size_t with_sl
   }
   if (is_keras2 && optimizer.class_name() == "SGD" && slots.empty())
     for (const size_t momentum : add_unused_momenta(node, trained)) all.push_back(momentum);
-  if (optimizer.class_name() == "Nadam") {
-    const size_t product = add_derived(node, "_u_product", nadam_product_of(optimizer));
+  if (const auto* nadam = dynamic_cast<const optim::Nadam*>(&optimizer)) {
+    const size_t product =
+        add_derived(node, "_u_product",
+                    {[nadam] { return Tensor(nadam->momentum_product()); }, [](const Tensor&) {}});
     if (!is_keras2) all.push_back(product);
   }
-  if (keras_version_ != 3 && !has_edge(with_slots, "learning_rate"))  // a schedule
+  if (keras_version_ != 3 && !has_edge(node, "learning_rate"))  // a schedule
     add_derived(node, "_current_learning_rate",
                 {[&optimizer] { return Tensor(optimizer.learning_rate()); }, [](const Tensor&) {}});
   add_keras_list(node, "_variables", all);
@@ -198,6 +187,8 @@ DISTRIBUTE_INLINE void ProgramGraph::add_keras_lists(size_t node, size_t with_sl
 DISTRIBUTE_INLINE void ProgramGraph::add_keras2_lists(size_t node,
                                                       const optim::LossScaleOptimizer& scaled) {
   const size_t inner = objects_.at(&scaled.inner_optimizer());
+  add_keras_lists(inner, scaled.inner_optimizer());
+  nodes_[node].lists = nodes_[inner].lists;
   const auto edges = nodes_[inner].children;
   for (const auto& edge : edges) add_alias(node, edge.name, edge.node);
   const size_t scale = add(node, "loss_scale", {});
@@ -205,7 +196,6 @@ DISTRIBUTE_INLINE void ProgramGraph::add_keras2_lists(size_t node,
     nodes_[scale].children.push_back(
         {own.name == "step_counter" ? "good_steps" : "current_loss_scale",
          variables_.at(own.variable.impl().id())});
-  add_keras_lists(node, inner, scaled.inner_optimizer());
 }
 
 /// Keras 3 gives it a step count and a learning rate that stay 0.

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/nn/keras_graph.hpp>
+#include <distribute/optim/adam.hpp>
 #include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/optim/serialization.hpp>
 #include <distribute/saving/detail/optimizer_state.hpp>
@@ -33,10 +34,6 @@ DISTRIBUTE_INLINE std::vector<Variable> optimizer_variables(const nn::Module& mo
                                                             optim::Optimizer& optimizer) {
   if (auto* scaled = dynamic_cast<optim::LossScaleOptimizer*>(&optimizer))
     return variables_with_scale(module, *scaled);
-  if (optimizer.class_name() == "Nadam")
-    throw UnimplementedError(
-        "Nadam keeps no product of momenta, which Keras's files have; save "
-        "and load the weights without the optimizer");
   const std::vector<Variable> trained = with_parts(nn::keras_trainable_variables(module));
   optimizer.build(trained);
   const std::vector<Trackable::SlotVariable> slots = optimizer.slot_variables();
@@ -58,6 +55,8 @@ DISTRIBUTE_INLINE std::vector<Variable> optimizer_variables(const nn::Module& mo
                                            "of any strategy"));
         all.push_back(slot->variable);
       }
+  if (const auto* nadam = dynamic_cast<const optim::Nadam*>(&optimizer))
+    all.push_back(unused_variable("variable", Tensor(nadam->momentum_product())));
   return all;
 }
 
