@@ -134,6 +134,35 @@ TEST_CASE("scale and good steps are in the checkpoint", "[optim][loss_scale]") {
   CHECK(second.optimizer.loss_scale() == 64.0f);
 }
 
+TEST_CASE("a scaled training that goes on from a checkpoint has the bits of an uninterrupted one",
+          "[optim][loss_scale]") {
+  struct Training {
+    Variable w{Tensor{1.0f, 2.0f}, {.name = "w"}};
+    optim::LossScaleOptimizer optimizer{
+        std::make_unique<optim::Adam>(optim::AdamOptions{.learning_rate = 0.1}),
+        {.initial_scale = 64, .dynamic_growth_steps = 3}};
+    train::Checkpoint checkpoint{{{"w", w}, {"optimizer", &optimizer}}};
+
+    void train(int first, int last) {
+      for (int step = first; step < last; ++step) {
+        GradientTape tape;
+        const Tensor loss = reduce_sum(square(w.value()) * (step == 1 ? kInfinity : float(step)));
+        optimizer.minimize(loss, {w}, tape);
+      }
+    }
+  };
+  const TemporaryDirectory folder;
+  Training whole, first, second;
+  whole.train(0, 8);
+  first.train(0, 4);
+  second.checkpoint.restore(first.checkpoint.save(folder / "ckpt"));
+  second.train(4, 8);
+  CHECK(second.w.value().to_vector() == whole.w.value().to_vector());
+  CHECK(second.optimizer.loss_scale() == whole.optimizer.loss_scale());
+  CHECK(whole.optimizer.loss_scale() == 128);  // halved at step 1, doubled behind 4 and 7
+  CHECK(second.optimizer.iterations() == 7);
+}
+
 TEST_CASE("errors are those of the wrapped optimizer", "[optim][loss_scale]") {
   Scaled scaled;
   CHECK_THROWS_AS(scaled.optimizer.apply_gradients({Tensor()}, {scaled.w}), InvalidArgumentError);
