@@ -2,8 +2,14 @@
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <tests/support/comma_locale.hpp>
 
+#include <distribute/nn/dense.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/optim/adam.hpp>
+#include <distribute/optim/sgd.hpp>
+
 #include <tests/checkpoint/module_support.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/caught_log.hpp>
 #include <tests/support/file_size_limit.hpp>
 #include <tests/support/shared_data.hpp>
 #include <tests/support/temporary_directory.hpp>
@@ -363,4 +369,33 @@ TEST_CASE("a full disk is an error at once, however many saves may fail", "[chec
     CHECK_THROWS_AS(manager.save(), ResourceExhaustedError);
   }
   CHECK(exists(manager.save().value()));
+}
+
+TEST_CASE("values that no object takes are named once, when the job ends",
+          "[checkpoint][manager]") {
+  // TensorFlow: "Value in checkpoint could not be found in the restored object: (root).optimizer
+  // ._momentums.0" and such a line for each.
+  TemporaryDirectory directory;
+  CaughtLog log;
+  {
+    nn::Dense model({.units = 1, .name = "dense"});
+    model(zeros({1, 2}));
+    optim::Adam adam({.amsgrad = true});
+    adam.build(model.trainable_variables());
+    Checkpoint checkpoint(model, adam);
+    CheckpointManager(checkpoint, {.directory = directory.path()}).save();
+  }
+  CHECK(log.lines.empty());
+  {
+    nn::Dense model({.units = 1, .name = "dense"});
+    model(zeros({1, 2}));
+    optim::SGD sgd({});
+    Checkpoint checkpoint(model, sgd);
+    CHECK(CheckpointManager(checkpoint, {.directory = directory.path()}).restore_latest());
+    CHECK(sgd.learning_rate() == 0.001f);
+  }
+  REQUIRE(log.lines.size() == 1);
+  for (const char* part : {"no object took 'model/bias/.OPTIMIZER_SLOT/optimizer/m'",
+                           "'model/kernel/", " and 2 more; expect_partial() says"})
+    CHECK_THAT(log.lines[0], Contains(part));
 }

@@ -5,18 +5,11 @@ make: trains two steps, saves with tf.train.Checkpoint, and writes what the mode
 check: restores files that keras_checkpoint_test.cpp wrote, asserts that all is consumed, and compares the answers with DIRECTORY/answers.
 Exit status 77 where TensorFlow is not installed.
 """
-import os
+import pathlib
 import sys
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
-try:
-    import keras
-    import numpy as np
-    import tensorflow as tf
-except ImportError as error:
-    print(error, file=sys.stderr)
-    sys.exit(77)
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "support"))
+from keras_script import keras, np, tf
 
 L, O = keras.layers, keras.optimizers
 
@@ -72,7 +65,9 @@ OPTIMIZERS = {
     "sgd": lambda: O.SGD(0.25), "momentum": lambda: O.SGD(0.25, momentum=0.5), "adam": O.Adam, "amsgrad": lambda: O.Adam(amsgrad=True),
     "adamw": O.AdamW, "nadam": O.Nadam, "adamax": O.Adamax, "rmsprop": lambda: O.RMSprop(momentum=0.5, centered=True),
     "adagrad": O.Adagrad, "adadelta": O.Adadelta, "ftrl": O.Ftrl, "lion": O.Lion, "lamb": O.Lamb,
-    "average": lambda: O.Adam(use_ema=True), "schedule": lambda: O.Adam(O.schedules.CosineDecay(0.1, 10))}
+    "average": lambda: O.Adam(use_ema=True), "schedule": lambda: O.Adam(O.schedules.CosineDecay(0.1, 10)),
+    "nadam_schedule": lambda: O.Nadam(O.schedules.CosineDecay(0.1, 10)),
+    "scaled": lambda: O.LossScaleOptimizer(O.Adam(0.01), 64.0, 3), "scaled_sgd": lambda: O.LossScaleOptimizer(O.SGD(0.25), 64.0, 3)}
 PAIRS = [(m, "adam") for m in MODELS] + [("sequential", o) for o in OPTIMIZERS if o != "adam"]
 
 
@@ -86,7 +81,7 @@ def run(name, model):
 
 def step(name, model, optimizer):
     with tf.GradientTape() as tape:
-        loss = tf.reduce_sum(run(name, model) ** 2)
+        loss = optimizer.scale_loss(tf.reduce_sum(run(name, model) ** 2))
     weights = model.trainable_variables
     gradients = tape.gradient(loss, weights)
     optimizer.apply_gradients(zip([g if g is not None else tf.zeros_like(w) for g, w in zip(gradients, weights)], weights))
@@ -122,6 +117,8 @@ def check(directory):
             step(name, model, optimizer)
             np.testing.assert_allclose(run(name, model), answers.get_tensor(f"{both}/after").reshape(-1), rtol=1e-5, atol=2e-6)
             assert int(optimizer.iterations) == 3
+            if optimizer_name.startswith("scaled"):  # the third good step doubles the scale
+                assert (float(optimizer.dynamic_scale), int(optimizer.step_counter)) == (128, 0)
             print(both, "ok")
         except Exception as error:
             wrong.append(both)

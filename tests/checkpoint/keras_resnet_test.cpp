@@ -1,6 +1,8 @@
 // A ResNet-50 that the real Keras wrote, where Python has TensorFlow.
+#include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/nn/resnet.hpp>
+#include <distribute/optim/sgd.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>
@@ -60,4 +62,26 @@ TEST_CASE("a ResNet-50 that Keras wrote gives Keras's numbers", "[checkpoint][te
   check_against({.include_top = false}, directory, "features", {2, 2, 2, 2048});
   check_against({.include_top = false, .pooling = Pooling::Avg}, directory, "avg", {2, 2048});
   check_against({.include_top = false, .pooling = Pooling::Max}, directory, "max", {2, 2048});
+}
+
+TEST_CASE("checkpoints of a ResNet go from Keras to here and back",
+          "[checkpoint][tensorflow][slow]") {
+  const TemporaryDirectory own;
+  const std::string script = "checkpoint/keras_resnet_writes.py";
+  if (!run_tensorflow_script(script, own.path(), own / "log"))
+    SKIP("there is no TensorFlow for Python (DISTRIBUTE_TENSORFLOW_PYTHON)");
+  nn::applications::ResNet net({.classes = 10, .version_1 = true});
+  const Tensor x = read_floats(own / "x", {2, 64, 64, 3});
+  net(x);
+  optim::SGD sgd({.learning_rate = 0.5, .momentum = 0.5});
+  sgd.build(net.trainable_variables());
+  train::Checkpoint checkpoint(net, sgd);
+  checkpoint.restore(own / "trained").assert_consumed();
+  CHECK(sgd.iterations() == 1);
+  const auto said = [&] { return net(x).to_vector(); };
+  CHECK_THAT(
+      said(),
+      Catch::Matchers::Approx(read_floats(own / "trained_y", {2, 10}).to_vector()).margin(1e-6));
+  checkpoint.write(own / "ours");
+  run_tensorflow_script(script, "check " + own.path(), own / "log");
 }

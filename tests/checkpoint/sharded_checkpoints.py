@@ -9,17 +9,12 @@ sharded_checkpoints.py write DIRECTORY: object/ckpt, a tf.train.Checkpoint of a 
 Exit status 77 where TensorFlow is not installed.
 """
 import os
+import pathlib
 import sys
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
-try:
-    import numpy as np
-    import tensorflow as tf
-    from tensorflow.python.distribute.sharded_variable import ShardedVariable
-except ImportError as error:
-    print(error, file=sys.stderr)
-    sys.exit(77)
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "support"))
+from keras_script import np, tf
+from tensorflow.python.distribute.sharded_variable import ShardedVariable
 
 
 def read(prefix, key, rows, columns, first):

@@ -73,9 +73,10 @@ std::string ucx_problem() {
 }  // namespace
 
 TEST_CASE("the modules' interface is C", "[collective][engine]") {
-  CHECK(std::system("cc -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only -x c " +
-                    distribute::testing::source_dir() +
-                    "/include/distribute/collective/engine_module.h") == 0);
+  const std::string command = "cc -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only -x c " +
+                              distribute::testing::source_dir() +
+                              "/include/distribute/collective/engine_module.h";
+  CHECK(std::system(command.c_str()) == 0);
 }
 
 TEST_CASE("UCX holds the contract, with ranks as threads", "[collective][engine][ucx]") {

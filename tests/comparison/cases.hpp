@@ -67,5 +67,6 @@ void name_cases();
 void strategy_cases();
 void context_cases();
 void fit_cases();
+void model_cases();
 
 }  // namespace comparison

@@ -18,7 +18,7 @@ try:
 except ImportError:
     sys.exit(77)
 import fit_cases
-
+import model_cases
 import strategy_cases
 
 tf.config.set_logical_device_configuration(
@@ -470,4 +470,5 @@ if __name__ == "__main__":
                   name_cases, functools.partial(strategy_cases.strategy_cases, case, mirrored)):
         cases()
     fit_cases.fit_cases(case, mirrored)
+    model_cases.model_cases(case, mirrored)
     context_cases()

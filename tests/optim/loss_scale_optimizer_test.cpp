@@ -5,10 +5,12 @@
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/adam.hpp>
+#include <distribute/optim/serialization.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 
 #include "../support/catch.hpp"
+#include "../support/check_throws.hpp"
 #include "../support/temporary_directory.hpp"
 
 using namespace distribute;
@@ -132,6 +134,35 @@ TEST_CASE("scale and good steps are in the checkpoint", "[optim][loss_scale]") {
   CHECK(second.optimizer.loss_scale() == 64.0f);
 }
 
+TEST_CASE("a scaled training that goes on from a checkpoint has the bits of an uninterrupted one",
+          "[optim][loss_scale]") {
+  struct Training {
+    Variable w{Tensor{1.0f, 2.0f}, {.name = "w"}};
+    optim::LossScaleOptimizer optimizer{
+        std::make_unique<optim::Adam>(optim::AdamOptions{.learning_rate = 0.1}),
+        {.initial_scale = 64, .dynamic_growth_steps = 3}};
+    train::Checkpoint checkpoint{{{"w", w}, {"optimizer", &optimizer}}};
+
+    void train(int first, int last) {
+      for (int step = first; step < last; ++step) {
+        GradientTape tape;
+        const Tensor loss = reduce_sum(square(w.value()) * (step == 1 ? kInfinity : float(step)));
+        optimizer.minimize(loss, {w}, tape);
+      }
+    }
+  };
+  const TemporaryDirectory folder;
+  Training whole, first, second;
+  whole.train(0, 8);
+  first.train(0, 4);
+  second.checkpoint.restore(first.checkpoint.save(folder / "ckpt"));
+  second.train(4, 8);
+  CHECK(second.w.value().to_vector() == whole.w.value().to_vector());
+  CHECK(second.optimizer.loss_scale() == whole.optimizer.loss_scale());
+  CHECK(whole.optimizer.loss_scale() == 128);  // halved at step 1, doubled behind 4 and 7
+  CHECK(second.optimizer.iterations() == 7);
+}
+
 TEST_CASE("errors are those of the wrapped optimizer", "[optim][loss_scale]") {
   Scaled scaled;
   CHECK_THROWS_AS(scaled.optimizer.apply_gradients({Tensor()}, {scaled.w}), InvalidArgumentError);
@@ -140,5 +171,55 @@ TEST_CASE("errors are those of the wrapped optimizer", "[optim][loss_scale]") {
   CHECK_THROWS_AS(optim::LossScaleOptimizer(scaled.sgd, {.initial_scale = 0}),
                   InvalidArgumentError);
   CHECK_THROWS_AS(optim::LossScaleOptimizer(scaled.sgd, {.dynamic_growth_steps = 0}),
+                  InvalidArgumentError);
+}
+
+TEST_CASE("an optimizer that scales the loss is written with the one inside of it",
+          "[optim][loss_scale]") {
+  optim::Adam adam({.learning_rate = 0.5, .clipnorm = 2.0});
+  optim::LossScaleOptimizer optimizer(adam, {.initial_scale = 1024, .dynamic_growth_steps = 3});
+  const std::string text = optim::serialize(optimizer);
+  const auto made = optim::deserialize(text);
+  CHECK(optim::serialize(*made) == text);
+  auto& again = dynamic_cast<optim::LossScaleOptimizer&>(*made);
+  CHECK(again.loss_scale() == 1024);
+  CHECK(again.name() == "loss_scale_optimizer");
+  CHECK(again.inner_optimizer().class_name() == "Adam");
+  CHECK(again.learning_rate() == 0.5f);
+
+  // The same step as of the one that was written.
+  Variable w{Tensor{1.0f, 2.0f}}, v{Tensor{1.0f, 2.0f}};
+  optimizer.apply_gradients({Tensor{1024.0f, -4096.0f}}, {w});
+  again.apply_gradients({Tensor{1024.0f, -4096.0f}}, {v});
+  CHECK(w.value().to_vector() == v.value().to_vector());
+}
+
+TEST_CASE("Keras's text of an optimizer that scales the loss is read", "[optim][loss_scale]") {
+  // json.dumps(keras.optimizers.serialize(LossScaleOptimizer(SGD(0.25), 1024.0, 3))), Keras 3.15
+  const std::string text =
+      R"({"module": "keras.optimizers", "class_name": "LossScaleOptimizer", "config":
+      {"name": "loss_scale_optimizer_1", "inner_optimizer": {"module": "keras.optimizers",
+      "class_name": "SGD", "config": {"name": "sgd", "learning_rate": 0.25, "weight_decay": null,
+      "clipnorm": null, "global_clipnorm": null, "clipvalue": null, "use_ema": false,
+      "ema_momentum": 0.99, "ema_overwrite_frequency": null, "loss_scale_factor": null,
+      "gradient_accumulation_steps": null, "momentum": 0.0, "nesterov": false},
+      "registered_name": null}, "initial_scale": 1024.0, "dynamic_growth_steps": 3},
+      "registered_name": null})";
+  const auto made = optim::deserialize(text);
+  CHECK(made->name() == "loss_scale_optimizer_1");
+  CHECK(made->learning_rate() == 0.25f);
+  CHECK(made->scale_loss(Tensor(2.0f)).item<float>() == 2048);
+  Variable w{Tensor(1.0f)};
+  for (int i = 0; i < 3; ++i) made->apply_gradients({Tensor(0.0f)}, {w});
+  CHECK(made->scale_loss(Tensor(1.0f)).item<float>() == 2048);
+
+  const optim::LossScaleOptimizer fixed(std::make_unique<optim::SGD>(), {.dynamic = false});
+  CHECK(optim::serialize(*optim::deserialize(optim::serialize(fixed))) == optim::serialize(fixed));
+  CHECK_THROWS_SAYING(optim::deserialize(R"({"class_name": "LossScaleOptimizer", "config": {}})"),
+                      InvalidArgumentError, "no 'inner_optimizer'");
+  CHECK_THROWS_SAYING(optim::deserialize(R"({"class_name": "LossScaleOptimizer", "config":
+                          {"inner_optimizer": {"class_name": "Hypothetical", "config": {}}}})"),
+                      InvalidArgumentError, "'Hypothetical' is not known here");
+  CHECK_THROWS_AS(optim::LossScaleOptimizer(std::unique_ptr<optim::Optimizer>()),
                   InvalidArgumentError);
 }

@@ -1,26 +1,19 @@
 #!/usr/bin/env python3
 """Models of Keras for load_model: layer_models.py make|applications|check DIRECTORY.
 
-make: writes DIRECTORY/*.keras and answers.json: shape and values of the input, all outputs.
+make: writes DIRECTORY/*.keras and answers.json: shape and values of the input, all outputs, and those
+after a step of SGD where weights have constraints.
 applications: writes EfficientNetB0 and ConvNeXtTiny of keras.applications in the same way.
 check: opens DIRECTORY/saved_*.keras, which save_model made of these files, and compares the answers.
 Exit status 77 where TensorFlow is not installed.
 """
 import json
-import os
 import pathlib
 import sys
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
-try:
-    import keras
-    import numpy as np
-    import tensorflow  # Keras's backend
-    from keras.src.applications.convnext import LayerScale
-except ImportError as error:
-    print(error, file=sys.stderr)
-    sys.exit(77)
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "support"))
+from keras_script import keras, np, tf
+from keras.src.applications.convnext import LayerScale
 
 L, C = keras.layers, keras.constraints
 RANDOM = np.random.default_rng(5)
@@ -75,6 +68,37 @@ def stateful():
         L.GRU(2, stateful=True)])
 
 
+def stateful_graph():
+    x = keras.Input((5,), batch_size=3, dtype="int32", name="ids")
+    e = L.Embedding(8, 4)(x)
+    inner = keras.Sequential([keras.Input(batch_shape=(3, 5, 4)), L.GRU(2, stateful=True)])
+    return keras.Model(x, L.Dense(2)(L.Concatenate()([inner(e), L.LSTM(2, stateful=True)(e)])))
+
+
+def fixed_batch():
+    return keras.Sequential([keras.Input(batch_shape=(3, 5), dtype="int32"), L.Embedding(8, 4),
+                             L.SimpleRNN(2)])
+
+
+def constrained_steps(x):
+    e = L.Embedding(8, 4)(x)
+    a = L.MultiHeadAttention(2, 3, kernel_constraint=C.MaxNorm(0.5), bias_constraint="non_neg")(e, e)
+    n = L.LayerNormalization(gamma_constraint=C.MinMaxNorm(0.5, 0.9), beta_constraint="non_neg")(a)
+    d = L.EinsumDense("abc,cd->abd", (None, 4), bias_axes="d", kernel_constraint=C.UnitNorm(),
+                      bias_constraint=C.MaxNorm(0.1))(n)
+    return L.GlobalAveragePooling1D()(L.PReLU(alpha_constraint="non_neg", shared_axes=[1])(d))
+
+
+def constrained_pictures():
+    return keras.Sequential([
+        keras.Input((9, 8, 3)),
+        L.SeparableConv2D(4, 3, depthwise_constraint=C.MaxNorm(0.4, axis=[0, 1]),
+                          pointwise_constraint="non_neg", bias_constraint=C.MaxNorm(0.2)),
+        L.BatchNormalization(gamma_constraint=C.MaxNorm(0.3), beta_constraint="non_neg"),
+        L.GroupNormalization(2, gamma_constraint="non_neg", beta_constraint=C.UnitNorm()),
+        L.GlobalAveragePooling2D()])
+
+
 def pictures():
     return keras.Sequential([
         keras.Input((9, 8, 3)), L.Conv2D(4, 3, kernel_constraint=C.MaxNorm(1, axis=[0, 1, 2])),
@@ -97,7 +121,9 @@ MODELS = {"attention": lambda: of_tokens(dot), "attention_concat": lambda: of_to
           "additive_attention": lambda: of_tokens(additive), "constraints": constrained,
           "stateful": stateful, "pictures": pictures, "transformer": lambda: of_tokens(transformer),
           "classifier": lambda: of_tokens(classifier),
-          "convolutions": lambda: of_tokens(convolutions)}
+          "convolutions": lambda: of_tokens(convolutions), "stateful_graph": stateful_graph,
+          "fixed_batch": fixed_batch, "constrained_pictures": constrained_pictures,
+          "constrained_steps": lambda: of_tokens(constrained_steps)}
 TOKENS = np.array([[1, 2, 3, 0, 0], [4, 5, 0, 0, 0], [1, 1, 1, 1, 1]], "int32")
 
 
@@ -114,8 +140,19 @@ def write(folder, name, model, x):
         if getattr(layer, "stateful", False):
             layer.reset_state()
     model.save(folder / f"{name}.keras")
-    return {"x": [list(x.shape), [float(v) for v in x.ravel()]], "ids": x.dtype.kind == "i",
-            "y": [float(v) for v in y.ravel()]}
+    answer = {"x": [list(x.shape), [float(v) for v in x.ravel()]], "ids": x.dtype.kind == "i",
+              "y": [float(v) for v in y.ravel()]}
+    if name.startswith("constrain"):
+        answer["after_step"] = [float(v) for v in np.ravel(after_step(model, x))]
+    return answer
+
+
+def after_step(model, x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(model(x, training=False) ** 2)
+    weights = model.trainable_variables
+    keras.optimizers.SGD(0.125).apply_gradients(zip(tape.gradient(loss, weights), weights))
+    return model(x, training=False)
 
 
 def make(folder):
@@ -123,7 +160,7 @@ def make(folder):
     for name, create in MODELS.items():
         model = create()
         randomize(model)
-        x = RANDOM.uniform(0, 1, (2, 9, 8, 3)).astype("float32") if name == "pictures" else TOKENS
+        x = RANDOM.uniform(0, 1, (2, 9, 8, 3)).astype("float32") if name.endswith("pictures") else TOKENS
         answers[name] = write(folder, name, model, x)
     (folder / "answers.json").write_text(json.dumps(answers))
 

@@ -7,6 +7,7 @@
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
+#include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/saving.hpp>
@@ -47,6 +48,13 @@ std::unique_ptr<optim::Optimizer> optimizer(const std::string& name) {
   if (name == "rmsprop")
     return std::make_unique<optim::RMSprop>(
         optim::RMSpropOptions{.learning_rate = 0.5, .momentum = 0.9, .centered = true});
+  if (name == "nadam")
+    return std::make_unique<optim::Nadam>(
+        optim::NadamOptions{.learning_rate = 0.5, .use_ema = true});
+  if (name == "scaled")
+    return std::make_unique<optim::LossScaleOptimizer>(
+        std::make_unique<optim::Adam>(optim::AdamOptions{.learning_rate = 0.5}),
+        optim::LossScaleOptimizerOptions{.initial_scale = 2, .dynamic_growth_steps = 4});
   return std::make_unique<optim::SGD>(
       optim::SGDOptions{.learning_rate = optim::ExponentialDecay{0.1, 5, 0.5}, .momentum = 0.9});
 }
@@ -66,7 +74,9 @@ Tensor next_step(nn::Module& model, optim::Optimizer& optimizer) {
 constexpr std::pair<const char*, const char*> kTrained[] = {
     {"adam", "trained_adam.keras"},
     {"rmsprop", "trained_rmsprop.weights.h5"},
-    {"sgd", "trained_sgd.h5"}};
+    {"sgd", "trained_sgd.h5"},
+    {"scaled", "trained_scaled.keras"},
+    {"nadam", "trained_nadam.weights.h5"}};
 
 nn::NamedTensors graph_inputs() {
   return {{"picture", tensor(trained()["graph"]["picture"]).view({2, 4, 4, 1})},
@@ -97,7 +107,10 @@ TEST_CASE("training goes on from what Keras saved, with the same next step",
         saving::load_weights(model, keras_models::file(path), {.optimizer = its.get()});
     CHECK(loaded.unused.empty());
     CHECK(its->iterations() == 3);
+    const auto* scaled = dynamic_cast<const optim::LossScaleOptimizer*>(its.get());
+    if (scaled) CHECK(scaled->loss_scale() == 64);
     check_close(next_step(model, *its), numbers(trained()[name]), 3e-6);
+    if (scaled) CHECK(scaled->loss_scale() == 128);  // after four good steps
   }
 }
 
@@ -107,11 +120,7 @@ TEST_CASE("an optimizer that does not fit its file is one error", "[saving][opti
   CHECK_THROWS_SAYING(
       saving::load_weights(model, keras_models::file("trained_adam.keras"), {.optimizer = &plain}),
       InvalidArgumentError, "its optimizer has 26 variables, 'Adam' has 14");
-  optim::Nadam nadam({.learning_rate = 0.1});
   const TemporaryDirectory directory;
-  CHECK_THROWS_SAYING(
-      saving::save_weights(model, directory / "a.weights.h5", {.optimizer = &nadam}),
-      UnimplementedError, "Nadam keeps no product of momenta");
   CHECK_THROWS_SAYING(
       saving::save_weights(model, directory / "a.safetensors", {.optimizer = &plain}),
       InvalidArgumentError, "have no optimizer");
@@ -165,6 +174,18 @@ TEST_CASE("Keras goes on with models, graphs and optimizers of ours",
   saving::load_weights(*model, keras_models::file("trained_adam.keras"), {.optimizer = adam.get()});
   for (const char* name : {"ours_trained_adam.keras", "ours_trained_adam.h5"})
     saving::save_model(*model, directory / name, {.optimizer = adam.get()});
+  const auto same = saving::load_model(keras_models::file("trained_scaled.keras"));
+  const auto scaled = optimizer("scaled");
+  saving::load_weights(*same, keras_models::file("trained_scaled.keras"),
+                       {.optimizer = scaled.get()});
+  for (const char* name : {"ours_trained_scaled.keras", "ours_trained_scaled.h5"})
+    saving::save_model(*same, directory / name, {.optimizer = scaled.get()});
+  const auto nadam = optimizer("nadam");
+  auto third = small();
+  saving::load_weights(third, keras_models::file("trained_nadam.weights.h5"),
+                       {.optimizer = nadam.get()});
+  saving::save_weights(third, directory / "ours_trained_nadam.weights.h5",
+                       {.optimizer = nadam.get()});
   auto other = small();
   saving::load_weights(other, keras_models::file("trained_rmsprop.weights.h5"),
                        {.optimizer = rmsprop.get()});
@@ -195,7 +216,11 @@ TEST_CASE("Keras goes on with models, graphs and optimizers of ours",
   const auto answers = keras_models::answers_of_keras(directory);
   for (const char* name : {"ours_trained_adam.keras", "ours_trained_adam.h5"})
     check_close(tensor(answers.at(name)), numbers(trained()["adam"]), 3e-6);
+  for (const char* name : {"ours_trained_scaled.keras", "ours_trained_scaled.h5"})
+    check_close(tensor(answers.at(name)), numbers(trained()["scaled"]), 3e-6);
   check_close(tensor(answers.at("ours_trained_rmsprop.weights.h5")), numbers(trained()["rmsprop"]),
+              3e-6);
+  check_close(tensor(answers.at("ours_trained_nadam.weights.h5")), numbers(trained()["nadam"]),
               3e-6);
   for (const char* file : {"ours_graph.keras", "ours_graph.h5"})
     for (const char* name : {"out", "sum"})

@@ -6,19 +6,11 @@ check: opens what load_model and save_model made of these files, and compares th
 Exit status 77 where TensorFlow is not installed.
 """
 import json
-import os
 import pathlib
 import sys
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
-try:
-    import keras
-    import numpy as np
-    import tensorflow  # Keras's backend
-except ImportError as error:
-    print(error, file=sys.stderr)
-    sys.exit(77)
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "support"))
+from keras_script import keras, np
 
 L = keras.layers
 

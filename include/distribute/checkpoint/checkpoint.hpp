@@ -25,6 +25,10 @@ struct CheckpointOptions {
   bool enable_async = false;
   /// Called on the chief with the prefix when its files are complete, by the thread that wrote.
   std::vector<std::function<void(const std::string& prefix)>> experimental_write_callbacks = {};
+  /// The Keras that is to restore the optimizer: 3, or 2 (tf_keras, TensorFlow 2.11 to 2.15), which
+  /// lists an optimizer's variables in another order. Models are found by both, and this library
+  /// restores either form.
+  int keras_version = 3;
 };
 
 /// State that is no variable, such as the position of an iterator: saved as one tensor.

@@ -65,7 +65,8 @@ class CheckpointManager {
   /// Waits for a save in the background, if there is one. Every worker calls it.
   /// Throws  its error, on all workers; then latest_checkpoint() is again what it was before.
   void sync();
-  /// Restores the newest checkpoint; its path, or nothing when there is none.
+  /// Restores the newest checkpoint; its path, or nothing when there is none. Values that no object
+  /// has taken by its end, such as the slots of another optimizer, are named in a warning.
   std::optional<std::string> restore_latest();
   /// restore_latest(); without a checkpoint it calls init_fn and gives nothing.
   std::optional<std::string> restore_or_initialize();

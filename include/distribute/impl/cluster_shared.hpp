@@ -120,6 +120,8 @@
 #include <distribute/nn/impl/convolution_1d.ipp>
 #include <distribute/nn/impl/convolution_transpose.ipp>
 #include <distribute/nn/impl/crossentropy_scores.ipp>
+#include <distribute/nn/impl/dense.ipp>
+#include <distribute/nn/impl/einsum_dense.ipp>
 #include <distribute/nn/impl/embedding.ipp>
 #include <distribute/nn/impl/f_score.ipp>
 #include <distribute/nn/impl/functional.ipp>
@@ -134,6 +136,7 @@
 #include <distribute/nn/impl/merging.ipp>
 #include <distribute/nn/impl/metric_inputs.ipp>
 #include <distribute/nn/impl/metrics.ipp>
+#include <distribute/nn/impl/module_list.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
 #include <distribute/nn/impl/named_module.ipp>
 #include <distribute/nn/impl/normalization.ipp>
@@ -144,6 +147,7 @@
 #include <distribute/nn/impl/regression_losses.ipp>
 #include <distribute/nn/impl/regression_metrics.ipp>
 #include <distribute/nn/impl/regularizers.ipp>
+#include <distribute/nn/impl/resnet.ipp>
 #include <distribute/nn/impl/sequential.ipp>
 #include <distribute/nn/impl/weighted_values.ipp>
 

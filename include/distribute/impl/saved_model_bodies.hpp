@@ -55,6 +55,8 @@
 #include <distribute/nn/impl/convolution_1d.ipp>
 #include <distribute/nn/impl/convolution_transpose.ipp>
 #include <distribute/nn/impl/crossentropy_scores.ipp>
+#include <distribute/nn/impl/dense.ipp>
+#include <distribute/nn/impl/einsum_dense.ipp>
 #include <distribute/nn/impl/embedding.ipp>
 #include <distribute/nn/impl/functional.ipp>
 #include <distribute/nn/impl/group_normalization.ipp>
@@ -62,12 +64,14 @@
 #include <distribute/nn/impl/loss_parts.ipp>
 #include <distribute/nn/impl/masking.ipp>
 #include <distribute/nn/impl/merging.ipp>
+#include <distribute/nn/impl/module_list.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
 #include <distribute/nn/impl/named_module.ipp>
 #include <distribute/nn/impl/normalization.ipp>
 #include <distribute/nn/impl/pooling.ipp>
 #include <distribute/nn/impl/recurrent.ipp>
 #include <distribute/nn/impl/regularizers.ipp>
+#include <distribute/nn/impl/resnet.ipp>
 #include <distribute/nn/impl/sequential.ipp>
 
 #include <distribute/optim/impl/adadelta.ipp>

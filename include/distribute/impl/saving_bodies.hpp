@@ -75,6 +75,7 @@
 #include <distribute/nn/impl/recurrent.ipp>
 #include <distribute/nn/impl/regularizers.ipp>
 #include <distribute/nn/impl/reshaping.ipp>
+#include <distribute/nn/impl/resnet.ipp>
 #include <distribute/nn/impl/sequential.ipp>
 
 #include <distribute/optim/impl/adadelta.ipp>

@@ -20,13 +20,9 @@
 #include <distribute/ops/impl/recompute_grad.ipp>
 
 #include <distribute/nn/impl/attention_layers.ipp>
-#include <distribute/nn/impl/dense.ipp>
-#include <distribute/nn/impl/einsum_dense.ipp>
 #include <distribute/nn/impl/flatten.ipp>
 #include <distribute/nn/impl/iou.ipp>
-#include <distribute/nn/impl/module_list.ipp>
 #include <distribute/nn/impl/reshaping.ipp>
-#include <distribute/nn/impl/resnet.ipp>
 
 #include <distribute/data/impl/bad_pictures.ipp>
 #include <distribute/data/impl/cifar.ipp>

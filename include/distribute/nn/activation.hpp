@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/device/dtype.hpp>
+#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
 #include <distribute/ops/activation.hpp>
@@ -88,6 +89,7 @@ class LeakyReLU : public Module {
 struct PReLUOptions {  // options of PReLU
   Initializer alpha_initializer = initializers::zeros();
   Regularizer alpha_regularizer = {};
+  Constraint alpha_constraint = {};
   std::vector<int> shared_axes = {};  // of one alpha, counted with the batch: 1 is the first
   std::string name = {};
 };

@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/pimpl.hpp>
+#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
 
@@ -28,6 +29,8 @@ struct MultiHeadAttentionOptions {  // options of MultiHeadAttention
   Initializer bias_initializer = initializers::zeros();
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
+  Constraint kernel_constraint = {};  // of each of the four products, as in Keras
+  Constraint bias_constraint = {};
   std::optional<uint64_t> seed = {};  // of the dropout; unset: the next one of the program
   std::string name = {};
 };

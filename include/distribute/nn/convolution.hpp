@@ -166,6 +166,9 @@ struct SeparableConv2DOptions {  // options of SeparableConv2D
   Initializer depthwise_initializer = initializers::glorot_uniform();
   Initializer pointwise_initializer = initializers::glorot_uniform();
   Initializer bias_initializer = initializers::zeros();
+  Constraint depthwise_constraint = {};
+  Constraint pointwise_constraint = {};
+  Constraint bias_constraint = {};
   std::string name = {};
 };
 

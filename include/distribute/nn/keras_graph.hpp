@@ -9,10 +9,10 @@
 
 namespace distribute::nn {
 
-/// The layers of a Sequential or a Functional in the order of Keras, with null for what Keras adds
-/// of its own: inputs, and the arithmetic of masks. Those far from the outputs come first; layers
-/// that no output needs are left out. Empty for other modules.
-/// Source  keras.src.ops.function.map_graph, the model's _operations
+/// The layers of a Sequential, a Functional or an applications::ResNet in the order of Keras, with
+/// null for what Keras adds of its own: inputs, and the arithmetic of masks. Those far from the
+/// outputs come first; layers that no output needs are left out. Empty for other modules. Source
+/// keras.src.ops.function.map_graph, the model's _operations
 std::vector<const Module*> keras_operations(const Module& model);
 
 /// The layers of a module in the order of Keras: those of keras_operations(), else its parts.

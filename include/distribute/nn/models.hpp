@@ -7,6 +7,7 @@
 #include <concepts>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,10 +37,17 @@ class Sequential : public Module {
   }
   size_t size() const { return num_children(); }
   Module& operator[](size_t index) const { return child(index); }
+  /// The number of examples of every batch: saving::save_model writes it into the model's input,
+  /// and without it none; for layers that are stateful, that of the first call.
+  /// Source  tf.keras.Input(batch_size=)
+  void set_batch_size(std::optional<int64_t> size) { batch_size_ = size; }
+  std::optional<int64_t> batch_size() const { return batch_size_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "sequential"; }
+
+  std::optional<int64_t> batch_size_;
 };
 
 /// Tensors by the names of inputs or outputs; data::TensorMap is the same type.
@@ -97,14 +105,19 @@ class Functional : public NamedModule {
   /// A tensor of the graph: a cheap value.
   struct Node {
     size_t index = 0;
-    Shape shape = {};  // of an example, with a batch of 1
+    Shape shape = {};  // of an example, with a batch of 1, or as large as the inputs say
   };
 
   explicit Functional(std::string name = {});
 
+  /// A `batch_size` is the number of examples of every batch. Keras wants it for layers that are
+  /// stateful, so save_model does; calls do not depend on it.
   /// Shapes  `shape` is that of one example, without the batch.
-  /// Throws  InvalidArgumentError for a name that is taken.
-  Node input(const std::string& name, const Shape& shape, DType dtype = DType::Float32);
+  /// Throws  InvalidArgumentError for a name that is taken, and for a batch size below 1 or unlike
+  ///         that of the first input, which is every input's.
+  /// Source  tf.keras.Input
+  Node input(const std::string& name, const Shape& shape, DType dtype = DType::Float32,
+             std::optional<int64_t> batch_size = {});
   /// Takes in a layer that is applied several times: its weights are shared.
   template <std::derived_from<Module> Layer>
   Layer& add(Layer layer) {
@@ -149,10 +162,12 @@ class Functional : public NamedModule {
   /// In the order of input_names() and output_names().
   const std::vector<size_t>& input_nodes() const { return inputs_; }
   const std::vector<size_t>& output_nodes() const { return outputs_; }
-  /// Shape and dtype of an example, with a batch of 1.
+  /// Shape and dtype of an example, with a batch of 1, or as large as the inputs say.
   InputSpec node_spec(size_t node) const {
     return {examples_.at(node).shape(), examples_.at(node).dtype()};
   }
+  /// The batch size that input() was given.
+  std::optional<int64_t> batch_size() const { return batch_size_; }
 
  private:
   static Tensor compute(const Step& step, const std::vector<Tensor>& inputs, bool training);
@@ -166,6 +181,7 @@ class Functional : public NamedModule {
   std::vector<Tensor> examples_;  // of every node
   std::vector<Step> steps_;
   std::vector<size_t> inputs_, outputs_;
+  std::optional<int64_t> batch_size_;
 };
 
 }  // namespace distribute::nn

@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/nn/activation.hpp>
+#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
 
@@ -23,6 +24,8 @@ struct BatchNormalizationOptions {  // options of BatchNormalization
   Initializer gamma_initializer = initializers::ones();
   Initializer moving_mean_initializer = initializers::zeros();
   Initializer moving_variance_initializer = initializers::ones();
+  Constraint beta_constraint = {};
+  Constraint gamma_constraint = {};
   std::string name = {};
 };
 
@@ -77,6 +80,8 @@ struct LayerNormalizationOptions {  // options of LayerNormalization
   Initializer gamma_initializer = initializers::ones();
   Regularizer beta_regularizer = {};
   Regularizer gamma_regularizer = {};
+  Constraint beta_constraint = {};
+  Constraint gamma_constraint = {};
   std::string name = {};
 };
 
@@ -114,6 +119,8 @@ struct GroupNormalizationOptions {  // options of GroupNormalization
   bool scale = true;
   Initializer beta_initializer = initializers::zeros();
   Initializer gamma_initializer = initializers::ones();
+  Constraint beta_constraint = {};
+  Constraint gamma_constraint = {};
   std::string name = {};
 };
 

@@ -134,6 +134,8 @@ class Nadam : public Optimizer {
   explicit Nadam(EmptyBraces) : Nadam() {}
   explicit Nadam(NadamOptions options = {});
   std::string class_name() const override { return "Nadam"; }
+  /// U_t of the last step, 1 before the first; Keras keeps it in a variable.
+  float momentum_product() const;
   static std::unique_ptr<Optimizer> from_config(const OptimizerConfig& config);
 
  protected:

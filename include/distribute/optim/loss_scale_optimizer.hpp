@@ -5,6 +5,8 @@
 #include <distribute/optim/optimizer.hpp>
 
 #include <functional>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,19 +16,25 @@ struct LossScaleOptimizerOptions {      // options of LossScaleOptimizer
   bool dynamic = true;                  // false: the scale stays and no step is left out
   double initial_scale = 32768;         // 2 ^ 15
   int64_t dynamic_growth_steps = 2000;  // finite steps in a row until the scale doubles
+  std::string name = {};
 };
 
-/// Wraps another optimizer, which must outlive it. The loss is multiplied by a scale before the
-/// gradients and these are divided by it after; a step whose gradients, summed over all replicas,
-/// are not finite changes no weight, halves the scale and is no iteration. All the rest is the
-/// wrapped optimizer's. Threads as for Optimizer. The scale and the number of good steps are
-/// variables, so create it in the strategy's scope.
-/// Source  tf.keras.mixed_precision.LossScaleOptimizer; Micikevicius et al. 2018
+/// Wraps another optimizer, which must outlive it unless it is handed over. The loss is multiplied
+/// by a scale before the gradients and these are divided by it after; a step whose gradients,
+/// summed over all replicas, are not finite changes no weight, halves the scale and is no
+/// iteration. All the rest is the wrapped optimizer's. Threads as for Optimizer. The scale and the
+/// number of good steps are variables, so create it in the strategy's scope. Source
+/// tf.keras.mixed_precision.LossScaleOptimizer; Micikevicius et al. 2018
 class LossScaleOptimizer : public Optimizer {
  public:
   /// Throws  InvalidArgumentError for a scale or a number of steps that is not positive, and for
   ///         an optimizer with clip_per_replica: the scaled gradients are summed first.
   explicit LossScaleOptimizer(Optimizer& inner, LossScaleOptimizerOptions options = {});
+  /// The same with an optimizer that it owns.
+  explicit LossScaleOptimizer(std::unique_ptr<Optimizer> inner,
+                              LossScaleOptimizerOptions options = {});
+  /// Throws  InvalidArgumentError without an "inner_optimizer".
+  static std::unique_ptr<Optimizer> from_config(const OptimizerConfig& config);
 
   DISTRIBUTE_INLINE Tensor scale_loss(const Tensor& loss) const override;
   /// One step with gradients of the scaled loss. Gives its number, 0 when it was left out.
@@ -49,7 +57,10 @@ class LossScaleOptimizer : public Optimizer {
   void require_settable_rate(const char* caller) const override {
     inner_.require_settable_rate(caller);
   }
-  /// The options of the wrapped optimizer, with initial_scale and dynamic_growth_steps.
+  std::string class_name() const override { return "LossScaleOptimizer"; }
+  /// Keras's form: name, "inner_optimizer" with the configuration of the wrapped optimizer,
+  /// initial_scale and dynamic_growth_steps; beside it "dynamic" where that is false, which Keras 3
+  /// does not have.
   DISTRIBUTE_INLINE OptimizerConfig get_config() const override;
   using Optimizer::exclude_from_weight_decay;
   void exclude_from_weight_decay(std::function<bool(const Variable&)> excluded) override {
@@ -81,6 +92,7 @@ class LossScaleOptimizer : public Optimizer {
  private:
   void finish_step(bool finite, ReplicaContext& replica);
 
+  std::unique_ptr<Optimizer> owned_;  // null: the program's own
   Optimizer& inner_;
   const LossScaleOptimizerOptions options_;
   Variable good_steps_, scale_;

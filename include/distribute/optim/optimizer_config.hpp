@@ -13,11 +13,17 @@
 
 namespace distribute::optim {
 
+/// An optimizer within another one, as serialize() writes it.
+struct OptimizerText {
+  std::string json;
+  bool operator==(const OptimizerText&) const = default;
+};
+
 /// A value; an empty one stands for Python's None.
 /// Source  tf.keras.optimizers.Optimizer.get_config
 class OptimizerConfig {
  public:
-  using Value = std::variant<std::monostate, bool, double, std::string>;
+  using Value = std::variant<std::monostate, bool, double, std::string, OptimizerText>;
 
   /// All values by name; set() adds one, set_optional() only where there is one.
   const std::map<std::string, Value>& values() const { return values_; }
@@ -28,6 +34,7 @@ class OptimizerConfig {
   void get(const std::string& name, double& out) const;
   void get(const std::string& name, bool& out) const;
   void get(const std::string& name, std::string& out) const;
+  void get(const std::string& name, OptimizerText& out) const;
   void get(const std::string& name, std::optional<double>& out) const;
   void get(const std::string& name, std::optional<int64_t>& out) const;
   /// Names of values that get() was not asked for; empty values, which ask for nothing, do not

@@ -14,6 +14,10 @@
 namespace distribute::nn {
 class Module;
 }
+namespace distribute::optim {
+class LossScaleOptimizer;
+class Optimizer;
+}  // namespace distribute::optim
 
 namespace distribute::checkpoint_internal {
 
@@ -51,13 +55,14 @@ struct ProgramNode {
 };
 
 /// All objects reachable from the parts, each once: node 0 is the root, then breadth-first, then
-/// the slot variables of optimizers. Edges have this library's names and those of Keras 3, so that
-/// either reads what the other wrote. Refers to the parts; valid while these and their objects
+/// the slot variables of optimizers. Edges have this library's names and those of Keras, so
+/// that either reads what the other wrote. Refers to the parts; valid while these and their objects
 /// live.
 class ProgramGraph {
  public:
+  /// For a file that Keras `keras_version` reads, 2 or 3; 0: to read files of both.
   /// Throws  InvalidArgumentError when an object calls two of its parts the same.
-  explicit ProgramGraph(const train::CheckpointParts& parts);
+  explicit ProgramGraph(const train::CheckpointParts& parts, int keras_version = 0);
   ProgramGraph(const ProgramGraph&) = delete;
   ProgramGraph& operator=(const ProgramGraph&) = delete;
 
@@ -80,8 +85,14 @@ class ProgramGraph {
   std::vector<size_t> trained_by(size_t optimizer) const;
   size_t add_keras_list(size_t parent, const std::string& name,
                         const std::vector<size_t>& elements);
+  std::vector<size_t> add_unused_momenta(size_t optimizer, const std::vector<size_t>& trained);
+  size_t add_derived(size_t parent, const std::string& name, train::TensorState state);
   void add_keras_lists(size_t node);
+  void add_keras_lists(size_t node, const optim::Optimizer& optimizer);
+  void add_keras2_lists(size_t node, const optim::LossScaleOptimizer& scaled);
+  void add_keras3_lists(size_t node, const optim::LossScaleOptimizer& scaled);
 
+  int keras_version_;
   std::deque<ProgramNode> nodes_;
   std::unordered_map<const Trackable*, size_t> objects_;
   std::unordered_map<uint64_t, size_t> variables_;  // by id

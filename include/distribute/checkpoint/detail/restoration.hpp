@@ -22,7 +22,7 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
  public:
   /// Reads the index, for worker `rank` of `workers`. Throws  what BundleReader throws.
   explicit Restoration(const std::string& prefix, int rank = 0, int workers = 1);
-  /// Warns about the first value that no object took, unless told not to.
+  /// Warns of the values that no object took, unless told not to.
   DISTRIBUTE_INLINE ~Restoration();
 
   /// Reads and checks every value that has a place. States are restored here: they can refuse.
@@ -51,6 +51,7 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
 
  private:
   const train::TrackableObject* node(int32_t id) const;
+  int32_t keras2_loss_scale(int32_t parent, const std::string& name) const;
   int32_t slot(int32_t optimizer, int32_t original, const std::string& name) const;
   int32_t keras_slot(int32_t optimizer, int32_t original, const std::string& name) const;
   void match_trained(const ProgramGraph& program, size_t optimizer,

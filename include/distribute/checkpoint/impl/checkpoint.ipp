@@ -120,12 +120,16 @@ DISTRIBUTE_INLINE void check_built(const train::CheckpointParts& parts,
 }
 
 DISTRIBUTE_INLINE ValuesToSave values_to_save(const train::CheckpointParts& parts,
-                                              StrategyExtended& extended) {
+                                              StrategyExtended& extended,
+                                              const train::CheckpointOptions& options) {
+  if (options.keras_version != 2 && options.keras_version != 3)
+    throw InvalidArgumentError(str_cat("CheckpointOptions: keras_version is ",
+                                       options.keras_version, "; files are for Keras 2 or 3"));
   check_built(parts, extended);
   std::optional<ProgramGraph> program;
   std::vector<Tensor> states;
   const auto descriptions = strategy_internal::on_all_workers(extended, [&] {
-    program.emplace(parts);
+    program.emplace(parts, options.keras_version);
     for (const auto& node : program->nodes())
       if (node.state) states.push_back(node.state->save());
     return describe_graph(*program);
@@ -250,7 +254,7 @@ DISTRIBUTE_INLINE void Checkpoint::write_with(const std::string& prefix,
                                               const CheckpointOptions& options) const {
   sync();
   StrategyExtended& extended = strategy().extended();
-  auto values = checkpoint_internal::values_to_save(parts_, extended);
+  auto values = checkpoint_internal::values_to_save(parts_, extended, options);
   const auto publish = [work, prefix, told = options.experimental_write_callbacks] {
     if (work.publish) work.publish();
     for (const auto& callback : told) callback(prefix);

@@ -281,7 +281,7 @@ DISTRIBUTE_INLINE std::vector<CheckpointManager::Entry> CheckpointManager::add(
 DISTRIBUTE_INLINE std::optional<std::string> CheckpointManager::restore_latest() {
   sync();
   if (!lists_.latest) return std::nullopt;
-  checkpoint_.restore(*lists_.latest).expect_partial();
+  checkpoint_.restore(*lists_.latest);
   if (options_.step_counter) last_step_ = options_.step_counter();
   return lists_.latest;
 }

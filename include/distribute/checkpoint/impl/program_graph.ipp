@@ -8,7 +8,8 @@
 
 namespace distribute::checkpoint_internal {
 
-DISTRIBUTE_INLINE ProgramGraph::ProgramGraph(const train::CheckpointParts& parts) {
+DISTRIBUTE_INLINE ProgramGraph::ProgramGraph(const train::CheckpointParts& parts, int keras_version)
+    : keras_version_(keras_version) {
   nodes_.emplace_back();
   for (const auto& [name, part] : parts) {
     if (const auto* object = std::get_if<const Trackable*>(&part))
@@ -106,7 +107,9 @@ DISTRIBUTE_INLINE train::TrackableObjectGraph ProgramGraph::to_proto(int workers
     train::TrackableObject& object = graph.nodes.emplace_back();
     for (const auto* edges : {&node.children, &node.lists})
       for (const auto& edge : *edges) object.children.push_back({int32_t(edge.node), edge.name});
-    for (const auto& slot : node.slots)
+    // Keras 2 takes a file with these for one of TensorFlow 2.10 or before, and refuses it.
+    const auto slots = keras_version_ == 2 ? std::vector<ProgramNode::Slot>() : node.slots;
+    for (const auto& slot : slots)
       object.slot_variables.push_back({int32_t(slot.original), slot.name, int32_t(slot.node)});
     const std::string full_name = node.variable ? node.variable.name() : node.path;
     if (node.has_value())

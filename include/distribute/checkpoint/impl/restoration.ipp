@@ -23,11 +23,23 @@ DISTRIBUTE_INLINE Restoration::Restoration(const std::string& prefix, int rank, 
     throw DataLossError(str_cat("checkpoint ", prefix, ": the object graph has no root"));
 }
 
+/// "'a', 'b', 'c' and 5 more", without what all keys end in.
+DISTRIBUTE_INLINE std::string shortened_list(const std::set<std::string>& keys) {
+  constexpr size_t kMost = 4;
+  std::string text;
+  size_t named = 0;
+  for (const std::string& key : keys) {
+    if (named == kMost) break;
+    text += str_cat(named++ ? ", '" : "'", key.substr(0, key.find("/.ATTRIBUTES/")), "'");
+  }
+  return keys.size() == named ? text : str_cat(text, " and ", keys.size() - named, " more");
+}
+
 DISTRIBUTE_INLINE Restoration::~Restoration() {
   if (quiet_ || unused_.empty()) return;
-  log_warning("checkpoint", str_cat("checkpoint ", reader_.prefix(), ": value '", *unused_.begin(),
-                                    "' (of ", unused_.size(),
-                                    ") was not used; expect_partial() says that this is intended"));
+  log_warning("checkpoint",
+              str_cat("checkpoint ", reader_.prefix(), ": no object took ", shortened_list(unused_),
+                      "; expect_partial() says that this is intended"));
 }
 
 DISTRIBUTE_INLINE const train::TrackableObject* Restoration::node(int32_t id) const {
@@ -42,11 +54,27 @@ DISTRIBUTE_INLINE int32_t Restoration::child(int32_t parent, const std::string& 
     for (const auto& edge : object->children)
       if (edge.local_name == known && (known != "iter" || name == "iterations"))
         return edge.node_id;
+  const int32_t keras2 = keras2_loss_scale(parent, name);
+  if (keras2 >= 0) return keras2;
   // Averages are called after their variables, whose names in older files begin behind the model's.
   const size_t slash = name.find('/');
   if (slash == std::string::npos) return -1;
   for (const auto& edge : object->children)
     if (name.compare(slash + 1, std::string::npos, edge.local_name) == 0) return edge.node_id;
+  return -1;
+}
+
+/// Keras 2 has the parts of an optimizer that scales the loss and those of the wrapped one in one
+/// object, with one more for the scale.
+DISTRIBUTE_INLINE int32_t Restoration::keras2_loss_scale(int32_t parent,
+                                                         const std::string& name) const {
+  const bool steps = name == "step_counter";
+  if (!steps && name != "dynamic_scale" && name != "inner_optimizer") return -1;
+  for (const auto& edge : node(parent)->children) {
+    if (edge.local_name != "loss_scale") continue;
+    if (name == "inner_optimizer") return parent;
+    return child(edge.node_id, steps ? "good_steps" : "current_loss_scale");
+  }
   return -1;
 }
 
@@ -135,7 +163,9 @@ DISTRIBUTE_INLINE void Restoration::match_slots_by_order(const ProgramGraph& pro
                                                          std::vector<int32_t>& found) const {
   if (child(found[optimizer], "_trainable_variables") >= 0) return;
   for (const auto& list : program.nodes()[optimizer].lists) {
-    const int32_t saved = child(found[optimizer], list.name);
+    int32_t saved = child(found[optimizer], list.name);
+    if (saved < 0)  // Lion's "momentums"
+      saved = child(found[optimizer], list.name.substr(1));
     const auto& slots = program.nodes()[list.node].children;
     if (saved < 0 || list.name == "_variables" || node(saved)->children.size() != slots.size())
       continue;

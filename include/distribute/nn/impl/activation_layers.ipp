@@ -52,7 +52,8 @@ DISTRIBUTE_INLINE void PReLU::build(const Shape& input) {
         str_cat("PReLU '", name(), "' takes [batch, ...], got ", to_string(input)));
   Shape shape(input.dims().subspan(1));
   for (const int axis : options_.shared_axes) shape = shape.with(input.normalize_axis(axis) - 1, 1);
-  alpha_ = add_weight("alpha", shape, options_.alpha_initializer);
+  alpha_ = add_weight("alpha", shape, options_.alpha_initializer,
+                      nn_internal::constrained(options_.alpha_constraint));
 }
 
 DISTRIBUTE_INLINE Tensor PReLU::call(const Tensor& x, CallOptions) {

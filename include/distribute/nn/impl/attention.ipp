@@ -33,8 +33,11 @@ class MultiHeadAttention::Projection : public Module {
   void build(const Shape& input) override {
     Shape kernel(input.dims().last(size_t(taken_)));
     for (const int64_t size : given_) kernel.push_back(size);
-    kernel_ = add_weight("kernel", kernel, options_.kernel_initializer);
-    if (options_.use_bias) bias_ = add_weight("bias", Shape(given_), options_.bias_initializer);
+    kernel_ = add_weight("kernel", kernel, options_.kernel_initializer,
+                         nn_internal::constrained(options_.kernel_constraint));
+    if (options_.use_bias)
+      bias_ = add_weight("bias", Shape(given_), options_.bias_initializer,
+                         nn_internal::constrained(options_.bias_constraint));
   }
   std::vector<Tensor> own_losses() const override {
     return nn_internal::penalties(options_.kernel_regularizer, kernel_, options_.bias_regularizer,

@@ -59,12 +59,15 @@ DISTRIBUTE_INLINE void SeparableConv2D::build(const Shape& input) {
   nn_internal::check_image(name(), input);
   const Size2D size = options_.kernel_size;
   const int64_t between = input[-1] * options_.depth_multiplier;
-  depthwise_ = add_weight("depthwise_kernel",
-                          {size.height, size.width, input[-1], options_.depth_multiplier},
-                          options_.depthwise_initializer);
+  depthwise_ = add_weight(
+      "depthwise_kernel", {size.height, size.width, input[-1], options_.depth_multiplier},
+      options_.depthwise_initializer, nn_internal::constrained(options_.depthwise_constraint));
   pointwise_ = add_weight("pointwise_kernel", {1, 1, between, options_.filters},
-                          options_.pointwise_initializer);
-  if (options_.use_bias) bias_ = add_weight("bias", {options_.filters}, options_.bias_initializer);
+                          options_.pointwise_initializer,
+                          nn_internal::constrained(options_.pointwise_constraint));
+  if (options_.use_bias)
+    bias_ = add_weight("bias", {options_.filters}, options_.bias_initializer,
+                       nn_internal::constrained(options_.bias_constraint));
 }
 
 DISTRIBUTE_INLINE Tensor SeparableConv2D::call(const Tensor& x, CallOptions) {

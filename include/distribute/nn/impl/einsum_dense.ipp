@@ -58,7 +58,8 @@ DISTRIBUTE_INLINE void EinsumDense::build(const Shape& input) {
                                        "' does not fit ", to_string(input)));
   Shape kernel(input.dims().last(shared_.size()));
   for (const int64_t size : made_sizes_) kernel.push_back(size);
-  kernel_ = add_weight("kernel", kernel, options_.kernel_initializer);
+  kernel_ = add_weight("kernel", kernel, options_.kernel_initializer,
+                       nn_internal::constrained(options_.kernel_constraint));
   if (options_.bias_axes.empty()) return;
   const std::string output = kept_ + made_;
   Shape bias;  // as einsum's: from the first letter that has a bias
@@ -66,7 +67,8 @@ DISTRIBUTE_INLINE void EinsumDense::build(const Shape& input) {
     const int64_t size = i < kept_.size() ? input[int(i) - known] : made_sizes_[i - kept_.size()];
     bias.push_back(options_.bias_axes.find(output[i]) == std::string::npos ? 1 : size);
   }
-  bias_ = add_weight("bias", bias, options_.bias_initializer);
+  bias_ = add_weight("bias", bias, options_.bias_initializer,
+                     nn_internal::constrained(options_.bias_constraint));
 }
 
 DISTRIBUTE_INLINE Tensor EinsumDense::call(const Tensor& x, CallOptions) {

@@ -22,9 +22,18 @@ DISTRIBUTE_INLINE Functional::Node Functional::add_value(Tensor example) {
 }
 
 DISTRIBUTE_INLINE Functional::Node Functional::input(const std::string& name, const Shape& shape,
-                                                     DType dtype) {
+                                                     DType dtype,
+                                                     std::optional<int64_t> batch_size) {
+  if (batch_size && *batch_size < 1)
+    throw InvalidArgumentError(
+        str_cat("input '", name, "': a batch size must be at least 1, got ", *batch_size));
+  if (batch_size && !inputs_.empty() && batch_size_ != batch_size)
+    throw InvalidArgumentError(str_cat("input '", name, "': a batch size of ", *batch_size,
+                                       ", and the input before it has ",
+                                       batch_size_ ? std::to_string(*batch_size_) : "none"));
   add_input_name(name);
-  std::vector<int64_t> sizes{1};
+  if (inputs_.empty()) batch_size_ = batch_size;
+  std::vector<int64_t> sizes{batch_size_.value_or(1)};
   for (int i = 0; i < shape.rank(); ++i) sizes.push_back(shape[i]);
   const Node node = add_value(cast(zeros(Shape(sizes)), dtype));
   inputs_.push_back(node.index);

@@ -23,8 +23,12 @@ DISTRIBUTE_INLINE void GroupNormalization::build(const Shape& input) {
     throw InvalidArgumentError(str_cat("Number of groups (", options_.groups,
                                        ") must be a divisor ", "of the number of channels (",
                                        channels, ")."));
-  if (options_.scale) gamma_ = add_weight("gamma", {channels}, options_.gamma_initializer);
-  if (options_.center) beta_ = add_weight("beta", {channels}, options_.beta_initializer);
+  if (options_.scale)
+    gamma_ = add_weight("gamma", {channels}, options_.gamma_initializer,
+                        nn_internal::constrained(options_.gamma_constraint));
+  if (options_.center)
+    beta_ = add_weight("beta", {channels}, options_.beta_initializer,
+                       nn_internal::constrained(options_.beta_constraint));
 }
 
 DISTRIBUTE_INLINE Tensor GroupNormalization::call(const Tensor& x, CallOptions) {

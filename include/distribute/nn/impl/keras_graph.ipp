@@ -6,6 +6,7 @@
 #include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/recurrent.hpp>
+#include <distribute/nn/resnet.hpp>
 
 #include <algorithm>
 #include <map>
@@ -217,6 +218,19 @@ DISTRIBUTE_INLINE std::vector<const Module*> operations_of(const Sequential& mod
   return graph.in_order({tensor});
 }
 
+/// Its layers stand in Keras's order, and between them what Keras has of its own.
+DISTRIBUTE_INLINE std::vector<const Module*> operations_of(const applications::ResNet& model) {
+  std::vector<const Module*> all(2);  // the input, and zeros around it
+  for (const auto& [name, object] : model.children()) {
+    all.push_back(&dynamic_cast<const Module&>(*object));
+    size_t between = is_activated(*all.back()) ? 1 : 0;
+    if (name == "conv1_bn") between = 3;       // its activation, and a pool with zeros around
+    if (name.ends_with("_3_bn")) between = 2;  // the sum and its activation
+    all.insert(all.end(), between, nullptr);
+  }
+  return all;
+}
+
 DISTRIBUTE_INLINE void collect_trainable(const Module& module, std::vector<Variable>& all) {
   for (const auto& [name, variable] : module.own_variables())
     if (module.trainable() && variable.trainable()) all.push_back(variable);
@@ -230,6 +244,8 @@ DISTRIBUTE_INLINE std::vector<const Module*> keras_operations(const Module& mode
     return nn_internal::operations_of(*graph);
   if (const auto* sequence = dynamic_cast<const Sequential*>(&model))
     return nn_internal::operations_of(*sequence);
+  if (const auto* network = dynamic_cast<const applications::ResNet*>(&model))
+    return nn_internal::operations_of(*network);
   return {};
 }
 

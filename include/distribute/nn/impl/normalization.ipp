@@ -98,8 +98,12 @@ DISTRIBUTE_INLINE void BatchNormalization::build(const Shape& input) {
     throw InvalidArgumentError(
         str_cat("BatchNormalization '", name(), "' takes [..., channels], got ", to_string(input)));
   const Shape channels{input[-1]};
-  if (options_.scale) gamma_ = add_weight("gamma", channels, options_.gamma_initializer);
-  if (options_.center) beta_ = add_weight("beta", channels, options_.beta_initializer);
+  if (options_.scale)
+    gamma_ = add_weight("gamma", channels, options_.gamma_initializer,
+                        nn_internal::constrained(options_.gamma_constraint));
+  if (options_.center)
+    beta_ = add_weight("beta", channels, options_.beta_initializer,
+                       nn_internal::constrained(options_.beta_constraint));
   const VariableOptions moving{.trainable = false,
                                .synchronization = VariableSynchronization::OnRead,
                                .aggregation = VariableAggregation::Mean};
@@ -194,8 +198,12 @@ DISTRIBUTE_INLINE void LayerNormalization::build(const Shape& input) {
     throw InvalidArgumentError(str_cat("LayerNormalization '", name(), "': no axes"));
   first_ = -shape.rank();
   order_ = std::is_sorted(order.begin(), order.end()) ? std::vector<int>() : order;
-  if (options_.scale) gamma_ = add_weight("gamma", shape, options_.gamma_initializer);
-  if (options_.center) beta_ = add_weight("beta", shape, options_.beta_initializer);
+  if (options_.scale)
+    gamma_ = add_weight("gamma", shape, options_.gamma_initializer,
+                        nn_internal::constrained(options_.gamma_constraint));
+  if (options_.center)
+    beta_ = add_weight("beta", shape, options_.beta_initializer,
+                       nn_internal::constrained(options_.beta_constraint));
 }
 
 DISTRIBUTE_INLINE Tensor LayerNormalization::call(const Tensor& x, CallOptions) {

@@ -5,6 +5,7 @@
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/lamb.hpp>
+#include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/optim/sgd.hpp>
 
 namespace distribute::optim::optim_internal {
@@ -23,6 +24,7 @@ inline constexpr std::pair<const char*, FromConfig> kOptimizerClasses[] = {
     {"Lamb", Lamb::from_config},
     {"Lion", Lion::from_config},
     {"Ftrl", Ftrl::from_config},
+    {"LossScaleOptimizer", LossScaleOptimizer::from_config},
     {"SGD", SGD::from_config},
     // clang-format on
 };

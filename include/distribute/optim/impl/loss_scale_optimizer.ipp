@@ -3,6 +3,7 @@
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/loss_scale_optimizer.hpp>
+#include <distribute/optim/serialization.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,19 +19,45 @@ void run_once(ReplicaContext* replica, const std::function<void()>& fn);
 
 DISTRIBUTE_INLINE LossScaleOptimizer::LossScaleOptimizer(Optimizer& inner,
                                                          LossScaleOptimizerOptions options)
-    : Optimizer(WrapsAnother(), "loss_scale_optimizer"), inner_(inner), options_(options) {
-  if (!(options.initial_scale > 0) || options.dynamic_growth_steps < 1)
+    : Optimizer(WrapsAnother(), options.name.empty() ? "loss_scale_optimizer" : options.name),
+      inner_(inner),
+      options_(std::move(options)) {
+  if (!(options_.initial_scale > 0) || options_.dynamic_growth_steps < 1)
     throw InvalidArgumentError(
         str_cat("LossScaleOptimizer: the initial scale must be positive and ",
-                "the growth steps at least 1, got ", options.initial_scale, " and ",
-                options.dynamic_growth_steps));
+                "the growth steps at least 1, got ", options_.initial_scale, " and ",
+                options_.dynamic_growth_steps));
   if (inner.clips_per_replica())
     throw InvalidArgumentError(
         "LossScaleOptimizer sums gradients before they are clipped; make the inner optimizer "
         "without clip_per_replica");
   good_steps_ = optim_internal::scalar_variable("step_counter", [] { return Tensor(int64_t{0}); });
   scale_ = optim_internal::scalar_variable(
-      "dynamic_scale", [scale = float(options.initial_scale)] { return Tensor(scale); });
+      "dynamic_scale", [scale = float(options_.initial_scale)] { return Tensor(scale); });
+}
+
+DISTRIBUTE_INLINE LossScaleOptimizer::LossScaleOptimizer(std::unique_ptr<Optimizer> inner,
+                                                         LossScaleOptimizerOptions options)
+    : LossScaleOptimizer(
+          inner ? *inner : throw InvalidArgumentError("LossScaleOptimizer: no inner optimizer"),
+          std::move(options)) {
+  owned_ = std::move(inner);
+}
+
+DISTRIBUTE_INLINE std::unique_ptr<Optimizer> LossScaleOptimizer::from_config(
+    const OptimizerConfig& config) {
+  LossScaleOptimizerOptions options;
+  OptimizerText inner;
+  double steps = double(options.dynamic_growth_steps);
+  config.get("inner_optimizer", inner);
+  config.get("initial_scale", options.initial_scale);
+  config.get("dynamic_growth_steps", steps);
+  config.get("dynamic", options.dynamic);
+  config.get("name", options.name);
+  options.dynamic_growth_steps = int64_t(steps);
+  if (inner.json.empty())
+    throw InvalidArgumentError("LossScaleOptimizer: the configuration has no 'inner_optimizer'");
+  return std::make_unique<LossScaleOptimizer>(deserialize(inner.json), std::move(options));
 }
 
 DISTRIBUTE_INLINE float LossScaleOptimizer::loss_scale() const {
@@ -42,9 +69,12 @@ DISTRIBUTE_INLINE Tensor LossScaleOptimizer::scale_loss(const Tensor& loss) cons
 }
 
 DISTRIBUTE_INLINE OptimizerConfig LossScaleOptimizer::get_config() const {
-  OptimizerConfig config = inner_.get_config();
+  OptimizerConfig config;
+  config.set("name", name());
+  config.set("inner_optimizer", OptimizerText{optim::serialize(inner_)});
   config.set("initial_scale", options_.initial_scale);
   config.set("dynamic_growth_steps", double(options_.dynamic_growth_steps));
+  if (!options_.dynamic) config.set("dynamic", false);
   return config;
 }
 

@@ -56,6 +56,10 @@ DISTRIBUTE_INLINE float nadam_product(float beta_1, int64_t step) {
 
 }  // namespace optim_internal
 
+DISTRIBUTE_INLINE float Nadam::momentum_product() const {
+  return optim_internal::nadam_product(float(beta_1_), iterations());
+}
+
 DISTRIBUTE_INLINE ElementKernel Nadam::kernel(float rate, int64_t step) const {
   using namespace optim_internal;
   const float beta_1 = float(beta_1_);

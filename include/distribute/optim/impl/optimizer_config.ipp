@@ -57,6 +57,11 @@ DISTRIBUTE_INLINE void OptimizerConfig::get(const std::string& name, std::string
   optim_internal::read_value(*this, name, out);
 }
 
+DISTRIBUTE_INLINE void OptimizerConfig::get(const std::string& name, OptimizerText& out) const {
+  read_.insert(name);
+  optim_internal::read_value(*this, name, out);
+}
+
 DISTRIBUTE_INLINE void OptimizerConfig::get(const std::string& name,
                                             std::optional<double>& out) const {
   read_.insert(name);

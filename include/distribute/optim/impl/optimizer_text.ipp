@@ -14,6 +14,7 @@ DISTRIBUTE_INLINE std::string json_value(const OptimizerConfig::Value& value) {
   if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   if (const double* number = std::get_if<double>(&value)) return json_number(*number);
   if (const std::string* text = std::get_if<std::string>(&value)) return json_string(*text);
+  if (const auto* inner = std::get_if<OptimizerText>(&value)) return inner->json;
   return "null";
 }
 

@@ -51,6 +51,8 @@ DISTRIBUTE_INLINE OptimizerConfig config_of(const Json& json) {
       config.set(name, value.get<double>());
     else if (value.is_string())
       config.set(name, value.get<std::string>());
+    else if (name == "inner_optimizer")
+      config.set(name, OptimizerText{value.dump()});
     else
       throw InvalidArgumentError(str_cat("deserialize: '", name, "' is neither number nor text"));
   }

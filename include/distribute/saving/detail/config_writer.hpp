@@ -8,6 +8,7 @@
 #include <distribute/nn/regularizers.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,7 +46,7 @@ nlohmann::ordered_json regularizer_object(const nn::Regularizer& regularizer);
 nlohmann::ordered_json constraint_object(const nn::Constraint& constraint);
 /// [height, width].
 nlohmann::ordered_json pair_of(const nn::Size2D& size);
-/// [null, 28, 28]: sizes with none for the batch.
-nlohmann::ordered_json batch_shape(const Shape& sizes);
+/// [null, 28, 28]: sizes with `batch` in front instead of the first one.
+nlohmann::ordered_json batch_shape(const Shape& sizes, std::optional<int64_t> batch);
 
 }  // namespace distribute::saving_internal

@@ -11,9 +11,9 @@
 namespace distribute::saving_internal {
 
 /// Steps, learning rate (none with a schedule), averages, slots; makes those that do not exist yet.
-/// Throws  UnimplementedError for Nadam, whose product of momenta is computed and not kept here,
-/// and
-///         where slots are not in this process.
+/// Values that Keras keeps and this library computes have variables of their own here, which end
+/// with the list: Nadam's product of momenta, steps and learning rate of a LossScaleOptimizer.
+/// Throws  UnimplementedError where slots are not in this process.
 /// Source  keras.src.optimizers.base_optimizer.BaseOptimizer.variables
 std::vector<Variable> optimizer_variables(const nn::Module& module, optim::Optimizer& optimizer);
 

@@ -101,9 +101,9 @@ DISTRIBUTE_INLINE Json constraint_object(const nn::Constraint& c) {
 
 DISTRIBUTE_INLINE Json pair_of(const nn::Size2D& size) { return {size.height, size.width}; }
 
-DISTRIBUTE_INLINE Json batch_shape(const Shape& sizes) {
+DISTRIBUTE_INLINE Json batch_shape(const Shape& sizes, std::optional<int64_t> batch) {
   Json shape = std::vector<int64_t>(sizes.begin(), sizes.end());
-  if (sizes.rank() > 0) shape[0] = nullptr;
+  if (sizes.rank() > 0) shape[0] = batch ? Json(*batch) : Json(nullptr);
   return shape;
 }
 

@@ -78,7 +78,6 @@ DISTRIBUTE_INLINE std::unique_ptr<nn::Module> load_model(const std::string& path
   });
   std::unique_ptr<nn::Module> model = make_model(config, path);
   if (!model->variables().empty()) load_weights(*model, path);
-  model->reset_states();  // of stateful layers, which have seen examples
   return model;
 }
 

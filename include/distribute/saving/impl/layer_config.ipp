@@ -31,7 +31,9 @@ DISTRIBUTE_INLINE bool add_batch_normalization(const nn::Module& layer, Json& la
                                  {"epsilon", o.epsilon},
                                  {"center", o.center},
                                  {"scale", o.scale},
-                                 {"synchronized", o.synchronized}}));
+                                 {"synchronized", o.synchronized},
+                                 {"beta_constraint", constraint_object(o.beta_constraint)},
+                                 {"gamma_constraint", constraint_object(o.gamma_constraint)}}));
   if (o.activation)
     layers.push_back(keras_object("keras.layers", "Activation",
                                   {{"name", layer.name() + "_activation"},
@@ -50,12 +52,18 @@ DISTRIBUTE_INLINE bool add_normalization(const nn::Module& layer, Json& layers) 
               {"center", o.center},
               {"scale", o.scale},
               {"beta_regularizer", regularizer_object(o.beta_regularizer)},
-              {"gamma_regularizer", regularizer_object(o.gamma_regularizer)}};
+              {"gamma_regularizer", regularizer_object(o.gamma_regularizer)},
+              {"beta_constraint", constraint_object(o.beta_constraint)},
+              {"gamma_constraint", constraint_object(o.gamma_constraint)}};
   } else if (const auto* groups = dynamic_cast<const nn::GroupNormalization*>(&layer)) {
     const auto& o = groups->options();
     name = "GroupNormalization";
-    config = {
-        {"groups", o.groups}, {"epsilon", o.epsilon}, {"center", o.center}, {"scale", o.scale}};
+    config = {{"groups", o.groups},
+              {"epsilon", o.epsilon},
+              {"center", o.center},
+              {"scale", o.scale},
+              {"beta_constraint", constraint_object(o.beta_constraint)},
+              {"gamma_constraint", constraint_object(o.gamma_constraint)}};
   } else if (const auto* scale = dynamic_cast<const nn::LayerScale*>(&layer)) {
     const auto& o = scale->options();
     layers.push_back(
@@ -90,9 +98,11 @@ DISTRIBUTE_INLINE bool add_activation(const nn::Module& layer, Json& layers) {
   if (const auto* leaky = dynamic_cast<const nn::LeakyReLU*>(&layer))
     return push("LeakyReLU", {{"negative_slope", leaky->negative_slope()}});
   if (const auto* prelu = dynamic_cast<const nn::PReLU*>(&layer)) {
-    const auto& [initializer, regularizer, shared, given] = prelu->options();
-    return push("PReLU", {{"alpha_regularizer", regularizer_object(regularizer)},
-                          {"shared_axes", shared.empty() ? Json(nullptr) : Json(shared)}});
+    const auto& o = prelu->options();
+    return push("PReLU",
+                {{"alpha_regularizer", regularizer_object(o.alpha_regularizer)},
+                 {"alpha_constraint", constraint_object(o.alpha_constraint)},
+                 {"shared_axes", o.shared_axes.empty() ? Json(nullptr) : Json(o.shared_axes)}});
   }
   if (const auto* softmax = dynamic_cast<const nn::Softmax*>(&layer))
     return push("Softmax", {{"axis", softmax->axis()}});
@@ -174,7 +184,9 @@ DISTRIBUTE_INLINE bool add_product(const nn::Module& layer, Json& layers) {
                     {"activation", activation_name(layer, o.activation)},
                     {"bias_axes", o.bias_axes.empty() ? Json(nullptr) : Json(o.bias_axes)},
                     {"kernel_regularizer", regularizer_object(o.kernel_regularizer)},
-                    {"bias_regularizer", regularizer_object(o.bias_regularizer)}}));
+                    {"bias_regularizer", regularizer_object(o.bias_regularizer)},
+                    {"kernel_constraint", constraint_object(o.kernel_constraint)},
+                    {"bias_constraint", constraint_object(o.bias_constraint)}}));
   return true;
 }
 

@@ -33,6 +33,8 @@ Json convolution_config(const nn::Module& layer, const Options& o, Padding paddi
     config["kernel_constraint"] = constraint_object(o.kernel_constraint);
   if constexpr (requires { o.depthwise_constraint; })
     config["depthwise_constraint"] = constraint_object(o.depthwise_constraint);
+  if constexpr (requires { o.pointwise_constraint; })
+    config["pointwise_constraint"] = constraint_object(o.pointwise_constraint);
   if constexpr (requires { o.bias_constraint; })
     config["bias_constraint"] = constraint_object(o.bias_constraint);
   return config;

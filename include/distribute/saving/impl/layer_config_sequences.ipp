@@ -61,7 +61,9 @@ DISTRIBUTE_INLINE Json attention_config(const nn::MultiHeadAttentionOptions& o) 
           {"use_bias", o.use_bias},
           {"output_shape", o.output_shape ? Json(*o.output_shape) : Json(nullptr)},
           {"kernel_regularizer", regularizer_object(o.kernel_regularizer)},
-          {"bias_regularizer", regularizer_object(o.bias_regularizer)}};
+          {"bias_regularizer", regularizer_object(o.bias_regularizer)},
+          {"kernel_constraint", constraint_object(o.kernel_constraint)},
+          {"bias_constraint", constraint_object(o.bias_constraint)}};
 }
 
 DISTRIBUTE_INLINE Json conv1d_config(const nn::Module& layer, const nn::Conv1DOptions& o) {

@@ -40,6 +40,8 @@ Options convolution_options(ConfigReader& r) {
     o.kernel_constraint = r.constraint("kernel_constraint");
   if constexpr (requires { o.depthwise_constraint; })
     o.depthwise_constraint = r.constraint("depthwise_constraint");
+  if constexpr (requires { o.pointwise_constraint; })
+    o.pointwise_constraint = r.constraint("pointwise_constraint");
   if constexpr (requires { o.bias_constraint; })
     o.bias_constraint = r.constraint("bias_constraint");
   if constexpr (requires { o.filters; }) o.filters = r.get<int64_t>("filters", 0);
@@ -98,6 +100,8 @@ DISTRIBUTE_INLINE void add_normalizations(LayerMakers& makers) {
     o.center = r.get("center", true);
     o.scale = r.get("scale", true);
     o.synchronized = r.get("synchronized", false);
+    o.beta_constraint = r.constraint("beta_constraint");
+    o.gamma_constraint = r.constraint("gamma_constraint");
     return made<nn::BatchNormalization>(o);
   };
   makers["LayerNormalization"] = [](auto& r) {
@@ -110,6 +114,8 @@ DISTRIBUTE_INLINE void add_normalizations(LayerMakers& makers) {
     o.scale = r.get("scale", true);
     o.beta_regularizer = r.regularizer("beta_regularizer");
     o.gamma_regularizer = r.regularizer("gamma_regularizer");
+    o.beta_constraint = r.constraint("beta_constraint");
+    o.gamma_constraint = r.constraint("gamma_constraint");
     return made<nn::LayerNormalization>(o);
   };
   makers["GroupNormalization"] = [](auto& r) {
@@ -119,6 +125,8 @@ DISTRIBUTE_INLINE void add_normalizations(LayerMakers& makers) {
     o.epsilon = r.get("epsilon", 1e-3);
     o.center = r.get("center", true);
     o.scale = r.get("scale", true);
+    o.beta_constraint = r.constraint("beta_constraint");
+    o.gamma_constraint = r.constraint("gamma_constraint");
     return made<nn::GroupNormalization>(o);
   };
   makers["LayerScale"] = [](auto& r) {
@@ -149,6 +157,7 @@ DISTRIBUTE_INLINE void add_functions(LayerMakers& makers) {
     nn::PReLUOptions o;
     o.shared_axes = r.get("shared_axes", std::vector<int>());
     o.alpha_regularizer = r.regularizer("alpha_regularizer");
+    o.alpha_constraint = r.constraint("alpha_constraint");
     return made<nn::PReLU>(o);
   };
   makers["Softmax"] = [](auto& r) {
@@ -245,6 +254,8 @@ DISTRIBUTE_INLINE MadeLayer make_einsum_dense(ConfigReader& r) {
   o.activation = r.activation();
   o.kernel_regularizer = r.regularizer("kernel_regularizer");
   o.bias_regularizer = r.regularizer("bias_regularizer");
+  o.kernel_constraint = r.constraint("kernel_constraint");
+  o.bias_constraint = r.constraint("bias_constraint");
   if (const auto* sizes = r.find("output_shape"); sizes && sizes->is_number())
     o.output_shape = {sizes->get<int64_t>()};
   else if (sizes)

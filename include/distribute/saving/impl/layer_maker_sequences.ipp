@@ -124,6 +124,8 @@ DISTRIBUTE_INLINE MadeLayer make_attention(ConfigReader& r) {
   o.use_causal_mask = r.get(kCausalMask, false);
   o.kernel_regularizer = r.regularizer("kernel_regularizer");
   o.bias_regularizer = r.regularizer("bias_regularizer");
+  o.kernel_constraint = r.constraint("kernel_constraint");
+  o.bias_constraint = r.constraint("bias_constraint");
   return made<nn::MultiHeadAttention>(o);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
+#include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/saving/detail/legacy_weights.hpp>
 #include <distribute/saving/detail/optimizer_state.hpp>
 #include <distribute/saving/detail/weight_files.hpp>
@@ -95,15 +96,18 @@ DISTRIBUTE_INLINE Hdf5Contents legacy_weights(const nn::Module& module, const st
   return contents;
 }
 
-/// "adam/iteration", "adam/sequential_dense_kernel_m"; their order is what counts.
+/// "adam/iteration", "adam/sequential_dense_kernel_m"; their order is what counts. What wraps
+/// another optimizer has that one's behind its own.
 DISTRIBUTE_INLINE void add_optimizer(const nn::Module& module, optim::Optimizer& optimizer,
                                      Hdf5Contents& contents) {
+  const auto* scaled = dynamic_cast<const optim::LossScaleOptimizer*>(&optimizer);
   const std::vector<Variable> state = optimizer_variables(module, optimizer);
+  const size_t own = scaled ? 2 + scaled->own_variables().size() : state.size();
   std::vector<std::string> names;
-  for (const Variable& variable : state) {
-    std::string name = names.empty() ? "iteration" : train::saved_name(variable);
+  for (size_t i = 0; i < state.size(); ++i) {
+    std::string name = i == 0 || i == own ? "iteration" : train::saved_name(state[i]);
     std::replace(name.begin(), name.end(), '/', '_');
-    names.push_back(optimizer.name() + "/" + name);
+    names.push_back((i < own ? optimizer : scaled->inner_optimizer()).name() + "/" + name);
   }
   add_weights(kOptimizerWeights, names, state, contents);
 }

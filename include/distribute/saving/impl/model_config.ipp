@@ -3,6 +3,7 @@
 #include <distribute/nn/attention.hpp>
 #include <distribute/nn/attention_layers.hpp>
 #include <distribute/nn/models.hpp>
+#include <distribute/nn/recurrent.hpp>
 #include <distribute/saving/detail/config_writer.hpp>
 #include <distribute/saving/detail/layer_config.hpp>
 #include <distribute/saving/detail/model_config.hpp>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,10 +22,22 @@ namespace distribute::saving_internal {
 
 using Json = nlohmann::ordered_json;
 
-DISTRIBUTE_INLINE Json input_object(const std::string& name, const nn::InputSpec& spec) {
-  return keras_object(
-      "keras.layers", "InputLayer",
-      {{"batch_shape", batch_shape(spec.shape)}, {"dtype", name_of(spec.dtype)}, {"name", name}});
+DISTRIBUTE_INLINE Json input_object(const std::string& name, const nn::InputSpec& spec,
+                                    std::optional<int64_t> batch) {
+  return keras_object("keras.layers", "InputLayer",
+                      {{"batch_shape", batch_shape(spec.shape, batch)},
+                       {"dtype", name_of(spec.dtype)},
+                       {"name", name}});
+}
+
+/// A layer that goes on with its states; null where there is none.
+DISTRIBUTE_INLINE const nn::Module* stateful_layer(const nn::Module& module) {
+  const auto* recurrent = dynamic_cast<const nn::RecurrentLayer*>(&module);
+  if (recurrent && recurrent->options().common.stateful) return recurrent;
+  for (const auto& child : module.children())
+    if (const auto* part = dynamic_cast<const nn::Module*>(child.object))
+      if (const nn::Module* found = stateful_layer(*part)) return found;
+  return nullptr;
 }
 
 DISTRIBUTE_INLINE Json sequential_object(const nn::Sequential& model) {
@@ -31,9 +45,11 @@ DISTRIBUTE_INLINE Json sequential_object(const nn::Sequential& model) {
   if (!input)
     throw FailedPreconditionError(
         str_cat("save_model: '", model.name(), "' was never called; call it once before"));
-  const Json shape = batch_shape(input->shape);
+  std::optional<int64_t> batch = model.batch_size();
+  if (!batch && stateful_layer(model)) batch = input->shape[0];
+  const Json shape = batch_shape(input->shape, batch);
   Json layers = Json::array();
-  layers.push_back(input_object(model.name() + "_input", *input));
+  layers.push_back(input_object(model.name() + "_input", *input, batch));
   for (size_t i = 0; i < model.size(); ++i) {
     if (dynamic_cast<const nn::MultiHeadAttention*>(&model[i]))
       refuse_layer(model[i], "takes two tensors in Keras, so apply it in a Functional");
@@ -108,7 +124,7 @@ DISTRIBUTE_INLINE Json call_object(const nn::Functional& model, const nn::Functi
   Json tensors = Json::array();
   for (const size_t node : step.inputs) {
     const nn::InputSpec spec = model.node_spec(node);
-    Json config = {{"shape", batch_shape(spec.shape)},
+    Json config = {{"shape", batch_shape(spec.shape, model.batch_size())},
                    {"dtype", name_of(spec.dtype)},
                    {"keras_history", histories.at(node)}};
     tensors.push_back({{"class_name", "__keras_tensor__"}, {"config", std::move(config)}});
@@ -134,6 +150,10 @@ DISTRIBUTE_INLINE Json ends_object(const nn::Functional& model,
 }
 
 DISTRIBUTE_INLINE Json functional_object(const nn::Functional& model) {
+  if (const auto* layer = model.batch_size() ? nullptr : stateful_layer(model))
+    refuse_layer(*layer,
+                 str_cat("is stateful, and Keras then wants the number of examples of a ",
+                         "batch: give it to input() of '", model.name(), "' as batch_size"));
   const std::map<size_t, Json> histories = histories_of(model);
   Json layers = Json::array();
   const auto push = [&](Json layer, Json calls) {
@@ -142,7 +162,8 @@ DISTRIBUTE_INLINE Json functional_object(const nn::Functional& model) {
     layers.push_back(std::move(layer));
   };
   for (size_t i = 0; i < model.input_nodes().size(); ++i)
-    push(input_object(model.input_names()[i], model.node_spec(model.input_nodes()[i])),
+    push(input_object(model.input_names()[i], model.node_spec(model.input_nodes()[i]),
+                      model.batch_size()),
          Json::array());
   const std::vector<const nn::Module*> in_order = layers_in_order(model);
   for (const nn::Functional::Step& step : model.steps())

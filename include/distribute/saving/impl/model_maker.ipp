@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -21,6 +22,11 @@ using Json = nlohmann::ordered_json;
 
 DISTRIBUTE_INLINE MadeLayer make_any(const Json& object);
 
+/// The first of [3, 28, 28]; none where it is null.
+DISTRIBUTE_INLINE std::optional<int64_t> batch_size(const Json& sizes) {
+  return sizes.at(0).is_null() ? std::nullopt : std::optional(sizes[0].get<int64_t>());
+}
+
 /// [null, 28, 28] with a batch of 1.
 DISTRIBUTE_INLINE Shape example_shape(const Json& sizes) {
   Shape shape;
@@ -28,7 +34,7 @@ DISTRIBUTE_INLINE Shape example_shape(const Json& sizes) {
     if (i > 0 && sizes[i].is_null())
       throw UnimplementedError("load_model: an input of no fixed shape, " + sizes.dump() +
                                "; build the model in the program, and load_weights fills it");
-    shape.push_back(i == 0 ? 1 : sizes[i].get<int64_t>());
+    shape.push_back(i == 0 ? batch_size(sizes).value_or(1) : sizes[i].get<int64_t>());
   }
   return shape;
 }
@@ -38,7 +44,13 @@ DISTRIBUTE_INLINE DType input_dtype(const Json& config) {
   for (const DType dtype : {DType::Float32, DType::Float16, DType::BFloat16, DType::Int32,
                             DType::Int64, DType::UInt8, DType::Bool})
     if (name == name_of(dtype)) return dtype;
-  throw UnimplementedError("load_model: inputs of " + name);
+  const std::string cure =
+      name == "string" ? "; layers of texts such as TextVectorization are called in a map of the "
+                         "dataset here (preprocessing::): save the model that begins behind them, "
+                         "and load that"
+                       : "";
+  throw UnimplementedError(
+      str_cat("load_model: input '", config.value("name", ""), "' takes ", name, cure));
 }
 
 DISTRIBUTE_INLINE MadeLayer make_sequential(const Json& object) {
@@ -57,7 +69,9 @@ DISTRIBUTE_INLINE MadeLayer make_sequential(const Json& object) {
     throw UnimplementedError("load_model: '" + model->name() + "' was saved before it was built");
   const bool takes_ids = model->size() > 0 && dynamic_cast<nn::Embedding*>(&(*model)[0]);
   const DType dtype = takes_ids ? DType::Int32 : input_dtype(input);
+  model->set_batch_size(batch_size(input.at("batch_shape")));
   (*model)(cast(zeros(example_shape(input.at("batch_shape"))), dtype));
+  model->reset_states();  // what it has seen was an example
   return model;
 }
 
@@ -69,6 +83,8 @@ class GraphMaker {
     for (const Json& layer : config.at("layers"))
       if (layer.at("class_name") == "Embedding") looked_up_ += layer.at("inbound_nodes").dump();
     for (const Json& layer : config.at("layers")) described_[layer.at("name")] = &layer;
+    for (const auto& [name, history] : flat_ends(config.at("input_layers")))
+      take_batch_size(*described_.at(history.at(0)));
     for (const auto& [name, history] : flat_ends(config.at("input_layers")))
       add_input(*described_.at(history.at(0)));
     of_masks_ = operations_of_masks(config);
@@ -94,6 +110,16 @@ class GraphMaker {
   using Nodes = std::vector<nn::Functional::Node>;
   using NamedHistories = std::vector<std::pair<std::string, Json>>;
 
+  /// What one input says of the batch counts for all.
+  void take_batch_size(const Json& input) {
+    const auto size = batch_size(input.at("config").at("batch_shape"));
+    if (size && batch_size_ && size != batch_size_)
+      throw UnimplementedError(str_cat("load_model: inputs of batches of ", *batch_size_, " and ",
+                                       *size, " examples; build the model in the program, and ",
+                                       "load_weights fills it"));
+    if (size) batch_size_ = size;
+  }
+
   void add_input(const Json& layer) {
     const Json& config = layer.at("config");
     const std::string name = layer.at("name");
@@ -102,7 +128,7 @@ class GraphMaker {
     // Keras converts what an Embedding takes, whatever the dtype of the input is.
     const bool takes_ids = looked_up_.find(Json({name, 0, 0}).dump()) != std::string::npos;
     const DType dtype = takes_ids ? DType::Int32 : input_dtype(config);
-    nodes_[name] = {{model_->input(name, shape, dtype)}};
+    nodes_[name] = {{model_->input(name, shape, dtype, batch_size_)}};
   }
 
   void add(const Json& layer) {
@@ -333,6 +359,7 @@ class GraphMaker {
   std::set<std::string> of_masks_;                   // operations that are left out
   std::map<std::string, std::vector<Nodes>> nodes_;  // results of each layer's calls
   std::vector<Call> calls_;
+  std::optional<int64_t> batch_size_;
   std::string looked_up_;  // the calls of Embedding layers, as text
 };
 

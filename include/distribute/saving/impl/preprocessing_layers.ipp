@@ -177,9 +177,9 @@ DISTRIBUTE_INLINE void add_preprocessing_makers(LayerMakers& makers) {
   for (const char* name : {"CategoryEncoding", "Discretization", "HashedCrossing", "Hashing",
                            "IntegerLookup", "StringLookup", "TextVectorization"})
     makers[name] = [](ConfigReader& r) -> MadeLayer {
-      r.refuse(
-          "a layer that is called in a map of the dataset here (preprocessing), and as part "
-          "of a model");
+      throw UnimplementedError(str_cat("load_model: ", r.where(), " is called in a map of the ",
+                                       "dataset here (preprocessing::), not in a model; save the ",
+                                       "model that begins behind it, and load that"));
     };
 }
 

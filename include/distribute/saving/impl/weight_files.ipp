@@ -4,6 +4,7 @@
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/io/atomic_file.hpp>
+#include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/saving/detail/legacy_weights.hpp>
 #include <distribute/saving/detail/optimizer_state.hpp>
 #include <distribute/saving/detail/weight_files.hpp>
@@ -16,6 +17,14 @@
 
 namespace distribute::saving_internal {
 
+DISTRIBUTE_INLINE void add_optimizer(const nn::Module& module, optim::Optimizer& optimizer,
+                                     const std::string& place, Hdf5Contents& contents) {
+  contents.attributes[place]["name"] = optimizer.name();
+  const std::vector<Variable> state = optimizer_variables(module, optimizer);
+  for (size_t i = 0; i < state.size(); ++i)
+    contents.arrays[str_cat(place, "/", i)] = train::value_to_save(state[i]);
+}
+
 DISTRIBUTE_INLINE Hdf5Contents weights_h5(const nn::Module& module, optim::Optimizer* optimizer) {
   Hdf5Contents contents;
   for (const WeightGroup& group : weight_groups(module)) {
@@ -25,10 +34,10 @@ DISTRIBUTE_INLINE Hdf5Contents weights_h5(const nn::Module& module, optim::Optim
       contents.arrays[str_cat(place, "/", i)] = train::value_to_save(group.variables[i]);
   }
   if (!optimizer) return contents;
-  contents.attributes["optimizer/vars"]["name"] = optimizer->name();
-  const std::vector<Variable> state = optimizer_variables(module, *optimizer);
-  for (size_t i = 0; i < state.size(); ++i)
-    contents.arrays[str_cat("optimizer/vars/", i)] = train::value_to_save(state[i]);
+  add_optimizer(module, *optimizer, "optimizer/vars", contents);
+  // Keras writes an optimizer that is wrapped with the one around it and by itself.
+  if (auto* scaled = dynamic_cast<optim::LossScaleOptimizer*>(optimizer))
+    add_optimizer(module, scaled->inner_optimizer(), "optimizer/inner_optimizer/vars", contents);
   return contents;
 }
 
@@ -191,7 +200,8 @@ DISTRIBUTE_INLINE void find_optimizer(const Hdf5Reader& file, const nn::Module& 
         "' has ", state.size(), ": give it the same class, options and kind of learning rate"));
   for (size_t i = 0; i < state.size(); ++i) weights.take(found_array(file, state[i], paths[i]));
   std::erase_if(weights.result().unused, [&](const std::string& path) {
-    return std::find(paths.begin(), paths.end(), path) != paths.end();
+    return path.starts_with("optimizer/inner_optimizer/") ||
+           std::find(paths.begin(), paths.end(), path) != paths.end();
   });
 }
 

@@ -63,6 +63,9 @@ DISTRIBUTE_INLINE void BackupAndRestore::make_checkpoint(CheckpointParts parts) 
 
 DISTRIBUTE_INLINE void BackupAndRestore::on_train_begin(Logs&) {
   set_position(train_internal::kUnused, train_internal::kUnused);
+  // The file's slots find theirs also where training had ended and no step makes them any more.
+  const std::vector<Variable> weights = model().module().trainable_variables();
+  if (!weights.empty()) model().optimizer().build(weights);
   make_checkpoint(model().training_state());
   on_train_begin();
   if (counter_value(saved_epoch_) == train_internal::kUnused) return;
