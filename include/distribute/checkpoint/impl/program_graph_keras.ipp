@@ -183,7 +183,8 @@ DISTRIBUTE_INLINE void ProgramGraph::add_keras_lists(size_t node,
   add_keras_list(node, "_trainable_variables", trained);
 }
 
-/// Keras 2 has the parts of the wrapped optimizer as this your own, and an object for the scale.
+/// Keras 2 stores the parts of the wrapped optimizer as parts of this one, and an object for the
+/// scale.
 DISTRIBUTE_INLINE void ProgramGraph::add_keras2_lists(size_t node,
                                                       const optim::LossScaleOptimizer& scaled) {
   const size_t inner = objects_.at(&scaled.inner_optimizer());
