@@ -46,6 +46,28 @@ struct AttentionResult {
 void attend_backwards(const AttentionHead& head, const AttentionResult& result, int64_t begin,
                       int64_t end, float* dq, const OwnHeadRows& dk, const OwnHeadRows& dv);
 
+/// The same of 16-bit floats, on CPUs that multiply these: rows `step` elements apart.
+struct HalfRows {
+  char* data = nullptr;
+  int64_t step = 0;
+};
+
+/// A head whose q, k and v are here and not in `frame`.
+struct HalfHead {
+  AttentionHead frame;
+  DType dtype;
+  HalfRows q, k, v;
+};
+
+/// As attend() and attend_backwards(), for all keys; dq, dk and dv are of the head's type.
+void attend(const HalfHead& head, int64_t begin, int64_t end, const HalfRows& out, float* log_sums);
+struct HalfResult {
+  HalfRows out, d_out;
+  const float* log_sums;
+};
+void attend_backwards(const HalfHead& head, const HalfResult& result, const HalfRows& dq,
+                      const HalfRows& dk, const HalfRows& dv);
+
 /// dot_product_attention of checked tensors on a GPU, recorded, without all scores in memory.
 /// Nothing, and one line of the log in a process, where cuDNN is missing or does not serve:
 /// float32, masks, dropout, a depth that it does not take.
