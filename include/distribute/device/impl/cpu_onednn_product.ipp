@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <string_view>
 
 namespace distribute::onednn_internal {
 
@@ -103,6 +104,32 @@ DISTRIBUTE_INLINE void plan_product(Plan& plan, const MatmulShape& s, bool with_
   finish_plan<dnnl::matmul>(plan, pd, "matmul", result, result, result);
 }
 
+/// A dense layer of at least 1,024 rows: packing its kernel first costs next to nothing.
+DISTRIBUTE_INLINE bool is_large_dense(const MatmulShape& s) {
+  return simd_level() == 2 && s.batch == 1 && !s.transpose_a && !s.transpose_b &&
+         !s.float32_result && s.rows >= 1024;
+}
+
+/// As an inner product, whose kernels for AVX-512 are up to 13 % faster than oneDNN's matmul, and
+/// for AMX up to twice as fast. False: it has none for this shape.
+DISTRIBUTE_INLINE bool plan_large_dense(Plan& plan, const MatmulShape& s, bool with_bias,
+                                        Epilogue epilogue) {
+  const auto type = data_type_of(s.dtype);
+  const Desc x({s.rows, s.inner}, type, Tag::ab), y({s.rows, s.columns}, type, Tag::ab);
+  const Desc given({s.columns, s.inner}, type, Dims{1, s.columns});
+  plan.bias = Desc({s.columns}, Memory::data_type::f32, Tag::a);
+  const auto attr = attributes(epilogue);
+  const auto kind = dnnl::prop_kind::forward_training;
+  const auto pd =
+      with_bias ? describe<dnnl::inner_product_forward>(attr, kind, x, any(given), plan.bias, y)
+                : describe<dnnl::inner_product_forward>(attr, kind, x, any(given), y);
+  if (!std::string_view(pd.impl_info_str()).starts_with("brgemm")) return false;
+  plan.inputs[0] = {x, x, true};
+  plan.inputs[1] = {given, pd.weights_desc(), same_placement(given, pd.weights_desc())};
+  finish_plan<dnnl::inner_product_forward>(plan, pd, "inner_product_forward", y, y, y);
+  return true;
+}
+
 /// The gradient of a dense kernel in float32, of 16-bit operands.
 DISTRIBUTE_INLINE bool is_half_gradient(const MatmulShape& s) {
   return s.float32_result && s.batch == 1 && s.transpose_a && !s.transpose_b;
@@ -130,7 +157,9 @@ DISTRIBUTE_INLINE Array matrix_product(const MatmulShape& s, const Array& a, con
                                        const Array* bias, Epilogue epilogue) {
   const bool gradient = is_half_gradient(s) && !bias && epilogue == Epilogue::None;
   const auto fill = [&](Plan& plan) {
-    gradient ? plan_half_gradient(plan, s) : plan_product(plan, s, bias != nullptr, epilogue);
+    if (gradient) return plan_half_gradient(plan, s);
+    if (is_large_dense(s) && plan_large_dense(plan, s, bias != nullptr, epilogue)) return;
+    plan_product(plan, s, bias != nullptr, epilogue);
   };
   const int flags = (bias ? 1 : 0) + 2 * int(epilogue);
   return execute(*find_or_make(key_of('m', s, a, b, flags), a, b, fill), a, b, bias);

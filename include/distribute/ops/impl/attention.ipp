@@ -104,8 +104,9 @@ struct BlockAttention {
     return {t.mutable_data<float>() + (example * s[1] * s[2] + number) * s[3], s[2] * s[3]};
   }
   void run();
-  /// Calls part(pair of example and head, first query, last query) on all threads.
-  template <typename Part>
+  /// Calls part(pair of example and head, first query, last query, room) on all threads, each with
+  /// a Room of its own.
+  template <typename Room, typename Part>
   void for_parts(const Part& part) const;
   HalfRows half_rows(const Tensor& t, int64_t pair) const {
     const Shape& s = t.shape();
@@ -143,14 +144,15 @@ DISTRIBUTE_INLINE AttentionHead BlockAttention::head(int64_t example, int64_t nu
   return h;
 }
 
-template <typename Part>
+template <typename Room, typename Part>
 void BlockAttention::for_parts(const Part& part) const {
   constexpr int64_t kPart = 4 * kQueryBlock;
   const int64_t parts = (queries() + kPart - 1) / kPart;
   parallel_for(batch() * heads() * parts, 1, [&](int64_t begin, int64_t end) {
+    Room room;
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i % parts * kPart;
-      part(i / parts, first, std::min(queries(), first + kPart));
+      part(i / parts, first, std::min(queries(), first + kPart), room);
     }
   });
 }
@@ -160,7 +162,8 @@ DISTRIBUTE_INLINE void BlockAttention::run() {
   log_sums = Tensor::empty({batch(), heads(), queries()}, DType::Float32, q.device());
   float* sums = log_sums.mutable_data<float>();
   out.mutable_data<float>();
-  for_parts([&](int64_t pair, int64_t first, int64_t last) {
+  struct NoRoom {};
+  for_parts<NoRoom>([&](int64_t pair, int64_t first, int64_t last, NoRoom&) {
     const int64_t example = pair / heads(), number = pair % heads();
     attend(head(example, number), first, last, own_rows(out, example, number),
            sums + pair * queries());
@@ -171,8 +174,9 @@ DISTRIBUTE_INLINE void BlockAttention::run_half() {
   out = Tensor::empty({batch(), queries(), heads(), v.shape()[3]}, q.dtype(), q.device());
   log_sums = Tensor::empty({batch(), heads(), queries()}, DType::Float32, q.device());
   float* sums = log_sums.mutable_data<float>();
-  for_parts([&](int64_t pair, int64_t first, int64_t last) {
-    attend(half_head(pair), first, last, half_rows(out, pair), sums + pair * queries());
+  using Room = HalfAttentionRoom;
+  for_parts<Room>([&](int64_t pair, int64_t first, int64_t last, Room& room) {
+    attend(half_head(pair), first, last, room, half_rows(out, pair), sums + pair * queries());
   });
 }
 
@@ -180,11 +184,12 @@ DISTRIBUTE_INLINE std::vector<Tensor> BlockAttention::half_gradients(const Tenso
   const auto like = [](const Tensor& t) { return Tensor::empty(t.shape(), t.dtype(), t.device()); };
   const Tensor dq = like(q), dk = like(k), dv = like(v);
   parallel_for(batch() * heads(), 1, [&](int64_t begin, int64_t end) {
+    HalfAttentionRoom room;
     for (int64_t pair = begin; pair < end; ++pair)
       attend_backwards(half_head(pair),
                        {half_rows(out, pair), half_rows(d_out, pair),
                         log_sums.data<float>().data() + pair * queries()},
-                       half_rows(dq, pair), half_rows(dk, pair), half_rows(dv, pair));
+                       room, half_rows(dq, pair), half_rows(dk, pair), half_rows(dv, pair));
   });
   return {dq, dk, dv};
 }

@@ -9,35 +9,31 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <vector>
 
 namespace distribute::ops_internal {
 
 inline constexpr float kNoSum = std::numeric_limits<float>::infinity();
 inline constexpr int64_t kProductRows = 128;  // queries whose scores are in memory at once
 
-/// Rows one behind the other: oneDNN has its fastest kernels for these alone.
-class PackedRows {
- public:
-  PackedRows(int64_t count, int64_t columns)
-      : columns_(columns), room_(size_t(count * columns * 2)) {}
-  PackedRows(const HalfRows& from, int64_t count, int64_t columns) : PackedRows(count, columns) {
-    for (int64_t r = 0; r < count; ++r)
-      std::memcpy(at(r), from.data + r * from.step * 2, size_t(columns * 2));
-  }
-  HalfRows rows() { return {room_.data(), columns_}; }
-  /// Copies the first rows to their places.
-  void unpack(int64_t count, const HalfRows& to) {
-    for (int64_t r = 0; r < count; ++r)
-      std::memcpy(to.data + r * to.step * 2, at(r), size_t(columns_ * 2));
-  }
+/// Copies rows; oneDNN has its fastest kernels for those alone that lie one behind the other.
+DISTRIBUTE_INLINE void copy_rows(const HalfRows& from, int64_t count, int64_t columns,
+                                 const HalfRows& to) {
+  for (int64_t r = 0; r < count; ++r)
+    std::memcpy(to.data + r * to.step * 2, from.data + r * from.step * 2, size_t(columns * 2));
+}
 
- private:
-  char* at(int64_t row) { return room_.data() + row * columns_ * 2; }
+DISTRIBUTE_INLINE HalfRows packed(const HalfRows& from, int64_t count, int64_t columns,
+                                  GrowingRoom<char>& room) {
+  const HalfRows to{room.fit(count * columns * 2), columns};
+  copy_rows(from, count, columns, to);
+  return to;
+}
 
-  int64_t columns_;
-  std::vector<char> room_;
-};
+DISTRIBUTE_INLINE HalfHead packed(const HalfHead& head, HalfAttentionRoom& room) {
+  const AttentionHead& h = head.frame;
+  return {h, head.dtype, packed(head.q, h.queries, h.depth, room.q),
+          packed(head.k, h.keys, h.depth, room.k), packed(head.v, h.keys, h.width, room.v)};
+}
 
 /// The scores of some queries and all keys that they may look at, and what comes of them.
 struct ScoreBlock {
@@ -59,11 +55,12 @@ struct ScoreBlock {
                        own_rows(a), b.data, c);
   }
   /// c = w b, for weights of all pairs and rows of keys.
-  void sum_keys(const char* w, const HalfRows& b, int64_t columns, const HalfRows& c) const {
-    PackedRows sums(rows, columns);
+  void sum_keys(const char* w, const HalfRows& b, int64_t columns, GrowingRoom<char>& room,
+                const HalfRows& c) const {
+    const HalfRows sums{room.fit(rows * columns * 2), columns};
     cpu_multiply_block({head.dtype, rows, columns, keys, step, b.step, columns}, w, b.data,
-                       sums.rows().data);
-    sums.unpack(rows, {own_rows(c), c.step});
+                       sums.data);
+    copy_rows(sums, rows, columns, {own_rows(c), c.step});
   }
   /// c += w^T b, for rows of queries.
   void add_queries(const char* w, const HalfRows& b, int64_t columns, float* c) const {
@@ -148,39 +145,20 @@ DISTRIBUTE_INLINE void round_rows(DType dtype, const float* from, int64_t rows, 
 }
 
 DISTRIBUTE_INLINE void attend(const HalfHead& given, int64_t begin, int64_t end,
-                              const HalfRows& out, float* log_sums) {
+                              HalfAttentionRoom& room, const HalfRows& out, float* log_sums) {
   const AttentionHead& h = given.frame;
-  PackedRows q(given.q, h.queries, h.depth), k(given.k, h.keys, h.depth),
-      v(given.v, h.keys, h.width);
-  const HalfHead head{h, given.dtype, q.rows(), k.rows(), v.rows()};
-  std::vector<float> scores;
-  std::vector<char> rounded;
+  const HalfHead head = packed(given, room);
   for (int64_t first = begin; first < end; first += kProductRows) {
     const ScoreBlock block(head, first, end);
-    scores.resize(size_t(block.rows * block.step));
-    rounded.resize(scores.size() * 2);
-    block.scores(head.q, head.k, h.depth, scores.data());
+    float* scores = room.p.fit(block.rows * block.step);
+    char* rounded = room.half_p.fit(block.rows * block.step * 2);
+    block.scores(head.q, head.k, h.depth, scores);
     for (int64_t r = 0; r < block.rows; ++r)
-      log_sums[first + r] = probabilities_of(block, r, scores.data() + r * block.step);
-    round_rows(head.dtype, scores.data(), block.rows, block.step, {rounded.data(), block.step});
-    block.sum_keys(rounded.data(), head.v, h.width, out);
+      log_sums[first + r] = probabilities_of(block, r, scores + r * block.step);
+    round_rows(head.dtype, scores, block.rows, block.step, {rounded, block.step});
+    block.sum_keys(rounded, head.v, h.width, room.products, out);
   }
 }
-
-/// What the gradient of some queries works with.
-struct GradientRoom {
-  std::vector<float> p, ds, out, d_out;
-  std::vector<char> half_p, half_ds;
-
-  void fit(const ScoreBlock& block) {
-    p.resize(size_t(block.rows * block.step));
-    ds.resize(p.size());
-    half_p.resize(2 * p.size());
-    half_ds.resize(2 * p.size());
-    out.resize(size_t(block.head.frame.width));
-    d_out.resize(out.size());
-  }
-};
 
 DISTRIBUTE_ALWAYS_INLINE inline float sum_of_pairs(const float* a, const float* b, int64_t count) {
   float total = 0;
@@ -189,19 +167,20 @@ DISTRIBUTE_ALWAYS_INLINE inline float sum_of_pairs(const float* a, const float* 
   return total;
 }
 
-/// The probabilities again, and in place of their gradients those of the scores.
+/// The probabilities again, from `p`, and in place of their gradients those of the scores.
 DISTRIBUTE_INLINE void score_gradients(const ScoreBlock& block, const HalfResult& result,
-                                       GradientRoom& room) {
+                                       HalfAttentionRoom& room, float* all_p, float* all_ds) {
   const int64_t width = block.head.frame.width, end = block.step;
   const float scale = block.head.frame.scale;
+  float *o = room.out_row.fit(width), *d = room.d_out_row.fit(width);
   for (int64_t r = 0; r < block.rows; ++r) {
-    const auto widen = [&](const HalfRows& from, std::vector<float>& to) {
-      convert_elements(block.row_of(from, block.first + r), block.head.dtype, to.data(),
-                       DType::Float32, width);
+    const auto widen = [&](const HalfRows& from, float* to) {
+      convert_elements(block.row_of(from, block.first + r), block.head.dtype, to, DType::Float32,
+                       width);
     };
-    widen(result.out, room.out);
-    widen(result.d_out, room.d_out);
-    float *p = room.p.data() + r * end, *ds = room.ds.data() + r * end;
+    widen(result.out, o);
+    widen(result.d_out, d);
+    float *p = all_p + r * end, *ds = all_ds + r * end;
     const float log_sum = result.log_sums[block.first + r];
     if (log_sum == kNoSum) {
       std::fill_n(p, end, 1 / float(block.head.frame.keys));
@@ -209,7 +188,7 @@ DISTRIBUTE_INLINE void score_gradients(const ScoreBlock& block, const HalfResult
       continue;
     }
     const int64_t count = block.finish(r, p);
-    const float *o = room.out.data(), *d = room.d_out.data();
+    std::fill(ds + block.keys, ds + end, 0.0f);  // no product has written there
     simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
       exponents_of(p, count, end, log_sum);
       const float shift = sum_of_pairs(o, d, width);
@@ -220,34 +199,31 @@ DISTRIBUTE_INLINE void score_gradients(const ScoreBlock& block, const HalfResult
 }
 
 DISTRIBUTE_INLINE void attend_backwards(const HalfHead& given, const HalfResult& forward,
-                                        const HalfRows& dq, const HalfRows& dk,
-                                        const HalfRows& dv) {
+                                        HalfAttentionRoom& room, const HalfRows& dq,
+                                        const HalfRows& dk, const HalfRows& dv) {
   const AttentionHead& h = given.frame;
-  PackedRows q(given.q, h.queries, h.depth), k(given.k, h.keys, h.depth),
-      v(given.v, h.keys, h.width), d_out(forward.d_out, h.queries, h.width);
-  const HalfHead head{h, given.dtype, q.rows(), k.rows(), v.rows()};
-  const HalfResult result{forward.out, d_out.rows(), forward.log_sums};
-  std::vector<float> sums_k(size_t(h.keys * h.depth)), sums_v(size_t(h.keys * h.width));
-  GradientRoom room;
+  const HalfHead head = packed(given, room);
+  const HalfResult result{forward.out, packed(forward.d_out, h.queries, h.width, room.d_out),
+                          forward.log_sums};
+  float *sums_k = room.sums_k.fit(h.keys * h.depth), *sums_v = room.sums_v.fit(h.keys * h.width);
+  std::fill_n(sums_k, h.keys * h.depth, 0.0f);
+  std::fill_n(sums_v, h.keys * h.width, 0.0f);
   for (int64_t first = 0; first < h.queries; first += kProductRows) {
     const ScoreBlock block(head, first, h.queries);
-    room.fit(block);
-    block.scores(head.q, head.k, h.depth, room.p.data());
-    block.scores(result.d_out, head.v, h.width, room.ds.data());
-    // Behind the keys a row of d_out v^T has nothing.
-    for (int64_t r = 0; r < block.rows; ++r)
-      std::fill(room.ds.data() + r * block.step + block.keys, room.ds.data() + (r + 1) * block.step,
-                0.0f);
-    score_gradients(block, result, room);
-    round_rows(head.dtype, room.p.data(), block.rows, block.step, {room.half_p.data(), block.step});
-    round_rows(head.dtype, room.ds.data(), block.rows, block.step,
-               {room.half_ds.data(), block.step});
-    block.add_queries(room.half_p.data(), result.d_out, h.width, sums_v.data());
-    block.add_queries(room.half_ds.data(), head.q, h.depth, sums_k.data());
-    block.sum_keys(room.half_ds.data(), head.k, h.depth, dq);
+    const int64_t count = block.rows * block.step;
+    float *p = room.p.fit(count), *ds = room.ds.fit(count);
+    char *half_p = room.half_p.fit(count * 2), *half_ds = room.half_ds.fit(count * 2);
+    block.scores(head.q, head.k, h.depth, p);
+    block.scores(result.d_out, head.v, h.width, ds);
+    score_gradients(block, result, room, p, ds);
+    round_rows(head.dtype, p, block.rows, block.step, {half_p, block.step});
+    round_rows(head.dtype, ds, block.rows, block.step, {half_ds, block.step});
+    block.add_queries(half_p, result.d_out, h.width, sums_v);
+    block.add_queries(half_ds, head.q, h.depth, sums_k);
+    block.sum_keys(half_ds, head.k, h.depth, room.products, dq);
   }
-  round_rows(head.dtype, sums_k.data(), h.keys, h.depth, dk);
-  round_rows(head.dtype, sums_v.data(), h.keys, h.width, dv);
+  round_rows(head.dtype, sums_k, h.keys, h.depth, dk);
+  round_rows(head.dtype, sums_v, h.keys, h.width, dv);
 }
 
 }  // namespace distribute::ops_internal
