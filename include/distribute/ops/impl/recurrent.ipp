@@ -63,7 +63,7 @@ struct RecurrentPass {
 
 DISTRIBUTE_INLINE Tensor RecurrentPass::product(const Tensor& a, const Tensor& b, MatmulShape shape,
                                                 const Tensor& bias) const {
-  shape.dtype = shape.rows * shape.columns * shape.inner ? kernel.dtype() : DType::Float32;
+  shape.dtype = shape.rows * shape.columns * shape.inner > 0 ? kernel.dtype() : DType::Float32;
   shape.float32_result = is_half(shape.dtype);
   const Tensor left = converted(a, shape.dtype), right = converted(b, shape.dtype);
   const Array y = backend(x.device().type)
