@@ -3,6 +3,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/collective/engine.hpp>
+#include <distribute/device/detail/cpu_onednn.hpp>
 
 #include <cstdio>
 
@@ -56,7 +57,9 @@ void examine_onednn(DoctorReport& report) {
   };
   if (const auto version = linked<const Version*()>("dnnl_version")) {
     const Version& v = *version();
-    return report.ok(kLibraries, "oneDNN", str_cat(v.major, ".", v.minor, ".", v.patch));
+    return report.ok(kLibraries, "oneDNN",
+                     str_cat(v.major, ".", v.minor, ".", v.patch, ", products of ",
+                             distribute::cpu_products_of_half()));
   }
   missing(report, "oneDNN", "training on the CPU is slower (libdnnl-dev)");
 }

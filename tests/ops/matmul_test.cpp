@@ -35,6 +35,27 @@ TEST_CASE("gradients of kernels whose rows lie 4 KiB apart", "[ops][matmul]") {
   }
 }
 
+TEST_CASE("a product of many rows has the values of its parts", "[ops][matmul]") {
+  const auto [inner, columns] = GENERATE(table<int64_t, int64_t>({{33, 17}, {64, 96}, {1, 1}}));
+  const Tensor x = test_tensor({1100, inner}, 1), w = test_tensor({inner, columns}, 2);
+  const Tensor bias = test_tensor({columns}, 3);
+  for (Backend* engine : cpu_backends()) {
+    const ScopedCpuBackend scope(*engine);
+    for (const Epilogue epilogue : {Epilogue::None, Epilogue::Relu}) {
+      const Tensor all = nn::dense(x, w, bias, epilogue), plain = matmul(x, w);
+      for (const int64_t first : {0, 500, 1000}) {
+        const Tensor some = x.rows(first, first + 100);
+        const auto check = [&](const Tensor& whole, const Tensor& part) {
+          const auto wanted = part.to_vector();
+          check_close(whole.rows(first, first + 100), {wanted.begin(), wanted.end()}, 1e-5);
+        };
+        check(all, nn::dense(some, w, bias, epilogue));
+        check(plain, matmul(some, w));
+      }
+    }
+  }
+}
+
 TEST_CASE("matmul broadcasts batch axes", "[ops][matmul]") {
   const Tensor a = test_tensor({4, 1, 2, 3}, 1), b = test_tensor({5, 3, 2}, 2);
   for (Backend* engine : cpu_backends()) {

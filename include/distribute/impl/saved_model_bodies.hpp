@@ -27,6 +27,7 @@
 #include <distribute/ops/impl/attention.ipp>
 #include <distribute/ops/impl/attention_blocks.ipp>
 #include <distribute/ops/impl/attention_blocks_gpu.ipp>
+#include <distribute/ops/impl/attention_products.ipp>
 #include <distribute/ops/impl/batch_norm.ipp>
 #include <distribute/ops/impl/channel_block.ipp>
 #include <distribute/ops/impl/channel_norm.ipp>

@@ -42,7 +42,7 @@ struct RecurrentResult {       // outputs and last states
 };
 
 /// Masked steps keep the states. With tanh and sigmoid it is one operation without a second
-/// derivative: on CPUs (float32, or bfloat16 computed so) one product for the inputs of all steps,
+/// derivative: on CPUs (float32; of bfloat16 only products) one product for the inputs of all steps,
 /// one for each step, and none but these for the gradients; on GPUs cuDNN's, where masks leave out
 /// nothing but the ends of sequences and the step is not recorded with a mask. Elsewhere, and for
 /// GruResetBefore, it is recorded step by step.

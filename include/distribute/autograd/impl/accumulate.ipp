@@ -4,7 +4,10 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/detail/cuda_memory.hpp>
 #include <distribute/device/detail/cuda_module.hpp>
+#include <distribute/device/detail/half_arrays.hpp>
 #include <distribute/device/detail/kernel_arguments.hpp>
+
+#include <algorithm>
 
 namespace distribute {
 
@@ -66,6 +69,36 @@ DISTRIBUTE_INLINE Tensor join_rows(const Tensor& a, const Tensor& b, float facto
   return to_tensor({values, indices, x.dense_shape});
 }
 
+DISTRIBUTE_INLINE void widen(const bfloat16* from, float* to, int64_t count) {
+  device_internal::widen_bfloat16(from, to, count);
+}
+DISTRIBUTE_INLINE void round(const float* from, bfloat16* to, int64_t count) {
+  device_internal::round_to_bfloat16(from, to, count);
+}
+DISTRIBUTE_INLINE void widen(const float16* from, float* to, int64_t count) {
+  std::copy_n(from, count, to);
+}
+DISTRIBUTE_INLINE void round(const float* from, float16* to, int64_t count) {
+  std::copy_n(from, count, to);
+}
+
+/// Of 16-bit floats, in pieces that stay in the cache.
+template <typename T>
+void add_scaled_half(const T* a, const T* b, float factor, T* out, int64_t begin, int64_t end) {
+  constexpr int64_t kRoom = 512;
+  float x[kRoom], y[kRoom];
+  for (; begin < end; begin += kRoom) {
+    const int64_t count = std::min(kRoom, end - begin);
+    widen(a + begin, x, count);
+    widen(b + begin, y, count);
+    simd_call([count, factor, to = &x[0], from = &y[0]]() DISTRIBUTE_ALWAYS_INLINE {
+#pragma omp simd
+      for (int64_t i = 0; i < count; ++i) to[i] += factor * from[i];
+    });
+    round(x, out + begin, count);
+  }
+}
+
 template <typename T>
 void add_scaled(const T* a, const T* b, float factor, T* out, int64_t count) {
   parallel_for(count, 16384, [=](int64_t begin, int64_t end) {
@@ -75,7 +108,7 @@ void add_scaled(const T* a, const T* b, float factor, T* out, int64_t count) {
         for (int64_t i = begin; i < end; ++i) out[i] = T(a[i] + T(factor) * b[i]);
       });
     else
-      for (int64_t i = begin; i < end; ++i) out[i] = T(float(a[i]) + factor * float(b[i]));
+      add_scaled_half(a, b, factor, out, begin, end);
   });
 }
 

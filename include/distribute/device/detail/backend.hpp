@@ -39,7 +39,10 @@ class Backend {
   virtual Array conv2d_backprop_filter(const Conv2DShape& shape, const Array& x, const Array& dy,
                                        Array* bias_gradient) = 0;
 
-  /// c = epilogue(a b + bias); `bias` [columns] or null. Takes and gives row-major arrays.
+  /// Whether matmul() takes operands of a floating type; the caller widens those of other types.
+  virtual bool multiplies(DType dtype) const { return supports(dtype); }
+  /// c = epilogue(a b + bias); `bias` [columns] or null. Takes and gives row-major arrays. Products
+  /// of 16-bit operands are summed in float32, and on the CPU their bias is float32.
   virtual Array matmul(const MatmulShape& shape, const Array& a, const Array& b, const Array* bias,
                        Epilogue epilogue) = 0;
   /// Rows [begin, end) of c = a^T b, row-major float32 in host memory, into `rows`.

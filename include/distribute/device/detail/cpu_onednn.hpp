@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/backend.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,21 @@ Backend* onednn_backend();
 
 /// That one, or Eigen's where there is none.
 Backend& built_in_backend();
+
+/// How the CPU multiplies 16-bit floats, "bfloat16 as it is (oneDNN, brg:avx512_core_amx_bf16),
+/// float16 widened to float32".
+std::string cpu_products_of_half();
+
+/// A product of matrices of 16-bit floats, as MatmulShape, whose rows lie apart in memory.
+struct CpuBlockProduct {
+  DType dtype;  // one that the CPU's backend multiplies
+  int64_t rows, columns, inner;
+  int64_t a_step, b_step, c_step;  // elements from row to row, of the matrices as they are stored
+  bool transpose_a = false, transpose_b = false;
+  bool float32_result = false, add = false;  // adds the product to c
+};
+/// On the calling thread alone. Thread-safe.
+void cpu_multiply_block(const CpuBlockProduct& shape, const void* a, const void* b, void* c);
 
 /// Kernel names that oneDNN chose so far, "convolution_forward jit:avx512_core"; empty without it.
 std::vector<std::string> onednn_kernels_in_use();

@@ -1,13 +1,32 @@
 #pragma once
-/// bfloat16 convolutions that oneDNN computes faster as products of matrices; only cpu_onednn*.ipp
-/// may include this.
+/// Products of matrices by oneDNN, and the bfloat16 convolutions that it computes faster as such;
+/// only cpu_onednn*.ipp may include this.
 
+#include <distribute/device/detail/cpu_onednn.hpp>
 #include <distribute/device/detail/kernel_shapes.hpp>
 #include <distribute/device/detail/layout.hpp>
+
+#include <string>
 
 #include <dnnl.hpp>  // included by cpu_onednn* alone
 
 namespace distribute::onednn_internal {
+
+/// oneDNN's kernel for products of bfloat16 or float16; empty where the CPU has no instructions for
+/// them or oneDNN no kernel, so that float32 is faster. Found once a process, with a line in the
+/// log.
+const std::string& half_product_kernel(DType dtype);
+/// "bfloat16 by oneDNN's brg:avx512_core_amx_bf16, float16 widened to float32"
+std::string half_products_text();
+
+/// Whether it is the gradient of a dense kernel for a small batch: a result far larger than what is
+/// multiplied.
+bool is_small_batch_gradient(const MatmulShape& s);
+/// A product of floating operands by oneDNN's matmul, as Backend::matmul describes it.
+Array matrix_product(const MatmulShape& s, const Array& a, const Array& b, const Array* bias,
+                     Epilogue epilogue);
+/// As cpu_multiply_block().
+void multiply_block(const CpuBlockProduct& s, const void* a, const void* b, void* c);
 
 /// A bfloat16 convolution with 1x1 kernels over row-major images is a product of matrices, and
 /// oneDNN's product is 2 to 10 times as fast backwards (AMX, oneDNN 2.6).

@@ -26,6 +26,7 @@ struct MatmulShape {
   DType dtype = DType::Float32;
   int64_t batch = 1, rows = 0, columns = 0, inner = 0;
   bool transpose_a = false, transpose_b = false;
+  bool float32_result = false;  // of 16-bit operands, whose results are else rounded to their type
   bool operator==(const MatmulShape&) const = default;
 };
 

@@ -60,6 +60,9 @@ class OneDnnBackend final : public Backend {
   bool supports(DType dtype) const override {
     return dtype == DType::Float32 || (dtype == DType::BFloat16 && simd_level() == 2);
   }
+  bool multiplies(DType dtype) const override {
+    return dtype == DType::Float32 || (is_half(dtype) && !half_product_kernel(dtype).empty());
+  }
   DISTRIBUTE_INLINE Array conv2d(const Conv2DShape& s, const Array& x, const Array& w,
                                  const Array* bias, Epilogue epilogue) override;
   DISTRIBUTE_INLINE Array conv2d_backprop_input(const Conv2DShape& s, const Array& dy,
@@ -189,20 +192,6 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_filter(const Conv2DShape&
   return execute(*find_or_make(key, x, dy, fill), x, dy, bias_gradient);
 }
 
-/// The gradient of a dense kernel for a small batch: a result far larger than what is multiplied.
-DISTRIBUTE_INLINE bool is_small_batch_gradient(const MatmulShape& s) {
-  return s.batch == 1 && s.transpose_a && !s.transpose_b && s.inner <= 64;
-}
-
-/// How far apart an operand's rows should lie, of which `other` is the other operand's length. A
-/// dense kernel's gradient reads its operands downwards: where rows lie 4 KiB apart they meet in
-/// few sets of a cache, and products with a short other side take twice as long
-/// (docs/decisions.md).
-DISTRIBUTE_INLINE int64_t row_stride(const MatmulShape& s, int64_t length, int64_t other) {
-  const bool downwards = s.batch == 1 && s.transpose_a && !s.transpose_b && s.inner >= 256;
-  return downwards && length % 1024 == 0 && other <= 256 ? length + 16 : length;
-}
-
 DISTRIBUTE_INLINE void OneDnnBackend::product_rows(const MatmulShape& s, const float* a,
                                                    const float* b, int64_t begin, int64_t end,
                                                    float* rows) {
@@ -215,7 +204,7 @@ DISTRIBUTE_INLINE void OneDnnBackend::product_rows(const MatmulShape& s, const f
 DISTRIBUTE_INLINE Array OneDnnBackend::matmul(const MatmulShape& s, const Array& a, const Array& b,
                                               const Array* bias, Epilogue epilogue) {
   const bool empty = s.batch * s.rows * s.columns * s.inner == 0;
-  if (s.dtype != DType::Float32 || empty)
+  if (!is_floating(s.dtype) || empty)
     return device_internal::plain_product(s, a, b, bias, epilogue);
   if (!bias && epilogue == Epilogue::None && is_small_batch_gradient(s)) {
     // There oneDNN's gemm is up to 2.8 times as fast as its matmul (docs/decisions.md).
@@ -223,29 +212,7 @@ DISTRIBUTE_INLINE Array OneDnnBackend::matmul(const MatmulShape& s, const Array&
     product_rows(s, a.data<float>(), b.data<float>(), 0, s.rows, result.data<float>());
     return result;
   }
-  const auto fill = [&](Plan& plan) {
-    const auto type = data_type_of(s.dtype);
-    const auto left_with = [&](int64_t stride) {
-      const Dims plain{s.rows * s.inner, s.inner, 1}, turned{stride * s.inner, 1, stride};
-      return Desc({s.batch, s.rows, s.inner}, type, s.transpose_a ? turned : plain);
-    };
-    const auto right_with = [&](int64_t stride) {
-      const Dims plain{s.inner * stride, stride, 1}, turned{s.inner * s.columns, 1, s.inner};
-      return Desc({s.batch, s.inner, s.columns}, type, s.transpose_b ? turned : plain);
-    };
-    const Desc left = left_with(row_stride(s, s.rows, s.columns));
-    const Desc right = right_with(row_stride(s, s.columns, s.rows));
-    const Desc result({s.batch, s.rows, s.columns}, type, Tag::abc);
-    plan.bias = Desc({1, 1, s.columns}, type, Tag::abc);
-    const auto attr = attributes(epilogue);
-    const auto pd = bias ? describe<dnnl::matmul>(attr, left, right, plan.bias, result)
-                         : describe<dnnl::matmul>(attr, left, right, result);
-    plan.inputs[0] = {left_with(s.rows), left, left == left_with(s.rows)};
-    plan.inputs[1] = {right_with(s.columns), right, right == right_with(s.columns)};
-    finish_plan<dnnl::matmul>(plan, pd, "matmul", result, result, result);
-  };
-  const int flags = (bias ? 1 : 0) + 2 * int(epilogue);
-  return execute(*find_or_make(key_of('m', s, a, b, flags), a, b, fill), a, b, bias);
+  return matrix_product(s, a, b, bias, epilogue);
 }
 
 struct CpuBackends {
@@ -260,6 +227,15 @@ DISTRIBUTE_INLINE Backend* onednn_backend() {
 }
 
 DISTRIBUTE_INLINE Backend& built_in_backend() { return *onednn_backend(); }
+
+DISTRIBUTE_INLINE std::string cpu_products_of_half() {
+  return onednn_internal::half_products_text();
+}
+
+DISTRIBUTE_INLINE void cpu_multiply_block(const CpuBlockProduct& shape, const void* a,
+                                          const void* b, void* c) {
+  onednn_internal::multiply_block(shape, a, b, c);
+}
 
 DISTRIBUTE_INLINE std::vector<std::string> onednn_kernels_in_use() {
   auto& cache = onednn_internal::plan_cache();

@@ -41,7 +41,8 @@ DISTRIBUTE_INLINE Memory::data_type data_type_of(const Desc& desc) {
 }
 
 DISTRIBUTE_INLINE Memory::data_type data_type_of(DType dtype) {
-  return dtype == DType::BFloat16 ? Memory::data_type::bf16 : Memory::data_type::f32;
+  if (dtype == DType::BFloat16) return Memory::data_type::bf16;
+  return dtype == DType::Float16 ? Memory::data_type::f16 : Memory::data_type::f32;
 }
 
 DISTRIBUTE_INLINE int64_t product(const Dims& dims) {

@@ -1,4 +1,6 @@
 #pragma once
+#include <distribute/base/parallel.hpp>
+#include <distribute/device/detail/half_arrays.hpp>
 #include <distribute/device/dtype.hpp>
 
 namespace distribute {
@@ -49,5 +51,28 @@ DISTRIBUTE_INLINE const char* name_of(DType dtype) {
   }
   return "unknown";
 }
+
+namespace device_internal {
+
+DISTRIBUTE_INLINE void round_to_bfloat16(const float* from, bfloat16* to, int64_t count) {
+  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) {
+      const uint32_t word = std::bit_cast<uint32_t>(from[i]);
+      const uint32_t rounded = (word + 0x7fff + ((word >> 16) & 1)) >> 16;
+      const bool nan = (word & 0x7fffffff) > 0x7f800000;
+      to[i].bits = uint16_t(nan ? (word >> 16) | 0x40 : rounded);
+    }
+  });
+}
+
+DISTRIBUTE_INLINE void widen_bfloat16(const bfloat16* from, float* to, int64_t count) {
+  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) to[i] = std::bit_cast<float>(uint32_t(from[i].bits) << 16);
+  });
+}
+
+}  // namespace device_internal
 
 }  // namespace distribute

@@ -29,6 +29,7 @@ class OwnConvolutions final : public Backend {
   explicit OwnConvolutions(Backend& other) : other_(other) {}
   std::string name() const override { return other_.name(); }
   bool supports(DType dtype) const override { return other_.supports(dtype); }
+  bool multiplies(DType dtype) const override { return other_.multiplies(dtype); }
   Array prepare_filters(const Conv2DShape& s, const Array& w) override {
     return other_.prepare_filters(s, w);
   }

@@ -5,6 +5,7 @@
 #include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace distribute::ops_internal {
@@ -45,6 +46,50 @@ struct AttentionResult {
 /// [queries, depth].
 void attend_backwards(const AttentionHead& head, const AttentionResult& result, int64_t begin,
                       int64_t end, float* dq, const OwnHeadRows& dk, const OwnHeadRows& dv);
+
+/// The same of 16-bit floats, on CPUs that multiply these: rows `step` elements apart.
+struct HalfRows {
+  char* data = nullptr;
+  int64_t step = 0;
+};
+
+/// A head whose q, k and v are here and not in `frame`.
+struct HalfHead {
+  AttentionHead frame;
+  DType dtype;
+  HalfRows q, k, v;
+};
+
+/// Memory that grows and is not cleared: new pages for each head would take longer than its
+/// products.
+template <typename T>
+class GrowingRoom {
+ public:
+  T* fit(int64_t count) {
+    if (count > size_) data_ = std::make_unique_for_overwrite<T[]>(size_t(size_ = count));
+    return data_.get();
+  }
+
+ private:
+  std::unique_ptr<T[]> data_;
+  int64_t size_ = 0;
+};
+
+/// What a thread works with, head by head.
+struct HalfAttentionRoom {
+  GrowingRoom<char> q, k, v, d_out, products, half_p, half_ds;
+  GrowingRoom<float> p, ds, sums_k, sums_v, out_row, d_out_row;
+};
+
+/// As attend() and attend_backwards(), for all keys; dq, dk and dv are of the head's type.
+void attend(const HalfHead& head, int64_t begin, int64_t end, HalfAttentionRoom& room,
+            const HalfRows& out, float* log_sums);
+struct HalfResult {
+  HalfRows out, d_out;
+  const float* log_sums;
+};
+void attend_backwards(const HalfHead& head, const HalfResult& result, HalfAttentionRoom& room,
+                      const HalfRows& dq, const HalfRows& dk, const HalfRows& dv);
 
 /// dot_product_attention of checked tensors on a GPU, recorded, without all scores in memory.
 /// Nothing, and one line of the log in a process, where cuDNN is missing or does not serve:

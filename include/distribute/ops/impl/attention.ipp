@@ -2,6 +2,7 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/device/detail/backend.hpp>
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/attention.hpp>
@@ -81,7 +82,7 @@ DISTRIBUTE_INLINE Tensor attention_of_operations(const Tensor& q, const Tensor& 
 
 /// All heads of all examples, block by block.
 struct BlockAttention {
-  Tensor q, k, v;  // row-major float32
+  Tensor q, k, v;  // row-major; float32, or of 16 bits for the functions whose names say so
   nn::AttentionOptions options;
   float scale;
   Tensor out = {}, log_sums = {};  // log_sums [batch, heads, queries]
@@ -90,6 +91,8 @@ struct BlockAttention {
   int64_t queries() const { return q.shape()[1]; }
   int64_t heads() const { return q.shape()[2]; }
   int64_t keys() const { return k.shape()[1]; }
+  /// Sizes and masks of a head.
+  AttentionHead frame(int64_t example) const;
   AttentionHead head(int64_t example, int64_t number) const;
   /// The rows of one head in a tensor [batch, steps, heads, size].
   HeadRows rows(const Tensor& t, int64_t example, int64_t number) const {
@@ -101,16 +104,28 @@ struct BlockAttention {
     return {t.mutable_data<float>() + (example * s[1] * s[2] + number) * s[3], s[2] * s[3]};
   }
   void run();
+  /// Calls part(pair of example and head, first query, last query, room) on all threads, each with
+  /// a Room of its own.
+  template <typename Room, typename Part>
+  void for_parts(const Part& part) const;
+  HalfRows half_rows(const Tensor& t, int64_t pair) const {
+    const Shape& s = t.shape();
+    return {t.array().bytes() + (pair / heads() * s[1] * s[2] + pair % heads()) * s[3] * 2,
+            s[2] * s[3]};
+  }
+  HalfHead half_head(int64_t pair) const {
+    return {frame(pair / heads()), q.dtype(), half_rows(q, pair), half_rows(k, pair),
+            half_rows(v, pair)};
+  }
+  void run_half();
+  std::vector<Tensor> half_gradients(const Tensor& d_out) const;
   /// Zeros in the rows of [batch, queries, heads, width] whose query may look at no key.
   void clear_rows_without_keys(Tensor& t) const;
   std::vector<Tensor> gradients(const Tensor& d_out) const;
 };
 
-DISTRIBUTE_INLINE AttentionHead BlockAttention::head(int64_t example, int64_t number) const {
+DISTRIBUTE_INLINE AttentionHead BlockAttention::frame(int64_t example) const {
   AttentionHead h{queries(), keys(), q.shape()[3], v.shape()[3], scale, options.is_causal};
-  h.q = rows(q, example, number);
-  h.k = rows(k, example, number);
-  h.v = rows(v, example, number);
   const auto part = [&](const Tensor& mask, int64_t size) {
     if (!mask) return static_cast<const bool*>(nullptr);
     return mask.data<bool>().data() + (mask.shape()[0] == 1 ? 0 : example * size);
@@ -121,21 +136,62 @@ DISTRIBUTE_INLINE AttentionHead BlockAttention::head(int64_t example, int64_t nu
   return h;
 }
 
+DISTRIBUTE_INLINE AttentionHead BlockAttention::head(int64_t example, int64_t number) const {
+  AttentionHead h = frame(example);
+  h.q = rows(q, example, number);
+  h.k = rows(k, example, number);
+  h.v = rows(v, example, number);
+  return h;
+}
+
+template <typename Room, typename Part>
+void BlockAttention::for_parts(const Part& part) const {
+  constexpr int64_t kPart = 4 * kQueryBlock;
+  const int64_t parts = (queries() + kPart - 1) / kPart;
+  parallel_for(batch() * heads() * parts, 1, [&](int64_t begin, int64_t end) {
+    Room room;
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % parts * kPart;
+      part(i / parts, first, std::min(queries(), first + kPart), room);
+    }
+  });
+}
+
 DISTRIBUTE_INLINE void BlockAttention::run() {
   out = Tensor::empty({batch(), queries(), heads(), v.shape()[3]}, DType::Float32, q.device());
   log_sums = Tensor::empty({batch(), heads(), queries()}, DType::Float32, q.device());
   float* sums = log_sums.mutable_data<float>();
   out.mutable_data<float>();
-  constexpr int64_t kPart = 4 * kQueryBlock;
-  const int64_t parts = (queries() + kPart - 1) / kPart;
-  parallel_for(batch() * heads() * parts, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t pair = i / parts, first = i % parts * kPart;
-      const int64_t example = pair / heads(), number = pair % heads();
-      attend(head(example, number), first, std::min(queries(), first + kPart),
-             own_rows(out, example, number), sums + pair * queries());
-    }
+  struct NoRoom {};
+  for_parts<NoRoom>([&](int64_t pair, int64_t first, int64_t last, NoRoom&) {
+    const int64_t example = pair / heads(), number = pair % heads();
+    attend(head(example, number), first, last, own_rows(out, example, number),
+           sums + pair * queries());
   });
+}
+
+DISTRIBUTE_INLINE void BlockAttention::run_half() {
+  out = Tensor::empty({batch(), queries(), heads(), v.shape()[3]}, q.dtype(), q.device());
+  log_sums = Tensor::empty({batch(), heads(), queries()}, DType::Float32, q.device());
+  float* sums = log_sums.mutable_data<float>();
+  using Room = HalfAttentionRoom;
+  for_parts<Room>([&](int64_t pair, int64_t first, int64_t last, Room& room) {
+    attend(half_head(pair), first, last, room, half_rows(out, pair), sums + pair * queries());
+  });
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> BlockAttention::half_gradients(const Tensor& d_out) const {
+  const auto like = [](const Tensor& t) { return Tensor::empty(t.shape(), t.dtype(), t.device()); };
+  const Tensor dq = like(q), dk = like(k), dv = like(v);
+  parallel_for(batch() * heads(), 1, [&](int64_t begin, int64_t end) {
+    HalfAttentionRoom room;
+    for (int64_t pair = begin; pair < end; ++pair)
+      attend_backwards(half_head(pair),
+                       {half_rows(out, pair), half_rows(d_out, pair),
+                        log_sums.data<float>().data() + pair * queries()},
+                       room, half_rows(dq, pair), half_rows(dk, pair), half_rows(dv, pair));
+  });
+  return {dq, dk, dv};
 }
 
 DISTRIBUTE_INLINE void BlockAttention::clear_rows_without_keys(Tensor& t) const {
@@ -190,6 +246,17 @@ DISTRIBUTE_INLINE std::vector<Tensor> BlockAttention::gradients(const Tensor& d_
   return {dq, dk, dv};
 }
 
+/// True for 16-bit operands that the CPU multiplies as they are. Few heads stay float32: there the
+/// keys are cut between the threads.
+DISTRIBUTE_INLINE bool attends_half(const Tensor& q, const Tensor& v,
+                                    const nn::AttentionOptions& options) {
+  constexpr int64_t kFew = 8;
+  const Shape& s = q.shape();
+  return is_half(q.dtype()) && backend(DeviceType::Cpu).multiplies(q.dtype()) &&
+         !options.zeros_without_keys && s[0] * s[2] >= kFew && q.num_elements() > 0 &&
+         v.num_elements() > 0;
+}
+
 DISTRIBUTE_INLINE Tensor attention_by_blocks(const Tensor& q, const Tensor& k, const Tensor& v,
                                              const nn::AttentionOptions& options, double scale) {
   const auto host = [](const Tensor& t) { return t ? t.row_major() : t; };
@@ -197,6 +264,14 @@ DISTRIBUTE_INLINE Tensor attention_by_blocks(const Tensor& q, const Tensor& k, c
   pass.options.query_mask = host(options.query_mask);
   pass.options.key_mask = host(options.key_mask);
   pass.options.mask = host(options.mask);
+  if (is_half(q.dtype())) {
+    pass.run_half();
+    return record("attention", {q, k, v}, pass.out, [pass](const Backward& backward) {
+      const Tensor d_out = backward.gradient().row_major();
+      return final_gradients("attention gradient", {pass.q, pass.k, pass.v, d_out},
+                             pass.half_gradients(d_out));
+    });
+  }
   pass.run();
   if (options.zeros_without_keys) pass.clear_rows_without_keys(pass.out);
   return record("attention", {q, k, v}, pass.out, [pass](const Backward& backward) {
@@ -224,6 +299,8 @@ DISTRIBUTE_INLINE Tensor nn::dot_product_attention(const Tensor& query, const Te
     return done ? *done : of_operations();
   }
   if (options.dropout != 0) return of_operations();
+  if (attends_half(query, value, options))
+    return attention_by_blocks(query, key, value, options, scale);
   const auto wide = [](const Tensor& t) { return cast(t, DType::Float32); };
   return cast(attention_by_blocks(wide(query), wide(key), wide(value), options, scale),
               query.dtype());

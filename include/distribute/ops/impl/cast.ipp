@@ -1,10 +1,9 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/device/detail/half_arrays.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
-
-#include <bit>
 
 namespace distribute {
 
@@ -23,26 +22,6 @@ To convert(From value) {
     return To(float(value));
 }
 
-/// Written out so that it vectorises: what bfloat16's constructor does.
-DISTRIBUTE_INLINE void round_to_bfloat16(const float* from, bfloat16* to, int64_t count) {
-  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i) {
-      const uint32_t word = std::bit_cast<uint32_t>(from[i]);
-      const uint32_t rounded = (word + 0x7fff + ((word >> 16) & 1)) >> 16;
-      const bool nan = (word & 0x7fffffff) > 0x7f800000;
-      to[i].bits = uint16_t(nan ? (word >> 16) | 0x40 : rounded);
-    }
-  });
-}
-
-DISTRIBUTE_INLINE void widen_bfloat16(const bfloat16* from, float* to, int64_t count) {
-  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i) to[i] = std::bit_cast<float>(uint32_t(from[i].bits) << 16);
-  });
-}
-
 DISTRIBUTE_INLINE void convert_elements(const void* from, DType from_type, void* to, DType to_type,
                                         int64_t count) {
   dispatch(from_type, [&](auto source) {
@@ -52,9 +31,9 @@ DISTRIBUTE_INLINE void convert_elements(const void* from, DType from_type, void*
       const From* x = static_cast<const From*>(from);
       To* y = static_cast<To*>(to);
       if constexpr (std::is_same_v<From, float> && std::is_same_v<To, bfloat16>)
-        round_to_bfloat16(x, y, count);
+        device_internal::round_to_bfloat16(x, y, count);
       else if constexpr (std::is_same_v<From, bfloat16> && std::is_same_v<To, float>)
-        widen_bfloat16(x, y, count);
+        device_internal::widen_bfloat16(x, y, count);
       else
         for (int64_t i = 0; i < count; ++i) y[i] = convert<To>(x[i]);
     });

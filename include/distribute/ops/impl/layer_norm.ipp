@@ -67,74 +67,105 @@ DISTRIBUTE_INLINE const float* values_or_null(const Tensor& t) {
   return t ? t.data<float>().data() : nullptr;
 }
 
+/// Rows of a float tensor as float32: where they stand, or those of 16 bits widened into room for
+/// one.
+class FloatRows {
+ public:
+  FloatRows(const Tensor& t, int64_t width)
+      : block_(t.array().bytes()), type_(t.dtype()), width_(width) {
+    if (type_ != DType::Float32) room_.resize(size_t(width));
+  }
+  const float* read(int64_t row) {
+    if (room_.empty()) return reinterpret_cast<const float*>(at(row));
+    convert_elements(at(row), type_, room_.data(), DType::Float32, width_);
+    return room_.data();
+  }
+  /// Where to write a row, of which store() takes note.
+  float* fresh(int64_t row) {
+    return room_.empty() ? reinterpret_cast<float*>(at(row)) : room_.data();
+  }
+  void store(int64_t row) {
+    if (!room_.empty()) convert_elements(room_.data(), DType::Float32, at(row), type_, width_);
+  }
+
+ private:
+  char* at(int64_t row) const { return block_ + row * width_ * size_of(type_); }
+
+  char* block_;
+  DType type_;
+  int64_t width_;
+  std::vector<float> room_;
+};
+
 DISTRIBUTE_INLINE Tensor layer_norm_values(const LayerNormRows& n) {
   if (on_gpu(n.x)) return gpu_layer_norm(n);
-  Tensor y = Tensor::empty(n.x.shape(), DType::Float32, n.x.device());
-  const float *x = n.x.data<float>().data(), *gamma = values_or_null(n.gamma),
-              *beta = values_or_null(n.beta);
-  float* out = y.mutable_data<float>();
+  const Tensor y = Tensor::empty(n.x.shape(), n.x.dtype(), n.x.device());
+  const float *gamma = values_or_null(n.gamma), *beta = values_or_null(n.beta);
   const int64_t width = n.width;
   const float epsilon = n.epsilon;
-  parallel_for(n.rows, n.grain(), [=](int64_t begin, int64_t end) {
-    simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
-      for (int64_t r = begin; r < end; ++r) {
+  parallel_for(n.rows, n.grain(), [&](int64_t begin, int64_t end) {
+    FloatRows in(n.x, width), results(y, width);
+    for (int64_t r = begin; r < end; ++r) {
+      const float* x = in.read(r);
+      float* out = results.fresh(r);
+      simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
         float mean, rstd;
-        row_statistics(x + r * width, width, epsilon, mean, rstd);
-        layer_norm_row(x + r * width, out + r * width, width, gamma, beta, mean, rstd);
-      }
-    });
+        row_statistics(x, width, epsilon, mean, rstd);
+        layer_norm_row(x, out, width, gamma, beta, mean, rstd);
+      });
+      results.store(r);
+    }
   });
   return y;
 }
 
-DISTRIBUTE_INLINE Tensor layer_norm_input_gradient(const LayerNormRows& n, const Tensor& dy) {
-  if (on_gpu(n.x)) return gpu_layer_norm_gradient(n, dy);
-  Tensor dx = Tensor::empty(n.x.shape(), DType::Float32, n.x.device());
-  const float *x = n.x.data<float>().data(), *gamma = values_or_null(n.gamma),
-              *gradient = dy.data<float>().data();
-  float* out = dx.mutable_data<float>();
-  const int64_t width = n.width;
-  const float epsilon = n.epsilon;
-  parallel_for(n.rows, n.grain(), [=](int64_t begin, int64_t end) {
-    simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
-      for (int64_t r = begin; r < end; ++r) {
-        float mean, rstd;
-        row_statistics(x + r * width, width, epsilon, mean, rstd);
-        layer_norm_gradient_row(x + r * width, gradient + r * width, out + r * width, width, gamma,
-                                mean, rstd);
-      }
-    });
-  });
-  return dx;
+/// What a row adds to the gradients of gamma and beta.
+DISTRIBUTE_ALWAYS_INLINE inline void add_parameter_gradients(const float* x, const float* dy,
+                                                             int64_t width, float mean, float rstd,
+                                                             float* scale, float* shift) {
+#pragma omp simd
+  for (int64_t i = 0; i < width; ++i) {
+    scale[i] += dy[i] * (x[i] - mean) * rstd;
+    shift[i] += dy[i];
+  }
 }
 
-/// Gradients of gamma and beta, [2, width]: pieces of rows by themselves, then the pieces in order.
-DISTRIBUTE_INLINE Tensor layer_norm_parameter_gradients(const LayerNormRows& n, const Tensor& dy) {
-  if (on_gpu(n.x)) return gpu_layer_norm_parameter_gradients(n, dy);
+/// Gradients of x, none unless `of_x`, and of gamma and beta [2, width], none unless
+/// `of_parameters`, in one pass. These are summed by pieces of rows, then the pieces in order.
+struct LayerNormGradients {
+  Tensor dx, parameters;
+};
+DISTRIBUTE_INLINE LayerNormGradients layer_norm_gradients(const LayerNormRows& n, const Tensor& dy,
+                                                          bool of_x, bool of_parameters) {
+  if (on_gpu(n.x))
+    return {of_x ? gpu_layer_norm_gradient(n, dy) : Tensor(),
+            of_parameters ? gpu_layer_norm_parameter_gradients(n, dy) : Tensor()};
+  const Tensor given = dy.row_major();
+  const Tensor dx = of_x ? Tensor::empty(n.x.shape(), n.x.dtype(), n.x.device()) : Tensor();
   const int64_t width = n.width, rows = n.rows;
   const int64_t pieces = (rows + kLayerNormPiece - 1) / kLayerNormPiece;
   std::vector<float> partial(size_t(std::max<int64_t>(pieces, 1) * 2 * width), 0.0f);
-  const float *x = n.x.data<float>().data(), *gradient = dy.data<float>().data();
+  const float *gamma = values_or_null(n.gamma), epsilon = n.epsilon;
   float* sums = partial.data();
-  const float epsilon = n.epsilon;
-  parallel_for(pieces, 1 + n.grain() / kLayerNormPiece, [=](int64_t begin, int64_t end) {
-    simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
-      for (int64_t r = begin * kLayerNormPiece; r < std::min(rows, end * kLayerNormPiece); ++r) {
+  parallel_for(pieces, 1 + n.grain() / kLayerNormPiece, [&](int64_t begin, int64_t end) {
+    FloatRows in(n.x, width), gradients(given, width), results(of_x ? dx : n.x, width);
+    for (int64_t r = begin * kLayerNormPiece; r < std::min(rows, end * kLayerNormPiece); ++r) {
+      float *scale = sums + r / kLayerNormPiece * 2 * width, *shift = scale + width;
+      const float *x = in.read(r), *g = gradients.read(r);
+      float* out = of_x ? results.fresh(r) : nullptr;
+      simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
         float mean, rstd;
-        row_statistics(x + r * width, width, epsilon, mean, rstd);
-        float *scale = sums + r / kLayerNormPiece * 2 * width, *shift = scale + width;
-        const float *value = x + r * width, *g = gradient + r * width;
-#pragma omp simd
-        for (int64_t i = 0; i < width; ++i) {
-          scale[i] += g[i] * (value[i] - mean) * rstd;
-          shift[i] += g[i];
-        }
-      }
-    });
+        row_statistics(x, width, epsilon, mean, rstd);
+        if (out) layer_norm_gradient_row(x, g, out, width, gamma, mean, rstd);
+        if (of_parameters) add_parameter_gradients(x, g, width, mean, rstd, scale, shift);
+      });
+      if (of_x) results.store(r);
+    }
   });
+  if (!of_parameters) return {dx, {}};
   for (int64_t p = 1; p < pieces; ++p)
     for (int64_t i = 0; i < 2 * width; ++i) sums[i] += sums[p * 2 * width + i];
-  return Tensor(Shape{2, width}, std::vector<float>(sums, sums + 2 * width));
+  return {dx, Tensor(Shape{2, width}, std::vector<float>(sums, sums + 2 * width))};
 }
 
 /// The shape of the normalized axes, which gamma and beta must have.
@@ -174,7 +205,7 @@ DISTRIBUTE_INLINE Tensor layer_normalization(const Tensor& x, const Tensor& gamm
   const Shape shape = normalized_shape(x, gamma, beta, options.begin_axis);
   const auto wide = [](const Tensor& t) { return t ? cast(t, DType::Float32) : t; };
   // Files get operations in float32.
-  if (x.dtype() != DType::Float32 && (!on_gpu(x) || autograd_internal::is_tracing()))
+  if (x.dtype() != DType::Float32 && autograd_internal::is_tracing())
     return cast(layer_normalization(wide(x), wide(gamma), wide(beta), options), x.dtype());
   const auto near = [&](const Tensor& t) {
     return wide(t && lie_apart(x, t) ? carried_to(t, x.device()) : t);
@@ -183,13 +214,11 @@ DISTRIBUTE_INLINE Tensor layer_normalization(const Tensor& x, const Tensor& gamm
   const LayerNormRows n = layer_norm_rows(x, scale, shift, shape, float(options.epsilon));
   const BackwardFunction gradient = [n, shape](const Backward& backward) -> std::vector<Tensor> {
     const Tensor dy = brought_to(backward.gradient(), n.x.device());
-    Tensor dx, dscale, dshift;
-    if (backward.needs(0)) dx = layer_norm_input_gradient(n, dy);
-    if (backward.needs(1) || backward.needs(2)) {
-      const Tensor sums = layer_norm_parameter_gradients(n, dy);
-      if (n.gamma && backward.needs(1)) dscale = sums.rows(0, 1).view(shape);
-      if (n.beta && backward.needs(2)) dshift = sums.rows(1, 2).view(shape);
-    }
+    const bool of_parameters = backward.needs(1) || backward.needs(2);
+    const auto [dx, sums] = layer_norm_gradients(n, dy, backward.needs(0), of_parameters);
+    Tensor dscale, dshift;
+    if (n.gamma && backward.needs(1)) dscale = sums.rows(0, 1).view(shape);
+    if (n.beta && backward.needs(2)) dshift = sums.rows(1, 2).view(shape);
     return final_gradients("layer_normalization gradient", {n.x, backward.gradient()},
                            {dx, dscale, dshift});
   };

@@ -2,6 +2,7 @@
 #include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/detail/lazy_product.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/detail/backend.hpp>
 #include <distribute/ops/array.hpp>
@@ -11,15 +12,19 @@
 #include <distribute/tensor/detail/tensor_hints.hpp>
 
 #include <array>
+#include <vector>
 
 namespace distribute {
 
 namespace ops_internal {
 
-/// True for 16-bit operands whose products are computed in float32: all but those of GPUs that have
-/// kernels for them.
-DISTRIBUTE_INLINE bool multiplies_wide(const Tensor& t) {
-  return is_half(t.dtype()) && !(on_gpu(t) && backend(t.device().type).supports(t.dtype()));
+/// True for 16-bit operands whose products are computed in float32: where the device has no kernels
+/// for them, where there is nothing to multiply, and on the CPU in what files can have.
+DISTRIBUTE_INLINE bool multiplies_wide(const Tensor& a, const Tensor& b) {
+  if (!is_half(a.dtype())) return false;
+  if (!backend(a.device().type).multiplies(a.dtype())) return true;
+  return !on_gpu(a) &&
+         (a.num_elements() == 0 || b.num_elements() == 0 || autograd_internal::is_tracing());
 }
 
 DISTRIBUTE_INLINE Tensor relu_gate(const Tensor& dy, const Tensor& y) {
@@ -46,6 +51,7 @@ DISTRIBUTE_INLINE Tensor relu_gate(const Tensor& dy, const Tensor& y) {
   return gated;
 }
 
+/// The sums of the columns; on the CPU in float32.
 DISTRIBUTE_INLINE Tensor sum_to_last_axis(const Tensor& dy) {
   const int64_t columns = dy.shape()[-1], rows = columns ? dy.num_elements() / columns : 0;
   if (on_gpu(dy)) {
@@ -53,15 +59,23 @@ DISTRIBUTE_INLINE Tensor sum_to_last_axis(const Tensor& dy) {
     return converted(sums, dy.dtype()).view({columns});
   }
   Tensor sums = zeros({columns});
-  const float* data = dy.data<float>().data();
+  const Tensor source = dy.row_major();
+  const DType type = dy.dtype();
+  const char* data = source.array().bytes();
   float* out = sums.mutable_data<float>();
   parallel_for(columns, 64, [=](int64_t begin, int64_t end) {
-    simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
-      for (int64_t r = 0; r < rows; ++r) {
+    const int64_t count = end - begin;
+    std::vector<float> room(size_t(type == DType::Float32 ? 0 : count));
+    for (int64_t r = 0; r < rows; ++r) {
+      const char* row = data + (r * columns + begin) * size_of(type);
+      if (!room.empty()) convert_elements(row, type, room.data(), DType::Float32, count);
+      const float* from = room.empty() ? reinterpret_cast<const float*>(row) : room.data();
+      float* to = out + begin;
+      simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
-        for (int64_t c = begin; c < end; ++c) out[c] += data[r * columns + c];
-      }
-    });
+        for (int64_t c = 0; c < count; ++c) to[c] += from[c];
+      });
+    }
   });
   return sums;
 }
@@ -122,25 +136,9 @@ DISTRIBUTE_INLINE Tensor multiply_matrices(const MatmulPlan& plan, const Tensor&
   Backend& engine = backend(a.device().type);
   const Tensor left = with_batch(a, plan.batch_a, plan.batch);
   const Tensor right = with_batch(b, plan.batch_b, plan.batch);
-  return Tensor(plan.result, plan.shape.dtype,
+  const DType dtype = plan.shape.float32_result ? DType::Float32 : plan.shape.dtype;
+  return Tensor(plan.result, dtype,
                 engine.matmul(plan.shape, left.array(), right.array(), nullptr, Epilogue::None));
-}
-
-/// Gradients of c = op(a) op(b) in terms of matmul itself, so that they have gradients too.
-DISTRIBUTE_INLINE std::vector<Tensor> matmul_gradients(const Backward& backward, const Tensor& a,
-                                                       const Tensor& b, MatmulOptions options) {
-  const Tensor& dy = backward.gradient();
-  const auto [ta, tb] = options;
-  Tensor da, db;
-  if (backward.needs(0)) {
-    da = ta ? matmul(b, dy, {tb, true}) : matmul(dy, b, {false, !tb});
-    da = sum_to_shape(da, a.shape());
-  }
-  if (backward.needs(1)) {
-    db = tb ? matmul(dy, a, {true, ta}) : matmul(a, dy, {!ta, false});
-    db = sum_to_shape(db, b.shape());
-  }
-  return {da, db};
 }
 
 DISTRIBUTE_INLINE Tensor behind_relu(const Tensor& dy, const Tensor& y) {
@@ -150,39 +148,37 @@ DISTRIBUTE_INLINE Tensor behind_relu(const Tensor& dy, const Tensor& y) {
   });
 }
 
-DISTRIBUTE_INLINE Tensor dense_kernel_gradient(const Tensor& x, const Tensor& dy) {
-  const bool lazy =
-      autograd_internal::wants_lazy_product(x, dy) && !is_recording(std::array{x, dy});
-  return lazy ? autograd_internal::lazy_product(x, dy) : matmul(x, dy, {true, false});
+Tensor product_as(DType result, const Tensor& a, const Tensor& b, const MatmulOptions& options);
+
+/// Gradients of c = op(a) op(b) in terms of products, so that they have gradients too. Those of 16
+/// bits on the CPU that are summed over broadcast axes are rounded behind the sum.
+DISTRIBUTE_INLINE std::vector<Tensor> matmul_gradients(const Backward& backward, const Tensor& a,
+                                                       const Tensor& b, MatmulOptions options) {
+  const Tensor dy = cast(backward.gradient(), a.dtype());
+  const auto [ta, tb] = options;
+  const auto fit = [&](const Tensor& to, const Tensor& left, const Tensor& right,
+                       const MatmulOptions& turned) {
+    const bool wide = !on_gpu(a) && batch_axes(to.shape()) != batch_axes(dy.shape());
+    const DType type = is_half(a.dtype()) && wide ? DType::Float32 : a.dtype();
+    return cast(sum_to_shape(product_as(type, left, right, turned), to.shape()), a.dtype());
+  };
+  Tensor da, db;
+  if (backward.needs(0)) da = ta ? fit(a, b, dy, {tb, true}) : fit(a, dy, b, {false, !tb});
+  if (backward.needs(1)) db = tb ? fit(b, dy, a, {true, ta}) : fit(b, a, dy, {!ta, false});
+  return {da, db};
 }
 
-/// Those of x, kernel and bias, where `dy` [..., units] is the gradient of their result.
-DISTRIBUTE_INLINE std::vector<Tensor> dense_gradients(const Backward& backward, const Tensor& dy,
-                                                      const Tensor& x, const Tensor& kernel) {
-  const int64_t inputs = kernel.shape()[0], units = kernel.shape()[1];
-  const int64_t rows = inputs ? x.num_elements() / inputs : 0;
-  const Tensor dy2 = reshape(dy, {rows, units});
-  const Tensor x2 = reshape(x, {rows, inputs});
-  Tensor dx, dw, db;
-  if (backward.needs(0)) dx = reshape(matmul(dy2, kernel, {false, true}), x.shape());
-  if (backward.needs(1)) dw = dense_kernel_gradient(x2, dy2);
-  if (backward.needs(2))
-    db = record("bias_gradient", {dy2}, sum_to_last_axis(dy2),
-                [shape = dy2.shape()](const Backward& second) -> std::vector<Tensor> {
-                  return {expand_to_shape("dense", second.gradient(), shape)};
-                });
-  return {dx, dw, db};
-}
-
-}  // namespace ops_internal
-
-DISTRIBUTE_INLINE Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
-  using namespace ops_internal;
+/// matmul() with a result of the operands' type or, on the CPU, in float32.
+DISTRIBUTE_INLINE Tensor product_as(DType result, const Tensor& a, const Tensor& b,
+                                    const MatmulOptions& options) {
   if (const Device device = device_of({a, b}); lie_apart(a, b))
-    return matmul(carried_to(a, device), carried_to(b, device), options);
-  if (multiplies_wide(a) && a.dtype() == b.dtype())
-    return cast(matmul(cast(a, DType::Float32), cast(b, DType::Float32), options), a.dtype());
-  const MatmulPlan plan = plan_matmul(a, b, options);
+    return product_as(result, carried_to(a, device), carried_to(b, device), options);
+  if (multiplies_wide(a, b) && a.dtype() == b.dtype())
+    return cast(
+        product_as(DType::Float32, cast(a, DType::Float32), cast(b, DType::Float32), options),
+        result);
+  MatmulPlan plan = plan_matmul(a, b, options);
+  plan.shape.float32_result = result != a.dtype();
   if (a.dtype() == DType::UInt8 || a.dtype() == DType::Bool)
     throw InvalidArgumentError(describe_operands("matmul", "dtype not supported", a, b));
   const BackwardFunction gradient = [a, b, options](const Backward& backward) {
@@ -192,6 +188,52 @@ DISTRIBUTE_INLINE Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOp
     return OpAttributes{{"transpose_a", int64_t(options.transpose_a)},
                         {"transpose_b", int64_t(options.transpose_b)}};
   });
+}
+
+/// x^T dy. Small batches of 16 bits are widened: their product is bound by the kernel's size.
+DISTRIBUTE_INLINE Tensor dense_kernel_gradient(const Tensor& x, const Tensor& dy, DType result) {
+  constexpr int64_t kSmallBatch = 64;
+  const bool widened = !on_gpu(x) && result == DType::Float32 && x.shape()[0] <= kSmallBatch;
+  const DType own = widened ? result : x.dtype();
+  const Tensor a = cast(x, own), b = cast(dy, own);
+  const bool lazy = autograd_internal::wants_lazy_product(a, b) && !is_recording(std::array{a, b});
+  return lazy ? autograd_internal::lazy_product(a, b) : product_as(result, a, b, {true, false});
+}
+
+/// Those of x, kernel and bias, where `dy` [..., units] is the gradient of their result. Kernel and
+/// bias may be float32 beside an x of 16 bits.
+DISTRIBUTE_INLINE std::vector<Tensor> dense_gradients(const Backward& backward, const Tensor& dy,
+                                                      const Tensor& x, const Tensor& kernel,
+                                                      const Tensor& bias) {
+  const int64_t inputs = kernel.shape()[0], units = kernel.shape()[1];
+  const int64_t rows = inputs ? x.num_elements() / inputs : 0;
+  const Tensor dy2 = reshape(dy, {rows, units});
+  const Tensor x2 = reshape(x, {rows, inputs});
+  Tensor dx, dw, db;
+  if (backward.needs(0))
+    dx = reshape(matmul(dy2, cast(kernel, dy.dtype()), {false, true}), x.shape());
+  if (backward.needs(1)) dw = dense_kernel_gradient(x2, dy2, kernel.dtype());
+  if (backward.needs(2))
+    db = record("bias_gradient", {dy2}, converted(sum_to_last_axis(dy2), bias.dtype()),
+                [dy2](const Backward& second) -> std::vector<Tensor> {
+                  const Tensor all = expand_to_shape("dense", second.gradient(), dy2.shape());
+                  return {cast(all, dy2.dtype())};
+                });
+  return {dx, dw, db};
+}
+
+/// True for 16-bit operands of dense() that need no recorded conversion. On the CPU they have
+/// float32 kernels, whose gradients then stay in float32, too.
+DISTRIBUTE_INLINE bool multiplies_as_given(const Tensor& x, const Tensor& kernel) {
+  return !multiplies_wide(x, kernel) &&
+         (x.dtype() == kernel.dtype() || (!on_gpu(x) && kernel.dtype() == DType::Float32));
+}
+
+}  // namespace ops_internal
+
+DISTRIBUTE_INLINE Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
+  using namespace ops_internal;
+  return product_as(a.dtype(), a, b, options);
 }
 
 namespace nn {
@@ -206,28 +248,30 @@ DISTRIBUTE_INLINE Tensor dense(const Tensor& x, const Tensor& kernel, const Tens
     throw InvalidArgumentError(describe_operands("dense", "inner sizes differ", x, kernel));
   if (bias && bias.shape() != Shape{kernel.shape()[1]})
     throw InvalidArgumentError(describe_operands("dense", "bias does not fit", kernel, bias));
-  if (is_half(x.dtype()) && (multiplies_wide(x) || kernel.dtype() != x.dtype())) {
-    const DType own = multiplies_wide(x) ? DType::Float32 : x.dtype();
+  if (is_half(x.dtype()) && !multiplies_as_given(x, kernel)) {
+    const DType own = multiplies_wide(x, kernel) ? DType::Float32 : x.dtype();
     const auto fit = [own](const Tensor& t) { return t ? cast(t, own) : t; };
     return cast(dense(fit(x), fit(kernel), fit(bias), epilogue), x.dtype());
   }
+  const bool narrow = is_half(x.dtype()) && !on_gpu(x) && (!bias || is_floating(bias.dtype()));
   const bool alike = x.dtype() == kernel.dtype() && (!bias || bias.dtype() == x.dtype());
-  if (!is_floating(x.dtype()) || !alike)
+  if (!is_floating(x.dtype()) || !(alike || narrow))
     throw InvalidArgumentError(
         describe_operands("dense", "operands must be floating and alike", x, kernel));
   const int64_t inputs = kernel.shape()[0], units = kernel.shape()[1];
   const int64_t rows = inputs ? x.num_elements() / inputs : 0;
   const MatmulShape shape{x.dtype(), 1, rows, units, inputs, false, false};
-  const Tensor flat = x.view({rows, inputs}), weights = kernel.row_major();
-  Tensor y(
-      x.shape().with(-1, units), x.dtype(),
-      backend(x.device().type)
-          .matmul(shape, flat.array(), weights.array(), bias ? &bias.array() : nullptr, epilogue));
+  const Tensor flat = x.view({rows, inputs}), weights = converted(kernel.row_major(), x.dtype());
+  const Tensor added = bias && narrow ? converted(bias.row_major(), DType::Float32) : bias;
+  Tensor y(x.shape().with(-1, units), x.dtype(),
+           backend(x.device().type)
+               .matmul(shape, flat.array(), weights.array(), added ? &added.array() : nullptr,
+                       epilogue));
   if (epilogue == Epilogue::Relu) TensorHints::of(y).relu_output = true;
   const BackwardFunction gradient = [=](const Backward& backward) {
     const Tensor dy = backward.gradient();
     return dense_gradients(backward, epilogue == Epilogue::Relu ? behind_relu(dy, y) : dy, x,
-                           kernel);
+                           kernel, bias);
   };
   return record("dense", {x, kernel, bias}, y, gradient, [&] {
     return OpAttributes{{"epilogue", int64_t(epilogue)}};

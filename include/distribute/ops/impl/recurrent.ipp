@@ -30,7 +30,9 @@ DISTRIBUTE_INLINE CellKind kind_of(nn::RecurrentCell cell) {
   return {simple_cell, simple_cell_gradient, 1, false, false};
 }
 
-/// A sequence on its way through a cell, and what its gradients need. All float32 on the CPU.
+/// A sequence on its way through a cell, and what its gradients need. All float32 on the CPU, but
+/// for the kernels: these have the type whose products the backend computes, of 16 bits where the
+/// sequence came so. Other operands of products are then rounded to it; sums stay float32.
 struct RecurrentPass {
   CellKind kind;
   nn::RecurrentOptions options;
@@ -61,9 +63,12 @@ struct RecurrentPass {
 
 DISTRIBUTE_INLINE Tensor RecurrentPass::product(const Tensor& a, const Tensor& b, MatmulShape shape,
                                                 const Tensor& bias) const {
-  const Array y =
-      backend(x.device().type)
-          .matmul(shape, a.array(), b.array(), bias ? &bias.array() : nullptr, Epilogue::None);
+  shape.dtype = shape.rows * shape.columns * shape.inner > 0 ? kernel.dtype() : DType::Float32;
+  shape.float32_result = is_half(shape.dtype);
+  const Tensor left = converted(a, shape.dtype), right = converted(b, shape.dtype);
+  const Array y = backend(x.device().type)
+                      .matmul(shape, left.array(), right.array(), bias ? &bias.array() : nullptr,
+                              Epilogue::None);
   return {Shape{shape.rows, shape.columns}, DType::Float32, y};
 }
 
@@ -287,7 +292,7 @@ DISTRIBUTE_INLINE bool runs_as_one(const Tensor& x, const nn::RecurrentWeights& 
 DISTRIBUTE_INLINE RecurrentPass recurrent_pass(const Tensor& x, const nn::RecurrentWeights& w,
                                                const nn::RecurrentOptions& options,
                                                const Tensor& mask,
-                                               const std::vector<Tensor>& initial) {
+                                               const std::vector<Tensor>& initial, DType operands) {
   const Shape& s = x.shape();
   RecurrentPass pass{kind_of(options.cell),
                      options,
@@ -296,8 +301,8 @@ DISTRIBUTE_INLINE RecurrentPass recurrent_pass(const Tensor& x, const nn::Recurr
                      s[2],
                      w.recurrent_kernel.shape()[0],
                      x.row_major(),
-                     w.kernel.row_major(),
-                     w.recurrent_kernel.row_major(),
+                     converted(w.kernel.row_major(), operands),
+                     converted(w.recurrent_kernel.row_major(), operands),
                      {}};
   if (mask)
     for (const bool valid : mask.data<bool>()) pass.masked.push_back(valid ? 0 : 1);
@@ -320,19 +325,17 @@ DISTRIBUTE_INLINE RecurrentPass recurrent_pass(const Tensor& x, const nn::Recurr
   return pass;
 }
 
-DISTRIBUTE_INLINE nn::RecurrentResult recurrent_at_once(const Tensor& x,
-                                                        const nn::RecurrentWeights& w,
-                                                        const nn::RecurrentOptions& options,
-                                                        const Tensor& mask,
-                                                        const std::vector<Tensor>& initial) {
-  const RecurrentPass pass = recurrent_pass(x, w, options, mask, initial);
+DISTRIBUTE_INLINE nn::RecurrentResult recurrent_at_once(
+    const Tensor& x, const nn::RecurrentWeights& w, const nn::RecurrentOptions& options,
+    const Tensor& mask, const std::vector<Tensor>& initial, DType operands) {
+  const RecurrentPass pass = recurrent_pass(x, w, options, mask, initial, operands);
   std::vector<Tensor> inputs{x, w.kernel, w.recurrent_kernel, w.bias};
   inputs.insert(inputs.end(), initial.begin(), initial.end());
   inputs.resize(6);
   std::vector<Tensor> outputs{pass.output, pass.h};
   if (pass.c) outputs.push_back(pass.c);
-  record("recurrent", inputs, outputs, [pass](const Backward& backward) {
-    return final_gradients("recurrent gradient", {pass.x, pass.kernel, backward.gradient()},
+  record("recurrent", inputs, outputs, [pass, kernel = w.kernel](const Backward& backward) {
+    return final_gradients("recurrent gradient", {pass.x, kernel, backward.gradient()},
                            recurrent_gradients(pass, backward));
   });
   nn::RecurrentResult result{outputs[0], {outputs[1]}};
@@ -357,7 +360,9 @@ DISTRIBUTE_INLINE nn::RecurrentResult nn::recurrent(const Tensor& x,
   const RecurrentWeights w{fit(weights.kernel), fit(weights.recurrent_kernel), fit(weights.bias)};
   if (on_gpu(x) || on_gpu(w.kernel))
     if (auto done = cudnn_recurrent_layer(x, w, options, mask, states)) return *std::move(done);
-  RecurrentResult result = as_one ? recurrent_at_once(fit(x), w, options, mask, states)
+  const bool narrow = is_half(x.dtype()) && backend(x.device().type).multiplies(x.dtype());
+  const DType operands = narrow ? x.dtype() : DType::Float32;
+  RecurrentResult result = as_one ? recurrent_at_once(fit(x), w, options, mask, states, operands)
                                   : recurrent_steps(x, w, options, mask, states);
   result.output = cast(result.output, x.dtype());
   for (Tensor& state : result.states) state = cast(state, x.dtype());
