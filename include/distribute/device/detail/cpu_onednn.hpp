@@ -1,5 +1,5 @@
 #pragma once
-/// The fast CPU backend on oneDNN (2.6 or 3.x); absent builds have no such backend.
+/// The fast CPU backend on oneDNN (2.6 or 3.x); builds without oneDNN lack it.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/backend.hpp>
@@ -12,10 +12,11 @@ namespace distribute {
 /// The oneDNN backend, or null when this build has none.
 Backend* onednn_backend();
 
-/// That one, or Eigen's where there is none.
+/// The oneDNN backend, or Eigen's when this build has none.
 Backend& built_in_backend();
 
-/// Kernel names that oneDNN chose so far, "convolution_forward jit:avx512_core"; empty without it.
+/// Names of the kernels that oneDNN chose so far, "convolution_forward jit:avx512_core"; empty
+/// without oneDNN.
 std::vector<std::string> onednn_kernels_in_use();
 
 }  // namespace distribute
