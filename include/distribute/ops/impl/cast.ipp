@@ -10,7 +10,7 @@ namespace distribute {
 
 namespace ops_internal {
 
-/// One number of one type as another.
+/// Converts one number to another type.
 template <Element To, Element From>
 To convert(From value) {
   if constexpr (std::is_same_v<To, bool>)
@@ -23,7 +23,7 @@ To convert(From value) {
     return To(float(value));
 }
 
-/// Written out so that it vectorises: what bfloat16's constructor does.
+/// Does what bfloat16's constructor does, in a form that compilers vectorise.
 DISTRIBUTE_INLINE void round_to_bfloat16(const float* from, bfloat16* to, int64_t count) {
   simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
@@ -61,7 +61,7 @@ DISTRIBUTE_INLINE void convert_elements(const void* from, DType from_type, void*
   });
 }
 
-/// Images keep their arrangement; anything else comes out row-major.
+/// Converts; images keep their arrangement, and all else becomes row-major.
 DISTRIBUTE_INLINE Tensor converted(const Tensor& x, DType dtype) {
   if (x.dtype() == dtype) return x;
   if (on_gpu(x)) return gpu_convert(x, dtype);
