@@ -5,8 +5,8 @@ Of the headers that lie directly in a folder of the library: what stands in a na
 classes there have as public functions (without constructors, operators and overrides), as Universal
 Ctags finds it. A comment (///, or // behind it on its line) is that of the declaration below it, and
 of those that follow without an empty line. Namespaces that end in _internal are not public. The
-counts may only fall. No comment of any header begins with "Of" or "That of", which say nothing
-without the code below them.
+counts may only fall. No comment of any header begins in a way that says nothing without the code
+below it: "Of", "That of", "By lane", "As Class::function", and what else FRAGMENTS lists.
 
 Usage: tools/check_docstrings.py             checks
        tools/check_docstrings.py --list      lists what has no comment
@@ -20,6 +20,8 @@ from floors import ANNEXES, CORE, INCLUDE, LIBRARY, public_headers
 from tags import tags_of
 
 BUDGET = INCLUDE.parent / "bench/docstrings_budget.json"
+FRAGMENTS = (r"Of|(?:That|Those) (?:of|that)|Who|Whose|By [a-z]\w*|As \w+::\w+[;,.]?|All on|Fixed|Kept|Seen|Only on|"
+             r"Set (?:on|where|when)|Not (?:for|when|on|at|after)")
 
 def declarations(lines):
     """(kind, header, line, name) of what stands in public namespaces, without deduction guides."""
@@ -63,7 +65,7 @@ def fragments():
         lines = header.read_text().splitlines()
         for before, line, number in zip([""] + lines, lines, range(1, len(lines) + 1)):
             begins = line.strip().startswith("///") and not before.strip().startswith("///")
-            if begins and re.match(r"\s*/// (Of|(That|Those) (of|that)|Who) ", line):
+            if begins and re.match(rf"\s*/// (?:{FRAGMENTS}) ", line):
                 yield f"{header.relative_to(LIBRARY)}:{number}: a comment that is no sentence: {line.strip()}"
 
 

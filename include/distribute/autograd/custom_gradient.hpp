@@ -1,5 +1,5 @@
 #pragma once
-/// Functions with a gradient of their own.
+/// Lets a function bring its own gradient.
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/config.hpp>
@@ -10,16 +10,17 @@
 
 namespace distribute {
 
-/// A value, and the gradients of the inputs as a function of the gradient of the value: one for
-/// each input, none where it does not depend on it.
+/// A value, and a function that turns the gradient of the value into one gradient for each input. A
+/// gradient is an empty tensor where the value does not depend on the input.
 struct ValueAndGradient {
   Tensor value;
   std::function<std::vector<Tensor>(const Tensor& upstream)> gradient;
 };
 
-/// Calls `fn` with the inputs and lets tapes take the gradient that it gives instead of that of its
-/// operations. It is differentiated itself for higher derivatives, as far as it uses the inputs
-/// that `fn` got. Variables that `fn` reads get no gradient: pass their values as inputs.
+/// Calls `fn` with the inputs. Tapes then use the gradient that `fn` gives and ignore the
+/// operations inside `fn`. That gradient is differentiated itself for higher derivatives, as far as
+/// it uses the inputs that `fn` got. Variables that `fn` reads get no gradient, so pass their
+/// values as inputs.
 ///
 ///   // log(1 + e^x), whose gradient does not overflow
 ///   Tensor y = custom_gradient([](const std::vector<Tensor>& in) {
@@ -29,7 +30,8 @@ struct ValueAndGradient {
 ///     }};
 ///   }, {x});
 ///
-/// Throws  InvalidArgumentError, on the way back, for another number of gradients than of inputs.
+/// Throws  InvalidArgumentError, while gradients are computed, when there are not as many gradients
+///         as inputs.
 /// Source  tf.custom_gradient
 Tensor custom_gradient(const std::function<ValueAndGradient(const std::vector<Tensor>&)>& fn,
                        const std::vector<Tensor>& inputs);

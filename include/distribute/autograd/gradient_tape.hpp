@@ -16,22 +16,23 @@
 
 namespace distribute {
 
-/// What the gradient function of an operation gets.
+/// What an operation's gradient function is called with.
 class Backward {
  public:
-  /// `parts`: by output, the tensors whose sum is its gradient (none of them: no dependence).
+  /// `parts` has for each output the tensors whose sum is its gradient; the target does not depend
+  /// on an output without parts.
   Backward(std::span<std::vector<Tensor>> parts, std::vector<bool> needed,
            std::vector<bool> of_one_reader)
       : parts_(parts), needed_(std::move(needed)), private_(std::move(of_one_reader)) {}
-  /// Gradient of an output; none when the target does not depend on it.
+  /// The gradient of an output; an empty tensor when the target does not depend on it.
   const Tensor& gradient(size_t output = 0) const;
-  /// The gradient as at most two tensors that are still to be added, for operations that can do
-  /// that on their way; a tensor that is unique() may be overwritten.
+  /// The gradient as at most two tensors that are still to be added, for operations that can add
+  /// them in the same pass. A tensor that is unique() may be overwritten.
   std::span<const Tensor> gradient_parts(size_t output = 0) const;
-  /// True when the gradient of this input is used; else return none in its place.
+  /// True when the gradient of this input is used; otherwise return an empty tensor in its place.
   bool needs(size_t input) const { return needed_[input]; }
-  /// True when only the operation that made this input will read the gradient, so that work of
-  /// that operation (the gate of its ReLU) may be done here already.
+  /// True when only the operation that made this input will read the gradient. Part of that
+  /// operation's work (the gate of its ReLU) may then be done here.
   bool is_private(size_t input) const { return private_[input]; }
 
  private:
@@ -39,7 +40,8 @@ class Backward {
   std::vector<bool> needed_, private_;
 };
 
-/// Gives one gradient per input; none where there is no dependence.
+/// Gives one gradient for each input; an empty tensor for an input that the output does not depend
+/// on.
 using BackwardFunction = std::function<std::vector<Tensor>(const Backward&)>;
 
 namespace autograd_internal {
@@ -51,8 +53,8 @@ bool is_taping();
 /// True when an active tape of this thread follows one of the tensors.
 bool is_recording(std::span<const Tensor> inputs);
 
-/// Refers to a callable that makes the attributes of an operation, for the length of a call; it is
-/// called only while a trace of this thread is active. An empty one gives none.
+/// Refers, for the length of a call, to a callable that makes the attributes of an operation. It is
+/// called only while a trace of this thread is active. An empty one gives no attributes.
 class AttributesFunction {
  public:
   AttributesFunction() = default;
@@ -67,30 +69,34 @@ class AttributesFunction {
   OpAttributes (*call_)(const void*) = nullptr;
 };
 
-/// In place of a gradient: tapes do not follow the result, as for integers and comparisons.
+/// Stands in the place of a gradient function: tapes do not follow the result, as for integers and
+/// comparisons.
 inline constexpr std::nullptr_t not_differentiable = nullptr;
 
 /// Tells the active tapes and the trace of this thread that `outputs` came from `inputs`.
 void record(const char* op, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
             const BackwardFunction& backward, AttributesFunction attributes = {});
 
-/// The form for operations of one output: records and returns it.
+/// Records an operation of one output and returns that output.
 Tensor record(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
               const BackwardFunction& backward, AttributesFunction attributes = {});
 
-/// The form for an operation made of recorded ones: tapes follow the parts, a trace shows the
+/// Records an operation that is made of recorded ones: tapes follow the parts, a trace shows the
 /// whole.
 Tensor record_composite(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
                         AttributesFunction attributes = {});
 
-/// Throws "this operation has no gradient" when a gradient of its inputs is asked for.
+/// Makes a gradient function that throws "this operation has no gradient" when a gradient of the
+/// inputs is asked for.
 BackwardFunction no_gradient(const char* op);
 
-/// The gradients as they are; those that exist, made of `inputs`, are recorded to have none.
+/// Gives back the gradients, made of `inputs`, and records that the existing ones cannot be
+/// differentiated again.
 std::vector<Tensor> final_gradients(const char* op, std::initializer_list<Tensor> inputs,
                                     std::vector<Tensor> gradients);
 
-/// What a source gets that the target does not depend on.
+/// Says what the gradient of a source is that the target does not depend on: an empty tensor or
+/// zeros.
 /// Source  tf.UnconnectedGradients
 enum class UnconnectedGradients { None, Zero };
 
@@ -102,7 +108,7 @@ class GradientTape {
     bool persistent = false;               // gradient() may be called more than once
     bool watch_accessed_variables = true;  // trainable variables are watched when read
   };
-  /// Called with a source's position as soon as its gradient is complete.
+  /// A function that is called with a source's position as soon as its gradient is complete.
   using OnReady = std::function<void(size_t source, const Tensor& gradient)>;
   struct State;
 
@@ -112,24 +118,25 @@ class GradientTape {
   GradientTape(const GradientTape&) = delete;
   GradientTape& operator=(const GradientTape&) = delete;
 
-  /// Follows a tensor, or the variable although it is not trainable.
+  /// Follows a tensor, or a variable that is not trainable.
   void watch(const Tensor& tensor);
   void watch(const Variable& variable);
-  /// Variables read so far, in the order of the first read.
+  /// The variables read so far, in the order of the first read.
   std::vector<Variable> watched_variables() const;
 
-  /// d(sum of the target's elements) / d(source); none when unconnected. Frees the record of a
-  /// tape that is not persistent while walking.
+  /// Gives d(sum of the target's elements) / d(source); an empty tensor when the target does not
+  /// depend on the source. A tape that is not persistent frees its record during the walk.
   /// Throws  FailedPreconditionError on the second call of a tape that is not persistent.
   Tensor gradient(const Tensor& target, const Tensor& source);
   Tensor gradient(const Tensor& target, const Variable& source);
   std::vector<Tensor> gradient(const Tensor& target, const std::vector<Variable>& sources);
   std::vector<Tensor> gradient(const Tensor& target, const std::vector<Tensor>& sources);
-  /// Sources in braces, as in tape.gradient(loss, {v, w}): always as many gradients as sources.
+  /// Takes sources in braces, as in tape.gradient(loss, {v, w}), and gives one gradient for each.
   std::vector<Tensor> gradient(const Tensor& target, std::initializer_list<Variable> sources) {
     return gradient(target, std::vector<Variable>(sources));
   }
-  /// The general form: several targets, each weighted by its output gradient (none: ones).
+  /// The general form: several targets, each weighted by its output gradient (an empty tensor
+  /// stands for ones).
   struct Call {
     std::vector<Tensor> output_gradients = {};
     UnconnectedGradients unconnected = UnconnectedGradients::None;
@@ -140,7 +147,8 @@ class GradientTape {
   std::vector<Tensor> gradient(const std::vector<Tensor>& targets,
                                const std::vector<Tensor>& sources, const Call& call);
 
-  /// Derivatives of each element of the target, a walk back for each; none when unconnected.
+  /// Gives the derivatives of each element of the target, with one walk for each element; an empty
+  /// tensor when the target does not depend on the source.
   /// Shapes  target [t...], source [s...] -> [t..., s...].
   /// Source  tf.GradientTape.jacobian
   Tensor jacobian(const Tensor& target, const Tensor& source,
@@ -151,16 +159,16 @@ class GradientTape {
                                UnconnectedGradients unconnected = UnconnectedGradients::None);
   std::vector<Tensor> jacobian(const Tensor& target, const std::vector<Variable>& sources,
                                UnconnectedGradients unconnected = UnconnectedGradients::None);
-  /// The Jacobian of each row by its own row of the source, where row i of the target depends on
-  /// row i of the source alone. A walk back for each element of a row.
+  /// Gives the Jacobian of each row of the target by the same row of the source, where row i of the
+  /// target must depend on row i of the source alone. There is one walk for each element of a row.
   /// Shapes  target [b, t...], source [b, s...] -> [b, t..., s...].
-  /// Throws  InvalidArgumentError where the first axes differ or one has no further axis; as
-  ///         gradient.
+  /// Throws  InvalidArgumentError where the first axes differ or one has no further axis; otherwise
+  ///         what gradient() throws.
   /// Source  tf.GradientTape.batch_jacobian
   Tensor batch_jacobian(const Tensor& target, const Tensor& source,
                         UnconnectedGradients unconnected = UnconnectedGradients::None);
 
-  /// Forgets everything recorded so far.
+  /// Drops everything recorded so far.
   void reset();
 
   /// Pauses recording for the life of the scope.
@@ -190,7 +198,7 @@ class GradientTape {
 namespace autograd_internal {
 
 /// Hides the active tapes of the thread for the life of the scope, and notes the variables that are
-/// read meanwhile.
+/// read during it.
 class [[nodiscard]] HiddenTapes {
  public:
   HiddenTapes();
@@ -206,7 +214,7 @@ class [[nodiscard]] HiddenTapes {
 
 }  // namespace autograd_internal
 
-/// The same value, cut off from every tape.
+/// Gives the same value, which no tape follows back.
 /// Source  tf.stop_gradient
 Tensor stop_gradient(const Tensor& tensor);
 

@@ -1,5 +1,6 @@
 #pragma once
-/// A list of the operations that a thread runs, with all it takes to run them elsewhere.
+/// A list of the operations that a thread runs, with their inputs and attributes, so that they can
+/// be run elsewhere.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/pimpl.hpp>
@@ -15,21 +16,21 @@ namespace distribute {
 
 class Variable;
 
-/// The arguments of an operation that are no tensors; axes are not negative.
+/// Arguments of an operation other than tensors; axes are not negative.
 using OpAttribute = std::variant<int64_t, double, std::vector<int64_t>>;
 using OpAttributes = std::map<std::string, OpAttribute>;
 
 struct TracedOp {              // one operation of a trace
   std::string name;            // as gradient tapes know it, such as "conv2d"
-  std::vector<Tensor> inputs;  // none where an operand was left out
+  std::vector<Tensor> inputs;  // empty where an operand was left out
   Tensor output;
   OpAttributes attributes;
   std::string layer;  // path of the module that called it, such as "block1/conv"; "" outside
 };
 
-/// Lists the operations of its thread from construction to stop() or destruction. Where one
-/// is made of others, its own entry comes last and counts. Keeps all results alive. An operation
-/// that reports nothing leaves a value without an origin.
+/// Lists the operations of its thread from construction to stop() or destruction. An operation that
+/// is made of others has an entry of its own, which comes after theirs and replaces them. The trace
+/// keeps all results alive. origin() is null for a value that an unreported operation made.
 /// Source  what tf.function's FuncGraph is for
 class OpTrace {
  public:
@@ -38,18 +39,18 @@ class OpTrace {
   OpTrace(const OpTrace&) = delete;
   OpTrace& operator=(const OpTrace&) = delete;
 
-  /// The operation that made the tensor; null for values that were there before.
+  /// The operation that made the tensor; null for values that are older than the trace.
   const TracedOp* origin(const Tensor& tensor) const;
-  /// The variable whose value the tensor is; an empty one for other tensors.
+  /// The variable whose value the tensor is; an empty handle for other tensors.
   Variable variable(const Tensor& tensor) const;
 
-  /// Ends the listing before the destructor does; what was listed stays.
+  /// Ends the listing before the destructor does; the entries stay.
   void stop();
 
-  /// Called by operations, and by reads of variables, while the trace is active.
+  /// Operations, and reads of variables, call it while the trace is active.
   void add(TracedOp op);
   void add_variable(const Variable& variable, const Tensor& value);
-  /// Operations belong to this layer from here on; the one before comes back.
+  /// Operations belong to this layer from now on; returns the path of the layer before it.
   std::string enter_layer(std::string path);
 
  private:
@@ -63,7 +64,7 @@ namespace autograd_internal {
 OpTrace*& active_trace();
 inline bool is_tracing() { return active_trace() != nullptr; }
 
-/// For modules: while it lives, traced operations of this thread belong to the layer; an empty path
+/// While it lives, traced operations of this thread belong to the module's layer. An empty path
 /// changes nothing.
 class TracedLayer {
  public:

@@ -22,34 +22,35 @@ class Trackable {
     std::string name;  // edge name, such as "kernel"
     Variable variable;
   };
-  /// A variable that an optimizer keeps for another one.
+  /// A variable that an optimizer keeps for another variable.
   struct SlotVariable {
     Variable original;
     std::string slot_name;  // such as "momentum", "m"
     Variable variable;
   };
 
-  /// What a checkpoint still holds for variables and parts that do not exist yet. Thread-safe.
+  /// Values of a checkpoint for variables and parts that do not exist yet. Thread-safe.
   class Restorer {
    public:
     virtual ~Restorer() = default;
     /// Assigns the saved value, if there is one, to the variable just created under `name`. Slots
-    /// come under their slot name, with the variable they are kept for.
+    /// are named by their slot name, together with the variable that they are kept for.
     virtual void created(const std::string& name, const Variable& variable,
                          const Variable& original) = 0;
-    /// The restorer of the part just added under `name`; null when nothing waits for it.
+    /// The restorer of the part just added under `name`; null when the checkpoint has nothing for
+    /// it.
     virtual std::shared_ptr<Restorer> part(const std::string& name) = 0;
   };
 
   virtual ~Trackable() = default;
-  /// What it has itself, by name; its parts; and, of an optimizer, the slots of variables.
+  /// The object's own variables, by name; its parts; and, for an optimizer, the slots of variables.
   virtual std::vector<NamedVariable> own_variables() const { return {}; }
   virtual std::vector<Child> children() const { return {}; }
   virtual std::vector<SlotVariable> slot_variables() const { return {}; }
-  /// False while it has to make variables, as layers before the first call.
+  /// False before the object has made its variables, which layers do at the first call.
   virtual bool built() const { return true; }
 
-  /// Deferred restoration: variables and parts created from now on get their values from here.
+  /// Defers restoration: variables and parts created from now on get their values from `restorer`.
   void set_restorer(std::shared_ptr<Restorer> restorer) const { restorer_ = std::move(restorer); }
 
  protected:
@@ -62,7 +63,7 @@ class Trackable {
                        const Variable& original = {}) const {
     if (restorer_) restorer_->created(name, variable, original);
   }
-  /// Call right after adding a part: the same for all that is in it.
+  /// Call right after adding a part: its variables get the values that a checkpoint holds for them.
   void restore_added(const std::string& name, const Trackable& part) const;
 
  private:

@@ -36,15 +36,15 @@ struct VariableOptions {  // options of Variable
   VariableAggregation aggregation = VariableAggregation::None;
   /// Shape of the first value, known before the value is made.
   std::optional<Shape> shape = {};
-  DType dtype = DType::Float32;  // counts when `shape` is given
+  DType dtype = DType::Float32;  // used when `shape` is given
   /// Makes rows [begin, end) of the first value, so that the whole need not be in memory.
   std::function<Tensor(int64_t begin, int64_t end)> initial_rows = {};
-  /// All elements of the first value, where it is one number.
+  /// The value of all elements, where the first value is one number.
   std::optional<float> initial_number = {};
-  /// A parameter server's variable is placed on the server of this one.
+  /// A parameter server's variable is placed on the server that has this variable.
   std::shared_ptr<VariableImpl> colocate_with = {};
-  /// Gives the value that an optimizer leaves in place of one that it has computed, such as one
-  /// without negative numbers. assign() does not ask it.
+  /// Turns the value that an optimizer has computed into the value that is kept, such as one
+  /// without negative numbers. assign() does not call it.
   std::function<Tensor(const Tensor& value)> constraint = {};
 };
 
@@ -55,7 +55,7 @@ template <typename T>
 concept PlainNumber = std::same_as<T, double> || std::same_as<T, float> ||
     std::same_as<T, int64_t> || std::same_as<T, int32_t> || std::same_as<T, bool>;
 
-/// What a variable is behind its handle. Strategies derive their distributed forms from it.
+/// The variable that a handle refers to. Strategies derive their distributed forms from it.
 /// Thread-compatible unless the strategy says more.
 class VariableImpl {
  public:
@@ -64,49 +64,50 @@ class VariableImpl {
   VariableImpl(const VariableImpl&) = delete;
   VariableImpl& operator=(const VariableImpl&) = delete;
 
-  /// What it was made with, and a number that no other variable of the process has.
+  /// The options it was made with, and a number that no other variable of the process has.
   const VariableOptions& options() const { return options_; }
   uint64_t id() const { return id_; }
 
   /// The value that the calling context sees.
   virtual Tensor read() const = 0;
-  /// Variable::read_value(): read() but where a strategy is stricter.
+  /// Does what Variable::read_value() says: the same as read() unless a strategy is stricter.
   virtual Tensor read_in_own_strategy() const { return read(); }
   virtual void assign(const Tensor& value) = 0;
   virtual void assign_add(const Tensor& delta) = 0;
   virtual void assign_sub(const Tensor& delta) = 0;
-  /// Whether all replicas may write one plain number, which is the same on each.
+  /// Checks that all replicas may write one plain number, which is the same on each.
   /// Throws  InvalidArgumentError
   virtual void check_number(bool is_zero) const { (void)is_zero; }
-  /// What reading gives grows by `delta`, where assign_add would be refused, too.
+  /// Adds `delta` to what reading gives, also where assign_add() is refused.
   virtual void accumulate(const Tensor& delta) { assign_add(delta); }
 
-  /// Local copies, one per local replica; a plain variable has one.
+  /// Number of local copies: one for each local replica; a plain variable has one.
   virtual int num_components() const { return 1; }
   virtual Tensor component(int replica) const = 0;
   /// Replaces the copy of one replica without any synchronization.
   virtual void set_component(int replica, Tensor value) = 0;
 
-  /// Shape and dtype are those of the first local copy.
+  /// Shape and dtype of the first local copy.
   virtual Shape shape() const { return component(0).shape(); }
   virtual DType dtype() const { return component(0).dtype(); }
   /// "/job:ps/replica:0/task:1/device:CPU:0".
   DISTRIBUTE_INLINE virtual std::string device() const;
   /// The device of each copy or shard, as device() names it.
   DISTRIBUTE_INLINE virtual std::vector<std::string> devices() const;
-  /// The shards of a variable that is cut along its first axis; else none.
+  /// The shards of a variable that is cut along its first axis; empty for others.
   DISTRIBUTE_INLINE virtual const std::vector<Variable>& parts() const;
-  /// True when rows can be had without the whole value; `flat`: int64 [n], in range.
+  /// True when rows can be read without the whole value; `flat` is int64 [n], in range.
   virtual bool reads_rows() const { return false; }
   DISTRIBUTE_INLINE virtual Tensor read_rows(const Tensor& flat) const;
-  /// Changes rows; the slices fit.
+  /// Changes rows. The caller has checked that the slices fit.
   /// Throws  UnimplementedError for operations that this kind of variable does not know.
   DISTRIBUTE_INLINE virtual void scatter(ScatterOp op, const IndexedSlices& slices);
-  /// Changes rows of the value seen as a tensor of shape slices.dense_shape; the slices fit.
+  /// Changes rows of the value, seen as a tensor of shape slices.dense_shape. The caller has
+  /// checked that the slices fit.
   /// Throws  UnimplementedError for all but plain variables, as TensorFlow does.
   DISTRIBUTE_INLINE virtual void scatter_nd(ScatterOp op, const IndexedSlices& slices);
 
-  /// Set on shards, after their creation.
+  /// Says which rows a shard holds; set after the shard was created.
   const std::optional<SaveSliceInfo>& save_slice_info() const { return slice_info_; }
   void set_save_slice_info(SaveSliceInfo info);
 
@@ -116,7 +117,7 @@ class VariableImpl {
   std::optional<SaveSliceInfo> slice_info_;
 };
 
-/// A variable of one copy on one device.
+/// A variable with one copy on one device.
 class PlainVariable : public VariableImpl {
  public:
   PlainVariable(Tensor initial_value, VariableOptions options);
@@ -133,37 +134,39 @@ class PlainVariable : public VariableImpl {
   Tensor value_;
 };
 
-/// Handle to a variable; copies share it. A default-constructed handle is none.
+/// A handle to a variable; copies share the variable. A default-constructed handle refers to no
+/// variable.
 /// Source  tf.Variable
 class Variable {
  public:
   using Initializer = std::function<Tensor()>;
 
   Variable() = default;
-  /// Creates the variable as the current strategy wants it.
+  /// Creates the variable in the way that the current strategy asks for.
   /// Throws  InvalidArgumentError for a synchronization or aggregation the strategy cannot give.
   Variable(Initializer initial_value, VariableOptions options = {});
   explicit Variable(const Tensor& initial_value, VariableOptions options = {});
   explicit Variable(std::shared_ptr<VariableImpl> impl) : impl_(std::move(impl)) {}
 
   explicit operator bool() const { return impl_ != nullptr; }
-  /// The value; a trainable variable is watched by the active tapes.
-  /// Inside another strategy's scope a mirrored variable gives its first copy.
+  /// Gives the value. Active tapes watch a trainable variable. Inside another strategy's scope a
+  /// mirrored variable gives its first copy.
   /// Throws  FailedPreconditionError for a mirrored variable in another strategy's replica, and for
   ///         one synchronized on read anywhere inside another strategy.
   Tensor value() const;
   operator Tensor() const { return value(); }
-  /// Gives value(), but is refused inside another strategy's scope, too.
+  /// Gives value(), but throws inside another strategy's scope.
   Tensor read_value() const;
 
-  /// Sets the value, adds to it, subtracts from it. In a replica the replicas' values for a
-  /// distributed variable are combined first, as its aggregation says.
+  /// Sets the value, adds to it, subtracts from it. In a replica, the values of all replicas for a
+  /// distributed variable are first combined by its aggregation.
   /// Throws  InvalidArgumentError when shape or dtype differ.
   void assign(const Tensor& value) const;
   void assign_add(const Tensor& delta) const;
   void assign_sub(const Tensor& delta) const;
-  /// A plain number takes the dtype of the variable, a scalar. It is the same on all replicas: none
-  /// of them may write it to a variable with aggregation Sum, unless it is 0.
+  /// A plain number takes the dtype of the variable, which must be a scalar. The number is the same
+  /// on all replicas; so no replica may write a number other than 0 to a variable with aggregation
+  /// Sum.
   /// Throws  InvalidArgumentError for that, and when the dtype cannot hold this type.
   template <PlainNumber T>
   void assign(T value) const {
@@ -178,8 +181,8 @@ class Variable {
     assign_sub(from_number("assign_sub", delta));
   }
 
-  /// Change the rows slices.indices; one that comes twice is changed twice, in order. Distributed
-  /// variables follow the rules of assign; all of them take a copy of the whole value.
+  /// Change the rows slices.indices; a row that occurs twice is changed twice, in order.
+  /// Distributed variables follow the rules of assign(). Each call copies the whole value.
   /// Shapes  indices int64 [n], values [n, ...] with the variable's other axes.
   /// Throws  InvalidArgumentError when shapes or dtypes do not fit and for rows that do not exist;
   ///         UnimplementedError for variables synchronized on read, and for scatter_min,
@@ -192,8 +195,8 @@ class Variable {
   void scatter_max(const IndexedSlices& slices) const { scatter(ScatterOp::Max, slices); }
   void scatter_update(const IndexedSlices& slices) const { scatter(ScatterOp::Update, slices); }
 
-  /// Change the elements or slices that tuples of indices name; one that comes twice is changed
-  /// twice, in order.
+  /// Change the elements or slices that tuples of indices name; an element that is named twice is
+  /// changed twice, in order.
   /// Shapes  indices int32 or int64 [i..., k], updates [i...] + the variable's axes from k on.
   /// Throws  InvalidArgumentError when shapes or dtypes do not fit and for a tuple out of range;
   ///         UnimplementedError for variables of strategies, as TensorFlow.
@@ -204,12 +207,13 @@ class Variable {
   void scatter_nd_max(const Tensor& indices, const Tensor& updates) const;
   void scatter_nd_update(const Tensor& indices, const Tensor& updates) const;
 
-  /// The elements or slices that tuples of indices name: gather_nd (ops/slicing.hpp).
+  /// Gives the elements or slices that tuples of indices name, as gather_nd() (ops/slicing.hpp)
+  /// does.
   Tensor gather_nd(const Tensor& indices) const;
-  /// Rows: nn::embedding_lookup (ops/slicing.hpp); the gradient is IndexedSlices.
+  /// Gives rows, as nn::embedding_lookup() (ops/slicing.hpp) does; the gradient is IndexedSlices.
   Tensor sparse_read(const Tensor& indices) const;
 
-  /// Fixed when the variable is made.
+  /// The name, which is fixed when the variable is made.
   const std::string& name() const;
   Shape shape() const;
   DType dtype() const;
@@ -221,7 +225,7 @@ class Variable {
   /// VariableOptions::constraint; empty when there is none.
   const std::function<Tensor(const Tensor&)>& constraint() const;
 
-  /// For strategies: what the handle refers to.
+  /// Gives strategies the variable that the handle refers to.
   VariableImpl& impl() const;
   const std::shared_ptr<VariableImpl>& shared_impl() const { return impl_; }
   bool operator==(const Variable& other) const { return impl_ == other.impl_; }
@@ -242,7 +246,7 @@ class Variable {
   std::shared_ptr<VariableImpl> impl_;
 };
 
-/// The variables with shards in the place of those that are cut, as optimizers want them.
+/// Gives the variables, with each cut variable replaced by its shards, as optimizers want them.
 std::vector<Variable> with_parts(const std::vector<Variable>& variables);
 
 /// Makes a variable; a creator may call `next` (the creator below it) any number of times.
@@ -261,7 +265,8 @@ class [[nodiscard]] VariableCreatorScope {
   VariableCreatorScope& operator=(const VariableCreatorScope&) = delete;
 };
 
-/// The creators of the calling thread, outermost first; replica threads start from a copy.
+/// The creators of the calling thread, outermost first; replica threads begin with a copy of the
+/// list.
 std::vector<VariableCreator>& variable_creator_stack();
 
 namespace autograd_internal {

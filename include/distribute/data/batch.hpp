@@ -1,5 +1,5 @@
 #pragma once
-/// The element of every dataset: a small tuple of tensors, for supervised data features and labels.
+/// The element of every dataset: a short tuple of tensors, such as features and labels.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/detail/aggregate.hpp>
@@ -16,16 +16,17 @@
 
 namespace distribute::data {
 
-/// An element by names. Source  the dict that iterating a tf.data.Dataset gives
+/// An element as tensors by name. Source  the dict that iterating a tf.data.Dataset gives
 using TensorMap = std::map<std::string, Tensor>;
-/// One name per component, "" where it has none; null where none has. Names of components, which
-/// many elements share.
+/// Names of components, shared by many elements: one name for each component, "" for a component
+/// without one. Null when no component has a name.
 using ComponentNames = std::shared_ptr<const std::vector<std::string>>;
 
-/// A batch is a tuple of tensors; a cheap value. `auto [x, y] = batch;` takes the first two
-/// components. Before `batch()` the same type holds one example. Absent components are "none". It
-/// converts by itself to a structure of as many tensors, component by component in order, and with
-/// names to a TensorMap: functions of datasets and of `Strategy::run` may take either in its place.
+/// A tuple of tensors, which is cheap to copy. `auto [x, y] = batch;` takes the first two
+/// components. Before `batch()` the same type holds one example. An absent component is an empty
+/// tensor. A batch converts implicitly to a structure with the same number of tensors, in the order
+/// of the components, and with names to a TensorMap. Functions of datasets and of `Strategy::run`
+/// may take either in place of a Batch.
 /// Source  the tuple, dict or dataclass that iterating a tf.data.Dataset gives
 struct Batch {
   Tensor x = {};
@@ -37,14 +38,14 @@ struct Batch {
   size_t size() const { return more.empty() ? (y ? 2 : (x ? 1 : 0)) : 2 + more.size(); }
   const Tensor& operator[](size_t i) const { return i == 0 ? x : i == 1 ? y : more.at(i - 2); }
   Tensor& operator[](size_t i) { return i == 0 ? x : i == 1 ? y : more.at(i - 2); }
-  /// The component of that name.
-  /// Throws  InvalidArgumentError, with the names there are.
+  /// Gives the component with this name.
+  /// Throws  InvalidArgumentError that lists the existing names.
   const Tensor& operator[](std::string_view name) const;
 
-  /// A batch of these components in this order, with these names or none.
+  /// Makes a batch of these components in this order, with or without names.
   static Batch from_components(std::vector<Tensor> components, ComponentNames names = {});
   std::vector<Tensor> components() const;
-  /// Other components under the same names.
+  /// Gives a batch of other components with the same names.
   Batch with_components(std::vector<Tensor> components) const {
     return from_components(std::move(components), names);
   }
@@ -62,8 +63,8 @@ struct Batch {
   void copy_to(const std::vector<Tensor*>& fields) const;
 };
 
-/// What an element can be made of, and what a `map` function may return.
-/// The components of a map come in the order of their names, as in TensorFlow.
+/// The overloads of to_batch() take what an element can be made of, and what a `map` function may
+/// return. The components of a map are in the order of their names, as in TensorFlow.
 inline Batch to_batch(Batch batch) { return batch; }
 inline Batch to_batch(Tensor x) { return Batch{.x = std::move(x)}; }
 Batch to_batch(const TensorMap& map);
@@ -77,7 +78,7 @@ concept ElementValue = requires(const T& value) {
   to_batch(value);
 };
 
-/// The names of all these elements' components behind each other; null where none has one.
+/// Joins the names of all these elements' components; null when no component has a name.
 ComponentNames join_names(const std::vector<Batch>& parts);
 
 template <size_t I>
@@ -93,15 +94,16 @@ Tensor&& get(Batch&& batch) {  // for structured bindings
   return std::move(batch[I]);
 }
 
-/// Rows [begin, end) of every component; shares memory. How a batch is split over replicas.
+/// Gives rows [begin, end) of every component without a copy. Strategies split batches over
+/// replicas with it.
 Batch rows(const Batch& batch, int64_t begin, int64_t end);
-/// Size of the first axis, which all components share.
+/// Gives the size of the first axis, which all components share.
 /// Throws  InvalidArgumentError for scalars ("call `batch` first") or sizes that differ.
 int64_t batch_size(const Batch& batch);
 /// Joins the components of `parts` along the first axis.
 /// Throws  InvalidArgumentError when their other axes, dtypes or number differ.
 Batch concat_rows(const std::vector<Batch>& parts);
-/// Joins the examples along a new first axis. Throws as concat_rows.
+/// Joins the examples along a new first axis. Throws  what concat_rows() throws.
 Batch stack_rows(const std::vector<Batch>& examples);
 
 }  // namespace distribute::data

@@ -25,22 +25,22 @@ struct SampleOptions;
 struct WindowOptions;
 class Windows;
 
-/// A function that makes one element of another.
+/// A function that makes one element from another.
 template <typename Function>
 concept MapCallable = requires(const Function& function, const Batch& element) {
   to_batch(function(element));
 };
 
-/// A cheap handle to an immutable graph of transformations; thread-safe. Its elements come in the
-/// same order whatever the number of threads.
+/// A cheap handle to an immutable graph of transformations; thread-safe. The order of its elements
+/// does not depend on the number of threads.
 /// Source  tf.data.Dataset
 class Dataset {
  public:
   explicit Dataset(NodePtr node) : node_(std::move(node)) {}
 
-  /// One element per row of the tensors, which must have equally many.
+  /// Gives one element for each row of the tensors, which must have the same number of rows.
   static Dataset from_tensor_slices(Tensor x, Tensor y = {}, std::vector<Tensor> more = {});
-  /// Does the same with the tensors of a TensorMap, of a structure or of a Batch.
+  /// Does the same with the tensors of a TensorMap, a structure or a Batch.
   template <ElementValue T>
   static Dataset from_tensor_slices(const T& value) {
     return from_rows(to_batch(value));
@@ -50,27 +50,28 @@ class Dataset {
   static Dataset from_tensors(const T& value) {
     return Dataset(element_source(to_batch(value)));
   }
-  /// int64 scalars from 0, or `start`, up to but without `stop`.
+  /// Gives int64 scalars from `start` (0 without it) up to, but without, `stop`.
   static Dataset range(int64_t stop) { return range(0, stop); }
   static Dataset range(int64_t start, int64_t stop, int64_t step = 1);
-  /// As generator_source: `factory` starts a function that gives elements until it gives none.
+  /// Gives the elements of a generator, as generator_source() does: `factory` makes a function that
+  /// returns elements until it returns nothing.
   static Dataset from_generator(GeneratorFactory factory, ElementSpec spec) {
     return Dataset(generator_source(std::move(factory), std::move(spec)));
   }
-  /// The elements of reader(path) for each path in turn.
+  /// Gives the elements of reader(path) for each path in turn.
   static Dataset from_files(std::vector<std::string> paths,
                             std::function<Dataset(const std::string&)> reader);
-  /// Elements with the components of all datasets' elements; ends with the shortest.
+  /// Joins the components of all datasets' elements; ends with the shortest dataset.
   static Dataset zip(const std::vector<Dataset>& datasets);
-  /// Takes elements from the datasets in the order of the numbers in `choices`, int64 scalars
+  /// Takes each element from the dataset whose number comes next in `choices`, int64 scalars
   /// (data/grouping.hpp).
   static Dataset choose_from_datasets(const std::vector<Dataset>& datasets, const Dataset& choices,
                                       bool stop_on_empty_dataset = true);
-  /// Elements of the datasets in a random order, by weights where the options have them.
+  /// Takes elements from the datasets in a random order, by weights when the options have them.
   static Dataset sample_from_datasets(const std::vector<Dataset>& datasets);
   static Dataset sample_from_datasets(const std::vector<Dataset>& datasets,
                                       const SampleOptions& options);
-  /// What save() wrote, here or in TensorFlow: data/files.hpp.
+  /// Reads what save() wrote, here or in TensorFlow: data/files.hpp.
   static Dataset load(const std::string& path, io::Compression compression = io::Compression::Auto);
 
   /// Calls `function` on every element, which comes as a Batch or what a Batch converts to. It
@@ -81,11 +82,11 @@ class Dataset {
         node_, [function = std::move(function)](const Batch& e) { return to_batch(function(e)); },
         options));
   }
-  /// The elements for which `predicate` is true.
+  /// Keeps the elements for which `predicate` is true.
   Dataset filter(Predicate predicate) const {
     return Dataset(filter_node(node_, std::move(predicate)));
   }
-  /// The elements of the datasets that `function` makes of this one's elements, in turn.
+  /// Gives the elements of the datasets that `function` makes from this one's elements, in turn.
   Dataset interleave(std::function<Dataset(const Batch&)> function,
                      const InterleaveOptions& options = {}) const;
 
@@ -94,15 +95,15 @@ class Dataset {
     return interleave(std::move(function), {.cycle_length = 1});
   }
 
-  /// Gives a random one of the next `buffer_size` elements each time, in a new order in each pass;
-  /// a buffer as large as the dataset makes every order equally likely.
+  /// Draws each element from the next `buffer_size` elements, in a new order in each pass. With a
+  /// buffer as large as the dataset every order is equally likely.
   /// Throws  InvalidArgumentError for a size below 1.
   Dataset shuffle(int64_t buffer_size, const ShuffleOptions& options = {}) const;
-  /// Joins `batch_size` elements along a new first axis. The last batch may be smaller, or is
-  /// dropped.
+  /// Joins `batch_size` elements along a new first axis. The last batch may be smaller; with
+  /// `drop_remainder` it is dropped then.
   /// Throws  InvalidArgumentError for a size below 1.
   Dataset batch(int64_t batch_size, bool drop_remainder = false) const;
-  /// As batch, of examples that differ in size: data/grouping.hpp.
+  /// Does what batch() does for examples that differ in size: data/grouping.hpp.
   Dataset padded_batch(int64_t batch_size) const;
   Dataset padded_batch(int64_t batch_size, const PaddedBatchOptions& options) const;
   /// Makes padded batches of elements of about the same length (data/grouping.hpp).
@@ -118,13 +119,13 @@ class Dataset {
   Windows window(int64_t size, const WindowOptions& options) const;
   /// Gives the rows of each batch one by one.
   Dataset unbatch() const;
-  /// Cuts batches anew, with `sizes` in turn.
+  /// Cuts batches into batches with `sizes` in turn.
   Dataset rebatch(std::vector<int64_t> sizes, bool drop_remainder = false) const;
-  /// `count` times over; -1: without end.
+  /// Gives the elements `count` times; -1: without end.
   Dataset repeat(int64_t count = -1) const;
-  /// The first `count` elements; -1: all.
+  /// Gives the first `count` elements; -1: all.
   Dataset take(int64_t count) const;
-  /// All but the first `count` elements; -1: none.
+  /// Gives all but the first `count` elements; -1: none.
   Dataset skip(int64_t count) const;
   /// Gives the elements index, index + num_shards, index + 2 num_shards, ...
   Dataset shard(int64_t num_shards, int64_t index) const;
@@ -137,19 +138,19 @@ class Dataset {
   Dataset cache(const std::string& filename) const;
   /// Writes all elements into a directory: data/files.hpp.
   void save(const std::string& path, io::Compression compression = io::Compression::None) const;
-  /// A thread keeps up to `buffer_size` elements ready; kAutotune: 2, 0: none.
+  /// Keeps up to `buffer_size` elements ready, made by a thread; kAutotune: 2, 0: no thread.
   Dataset prefetch(int64_t buffer_size = kAutotune) const;
-  /// Counts the elements and the time that the consumer waits for them, as `stage`.
+  /// Counts the elements and the time that the consumer waits for them, under the name `stage`.
   Dataset measure(PipelineStatisticsPtr statistics, const std::string& stage) const;
   /// Puts the element's number, int64, in front of its components.
   /// Source  tf.data.Dataset.enumerate
   Dataset enumerate(int64_t start = 0) const { return zip({range(start, INT64_MAX), *this}); }
-  /// The same elements; options that are set here replace earlier ones.
+  /// Gives the same elements with further options, which replace earlier ones.
   Dataset with_options(const Options& options) const;
-  /// All options that the dataset and those before it were given.
+  /// Gives all options of this dataset and of those that it is made from.
   Options options() const;
 
-  /// function(... function(function(initial, first), second) ..., last).
+  /// Computes function(... function(function(initial, first), second) ..., last).
   /// Throws  InvalidArgumentError for a dataset without an end.
   template <typename State, typename Function>
   State reduce(State initial, Function function) const {
@@ -158,15 +159,15 @@ class Dataset {
     return initial;
   }
 
-  /// The number of elements, kInfiniteCardinality or kUnknownCardinality.
+  /// The number of elements, or kInfiniteCardinality or kUnknownCardinality.
   int64_t cardinality() const { return node_->cardinality(); }
-  /// Names, shapes and dtypes of the components; -1 is a size that differs between elements.
+  /// Names, shapes and dtypes of the components. A size of -1 differs between elements.
   ElementSpec element_spec() const { return node_->element_spec(); }
 
-  /// A new pass from the beginning; shuffles draw a new order each time.
+  /// Starts a new pass from the beginning; shuffles draw a new order in each pass.
   Iterator iterator() const { return Iterator(node_); }
 
-  /// Loops `for (auto batch : dataset)` use these.
+  /// Loops `for (auto batch : dataset)` call these.
   LoopIterator<Iterator> begin() const;
   std::nullptr_t end() const { return nullptr; }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// JPEG and PNG files decoded to pixels.
+/// Decodes JPEG and PNG files to pixels.
 
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -10,8 +10,8 @@
 
 namespace distribute::data {
 
-/// How the inverse cosine transform is computed. IntegerFast is what `dct_method=""` means in
-/// TensorFlow; with it and fancy upscaling pixels equal tf.io.decode_jpeg's.
+/// The way in which the inverse cosine transform is computed. IntegerFast is what `dct_method=""`
+/// means in TensorFlow; with it and fancy upscaling pixels equal tf.io.decode_jpeg's.
 enum class DctMethod { IntegerFast, IntegerAccurate };
 
 /// Options of decode_jpeg(). Source  tf.io.decode_jpeg
@@ -20,7 +20,7 @@ struct JpegOptions {
   int64_t ratio = 1;     // 1, 2, 4 or 8: decodes to 1/ratio of the size, rounded up
   DctMethod dct_method = DctMethod::IntegerFast;
   bool fancy_upscaling = true;
-  bool try_recover_truncated = false;  // what is missing is grey then
+  bool try_recover_truncated = false;  // missing pixels become grey
   int64_t max_pixels = int64_t{1} << 27;
 };
 
@@ -48,17 +48,18 @@ bool has_jpeg();
 /// Source  tf.image.extract_jpeg_shape
 ImageSize jpeg_size(std::string_view bytes);
 
-/// Gives uint8 [height, width, channels]. Baseline and progressive, grey, YCbCr, RGB, CMYK and YCCK
-/// (made RGB as TensorFlow does).
+/// Decodes to uint8 [height, width, channels]. It reads baseline and progressive files with grey,
+/// YCbCr, RGB, CMYK and YCCK pixels; the last two become RGB as in TensorFlow.
 /// Throws  InvalidArgumentError for bytes that are no JPEG file, are damaged or end early, for
 ///         pictures of no or more than `max_pixels` pixels (before memory is taken), and for
 ///         options outside of their range.
 Tensor decode_jpeg(std::string_view bytes, const JpegOptions& options = {});
 
-/// The part `window` of the decoded picture, in pixels after division by `ratio`: what is above,
-/// below and beside it is not transformed, and nothing below it is read, so that damage there goes
+/// Decodes the part `window` of the picture, in pixels after division by `ratio`. The rest of the
+/// picture is not transformed, and nothing below the window is read, so that damage there goes
 /// unnoticed.
-/// Throws  as decode_jpeg; InvalidArgumentError for a window that does not lie within the picture.
+/// Throws  what decode_jpeg() throws; InvalidArgumentError for a window that does not lie within
+///         the picture.
 /// Source  tf.image.decode_and_crop_jpeg
 Tensor decode_and_crop_jpeg(std::string_view bytes, const ImageWindow& window,
                             const JpegOptions& options = {});
@@ -70,7 +71,8 @@ struct EncodeJpegOptions {
   bool chroma_downsampling = true;
 };
 
-/// `image` is uint8 [height, width, 1, 3 or 4], the last CMYK as Adobe writes it (inverted).
+/// Encodes `image`, uint8 [height, width, 1, 3 or 4]; four channels are CMYK as Adobe writes it
+/// (inverted).
 /// Throws  InvalidArgumentError for other shapes and dtypes.
 std::string encode_jpeg(const Tensor& image, const EncodeJpegOptions& options = {});
 
@@ -84,12 +86,13 @@ struct PngOptions {
 /// UnimplementedError.
 bool has_png();
 
-/// The size in the file's header.
+/// Reads the size from the file's header.
 /// Throws  InvalidArgumentError when the bytes do not start as a PNG file does.
 ImageSize png_size(std::string_view bytes);
 
-/// uint8 [height, width, channels] of grey, palette and colour pictures of 1 to 16 bits, interlaced
-/// or not: the high byte of 16 bits, alpha dropped where it is not asked for, no gamma correction.
+/// Decodes to uint8 [height, width, channels]. It reads grey, palette and colour pictures of 1 to
+/// 16 bits, interlaced or not. Of 16 bits the high byte is kept, alpha is dropped unless it is
+/// asked for, and gamma is not corrected.
 /// Throws  InvalidArgumentError for bytes that are no PNG file, are damaged or end early, for
 ///         animations (APNG), for pictures of more than `max_pixels` pixels (before memory is
 ///         taken), and for options outside of their range.
@@ -97,11 +100,11 @@ Tensor decode_png(std::string_view bytes, const PngOptions& options = {});
 
 enum class ImageFormat { Jpeg, Png, Gif, WebP, Bmp, Unknown };  // formats that decode_image() knows
 
-/// Tells the format by the first bytes; a file's name says nothing.
+/// Finds the format by the first bytes; the name of a file does not matter.
 ImageFormat image_format(std::string_view bytes);
 
 /// Reads the size from the header of a JPEG or PNG file.
-/// Throws  as decode_image.
+/// Throws  what decode_image() throws.
 ImageSize image_size(std::string_view bytes);
 
 /// Options of decode_image(). Source  tf.io.decode_image
@@ -110,8 +113,9 @@ struct DecodeImageOptions {
   int64_t max_pixels = int64_t{1} << 27;
 };
 
-/// uint8 [height, width, channels].
-/// Throws  InvalidArgumentError for other formats, which it names; as decode_jpeg and decode_png.
+/// Decodes to uint8 [height, width, channels].
+/// Throws  InvalidArgumentError that names the format when it is another one; what decode_jpeg()
+///         and decode_png() throw.
 /// Source  tf.io.decode_image, without GIF and BMP
 Tensor decode_image(std::string_view bytes, const DecodeImageOptions& options = {});
 

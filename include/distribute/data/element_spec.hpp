@@ -1,5 +1,5 @@
 #pragma once
-/// The shapes and dtypes of a dataset's elements, and byte strings as elements.
+/// Shapes and dtypes of a dataset's elements, and byte strings as elements.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/batch.hpp>
@@ -16,19 +16,20 @@ namespace distribute::data {
 struct TensorSpec {
   std::vector<int64_t> shape = {};  // -1: unknown
   DType dtype = DType::Float32;
-  std::string name = {};  // of the component; "": it has none
+  std::string name = {};  // name of the component; "": it has none
   bool operator==(const TensorSpec&) const = default;
 };
 
-/// One entry per component.
+/// The specs of all components.
 using ElementSpec = std::vector<TensorSpec>;
 
-/// "([-1, 28, 28, 1] float32, [-1] int64)", with names "(image: [28, 28] uint8, label: [] int64)".
+/// Formats a spec as "([-1, 28, 28, 1] float32, [-1] int64)", with names as "(image: [28, 28]
+/// uint8, label: [] int64)".
 std::string to_string(const ElementSpec& spec);
 
 ElementSpec spec_of(const Batch& element);  // shapes and dtypes of an element
 
-/// The names of the components; null where none has one.
+/// The names of the components; null when no component has one.
 ComponentNames names_of(const ElementSpec& spec);
 
 /// These give the spec with a new first axis of `size` (-1: unknown), and without the first axis.
@@ -38,19 +39,19 @@ ElementSpec without_batch_axis(ElementSpec spec);
 
 /// Whether all sizes are known.
 bool is_static(const ElementSpec& spec);
-/// The first axis that all components share; -1: unknown, or not the same.
+/// The first axis that all components share; -1 when it is unknown or differs.
 int64_t static_batch_size(const ElementSpec& spec);
 
-/// A spec that both agree with: sizes that differ become -1.
+/// Gives the spec that both agree with: sizes that differ become -1.
 /// Throws  InvalidArgumentError when ranks, dtypes or numbers of components differ.
 ElementSpec common_spec(const ElementSpec& a, const ElementSpec& b);
 
-/// A batch of no rows; other unknown sizes become 0. What a replica without data gets.
+/// Makes a batch of no rows, in which other unknown sizes are 0. A replica without data gets it.
 Batch empty_batch(const ElementSpec& spec);
 
-/// uint8 [size]; takes the bytes over without a copy. Stands for tf.data's scalar string.
+/// Makes uint8 [size] from the bytes without a copy. It stands for tf.data's scalar string.
 Tensor bytes_tensor(std::string bytes);
-/// Its bytes, which live as long as the tensor.
+/// Gives the bytes of such a tensor; they live as long as the tensor.
 /// Throws  InvalidArgumentError for another dtype.
 std::string_view bytes_of(const Tensor& tensor);
 

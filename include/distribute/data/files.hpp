@@ -1,5 +1,5 @@
 #pragma once
-/// Datasets of the lines or records of files, and datasets saved to files.
+/// Datasets of the lines or records of files, and datasets saved in files.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/dataset.hpp>
@@ -13,16 +13,16 @@
 
 namespace distribute::data {
 
-/// The numbers of `files` in order, int64 scalars, as rows of a table. A worker's share keeps the
-/// numbers of the whole list, so that they name the same file on every worker.
+/// Gives the numbers of `files` in order as int64 scalars, which are rows of a table. A worker's
+/// share keeps the numbers of the whole list, so that a number means the same file on every worker.
 /// Throws  InvalidArgumentError for no files.
 /// Source  tf.data.Dataset.list_files(shuffle=False), with numbers in place of names
 NodePtr file_list_source(std::vector<std::string> files);
 
-/// The files that match `pattern`, sorted: `*`, `?` and `[...]` in the last part of a path.
-/// Throws  NotFoundError when there are none or the directory is missing, and when a file such as
-///         train-00001-of-00004 would match and is missing while others of the four are there,
-///         where TensorFlow gives the others.
+/// Gives the files that match `pattern`, sorted: `*`, `?` and `[...]` in the last part of a path.
+/// Throws  NotFoundError when there are no files or the directory is missing. It is also thrown
+///         when a file such as train-00001-of-00004 matches and is missing while others of the four
+///         exist; TensorFlow gives the others then.
 /// Source  tf.io.gfile.glob
 std::vector<std::string> match_files(const std::string& pattern);
 
@@ -31,13 +31,13 @@ class Dataset;
 /// Options of text_line_dataset(). Source  tf.data.TextLineDataset
 struct TextLineOptions {
   io::Compression compression_type = io::Compression::None;
-  int64_t buffer_size = io::kReadBufferBytes;  // bytes of each open file
-  int64_t num_parallel_reads = 1;              // files open at a time, read in turn
+  int64_t buffer_size = io::kReadBufferBytes;  // for each open file
+  int64_t num_parallel_reads = 1;              // files that are open at a time and read in turn
 };
 
-/// The lines of `paths` as byte strings, uint8 [size] (data/element_spec.hpp), without their ends;
-/// carriage returns are dropped. AutoShardPolicy::File gives each worker other files. A saved
-/// position is where the open files stand: restoring jumps there.
+/// Gives the lines of `paths` as byte strings, uint8 [size] (data/element_spec.hpp), without line
+/// ends; carriage returns are dropped. AutoShardPolicy::File gives each worker other files. A saved
+/// position holds the offsets in the open files, so that restoring seeks to them.
 /// Throws  InvalidArgumentError for no paths, options below 1 or Compression::Auto. While reading:
 ///         NotFoundError, PermissionDeniedError, DataLossError.
 /// Source  tf.data.TextLineDataset
@@ -46,44 +46,47 @@ Dataset text_line_dataset(std::vector<std::string> paths, const TextLineOptions&
 /// Options of tfrecord_dataset(). Source  tf.data.TFRecordDataset
 struct TFRecordOptions {
   io::Compression compression_type = io::Compression::None;
-  int64_t buffer_size = io::kReadBufferBytes;  // bytes of each open file
-  int64_t num_parallel_reads = 1;              // files open at a time, read in turn
-  /// Files in a new order in each pass; `seed` as in ShuffleOptions.
+  int64_t buffer_size = io::kReadBufferBytes;  // for each open file
+  int64_t num_parallel_reads = 1;              // files that are open at a time and read in turn
+  /// Reads the files in a new order in each pass; `seed` is used as in ShuffleOptions.
   bool shuffle_files = false;
   std::optional<uint64_t> seed = {};
-  /// Adds a component: int64 [2], the number of the file in `paths` and of the record in it.
+  /// Adds a component int64 [2]: the number of the file in `paths`, and of the record in the file.
   bool with_origin = false;
 };
 
-/// The records of `paths` as byte strings, uint8 [size]. AutoShardPolicy::File gives each worker
-/// other files. A saved position is where the open files stand: restoring jumps there.
+/// Gives the records of `paths` as byte strings, uint8 [size]. AutoShardPolicy::File gives each
+/// worker other files. A saved position holds the offsets in the open files, so that restoring
+/// seeks to them.
 /// Throws  InvalidArgumentError for no paths or options below 1. While reading: NotFoundError,
 ///         PermissionDeniedError; DataLossError for a wrong checksum or a cut-off record, with
-///         file, record and offset, after the records before it; the next file goes on then.
+///         file, record and offset. It is thrown after the records before the damage; the next call
+///         continues with the next file.
 /// Source  tf.data.TFRecordDataset
 Dataset tfrecord_dataset(std::vector<std::string> paths, const TFRecordOptions& options = {});
 
-/// Number of records in all files; reads their lengths only (whole files where they are
-/// compressed). Throws  as reading them.
+/// Counts the records in all files. It reads only their lengths, or whole files if they are
+/// compressed.
+/// Throws  what reading the files throws.
 int64_t count_records(const std::vector<std::string>& paths,
                       io::Compression compression_type = io::Compression::None);
 
-/// Writes all elements of a pass into the directory `path`, in TensorFlow's format: TensorFlow 2.21
-/// loads it. Names are kept where every component has one. What was saved there before stays as it
-/// is, but is not found any more.
+/// Writes all elements of a pass into the directory `path`, in a format that TensorFlow 2.21 loads.
+/// Names are kept if every component has one. Files of an earlier save stay, but are no longer
+/// found.
 /// Throws  InvalidArgumentError for a dataset without an end; what writing files throws.
 /// Source  tf.data.Dataset.save
 void save_dataset(const Node& node, const std::string& path, io::Compression compression);
 
-/// The elements in order; those of several shards in turn. A structure becomes the row of its
-/// tensors as tf.nest flattens it, a dict one with names. Strings become bytes
-/// (data/element_spec.hpp). Throws  NotFoundError where nothing is saved; DataLossError for damage.
+/// Gives the saved elements in order; the elements of several shards alternate. A structure becomes
+/// the list of its tensors as tf.nest flattens it; a dict also gives names. Strings become bytes
+/// (data/element_spec.hpp). Throws  NotFoundError if nothing is saved; DataLossError for damage.
 /// Source  tf.data.Dataset.load
 NodePtr saved_source(const std::string& path, io::Compression compression);
 
-/// As cache_node, with the elements in `filename` (TFRecords of TensorProtos), which is written
-/// when a pass has come to the end of the input. Where the file exists it is read, by later
-/// programs too, and the input is not. Workers need files of their own.
+/// Does what cache_node() does, with the elements in `filename` (TFRecords of TensorProtos). The
+/// file is written when a pass reaches the end of the input. If the file exists, it is read instead
+/// of the input, by later programs too. Each worker needs its own file.
 /// Source  tf.data.Dataset.cache(filename)
 NodePtr file_cache_node(NodePtr input, std::string filename);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Which input pipeline a dataset function builds, and for how many replicas.
+/// Tells a dataset function which input pipeline it builds, and for how many replicas.
 
 #include <distribute/base/config.hpp>
 
@@ -8,7 +8,8 @@
 
 namespace distribute {
 
-/// Which of the job's input pipelines this is. A value. Source  tf.distribute.InputContext
+/// Identifies one of the job's input pipelines. It can be copied. Source
+/// tf.distribute.InputContext
 class InputContext {
  public:
   explicit InputContext(int64_t num_input_pipelines = 1, int64_t input_pipeline_id = 0,
@@ -17,7 +18,8 @@ class InputContext {
         input_pipeline_id_(input_pipeline_id),
         num_replicas_in_sync_(num_replicas_in_sync) {}
 
-  /// Number of pipelines of the job, which one this is, and the job's number of replicas.
+  /// The number of pipelines of the job, the number of this one, and the number of replicas of the
+  /// job.
   int64_t num_input_pipelines() const { return num_input_pipelines_; }
   int64_t input_pipeline_id() const { return input_pipeline_id_; }
   int64_t num_replicas_in_sync() const { return num_replicas_in_sync_; }
@@ -29,7 +31,7 @@ class InputContext {
   int64_t num_input_pipelines_, input_pipeline_id_, num_replicas_in_sync_;
 };
 
-/// "InputContext(input pipeline id: 0, total: 1)".
+/// Formats a context as "InputContext(input pipeline id: 0, total: 1)".
 std::string to_string(const InputContext& context);
 
 }  // namespace distribute

@@ -1,5 +1,5 @@
 #pragma once
-/// Where elements come from: the nodes of which a dataset is made.
+/// The nodes of which a dataset's graph is made.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/detail/row_table.hpp>
@@ -17,15 +17,17 @@
 
 namespace distribute::data {
 
+/// Cardinalities that are not a number of elements.
 /// Source  tf.data.INFINITE_CARDINALITY, tf.data.UNKNOWN_CARDINALITY
 inline constexpr int64_t kInfiniteCardinality = -1;
 inline constexpr int64_t kUnknownCardinality = -2;
 
-/// For what goes on until its data ends; `cure` is what else can be given.
+/// Checks that data has an end, for functions that read all of it. `cure` says in the message what
+/// to give instead.
 /// Throws  InvalidArgumentError for kInfiniteCardinality.
 void require_end(int64_t cardinality, const std::string& consumer, const std::string& cure);
 
-/// How often a random transformation was passed over. The copy of a node counts its own passes.
+/// Counts the passes over a random transformation. The copy of a node counts its own passes.
 struct PassCount {
   PassCount() = default;
   PassCount(const PassCount&) {}
@@ -35,49 +37,51 @@ struct PassCount {
 class Node;
 using NodePtr = std::shared_ptr<const Node>;
 
-/// Immutable, thread-safe; lives as long as the streams it opened.
+/// A node is immutable and thread-safe, and lives as long as the streams that it opened.
 class Node {
  public:
   virtual ~Node() = default;
-  /// Such as "Batch"; `parameters` are the numbers that belong to it.
+  /// The kind of node, such as "Batch"; `parameters` are the numbers that belong to it.
   virtual const char* kind() const = 0;
   virtual std::vector<int64_t> parameters() const { return {}; }
   virtual std::vector<NodePtr> inputs() const { return {}; }
-  /// Makes the same transformation of other inputs. Sources return themselves, as nothing changes.
+  /// Makes the same transformation with other inputs. Sources return themselves.
   virtual NodePtr with_inputs(std::vector<NodePtr> inputs) const = 0;
-  /// False where it only moves elements: a saved position fits with it and without.
+  /// False for a node that only moves elements: a saved position then fits a pipeline with or
+  /// without it.
   virtual bool is_in_positions() const { return true; }
 
   /// The number of elements, or one of the two constants.
   virtual int64_t cardinality() const { return kUnknownCardinality; }
   virtual ElementSpec element_spec() const = 0;
-  /// False where the spec was read off one element, and others may have other sizes.
+  /// False when the spec was read from one element, so that other elements may have other sizes.
   virtual bool spec_is_exact() const {
     for (const NodePtr& input : inputs())
       if (!input->spec_is_exact()) return false;
     return true;
   }
 
-  /// A new pass over the elements.
+  /// Starts a new pass over the elements.
   virtual std::unique_ptr<BatchStream> elements(const Pass& pass) const = 0;
-  /// The table whose rows this dataset selects one by one; null when it makes elements otherwise.
-  /// With a table, `row_numbers` gives the same pass as `elements`, as numbers.
+  /// The table whose rows this dataset selects one by one; null when it makes elements in another
+  /// way. With a table, `row_numbers` gives the same pass as `elements`, as row numbers.
   virtual std::shared_ptr<const RowTable> table() const { return nullptr; }
   virtual std::unique_ptr<RowStream> row_numbers(const Pass&) const { return nullptr; }
 
-  /// A source that reads files tells which, and can read others instead. Source  FILE autosharding
+  /// The files that a source reads; with_files() makes it read others instead. Source  FILE
+  /// autosharding
   virtual std::vector<std::string> files() const { return {}; }
   virtual NodePtr with_files(std::vector<std::string>) const { return nullptr; }
 
-  /// Where a random transformation counts the passes over it; null for others.
+  /// The counter of passes of a random transformation; null for other nodes.
   virtual PassCount* passes() const { return nullptr; }
 
  protected:
   void set_inputs(const std::vector<NodePtr>&) {}  // a source has none
 };
 
-/// Base of the transformations of one dataset; unless they say otherwise there are as many elements
-/// as before, of the same types and shapes.
+/// Base of the transformations of one dataset. By default they give as many elements as their
+/// input, with the same types and shapes.
 class OneInputNode : public Node {
  public:
   explicit OneInputNode(NodePtr input) : input_(std::move(input)) {}
@@ -88,7 +92,7 @@ class OneInputNode : public Node {
  protected:
   const Node& input() const { return *input_; }
   void set_inputs(std::vector<NodePtr> inputs) { input_ = std::move(inputs.at(0)); }
-  /// For what drops elements, or gives several for one.
+  /// The cardinality of transformations that drop elements, or give several for one.
   int64_t unknown_unless_infinite() const {
     const bool infinite = input_->cardinality() == kInfiniteCardinality;
     return infinite ? kInfiniteCardinality : kUnknownCardinality;
@@ -110,7 +114,8 @@ class ManyInputsNode : public Node {
   std::vector<NodePtr> inputs_;
 };
 
-/// Base of nodes that are copied for other inputs, as all that do not remember what they have seen.
+/// Base of nodes that are copied for other inputs. Nodes that remember what they have seen are
+/// excluded.
 template <typename Derived, typename Base = OneInputNode>
 class CopiedNode : public Base {
  public:
@@ -122,18 +127,18 @@ class CopiedNode : public Base {
   }
 };
 
-/// The number of a new pass over a dataset: one more than the last that any of its random
-/// transformations has seen, so that `d.take(n)` made anew for each epoch reshuffles too. Passes
-/// that several threads start at the same time may get the same number.
+/// Gives the number of a new pass over a dataset: one more than the last pass that any of its
+/// random transformations has seen. So `d.take(n)`, made anew for each epoch, reshuffles too.
+/// Passes that several threads start at the same time may get the same number.
 uint64_t take_pass(const Node& node);
 void set_next_pass(const Node& node, uint64_t number);
 
-/// A number that differs for different pipelines: guards a saved position.
+/// A number that differs between pipelines, with which saved positions are checked.
 int64_t fingerprint(const Node& node);
-/// Number of nodes on the longest way down; tells equal shuffles of one pipeline apart.
+/// Number of nodes on the longest path to a source. It tells equal shuffles of one pipeline apart.
 int64_t depth(const Node& node);
 
-/// The stream of a node by type of element.
+/// Opens the stream of a node for a type of element.
 template <typename T>
 std::unique_ptr<Stream<T>> open_stream(const Node& node, const Pass& pass);
 template <>
@@ -145,26 +150,27 @@ inline std::unique_ptr<RowStream> open_stream<int64_t>(const Node& node, const P
   return node.row_numbers(pass);
 }
 
-/// Gives the examples of a stream of row numbers, one by one.
+/// Turns a stream of row numbers into examples, one by one.
 std::unique_ptr<BatchStream> stream_examples(std::shared_ptr<const RowTable> table,
                                              std::unique_ptr<RowStream> rows);
 
-/// A source: the rows of a table in order.
+/// Makes a source that gives the rows of a table in order.
 NodePtr table_source(std::shared_ptr<const RowTable> table);
 
-/// Gives the next element, or none at the end.
+/// Gives the next element, or nothing at the end.
 using Generator = std::function<std::optional<Batch>()>;
 /// Starts a generator from its beginning; called once per pass.
 using GeneratorFactory = std::function<Generator()>;
 /// Makes the dataset of one file.
 using FileReader = std::function<NodePtr(const std::string& path)>;
 
-/// Elements must have the shapes and dtypes of `spec` (-1: any size).
-/// Throws  InvalidArgumentError at an element that has not; what the generator throws.
+/// Makes a source that gives a generator's elements, which must have the shapes and dtypes of
+/// `spec` (-1: any size).
+/// Throws  InvalidArgumentError at an element of another shape or dtype; what the generator throws.
 /// Source  tf.data.Dataset.from_generator
 NodePtr generator_source(GeneratorFactory factory, ElementSpec spec);
 
-/// A source of one element.
+/// Makes a source of one element.
 /// Throws  InvalidArgumentError for one without components.
 /// Source  tf.data.Dataset.from_tensors
 NodePtr element_source(Batch element);
@@ -174,45 +180,50 @@ NodePtr element_source(Batch element);
 /// Throws  InvalidArgumentError for no files.
 NodePtr file_source(std::vector<std::string> files, FileReader reader);
 
-/// As many threads, or as large a buffer, as suits the machine. Source  tf.data.AUTOTUNE
+/// Asks for the number of threads, or the size of a buffer, that suits the machine. Source
+/// tf.data.AUTOTUNE
 inline constexpr int64_t kAutotune = -1;
 
-/// How many threads an option `num_parallel_calls` asks for.
+/// The number of threads that an option `num_parallel_calls` asks for.
 int64_t num_threads_for(int64_t num_parallel_calls);
 
 using MapFunction = std::function<Batch(const Batch&)>;
 using Predicate = std::function<bool(const Batch&)>;
 
 struct MapOptions {  // of Dataset::map
-  /// Calls running at the same time, each on its own thread; the order of elements stays.
-  /// kAutotune: config::threading's inter_op_parallelism_threads, or one for each core.
+  /// Number of calls at the same time, each on its own thread; the order of elements stays.
+  /// kAutotune means config::threading's inter_op_parallelism_threads, or one for each core.
   int64_t num_parallel_calls = 1;
-  /// Types and shapes of the results; without it the function is called once on the first element
-  /// to find out.
+  /// Types and shapes of the results. Without it the function is called once on the first element
+  /// to find them.
   std::optional<ElementSpec> output_spec = {};
 };
 
-/// The function is not called for elements that a later skip, shard or restore drops.
-/// Throws  what the function throws, at the element it threw for; the next call goes on behind it.
+/// Applies `function` to each element, except to those that a later skip, shard or restore drops.
+/// Throws  what the function throws, at the element that it failed on; the next call continues
+///         after it.
 /// Source  tf.data.Dataset.map
 NodePtr map_node(NodePtr input, MapFunction function, const MapOptions& options);
 
+/// Keeps the elements for which `predicate` is true.
 /// Source  tf.data.Dataset.filter
 NodePtr filter_node(NodePtr input, Predicate predicate);
 
 /// Options of Dataset::shuffle(). Source  tf.data.Dataset.shuffle
 struct ShuffleOptions {
-  /// Without one the global seed (tf.random.set_seed's) is taken: the same order in every process.
+  /// The seed of the order. Unset: the global seed (tf.random.set_seed's), so that every process
+  /// has the same order.
   std::optional<uint64_t> seed = {};
   bool reshuffle_each_iteration = true;
 };
 
 struct InterleaveOptions {   // of Dataset::interleave
-  int64_t cycle_length = 2;  // parts read in turn
-  int64_t block_length = 1;  // elements of a part before the next one's turn
-  /// Parts opened and read ahead at the same time, each on its own thread; kAutotune as for map.
+  int64_t cycle_length = 2;  // number of parts that are read in turn
+  int64_t block_length = 1;  // number of elements that a part gives in its turn
+  /// Number of parts that are opened and read at the same time, each on its own thread; kAutotune
+  /// as for map.
   int64_t num_parallel_calls = 1;
-  /// False: a part that has nothing yet is passed over, so that the order depends on threads.
+  /// False: a part that has no element ready is skipped, so that the order depends on threads.
   bool deterministic = true;
 };
 

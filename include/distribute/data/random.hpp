@@ -1,5 +1,6 @@
 #pragma once
-/// Random numbers that depend on nothing but a key: the same on every thread and in every process.
+/// Random numbers that depend on a key alone, so that they are the same on every thread and in
+/// every process.
 
 #include <distribute/base/config.hpp>
 
@@ -8,14 +9,14 @@
 
 namespace distribute::data {
 
-/// Draw `index` of the generator `key`, in [0, count). Counter based, so that a position in the
-/// sequence is one number.
+/// Gives number `index` of the generator `key`, in [0, count). The generator is counter based, so a
+/// position in its sequence is one number.
 int64_t draw(uint64_t key, int64_t index, int64_t count);
 
-/// A number that follows from all `parts`, such as seed, epoch and number of the element.
+/// Combines all `parts`, such as seed, epoch and number of the element, into one key.
 uint64_t random_key(std::span<const uint64_t> parts);
 
-/// The draws of one key in turn. A cheap value; one thread.
+/// Gives the numbers of one key in turn. It is cheap to copy; used by one thread.
 class Random {
  public:
   explicit Random(uint64_t key) : key_(key) {}
@@ -24,9 +25,9 @@ class Random {
   uint64_t bits();
   /// A random integer in [0, count).
   int64_t below(int64_t count) { return draw(key_, next_++, count); }
-  /// A random float in [low, high), of 24 random bits.
+  /// A random float in [low, high), made from 24 random bits.
   float uniform(float low = 0, float high = 1);
-  /// Normally distributed with mean 0 and variance 1.
+  /// A normally distributed number with mean 0 and variance 1.
   float normal();
   bool coin() { return bits() >> 63; }
 

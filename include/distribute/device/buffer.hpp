@@ -24,7 +24,7 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  /// The memory, its size, and where it is.
+  /// The address, the size in bytes, and the device.
   void* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
   Device device() const { return device_; }
@@ -33,7 +33,7 @@ class Buffer {
   void* data_ = nullptr;
   int64_t bytes_ = 0;
   Device device_;
-  std::function<void()> release_;  // empty: back to the cache
+  std::function<void()> release_;  // empty: the block returns to the cache
 };
 
 /// Memory that a buffer of exactly `bytes` bytes may use instead of the cache's.
@@ -43,8 +43,8 @@ struct BufferOffer {
   std::function<void()> release;  // called at the end of the buffer that took it
 };
 
-/// While it lives, host buffers that this thread makes take a fitting offer, each once: results
-/// appear in the memory of their user without a copy.
+/// While it lives, host buffers that this thread makes take a fitting offer, each offer once.
+/// Results then appear in the memory of their user without a copy.
 class [[nodiscard]] BufferOffers {
  public:
   explicit BufferOffers(std::vector<BufferOffer> offers);
@@ -57,16 +57,16 @@ class [[nodiscard]] BufferOffers {
   std::vector<BufferOffer>* outer_;
 };
 
-/// Bytes in use, now and at most. Source  tf.config.experimental.get_memory_info
+/// Bytes in use, now and at their highest. Source  tf.config.experimental.get_memory_info
 MemoryInfo memory_info(Device device);
 
 /// Gives the free blocks of the cache back to the system.
 void release_cached_memory(Device device);
 
-/// "1.4 GiB of 1.5 GiB are in use (/sys/fs/cgroup/memory.max)" where less than an eighth is left
-/// below the limit of the container or of `ulimit -v`, even without the host cache's free blocks,
-/// which are given back first; else "". Code that holds elements in advance asks it, and then holds
-/// fewer. Looks 20 times a second at most. Thread-safe.
+/// Says "1.4 GiB of 1.5 GiB are in use (/sys/fs/cgroup/memory.max)" where less than an eighth is
+/// left below the limit of the container or of `ulimit -v`, even after the host cache has given
+/// back its free blocks; otherwise "". Code that holds elements in advance asks it, and then holds
+/// fewer. It looks at the memory at most 20 times a second. Thread-safe.
 std::string host_memory_shortage() noexcept;
 
 }  // namespace distribute

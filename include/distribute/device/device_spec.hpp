@@ -1,5 +1,5 @@
 #pragma once
-/// Devices: what a tensor lies on, and the strings that name them.
+/// Devices that tensors can be on, and the strings that name them.
 
 #include <distribute/base/config.hpp>
 
@@ -18,7 +18,8 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
-/// Whether it is a GPU; constant in programs without CUDA, which then compile none of the branches.
+/// Whether the device is a GPU. In programs without CUDA it is a constant, so that branches for
+/// GPUs are not compiled.
 inline bool is_gpu([[maybe_unused]] Device device) {
 #if DISTRIBUTE_HAS_CUDA
   return device.type == DeviceType::Gpu;
@@ -27,7 +28,7 @@ inline bool is_gpu([[maybe_unused]] Device device) {
 #endif
 }
 
-/// Memory statistics of a device, in bytes; the CPU's are this process's.
+/// Memory statistics of a device, in bytes; for the CPU they cover this process.
 struct MemoryInfo {
   int64_t current = 0;  // in use by live buffers
   int64_t peak = 0;     // highest `current` so far
@@ -37,7 +38,7 @@ struct MemoryInfo {
 /// TensorFlow's short name, such as "/device:CPU:0".
 std::string to_string(Device device);
 
-/// The parts of a device name that are given. A plain value.
+/// The parts that a device name gives. It can be copied.
 /// Source  tf.DeviceSpec
 struct DeviceSpec {
   std::optional<std::string> job = {};
@@ -50,12 +51,12 @@ struct DeviceSpec {
   static DeviceSpec from_string(const std::string& name);
   /// The canonical name, such as "/job:worker/replica:0/task:2/device:CPU:0".
   std::string to_string() const;
-  /// This one with every part that `inner` gives replaced.
+  /// Gives a copy in which every part that `inner` has is replaced.
   DeviceSpec make_merged_spec(const DeviceSpec& inner) const;
   bool operator==(const DeviceSpec&) const = default;
 };
 
-/// "/job:foo/cpu:0" -> "/job:foo/device:CPU:0".
+/// Completes a name: "/job:foo/cpu:0" -> "/job:foo/device:CPU:0".
 std::string canonical_name(const std::string& name);
 
 }  // namespace distribute

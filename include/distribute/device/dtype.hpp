@@ -10,6 +10,7 @@
 
 namespace distribute {
 
+/// Element types of tensors.
 /// Source  tf.dtypes.DType (the subset this library computes with)
 enum class DType : uint8_t { Float32, BFloat16, Float16, Int32, Int64, UInt8, Bool };
 
@@ -32,7 +33,8 @@ struct float16 {
 template <typename T>
 concept HalfFloat = std::is_same_v<T, bfloat16> || std::is_same_v<T, float16>;  // 16 bits
 
-// Two of them are computed with as float32; as they also become tensors, this must be said.
+// Operators on two 16-bit floats compute in float32. As 16-bit floats also convert to tensors, the
+// operators must be declared.
 template <HalfFloat T>
 float operator+(T a, T b) {  // element by element
   return float(a) + float(b);
@@ -50,7 +52,7 @@ float operator/(T a, T b) {  // element by element
   return float(a) / float(b);
 }
 
-/// C++ type -> DType.
+/// Gives the DType of a C++ type.
 template <typename T>
 struct DTypeOf;
 template <>
@@ -82,7 +84,7 @@ struct DTypeOf<bool> {
   static constexpr DType value = DType::Bool;
 };
 
-/// A C++ type that a tensor can hold.
+/// A C++ type that can be an element of a tensor.
 template <typename T>
 concept Element = requires {
   DTypeOf<std::remove_cv_t<T>>::value;
@@ -108,7 +110,7 @@ constexpr int64_t size_of(DType dtype) {
 constexpr bool is_floating(DType dtype) {  // whether it has fractions
   return dtype == DType::Float32 || dtype == DType::BFloat16 || dtype == DType::Float16;
 }
-/// Whether it has 16 bits and fractions.
+/// Whether it is a floating-point type of 16 bits.
 constexpr bool is_half(DType dtype) { return dtype == DType::BFloat16 || dtype == DType::Float16; }
 
 /// TensorFlow's name, such as "float32".
@@ -128,7 +130,7 @@ decltype(auto) dispatch(DType dtype, Fn&& fn) {
   }
 }
 
-/// What a fused operation does with its result before it stores it.
+/// What a fused operation does with its result before it stores the result.
 enum class Epilogue : uint8_t { None, Relu };
 
 }  // namespace distribute

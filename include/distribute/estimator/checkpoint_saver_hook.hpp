@@ -1,5 +1,5 @@
 #pragma once
-/// The hook that saves checkpoints, and its listeners.
+/// The hook that saves checkpoints, and the interface of its listeners.
 
 #include <distribute/base/config.hpp>
 #include <distribute/estimator/session_run_hook.hpp>
@@ -14,7 +14,7 @@ namespace distribute::train {
 
 class MonitoredTrainingSession;
 
-/// Called around every save.
+/// A listener is called before and after every save.
 /// Source  tf.estimator.CheckpointSaverListener
 class CheckpointSaverListener {
  public:
@@ -23,7 +23,7 @@ class CheckpointSaverListener {
   virtual void before_save(MonitoredTrainingSession& session, int64_t step) {
     (void)session, (void)step;
   }
-  /// True ends the session.
+  /// Called after a save; returning true ends the session.
   virtual bool after_save(MonitoredTrainingSession& session, int64_t step) {
     (void)session, (void)step;
     return false;
@@ -37,12 +37,13 @@ struct CheckpointSaverHookOptions {  // options of CheckpointSaverHook
   std::function<double()> clock = {};
 };
 
-/// Saves what the session saves, where it saves it: when it is created, in between, and at the end.
-/// Where workers step together it is on all of them, and the chief's clock decides.
+/// Saves the session's parts to the session's directory: when the session is created, at intervals,
+/// and at the end. If workers step together, every worker has the hook, and the chief's clock
+/// decides.
 /// Source  tf.estimator.CheckpointSaverHook
 class CheckpointSaverHook : public SessionRunHook {
  public:
-  /// Throws  InvalidArgumentError where both seconds and steps are given, or none.
+  /// Throws  InvalidArgumentError unless exactly one of seconds and steps is given.
   explicit CheckpointSaverHook(CheckpointSaverHookOptions options);
   DISTRIBUTE_INLINE void begin() override;
   DISTRIBUTE_INLINE void after_create_session(MonitoredTrainingSession& session) override;

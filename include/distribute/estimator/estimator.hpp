@@ -1,5 +1,5 @@
 #pragma once
-/// Estimator and its RunConfig.
+/// tf.estimator's Estimator and RunConfig.
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
@@ -19,26 +19,26 @@
 
 namespace distribute {
 
-/// The answers of tf.estimator.RunConfig about the cluster.
+/// What tf.estimator.RunConfig says about the cluster.
 struct RunConfigCluster {
-  ClusterSpec cluster_spec;  // empty for an evaluator, which is outside of it
+  ClusterSpec cluster_spec;  // empty for an evaluator, which is outside of the cluster
   TaskType task_type = TaskType::Worker;
   int task_id = 0;
-  std::string master;             // "" alone and for evaluators, else grpc://host:port
+  std::string master;             // grpc://host:port; "" without a cluster and for evaluators
   std::string evaluation_master;  // eval_session_master, or ""
   bool is_chief = true;
   int num_ps_replicas = 0;
-  int num_worker_replicas = 1;  // with the chief
-  /// The chief is 0; then other jobs in the order of their names, parameter servers last. An
-  /// evaluator has none.
+  int num_worker_replicas = 1;  // includes the chief
+  /// The number of this task: the chief is 0, then come other jobs in the order of their names,
+  /// parameter servers last. Unset for an evaluator.
   std::optional<int> global_id_in_cluster = 0;
   std::string model_dir;
 };
 
-/// Reads TF_CONFIG. A cluster must have exactly one chief (or one master, and then no chief and no
-/// evaluator), and the task a type of the cluster, or evaluator, and an index. Without a cluster
-/// the task is worker 0. `model_dir` must be the same as TF_CONFIG's where both are given. Throws
-/// InvalidArgumentError for anything else, and for text that cannot be read.
+/// Reads TF_CONFIG. A cluster must have exactly one chief, or one master and then neither chief nor
+/// evaluator. The task must have an index and a type of the cluster, or be an evaluator. Without a
+/// cluster the task is worker 0. `model_dir` must be TF_CONFIG's if both are given.
+/// Throws  InvalidArgumentError for anything else, and for text that cannot be read.
 /// Source  tf.estimator.RunConfig, _init_distributed_setting_from_environment_var
 RunConfigCluster read_run_config_cluster(const Environment& variables = {},
                                          const std::string& model_dir = "");
@@ -47,7 +47,7 @@ RunConfigCluster read_run_config_cluster(const Environment& variables = {},
 
 namespace distribute::train {
 
-/// Makes the data anew for every training and evaluation.
+/// Makes the data, anew for every training and evaluation.
 using InputFunction = std::function<InputData()>;
 
 struct EstimatorOptions {  // options of Estimator
@@ -56,100 +56,104 @@ struct EstimatorOptions {  // options of Estimator
   std::optional<int64_t> keep_checkpoint_max = 5;
   SecondsOrSteps save_summary = {.steps = 100};
   std::optional<int64_t> log_step_count_steps = 100;
-  /// A checkpoint, or the directory of some, whose weights a training without a checkpoint of its
-  /// own begins with: of the variables whose names begin as the POSIX regular expression says,
-  /// under other names there where the map has them. Source  tf.estimator.WarmStartSettings
+  /// A checkpoint, or a directory of checkpoints, whose weights a training begins with if it has no
+  /// checkpoint of its own. The variables are those whose names begin as the POSIX regular
+  /// expression says; the map gives other names in that checkpoint. Source
+  /// tf.estimator.WarmStartSettings
   std::string warm_start_from = {};
   std::string vars_to_warm_start = ".*";
   std::map<std::string, std::string> var_name_to_prev_var_name = {};
-  SessionReadiness* readiness = nullptr;  // as of MonitoredTrainingSession
-  std::optional<bool> is_chief = {};      // none: what the strategy says
-  std::function<double()> clock = {};     // in seconds; unset: the system's steady one
+  SessionReadiness* readiness = nullptr;  // see MonitoredTrainingSession
+  std::optional<bool> is_chief = {};      // unset: the strategy decides
+  std::function<double()> clock = {};     // in seconds; unset: the system's steady clock
 };
 
+/// TensorFlow's name of these options.
 /// Source  tf.estimator.RunConfig, whose cluster part the strategy has
 using RunConfig = EstimatorOptions;
 
-struct EstimatorTrainOptions {            // of Estimator::train
-  std::optional<int64_t> steps = {};      // of this call
-  std::optional<int64_t> max_steps = {};  // of all calls and workers together
+struct EstimatorTrainOptions {            // options of Estimator::train
+  std::optional<int64_t> steps = {};      // number of steps of this call
+  std::optional<int64_t> max_steps = {};  // number of steps of all calls and workers together
   std::vector<SessionHookHandle> hooks = {};
   std::vector<Handle<CheckpointSaverListener>> saving_listeners = {};
 };
 
-struct EstimatorEvaluateOptions {     // of Estimator::evaluate
-  std::optional<int64_t> steps = {};  // none: all data
-  /// Around each batch, with the figures so far; global_step is the checkpoint's.
+struct EstimatorEvaluateOptions {     // options of Estimator::evaluate
+  std::optional<int64_t> steps = {};  // unset: all data
+  /// Hooks around each batch, which see the figures so far; global_step is the checkpoint's.
   std::vector<SessionHookHandle> hooks = {};
-  std::string name = {};             // of the run: eval_dir(name)
-  std::string checkpoint_path = {};  // empty: the newest
+  std::string name = {};             // name of the run, used by eval_dir(name)
+  std::string checkpoint_path = {};  // empty: the newest checkpoint
 };
 
-struct EstimatorPredictOptions {              // of Estimator::predict
-  std::vector<SessionHookHandle> hooks = {};  // around each batch; there are no figures
-  std::string checkpoint_path = {};           // empty: the newest
+struct EstimatorPredictOptions {              // options of Estimator::predict
+  std::vector<SessionHookHandle> hooks = {};  // called around each batch, without figures
+  std::string checkpoint_path = {};           // empty: the newest checkpoint
 };
 
-struct EstimatorExportOptions {        // of its exports
-  saved_model::SaveOptions save = {};  // its input stands for a serving_input_receiver_fn
-  std::string checkpoint_path = {};    // empty: the newest
+struct EstimatorExportOptions {        // options of Estimator::export_saved_model
+  saved_model::SaveOptions save = {};  // its input replaces a serving_input_receiver_fn
+  std::string checkpoint_path = {};    // empty: the newest checkpoint
 };
 
-/// Over a train::Model, in place of a model function: what the model does in ModeKeys.TRAIN, EVAL
-/// and PREDICT is its train_step, test_step and predict_step. Checkpoints
-/// MODEL_DIR/model.ckpt-<step> with the parts "model" and "optimizer". The rules for threads and
-/// workers are those for the model and the session.
+/// Trains, evaluates and exports a train::Model, which takes the place of a model function:
+/// train_step, test_step and predict_step of the model are what ModeKeys.TRAIN, EVAL and PREDICT
+/// select. Checkpoints are MODEL_DIR/model.ckpt-<step> with the parts "model" and "optimizer". The
+/// rules for threads and workers are those of the model and the session.
 /// Source  tf.estimator.Estimator
 class Estimator {
  public:
-  /// `model` is compiled and outlives the estimator.
+  /// `model` must be compiled and outlive the estimator.
   /// Throws  InvalidArgumentError without a directory.
   Estimator(Model& model, EstimatorOptions options);
 
-  /// Until the data ends or the steps are done; goes on from the newest checkpoint.
-  /// Throws  InvalidArgumentError where both steps and max_steps are given, or one is below 1, and
-  ///         for a bad regular expression; for a warm start what load_weights throws.
+  /// Trains until the data ends or the steps are done; it continues from the newest checkpoint.
+  /// Throws  InvalidArgumentError if both steps and max_steps are given, or one is below 1, and for
+  ///         a bad regular expression; for a warm start what load_weights throws.
   void train(const InputFunction& input_fn, const EstimatorTrainOptions& options = {});
-  /// Evaluates a checkpoint's weights, which the model has meanwhile; then it has its own again,
-  /// and servers see nothing of it, so that other workers go on training. The figures have a
-  /// "global_step", and are written for TensorBoard. A hook may end it early.
+  /// Evaluates the weights of a checkpoint. The model has these weights only during the call, and
+  /// servers do not see them, so that other workers go on training. The figures include
+  /// "global_step", and are written for TensorBoard. A hook may end the evaluation early.
   /// Throws  NotFoundError when there is no checkpoint; InvalidArgumentError for steps below 1, and
   ///         for data without examples.
   Logs evaluate(const InputFunction& input_fn, const EstimatorEvaluateOptions& options = {});
-  /// What a checkpoint's weights, borrowed as by evaluate(), predict for all examples, on every
-  /// worker. A hook may end it early.
+  /// Predicts for all examples, on every worker, with the weights of a checkpoint, which the model
+  /// has only during the call. A hook may end it early.
   /// Shapes  [examples, ...]
   /// Throws  NotFoundError when there is no checkpoint; InvalidArgumentError for data that is
   ///         divided among the replicas already: predictions have the order of the data.
   Tensor predict(const InputFunction& input_fn, const EstimatorPredictOptions& options = {});
-  /// Writes a checkpoint's weights, borrowed as by evaluate(), to EXPORT_DIR_BASE/<seconds since
-  /// 1970>, as TensorFlow Serving looks for versions; gives back that path. Every worker calls it.
-  /// Throws  NotFoundError when there is no checkpoint; what saved_model::save throws.
+  /// Writes a checkpoint's weights to EXPORT_DIR_BASE/<seconds since 1970>, where TensorFlow
+  /// Serving looks for versions, and returns that path. The model has the weights only during the
+  /// call. Every worker calls it.
+  /// Throws  NotFoundError when there is no checkpoint; what saved_model::save() throws.
   std::string export_saved_model(const std::string& export_dir_base,
                                  const EstimatorExportOptions& options = {});
 
   /// The newest checkpoint of model_dir.
   std::optional<std::string> latest_checkpoint() const;
-  /// Give the names of the variables in the newest checkpoint, and the value of one.
-  /// Throw  NotFoundError when there is no checkpoint, or none of that name; InvalidArgumentError
-  ///        for a name that two variables have; what BundleReader throws.
+  /// Give the names of the variables in the newest checkpoint, and the value of one variable.
+  /// Throw  NotFoundError when there is no checkpoint or no such variable; InvalidArgumentError for
+  ///        a name that two variables have; what BundleReader throws.
   std::vector<std::string> get_variable_names() const;
   Tensor get_variable_value(const std::string& name) const;
   const std::string& model_dir() const { return options_.model_dir; }
-  /// Where evaluations of that name write their figures: MODEL_DIR/eval, or MODEL_DIR/eval_<name>.
+  /// The directory of the figures of evaluations with that name: MODEL_DIR/eval, or
+  /// MODEL_DIR/eval_<name>.
   std::string eval_dir(const std::string& name = "") const;
 
-  /// What it was made with.
+  /// The model that it was made with.
   Model& model() const { return model_; }
   const EstimatorOptions& options() const { return options_; }
 
  private:
-  /// `given`, or the newest.
+  /// Gives the path `given`, or that of the newest checkpoint.
   std::string checkpoint_to_read(const std::string& given) const;
   void restore(const std::string& checkpoint);
   void warm_start();
   void write_figures(const Logs& figures, int64_t step, const std::string& name) const;
-  /// Neither restores nor saves anything.
+  /// Options of a session that runs hooks, and neither restores nor saves anything.
   MonitoredTrainingSessionOptions session_of_hooks(const std::vector<SessionHookHandle>& hooks,
                                                    const std::string& checkpoint) const;
 

@@ -1,5 +1,5 @@
 #pragma once
-/// SessionRunHook, and the hooks that TensorFlow ships: stopping, counting, logging, summaries.
+/// SessionRunHook, and TensorFlow's hooks for stopping, counting, logging and summaries.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>
@@ -20,13 +20,13 @@ namespace distribute::train {
 
 class MonitoredTrainingSession;
 
-/// What a step has given.
+/// The results of a step.
 struct SessionRunValues {
   const Logs& results;
-  int64_t global_step;  // after the step
+  int64_t global_step;  // count after the step
 };
 
-/// One step's; hooks may ask for the end of the session.
+/// Passed to hooks in one step; hooks may request the end of the session.
 class SessionRunContext {
  public:
   explicit SessionRunContext(MonitoredTrainingSession& session) : session_(session) {}
@@ -44,16 +44,16 @@ class SessionRunContext {
 class SessionRunHook {
  public:
   virtual ~SessionRunHook() = default;
-  /// Once, before the session is created.
+  /// Called once, before the session is created.
   virtual void begin() {}
-  /// Whenever it was created, also after a failure: variables have their values.
+  /// Called whenever the session was created, also after a failure; variables have their values.
   virtual void after_create_session(MonitoredTrainingSession& session) { (void)session; }
   virtual void before_run(SessionRunContext& context) { (void)context; }
-  /// Not when the step has thrown.
+  /// Called after each step, unless the step has thrown.
   virtual void after_run(SessionRunContext& context, const SessionRunValues& values) {
     (void)context, (void)values;
   }
-  /// At the end; not after an error.
+  /// Called at the end of the session, unless an error has ended it.
   virtual void end(MonitoredTrainingSession& session) { (void)session; }
 
  protected:
@@ -62,7 +62,7 @@ class SessionRunHook {
   SessionRunHook& operator=(const SessionRunHook&) = default;
 };
 
-/// `.hooks = {StopAtStepHook({.last_step = 1000}), my_hook}`.
+/// An element of `.hooks = {StopAtStepHook({.last_step = 1000}), my_hook}`.
 using SessionHookHandle = Handle<SessionRunHook>;
 
 /// Calls `final_ops` at the session's end. Source  tf.estimator.FinalOpsHook
@@ -70,7 +70,7 @@ class FinalOpsHook : public SessionRunHook {
  public:
   explicit FinalOpsHook(std::function<Logs()> final_ops) : final_ops_(std::move(final_ops)) {}
   void end(MonitoredTrainingSession&) override { final_ops_values_ = final_ops_(); }
-  /// What they gave; empty before the end.
+  /// The results of `final_ops`; empty before the end.
   const Logs& final_ops_values() const { return final_ops_values_; }
 
  private:
@@ -79,19 +79,19 @@ class FinalOpsHook : public SessionRunHook {
 };
 
 struct LoggingTensorHookOptions {         // options of LoggingTensorHook
-  std::vector<std::string> tensors = {};  // names of figures; none: all
-  SecondsOrSteps every = {.steps = 100};  // steps of this worker
-  bool at_end = false;                    // the last ones, too
+  std::vector<std::string> tensors = {};  // names of figures; empty: all
+  SecondsOrSteps every = {.steps = 100};  // counts steps of this worker
+  bool at_end = false;                    // prints the last figures, too
   std::function<std::string(const Logs&)> formatter = {};
   std::FILE* out = stdout;
   std::function<double()> clock = {};
 };
 
-/// "step 100: loss = 0.25, accuracy = 0.9 (1.2 sec)", on the worker whose hook it is.
+/// Prints "step 100: loss = 0.25, accuracy = 0.9 (1.2 sec)" on each worker that has the hook.
 /// Source  tf.estimator.LoggingTensorHook
 class LoggingTensorHook : public SessionRunHook {
  public:
-  /// Throws  InvalidArgumentError where both seconds and steps are given, or none.
+  /// Throws  InvalidArgumentError unless exactly one of seconds and steps is given.
   explicit LoggingTensorHook(LoggingTensorHookOptions options);
   /// Throws  NotFoundError for a figure that the step does not give.
   DISTRIBUTE_INLINE void after_run(SessionRunContext& context,
@@ -107,18 +107,19 @@ class LoggingTensorHook : public SessionRunHook {
   int64_t runs_ = 0;
 };
 
-/// For a loss that is NaN or infinite. Source  tf.estimator.NanLossDuringTrainingError
+/// Reports a loss that is NaN or infinite. Source  tf.estimator.NanLossDuringTrainingError
 class NanLossDuringTrainingError : public FailedPreconditionError {
  public:
   using FailedPreconditionError::FailedPreconditionError;
 };
 
 struct NanTensorHookOptions {    // options of NanTensorHook
-  std::string tensor = "loss";   // the figure's name
-  bool fail_on_nan_loss = true;  // else the session ends well
+  std::string tensor = "loss";   // name of the figure
+  bool fail_on_nan_loss = true;  // false: the session ends without an error
 };
 
-/// Steps that do not give the figure are not looked at.
+/// Ends the training when a figure is NaN or infinite. Steps that do not give the figure are
+/// ignored.
 /// Source  tf.estimator.NanTensorHook
 class NanTensorHook : public SessionRunHook {
  public:
@@ -134,16 +135,16 @@ class NanTensorHook : public SessionRunHook {
 
 struct StepCounterHookOptions {  // options of StepCounterHook
   SecondsOrSteps every = {.steps = 100};
-  std::string output_dir = {};  // for the scalar "global_step/sec"; empty: none
-  std::FILE* out = stdout;      // for "global_step/sec: 12.5"; null: none
+  std::string output_dir = {};  // directory of the scalar "global_step/sec"; empty: not written
+  std::FILE* out = stdout;      // stream for "global_step/sec: 12.5"; null: not printed
   std::function<double()> clock = {};
 };
 
-/// Counts the shared steps, so those of all workers. The chief alone needs it.
+/// Measures the shared steps, which are those of all workers. Only the chief needs it.
 /// Source  tf.estimator.StepCounterHook
 class StepCounterHook : public SessionRunHook {
  public:
-  /// Throws  InvalidArgumentError where both seconds and steps are given, or none.
+  /// Throws  InvalidArgumentError unless exactly one of seconds and steps is given.
   explicit StepCounterHook(StepCounterHookOptions options);
   DISTRIBUTE_INLINE void after_create_session(MonitoredTrainingSession& session) override;
   DISTRIBUTE_INLINE void after_run(SessionRunContext& context,
@@ -158,8 +159,8 @@ class StepCounterHook : public SessionRunHook {
 };
 
 struct StopAtStepHookOptions {            // options of StopAtStepHook
-  std::optional<int64_t> num_steps = {};  // from where the session began
-  std::optional<int64_t> last_step = {};  // of the shared count
+  std::optional<int64_t> num_steps = {};  // counted from the beginning of the session
+  std::optional<int64_t> last_step = {};  // value of the shared count
 };
 
 /// Ends the session after a number of steps. Source  tf.estimator.StopAtStepHook
@@ -181,11 +182,11 @@ struct SummarySaverHookOptions {  // options of SummarySaverHook
   std::function<double()> clock = {};
 };
 
-/// Each figure as a scalar under its name, at the global step. For the chief.
+/// Writes each figure as a scalar under its name, at the global step. Only the chief needs it.
 /// Source  tf.estimator.SummarySaverHook
 class SummarySaverHook : public SessionRunHook {
  public:
-  /// Throws  InvalidArgumentError where both seconds and steps are given, or none, and without a
+  /// Throws  InvalidArgumentError unless exactly one of seconds and steps is given, and without a
   ///         directory.
   explicit SummarySaverHook(SummarySaverHookOptions options);
   DISTRIBUTE_INLINE void after_create_session(MonitoredTrainingSession& session) override;

@@ -14,8 +14,9 @@
 namespace distribute::train {
 
 struct SupervisorOptions {            // options of Supervisor
-  std::optional<bool> is_chief = {};  // none: what the strategy says
-  std::string logdir = {};            // for checkpoints and event files; empty: none
+  std::optional<bool> is_chief = {};  // unset: the strategy decides
+  /// directory of checkpoints and event files; empty: none are written
+  std::string logdir = {};
   CheckpointParts parts = {};
   Variable global_step = {};
   double save_summaries_secs = 120;  // 0: never
@@ -28,7 +29,7 @@ struct SupervisorOptions {            // options of Supervisor
 };
 
 /// A MonitoredTrainingSession with the supervisor's defaults. Its services work within the steps
-/// and not on threads of their own. One thread.
+/// instead of on threads of their own. Used by one thread.
 ///
 ///   Supervisor sv({.logdir = "logs", .parts = {{"model", &model}}});
 ///   sv.managed_session([&](MonitoredTrainingSession& session) {
@@ -42,15 +43,15 @@ class Supervisor {
 
   /// Whether this task initializes variables and saves.
   bool is_chief() const;
-  /// Prepares a session or waits for the chief's, calls the function, and ends. OutOfRangeError is
-  /// a good end. May be called again. Throws  as MonitoredTrainingSession, and what the function
-  /// throws.
+  /// Prepares a session or waits for the chief's, calls the function, and ends the session.
+  /// OutOfRangeError ends it normally. May be called again.
+  /// Throws  what MonitoredTrainingSession throws, and what the function throws.
   void managed_session(const std::function<void(MonitoredTrainingSession&)>& train);
-  /// It is true outside a session, too.
+  /// Whether training should stop; also true outside a session.
   bool should_stop() const { return !session_ || session_->should_stop(); }
   void request_stop();
-  /// Writes figures to the event file of logdir at the step, or at the shared step.
-  /// Throws  FailedPreconditionError on other workers than the chief, and without logdir.
+  /// Writes figures to the event file of logdir at `step`, or at the shared step.
+  /// Throws  FailedPreconditionError on workers other than the chief, and without logdir.
   void summary_computed(const Logs& figures, std::optional<int64_t> step = {});
 
  private:

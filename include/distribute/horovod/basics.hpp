@@ -1,5 +1,5 @@
 #pragma once
-/// hvd.init, ranks and sizes, and process sets.
+/// hvd.init, ranks and sizes, and sets of processes.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -15,20 +15,21 @@
 
 namespace distribute::hvd {
 
-/// A value. A default-constructed one is the set of all ranks, number 0.
+/// A set of ranks that work together. A default-constructed one is the set of all ranks, number 0.
+/// It can be copied.
 /// Source  horovod.ProcessSet
 class ProcessSet {
  public:
   ProcessSet() = default;
   explicit ProcessSet(int process_set_id) : id_(process_set_id) {}
 
-  /// 0 is the set of all ranks.
+  /// The number of the set; 0 is the set of all ranks.
   int process_set_id() const { return id_; }
   /// The ranks in order. Throws  InvalidArgumentError after remove_process_set();
   /// FailedPreconditionError before init().
   std::vector<int> ranks() const;
   int size() const { return int(ranks().size()); }
-  /// This process's place in it; -1 when it is not included.
+  /// This process's position in the set; -1 when it is not a member.
   int rank() const;
   bool included() const { return rank() >= 0; }
   bool operator==(const ProcessSet&) const = default;
@@ -37,72 +38,76 @@ class ProcessSet {
   int id_ = 0;
 };
 
-/// Every rank of the job calls it, in the same order, with the same ranks in any order.
+/// Makes a process set. Every rank of the job calls it, in the same order, with the same ranks in
+/// any order.
 /// Blocks  until all have called it and the members are connected.
-/// Throws  InvalidArgumentError for ranks that do not exist or occur twice;
-///         FailedPreconditionError on all ranks when they gave different ones, or when there is
-///         such a set already.
+/// Throws  InvalidArgumentError for ranks that do not exist or occur twice; FailedPreconditionError
+///         on all ranks when they gave different ranks, or when there is such a set already.
 /// Source  horovod.add_process_set
 ProcessSet add_process_set(std::vector<int> ranks);
-/// Every rank of the job calls it. Blocks  until all have.
-/// Throws  FailedPreconditionError for a set that is gone already or the set of all ranks.
+/// Removes a process set. Every rank of the job calls it. Blocks  until all ranks have called it.
+/// Throws  FailedPreconditionError for a set that was removed before, or for the set of all ranks.
 /// Source  horovod.remove_process_set
 void remove_process_set(const ProcessSet& process_set);
 
+/// Gives the set of all ranks.
 /// Source  horovod.global_process_set
 inline ProcessSet global_process_set() { return ProcessSet(); }
 
-/// Thrown by init() when the other ranks of an elastic job had finished before this one could join;
-/// nothing is left to do.
+/// init() throws it when the other ranks of an elastic job had finished before this one could join;
+/// there is nothing left to do.
 class JobFinishedError : public AbortedError {
  public:
   using AbortedError::AbortedError;
 };
 
 struct InitOptions {  // options of init()
-  /// A null pointer takes the resolver that the environment implies. It must live until init()
-  /// returns.
+  /// Finds the tasks of the job; null selects the resolver that fits the environment. It must live
+  /// until init() returns.
   const ClusterResolver* resolver = nullptr;
   /// The job's tasks in rank order, in place of a resolver.
   std::optional<ClusterTasks> tasks = {};
-  /// Ranks of process sets that shall exist from the start, as of add_process_set().
+  /// The ranks of process sets that exist from the start, as add_process_set() takes them.
   std::vector<std::vector<int>> process_sets = {};
   CommunicationOptions communication_options = {};
-  /// With min_workers the job is elastic: elastic::run() lets ranks come and go. None: as
-  /// `distribute run --min-np`, which is DISTRIBUTE_MIN_WORKERS, says.
+  /// With min_workers the job is elastic: elastic::run() then lets ranks join and leave. Unset:
+  /// DISTRIBUTE_MIN_WORKERS decides, which `distribute run --min-np` sets.
   std::optional<ElasticOptions> elastic = {};
 };
 
-/// Joins the job: of `distribute run`, TF_CONFIG, mpirun, torchrun, horovodrun's HOROVOD_RANK and
-/// HOROVOD_SIZE, Slurm, ...; without any of them a job of this process alone. Chief and workers of
-/// a cluster are the ranks, in this order. Does nothing when it has been called already; after
-/// shutdown() it joins another job. A process that ends without shutdown() calls it then. Blocks
-/// until all ranks have called it, at most DISTRIBUTE_STARTUP_TIMEOUT; in an elastic job until
-/// there are min_workers and, where one is under way, until its ranks have come to a commit. Throws
-/// InvalidArgumentError for an environment that makes no sense; JobFinishedError; what
+/// Joins the job of `distribute run`, TF_CONFIG, mpirun, torchrun, horovodrun's HOROVOD_RANK and
+/// HOROVOD_SIZE, Slurm, and others; without any of them the job has only this process. Chief and
+/// workers of a cluster are the ranks, in this order. A second call does nothing; after shutdown()
+/// it joins another job. A process that ends without shutdown() calls it then.
+/// Blocks  until all ranks have called it, at most DISTRIBUTE_STARTUP_TIMEOUT; in an elastic job
+///         until there are min_workers and, if the job is already training, until its ranks have
+///         reached a commit.
+/// Throws  InvalidArgumentError for a contradictory environment; JobFinishedError; what
 ///         ClusterRuntime::join and ElasticMember::meet throw.
 /// Source  horovod.init
 void init(const InitOptions& options = {});
-/// Leaves the job. Operations under way, on any rank, fail with AbortedError.
+/// Leaves the job. Operations that still run, on any rank, fail with AbortedError.
 /// Blocks  until all ranks have called it, at most DISTRIBUTE_SHUTDOWN_TIMEOUT.
 void shutdown();
 bool is_initialized();
 
-/// All of them throw FailedPreconditionError before init().
+/// These functions throw FailedPreconditionError before init().
 int rank();
 int size();
 /// The number of this rank among the ranks of its host.
 int local_rank();
 int local_size();
-/// The device of this rank, for OneDeviceStrategy or device(): "/gpu:1", the GPU of its local rank
-/// among those that the process sees, in turn where there are more ranks than GPUs; "/cpu:0" where
-/// there is none. A launcher that shows each rank its own GPU alone gives "/gpu:0" on all.
+/// The device of this rank, for OneDeviceStrategy or device(). "/gpu:1" is the GPU of its local
+/// rank among those that the process sees; with more ranks than GPUs they are used in turn.
+/// "/cpu:0" is the device without GPUs. A launcher that shows each rank only its own GPU makes it
+/// "/gpu:0" on all ranks.
 /// Source  tf.config.set_visible_devices(gpus[hvd.local_rank()]) of Horovod's examples
 std::string local_device();
-/// Among the hosts that have a rank of this local rank.
+/// The number of this rank's host among the hosts that have a rank with this local rank, and their
+/// number.
 int cross_rank();
 int cross_size();
-/// Whether every host has as many ranks.
+/// Whether every host has the same number of ranks.
 bool is_homogeneous();
 
 }  // namespace distribute::hvd
@@ -111,14 +116,14 @@ namespace distribute::horovod_internal {
 
 class Engine;
 
-/// The name of the device of a rank of this number on its host, where it sees `gpus` GPUs.
+/// The name of the device of the rank with this number on its host, which sees `gpus` GPUs.
 std::string device_of_rank(int local_rank, int gpus);
 
-/// Joins as hvd::init does, but the process does not keep the engine.
+/// Joins as hvd::init() does, but the process does not store the engine.
 std::shared_ptr<Engine> join_job(const hvd::InitOptions& options);
-/// Tries again for `timeout` seconds: others may still be in the previous job, whose port answers
-/// that this is another one.
-/// Throws  DeadlineExceededError; InvalidArgumentError and what else cannot change, at once.
+/// Repeats join_job() for `timeout` seconds, because other ranks may still be in the previous job,
+/// whose port answers that it belongs to another one.
+/// Throws  DeadlineExceededError; errors that cannot pass, such as InvalidArgumentError, at once.
 std::shared_ptr<Engine> join_patiently(const hvd::InitOptions& options, double timeout);
 
 }  // namespace distribute::horovod_internal

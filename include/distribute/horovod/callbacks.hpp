@@ -20,22 +20,23 @@
 
 namespace distribute::hvd {
 
-/// Gives every rank the values of `root_rank`. Ranks give the same variables, which are known by
-/// their place in the list.
-/// Throws  as Handle::wait(), with the variable's name when shapes differ.
+/// Gives every rank the values of `root_rank`. All ranks pass the same variables, which are
+/// identified by their position in the list.
+/// Throws  what Handle::wait() throws, with the variable's name when shapes differ.
 /// Source  horovod.broadcast_variables
 void broadcast_variables(const std::vector<Variable>& variables, int root_rank,
                          const ProcessSet& process_set = {});
 
-/// All variables of an object, such as a model, and of its parts, in its order; an optimizer's step
-/// count and slots, too: build() it first where ranks may have made a different number of steps.
+/// All variables of an object, such as a model, and of its parts, in its order. For an optimizer
+/// these include step count and slots; build() it first when ranks may have made different numbers
+/// of steps.
 std::vector<Variable> variables_of(const Trackable& object);
 
-/// The bytes of `root_rank`; those of other ranks are not looked at.
+/// Gives the bytes of `root_rank` to every rank; the bytes of other ranks are ignored.
 /// Source  horovod.broadcast_object
 std::string broadcast_object(const std::string& bytes, int root_rank, const std::string& name = {},
                              const ProcessSet& process_set = {});
-/// The bytes of every rank, in rank order.
+/// Gives the bytes of all ranks, in rank order.
 /// Source  horovod.allgather_object
 std::vector<std::string> allgather_object(const std::string& bytes, const std::string& name = {},
                                           const ProcessSet& process_set = {});
@@ -47,7 +48,7 @@ concept PlainObject =
 
 template <PlainObject T>
 T broadcast_object(const T& value, int root_rank, const std::string& name = {},
-                   const ProcessSet& process_set = {}) {  // the value of root_rank
+                   const ProcessSet& process_set = {}) {  // gives every rank the value of root_rank
   const std::string mine(reinterpret_cast<const char*>(&value), sizeof value);
   const std::string bytes = broadcast_object(mine, root_rank, name, process_set);
   T result = value;
@@ -55,7 +56,8 @@ T broadcast_object(const T& value, int root_rank, const std::string& name = {},
   return result;
 }
 
-/// For train::CompileOptions: gradients are reduced over the ranks. `optimizer` outlives the model.
+/// Makes the function for train::CompileOptions that reduces gradients over the ranks. `optimizer`
+/// outlives the model.
 ///
 ///   hvd::DistributedOptimizer distributed(sgd);
 ///   model.compile({.optimizer = sgd, .loss = ..., .minimize = hvd::minimizer(distributed)});
@@ -63,8 +65,9 @@ T broadcast_object(const T& value, int root_rank, const std::string& name = {},
 /// Source  model.compile(optimizer=hvd.DistributedOptimizer(opt)) of horovod.keras
 train::MinimizeFunction minimizer(DistributedOptimizer& optimizer);
 
-/// Gives all ranks the weights and the optimizer's state of `root_rank`: before the first step
-/// where the variables exist, else after it, as layers make theirs in it.
+/// Gives all ranks the weights and the optimizer's state of `root_rank`. This happens before the
+/// first step if the variables exist, else after it, as layers make their variables in the first
+/// step.
 /// Source  horovod.keras.callbacks.BroadcastGlobalVariablesCallback
 class BroadcastGlobalVariablesCallback : public train::Callback {
  public:
@@ -79,8 +82,8 @@ class BroadcastGlobalVariablesCallback : public train::Callback {
   bool done_ = false;
 };
 
-/// Makes each figure of an epoch its mean over the ranks, in the order of the names: callbacks
-/// behind it, such as ModelCheckpoint, see the same on all ranks.
+/// Replaces each figure of an epoch by its mean over the ranks, in the order of the names, so that
+/// later callbacks, such as ModelCheckpoint, see the same on all ranks.
 /// Source  horovod.keras.callbacks.MetricAverageCallback
 class MetricAverageCallback : public train::Callback {
  public:
@@ -88,21 +91,21 @@ class MetricAverageCallback : public train::Callback {
   bool wants_batch_metrics() const override { return false; }
 };
 
-/// What LearningRateScheduleCallback takes.
+/// Options of LearningRateScheduleCallback.
 struct LearningRateScheduleOptions {
-  double initial_lr = 0;                        // what the multiplier is multiplied with
-  int64_t start_epoch = 0;                      // the first epoch in which the rate is set
-  std::optional<int64_t> end_epoch = {};        // the first one in which it is not any more
-  bool staircase = true;                        // once an epoch; else in every step
-  std::optional<int64_t> steps_per_epoch = {};  // without staircase, where fit does not know it
+  double initial_lr = 0;                        // the multiplier multiplies it
+  int64_t start_epoch = 0;                      // first epoch in which the rate is set
+  std::optional<int64_t> end_epoch = {};        // first epoch in which it is no longer set
+  bool staircase = true;                        // sets it once an epoch; false: in every step
+  std::optional<int64_t> steps_per_epoch = {};  // needed without staircase if fit does not know it
 };
 
 /// Sets the rate to initial_lr * multiplier(epoch); without staircase the epoch is a fraction. The
-/// logs of an epoch get the rate as "lr". Horovod's momentum correction is not here: the velocity
-/// of Keras's formula holds the rate already.
-/// Throws  InvalidArgumentError for an initial_lr that is not positive, and, without staircase,
-///         where the number of steps of an epoch is known from nowhere; FailedPreconditionError,
-///         before the first step, for an optimizer with a schedule.
+/// logs of an epoch get the rate as "lr". There is no momentum correction as in Horovod, since the
+/// velocity of Keras's formula contains the rate already.
+/// Throws  InvalidArgumentError for an initial_lr that is not positive and, without staircase, when
+///         the number of steps of an epoch is unknown; FailedPreconditionError, before the first
+///         step, for an optimizer with a schedule.
 /// Source  horovod.keras.callbacks.LearningRateScheduleCallback
 class LearningRateScheduleCallback : public train::Callback {
  public:
@@ -130,16 +133,16 @@ class LearningRateScheduleCallback : public train::Callback {
   int64_t epoch_ = 0;
 };
 
-/// What LearningRateWarmupCallback takes.
+/// Options of LearningRateWarmupCallback.
 struct LearningRateWarmupOptions {
   double initial_lr = 0;  // the rate after the warm-up
   int64_t warmup_epochs = 5;
-  std::optional<int64_t> steps_per_epoch = {};  // where fit does not know it
-  bool verbose = false;                         // rank 0 says when the warm-up is done
+  std::optional<int64_t> steps_per_epoch = {};  // needed if fit does not know it
+  bool verbose = false;                         // rank 0 prints when the warm-up is done
 };
 
-/// The rate rises in every step from initial_lr / size to initial_lr (Goyal et al. 2017).
-/// Throws  as LearningRateScheduleCallback; InvalidArgumentError for fewer than one epoch.
+/// Raises the rate in every step from initial_lr / size to initial_lr (Goyal et al. 2017).
+/// Throws  what LearningRateScheduleCallback throws; InvalidArgumentError for fewer than one epoch.
 /// Source  horovod.keras.callbacks.LearningRateWarmupCallback
 class LearningRateWarmupCallback : public LearningRateScheduleCallback {
  public:

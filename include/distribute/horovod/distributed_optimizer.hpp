@@ -1,5 +1,5 @@
 #pragma once
-/// Gradients that are averaged over all ranks: by the tape or by the optimizer.
+/// Averages gradients over all ranks, in the tape or in the optimizer.
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/variable.hpp>
@@ -13,14 +13,14 @@
 
 namespace distribute::hvd {
 
-/// How DistributedOptimizer and DistributedGradientTape reduce.
+/// How DistributedOptimizer and DistributedGradientTape reduce gradients.
 struct GradientOptions {
   Op op = Average;
   Compression compression = Compression::None;
-  /// An average becomes a sum of gradients divided by this, which is then multiplied by
-  /// this / size: against overflow of 16-bit sums.
+  /// Divides the gradients by this factor before they are summed, and multiplies the sum by factor
+  /// / size, which avoids overflow of 16-bit sums.
   double gradient_predivide_factor = 1;
-  bool sparse_as_dense = false;  // IndexedSlices are reduced as dense tensors
+  bool sparse_as_dense = false;  // IndexedSlices are made dense before they are reduced
   ProcessSet process_set = {};
 };
 
@@ -28,21 +28,21 @@ struct GradientOptions {
 
 namespace distribute::horovod_internal {
 
-/// Reduces the gradients of one step after the other. One thread.
+/// Reduces the gradients of one step after the other. Used by one thread.
 class GradientReducer {
  public:
-  /// `name` tells reducers apart, in the same way on all ranks.
-  /// `transient`: the gradients of a step are gone before the next.
-  /// Throws  InvalidArgumentError for a factor with another op than Average, or that is not
+  /// `name` identifies the reducer and must be equal on all ranks. `transient` promises that the
+  /// gradients of a step die before the next step.
+  /// Throws  InvalidArgumentError for a factor with another op than Average, or one that is not
   ///         positive.
   GradientReducer(std::string name, const hvd::GradientOptions& options, bool transient = false);
 
-  /// Forgets what a step that failed had begun.
+  /// Drops what a failed step had begun.
   void begin_step() { begun_.clear(); }
-  /// Begins with a gradient of this step, that of variable `i`.
+  /// Begins the reduction of a gradient of this step, for variable `i`.
   void ready(size_t i, const Tensor& gradient, const Variable& variable);
-  /// All gradients of the step, reduced, in order; none stays none. What ready() was told is not
-  /// begun again.
+  /// Reduces all gradients of the step, in order; an empty one stays empty. Reductions that ready()
+  /// has begun are not begun again.
   std::vector<Tensor> reduce(const std::vector<Tensor>& gradients,
                              const std::vector<Variable>& variables);
 
@@ -54,7 +54,7 @@ class GradientReducer {
   const std::string name_;
   const hvd::GradientOptions options_;
   const bool transient_;
-  std::vector<hvd::Handle> begun_;  // by variable
+  std::vector<hvd::Handle> begun_;  // handle of each variable's reduction
 };
 
 }  // namespace distribute::horovod_internal
@@ -69,13 +69,14 @@ namespace distribute::hvd {
 /// Source  horovod.DistributedGradientTape
 class DistributedGradientTape {
  public:
-  /// Throws  as GradientReducer.
+  /// Throws  InvalidArgumentError for wrong options, as GradientReducer does.
   explicit DistributedGradientTape(GradientTape& tape, const GradientOptions& options = {})
       : tape_(tape), reducer_("DistributedGradientTape", options) {}
 
-  /// d(target) / d(source), reduced over the ranks, while the tape still computes others; none
-  /// when unconnected, which must be the same on all ranks.
-  /// Throws  as Handle::wait() and GradientTape::gradient.
+  /// Gives d(target) / d(source), reduced over the ranks while the tape still computes other
+  /// gradients. It is empty if the target does not depend on the source, which must be so on all
+  /// ranks.
+  /// Throws  what Handle::wait() and GradientTape::gradient() throw.
   std::vector<Tensor> gradient(const Tensor& target, const std::vector<Variable>& sources);
   Tensor gradient(const Tensor& target, const Variable& source);
 
@@ -89,14 +90,15 @@ struct DistributedOptimizerOptions {  // options of DistributedOptimizer
   Compression compression = Compression::None;
   /// Number of calls whose gradients are added up before they are reduced and applied.
   int64_t backward_passes_per_step = 1;
-  bool average_aggregated_gradients = false;  // divide that sum by their number
-  double gradient_predivide_factor = 1;       // as of GradientOptions
+  bool average_aggregated_gradients = false;  // divides that sum by their number
+  double gradient_predivide_factor = 1;       // see GradientOptions
   bool sparse_as_dense = false;
   ProcessSet process_set = {};
 };
 
-/// Wraps any optimizer, which must outlive it and belongs into checkpoints: these are the same
-/// with and without Horovod. Outside of strategies, as every rank has one replica. One thread.
+/// Wraps any optimizer, which must outlive it. Save the wrapped optimizer in checkpoints: they are
+/// then the same with and without Horovod. Use it outside of strategies, as every rank has one
+/// replica. Used by one thread.
 /// Source  horovod.DistributedOptimizer
 class DistributedOptimizer {
  public:
@@ -105,16 +107,16 @@ class DistributedOptimizer {
   explicit DistributedOptimizer(optim::Optimizer& optimizer,
                                 const DistributedOptimizerOptions& options = {});
 
-  /// Reduces the gradients over the ranks, then one step. Gives its number; before the last of
-  /// backward_passes_per_step that of the step before.
-  /// Throws  as Handle::wait(), and Optimizer::apply_gradients.
+  /// Reduces the gradients over the ranks, then makes one step. Returns the number of the step;
+  /// before the last of backward_passes_per_step calls, the number of the step before.
+  /// Throws  what Handle::wait() and Optimizer::apply_gradients() throw.
   int64_t apply_gradients(const std::vector<Tensor>& gradients,
                           const std::vector<Variable>& variables);
-  /// Gradients of `loss` from the tape, reduced while the tape still computes others; then one
-  /// step.
+  /// Takes the gradients of `loss` from the tape, reduces them while the tape still computes
+  /// others, and makes one step.
   int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape);
 
-  /// The optimizer inside; steps and learning rate are its own.
+  /// The wrapped optimizer, which has the steps and the learning rate.
   optim::Optimizer& inner_optimizer() const { return inner_; }
   int64_t iterations() const { return inner_.iterations(); }
   float learning_rate() const { return inner_.learning_rate(); }

@@ -1,5 +1,5 @@
 #pragma once
-/// hvd.elastic: state that survives changes of the ranks, and the function that runs with it.
+/// hvd.elastic: state that survives changes of the ranks, and the function that trains with it.
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
@@ -29,34 +29,39 @@ class ElasticJob;
 
 namespace distribute::hvd::elastic {
 
-/// Ranks want to join or to leave; thrown on all ranks alike. elastic::run() catches it.
+/// Says that ranks want to join or to leave. It is thrown on all ranks alike; elastic::run()
+/// catches it.
 /// Source  horovod.common.exceptions.HostsUpdatedInterrupt
 class HostsUpdatedInterrupt : public AbortedError {
  public:
   HostsUpdatedInterrupt() : AbortedError("ranks of the job leave or join") {}
 };
 
-/// What all ranks of an elastic job must have equal. Source  horovod.common.elastic.State
+/// The values that all ranks of an elastic job must have equal. Source
+/// horovod.common.elastic.State
 class State {
  public:
   virtual ~State() = default;
 
-  /// Keeps a copy of everything in memory.
+  /// Keeps a copy of all values in memory.
   virtual void save() = 0;
   /// Restores the last copy that save() or sync() kept.
   virtual void restore() = 0;
-  /// Gives all ranks the state of source(); keeps a copy.
+  /// Gives all ranks the state of source(), and keeps a copy.
   virtual void sync() = 0;
 
-  /// save(), then check_host_updates(). The less often, the more steps are made again after a loss.
+  /// Calls save(), then check_host_updates(). The longer the distance between commits, the more
+  /// steps are repeated after a loss.
   void commit();
+  /// Checks whether ranks change.
   /// Throws  HostsUpdatedInterrupt on all ranks when one wants to join, or was told to leave.
   void check_host_updates();
-  /// To be called when the ranks have changed: for learning rates and the like.
+  /// Registers functions that are called when the ranks have changed, for instance to adapt
+  /// learning rates.
   void register_reset_callbacks(std::vector<std::function<void()>> callbacks);
   void on_reset();
 
-  /// The rank that has the newest state: 0 unless ranks have changed.
+  /// The rank that has the newest state; 0 unless ranks have changed.
   int source() const;
 
  private:
@@ -66,7 +71,7 @@ class State {
   std::function<bool()> told_to_leave_;
 };
 
-/// While it lives the state is that of an elastic job. Used by elastic::run().
+/// Connects the state with an elastic job while it lives. elastic::run() uses it.
 class [[nodiscard]] StateInJob {
  public:
   StateInJob(State& state, std::shared_ptr<horovod_internal::ElasticJob> job,
@@ -79,7 +84,8 @@ class [[nodiscard]] StateInJob {
   State& state_;
 };
 
-/// Plain values and texts of the program, such as the number of the epoch; they must outlive it.
+/// A state of numbers and texts of the program, such as the number of the epoch, which must outlive
+/// it.
 /// Source  horovod.common.elastic.ObjectState
 class ObjectState : public State {
  public:
@@ -109,8 +115,8 @@ class ObjectState : public State {
   std::vector<Field> fields_;
 };
 
-/// Model and optimizer, and what add() adds. The model's variables must exist; the optimizer's
-/// slots are made.
+/// A state of a model, an optimizer, and what add() adds. The model's variables must exist; the
+/// optimizer's slots are made.
 /// Source  horovod.tensorflow.elastic.TensorFlowKerasState
 class TensorFlowKerasState : public ObjectState {
  public:
@@ -131,22 +137,22 @@ class TensorFlowKerasState : public ObjectState {
 using distribute::ElasticEnd;
 
 struct RunOptions {      // options of run()
-  int reset_limit = -1;  // how often the ranks may change; -1: any number
+  int reset_limit = -1;  // how often the ranks may change; -1: no limit
 };
 
-/// Calls `train` until it returns. The ranks meet again when one is lost (those that are left go
-/// back to the last commit), and at a commit when one joins or was told to leave by SIGTERM: then
-/// all take over the state of one that has the newest, and `train` is called again.
-/// hvd::init() comes before; the job is elastic when InitOptions::elastic or `distribute run
-/// --min-np` says so, otherwise `train` is called once. After Left and TooLate this rank is out of
-/// the job, as after hvd::shutdown().
-/// Throws  any error of `train` that is no other rank's end, which the others then take for this
-///         rank's; UnavailableError beyond reset_limit, and when too few ranks are there in time.
-/// Source  horovod.elastic.run
+/// Calls `train` until it returns. The ranks meet again when one is lost; the remaining ranks then
+/// go back to the last commit. They also meet at a commit when a rank joins or was told to leave by
+/// SIGTERM. All ranks then take over the newest state, and `train` is called again.
+/// Call hvd::init() first. The job is elastic if InitOptions::elastic or `distribute run --min-np`
+/// says so; otherwise `train` is called once. After Left and TooLate this rank is out of the job,
+/// as after hvd::shutdown().
+/// Throws  errors of `train`, unless they come from the end of another rank; the other ranks treat
+///         such an error as the end of this rank. UnavailableError when ranks change more often
+///         than reset_limit, and when too few ranks are there in time.
 ElasticEnd run_until_done(State& state, const std::function<void()>& train,
                           const RunOptions& options);
 
-/// A function that calls `train` with a state, as run_until_done() does:
+/// Makes a function that calls `train` with a state, as run_until_done() does:
 ///   auto train = hvd::elastic::run([&](auto& state) { ... state.commit(); ... });
 ///   if (train(state) == hvd::elastic::ElasticEnd::Left) return 143;
 template <typename Train>

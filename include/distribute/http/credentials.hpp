@@ -1,5 +1,5 @@
 #pragma once
-/// Credentials of cloud services: files of profiles, and tokens of Google's accounts.
+/// Credentials of cloud services: profile files, and tokens of Google accounts.
 
 #include <distribute/base/config.hpp>
 #include <distribute/http/http_client.hpp>
@@ -14,63 +14,66 @@
 
 namespace distribute::io {
 
-/// The value of an environment variable, "" where it is not set.
+/// Gives the value of an environment variable, "" when it is not set.
 using EnvironmentReader = std::function<std::string(const std::string& name)>;
 
-/// EnvironmentReader of this process.
+/// Reads the environment of this process.
 std::string process_environment(const std::string& name);
 
 /// Reads a small local file. Errors  NotFound, PermissionDenied.
 absl::StatusOr<std::string> read_local_text(const std::string& path);
 
-/// One that `setting` names, such as a variable of the environment. Not NotFound, which would say
-/// that what was asked of the store is not there. Errors  FailedPrecondition, PermissionDenied.
+/// Reads a file that `setting` names, such as a variable of the environment. A missing file is not
+/// NotFound, which would mean that an object is missing from the store.
+/// Errors  FailedPrecondition, PermissionDenied.
 absl::StatusOr<std::string> read_named_text(const std::string& path, const std::string& setting);
 
-/// Keys and values of one section; a nested key is "s3.addressing_style".
+/// The keys and values of one section; a nested key has the form "s3.addressing_style".
 using AwsProfile = std::map<std::string, std::string>;
 
-/// Sections by name; "[profile NAME]" of the config file counts as "NAME".
+/// Parses sections by name; "[profile NAME]" of the config file becomes "NAME".
 /// Errors  InvalidArgument for a line that is neither a section, `key = value` nor a comment; the
-///         message names `path` and the line's number, never its text.
+///         message names `path` and the line's number, but never shows the line.
 absl::StatusOr<std::map<std::string, AwsProfile>> parse_aws_profiles(std::string_view text,
                                                                      const std::string& path);
 
-/// One profile from both files (AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE, else those in
-/// ~/.aws); the credentials file wins. Empty `name`: AWS_PROFILE, else "default".
-/// Errors  FailedPrecondition for a profile that was asked for by name and is in neither file;
-///         those of parse_aws_profiles.
+/// Reads one profile from both files (AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE, else those
+/// in ~/.aws); values of the credentials file win. An empty `name` means AWS_PROFILE, else
+/// "default".
+/// Errors  FailedPrecondition for a profile that was named but is in neither file; those of
+///         parse_aws_profiles().
 absl::StatusOr<AwsProfile> load_aws_profile(const EnvironmentReader& environment,
                                             std::string name = "");
 
-struct GoogleAuthOptions {  // of GoogleAuthProvider
-  /// For refresh tokens; a service account's file names its own.
+struct GoogleAuthOptions {  // options of GoogleAuthProvider
+  /// The server for refresh tokens; a service account's file names its own server.
   std::string token_url = "https://oauth2.googleapis.com/token";
-  double metadata_timeout = 5;  // seconds for one question to the metadata server
+  double metadata_timeout = 5;  // seconds for one request to the metadata server
   EnvironmentReader environment = process_environment;
-  HttpRetryPolicy retry = {};          // of the token servers
+  HttpRetryPolicy retry = {};          // for requests to token servers
   std::function<double()> clock = {};  // seconds since 1970; empty: the system's
 };
 
-/// Looks, in this order, at GOOGLE_AUTH_TOKEN_FOR_TESTING (a token as it is), the file that
-/// GOOGLE_APPLICATION_CREDENTIALS names, else application_default_credentials.json below
-/// CLOUDSDK_CONFIG or ~/.config/gcloud (a user's refresh token or a service account's key), and the
-/// metadata server of the machine (GCE_METADATA_HOST for another one, NO_GCE_CHECK=true for none).
+/// Finds access tokens. It tries, in this order: GOOGLE_AUTH_TOKEN_FOR_TESTING (a token); the file
+/// that GOOGLE_APPLICATION_CREDENTIALS names, else application_default_credentials.json below
+/// CLOUDSDK_CONFIG or ~/.config/gcloud (a user's refresh token or a service account's key); the
+/// metadata server of the machine (GCE_METADATA_HOST names another one, NO_GCE_CHECK=true turns it
+/// off).
 /// Thread-safe.
 /// Source  tensorflow::GoogleAuthProvider
 class GoogleAuthProvider {
  public:
   explicit GoogleAuthProvider(GoogleAuthOptions options = {}) : options_(std::move(options)) {}
 
-  /// A token that is good for another minute at least; empty where there is none, which is enough
-  /// for public objects.
-  /// Errors  for a credentials file that is named and cannot be used, naming it:
-  ///         FailedPrecondition (not there), DataLoss, InvalidArgument, Unauthenticated (the server
-  ///         does not accept it), Unavailable.
+  /// Gives a token that is valid for at least another minute; empty when there is no token, which
+  /// suffices for public objects.
+  /// Errors  for a credentials file that is named and cannot be used, with its name:
+  ///         FailedPrecondition (missing), DataLoss, InvalidArgument, Unauthenticated (refused by
+  ///         the server), Unavailable.
   absl::StatusOr<std::string> get_token();
-  /// The next get_token() asks anew: a server did not accept the last one.
+  /// Drops a token that a server did not accept; the next get_token() asks for a new one.
   void forget_token();
-  /// Where the last token came from, or why there is none; for messages.
+  /// Says for messages where the last token came from, or why there is none.
   std::string origin() const;
 
  private:

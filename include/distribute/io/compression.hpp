@@ -12,12 +12,13 @@ namespace distribute::io {
 class InputStream {
  public:
   virtual ~InputStream() = default;
-  /// For messages: the path it was opened from.
+  /// The path that the stream was opened from, for messages.
   virtual const std::string& name() const = 0;
-  /// Reads up to out.size() bytes and returns their number; 0 only at the end (or for empty `out`).
+  /// Reads up to out.size() bytes and returns their number. It returns 0 only at the end, or for an
+  /// empty `out`.
   virtual absl::StatusOr<size_t> read_some(std::span<char> out) = 0;
-  /// Drops up to `count` bytes and returns their number; fewer only at the end. A file that is not
-  /// compressed jumps, anything else reads.
+  /// Skips up to `count` bytes and returns their number, which is smaller only at the end. A file
+  /// that is not compressed seeks; any other stream reads.
   DISTRIBUTE_INLINE virtual absl::StatusOr<uint64_t> skip(uint64_t count);
 };
 
@@ -28,32 +29,33 @@ absl::StatusOr<std::unique_ptr<InputStream>> open_input_stream(
 /// Reads bytes that the caller keeps alive.
 std::unique_ptr<InputStream> memory_input_stream(std::string_view bytes, std::string name);
 
-/// Appends up to `size` bytes to `out` and returns their number; fewer only at the end. Memory
-/// grows with what is really there, so that a length field that lies costs nothing.
+/// Appends up to `size` bytes to `out` and returns their number, which is smaller only at the end.
+/// Memory grows with the bytes that exist, so that a wrong length field cannot allocate much.
 absl::StatusOr<size_t> append_from(InputStream& stream, size_t size, std::string& out);
 
-/// TensorFlow's names of compression types: "" (None), "ZLIB", "GZIP". InvalidArgument for others.
+/// Parses TensorFlow's names of compression types: "" (None), "ZLIB", "GZIP".
+/// Returns  InvalidArgument for other names.
 absl::StatusOr<Compression> compression_from_name(std::string_view name);
 
-/// How a file of TFRecords is compressed that begins with these bytes, of which twelve are enough.
+/// Guesses how a TFRecord file that begins with these bytes is compressed; twelve bytes are enough.
 Compression detect_compression(std::string_view start);
 
 /// True for bytes that start as a gzip file does.
 bool is_gzip(std::string_view bytes);
 
-/// The contents of a gzip file in memory (all its members); `name` is for messages.
-/// DataLoss when it is cut off, damaged or not gzip at all.
+/// Decompresses a gzip file in memory (all its members); `name` is for messages.
+/// Returns  DataLoss when the bytes are cut off, damaged or not gzip.
 absl::StatusOr<std::string> decompress_gzip(std::string_view bytes, const std::string& name);
 
-/// The decompressed contents of a .gz file.
+/// Reads and decompresses a .gz file.
 absl::StatusOr<std::string> read_gzip_file(const std::string& path);
 
-/// Opens a file for reading from front to back, decompressing on the way. Auto is for TFRecords.
+/// Opens a file for reading from front to back and decompresses it. Auto is meant for TFRecords.
 absl::StatusOr<std::unique_ptr<InputStream>> open_input_stream(
     const std::string& path, Compression compression, int64_t buffer_bytes = kReadBufferBytes);
 
-/// Creates a file whose appended bytes are compressed on the way; close() writes the end mark.
-/// InvalidArgument for Auto.
+/// Creates a file that compresses the bytes appended to it; close() writes the end mark.
+/// Returns  InvalidArgument for Auto.
 absl::StatusOr<std::unique_ptr<WritableFile>> create_file(const std::string& path,
                                                           Compression compression);
 

@@ -15,31 +15,33 @@
 
 namespace distribute::io {
 
-enum class WireType : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };  // of a field
+/// how a field is encoded
+enum class WireType : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
 
-/// Whether a zero or empty value is written: proto3 leaves it out, oneof members are always there.
+/// Says whether a zero or empty value is written: proto3 omits it, members of a oneof are always
+/// written.
 enum class Presence { OmitDefault, Always };
 
 /// Builds one message; write the fields in number order to be byte-equal with TensorFlow.
 ///   ProtoWriter().bytes(1, name).integer(2, count).take()
 class ProtoWriter {
  public:
-  /// int32, int64, uint32, uint64, bool and enum fields; negative ones take 10 bytes.
+  /// Adds an int32, int64, uint32, uint64, bool or enum field; a negative value takes 10 bytes.
   ProtoWriter& integer(uint32_t field, int64_t value, Presence presence = Presence::OmitDefault);
   ProtoWriter& fixed32(uint32_t field, uint32_t value, Presence presence = Presence::OmitDefault);
   ProtoWriter& fixed64(uint32_t field, uint64_t value, Presence presence = Presence::OmitDefault);
   ProtoWriter& float32(uint32_t field, float value, Presence presence = Presence::OmitDefault);
   ProtoWriter& float64(uint32_t field, double value, Presence presence = Presence::OmitDefault);
-  /// string and bytes fields.
+  /// Adds a string or bytes field.
   ProtoWriter& bytes(uint32_t field, std::string_view value,
                      Presence presence = Presence::OmitDefault);
-  /// A nested message; written even when empty.
+  /// Adds a nested message, which is written even when it is empty.
   ProtoWriter& message(uint32_t field, const ProtoWriter& value) {
     return message(field, value.str());
   }
   ProtoWriter& message(uint32_t field, std::string_view encoded);
 
-  /// Repeated scalars in packed form; nothing is written for an empty list.
+  /// Adds repeated scalars in packed form; nothing is written for an empty list.
   ProtoWriter& packed_integers(uint32_t field, std::span<const int64_t> values);
   ProtoWriter& packed_floats(uint32_t field, std::span<const float> values);
 
@@ -53,7 +55,8 @@ class ProtoWriter {
   std::string out_;
 };
 
-/// One field as read: scalars in `value`, strings and nested messages in `bytes`.
+/// One field as the reader found it: scalars are in `value`, strings and nested messages in
+/// `bytes`.
 struct ProtoField {
   uint32_t number = 0;
   WireType type = WireType::Varint;
@@ -76,7 +79,7 @@ class ProtoReader {
  public:
   explicit ProtoReader(std::string_view message) : rest_(message) {}
 
-  /// False at the end of the message and at the first malformed field.
+  /// Reads the next field; false at the end of the message and at the first malformed field.
   bool next(ProtoField& field);
   /// False once a malformed field was met (cut off, groups, field number 0).
   bool ok() const { return ok_; }
@@ -88,8 +91,8 @@ class ProtoReader {
   bool ok_ = true;
 };
 
-/// Calls take(field) for each field of a message until it gives false, if it gives anything; false
-/// then, and where the message is malformed.
+/// Calls take(field) for each field of a message. It stops and returns false when `take` returns
+/// false, and when the message is malformed.
 template <std::invocable<const ProtoField&> Take>
 [[nodiscard]] bool read_fields(std::string_view message, const Take& take) {
   ProtoReader reader(message);
@@ -102,18 +105,19 @@ template <std::invocable<const ProtoField&> Take>
   return reader.ok();
 }
 
-/// An entry of a map: a name, and a text or message.
+/// Encodes an entry of a map: a name, and a text or message.
 std::string map_entry_proto(std::string_view name, std::string_view value);
 [[nodiscard]] bool read_map_entry(std::string_view message, std::string_view& name,
                                   std::string_view& value);
 
-/// TensorShapeProto; -1 for an unknown size.
+/// Encodes a TensorShapeProto; a size of -1 is unknown.
 std::string shape_proto(std::span<const int64_t> sizes);
-/// Appends the sizes, and says whether not even their number is known.
+/// Appends the sizes, and says when even the number of axes is unknown.
 [[nodiscard]] bool read_shape_proto(std::string_view message, std::vector<int64_t>& sizes,
                                     bool& unknown_rank);
 
-/// Appends the values of a repeated scalar field, packed or single; false when malformed.
+/// Appends the values of a repeated scalar field, packed or single; returns false when the field is
+/// malformed.
 [[nodiscard]] bool append_integers(const ProtoField& field, std::vector<int64_t>& values);
 [[nodiscard]] bool append_floats(const ProtoField& field, std::vector<float>& values);
 

@@ -7,6 +7,7 @@
 
 namespace distribute::io {
 
+/// TensorFlow's types of elements.
 /// Source  tensorflow/core/framework/types.proto
 enum class DataType : int32_t {
   Invalid = 0,
@@ -44,7 +45,7 @@ enum class DataType : int32_t {
   UInt2 = 32,
 };
 
-/// Bytes of one element in memory and in files; 0 where elements have no fixed size (String,
+/// Bytes of one element in memory and in files. It is 0 for types without a fixed size (String,
 /// Resource, Variant) and for numbers that are not types.
 int64_t size_of(DataType type);
 

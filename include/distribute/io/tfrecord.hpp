@@ -1,14 +1,15 @@
 #pragma once
-/// TFRecord files: a row of byte strings, each with checksums of its length and its bytes.
+/// TFRecord files: sequences of byte strings, each with checksums of its length and its bytes.
 
 #include <distribute/io/compression.hpp>
 
 namespace distribute::io {
 
-/// The framed record: length, its checksum, the bytes, their checksum.
+/// Frames a record: its length, a checksum of the length, the bytes, a checksum of the bytes.
 std::string frame_record(std::string_view record);
 
-/// Writes records. Thread-compatible. Call close(): on an object store nothing appears without.
+/// Writes records. Thread-compatible. Call close(): on an object store the file does not appear
+/// before.
 /// Source  tf.io.TFRecordWriter
 class RecordWriter {
  public:
@@ -17,7 +18,7 @@ class RecordWriter {
                                              Compression compression = Compression::None);
   explicit RecordWriter(std::unique_ptr<WritableFile> file) : file_(std::move(file)) {}
 
-  /// Appends one record; flush() and close() are those of the file.
+  /// Appends one record; flush() and close() act on the file.
   absl::Status write(std::string_view record);
   absl::Status flush() { return file_->flush(); }
   absl::Status close() { return file_->close(); }
@@ -38,21 +39,22 @@ class RecordReader {
 
   /// Puts the next record into `record`; false at the end of the file.
   absl::StatusOr<bool> next(std::string& record);
-  /// Drops up to `count` records and returns how many there were. Checks their lengths, not their
-  /// bytes, which are not even read where the file is not compressed.
+  /// Skips up to `count` records and returns how many there were. It checks their lengths but not
+  /// their bytes, which are not even read where the file is not compressed.
   absl::StatusOr<int64_t> skip(int64_t count);
 
-  /// Where the next record begins, in decompressed bytes, and its number.
+  /// The offset of the next record, in decompressed bytes, and its number.
   struct Position {
     int64_t offset = 0;
     int64_t record = 0;
   };
   Position position() const { return {offset_, record_}; }
-  /// Goes on at a position that this file's reader gave; only on a reader that has read nothing.
+  /// Continues at a position that a reader of the same file gave. Only a reader that has read
+  /// nothing may seek.
   absl::Status seek(const Position& position);
 
  private:
-  /// Reads the 12 bytes in front of a record; none at the end of the file.
+  /// Reads the 12 bytes in front of a record; returns false at the end of the file.
   absl::StatusOr<bool> read_header(uint64_t& size);
   absl::Status damaged(const std::string& reason) const;
   void step(uint64_t size);

@@ -12,23 +12,23 @@
 
 namespace distribute::net {
 
-/// A value. The host is a name, an IPv4 or an IPv6 address without brackets.
+/// The host is a name, an IPv4 or an IPv6 address without brackets. It can be copied.
 struct Address {
   std::string host;
   int port = 0;
 
-  /// "host:port", with brackets around IPv6: "[::1]:2222".
+  /// Formats the address as "host:port", with brackets around IPv6: "[::1]:2222".
   std::string text() const;
   /// Whether only processes of this machine can reach it: 127.x.x.x, ::1 or "localhost".
   bool is_loopback() const;
   bool operator==(const Address&) const = default;
 };
 
-/// Reads "host:port" or "[::1]:port"; port 0 is left to the system.
+/// Parses "host:port" or "[::1]:port". With port 0 the system chooses one.
 /// Errors  InvalidArgument that says what is wrong with the text.
 absl::StatusOr<Address> parse_address(std::string_view text);
 
-/// "host:port", with brackets around an IPv6 address that has none.
+/// Formats "host:port", and adds brackets around an IPv6 address that has none.
 /// Throws  InvalidArgumentError for a port outside of 1 to 65535 or a host with blanks in it.
 std::string join_host_port(std::string_view host, int64_t port);
 
@@ -42,7 +42,7 @@ absl::StatusOr<Address> remote_address(int descriptor);
 /// Errors  Unavailable when the name is not known (yet); DeadlineExceeded.
 absl::StatusOr<std::vector<Address>> resolve(const Address& address, Deadline deadline);
 
-/// Whether a numeric address, loopback ones included, is one of this host's.
+/// Whether a numeric address belongs to this host; loopback addresses do.
 bool is_of_this_host(const Address& numeric);
 
 }  // namespace distribute::net

@@ -9,21 +9,21 @@
 
 namespace distribute::net {
 
-/// Seconds in the clock's unit.
+/// Converts seconds to the clock's unit.
 inline std::chrono::nanoseconds seconds(double time) {
   return std::chrono::nanoseconds(int64_t(time * 1e9));
 }
 
-/// A value; every function that waits takes one.
+/// A point in time that can be copied. Every function that waits takes one.
 class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// A deadline this time from now.
+  /// Gives the deadline `time` from now.
   static Deadline after(std::chrono::nanoseconds time) { return Deadline(Clock::now() + time); }
   static Deadline after_seconds(double time) { return after(seconds(time)); }
 
-  /// Whether it is over.
+  /// Whether the deadline has passed.
   bool passed() const { return Clock::now() >= when_; }
   /// The time until the deadline, at least 0.
   std::chrono::nanoseconds left() const {

@@ -14,26 +14,26 @@
 
 namespace distribute::net {
 
-/// The version of all messages between tasks; docs/protocol.md lists them. It changes when any of
-/// them does. Every frame names it, so that the handshake refuses tasks of another version.
+/// The version of all messages between tasks, which docs/protocol.md lists. It changes when any
+/// message does. Every frame contains it, so that the handshake refuses tasks of another version.
 inline constexpr uint16_t kProtocolVersion = 2;
 inline constexpr uint32_t kFrameMagic = 0x42545344;  // "DSTB" on the wire
 inline constexpr size_t kFrameHeaderBytes = 16;
 
-/// Stands before the payload.
+/// The header before the payload of each message.
 struct FrameHeader {
   uint32_t magic = kFrameMagic;
   uint16_t version = kProtocolVersion;
   uint16_t type = 0;
   uint64_t length = 0;
 
-  /// The order of the members on the wire.
+  /// Shows the members in the order in which they are sent.
   void fields(FieldVisitor& visit) {
     visit("magic", magic)("version", version)("type", type)("length", length);
   }
 };
 
-/// A message whose type its receiver looks up.
+/// A message as type and payload; the receiver finds the message by its type.
 struct Frame {
   uint16_t type = 0;
   std::string payload;
@@ -43,7 +43,7 @@ struct Frame {
 std::string encode_frame(uint16_t type, std::string_view payload,
                          uint16_t version = kProtocolVersion);
 
-/// encode_frame_of() without the message's type.
+/// Does what encode_frame_of() does, without a template parameter.
 std::string encode_frame_fields(uint16_t type, const FieldsRef& message, uint16_t version);
 
 /// Gives header and message in one string.
@@ -52,30 +52,30 @@ std::string encode_frame_of(uint16_t type, const T& message, uint16_t version = 
   return encode_frame_fields(type, FieldsRef(const_cast<T&>(message)), version);
 }
 
-/// `bytes` are kFrameHeaderBytes.
-/// Errors  InvalidArgument when this is no frame or longer than `most`; FailedPrecondition for
-///         another protocol version.
+/// Parses a header from kFrameHeaderBytes bytes.
+/// Errors  InvalidArgument when these are no header or the payload is longer than `most`;
+///         FailedPrecondition for another protocol version.
 absl::StatusOr<FrameHeader> parse_frame_header(std::string_view bytes, uint64_t most,
                                                uint16_t version = kProtocolVersion);
 
-/// Collects one frame from pieces of any size and never asks for a byte beyond it.
+/// Collects one frame from pieces of any size, and never asks for a byte after it.
 /// Thread-compatible.
 class FrameReader {
  public:
-  /// Refuses payloads over `most` bytes before it reserves memory for them.
+  /// Refuses payloads over `most` bytes before it allocates memory for them.
   explicit FrameReader(uint64_t most, uint16_t version = kProtocolVersion)
       : most_(most), version_(version) {}
 
-  /// Where the next bytes belong; empty when the frame is complete.
+  /// The place for the next bytes; empty when the frame is complete.
   std::span<std::byte> space();
-  /// `count` bytes have been written to space(). Errors as parse_frame_header.
+  /// Says that `count` bytes were written to space(). Errors  those of parse_frame_header().
   absl::Status filled(size_t count);
   bool complete() const { return has_header_ && done_ == frame_.payload.size(); }
-  /// Whether some, but not all bytes are there.
+  /// Whether a part of a frame has arrived.
   bool started() const { return has_header_ || done_ > 0; }
-  /// The protocol version of a frame that filled() has refused; 0 for one that is no frame.
+  /// The protocol version of a frame that filled() has refused; 0 when the bytes were no frame.
   uint16_t refused_version() const;
-  /// The complete frame; the reader then waits for the next one.
+  /// Takes the complete frame; the reader then waits for the next one.
   Frame take();
 
  private:
@@ -83,14 +83,16 @@ class FrameReader {
   uint16_t version_;
   std::array<char, kFrameHeaderBytes> header_{};
   bool has_header_ = false;
-  size_t done_ = 0;  // bytes of the header, then of the payload
+  size_t done_ = 0;  // number of bytes of the header, then of the payload
   Frame frame_;
 };
 
-/// Errors  as Socket::write.
+/// Writes one frame.
+/// Errors  those of Socket::write().
 absl::Status write_frame(Socket& socket, uint16_t type, std::string_view payload,
                          Deadline deadline);
-/// Errors  as Socket::read and parse_frame_header.
+/// Reads one frame.
+/// Errors  those of Socket::read() and parse_frame_header().
 absl::StatusOr<Frame> read_frame(Socket& socket, uint64_t most, Deadline deadline);
 
 }  // namespace distribute::net

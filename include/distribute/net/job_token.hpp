@@ -14,24 +14,25 @@ namespace distribute::net {
 /// False in builds without OpenSSL.
 bool has_hmac();
 
-/// HMAC-SHA256: 32 bytes.
+/// Computes HMAC-SHA256: 32 bytes.
 /// Errors  Unimplemented in a build without OpenSSL.
 absl::StatusOr<std::string> hmac_sha256(std::string_view key, std::string_view message);
 
-/// Bytes from the system's source for keys.
+/// Gives random bytes from the system's source for keys.
 absl::StatusOr<std::string> random_bytes(size_t count);
-/// The same as a number; errors as of random_bytes.
+/// Gives a random number from the same source. Errors  those of random_bytes().
 absl::StatusOr<uint64_t> random_number();
 
-/// Takes the same time wherever the texts differ.
+/// Compares in a time that does not depend on where the texts differ.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 
-/// Fewer bytes are a mistake; 16 random ones are 128 bits.
+/// The smallest token that is accepted; 16 random bytes are 128 bits.
 inline constexpr size_t kMinJobTokenBytes = 16;
 
-/// Whether `token` cannot be guessed; empty, for a job without one, is allowed. `source` names it
-/// in the message, which never shows it.
-/// Errors  InvalidArgument for less than kMinJobTokenBytes: one handshake lets others guess it.
+/// Checks that `token` cannot be guessed. An empty token, for a job without one, is allowed.
+/// Messages name `source` but never show the token.
+/// Errors  InvalidArgument for less than kMinJobTokenBytes, since others could guess it from one
+///         handshake.
 absl::Status check_job_token(const std::string& token, const std::string& source);
 
 /// DISTRIBUTE_JOB_TOKEN, or the contents of the file DISTRIBUTE_JOB_TOKEN_FILE without white space
@@ -40,11 +41,11 @@ absl::Status check_job_token(const std::string& token, const std::string& source
 ///         check_job_token.
 absl::StatusOr<std::string> job_token_from_environment();
 
-/// A fresh token for a new job: 256 random bits in hexadecimal digits.
+/// Makes a token for a new job: 256 random bits as hexadecimal digits.
 absl::StatusOr<std::string> make_job_token();
 
-/// Whether a task may use `address`: with a token always, without one only on this machine, or
-/// when DISTRIBUTE_INSECURE=1 has said so.
+/// Checks that a task may use `address`: with a token always, without one only on this machine or
+/// when DISTRIBUTE_INSECURE=1 is set.
 /// Errors  FailedPrecondition with the cure.
 absl::Status check_exposure(const Address& address, bool has_token, bool insecure);
 

@@ -25,7 +25,7 @@
 
 namespace distribute::net {
 
-/// A message, or a member of one, without its type.
+/// A reference to a message, or to a member of one, without its type.
 class FieldsRef {
  public:
   template <Field T>
@@ -42,12 +42,13 @@ class FieldsRef {
 
 /// Appends the message to `bytes`.
 void append_fields(std::string& bytes, const FieldsRef& message);
-/// Errors  InvalidArgument that names the message, `what`, and the member: for bytes that are too
-///         few or too many, and for values over their limits. Nothing is reserved for more than
-///         the bytes that are there.
+/// Parses a message.
+/// Errors  InvalidArgument that names the message, `what`, and the member, when there are too few
+///         or too many bytes, or a value is over its limit. Memory is allocated only for bytes that
+///         are there.
 absl::Status parse_fields(std::string_view bytes, const char* what, const FieldsRef& message);
 
-/// The message as bytes. `message` does not change.
+/// Encodes the message. `message` does not change.
 template <Field T>
 std::string encode_message(const T& message) {
   std::string bytes;
@@ -55,7 +56,8 @@ std::string encode_message(const T& message) {
   return bytes;
 }
 
-/// Errors  as parse_fields. Members that are string_views point into `bytes`.
+/// Parses a message. Members that are string_views point into `bytes`.
+/// Errors  those of parse_fields().
 template <Field T>
 absl::StatusOr<T> parse_message(std::string_view bytes, const char* what) {
   T message{};

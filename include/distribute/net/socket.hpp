@@ -31,7 +31,7 @@ class Socket {
   Socket& operator=(Socket&& other) noexcept;
 
   explicit operator bool() const { return descriptor_ >= 0; }
-  /// For ::poll and addresses; bytes go through the functions below.
+  /// The descriptor, for ::poll and addresses. Bytes go through the functions below.
   int native() const { return descriptor_; }
   const std::string& peer() const { return peer_; }
   void set_peer(std::string peer) { peer_ = std::move(peer); }
@@ -39,33 +39,33 @@ class Socket {
   /// Fills `out`.
   /// Errors  Unavailable when the peer has closed or reset; DeadlineExceeded. Both name the peer.
   absl::Status read(std::span<std::byte> out, Deadline deadline);
-  /// Hands all bytes to the system. Errors as read().
+  /// Hands all bytes to the system. Errors  those of read().
   absl::Status write(std::span<const std::byte> bytes, Deadline deadline);
 
-  /// What is there now, at most what fills `out`, then `more`; 0 when nothing is.
-  /// Errors  Unavailable; on an encrypted connection as SecureLayer::read_some.
+  /// Reads the bytes that are there now into `out`, then `more`; 0 when there are none.
+  /// Errors  Unavailable; on an encrypted connection those of SecureLayer::read_some.
   absl::StatusOr<size_t> read_some(std::span<std::byte> out, std::span<std::byte> more = {});
-  /// As much of `bytes`, then `more`, as the system takes now. After less than all, the next call
-  /// must begin with the rest. Errors as read_some().
+  /// Writes as much of `bytes`, then `more`, as the system takes now. After a partial write, the
+  /// next call must begin with the rest. Errors  those of read_some().
   absl::StatusOr<size_t> write_some(std::span<const std::byte> bytes,
                                     std::span<const std::byte> more = {});
-  /// Whether read_some() may give bytes of which ::poll says nothing: look before you wait.
+  /// Whether read_some() may give bytes that ::poll does not report, so call it before you wait.
   bool has_buffered() const { return layer_ && layer_->has_buffered(); }
-  /// Whether read_some() has failed because the other end had closed.
+  /// Whether read_some() has failed because the other end closed the connection.
   bool saw_end() const { return saw_end_ || (layer_ && layer_->has_ended()); }
-  /// Whether the other end has closed and no byte of it is left to read.
+  /// Whether the other end has closed the connection and all its bytes were read.
   bool has_ended() const;
-  /// The next byte on the wire, which stays there; nothing when none has come.
+  /// The next byte on the wire, which is not removed; nothing when no byte has arrived.
   std::optional<std::byte> peek_byte() const;
 
-  /// Everything from now on goes through `layer`.
+  /// Sends everything through `layer` from now on.
   void secure(std::unique_ptr<SecureLayer> layer) { layer_ = std::move(layer); }
-  /// Null when the connection is not encrypted.
+  /// The encryption layer; null when the connection is not encrypted.
   const SecureLayer* layer() const { return layer_.get(); }
 
-  /// Ends both directions: waiting reads and writes of any thread fail at once.
+  /// Ends both directions: reads and writes that wait in any thread fail at once.
   void shutdown() const;
-  /// Ends the outgoing direction; the other end reads what was written, and then the end.
+  /// Ends the outgoing direction; the other end reads the written bytes, and then the end.
   void end_writing() const;
   void close();
 
@@ -80,14 +80,14 @@ class Socket {
   std::string peer_;
 };
 
-/// Resolves the host and tries its addresses one after the other, once.
+/// Resolves the host and tries each of its addresses once, one after the other.
 /// Errors  Unavailable when the port is closed or the name unknown; DeadlineExceeded. Both name the
 ///         address.
 absl::StatusOr<Socket> connect(const Address& address, Deadline deadline);
 
-/// connect() again and again while the port is closed or the name does not resolve yet: tasks
-/// start in any order. `keep_trying` is asked between two tries with the last error; false ends
-/// the wait with that error.
+/// Repeats connect() while the port is closed or the name does not resolve yet, because tasks start
+/// in any order. Between two tries it calls `keep_trying` with the last error; false ends the wait
+/// with that error.
 /// Errors  DeadlineExceeded with the last reason.
 absl::StatusOr<Socket> connect_patiently(
     const Address& address, Deadline deadline,
@@ -104,10 +104,10 @@ class Listener {
   /// Listens on exactly this address; port 0 lets the system choose. A host name is resolved.
   /// Errors  FailedPrecondition when the port is taken or the address is not this machine's.
   static absl::StatusOr<Listener> bind(const Address& address, Deadline deadline);
-  /// The same where other hosts can reach it: of a name's addresses the first that is no loopback
-  /// address, and at all addresses of this host for a name with loopback addresses alone, as Debian
-  /// gives a host's own name (127.0.1.1, also 127.0.0.1 and ::1). A loopback address or "localhost"
-  /// itself stays one.
+  /// Listens where other hosts can reach it. For a name it takes the first address that is not
+  /// loopback. A name that has only loopback addresses, as Debian gives a host's own name
+  /// (127.0.1.1, also 127.0.0.1 and ::1), means all addresses of this host. A loopback address or
+  /// "localhost" itself is kept.
   static absl::StatusOr<Listener> bind_for_others(const Address& address, Deadline deadline);
 
   explicit operator bool() const { return descriptor_ >= 0; }
@@ -116,10 +116,10 @@ class Listener {
   /// The address as numbers, with the port that the system chose.
   const Address& address() const { return address_; }
 
-  /// The next connection; its peer() is the other end's address.
+  /// Waits for the next connection; its peer() is the address of the other end.
   /// Errors  DeadlineExceeded; ResourceExhausted when this process has no descriptor left.
   absl::StatusOr<Socket> accept(Deadline deadline);
-  /// An empty Socket when no connection waits.
+  /// Accepts a connection without waiting; gives an empty Socket when there is none.
   absl::StatusOr<Socket> accept_now();
   void close();
 

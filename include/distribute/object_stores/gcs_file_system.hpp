@@ -6,9 +6,10 @@
 
 namespace distribute::io {
 
-/// An object store: names with slashes stand for directories, which exist while something is in
-/// them; make_dirs makes none. An open file belongs to one version of its object:
-/// FailedPrecondition once it is replaced. rename copies and removes, object by object.
+/// An object store: names with slashes stand for directories, which exist while they contain
+/// something; make_dirs() does nothing. An open file belongs to one version of its object: reading
+/// gives FailedPrecondition once the object is replaced. rename() copies and removes, object by
+/// object.
 /// Source  tensorflow::GcsFileSystem
 class GcsFileSystem final : public FileSystem {
  public:
@@ -36,7 +37,7 @@ class GcsFileSystem final : public FileSystem {
   };
   absl::Status copy(const GcsPath& from, const GcsPath& to);
   absl::StatusOr<Stat> stat(const GcsPath& path);
-  /// FailedPrecondition where not just the object but the bucket is missing.
+  /// Looks up an object. FailedPrecondition when the bucket itself is missing.
   absl::StatusOr<Stat> stat_in_bucket(const GcsPath& path);
   absl::StatusOr<int64_t> fetch(const GcsPath& path, const Stat& stat, int64_t offset,
                                 std::span<char> out);
@@ -44,8 +45,8 @@ class GcsFileSystem final : public FileSystem {
   GcsClient client_;
 };
 
-/// Makes the one that file_system_for() gives out.
-/// Errors  of gcs_options_from_environment().
+/// Makes the file system that file_system_for() gives for gs://.
+/// Errors  those of gcs_options_from_environment().
 absl::StatusOr<std::unique_ptr<FileSystem>> gcs_file_system();
 
 }  // namespace distribute::io

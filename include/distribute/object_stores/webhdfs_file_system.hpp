@@ -6,8 +6,8 @@
 
 namespace distribute::io {
 
-/// A file system with directories, appending and atomic renames, behind HTTP. Bytes travel in
-/// pieces: the first creates the file, the others are appended.
+/// A file system with directories, appending and atomic renames that is reached by HTTP. Bytes are
+/// sent in pieces: the first creates the file, the others are appended.
 /// Source  tensorflow_io's HadoopFileSystem (through libhdfs there)
 class WebHdfsFileSystem final : public FileSystem {
  public:
@@ -22,7 +22,8 @@ class WebHdfsFileSystem final : public FileSystem {
   DISTRIBUTE_INLINE absl::StatusOr<std::vector<std::string>> list_directory(
       const std::string& path) override;
   DISTRIBUTE_INLINE absl::Status make_dirs(const std::string& path) override;
-  /// HttpFS servers cannot replace a file at once: there the old one goes first.
+  /// Renames a file. HttpFS servers cannot replace a file atomically, so the old file is removed
+  /// first there.
   DISTRIBUTE_INLINE absl::Status rename(const std::string& from, const std::string& to) override;
   DISTRIBUTE_INLINE absl::Status remove_file(const std::string& path) override;
   DISTRIBUTE_INLINE absl::Status remove_directory(const std::string& path) override;
@@ -34,14 +35,14 @@ class WebHdfsFileSystem final : public FileSystem {
     bool is_directory = false;
   };
   absl::StatusOr<Stat> stat(const std::string& path);
-  /// The "boolean" of the answer.
+  /// Gives the "boolean" of the answer.
   absl::StatusOr<bool> ask(const std::string& path, const WebHdfsCall& call);
 
   WebHdfsClient client_;
 };
 
-/// Makes the one that file_system_for() gives out.
-/// Errors  of webhdfs_options_from_environment().
+/// Makes the file system that file_system_for() gives for these schemes.
+/// Errors  those of webhdfs_options_from_environment().
 absl::StatusOr<std::unique_ptr<FileSystem>> webhdfs_file_system();
 
 }  // namespace distribute::io

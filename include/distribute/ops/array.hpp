@@ -14,32 +14,33 @@
 
 namespace distribute {
 
-/// The same numbers as `dtype`; the same tensor when it has that dtype. Floats become integers by
-/// cutting the fraction (saturating; NaN becomes 0), bool by "not zero". The gradient is cast back;
-/// none flows through integers.
+/// Converts the numbers to `dtype`; gives the same tensor when it has that dtype. Floats become
+/// integers by cutting the fraction (saturating; NaN becomes 0), and bools by "not zero". The
+/// gradient is cast back; integers pass no gradient on.
 /// Source  tf.cast
 Tensor cast(const Tensor& x, DType dtype);
 
 namespace ops_internal {
 
-/// The nearest number of an integer type towards zero; NaN is 0.
+/// Rounds towards zero to an integer type; NaN gives 0.
 template <typename To>
 To saturated(double value) {
   constexpr uint64_t kInfinity = 0x7ff0'0000'0000'0000;
-  // NaN by its bits: a program may be compiled with -ffast-math.
+  // Tests for NaN by its bits, because a program may be compiled with -ffast-math.
   if ((std::bit_cast<uint64_t>(value) & ~(uint64_t{1} << 63)) > kInfinity) return 0;
   if (value <= double(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
   if (value >= double(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
   return To(value);
 }
 
-/// cast without a record.
+/// Does what cast() does, without a record on tapes.
 Tensor converted(const Tensor& x, DType dtype);
-/// `count` elements from one block to another.
+/// Converts `count` elements from one block to another.
 void convert_elements(const void* from, DType from_type, void* to, DType to_type, int64_t count);
 
 }  // namespace ops_internal
 
+/// Gives the elements another shape, in the same order.
 /// Shapes  any -> `shape`; one size may be -1 and is then inferred.
 /// Throws  InvalidArgumentError with both shapes when the numbers of elements differ.
 /// Source  tf.reshape
@@ -61,6 +62,7 @@ inline Tensor squeeze(const Tensor& x, std::initializer_list<int> axes) {
   return squeeze(x, std::span(axes.begin(), axes.size()));
 }
 
+/// Joins all axes but the first.
 /// Shapes  x [batch, ...] -> [batch, rest]; [batch] -> [batch, 1].
 /// Source  tf.keras.layers.Flatten
 Tensor flatten(const Tensor& x);
@@ -73,14 +75,15 @@ inline Tensor transpose(const Tensor& x, std::initializer_list<int> permutation)
   return transpose(x, std::span(permutation.begin(), permutation.size()));
 }
 
+/// What pad() adds: a constant, or a mirror image without or with the edge.
 /// Source  tf.pad
 enum class PadMode : uint8_t { Constant, Reflect, Symmetric };
 
-/// Elements added before and after an axis.
+/// Numbers of elements added before and after an axis.
 using AxisPadding = std::array<int64_t, 2>;
 
-/// pad(x, {{1, 1}, {0, 2}}): Constant adds `value`; Reflect mirrors without the edge, Symmetric
-/// with it.
+/// Adds elements around x, as in pad(x, {{1, 1}, {0, 2}}). Constant adds `value`; Reflect mirrors
+/// without the edge, Symmetric with it.
 /// Throws  InvalidArgumentError when there is not one pair for every axis, for negative amounts, or
 ///         for a mirror that needs more elements than the axis has.
 /// Source  tf.pad
@@ -91,7 +94,8 @@ inline Tensor pad(const Tensor& x, std::initializer_list<AxisPadding> paddings,
   return pad(x, std::span(paddings.begin(), paddings.size()), mode, value);
 }
 
-/// Shapes  equal but for `axis`, along which the results' sizes add up.
+/// Joins tensors along an existing axis.
+/// Shapes  equal except along `axis`, where the sizes add up.
 /// Throws  InvalidArgumentError for no tensors, or shapes or dtypes that do not fit.
 /// Source  tf.concat
 Tensor concat(const std::vector<Tensor>& tensors, int axis);
@@ -100,18 +104,18 @@ Tensor concat(const std::vector<Tensor>& tensors, int axis);
 /// Source  tf.stack
 Tensor stack(const std::vector<Tensor>& tensors, int axis = 0);
 
-/// Equal parts along `axis`.
+/// Cuts x into equal parts along `axis`.
 /// Throws  InvalidArgumentError when the axis cannot be divided so.
 /// Source  tf.split
 std::vector<Tensor> split(const Tensor& x, int num_parts, int axis = 0);
-/// Parts of the given sizes; one may be -1 for what is left.
+/// Cuts x into parts of the given sizes; one size may be -1 and takes the rest.
 std::vector<Tensor> split(const Tensor& x, std::span<const int64_t> sizes, int axis = 0);
 inline std::vector<Tensor> split(const Tensor& x, std::initializer_list<int64_t> sizes,
                                  int axis = 0) {
   return split(x, std::span(sizes.begin(), sizes.size()), axis);
 }
 
-/// The slices of `axis`, without it.
+/// Gives the slices along `axis`, without that axis.
 /// Source  tf.unstack
 std::vector<Tensor> unstack(const Tensor& x, int axis = 0);
 
@@ -123,7 +127,7 @@ inline Tensor tile(const Tensor& x, std::initializer_list<int64_t> multiples) {
   return tile(x, std::span(multiples.begin(), multiples.size()));
 }
 
-/// x repeated along axes of size one, and along new leading axes, up to `shape`.
+/// Repeats x along axes of size one, and along new leading axes, up to `shape`.
 /// Throws  InvalidArgumentError with both shapes when x does not broadcast to `shape`.
 /// Source  tf.broadcast_to
 Tensor broadcast_to(const Tensor& x, const Shape& shape);

@@ -1,5 +1,5 @@
 #pragma once
-/// Functions applied to slices, and functions whose values backpropagation computes again.
+/// Applies functions to slices, and recomputes the values of functions during backpropagation.
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/config.hpp>
@@ -15,23 +15,23 @@ namespace distribute {
 /// Throws  InvalidArgumentError for no slices.
 /// Source  tf.map_fn
 Tensor map_fn(const std::function<Tensor(const Tensor& slice)>& fn, const Tensor& elems);
-/// The same over tensors whose first axes are equal.
+/// Does the same with tensors whose first axes are equal.
 Tensor map_fn(const std::function<Tensor(const std::vector<Tensor>& slices)>& fn,
               const std::vector<Tensor>& elems);
 
-/// state = fn(state, slice) for one slice after the other: all states, stacked. Without an
-/// initializer the first slice is the first state.
+/// Computes state = fn(state, slice) for one slice after the other, and gives all states, stacked.
+/// Without an initializer the first slice is the first state.
 /// Throws  InvalidArgumentError for no slices.
 /// Source  tf.scan
 Tensor scan(const std::function<Tensor(const Tensor& state, const Tensor& slice)>& fn,
             const Tensor& elems, const Tensor& initializer = {});
 
-/// fn(inputs) of which tapes keep the inputs alone; the way back calls `fn` a second time and
-/// differentiates that. Trades time for memory. Inputs and trainable variables that `fn` reads get
-/// the gradients that they would get without; dropout draws the same masks again. What else `fn`
-/// does, it does twice: the moving averages of BatchNormalization move twice, as in TensorFlow.
-/// First derivatives alone. `fn` is kept for the second call, when the function that made it may
-/// have ended: it keeps that function's variables by value.
+/// Gives fn(inputs) in such a way that tapes keep only the inputs: the backward pass calls `fn`
+/// again and differentiates that call. It trades time for memory. Inputs and trainable variables
+/// that `fn` reads get their usual gradients, and dropout draws the same masks again. Other effects
+/// of `fn` happen twice: the moving averages of BatchNormalization are updated twice, as in
+/// TensorFlow. Only first derivatives exist. The second call may happen after the function that
+/// made `fn` has returned, so `fn` must hold local variables by value.
 ///
 ///   Tensor h = recompute_grad([&block](const auto& in) { return block(in[0]); }, {x});
 ///

@@ -11,18 +11,20 @@
 
 namespace distribute {
 
-/// Operands have the same dtype and shapes that broadcast; so has the result.
-/// 16-bit floats are computed in float32, integers in int64 (so they wrap as in TensorFlow).
+/// Operands have the same dtype, and shapes that broadcast; the result has that dtype and the
+/// broadcast shape. 16-bit floats are computed in float32, integers in int64 (so they wrap as in
+/// TensorFlow).
 /// Throws  InvalidArgumentError with both dtypes or both shapes when they do not fit.
 /// Source  tf.math.add and so on
 Tensor add(const Tensor& a, const Tensor& b);
 Tensor subtract(const Tensor& a, const Tensor& b);
 Tensor multiply(const Tensor& a, const Tensor& b);
-/// Floating dtypes only.
+/// These take floating dtypes only.
 Tensor divide(const Tensor& a, const Tensor& b);
-/// a / b, and 0 where b is 0.
+/// Gives a / b, and 0 where b is 0.
 Tensor divide_no_nan(const Tensor& a, const Tensor& b);
-/// Quotient rounded down, and what it leaves; integers by 0 throw InvalidArgumentError.
+/// Give the quotient rounded down, and the remainder; integer division by 0 throws
+/// InvalidArgumentError.
 Tensor floordiv(const Tensor& a, const Tensor& b);
 Tensor floormod(const Tensor& a, const Tensor& b);
 Tensor maximum(const Tensor& a, const Tensor& b);
@@ -38,17 +40,17 @@ Tensor less_equal(const Tensor& a, const Tensor& b);
 Tensor greater(const Tensor& a, const Tensor& b);
 Tensor greater_equal(const Tensor& a, const Tensor& b);
 
-/// Element by element, for bool tensors.
+/// These combine bool tensors element by element.
 Tensor logical_and(const Tensor& a, const Tensor& b);
 Tensor logical_or(const Tensor& a, const Tensor& b);
 Tensor logical_xor(const Tensor& a, const Tensor& b);
 Tensor logical_not(const Tensor& a);
 
-/// a where `condition` (bool) holds, else b; the three shapes broadcast.
+/// Gives a where `condition` (bool) holds, else b; the three shapes broadcast.
 /// Source  tf.where
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
 
-/// The sum of tensors of one shape and dtype.
+/// Adds tensors of one shape and dtype.
 /// Throws  InvalidArgumentError for no tensors, and for different shapes.
 /// Source  tf.math.add_n
 Tensor add_n(const std::vector<Tensor>& tensors);
@@ -62,7 +64,7 @@ inline Tensor operator/(const Tensor& a, const Tensor& b) { return divide(a, b);
 template <typename T>
 concept Number = std::integral<T> || std::floating_point<T>;
 
-/// A scalar tensor of `like`'s dtype.
+/// Makes a scalar tensor of `like`'s dtype.
 /// Throws  InvalidArgumentError when a fraction would be lost.
 Tensor scalar_like(const Tensor& like, double value);
 
@@ -99,18 +101,18 @@ Tensor operator/(T a, const Tensor& b) {  // element by element
   return divide(scalar_like(b, double(a)), b);
 }
 
-/// For every dtype but bool.
+/// These take every dtype but bool.
 /// Source  tf.math.negative and so on
 Tensor negative(const Tensor& x);
 Tensor abs(const Tensor& x);
 Tensor sign(const Tensor& x);
 Tensor square(const Tensor& x);
-/// x limited to [low, high]; the gradient passes where x lies inside. Of IndexedSlices each row
-/// that is given, also where several belong to one row of the whole, as in TensorFlow. Throws
-/// InvalidArgumentError when low > high.
+/// Limits x to [low, high]; the gradient passes where x lies inside. In IndexedSlices each given
+/// row is clipped, even if several belong to one row of the whole, as in TensorFlow.
+/// Throws  InvalidArgumentError when low > high.
 Tensor clip_by_value(const Tensor& x, float low, float high);
 
-/// For floating dtypes.
+/// These take floating dtypes.
 /// Throws  InvalidArgumentError that names the operation and the dtype.
 Tensor exp(const Tensor& x);
 Tensor expm1(const Tensor& x);
@@ -124,12 +126,12 @@ Tensor cos(const Tensor& x);
 Tensor tanh(const Tensor& x);
 Tensor sigmoid(const Tensor& x);
 Tensor erf(const Tensor& x);
-/// Not for bool. No gradient flows through these three; round goes to the even neighbour at .5.
+/// These do not take bool, and pass no gradient on; round() rounds .5 to the even neighbour.
 Tensor floor(const Tensor& x);
 Tensor ceil(const Tensor& x);
 Tensor round(const Tensor& x);
 
-/// bool tensors of numbers; integers are always finite.
+/// These give bool tensors; integers are always finite.
 Tensor is_nan(const Tensor& x);
 Tensor is_inf(const Tensor& x);
 Tensor is_finite(const Tensor& x);
@@ -145,6 +147,7 @@ struct MatmulOptions {  // options of matmul()
   bool transpose_b = false;
 };
 
+/// Multiplies matrices.
 /// Shapes  a [..., m, k], b [..., k, n] -> [..., m, n]; leading axes broadcast. float32, bfloat16
 ///         and float16 (computed in float32), int32, int64.
 /// Throws  InvalidArgumentError with both shapes when inner sizes, ranks or dtypes differ.
@@ -153,7 +156,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options = {
 
 namespace nn {
 
-/// epilogue(x kernel + bias); `bias` may be none.
+/// Computes epilogue(x kernel + bias); `bias` may be empty.
 /// Shapes  x [..., inputs], kernel [inputs, units], bias [units] -> [..., units].
 Tensor dense(const Tensor& x, const Tensor& kernel, const Tensor& bias = {},
              Epilogue epilogue = Epilogue::None);
@@ -162,20 +165,23 @@ Tensor dense(const Tensor& x, const Tensor& kernel, const Tensor& bias = {},
 
 namespace ops_internal {
 
-/// dy where the ReLU that made y let the value through, else 0. Keeps dy's layout. Not recorded.
+/// Gives dy where the ReLU that made y let the value through, else 0. Keeps dy's layout. Not
+/// recorded.
 Tensor relu_gate(const Tensor& dy, const Tensor& y);
-/// dy behind the ReLU of an epilogue that made y, unless the reader of y has gated it already.
+/// Does the same for the ReLU of an epilogue that made y, unless the operation that read y has done
+/// it already.
 Tensor behind_relu(const Tensor& dy, const Tensor& y);
 
-/// Sum over all axes but the last, in a fixed order. Not recorded.
+/// Sums over all axes but the last, in a fixed order. Not recorded.
 Tensor sum_to_last_axis(const Tensor& dy);
 
 }  // namespace ops_internal
 
-/// einsum("bij,bjk->bik", {a, b}): letters name axes; those that the result lacks are summed over.
-/// Without "->" the result has the letters that come once, in the alphabet's order. A letter that
-/// comes twice in one term means the diagonal; "..." stands for axes that broadcast. Computed as
-/// matrix products, the terms from left to right.
+/// Computes sums of products by an equation, as in einsum("bij,bjk->bik", {a, b}): letters name
+/// axes, and letters that the result lacks are summed over. Without "->" the result has the letters
+/// that occur once, in alphabetical order. A letter that occurs twice in one term takes the
+/// diagonal; "..." stands for axes that broadcast. Terms are multiplied as matrices, from left to
+/// right.
 /// Throws  InvalidArgumentError that names the equation, for one that is malformed or does not fit
 ///         the shapes.
 /// Source  tf.einsum

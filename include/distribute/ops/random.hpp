@@ -1,5 +1,5 @@
 #pragma once
-/// Counter-based random numbers: a function of seed and position alone, whatever the threads do.
+/// Counter-based random numbers, which depend on seed and position alone and not on threads.
 
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -16,17 +16,17 @@ namespace random {
 /// run and every task draws the same numbers.
 /// Source  tf.random.set_seed
 void set_seed(uint64_t seed);
-/// A fresh seed for an initializer or layer that was given none: the n-th call since set_seed
-/// gives the same value in every process. Thread-safe.
+/// Gives a new seed for an initializer or layer without one: the n-th call since set_seed() gives
+/// the same value in every process. Thread-safe.
 uint64_t next_seed();
 
-/// Four random words from a counter and a key.
+/// Gives four random words from a counter and a key.
 /// Source  Philox 4x32-10: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, uint64_t key);
 
 struct UniformOptions {  // options of uniform()
   double minval = 0;
-  double maxval = 1;  // not reached
+  double maxval = 1;  // exclusive
   int64_t first = 0;  // element i of the result is element first + i of the seed
 };
 struct NormalOptions {  // options of normal()
@@ -35,15 +35,16 @@ struct NormalOptions {  // options of normal()
   int64_t first = 0;
 };
 
-/// float32 tensors; element i of a seed is the same for every shape with more than i elements.
+/// These give float32 tensors. Element i of a seed is the same for every shape with more than i
+/// elements.
 /// Source  tf.random.stateless_uniform, stateless_normal, stateless_truncated_normal
 Tensor uniform(const Shape& shape, uint64_t seed, const UniformOptions& options = {});
 Tensor normal(const Shape& shape, uint64_t seed, const NormalOptions& options = {});
-/// Values beyond two standard deviations are drawn again.
+/// Redraws values beyond two standard deviations.
 Tensor truncated_normal(const Shape& shape, uint64_t seed, const NormalOptions& options = {});
-/// int64 numbers in [minval, maxval).
+/// Gives int64 numbers in [minval, maxval).
 Tensor uniform_int(const Shape& shape, uint64_t seed, int64_t minval, int64_t maxval);
-/// Draws of class numbers, int64, with probabilities softmax(logits).
+/// Draws class numbers, int64, with probabilities softmax(logits).
 /// Shapes  logits [batch, classes] -> [batch, num_samples].
 /// Throws  InvalidArgumentError for other shapes and no classes.
 /// Source  tf.random.categorical, stateless_categorical
@@ -52,13 +53,13 @@ Tensor categorical(const Tensor& logits, int64_t num_samples, uint64_t seed);
 }  // namespace random
 
 namespace nn {
-/// Sets each element to 0 with probability `rate` and scales the others by 1 / (1 - rate). The
-/// mask depends on seed, counter (the step, say) and position alone. Rate 0 gives x itself.
+/// Sets each element to 0 with probability `rate` and scales the others by 1 / (1 - rate). The mask
+/// depends on seed, counter (such as the step) and position alone. Rate 0 gives x itself.
 /// Throws  InvalidArgumentError for a rate outside [0, 1) or a dtype that is not floating.
 /// Source  tf.nn.dropout
 Tensor dropout(const Tensor& x, float rate, uint64_t seed, uint64_t counter = 0);
-/// The same with a counter that is asked for at every launch of a step that is being recorded, and
-/// otherwise once.
+/// Does the same with the counter that `counter` returns. A recorded step calls it at every launch;
+/// otherwise it is called once.
 Tensor dropout(const Tensor& x, float rate, uint64_t seed,
                const std::function<uint64_t()>& counter);
 }  // namespace nn

@@ -8,35 +8,35 @@
 
 namespace distribute {
 
-/// Axes may be negative; none means all. Sums are taken in an order that depends on the shape
-/// alone, so they are the same bits for any number of threads; 16-bit floats add in float32.
+/// Axes may be negative; no axes means all. Sums are taken in an order that depends on the shape
+/// alone, so any number of threads gives the same bits; 16-bit floats add in float32.
 /// Shapes  the reduced axes disappear, or have size 1 with `keepdims`.
 /// Throws  InvalidArgumentError for an axis that does not exist or comes twice.
 /// Source  tf.math.reduce_sum and so on
 Tensor reduce_sum(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
-/// Integers are divided towards zero.
+/// Gives the mean; integers are divided towards zero.
 Tensor reduce_mean(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
 Tensor reduce_prod(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
-/// The gradient is shared evenly by all elements that are the extreme value.
+/// Gives the extreme value. All elements with this value share its gradient evenly.
 Tensor reduce_max(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
 Tensor reduce_min(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
 /// Whether any element is true, or all are; x is bool.
 Tensor reduce_any(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
 Tensor reduce_all(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
-/// log(sum(exp(x))), safe for large values. Floating dtypes.
+/// Gives log(sum(exp(x))), safe for large values. Floating dtypes.
 Tensor reduce_logsumexp(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
-/// Mean of (x - mean)^2, and its root. Floating dtypes.
+/// Gives the mean of (x - mean)^2, and its root. Floating dtypes.
 Tensor reduce_variance(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
 Tensor reduce_std(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
 
-struct CumulativeOptions {  // of cumsum() and cumprod()
-  bool exclusive = false;   // element i leaves itself out
+struct CumulativeOptions {  // options of cumsum() and cumprod()
+  bool exclusive = false;   // element i is not part of its own result
   bool reverse = false;     // from the end to the beginning
 };
 
-/// Element i along `axis` is the sum, or the product, of the elements up to i; 16-bit floats add in
-/// float32. A gradient through a product that holds a 0 is 0, as in TensorFlow.
-/// Shapes  as x.
+/// Element i along `axis` becomes the sum, or the product, of the elements up to i; 16-bit floats
+/// add in float32. A gradient through a product that contains a 0 is 0, as in TensorFlow.
+/// Shapes  x -> the same shape.
 /// Throws  InvalidArgumentError for an axis that does not exist, and bool.
 /// Source  tf.math.cumsum, cumprod
 Tensor cumsum(const Tensor& x, int axis = 0, CumulativeOptions options = {});
@@ -48,57 +48,57 @@ Tensor cumprod(const Tensor& x, int axis = 0, CumulativeOptions options = {});
 /// Source  tf.math.unsorted_segment_sum
 Tensor unsorted_segment_sum(const Tensor& data, const Tensor& segment_ids, int64_t num_segments);
 
-/// The same for numbers that do not fall; the last one tells how many rows there are, which waits
-/// for the device.
-/// Throws  InvalidArgumentError for numbers that fall or are negative.
+/// Does the same for numbers that never decrease. The last one gives the number of rows, for which
+/// it waits for the device.
+/// Throws  InvalidArgumentError for numbers that decrease or are negative.
 /// Source  tf.math.segment_sum
 Tensor segment_sum(const Tensor& data, const Tensor& segment_ids);
 
-/// Zeros with the updates added at the places that tuples of indices name.
+/// Adds the updates to zeros at the places that tuples of indices name.
 /// Shapes  indices int32 or int64 [i..., k], updates [i..., rest of shape behind its first k axes]
 ///         -> shape.
-/// Throws  InvalidArgumentError as gather_nd, and for updates of another shape.
+/// Throws  InvalidArgumentError for the reasons of gather_nd(), and for updates of another shape.
 /// Source  tf.scatter_nd
 Tensor scatter_nd(const Tensor& indices, const Tensor& updates, const Shape& shape);
 
 struct NormOptions {           // options of norm()
   double ord = 2;              // 1, 2, infinity or any other positive number
-  std::vector<int> axes = {};  // none: all
+  std::vector<int> axes = {};  // empty: all
   bool keepdims = false;
 };
 
-/// (sum |x|^ord)^(1 / ord) over the axes, the largest |x| for infinity.
+/// Gives (sum |x|^ord)^(1 / ord) over the axes; for infinity the largest |x|.
 /// Throws  InvalidArgumentError for an order that is not positive.
 /// Source  tf.norm; of two axes with order 2 its "euclidean"
 Tensor norm(const Tensor& x, const NormOptions& options = {});
 
 namespace nn {
-/// x divided by its Euclidean length along the axes; one shorter than sqrt(epsilon) by that number.
+/// Divides x by its Euclidean length along the axes, or by sqrt(epsilon) if the length is smaller.
 /// Source  tf.math.l2_normalize
 Tensor l2_normalize(const Tensor& x, const std::vector<int>& axes = {}, float epsilon = 1e-12f);
 }  // namespace nn
 
-/// Square root of the sum of squares of all elements, a float32 scalar; none entries count
-/// nothing. Rows that IndexedSlices hold twice count one by one, as in TensorFlow.
+/// Gives the square root of the sum of squares of all elements, a float32 scalar. Empty tensors are
+/// skipped. Rows that occur several times in IndexedSlices count separately, as in TensorFlow.
 /// Source  tf.linalg.global_norm
 Tensor global_norm(const std::vector<Tensor>& tensors);
 
-/// x scaled down so that its L2 norm is at most `clip_norm`.
+/// Scales x down so that its L2 norm is at most `clip_norm`.
 /// Throws  InvalidArgumentError when clip_norm is not positive.
 /// Source  tf.clip_by_norm
 Tensor clip_by_norm(const Tensor& x, float clip_norm);
 
 struct ClippedTensors {  // result of clip_by_global_norm()
   std::vector<Tensor> list;
-  Tensor norm;  // before clipping
+  Tensor norm;  // the norm before clipping
 };
 
-/// All tensors scaled by clip_norm / max(norm, clip_norm); none entries pass through. A norm that
-/// is not finite makes every element NaN.
+/// Scales all tensors by clip_norm / max(norm, clip_norm); empty tensors stay empty. A norm that is
+/// not finite makes every element NaN.
 /// Throws  InvalidArgumentError when clip_norm is not positive.
 /// Source  tf.clip_by_global_norm
 ClippedTensors clip_by_global_norm(const std::vector<Tensor>& tensors, float clip_norm);
-/// With a norm that is known already, such as one summed over shards.
+/// Does the same with a norm that is known already, such as one summed over shards.
 ClippedTensors clip_by_global_norm(const std::vector<Tensor>& tensors, float clip_norm,
                                    const Tensor& use_norm);
 

@@ -15,7 +15,7 @@
 
 namespace distribute {
 
-/// The block of `size` elements from `begin`; size -1 means all that is left of an axis.
+/// Gives the block of `size` elements from `begin`; a size of -1 means the rest of an axis.
 /// Throws  InvalidArgumentError when the block leaves the tensor.
 /// Source  tf.slice
 Tensor slice(const Tensor& x, std::span<const int64_t> begin, std::span<const int64_t> size);
@@ -24,14 +24,14 @@ inline Tensor slice(const Tensor& x, std::initializer_list<int64_t> begin,
   return slice(x, std::span(begin.begin(), begin.size()), std::span(size.begin(), size.size()));
 }
 
-/// Python's begin:end:step. Left out, an end is the end that the step's sign asks for.
+/// Python's begin:end:step. An omitted end is the one that the step's sign implies.
 struct Range {
   static constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
   int64_t begin = kNone, end = kNone, step = 1;
 };
 
-/// x[begin:end:step, ...] as NumPy: negative positions count from the end, ends are clipped, steps
-/// may be negative, axes without a range stay whole.
+/// Gives x[begin:end:step, ...] as NumPy does: negative positions count from the end, ends are
+/// clipped, steps may be negative, and axes without a range stay whole.
 /// Throws  InvalidArgumentError for a step of zero or more ranges than axes.
 /// Source  tf.strided_slice
 Tensor strided_slice(const Tensor& x, std::span<const Range> ranges);
@@ -41,7 +41,7 @@ inline Tensor strided_slice(const Tensor& x, std::initializer_list<Range> ranges
 
 namespace ops_internal {
 
-/// Elements begin[i] + k * step[i], k < shape[i], of each axis.
+/// Names the elements begin[i] + k * step[i], k < shape[i], of each axis.
 struct SliceSpec {
   std::vector<int64_t> begin, step;
   Shape shape;
@@ -49,31 +49,33 @@ struct SliceSpec {
 
 /// First position and number of elements of begin:end:step on an axis of `size` elements.
 std::pair<int64_t, int64_t> resolve_range(const Range& range, int64_t size);
-/// The elements that `spec` names; rows of the first axis share memory.
+/// Gives the elements that `spec` names; rows of the first axis share memory.
 Tensor take_slice(const Tensor& x, const SliceSpec& spec);
-/// The same, not recorded.
+/// Does the same, not recorded.
 Tensor slice_values(const Tensor& x, const SliceSpec& spec);
-/// What a trace has to know of the slice.
+/// The attributes of the slice for a trace.
 OpAttributes slice_attributes(const Tensor& x, const SliceSpec& spec);
-/// A tensor of shape `whole` with `part` at the places that `spec` names, else `value`.
+/// Makes a tensor of shape `whole` with `part` at the places that `spec` names, and `value`
+/// elsewhere.
 Tensor put_slice(const Tensor& part, const SliceSpec& spec, const Shape& whole, float value = 0);
 
 }  // namespace ops_internal
 
-/// Slices of `axis` in the order of `indices`. The gradient of axis 0 is IndexedSlices.
+/// Gives slices of `axis` in the order of `indices`. The gradient for axis 0 is IndexedSlices.
 /// Shapes  params [a..., n, b...], indices int32 or int64 [i...] -> [a..., i..., b...].
 /// Throws  InvalidArgumentError that names position, value and range of an index outside [0, n).
 /// Source  tf.gather
 Tensor gather(const Tensor& params, const Tensor& indices, int axis = 0);
 
-/// The elements or slices of `params` that tuples of indices name.
+/// Gives the elements or slices of `params` that tuples of indices name.
 /// Shapes  params [d0, ..., dn], indices int32 or int64 [i..., k] -> [i..., dk, ..., dn].
-/// Throws  InvalidArgumentError for tuples longer than the rank, and that names one out of range.
+/// Throws  InvalidArgumentError for tuples longer than the rank, and one that names a tuple out of
+///         range.
 /// Source  tf.gather_nd
 Tensor gather_nd(const Tensor& params, const Tensor& indices);
 
-/// A new axis of `depth` elements: `on_value` at the index, else `off_value`; an index out of range
-/// gives `off_value` only.
+/// Makes a new axis of `depth` elements with `on_value` at the index and `off_value` elsewhere. An
+/// index out of range gives only `off_value`.
 /// Shapes  indices int32, int64 or uint8 [i...] -> [i..., depth], or the new axis at `axis`.
 /// Source  tf.one_hot
 Tensor one_hot(const Tensor& indices, int64_t depth, float on_value = 1, float off_value = 0,
@@ -81,22 +83,22 @@ Tensor one_hot(const Tensor& indices, int64_t depth, float on_value = 1, float o
 
 namespace nn {
 
-/// Rows of `table`; its gradient is IndexedSlices, never a dense table.
+/// Gives rows of `table`. Its gradient is IndexedSlices, never a dense table.
 /// Shapes  table [vocabulary, width...], ids [i...] -> [i..., width...].
-/// Throws  InvalidArgumentError as gather.
+/// Throws  what gather() throws.
 /// Source  tf.nn.embedding_lookup
 Tensor embedding_lookup(const Tensor& table, const Tensor& ids);
-/// The same without reading the whole variable where it is cut into shards (one look-up in each) or
-/// on another host (each row is fetched once).
+/// Does the same without reading the whole variable if it is cut into shards (one look-up in each)
+/// or is on another host (each row is fetched once).
 Tensor embedding_lookup(const Variable& table, const Tensor& ids);
 
 }  // namespace nn
 
 namespace ops_internal {
 
-/// gather whose gradient is dense for every axis.
+/// Does what gather() does, with a dense gradient for every axis.
 Tensor take(const Tensor& x, const Tensor& indices, int axis);
-/// Zeros of `shape` with slice i of x added to slice positions[i] of `axis`, in this order.
+/// Adds slice i of x to slice positions[i] of `axis` of zeros with the given shape, in order.
 /// Shapes  positions int64 [n], each a place of the axis.
 Tensor scatter_add(const Tensor& x, const Tensor& positions, int axis, const Shape& shape);
 

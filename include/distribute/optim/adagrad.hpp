@@ -22,7 +22,7 @@ struct AdagradOptions {  // options of Adagrad
   std::string name = "Adagrad";
 };
 
-/// a += g^2, w -= rate g / sqrt(a + epsilon). Slot "accumulator".
+/// Computes a += g^2, w -= rate g / sqrt(a + epsilon). Slot "accumulator".
 /// Source  tf.keras.optimizers.Adagrad; Duchi et al. 2011
 class Adagrad : public Optimizer {
  public:
@@ -57,8 +57,8 @@ struct AdadeltaOptions {  // options of Adadelta
   std::string name = "Adadelta";
 };
 
-/// a = rho a + (1 - rho) g^2, d = -g sqrt(b + epsilon) / sqrt(a + epsilon),
-/// b = rho b + (1 - rho) d^2, w += rate d.
+/// Computes a = rho a + (1 - rho) g^2, d = -g sqrt(b + epsilon) / sqrt(a + epsilon), b = rho b + (1
+/// - rho) d^2, w += rate d.
 /// Slots "accum_grad" (a), "accum_var" (b).
 /// Source  tf.keras.optimizers.Adadelta; Zeiler 2012
 class Adadelta : public Optimizer {
@@ -94,8 +94,8 @@ struct RMSpropOptions {  // options of RMSprop
   std::string name = "RMSprop";
 };
 
-/// v = rho v + (1 - rho) g^2, w -= rate g / sqrt(v + epsilon); with momentum the step is added up
-/// first; centered subtracts the square of the mean gradient from v.
+/// Computes v = rho v + (1 - rho) g^2, w -= rate g / sqrt(v + epsilon). With momentum the steps are
+/// added up first; `centered` subtracts the square of the mean gradient from v.
 /// Slots "rms", with momentum "momentum", centered "mg".
 /// Source  tf.keras.optimizers.RMSprop
 class RMSprop : public Optimizer {

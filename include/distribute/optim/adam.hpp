@@ -24,7 +24,7 @@ struct AdamOptions {  // options of Adam
   std::string name = "Adam";
 };
 
-/// m += (g - m)(1 - beta_1), v += (g^2 - v)(1 - beta_2),
+/// Computes m += (g - m)(1 - beta_1), v += (g^2 - v)(1 - beta_2),
 /// w -= m alpha / (sqrt(v) + epsilon) with alpha = rate sqrt(1 - beta_2^t) / (1 - beta_1^t).
 /// Slots "m", "v" and, with amsgrad, "vhat".
 /// Source  tf.keras.optimizers.Adam; Kingma & Ba 2014
@@ -62,7 +62,7 @@ struct AdamWOptions {  // options of AdamW
   std::string name = "AdamW";
 };
 
-/// Adam after w -= w * weight_decay * rate.
+/// Computes w -= w * weight_decay * rate, then Adam's step.
 /// Source  tf.keras.optimizers.AdamW; Loshchilov & Hutter 2017
 class AdamW : public Adam {
  public:
@@ -88,7 +88,8 @@ struct AdamaxOptions {  // options of Adamax
   std::string name = "Adamax";
 };
 
-/// m += (g - m)(1 - beta_1), u = max(beta_2 u, |g|), w -= rate m / ((1 - beta_1^t)(u + epsilon)).
+/// Computes m += (g - m)(1 - beta_1), u = max(beta_2 u, |g|), w -= rate m / ((1 - beta_1^t)(u +
+/// epsilon)).
 /// Slots "m", "u".
 /// Source  tf.keras.optimizers.Adamax; Kingma & Ba 2014
 class Adamax : public Optimizer {
@@ -123,7 +124,7 @@ struct NadamOptions {  // options of Nadam
   std::string name = "Nadam";
 };
 
-/// With u_t = beta_1 (1 - 0.96^t / 2) and U_t the product of u_1 ... u_t:
+/// Computes, with u_t = beta_1 (1 - 0.96^t / 2) and U_t the product of u_1 ... u_t:
 ///   m += (g - m)(1 - beta_1), v += (g^2 - v)(1 - beta_2)
 ///   m^ = u_{t+1} m / (1 - U_{t+1}) + (1 - u_t) g / (1 - U_t)
 ///   w -= rate m^ / (sqrt(v / (1 - beta_2^t)) + epsilon)

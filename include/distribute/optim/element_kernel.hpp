@@ -1,5 +1,5 @@
 #pragma once
-/// What an optimizer does to each element in one step.
+/// A function with which an optimizer changes each element in one step.
 
 #include <distribute/base/config.hpp>
 #include <distribute/replica/detail/gpu_update.hpp>
@@ -13,8 +13,9 @@
 namespace distribute::optim {
 
 /// Updates `count` neighbouring elements of weights and slots in place; slots are in the order of
-/// Optimizer::slots(). Must be elementwise: threads take any parts of a variable. A value.
-/// With the same formula for GPUs; without one the optimizer's variables must be on the CPU.
+/// Optimizer::slots(). It must be elementwise, because threads take any parts of a variable. A
+/// kernel can also hold the same formula for GPUs; without it the optimizer's variables must be on
+/// the CPU. Kernels can be copied.
 class ElementKernel {
  public:
   using Function = std::function<void(float* weights, float* const* slots, const float* gradient,

@@ -23,11 +23,11 @@ struct LambOptions {  // options of Lamb
   std::string name = "Lamb";
 };
 
-/// m += (g - m)(1 - beta_1), v += (g^2 - v)(1 - beta_2),
+/// Computes m += (g - m)(1 - beta_1), v += (g^2 - v)(1 - beta_2),
 /// u = m / (1 - beta_1^t) / (sqrt(v / (1 - beta_2^t)) + epsilon),
 /// w -= rate |w| / |u| u, with norms over the whole variable, and 1 for a ratio with a norm of 0.
-/// Slots "momentum", "velocity". Sums over the replicas begin when all gradients are there. On the
-/// CPU alone; variables that are cut into parts are refused.
+/// Slots "momentum", "velocity". Sums over the replicas begin when all gradients are there. It runs
+/// only on the CPU, and refuses variables that are cut into parts.
 /// Source  tf.keras.optimizers.Lamb; You et al. 2019
 class Lamb : public Optimizer {
  public:
@@ -64,7 +64,7 @@ struct LionOptions {  // options of Lion
   std::string name = "Lion";
 };
 
-/// w -= rate sign(beta_1 m + (1 - beta_1) g), then m = beta_2 m + (1 - beta_2) g.
+/// Computes w -= rate sign(beta_1 m + (1 - beta_1) g), then m = beta_2 m + (1 - beta_2) g.
 /// Slot "m".
 /// Throws  InvalidArgumentError for a beta_1 outside of (0, 1].
 /// Source  tf.keras.optimizers.Lion; Chen et al. 2023
@@ -103,7 +103,7 @@ struct FtrlOptions {  // options of Ftrl
   std::string name = "Ftrl";
 };
 
-/// With p = -learning_rate_power, s the shrinkage strength, n' = n + g^2 and
+/// Computes, with p = -learning_rate_power, s the shrinkage strength, n' = n + g^2 and
 /// l2 = l2_regularization_strength + beta / (2 rate):
 ///   z += g + 2 s w - w (n'^p - n^p) / rate
 ///   w = (clip(z, -l1, l1) - z) / (n'^p / rate + 2 l2)

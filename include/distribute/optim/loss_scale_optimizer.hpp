@@ -13,22 +13,23 @@
 namespace distribute::optim {
 
 struct LossScaleOptimizerOptions {      // options of LossScaleOptimizer
-  bool dynamic = true;                  // false: the scale stays and no step is left out
+  bool dynamic = true;                  // false: the scale stays and no step is skipped
   double initial_scale = 32768;         // 2 ^ 15
   int64_t dynamic_growth_steps = 2000;  // finite steps in a row until the scale doubles
   std::string name = {};
 };
 
 /// Wraps another optimizer, which must outlive it unless it is handed over. The loss is multiplied
-/// by a scale before the gradients and these are divided by it after; a step whose gradients,
-/// summed over all replicas, are not finite changes no weight, halves the scale and is no
-/// iteration. All the rest is the wrapped optimizer's. Threads as for Optimizer. The scale and the
-/// number of good steps are variables, so create it in the strategy's scope. Source
-/// tf.keras.mixed_precision.LossScaleOptimizer; Micikevicius et al. 2018
+/// by a scale before the gradients are computed, and the gradients are divided by it afterwards. A
+/// step whose gradients, summed over all replicas, are not finite changes no weight, halves the
+/// scale and does not count as an iteration. Everything else is done by the wrapped optimizer. The
+/// rules for threads are Optimizer's. The scale and the number of good steps are variables, so
+/// create it in the strategy's scope. Source  tf.keras.mixed_precision.LossScaleOptimizer;
+/// Micikevicius et al. 2018
 class LossScaleOptimizer : public Optimizer {
  public:
-  /// Throws  InvalidArgumentError for a scale or a number of steps that is not positive, and for
-  ///         an optimizer with clip_per_replica: the scaled gradients are summed first.
+  /// Throws  InvalidArgumentError for a scale or a number of steps that is not positive, and for an
+  ///         optimizer with clip_per_replica, since scaled gradients must be summed first.
   explicit LossScaleOptimizer(Optimizer& inner, LossScaleOptimizerOptions options = {});
   /// The same with an optimizer that it owns.
   explicit LossScaleOptimizer(std::unique_ptr<Optimizer> inner,
@@ -37,17 +38,17 @@ class LossScaleOptimizer : public Optimizer {
   static std::unique_ptr<Optimizer> from_config(const OptimizerConfig& config);
 
   DISTRIBUTE_INLINE Tensor scale_loss(const Tensor& loss) const override;
-  /// One step with gradients of the scaled loss. Gives its number, 0 when it was left out.
+  /// Applies gradients of the scaled loss. Gives the number of the step; 0 when it was skipped.
   /// Blocks, throws  as Optimizer::apply_gradients.
   DISTRIBUTE_INLINE int64_t apply_gradients(const std::vector<Tensor>& gradients,
                                             const std::vector<Variable>& variables,
                                             ApplyOptions options = {}) override;
-  /// Gradients of `loss`, which is not scaled, from the tape, then one step. Unlike
-  /// Optimizer::minimize it sums them after all are complete: the step may be left out.
+  /// Takes the gradients of `loss`, which is not scaled, from the tape and applies them. Unlike
+  /// Optimizer::minimize it sums them only when all are complete, as the step may be skipped.
   DISTRIBUTE_INLINE int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables,
                                      GradientTape& tape, ApplyOptions options = {}) override;
 
-  /// The current scale, and the optimizer inside.
+  /// The current scale, and the wrapped optimizer.
   float loss_scale() const;
   Optimizer& inner_optimizer() const { return inner_; }
 

@@ -26,24 +26,25 @@ namespace optim_internal {
 struct VariableFormula;
 }  // namespace optim_internal
 
-/// What every optimizer's options hold beside its own.
+/// Options that all optimizers have.
 struct CommonOptions {
   LearningRate learning_rate = 0.001;
   std::optional<double> weight_decay = {};     // w -= w * weight_decay * learning rate
   std::optional<double> clipnorm = {};         // largest L2 norm of each gradient
   std::optional<double> clipvalue = {};        // largest absolute element
   std::optional<double> global_clipnorm = {};  // largest L2 norm of all gradients together
-  // True: each replica clips its own gradients before they are summed, as Keras 3.15 does; the
-  // result then depends on the number of replicas. False: the sum is clipped.
+  // True: each replica clips its own gradients before they are summed, as Keras 3.15 does, so that
+  // the result depends on the number of replicas. False: the sum is clipped.
   bool clip_per_replica = false;
-  bool use_ema = false;  // keep averages of the weights
+  bool use_ema = false;  // keeps moving averages of the weights
   double ema_momentum = 0.99;
-  std::optional<int64_t> ema_overwrite_frequency = {};  // steps until weights become the averages
+  /// number of steps after which averages replace the weights
+  std::optional<int64_t> ema_overwrite_frequency = {};
   std::string name = {};
   std::optional<double> coupled_weight_decay = {};  // gradient += w * coupled_weight_decay
 };
 
-/// Picks the common part out of an optimizer's options.
+/// Takes the common part from an optimizer's options.
 template <typename Options>
 CommonOptions common_options(const Options& o) {
   CommonOptions common{o.learning_rate, o.weight_decay,    o.clipnorm,
@@ -55,7 +56,7 @@ CommonOptions common_options(const Options& o) {
   return common;
 }
 
-/// Options with what a configuration says of the part that all optimizers have.
+/// Fills the common part of the options from a configuration.
 template <typename Options>
 Options options_from(const OptimizerConfig& config) {
   Options options;
@@ -76,13 +77,13 @@ Options options_from(const OptimizerConfig& config) {
   return options;
 }
 
-struct ApplyOptions {                       // of Optimizer::apply_gradients
-  bool skip_gradients_aggregation = false;  // the gradients are summed over replicas already
-  // Takes the gradients as the update takes them, summed and clipped, in the order of the
-  // variables; without a gradient, an empty tensor. Costs the overlap of sums and backward pass.
+struct ApplyOptions {                       // options of Optimizer::apply_gradients
+  bool skip_gradients_aggregation = false;  // the gradients are already summed over replicas
+  // Receives the summed and clipped gradients in the order of the variables, with an empty tensor
+  // for a variable without gradient. Sums then no longer overlap with the backward pass.
   std::vector<Tensor>* reduced_gradients = nullptr;
-  // A gradient that only other replicas have is zeros on this one, as where each replica takes
-  // another branch. Costs a small reduction in each step; without it such a step is an error.
+  // Replaces a gradient that only other replicas have by zeros, for replicas that take different
+  // branches. This costs a small reduction in each step; without it such a step is an error.
   bool find_unused_parameters = false;
 };
 
@@ -98,65 +99,65 @@ class Optimizer : public Trackable {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// One step: sums the gradients over all replicas, clips, updates. Variables whose gradient is
-  /// none on all replicas stay as they are, with a warning. Gives the number of the step,
-  /// iterations() after it; with parameter servers every step of every worker has a number of its
-  /// own.
+  /// Makes one step: sums the gradients over all replicas, clips them, and updates the variables.
+  /// Variables without a gradient on all replicas stay as they are, with a warning. Returns the
+  /// number of the step, which is iterations() after it. With parameter servers every step of every
+  /// worker has its own number.
   /// Blocks  until every replica has called it.
   /// Throws  FailedPreconditionError in cross-replica context; InvalidArgumentError when sizes
-  ///         differ or every gradient is none.
+  ///         differ or no variable has a gradient.
   DISTRIBUTE_INLINE virtual int64_t apply_gradients(const std::vector<Tensor>& gradients,
                                                     const std::vector<Variable>& variables,
                                                     ApplyOptions options = {});
-  /// Gradients of `loss` from the tape, then apply_gradients. Between hosts gradients are summed
-  /// while the tape still computes others.
+  /// Takes the gradients of `loss` from the tape and applies them. Between hosts gradients are
+  /// summed while the tape still computes others.
   DISTRIBUTE_INLINE virtual int64_t minimize(const Tensor& loss,
                                              const std::vector<Variable>& variables,
                                              GradientTape& tape, ApplyOptions options = {});
-  /// What to take gradients of instead of `loss`, where they then go to apply_gradients: the loss
-  /// itself but for a LossScaleOptimizer.
+  /// Gives the tensor whose gradients apply_gradients() expects: the loss itself, or a scaled loss
+  /// for a LossScaleOptimizer.
   /// Source  tf.keras.optimizers.Optimizer.scale_loss
   virtual Tensor scale_loss(const Tensor& loss) const { return loss; }
 
   /// Number of steps done, 0 at the start; checkpoints save it.
   int64_t iterations() const { return iterations_variable().value().item<int64_t>(); }
   virtual const Variable& iterations_variable() const { return iterations_; }
-  /// The rate of the next step: of a schedule its value at iterations().
+  /// The rate of the next step; a schedule gives its value at iterations().
   DISTRIBUTE_INLINE virtual float learning_rate() const;
-  /// Another number, or a schedule from now on.
-  /// Throws  FailedPreconditionError for a number in the place of a schedule, as Keras.
+  /// Sets another number, or a schedule.
+  /// Throws  FailedPreconditionError, as in Keras, for a number when the rate is a schedule.
   DISTRIBUTE_INLINE virtual void set_learning_rate(LearningRate rate);
-  /// Throws  FailedPreconditionError that names `caller` where the rate is a schedule, which a
-  ///         number cannot replace.
+  /// Checks that the rate may be set to a number.
+  /// Throws  FailedPreconditionError that names `caller` when the rate is a schedule.
   DISTRIBUTE_INLINE virtual void require_settable_rate(const char* caller) const;
   const std::string& name() const { return options_.name; }
   /// Whether gradients are clipped before they are summed.
   bool clips_per_replica() const { return options_.clip_per_replica && clips(); }
 
-  /// The name under which deserialize() knows the class; empty: it does not.
+  /// The name under which deserialize() knows the class; empty when it does not.
   virtual std::string class_name() const { return ""; }
-  /// All options, with the present learning rate.
+  /// All options, with the current learning rate.
   /// Source  tf.keras.optimizers.Optimizer.get_config
   DISTRIBUTE_INLINE virtual OptimizerConfig get_config() const;
 
-  /// No decay for variables whose name contains one of the words, such as "bias".
+  /// Turns off weight decay for variables whose name contains one of the words, such as "bias".
   void exclude_from_weight_decay(std::vector<std::string> words);
   DISTRIBUTE_INLINE virtual void exclude_from_weight_decay(
       std::function<bool(const Variable&)> excluded);
 
-  /// The learning rate times `factor` for variables whose name contains one of the words, such as
-  /// a smaller one for the layers of a pretrained model; factors of several rules multiply. On the
-  /// CPU alone.
+  /// Multiplies the learning rate by `factor` for variables whose name contains one of the words,
+  /// for instance to train the layers of a pretrained model more slowly. Factors of several rules
+  /// multiply. It works only on the CPU.
   /// Throws  InvalidArgumentError for a factor that is negative or not finite.
   void multiply_learning_rate(std::vector<std::string> words, double factor);
   DISTRIBUTE_INLINE virtual void multiply_learning_rate(
       std::function<double(const Variable&)> factor);
 
-  /// Exchanges the weights and their moving averages; twice restores both.
+  /// Exchanges the weights with their moving averages; a second call restores both.
   /// Throws  FailedPreconditionError without use_ema or before the first step.
   DISTRIBUTE_INLINE virtual void swap_averages(const std::vector<Variable>& variables);
-  /// Whether the averages stand in the place of the weights. Set it where a checkpoint that was
-  /// saved so has been restored.
+  /// Whether the averages are in the place of the weights. Set it after restoring a checkpoint that
+  /// was saved in this state.
   virtual bool averages_are_swapped() const { return averages_are_swapped_; }
   virtual void set_averages_are_swapped(bool swapped) { averages_are_swapped_ = swapped; }
   /// Overwrites the weights with their moving averages, also where swap_averages() has exchanged
@@ -166,8 +167,8 @@ class Optimizer : public Trackable {
   DISTRIBUTE_INLINE virtual void finalize_variable_values(const std::vector<Variable>& variables);
 
   /// Creates step counts and slots of these variables now instead of at the first step. A variable
-  /// may be new at any step: its slots begin with zeros then, while the count of steps goes on, as
-  /// in TensorFlow 1. Keras 3 refuses it ("Unknown variable").
+  /// may be new at any step: its slots then begin with zeros while the count of steps goes on, as
+  /// in TensorFlow 1. Keras 3 refuses this ("Unknown variable").
   DISTRIBUTE_INLINE virtual void build(const std::vector<Variable>& variables);
   DISTRIBUTE_INLINE std::vector<NamedVariable> own_variables() const override;
   DISTRIBUTE_INLINE std::vector<SlotVariable> slot_variables() const override;
@@ -175,7 +176,7 @@ class Optimizer : public Trackable {
 
  protected:
   struct WrapsAnother {};
-  /// For an optimizer that hands everything on to another one: it has no step count and no rate.
+  /// Serves optimizers that wrap another one and have no step count or rate of their own.
   Optimizer(WrapsAnother, std::string name);
 
   using Slot = SlotSpec;
@@ -186,11 +187,11 @@ class Optimizer : public Trackable {
   virtual ElementKernel kernel(float learning_rate, int64_t step) const = 0;
   /// True when a zero gradient changes nothing, so that only the rows of IndexedSlices need work.
   virtual bool updates_rows_alone() const { return false; }
-  /// True when a step depends on more than one element of a variable: layer_ratios() is called
-  /// then, with gradients that are summed over the replicas.
+  /// True when a step depends on more than one element of a variable. Then layer_ratios() is called
+  /// with gradients that are summed over the replicas.
   virtual bool needs_whole_variables() const { return false; }
-  /// For each update, the number with which the step that kernel() makes is multiplied. The
-  /// weights shrink by `decays` before it.
+  /// Gives, for each update, a factor for the step that kernel() makes. The weights shrink by
+  /// `decays` before the step.
   virtual std::vector<float> layer_ratios(const std::vector<VariableUpdate>& updates, int64_t step,
                                           const std::vector<float>& decays) const {
     (void)step, (void)decays;
@@ -216,7 +217,7 @@ class Optimizer : public Trackable {
   void add_slots(std::vector<VariableUpdate>& updates, ReplicaContext* replica);
   int64_t record_update(RecordedStep& recording, ReplicaContext& replica,
                         const std::vector<VariableUpdate>& updates, bool are_reduced);
-  std::vector<Slot> all_slots() const;  // slots(), then the average
+  std::vector<Slot> all_slots() const;  // slots(), and the average if there is one
   bool prepare(std::vector<VariableUpdate>& updates, ReplicaContext& replica,
                const ApplyOptions& options) const;
   void clip(std::vector<VariableUpdate>& updates) const;
@@ -237,7 +238,7 @@ class Optimizer : public Trackable {
   bool decays(const Variable& variable) const;
   float rate_factor(const Variable& variable) const;
   bool clips() const { return options_.clipnorm || options_.clipvalue || options_.global_clipnorm; }
-  friend class LossScaleOptimizer;  // whose kernel is that of another one
+  friend class LossScaleOptimizer;  // its kernel is the wrapped optimizer's
   void overwrite_with_averages(const std::vector<VariableUpdate>& updates, int64_t step);
   void slot_created(const std::string& slot, const Variable& created, const Variable& weight);
   void exchange(const std::vector<Variable>& variables, bool keep_weights);
@@ -248,7 +249,7 @@ class Optimizer : public Trackable {
   std::vector<std::function<double(const Variable&)>> factors_;
   SlotTable slots_;
   bool averages_are_swapped_ = false;
-  bool warned_ = false;  // through std::atomic_ref
+  bool warned_ = false;  // accessed by std::atomic_ref
 };
 
 }  // namespace distribute::optim

@@ -19,17 +19,18 @@ struct OptimizerText {
   bool operator==(const OptimizerText&) const = default;
 };
 
-/// A value; an empty one stands for Python's None.
+/// A number, a switch, a text or an optimizer; an empty value stands for Python's None.
 /// Source  tf.keras.optimizers.Optimizer.get_config
 class OptimizerConfig {
  public:
   using Value = std::variant<std::monostate, bool, double, std::string, OptimizerText>;
 
-  /// All values by name; set() adds one, set_optional() only where there is one.
+  /// All values by name. set() adds a value; set_optional() does so only when there is one.
   const std::map<std::string, Value>& values() const { return values_; }
   void set(const std::string& name, Value value);
   void set_optional(const std::string& name, std::optional<double> value);
-  /// Leaves `out` alone when there is no value of this name; none where the value is empty.
+  /// Sets `out` to the value of this name, or to nothing when that value is empty. `out` stays
+  /// unchanged when there is no such value.
   /// Throws  InvalidArgumentError for a value of another kind.
   void get(const std::string& name, double& out) const;
   void get(const std::string& name, bool& out) const;
@@ -37,8 +38,7 @@ class OptimizerConfig {
   void get(const std::string& name, OptimizerText& out) const;
   void get(const std::string& name, std::optional<double>& out) const;
   void get(const std::string& name, std::optional<int64_t>& out) const;
-  /// Names of values that get() was not asked for; empty values, which ask for nothing, do not
-  /// count.
+  /// Names of the values that get() was not asked for, without empty values.
   std::vector<std::string> unread() const;
 
  private:

@@ -18,7 +18,8 @@ concept Schedule = !std::is_arithmetic_v<T> && requires(const T& schedule, int64
   { schedule(step) } -> std::convertible_to<double>;
 };
 
-/// What optimizers take: `.learning_rate = 0.05f` or `.learning_rate = CosineDecay{...}`.
+/// The type of learning rates in options: `.learning_rate = 0.05f` or `.learning_rate =
+/// CosineDecay{...}`.
 class LearningRate {
  public:
   template <typename T>
@@ -26,7 +27,7 @@ class LearningRate {
   template <Schedule T>
   LearningRate(T schedule) : schedule_(std::move(schedule)) {}
 
-  /// Whether the rate is a schedule and no number.
+  /// Whether the rate is a schedule instead of a number.
   bool is_schedule() const { return schedule_ != nullptr; }
   double operator()(int64_t step) const { return schedule_ ? schedule_(step) : value_; }
 
@@ -35,7 +36,7 @@ class LearningRate {
   std::function<double(int64_t)> schedule_;
 };
 
-/// values[i] up to and including step boundaries[i], the last value after all of them.
+/// Gives values[i] up to and including step boundaries[i], and the last value after all of them.
 /// Source  tf.keras.optimizers.schedules.PiecewiseConstantDecay
 struct PiecewiseConstantDecay {
   std::vector<int64_t> boundaries;
@@ -44,7 +45,7 @@ struct PiecewiseConstantDecay {
   double operator()(int64_t step) const;
 };
 
-/// initial * rate^(step / decay_steps), the quotient cut to an integer with `staircase`.
+/// Gives initial * rate^(step / decay_steps). With `staircase` the quotient is rounded down.
 /// Source  tf.keras.optimizers.schedules.ExponentialDecay
 struct ExponentialDecay {
   double initial_learning_rate;
@@ -54,8 +55,8 @@ struct ExponentialDecay {
   double operator()(int64_t step) const;
 };
 
-/// Half a cosine from the initial rate to alpha times it; with a warm-up target first a line from
-/// the initial rate to the target, from which the cosine then starts.
+/// Follows half a cosine from the initial rate to alpha times it. With a warm-up target the rate
+/// first rises linearly from the initial rate to the target, where the cosine then starts.
 /// Source  tf.keras.optimizers.schedules.CosineDecay
 struct CosineDecay {
   double initial_learning_rate;
@@ -66,7 +67,8 @@ struct CosineDecay {
   double operator()(int64_t step) const;
 };
 
-/// Cosines down to alpha, each `t_mul` times as long as the last and `m_mul` times as high.
+/// Repeats cosines down to alpha, each `t_mul` times as long as the one before and `m_mul` times as
+/// high.
 /// Source  tf.keras.optimizers.schedules.CosineDecayRestarts; Loshchilov & Hutter 2016
 struct CosineDecayRestarts {
   double initial_learning_rate;
@@ -77,18 +79,18 @@ struct CosineDecayRestarts {
   double operator()(int64_t step) const;
 };
 
-/// (initial - end) * (1 - step / decay_steps)^power + end.
+/// Gives (initial - end) * (1 - step / decay_steps)^power + end.
 /// Source  tf.keras.optimizers.schedules.PolynomialDecay
 struct PolynomialDecay {
   double initial_learning_rate;
   int64_t decay_steps;
   double end_learning_rate = 0.0001;
   double power = 1.0;
-  bool cycle = false;  // start again, with longer and longer decays
+  bool cycle = false;  // starts again, each time with a longer decay
   double operator()(int64_t step) const;
 };
 
-/// initial / (1 + rate * step / decay_steps).
+/// Gives initial / (1 + rate * step / decay_steps).
 /// Source  tf.keras.optimizers.schedules.InverseTimeDecay
 struct InverseTimeDecay {
   double initial_learning_rate;
@@ -98,8 +100,8 @@ struct InverseTimeDecay {
   double operator()(int64_t step) const;
 };
 
-/// A line from `initial_learning_rate` to the first rate of `after`, reached at step
-/// `warmup_steps`, where `after` starts with its own step 0.
+/// Rises linearly from `initial_learning_rate` to the first rate of `after`, which it reaches at
+/// step `warmup_steps`; `after` then begins with its own step 0.
 struct LinearWarmup {
   LearningRate after;
   int64_t warmup_steps;

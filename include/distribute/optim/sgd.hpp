@@ -1,5 +1,5 @@
 #pragma once
-/// Gradient descent, with momentum.
+/// Gradient descent with momentum.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>
@@ -20,13 +20,14 @@ struct SGDOptions {  // options of SGD
   double ema_momentum = 0.99;
   std::optional<int64_t> ema_overwrite_frequency = {};
   std::string name = "SGD";
-  // gradient += w * coupled_weight_decay after clipping: the decay of Goyal et al. 2017, which
-  // momentum and learning rate apply to as well. Excluded variables are those of weight_decay.
+  // Adds w * coupled_weight_decay to the gradient after clipping, as Goyal et al. 2017 do, so that
+  // momentum and learning rate apply to the decay. Variables excluded from weight_decay are
+  // excluded here, too.
   std::optional<double> coupled_weight_decay = {};
 };
 
-/// w -= rate g; with momentum v = momentum v - rate g, w += v, or with Nesterov's
-/// w += momentum v - rate g.
+/// Computes w -= rate g; with momentum v = momentum v - rate g, w += v, or with Nesterov's w +=
+/// momentum v - rate g.
 /// Source  tf.keras.optimizers.SGD
 class SGD : public Optimizer {
  public:

@@ -1,5 +1,5 @@
 #pragma once
-/// The cluster that an instance group of Google Compute Engine is: its running machines.
+/// Describes the cluster of an instance group of Google Compute Engine: its running machines.
 
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/environment.hpp>
@@ -10,28 +10,31 @@
 namespace distribute {
 
 struct GCEClusterResolverOptions {  // options of GCEClusterResolver
-  std::string project = {};         // its id; "": that of this machine, as its metadata server says
-  std::string zone = {};            // "": that of this machine
+  std::string project = {};         // project id; "": this machine's, from its metadata server
+  std::string zone = {};            // "": this machine's
   std::string instance_group = {};
-  int port = 0;  // where every machine's task listens
+  int port = 0;  // port of the task on every machine
   TaskType task_type = TaskType::Worker;
-  /// Without a value it is the place of this machine's address among the sorted ones. TensorFlow
-  /// has no such rule; with its default every machine must be told its index.
+  /// The index of this machine's task. Unset: the position of this machine's address among the
+  /// sorted ones. TensorFlow has no such rule; with its default every machine must be told its
+  /// index.
   std::optional<int> task_id = 0;
   std::optional<std::string> rpc_layer = "grpc";
-  /// "default": what GoogleAuthProvider finds, in most cases the machine's service account; else a
-  /// bearer token, or "" for none.
+  /// "default": the credentials that GoogleAuthProvider finds, usually the machine's service
+  /// account. Any other text is a bearer token; "" means no token.
   std::string credentials = "default";
   std::string service = "https://compute.googleapis.com/compute/v1";
-  double request_timeout = 60;  // seconds, of one of the service's answers
-  int max_attempts = 6;         // of one question, where another can help
-  /// GCE_METADATA_HOST names another metadata server; the variables of GoogleAuthProvider.
+  double request_timeout = 60;  // seconds for one answer of the service
+  int max_attempts = 6;         // for one request that may be repeated
+  /// The environment: GCE_METADATA_HOST, which names another metadata server, and the variables of
+  /// GoogleAuthProvider.
   Environment variables = {};
 };
 
-/// Every cluster_spec() asks again: the group's instances that are RUNNING, page by page, and then
-/// each for the internal address of its first network interface. Addresses are sorted as strings,
-/// as in TensorFlow, and stand under the job `task_type`. task_id may be set later.
+/// Every cluster_spec() asks the service again: for the group's instances that are RUNNING, page by
+/// page, and then for the internal address of each instance's first network interface. Addresses
+/// are sorted as strings, as in TensorFlow, and listed under the job `task_type`. task_id may be
+/// set later.
 /// Throws  InvalidArgumentError for options without a group or a port, for a type that is set
 ///         later, and for answers that are no such lists; FailedPreconditionError for a group
 ///         without a running machine and for a machine that is not in it; NotFoundError,
@@ -44,7 +47,7 @@ class GCEClusterResolver : public ClusterResolver {
   explicit GCEClusterResolver(GCEClusterResolverOptions options);
   DISTRIBUTE_INLINE ~GCEClusterResolver() override;
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
-  /// Throws  FailedPreconditionError: the type is the name of the job that is listed.
+  /// Throws  FailedPreconditionError, because the type is the name of the listed job.
   DISTRIBUTE_INLINE void set_task_type(std::optional<TaskType> value) override;
 
  protected:

@@ -1,5 +1,5 @@
 #pragma once
-/// The cluster that pods of Kubernetes are: as the API lists them, or as a pod sees itself.
+/// Describes a cluster of Kubernetes pods, as the API lists them or as a pod sees itself.
 
 #include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
@@ -11,16 +11,17 @@
 namespace distribute {
 
 struct KubernetesClusterResolverOptions {  // options of KubernetesClusterResolver
-  /// From a label selector to the API's answer, a PodList in JSON
-  /// (GET /api/v1/pods?labelSelector=...). Nothing: the pod's own environment is read instead.
+  /// Takes a label selector and gives the API's answer, a PodList in JSON (GET
+  /// /api/v1/pods?labelSelector=...). Unset: the pod's own environment is read instead.
   std::function<std::string(const std::string& label_selector)> list_pods = {};
   std::vector<std::pair<std::string, std::vector<std::string>>> job_to_label_mapping = {
       {"worker", {"job-name=tensorflow"}}};
-  bool use_pod_ip = false;  // TensorFlow takes the host's address
+  bool use_pod_ip = false;  // false: the host's address, as in TensorFlow
 
-  std::optional<int> replicas = {};  // without list_pods; nothing: DISTRIBUTE_REPLICAS
-  std::string service = {};  // headless; "": DISTRIBUTE_SERVICE, the JobSet's, else the set's name
-  std::string kubernetes_namespace = {};  // "": POD_NAMESPACE, else names stay short
+  std::optional<int> replicas = {};  // used without list_pods; unset: DISTRIBUTE_REPLICAS
+  /// headless service; "": DISTRIBUTE_SERVICE, the JobSet's, else the set's name
+  std::string service = {};
+  std::string kubernetes_namespace = {};  // "": POD_NAMESPACE; without both, names stay short
   std::string pod_info = "/etc/podinfo";  // directory of the downward API: labels, annotations
 
   int tf_server_port = 8470;
@@ -28,14 +29,15 @@ struct KubernetesClusterResolverOptions {  // options of KubernetesClusterResolv
   Environment variables = {};
 };
 
-/// With `list_pods` as in TensorFlow: every cluster_spec() asks again, pods of a selector are
-/// sorted by name, and task type and id are empty until they are set.
+/// With `list_pods` it works as in TensorFlow: every cluster_spec() asks again, the pods of a
+/// selector are sorted by name, and task type and id are empty until they are set.
 ///
-/// Without: this pod is worker i of a StatefulSet or of an indexed Job. Its index comes from
+/// Without `list_pods` this pod is worker i of a StatefulSet or of an indexed Job. Its index comes
+/// from
 /// JOB_COMPLETION_INDEX, the labels of the downward API, or the end of its host name ("trainer-3");
 /// worker k has the name trainer-k.<service>[.<namespace>.svc].
 /// Throws  FailedPreconditionError for a pod that is not running ("Pod "x" is not running; phase:
-///         "Pending""), and where name, index or number of replicas are not to be found;
+///         "Pending""), and when name, index or number of replicas cannot be found;
 ///         InvalidArgumentError for an answer that is no PodList.
 /// Source  tf.distribute.cluster_resolver.KubernetesClusterResolver
 class KubernetesClusterResolver : public ClusterResolver {
@@ -62,7 +64,8 @@ class KubernetesClusterResolver : public ClusterResolver {
 };
 
 namespace cluster_internal {
-/// Lines key="value" with Go's escapes, as the downward API writes labels; other lines are skipped.
+/// Parses lines key="value" with Go's escapes, as the downward API writes labels; other lines are
+/// skipped.
 std::map<std::string, std::string> parse_pod_info(std::string_view text);
 }  // namespace cluster_internal
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The cluster that a SageMaker training job is: all hosts are workers.
+/// Describes the cluster of a SageMaker training job, whose hosts are all workers.
 
 #include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
@@ -15,14 +15,14 @@ struct SageMakerClusterResolverOptions {  // options of SageMakerClusterResolver
   std::optional<int> task_id = {};
   std::optional<std::string> rpc_layer = {};
   std::string environment = {};
-  /// Read where SM_HOSTS is missing, that is in containers without SageMaker's toolkit; "":
+  /// The file that is read without SM_HOSTS, in containers without SageMaker's toolkit. "" means
   /// input/config/resourceconfig.json below SAGEMAKER_BASE_DIR, or else below /opt/ml.
   std::string resource_config = {};
   Environment variables = {};
 };
 
-/// Reads SM_HOSTS and SM_CURRENT_HOST, else the file, anew for every answer. Workers are the hosts
-/// in the order of their names; the cluster is empty when this host is not among them.
+/// Every answer reads SM_HOSTS and SM_CURRENT_HOST, or else the file, again. Workers are the hosts
+/// sorted by name. The cluster is empty when this host is not among them.
 /// Throws  FailedPreconditionError ("Not a SageMaker Environment") without variables and file;
 ///         InvalidArgumentError for JSON that cannot be read.
 /// Source  tf.distribute.cluster_resolver.SageMakerClusterResolver
@@ -31,7 +31,7 @@ class SageMakerClusterResolver : public ClusterResolver {
   explicit SageMakerClusterResolver(EmptyBraces) : SageMakerClusterResolver() {}
   explicit SageMakerClusterResolver(SageMakerClusterResolverOptions options = {});
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
-  /// This host is not in the list of hosts.
+  /// Says that this host is not in the list of hosts.
   DISTRIBUTE_INLINE std::string incomplete_because() const override;
 
  protected:
@@ -46,7 +46,7 @@ class SageMakerClusterResolver : public ClusterResolver {
   struct Hosts {
     std::vector<std::string> names;  // sorted
     std::string current;             // name of this host
-    std::optional<int> own;          // its place
+    std::optional<int> own;          // index of this host in `names`
   };
   Hosts hosts() const;
 

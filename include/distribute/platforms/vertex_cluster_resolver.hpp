@@ -1,5 +1,5 @@
 #pragma once
-/// The cluster that the variable CLUSTER_SPEC of Vertex AI describes.
+/// Describes the cluster in Vertex AI's variable CLUSTER_SPEC.
 
 #include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
@@ -14,15 +14,15 @@ struct VertexClusterResolverOptions {  // options of VertexClusterResolver
 
 /// CLUSTER_SPEC has the form of TF_CONFIG with worker pools as jobs: workerpool0 is the chief, 1
 /// the workers, 2 the parameter servers and 3 the evaluators, which stay outside of the cluster.
-/// Jobs named chief, master, worker, ps and evaluator are taken as they are. Throws
-/// FailedPreconditionError when the variable is not set; InvalidArgumentError for text that
+/// Jobs named chief, master, worker, ps and evaluator are taken as they are.
+/// Throws  FailedPreconditionError when the variable is not set; InvalidArgumentError for text that
 ///         cannot be read, and when two pools are the same job.
 class VertexClusterResolver : public ClusterResolver {
  public:
   explicit VertexClusterResolver(EmptyBraces) : VertexClusterResolver() {}
   explicit VertexClusterResolver(VertexClusterResolverOptions options = {});
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
-  /// Says so when CLUSTER_SPEC has no worker pools.
+  /// Says that CLUSTER_SPEC has no worker pools, if that is so.
   DISTRIBUTE_INLINE std::string incomplete_because() const override;
 
  protected:

@@ -14,13 +14,13 @@
 
 namespace distribute::preprocessing {
 
-/// What a layer of categories gives. Source  the argument output_mode of Keras' layers
+/// The form of a layer's output. Source  the argument output_mode of Keras' layers
 enum class OutputMode {
-  Int,       // the numbers
+  Int,       // the numbers themselves
   OneHot,    // a vector for each number
-  MultiHot,  // a vector for each example: which of the numbers occur
-  Count,     // how often
-  TfIdf,     // how often, times the token's weight
+  MultiHot,  // a vector for each example that marks the numbers in it
+  Count,     // a vector for each example that counts each number
+  TfIdf,     // the count times the token's weight
 };
 
 /// Options of CategoryEncoding.
@@ -29,40 +29,41 @@ struct CategoryEncodingOptions {
   OutputMode output_mode = OutputMode::MultiHot;
 };
 
-/// Shapes  OneHot: [d0, ..., dn] -> float32 [d0, ..., dn, num_tokens], an axis dn of size 1 is left
-///         out; MultiHot, Count: [batch, numbers] -> [batch, num_tokens], [numbers] ->
-///         [num_tokens].
-/// Throws  InvalidArgumentError for num_tokens below 1, another mode, or numbers below 0 or from
-///         num_tokens on.
+/// Turns category numbers into vectors.
+/// Shapes  OneHot: [d0, ..., dn] -> float32 [d0, ..., dn, num_tokens], without an axis dn of size
+///         1; MultiHot, Count: [batch, numbers] -> [batch, num_tokens], [numbers] -> [num_tokens].
+/// Throws  InvalidArgumentError for num_tokens below 1, another mode, or numbers outside [0,
+///         num_tokens).
 /// Source  tf.keras.layers.CategoryEncoding
 class CategoryEncoding {
  public:
   explicit CategoryEncoding(const CategoryEncodingOptions& options);
   Tensor operator()(const Tensor& numbers) const;
-  /// For Count: each number counts as much as its weight, which has the same place.
+  /// Counts each number with the weight at the same position, in the mode Count.
   Tensor operator()(const Tensor& numbers, const Tensor& count_weights) const;
 
  private:
   CategoryEncodingOptions options_;
 };
 
-/// What the layers share: int64 `numbers` as vectors of `depth`, of float32 or int64. A number from
-/// `depth` on leaves its vector as it is. `weights`, of the numbers' shape, are for Count.
-/// Throws  InvalidArgumentError for MultiHot and Count of more than two axes.
+/// Turns int64 `numbers` into vectors of `depth` elements, of float32 or int64, for all layers. A
+/// number of `depth` or more leaves its vector unchanged. `weights`, which has the numbers' shape,
+/// is used by Count. Throws  InvalidArgumentError for MultiHot and Count of more than two axes.
 Tensor encode_categories(const Tensor& numbers, OutputMode mode, int64_t depth, DType dtype,
                          const Tensor& weights = {});
 
+/// Options of Discretization.
 /// Source  the arguments of tf.keras.layers.Discretization
 struct DiscretizationOptions {
-  std::vector<float> bin_boundaries = {};  // in rising order; none: adapt() finds num_bins - 1
+  std::vector<float> bin_boundaries = {};  // in rising order; empty: adapt() finds num_bins - 1
   std::optional<int64_t> num_bins = {};
-  double epsilon = 0.01;  // of the quantiles that adapt() finds: larger is quicker
+  double epsilon = 0.01;  // error of the quantiles that adapt() finds; a larger one is faster
   OutputMode output_mode = OutputMode::Int;
 };
 
 namespace preprocessing_internal {
 
-/// What a Discretization learns.
+/// The boundaries that a Discretization learns.
 struct Boundaries {
   std::vector<float> ends;
   std::string bytes() const;
@@ -71,22 +72,22 @@ struct Boundaries {
 
 }  // namespace preprocessing_internal
 
-/// The number of boundaries that are not above a value.
-/// Thread-compatible while it learns, then thread-safe to call. In a parameter server job workers
-/// take what the chief has learned, as StringLookup's do.
-/// Shapes  numbers of any shape -> int32 of the same; vectors as CategoryEncoding gives them
+/// Gives for each value the number of boundaries that are not above it. Thread-compatible while it
+/// learns, then thread-safe to call. In a parameter server job workers use what the chief has
+/// learned, as with StringLookup.
+/// Shapes  numbers of any shape -> int32 of the same shape; vectors as CategoryEncoding gives them
 /// Throws  InvalidArgumentError unless either boundaries or num_bins are given.
 /// Source  tf.keras.layers.Discretization
 class Discretization {
  public:
   explicit Discretization(DiscretizationOptions options);
 
-  /// Finds boundaries between equally frequent ranges, from summaries of the batches' first
+  /// Finds boundaries that make the ranges equally frequent, from summaries of the batches' first
   /// component.
-  /// Throws  FailedPreconditionError where boundaries were given.
+  /// Throws  FailedPreconditionError if boundaries were given.
   void adapt(const data::Dataset& dataset);
   void adapt(const Tensor& data);
-  /// It is empty before adapt().
+  /// The boundaries; empty before adapt().
   const std::vector<float>& bin_boundaries() const;
 
   Tensor operator()(const Tensor& x) const;
@@ -97,21 +98,22 @@ class Discretization {
   preprocessing_internal::Learned<preprocessing_internal::Boundaries> learned_;
 };
 
+/// Options of Hashing.
 /// Source  the arguments of tf.keras.layers.Hashing
 struct HashingOptions {
   int64_t num_bins = 0;
-  std::optional<std::string> mask_value = {};  // the only one in bucket 0; integers in decimal
-  std::optional<HashSalt> salt = {};           // {133} or {{133, 137}}: SipHash with this key
+  /// the only value in bucket 0; integers as decimal text
+  std::optional<std::string> mask_value = {};
+  std::optional<HashSalt> salt = {};  // {133} or {{133, 137}}: SipHash with this key
   OutputMode output_mode = OutputMode::Int;
 };
 
-/// FarmHash's fingerprint of the string, or of the integer in decimal, modulo num_bins; with a salt
-/// SipHash-2-4: TensorFlow's buckets. Thread-safe.
-/// Shapes  strings (preprocessing/text_vectorization.hpp) or numbers ->
-/// int64 of the same places; vectors,
-///         float32, as CategoryEncoding gives them
+/// Puts strings and integers into TensorFlow's buckets: FarmHash's fingerprint of the string, or of
+/// the integer as decimal text, modulo num_bins; with a salt SipHash-2-4. Thread-safe.
+/// Shapes  strings (preprocessing/text_vectorization.hpp) or numbers -> int64 of the same shape;
+///         float32 vectors as CategoryEncoding gives them
 /// Throws  InvalidArgumentError for num_bins below 1; UnimplementedError in a build without
-///         libfarmhash, with a salt without OpenSSL.
+///         libfarmhash or, with a salt, without OpenSSL.
 /// Source  tf.keras.layers.Hashing
 class Hashing {
  public:

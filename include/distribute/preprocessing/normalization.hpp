@@ -1,5 +1,5 @@
 #pragma once
-/// Features scaled to mean 0 and variance 1, or by given numbers.
+/// Scales features to mean 0 and variance 1, or by given numbers.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/dataset.hpp>
@@ -11,26 +11,27 @@
 
 namespace distribute::preprocessing {
 
+/// Options of Normalization.
 /// Source  the arguments of tf.keras.layers.Normalization
 struct NormalizationOptions {
-  std::vector<int64_t> axis = {-1};  // axes with a mean and a variance for each place; none: one
-  Tensor mean = {}, variance = {};   // set: of these axes, or scalars; else adapt() finds them
-  bool invert = false;               // x * deviation + mean
+  /// axes that have a mean and a variance for each place; empty: one for all
+  std::vector<int64_t> axis = {-1};
+  Tensor mean = {}, variance = {};  // shape of these axes, or scalars; unset: adapt() finds them
+  bool invert = false;              // computes x * deviation + mean
   std::string name = {};
 };
 
-/// (x - mean) / max(sqrt(variance), 1e-7). One thread until it is adapted.
-/// Shapes  any -> the same, in the policy's compute dtype; weights mean and variance of the sizes
-/// of
-///         `axis`, count [].
+/// Computes (x - mean) / max(sqrt(variance), 1e-7). Used by one thread until it is adapted.
+/// Shapes  any -> the same, in the policy's compute dtype; weights mean and variance with the sizes
+///         of `axis`, count [].
 /// Source  tf.keras.layers.Normalization
 class Normalization : public nn::Module {
  public:
   explicit Normalization(NormalizationOptions options = {});
 
-  /// Builds the layer for such data where it is not yet, and takes over mean and variance: exactly
-  /// for a tensor, summed up batch by batch for a dataset, whose first component counts. Elements
-  /// of one axis are batched first.
+  /// Builds the layer for such data if necessary, and computes mean and variance: exactly for a
+  /// tensor, accumulated batch by batch for a dataset, of which it reads the first component.
+  /// Elements with one axis are batched first.
   /// Throws  FailedPreconditionError when mean and variance were given; InvalidArgumentError for
   ///         data of other sizes, or a dataset that is empty or never ends.
   void adapt(const data::Dataset& dataset);
@@ -54,12 +55,12 @@ class Normalization : public nn::Module {
 
 /// Options of Rescaling.
 struct RescalingOptions {
-  Tensor scale = 1.0f;  // a scalar, or of the last axis
+  Tensor scale = 1.0f;  // a scalar, or one value for each place of the last axis
   Tensor offset = 0.0f;
   std::string name = {};
 };
 
-/// x * scale + offset, in the policy's compute dtype.
+/// Computes x * scale + offset, in the policy's compute dtype.
 /// Source  tf.keras.layers.Rescaling
 class Rescaling : public nn::Module {
  public:

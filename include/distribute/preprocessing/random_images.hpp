@@ -13,22 +13,22 @@
 
 namespace distribute::preprocessing {
 
-/// What lies outside of a picture: its mirror image (d c b a | a b c d | d c b a), itself again,
-/// one value, or its border.
+/// Says what lies outside of a picture: its mirror image (d c b a | a b c d | d c b a), a
+/// repetition of it, one value, or its border.
 enum class FillMode : uint8_t { Reflect, Wrap, Constant, Nearest };
 
-/// How a value between pixels is found.
+/// Says how a value between pixels is computed.
 enum class Interpolation : uint8_t { Bilinear, Nearest };
 
 struct AffineTransformOptions {  // options of affine_transform()
   Interpolation interpolation = Interpolation::Bilinear;
   FillMode fill_mode = FillMode::Constant;
-  float fill_value = 0;  // of FillMode::Constant, and where a projection has no point
+  float fill_value = 0;  // used by FillMode::Constant, and where a projection has no point
 };
 
-/// Pixel (x, y) of the result is the one at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k) with
-/// k = c0 x + c1 y + 1. Computed in float32 on the host, wherever the pictures are; the gradient is
-/// the exact one with respect to the pictures.
+/// Pixel (x, y) of the result is the input at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k) with
+/// k = c0 x + c1 y + 1. It is computed in float32 on the host, wherever the pictures are. The
+/// gradient with respect to the pictures is exact.
 /// Shapes  images [batch, height, width, channels] or [height, width, channels], transforms float32
 ///         [batch, 8] or [8], (a0, a1, a2, b0, b1, b2, c0, c1) -> as images, of the same dtype.
 /// Throws  InvalidArgumentError for other shapes.
@@ -36,17 +36,17 @@ struct AffineTransformOptions {  // options of affine_transform()
 Tensor affine_transform(const Tensor& images, const Tensor& transforms,
                         const AffineTransformOptions& options = {});
 
-/// Transforms that turn pictures around their middle, against the clock for angles above 0.
+/// Makes transforms that turn pictures around their middle, counterclockwise for angles above 0.
 /// Units   degrees
 /// Shapes  degrees float32 [batch] -> [batch, 8].
 Tensor rotation_transforms(const Tensor& degrees, int64_t height, int64_t width);
 
-/// Transforms that show pictures smaller (zoom above 1) or larger around their middle.
+/// Makes transforms that show pictures smaller (zoom above 1) or larger around their middle.
 /// Shapes  width_zoom, height_zoom float32 [batch] -> [batch, 8].
 Tensor zoom_transforms(const Tensor& width_zoom, const Tensor& height_zoom, int64_t height,
                        int64_t width);
 
-/// Transforms that move pictures to the right and down.
+/// Makes transforms that move pictures to the right and down.
 /// Units   pixels
 /// Shapes  right, down float32 [batch] -> [batch, 8].
 Tensor translation_transforms(const Tensor& right, const Tensor& down);
@@ -59,7 +59,7 @@ class ReplicaCalls;
 
 namespace distribute::preprocessing {
 
-/// From where to where a factor is drawn: {0.2} is -0.2 to 0.2, {0.1, 0.3} what it says.
+/// The range from which a factor is drawn: {0.2} is -0.2 to 0.2, {0.1, 0.3} is 0.1 to 0.3.
 struct FactorRange {
   double low = 0, high = 0;
   FactorRange() = default;
@@ -67,9 +67,9 @@ struct FactorRange {
   FactorRange(double from, double to) : low(from < to ? from : to), high(from < to ? to : from) {}
 };
 
-/// Base of the layers. In training each call of each replica draws anew, for each picture by
-/// itself; otherwise pictures stay as they are. Pictures of integers become those of the policy's
-/// compute dtype, in which the results are. Thread-safe; calls of a map on several threads draw in
+/// Base of the layers. In training, each call of each replica draws new numbers for each picture;
+/// otherwise pictures stay as they are. Pictures of integers are converted to the policy's compute
+/// dtype, which is the dtype of the results. Thread-safe; calls of a map on several threads draw in
 /// the order in which they happen (transform() does not).
 /// Shapes  [batch, height, width, channels] or [height, width, channels] -> the same.
 /// Throws  InvalidArgumentError for other shapes and factors out of range.
@@ -79,7 +79,7 @@ class RandomImages : public nn::Module {
   RandomImages(RandomImages&&) noexcept;
   RandomImages& operator=(RandomImages&&) noexcept;
 
-  /// What a training call does that draws from this seed: the same numbers whenever it is called.
+  /// Does what a training call with this seed does; equal seeds give equal numbers.
   /// Source  get_random_transformation(seed) and transform_images of Keras's layers
   Tensor transform(const Tensor& images, uint64_t seed) const;
 
@@ -95,23 +95,23 @@ class RandomImages : public nn::Module {
   std::unique_ptr<nn::nn_internal::ReplicaCalls> calls_;
 };
 
-/// The axes along which RandomFlip turns.
+/// The axes along which RandomFlip mirrors.
 enum class FlipMode : uint8_t { HorizontalAndVertical, Horizontal, Vertical };
 
 struct RandomFlipOptions {  // options of RandomFlip
   FlipMode mode = FlipMode::HorizontalAndVertical;
-  std::optional<uint64_t> seed = {};  // unset: the next one of the program
+  std::optional<uint64_t> seed = {};  // unset: the program's next seed
   std::string name = {};
 };
 
-/// Every second picture is turned round along the axes of the mode, along both or neither.
+/// Mirrors every second picture, at random, along the axes of the mode: along both or neither.
 /// Source  tf.keras.layers.RandomFlip
 class RandomFlip : public RandomImages {
  public:
   explicit RandomFlip(RandomFlipOptions options);
   explicit RandomFlip(FlipMode mode = FlipMode::HorizontalAndVertical)
       : RandomFlip(RandomFlipOptions{.mode = mode}) {}
-  /// The axes along which pictures are turned round.
+  /// The axes along which pictures are mirrored.
   FlipMode mode() const { return mode_; }
 
  private:
@@ -121,7 +121,7 @@ class RandomFlip : public RandomImages {
 };
 
 struct RandomRotationOptions {  // options of RandomRotation
-  FactorRange factor = {};      // of a full turn, in [-1, 1]
+  FactorRange factor = {};      // fraction of a full turn, in [-1, 1]
   FillMode fill_mode = FillMode::Reflect;
   Interpolation interpolation = Interpolation::Bilinear;
   std::optional<uint64_t> seed = {};
@@ -129,6 +129,7 @@ struct RandomRotationOptions {  // options of RandomRotation
   std::string name = {};
 };
 
+/// Turns pictures by random angles.
 /// Source  tf.keras.layers.RandomRotation
 class RandomRotation : public RandomImages {
  public:
@@ -154,6 +155,7 @@ struct RandomZoomOptions {         // options of RandomZoom
   std::string name = {};
 };
 
+/// Shows pictures smaller or larger by random factors.
 /// Source  tf.keras.layers.RandomZoom
 class RandomZoom : public RandomImages {
  public:
@@ -169,8 +171,9 @@ class RandomZoom : public RandomImages {
 };
 
 struct RandomTranslationOptions {  // options of RandomTranslation
-  FactorRange height_factor = {};  // of the height, in [-1, 1]; above 0 moves pictures down
-  FactorRange width_factor = {};   // above 0 moves pictures to the right
+  /// fraction of the height, in [-1, 1]; above 0 moves pictures down
+  FactorRange height_factor = {};
+  FactorRange width_factor = {};  // above 0 moves pictures to the right
   FillMode fill_mode = FillMode::Reflect;
   Interpolation interpolation = Interpolation::Bilinear;
   std::optional<uint64_t> seed = {};
@@ -178,6 +181,7 @@ struct RandomTranslationOptions {  // options of RandomTranslation
   std::string name = {};
 };
 
+/// Moves pictures by random distances.
 /// Source  tf.keras.layers.RandomTranslation
 class RandomTranslation : public RandomImages {
  public:
@@ -193,13 +197,13 @@ class RandomTranslation : public RandomImages {
 
 struct RandomContrastOptions {                  // options of RandomContrast
   FactorRange factor = {};                      // contrasts 1 - low to 1 + high, in [0, 1]
-  std::array<float, 2> value_range = {0, 255};  // what the results are cut to
+  std::array<float, 2> value_range = {0, 255};  // range to which results are clipped
   std::optional<uint64_t> seed = {};
   std::string name = {};
 };
 
-/// (x - mean of its channel) * contrast + mean. As in Keras 3.15 one number is a range from 0, so
-/// that {0.5} draws from 1 to 1.5 and {0.5, 0.5} from 0.5 to 1.5.
+/// Computes (x - mean of its channel) * contrast + mean. As in Keras 3.15, a single number is a
+/// range that begins at 0: {0.5} draws from 1 to 1.5, and {0.5, 0.5} from 0.5 to 1.5.
 /// Source  tf.keras.layers.RandomContrast
 class RandomContrast : public RandomImages {
  public:

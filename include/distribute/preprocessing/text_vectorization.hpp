@@ -14,54 +14,62 @@
 
 namespace distribute::preprocessing {
 
-/// A tensor of strings is uint8 with one axis more, the bytes of each, filled up with 0 to the
-/// longest: uint8 [2, 5] holds two strings. Lines of a TextLineDataset are single strings,
-/// padded_batch joins them. Strings live on the host.
+/// A tensor of strings is uint8 with an additional last axis for the bytes of each string, filled
+/// up with 0 to the longest: uint8 [2, 5] holds two strings. Lines of a TextLineDataset are single
+/// strings, which padded_batch joins. Strings are kept on the host.
 
 /// Shapes  n strings -> uint8 [n, longest]
 Tensor strings_tensor(const std::vector<std::string>& strings);
-/// The same in `shape`, which has as many places. Shapes  [d0, ...] -> uint8 [d0, ..., longest]
+/// Does the same with `shape`, which has as many places as there are strings. Shapes  [d0, ...] ->
+/// uint8 [d0, ..., longest]
 Tensor strings_tensor(const std::vector<std::string>& strings, const Shape& shape);
 
-/// All strings of a tensor in order, without the zeros behind each; they live as long as it does.
+/// Gives all strings of a tensor in order, without the zeros at their ends; they live as long as
+/// the tensor.
 /// Throws  InvalidArgumentError for a tensor that is not uint8 or has no axes.
 std::vector<std::string_view> string_views(const Tensor& strings);
 std::vector<std::string> strings_of(const Tensor& strings);
-/// The shape without the axis of bytes.
+/// Gives the shape without the axis of bytes.
 Shape shape_of_strings(const Tensor& strings);
 
-/// `StringLookup colours({.vocabulary = {"red", "green"}, .num_oov_indices = 0});`
+/// Options of StringLookup: `StringLookup colours({.vocabulary = {"red", "green"}, .num_oov_indices
+/// = 0});`
 /// Source  tf.keras.layers.StringLookup
 using StringLookupOptions = LookupOptions<std::string>;
 using StringLookup = IndexLookup<std::string>;
 
+/// Options of IntegerLookup.
 /// Source  tf.keras.layers.IntegerLookup
 using IntegerLookupOptions = LookupOptions<int64_t>;
 using IntegerLookup = IndexLookup<int64_t>;
 
-/// Lower case of ASCII letters, and ASCII punctuation left out.
+/// How a text is changed first: ASCII letters to lower case, ASCII punctuation removed, both or
+/// neither.
 enum class Standardize { None, LowerAndStripPunctuation, Lower, StripPunctuation };
-/// At runs of white space, or into the characters of UTF-8.
+/// Where a text is cut: nowhere, at white space, or between the characters of UTF-8.
 enum class Split { None, Whitespace, Character };
 
+/// Options of TextVectorization.
 /// Source  the arguments of tf.keras.layers.TextVectorization
 struct TextVectorizationOptions {
   std::optional<int64_t> max_tokens = {};
   Standardize standardize = Standardize::LowerAndStripPunctuation;
-  std::function<std::string(const std::string&)> custom_standardize = {};  // in its place
+  std::function<std::string(const std::string&)> custom_standardize = {};  // replaces `standardize`
   Split split = Split::Whitespace;
-  std::function<std::vector<std::string>(const std::string&)> custom_split = {};  // in its place
-  int64_t ngrams = 0;                      // also runs of 2, 3, ..., n tokens
-  std::vector<int64_t> ngram_widths = {};  // runs of these lengths alone
+  /// replaces `split`
+  std::function<std::vector<std::string>(const std::string&)> custom_split = {};
+  int64_t ngrams = 0;                      // adds runs of 2, 3, ..., n tokens
+  std::vector<int64_t> ngram_widths = {};  // gives only runs of these lengths
   OutputMode output_mode = OutputMode::Int;
-  std::optional<int64_t> output_sequence_length = {};  // of Int: padded with 0, or cut
+  std::optional<int64_t> output_sequence_length = {};  // for Int: pads with 0, or cuts
   bool pad_to_max_tokens = false;
   std::vector<std::string> vocabulary = {};
   std::string vocabulary_file = {};
   std::vector<float> idf_weights = {};
 };
 
-/// Thread-compatible while it learns, then thread-safe: call it in a `map` of a dataset.
+/// Turns texts into numbers of a vocabulary. Thread-compatible while it learns, then thread-safe:
+/// call it in a `map` of a dataset.
 /// Shapes  strings [batch] or [batch, 1] -> int64 [batch, tokens], where shorter texts end with 0;
 ///         vectors [batch, size of the vocabulary]. One string gives one row without the batch
 ///         axis. With Split::None: Int gives the strings' shape.
@@ -71,7 +79,7 @@ class TextVectorization {
  public:
   explicit TextVectorization(TextVectorizationOptions options = {});
 
-  /// Learns the vocabulary of all texts; see StringLookup.
+  /// Learns the vocabulary from all texts; see StringLookup.
   void adapt(const data::Dataset& dataset);
   void adapt(const Tensor& texts);
   void set_vocabulary(const std::vector<std::string>& vocabulary,
@@ -85,7 +93,7 @@ class TextVectorization {
   void save_vocabulary(const std::string& path) const { lookup_.save_vocabulary(path); }
 
   Tensor operator()(const Tensor& texts) const;
-  /// What a text is made of, before it becomes numbers.
+  /// Gives the tokens of a text, before they become numbers.
   std::vector<std::string> tokens_of(const std::string& text) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Tokenizers: byte pairs and SentencePiece.
+/// Tokenizers of byte pairs and SentencePiece models.
 
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -20,18 +20,20 @@ class Tokenizer {
  public:
   DISTRIBUTE_INLINE virtual ~Tokenizer();
 
-  /// The numbers of the tokens of a text in UTF-8.
+  /// Gives the numbers of the tokens of a text in UTF-8.
   DISTRIBUTE_INLINE virtual std::vector<int64_t> encode(std::string_view text) const = 0;
+  /// Turns numbers back into a text.
   /// Throws  InvalidArgumentError for a number that has no token.
   DISTRIBUTE_INLINE virtual std::string decode(std::span<const int64_t> ids) const = 0;
   DISTRIBUTE_INLINE virtual int64_t vocabulary_size() const = 0;
-  /// nullopt: the vocabulary does not have it.
+  /// The number of a token; nullopt when the vocabulary lacks it.
   DISTRIBUTE_INLINE virtual std::optional<int64_t> token_to_id(const std::string& token) const = 0;
 
-  /// Shorter texts end with pad_value. With sequence_length longer ones are cut to that number.
+  /// Encodes texts. Shorter texts end with pad_value. With sequence_length longer texts are cut to
+  /// that number of tokens.
   /// Shapes  strings [d0, ...] (preprocessing/text_vectorization.hpp) -> int64 [d0, ..., tokens].
   Tensor operator()(const Tensor& texts) const;
-  /// Numbers below 0 are left out.
+  /// Decodes numbers; those below 0 are skipped.
   /// Shapes  integers [d0, ..., tokens] -> strings [d0, ...].
   Tensor detokenize(const Tensor& ids) const;
 
@@ -47,16 +49,16 @@ class Tokenizer {
 };
 
 struct BytePairTokenizerOptions {  // options of BytePairTokenizer
-  /// Also what the file puts before and behind each text, such as <|begin_of_text|>.
+  /// Also adds what the file puts before and after each text, such as <|begin_of_text|>.
   bool add_special_tokens = true;
-  bool skip_special_tokens = true;              // in decode()
-  std::optional<int64_t> sequence_length = {};  // of tensors
+  bool skip_special_tokens = true;              // applies to decode()
+  std::optional<int64_t> sequence_length = {};  // length of the rows of tensors
   int64_t pad_value = 0;
 };
 
-/// Byte-level byte-pair encoding as in GPT-2, Llama 3, Qwen and StarCoder. Words are cut by the
-/// file's regular expressions (PCRE2); added tokens such as <|endoftext|> are found in the text. A
-/// text that was cut inside of a character decodes to these bytes.
+/// Byte-level byte-pair encoding as in GPT-2, Llama 3, Qwen and StarCoder. The file's regular
+/// expressions (PCRE2) cut texts into words; added tokens such as <|endoftext|> are found in the
+/// text. A text that was cut inside of a character decodes to the bytes that it had.
 /// Source  tokenizers.Tokenizer.from_file; keras_hub.tokenizers.BytePairTokenizer
 class BytePairTokenizer : public Tokenizer {
  public:
@@ -78,19 +80,20 @@ class BytePairTokenizer : public Tokenizer {
   std::shared_ptr<const Parts> parts_;
 };
 
-struct SentencePieceTokenizerOptions {          // options of SentencePieceTokenizer
-  bool add_bos = false, add_eos = false;        // the model's begin and end around each text
-  std::optional<int64_t> sequence_length = {};  // of tensors
+struct SentencePieceTokenizerOptions {  // options of SentencePieceTokenizer
+  /// adds the model's begin and end tokens to each text
+  bool add_bos = false, add_eos = false;
+  std::optional<int64_t> sequence_length = {};  // length of the rows of tensors
   int64_t pad_value = 0;
 };
 
-/// Unigram and byte-pair models as of T5, Llama 2 and Gemma (tokenizer.model, spiece.model), by the
-/// SentencePiece library.
+/// Unigram and byte-pair models such as those of T5, Llama 2 and Gemma (tokenizer.model,
+/// spiece.model), by the SentencePiece library.
 /// Source  sentencepiece.SentencePieceProcessor; keras_hub.tokenizers.SentencePieceTokenizer
 class SentencePieceTokenizer : public Tokenizer {
  public:
-  /// Throws  DataLossError for a file that is no model; InvalidArgumentError for begin or end where
-  ///         the model has none; UnimplementedError in a build without SentencePiece.
+  /// Throws  DataLossError for a file that is no model; InvalidArgumentError for add_bos or add_eos
+  ///         if the model has no such token; UnimplementedError in a build without SentencePiece.
   explicit SentencePieceTokenizer(const std::string& path,
                                   SentencePieceTokenizerOptions options = {});
 

@@ -22,7 +22,7 @@ concept MapLike = requires(T& value) {
   typename T::mapped_type;
   value.begin()->second;
 };
-/// A vector, an array, a data::Batch.
+/// A list: a vector, an array or a data::Batch.
 template <typename T>
 concept ListLike = !MapLike<T> && requires(T & value) {
   value.size();
@@ -60,7 +60,8 @@ constexpr bool is_nest() {
     return false;
 }
 
-/// The tensors of a structure, which it refers to, with a name for each, such as "['loss'][2]".
+/// Points at the tensors of a structure and names each, such as "['loss'][2]". The structure must
+/// outlive it.
 class TensorsOf {
  public:
   template <typename T>
@@ -69,7 +70,7 @@ class TensorsOf {
   const std::vector<std::string>& names() const { return names_; }
   const Tensor& value(size_t i) const { return *tensors_[i]; }
   std::vector<Tensor> values() const;
-  /// Puts others in the places of those that are not none.
+  /// Replaces the tensors of the structure that have a value by `values`.
   void replace(std::span<const Tensor> values) const;
 
  private:
@@ -101,15 +102,15 @@ void TensorsOf::visit(T& value, const std::string& name) {
   }
 }
 
-/// Fails unless all structures have the same parts; what differs is named.
-/// Throws  InvalidArgumentError
+/// Checks that all structures have the same parts.
+/// Throws  InvalidArgumentError that names the part that differs.
 void check_same_parts(const char* what, std::span<const TensorsOf> replicas);
 
 }  // namespace replica_internal
 
 /// A map, vector, tuple or aggregate of up to eight members whose parts are tensors, or such
-/// structures themselves; but no tensor alone and no vector of them, which functions take anyway.
-/// Tensors that are none stay none.
+/// structures themselves. A single tensor and a vector of tensors are excluded, as functions take
+/// these by overloads of their own. Tensors without a value stay so.
 /// Source  tf.nest
 template <typename T>
 concept NestedTensors = replica_internal::is_nest<T>() && !std::same_as<T, Tensor> &&

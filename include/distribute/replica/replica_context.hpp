@@ -1,5 +1,5 @@
 #pragma once
-/// Which replica the calling thread computes for, and what replicas do together.
+/// Tells which replica the calling thread computes for, and has what replicas do together.
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
@@ -26,34 +26,35 @@ class Strategy;
 
 namespace replica_internal {
 class GradientReducer;
-/// The reducer of the replica's gradients, for optimizers.
+/// Gives optimizers the reducer of the replica's gradients.
 GradientReducer& reducer_of(ReplicaContext& replica);
 }  // namespace replica_internal
 
-/// A nested structure that all_reduce() takes apart, as it is no list of tensors.
+/// A nested structure whose tensors all_reduce() reduces one by one; a list of tensors has its own
+/// overload.
 template <typename T>
 concept NestedOperand = NestedTensors<T> && !std::convertible_to<const T&, std::span<const Tensor>>;
 
-/// A structure that all_gather() takes apart.
+/// A structure whose tensors all_gather() gathers one by one.
 template <typename T>
 concept TensorParts = NestedTensors<T> || std::same_as<T, std::vector<Tensor>>;
 
-/// Replicas that make the same step.
+/// The replicas that make the same step together.
 class SyncGroup {
  public:
   virtual ~SyncGroup() = default;
   virtual int num_replicas_in_sync() const = 0;
 };
 
-/// One variable's part of an optimizer step.
+/// What an optimizer step needs to update one variable.
 struct VariableUpdate {
   Variable variable;
   std::vector<Variable> slots;  // same shape as the variable
-  Tensor gradient;              // this replica's
+  Tensor gradient;              // this replica's gradient
 };
 
-/// The calling thread's replica. Every replica of a strategy must make the same calls in the same
-/// order.
+/// The replica that the calling thread computes for. Every replica of a strategy must make the same
+/// calls in the same order.
 /// Source  tf.distribute.ReplicaContext
 class ReplicaContext {
  public:
@@ -62,7 +63,7 @@ class ReplicaContext {
   /// This replica's number in the job, in [0, num_replicas_in_sync).
   virtual int replica_id_in_sync_group() const = 0;
   virtual int num_replicas_in_sync() const = 0;
-  /// Index among this process's replicas: which component of a variable is this replica's.
+  /// Index among this process's replicas, by which components of variables are chosen.
   virtual int local_replica_id() const { return replica_id_in_sync_group(); }
   virtual Strategy& strategy() const = 0;
 
@@ -71,27 +72,27 @@ class ReplicaContext {
   /// Blocks  until every replica has called it.
   virtual std::vector<Tensor> all_reduce(ReduceOp op, std::span<const Tensor> values) = 0;
   Tensor all_reduce(ReduceOp op, const Tensor& value);
-  /// Each tensor of a nested structure.
+  /// Reduces each tensor of a nested structure.
   /// Throws  InvalidArgumentError when the structures of the replicas differ in size.
   template <NestedOperand T>
   T all_reduce(ReduceOp op, const T& value);
   /// Concatenates over all replicas along `axis`; shapes may differ there only.
   virtual Tensor all_gather(const Tensor& value, int axis) = 0;
-  /// Each tensor of a nested structure, or of a list.
+  /// Gathers each tensor of a nested structure or of a list.
   template <TensorParts T>
   T all_gather(const T& value, int axis);
 
-  /// Runs `fn` once, in cross-replica context, when every local replica has called.
+  /// Runs `fn` once, in cross-replica context, as soon as every local replica has called merge().
   void merge(const std::function<void()>& fn);
-  /// Runs fn(all) once, where `all` has `mine` of every local replica in replica order, to be read
-  /// and written.
+  /// Runs fn(all) once. `all` refers to the `mine` of every local replica, in replica order; `fn`
+  /// may read and write them.
   template <typename T, typename Fn>
   void merge(T& mine, Fn&& fn) {
     merge_untyped(replica_internal::untyped_lead<T>(fn), replica_internal::untyped(mine));
   }
 
-  /// Runs fn(strategy, PerReplica<Args>...) once, in cross-replica context, on replica 0's thread;
-  /// every replica gets the result, its own part of a PerReplica one.
+  /// Runs fn(strategy, PerReplica<Args>...) once, in cross-replica context, on replica 0's thread.
+  /// Every replica gets the result, or its own part of it when the result is a PerReplica.
   /// Blocks  until every local replica has called it.
   /// Throws  what `fn` throws, on replica 0, and AbortedError on the others.
   template <typename... Args, replica_internal::MergeFunction<Args...> Fn>
@@ -105,9 +106,9 @@ class ReplicaContext {
 
  private:
   friend replica_internal::GradientReducer& replica_internal::reducer_of(ReplicaContext& replica);
-  /// The strategy chooses it.
+  /// The reducer of this replica's gradients, which the strategy chooses.
   virtual replica_internal::GradientReducer& gradient_reducer() = 0;
-  /// What merge() does in every strategy. `mine` is this replica's object.
+  /// Does the work of merge() in every strategy. `mine` is this replica's object.
   virtual void merge_untyped(const replica_internal::MeetingLead& lead, void* mine) = 0;
 };
 
@@ -152,30 +153,31 @@ T ReplicaContext::all_gather(const T& value, int axis) {
 }
 
 /// The calling thread's replica; null in cross-replica context. Without any strategy, and inside
-/// the default strategy's scope, it is the default strategy's one replica.
+/// the default strategy's scope, it is the one replica of the default strategy.
 /// Source  tf.distribute.get_replica_context
 ReplicaContext* get_replica_context();
 
 /// Source  tf.distribute.in_cross_replica_context
 bool in_cross_replica_context();
 
-/// The number of replicas of the strategy that the calling thread is in; 1 without one.
+/// The number of replicas of the strategy that the calling thread is in; 1 without a strategy.
 int current_num_replicas_in_sync();
 
 namespace replica_internal {
 
-/// What a thread is doing: nothing special, one replica's part, or the part between replicas.
+/// Says what a thread is doing: nothing special, one replica's part, or the part between replicas.
 struct Mode {
-  ReplicaContext* replica = nullptr;  // null: cross-replica
+  ReplicaContext* replica = nullptr;  // null in cross-replica context
   Strategy* strategy = nullptr;
-  int update_replica = -1;           // inside extended.update: the component being updated
-  const SyncGroup* group = nullptr;  // cross-replica: of the strategy; null: one replica
+  int update_replica = -1;           // inside extended.update: the component that is updated
+  const SyncGroup* group = nullptr;  // cross-replica: the strategy's replicas; null: one replica
 };
 
-/// What get_replica_context() answers where no strategy is in scope.
+/// The context that get_replica_context() returns where no strategy is in scope.
 ReplicaContext& default_replica_context();
 
-/// The innermost mode is the last; an empty stack is the default replica context.
+/// The modes of the calling thread, the innermost last; an empty stack means the default replica
+/// context.
 std::vector<Mode>& mode_stack();
 
 /// Puts the calling thread into a mode for the life of the object.
@@ -190,41 +192,44 @@ class [[nodiscard]] ModeScope {
 /// Throws  InvalidArgumentError unless variable, slots and gradient are float32 of one shape.
 void check_update(const VariableUpdate& update);
 
-/// Applies updates whose gradients are complete to the component `replica` of each variable, the
-/// elements dealt to the calling thread's pool, or to the GPU that it is on. The first update is
-/// number `first` of the kernel's.
+/// Applies updates whose gradients are complete to the component `replica` of each variable. The
+/// elements are dealt to the threads of the calling thread's pool, or the GPU of the update does
+/// the work. The first update is number `first` of the kernel's.
 void update_component(std::span<const VariableUpdate> updates, int replica,
                       const UpdateKernel& kernel, size_t first = 0);
 
-/// The same for updates that are checked already and happen on the replica's own GPU: it reads and
-/// writes nothing but its own components.
+/// Does the same for updates that are checked already and happen on the replica's own GPU. It reads
+/// and writes only components of this replica.
 void update_on_gpu(std::span<const VariableUpdate> updates, int replica, const GpuUpdate& gpu,
                    size_t first);
 
-/// Where an update happens: on the GPU of its variable or gradient, else on the CPU.
+/// The device of an update: the GPU of its variable or gradient, else the CPU.
 Device update_device(const VariableUpdate& update, int replica);
 
-/// Variable and slots of one update with memory that may be written: taken out of the components
-/// [first, first + count), which share one value, brought into the gradient's layout, copied when
-/// they are still shared.
+/// Writable memory for the variable and slots of one update. They are taken out of the components
+/// [first, first + count), which share one value, brought into the gradient's layout, and copied
+/// when they are still shared.
 class UpdateTarget {
  public:
   UpdateTarget(const VariableUpdate& update, int first, int count);
   UpdateTarget(UpdateTarget&&) = default;
-  ~UpdateTarget() { store(); }  // an error on the way must not lose the variable
-  /// Elements of the block, padding of its layout included.
+  ~UpdateTarget() { store(); }  // so that an error does not lose the variable
+  /// Number of elements of the block, including the padding of its layout.
   int64_t size() const { return size_; }
   const LayoutPtr& layout() const { return tensors_[0].layout(); }
   float* weights() const { return pointers_[0]; }
   float* const* slots() const { return pointers_.data() + 1; }
   const Tensor& gradient() const { return update_.gradient; }
-  /// Gives the written memory back to the components, which share it again; once.
+  /// Gives the written memory back to the components, which share it again. A second call does
+  /// nothing.
   void store();
-  /// After store(): takes variable and slots of the update, which may be others by now.
+  /// After store(): takes the variable and slots of the update again, as they may have been
+  /// replaced.
   void take_again();
 
  private:
-  explicit UpdateTarget(const VariableUpdate& update) : update_(update) {}  // holds nothing yet
+  /// holds nothing at first
+  explicit UpdateTarget(const VariableUpdate& update) : update_(update) {}
   void take(const Variable& variable, const LayoutPtr& layout, Device device);
 
   const VariableUpdate& update_;
@@ -234,18 +239,18 @@ class UpdateTarget {
   int64_t size_ = 0;
 };
 
-/// Applies an update with a sparse gradient to its target, each row once.
+/// Applies an update with a sparse gradient to its target; each row is updated once.
 void update_rows(const VariableUpdate& update, size_t index, const UpdateTarget& target,
                  const UpdateKernel& kernel);
 
-/// A stretch of one target's elements.
+/// A range of one target's elements.
 struct UpdateSlice {
   size_t target;
   int64_t begin, count;
 };
 
-/// All elements of `targets` cut into slices of at most 16,384 elements, in order; of a lazy
-/// product whole rows.
+/// Cuts all elements of `targets` into slices of at most 16,384 elements, in order; lazy products
+/// are cut at whole rows.
 std::vector<UpdateSlice> slice_updates(std::span<const UpdateTarget> targets);
 
 }  // namespace replica_internal

@@ -14,7 +14,7 @@
 
 namespace distribute {
 
-/// How values of all replicas become one. Source  tf.distribute.ReduceOp
+/// Says how the values of all replicas become one. Source  tf.distribute.ReduceOp
 enum class ReduceOp { Sum, Mean, SUM = Sum, MEAN = Mean };
 
 /// Accepts "SUM" and "MEAN" in any case.
@@ -45,7 +45,8 @@ class PerReplica {
     replica_internal::check_component(replica, values_.size());
     return values_[replica];
   }
-  /// `fn` of each replica's value; the address of a member takes that member.
+  /// Applies `fn` to each replica's value; `fn` may be the address of a member, which selects that
+  /// member.
   /// Source  tf.nest.map_structure over a PerReplica
   template <std::invocable<const T&> Fn>
   auto map(Fn&& fn) const {
@@ -64,7 +65,7 @@ template <typename T>
 class Mirrored : public PerReplica<T> {
  public:
   using PerReplica<T>::PerReplica;
-  /// The value that all of them have.
+  /// The value that all replicas have.
   operator const T&() const { return (*this)[0]; }
 };
 

@@ -17,7 +17,7 @@ struct Value {
   std::string plugin;  // dashboard: "scalars", "histograms", "images", "text"
   std::string tensor;
   std::string description = {};     // Markdown
-  std::string plugin_content = {};  // bytes that belong to the plugin, for hparams
+  std::string plugin_content = {};  // bytes that belong to the plugin, used by hparams
 };
 
 /// The first record of a file.
@@ -29,15 +29,15 @@ std::string encode_event(double wall_time, int64_t step, const Value& value);
 /// A record with a graph, an encoded GraphDef.
 std::string encode_graph_event(double wall_time, int64_t step, std::string_view graph_def);
 
-/// TensorProto of numbers in row-major order; dims {} for a scalar.
+/// Encodes numbers in row-major order as a TensorProto; dims {} makes a scalar.
 std::string encode_tensor(float value);
-/// A tensor without floats, for values that are all in the plugin's content.
+/// Encodes a tensor without elements, for values whose data is in the plugin's content.
 std::string encode_no_tensor();
 std::string encode_tensor(std::span<const double> values, const std::vector<int64_t>& dims);
 std::string encode_tensor(std::span<const std::string> values, const std::vector<int64_t>& dims);
 
-/// Rows (left edge, right edge, count) of `buckets` equal parts of the range; the last one is
-/// closed. A range of zero length has its whole count in the last bucket.
+/// Gives rows (left edge, right edge, count) for `buckets` equal parts of the range; the last part
+/// includes its right edge. For a range of zero length the last bucket has the whole count.
 /// Source  tensorboard/plugins/histogram/summary_v2.py
 std::vector<double> histogram_buckets(std::span<const float> values, int64_t buckets);
 
@@ -46,11 +46,11 @@ struct Event {
   double wall_time = 0;
   int64_t step = 0;
   std::string file_version = {};
-  std::string graph_def = {};  // encoded
+  std::string graph_def = {};  // encoded GraphDef
   struct Entry {
     std::string tag, plugin;
     std::string plugin_content = {};
-    int dtype = 0;  // TensorFlow's number; 0 where the value is no tensor
+    int dtype = 0;  // TensorFlow's number; 0 when the value is no tensor
     std::vector<int64_t> dims = {};
     bool has_number = false;
     double number = 0;  // a scalar's value

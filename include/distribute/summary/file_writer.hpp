@@ -19,16 +19,18 @@
 
 namespace distribute::summary {
 
-struct FileWriterOptions {       // options of FileWriter
-  int64_t max_queue = 10;        // records that wait for one flush
-  int64_t flush_millis = 2'000;  // the oldest waits no longer once the next one comes
+struct FileWriterOptions {  // options of FileWriter
+  int64_t max_queue = 10;   // number of records that wait for one flush
+  /// a record that comes later than this after the oldest waiting one flushes all
+  int64_t flush_millis = 2'000;
   std::string filename_suffix = ".v2";
-  /// On an object store, which cannot append, every flush writes the whole file anew, on a thread
-  /// of its own: then this rules instead of the two above, and 50 times as long as the last flush
-  /// took, if that is more. A flush that fails for a reason that may pass (base/error.hpp) is tried
-  /// again.
+  /// An object store cannot append, so each flush writes the whole file anew, on a thread of its
+  /// own. This interval, or 50 times the duration of the last flush if that is longer, then
+  /// replaces the two options above. A flush that fails for a reason that may pass (base/error.hpp)
+  /// is tried again.
   int64_t store_flush_millis = 30'000;
-  /// Number of records kept for a store that is down; later ones are lost, which close() throws.
+  /// Number of records kept while a store is down; later records are lost, and close() throws an
+  /// error that says so.
   int64_t max_waiting = 100'000;
   /// Seconds for which close() goes on trying.
   double store_close_seconds = 60;
@@ -36,18 +38,18 @@ struct FileWriterOptions {       // options of FileWriter
 
 class DefaultWriterScope;
 
-/// A handle to one event file; copies share it, the last one closes it, where a failure is only a
-/// warning: close() throws it. Thread-safe.
+/// A handle to one event file; copies share it. The destructor of the last copy closes the file and
+/// logs a failure as a warning; close() throws it instead. Thread-safe.
 /// Source  tf.summary.SummaryWriter
 class FileWriter {
  public:
-  /// Throws  InternalError and others with the path when writing fails. On an object store only
-  ///         what an earlier flush has said that would not pass, such as a missing bucket; nothing
-  ///         waits.
+  /// Throws  InternalError and others with the path when writing fails. On an object store it
+  ///         throws only an error of an earlier flush that cannot pass, such as a missing bucket;
+  ///         the call never waits.
   void write(int64_t step, const Value& value) const;
-  /// An encoded GraphDef.
+  /// Writes an encoded GraphDef.
   void write_graph(int64_t step, std::string_view graph_def) const;
-  /// Hands all records to the operating system or store, where TensorBoard sees them.
+  /// Hands all records to the operating system or store, so that TensorBoard sees them.
   void flush() const;
   /// Does what flush() does, but does not wait for an object store.
   void start_flush() const;
@@ -55,7 +57,7 @@ class FileWriter {
   /// Throws  the store's last error with the steps of the records that are lost.
   void close() const;
   const std::string& path() const;
-  /// Makes this the writer of scalar(), histogram(), ... while the result lives.
+  /// Makes this the writer of scalar(), histogram() and the like while the result lives.
   DefaultWriterScope as_default() const;
 
  private:
@@ -87,12 +89,13 @@ class [[nodiscard]] DefaultWriterScope {
   const FileWriter* outer_;
 };
 
-/// These write one value at a step and say whether they did: not without a writer in scope, and in
-/// a replica only in replica 0. `name` is the tag; slashes make groups.
+/// Each of these writes one value at a step and returns whether it did. Nothing is written without
+/// a writer in scope, nor in a replica other than replica 0. `name` is the tag; slashes make
+/// groups.
 /// Source  tf.summary.scalar, histogram, text, image
 bool scalar(const std::string& name, double value, int64_t step,
             const std::string& description = {});
-/// Takes any tensor of one number.
+/// Takes a tensor with one element.
 bool scalar(const std::string& name, const Tensor& value, int64_t step,
             const std::string& description = {});
 bool histogram(const std::string& name, const Tensor& values, int64_t step, int64_t buckets = 30,
@@ -109,7 +112,7 @@ bool image(const std::string& name, const Tensor& images, int64_t step, int64_t 
 }  // namespace distribute::summary
 
 namespace distribute::summary_internal {
-/// The writer in scope, unless another replica is the one that records; null for none.
+/// The writer in scope; null without one, and in replicas other than the one that records.
 const summary::FileWriter* current_writer();
 }  // namespace distribute::summary_internal
 
@@ -124,18 +127,18 @@ struct GraphNode {
   bool has_output_shape = false;
 };
 
-/// An encoded GraphDef.
+/// Encodes nodes as a GraphDef.
 /// Throws  InvalidArgumentError for two nodes of one name and for inputs that are no node.
 std::string encode_graph(std::span<const GraphNode> nodes);
-/// The nodes of an encoded GraphDef. `where` is for messages.
+/// Decodes the nodes of a GraphDef. `where` begins error messages.
 /// Throws  DataLossError when the bytes are malformed.
 std::vector<GraphNode> decode_graph(std::string_view graph_def, const std::string& where);
 
-/// Writes a graph to the writer in scope; says whether it did, as scalar() does.
+/// Writes a graph to the writer in scope; returns whether it did, as scalar() does.
 /// Source  tf.summary.graph
 bool graph(std::span<const GraphNode> nodes, int64_t step = 0);
 
-/// The value of a hyperparameter: a number, a switch or a text.
+/// The value of a hyperparameter: a number, a boolean or a text.
 class HparamValue {
  public:
   HparamValue(bool value) : value_(value) {}
@@ -152,27 +155,27 @@ class HparamValue {
 
 using Hparams = std::vector<std::pair<std::string, HparamValue>>;
 
-/// A figure of the runs that the table shows: the tag of a scalar, in a subdirectory of each run.
+/// A result of the runs that the table shows: the tag of a scalar, in a subdirectory of each run.
 struct HparamsMetric {
   std::string tag;
   std::string group = {};  // such as "validation"; empty: the run's own directory
   std::string display_name = {};
 };
 
-enum class SessionStatus { Success = 1, Failure = 2, Running = 3 };  // of a run
+enum class SessionStatus { Success = 1, Failure = 2, Running = 3 };  // how a run has ended
 
-/// Says what the run that the writer in scope belongs to was started with. Runs of the same values
-/// are one group, `trial_id`; by default a checksum of the values.
+/// Records the hyperparameters of the run that the writer in scope belongs to. Runs with equal
+/// values form one group, named by `trial_id`, which by default is a checksum of the values.
 /// Source  tensorboard.plugins.hparams.api.hparams
 bool hparams(const Hparams& values, const std::string& trial_id = {});
-/// Says how the run has ended.
+/// Records how the run has ended.
 bool hparams_end(SessionStatus status = SessionStatus::Success);
-/// Describes the experiment, in its top directory: names of parameters and figures. A program may
-/// leave it out.
+/// Describes the experiment, in its top directory, by the names of its parameters and results.
+/// Programs may omit it.
 /// Source  tensorboard.plugins.hparams.api.hparams_config
 bool hparams_config(const Hparams& examples, const std::vector<HparamsMetric>& metrics);
 
-/// The contents of the plugin, as bytes: times in seconds since 1970.
+/// Encode the contents of the plugin as bytes; times are seconds since 1970.
 std::string encode_session_start(const Hparams& values, const std::string& group, double time);
 std::string encode_session_end(SessionStatus status, double time);
 std::string encode_experiment(const Hparams& examples, const std::vector<HparamsMetric>& metrics,

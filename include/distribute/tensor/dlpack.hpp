@@ -42,16 +42,17 @@ struct DLManagedTensor {
   void (*deleter)(DLManagedTensor*) = nullptr;
 };
 
-/// The tensor's own memory, kept until the deleter is called. It is read only.
-/// Blocks  until a GPU's tensor is computed: the reader's stream need not wait.
+/// Lends the tensor's own memory until the deleter is called. The consumer may only read it.
+/// Blocks  until a GPU's tensor is computed, so that the reader's stream need not wait.
 /// Source  tf.experimental.dlpack.to_dlpack
 DLManagedTensor* to_dlpack(const Tensor& tensor);
 
-/// A tensor on the memory of another library, whose deleter is called when the last of the tensor
-/// is gone and GPUs are done with it. The data must be ready, and may not change. Host memory whose
-/// address is no multiple of 64 is copied.
-/// Throws  InvalidArgumentError for a dtype that there is none of here, for gaps or another order
-///         than row-major, and for a device that this process lacks; the caller then keeps it.
+/// Makes a tensor on the memory of another library. That library's deleter is called when the last
+/// handle to the tensor is gone and GPUs have finished with it. The data must be complete and may
+/// not change afterwards. Host memory whose address is no multiple of 64 is copied.
+/// Throws  InvalidArgumentError for a dtype that this library lacks, for gaps or another order than
+///         row-major, and for a device that this process lacks; the caller then still owns
+///         `managed`.
 /// Source  tf.experimental.dlpack.from_dlpack
 Tensor from_dlpack(DLManagedTensor* managed);
 

@@ -11,7 +11,7 @@
 
 namespace distribute {
 
-/// Up to eight axes, outermost first; no axes is a scalar. A cheap value.
+/// A shape has up to eight axes, the outermost first; a scalar has none. Shapes are cheap to copy.
 class Shape {
  public:
   static constexpr int kMaxRank = 8;
@@ -32,7 +32,7 @@ class Shape {
   const int64_t* begin() const { return dims_.data(); }
   const int64_t* end() const { return dims_.data() + rank_; }
 
-  /// `axis` in [0, rank).
+  /// Turns a negative axis, which counts from the end, into one in [0, rank).
   int normalize_axis(int axis) const;
   Shape with(int axis, int64_t size) const;
   void push_back(int64_t size);
@@ -44,9 +44,10 @@ class Shape {
   int rank_ = 0;
 };
 
-/// "[50, 28, 28, 1]".
+/// Writes a shape as "[50, 28, 28, 1]".
 std::string to_string(const Shape& shape);
 
+/// Gives the shape that operands of shapes `a` and `b` broadcast to.
 /// Throws  InvalidArgumentError that names `op` and shows both shapes when they do not broadcast.
 /// Source  tf.broadcast_static_shape
 Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b);

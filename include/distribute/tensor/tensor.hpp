@@ -20,8 +20,8 @@ namespace distribute {
 struct TensorHints;
 struct TensorImpl;
 
-/// A cheap handle to shared, logically immutable elements in row-major order (images NHWC).
-/// A default-constructed tensor is "none": bool(tensor) is false. Thread-safe to read.
+/// A cheap handle to shared, logically immutable elements in row-major order (images NHWC). A
+/// default-constructed tensor has no value: bool(tensor) is false. Thread-safe to read.
 /// Source  tf.Tensor
 class Tensor {
  public:
@@ -49,7 +49,7 @@ class Tensor {
       : Tensor(shape, std::span<const T>(values)) {}
   /// Wraps an array that a backend made.
   Tensor(const Shape& shape, DType dtype, Array array);
-  /// Fresh memory, contents undefined, in `layout` or row-major.
+  /// Allocates memory of undefined contents, in `layout` or row-major.
   static Tensor empty(const Shape& shape, DType dtype, Device device = current_device(),
                       LayoutPtr layout = nullptr);
 
@@ -59,16 +59,17 @@ class Tensor {
   DType dtype() const;
   Device device() const;
   int64_t num_elements() const { return shape().num_elements(); }
-  /// Identity for the tape: equal for handles to the same value.
+  /// Identifies the value for tapes: handles to the same value have equal ids.
   uint64_t id() const;
 
-  /// Row-major elements in host memory; those of a tensor on a GPU are copied once, which waits.
+  /// Gives the row-major elements in host memory. The elements of a tensor on a GPU are copied
+  /// once, and the call waits for them.
   /// Throws  InvalidArgumentError when T is not the element type.
   template <Element T>
   std::span<const T> data() const {
     return {static_cast<const T*>(checked_data(dtype_of<T>)), size_t(num_elements())};
   }
-  /// The only element. Throws  InvalidArgumentError when there is not exactly one.
+  /// Gives the only element. Throws  InvalidArgumentError when there is not exactly one.
   template <Element T>
   T item() const {
     check_single();
@@ -76,25 +77,25 @@ class Tensor {
   }
   std::vector<float> to_vector() const;
 
-  /// The same elements on another device; the same tensor when it is there already.
+  /// Copies the elements to another device; gives this tensor when it is there already.
   Tensor to(Device device) const;
-  /// The same elements under another shape; shares memory.
+  /// Gives the same elements another shape without a copy.
   Tensor view(const Shape& shape) const;
-  /// Rows [begin, end) of the first axis; shares memory.
+  /// Gives the rows [begin, end) of the first axis without a copy.
   Tensor rows(int64_t begin, int64_t end) const;
 
-  /// For operations: the block as the backend arranged it, and its row-major form.
+  /// Operations read here the block as the backend arranged it, or its row-major form.
   const Array& array() const;
   const LayoutPtr& layout() const { return array().layout; }
   Tensor row_major() const;
-  /// For operations: writable host memory of a tensor that is not shared yet.
+  /// Operations write here the host memory of a tensor that is not shared yet.
   template <Element T>
   T* mutable_data() {
     return static_cast<T*>(writable_data(dtype_of<T>));
   }
-  /// For variables: true when no other handle shares the elements.
+  /// Variables ask this: true when no other handle shares the elements.
   bool unique() const;
-  /// For variables: the same memory under a new identity.
+  /// Gives variables the same memory under a new identity.
   Tensor renamed() const;
 
   /// Prints what to_string() gives.
@@ -123,7 +124,7 @@ Tensor fill(const Shape& shape, float value, DType dtype = DType::Float32,
 Tensor zeros_like(const Tensor& tensor);
 Tensor ones_like(const Tensor& tensor);
 
-/// Sparse rows of a larger tensor: what the gradient of an embedding lookup is.
+/// Some rows of a larger tensor, such as the gradient of an embedding lookup.
 /// Source  tf.IndexedSlices
 struct IndexedSlices {
   Tensor values;   // [n, ...]
@@ -131,10 +132,11 @@ struct IndexedSlices {
   Shape dense_shape;
 };
 
-/// A tensor of `slices.dense_shape` that stores only its rows; any operation but the optimizers'
-/// sees the dense sum of the rows.
+/// Makes a tensor of `slices.dense_shape` that stores only these rows. Optimizers see the rows;
+/// every other operation sees a dense tensor into which each slice is added at its row.
 Tensor to_tensor(const IndexedSlices& slices);
 bool is_indexed_slices(const Tensor& tensor);
+/// Gives the rows that such a tensor stores.
 /// Throws  InvalidArgumentError when the tensor is dense.
 IndexedSlices indexed_slices(const Tensor& tensor);
 

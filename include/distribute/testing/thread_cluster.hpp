@@ -1,5 +1,5 @@
 #pragma once
-/// Clusters of threads for tests, and how they wait for each other.
+/// Clusters of threads for tests, and ways for the threads to wait for each other.
 
 #include <distribute/base/config.hpp>
 
@@ -10,7 +10,7 @@
 
 namespace distribute::testing {
 
-/// Opens when it has been counted down `count` times, and stays open. Thread-safe.
+/// A latch opens when it has been counted down `count` times, and stays open. Thread-safe.
 class Latch {
  public:
   explicit Latch(int count) : count_(count) {}
@@ -18,7 +18,7 @@ class Latch {
   /// Throws  FailedPreconditionError when it is open already.
   void count_down();
   /// Blocks  until the latch is open.
-  /// Throws  DeadlineExceededError that says how many are missing.
+  /// Throws  DeadlineExceededError that gives the number of missing counts.
   void wait(double seconds = 60);
   void arrive_and_wait(double seconds = 60) { count_down(), wait(seconds); }
   bool is_open();
@@ -29,15 +29,16 @@ class Latch {
   int count_;  // guarded by mutex_
 };
 
-/// Asks `predicate` again and again, every millisecond.
-/// Blocks  until it says true.
+/// Calls `predicate` every millisecond until it returns true.
+/// Blocks  until the predicate returns true.
 /// Throws  DeadlineExceededError that says `what` was waited for.
 void wait_until(const std::function<bool()>& predicate, const std::string& what,
                 double seconds = 60);
 
 struct ThreadClusterOptions {  // of ThreadCluster
   double deadline_seconds = 60;
-  /// Called once, on the thread of the first rank that throws: here the others' waits are aborted.
+  /// This function is called once, on the thread of the first rank that throws. It should abort the
+  /// waits of the other ranks.
   std::function<void()> on_failure = {};
 };
 

@@ -6,16 +6,17 @@
 
 namespace distribute {
 
-/// Gives a + factor * b, recorded on the active tapes. Indexed slices stay sparse when both are.
+/// Gives a + factor * b and records it on the active tapes. The result is sparse when both operands
+/// are indexed slices.
 /// Shapes  a and b equal. The result has a's layout.
 Tensor combine(const Tensor& a, const Tensor& b, float factor);
 
-/// The tensor in the given layout (null: row-major); the same handle when it is there already.
-/// Tapes do not record it.
+/// Gives the tensor in the given layout (null: row-major); the same handle when it has that layout
+/// already. Tapes do not record it.
 Tensor in_layout(const Tensor& tensor, const LayoutPtr& layout);
 
 namespace autograd_internal {
-/// combine without a record.
+/// Does what combine() does, without a record on tapes.
 Tensor sum(const Tensor& a, const Tensor& b, float factor);
 }  // namespace autograd_internal
 

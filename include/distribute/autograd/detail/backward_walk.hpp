@@ -17,8 +17,12 @@
 
 namespace distribute::autograd_internal {
 
-/// Gradients on their way back, by the id of the tensor they belong to. The last addition waits
-/// for the reader, who may do it together with other work.
+/// Collects gradients during a walk, by the id of the tensor that they belong to.
+///
+/// Invariants:
+/// 1. An id has one or two parts, whose sum is the gradient so far.
+/// 2. The last addition is left to the reader, which may do it together with other work: take()
+///    gives the parts as they are, find() adds them.
 class Accumulator {
  public:
   void add(uint64_t id, Tensor gradient) {
@@ -26,7 +30,7 @@ class Accumulator {
     if (parts.size() == 2) parts = {combine(parts[0], parts[1], 1.0f)};
     parts.push_back(std::move(gradient));
   }
-  /// The sum; none when there is no part.
+  /// Gives the sum of the parts; an empty tensor when there is no part.
   Tensor find(uint64_t id) {
     const auto entry = gradients_.find(id);
     if (entry == gradients_.end()) return {};
@@ -41,7 +45,7 @@ class Accumulator {
       if (Tensor part = find(id)) total = total ? combine(total, part, 1.0f) : part;
     return total;
   }
-  /// The parts of a gradient that is not read again.
+  /// Takes the parts of a gradient that is not read again.
   std::vector<Tensor> take(uint64_t id) {
     const auto entry = gradients_.find(id);
     if (entry == gradients_.end()) return {};
@@ -54,11 +58,12 @@ class Accumulator {
   std::unordered_map<uint64_t, std::vector<Tensor>> gradients_;
 };
 
-/// Sources by id, and the earliest operation that reads each: then its gradient is complete.
+/// Finds sources by id, and knows the earliest operation that reads each source. The gradient of a
+/// source is complete once the walk has passed that operation.
 struct SourceTable {
   std::unordered_map<uint64_t, size_t> position;
   std::vector<size_t> first_reader;
-  std::vector<std::vector<size_t>> complete_after;  // by node
+  std::vector<std::vector<size_t>> complete_after;  // by number of a node
 
   SourceTable(const SourceIds& sources, const std::deque<Node>& nodes)
       : first_reader(sources.size(), nodes.size()), complete_after(nodes.size()) {
@@ -69,14 +74,14 @@ struct SourceTable {
         if (const auto found = position.find(id); found != position.end())
           first_reader[found->second] = n;
     for (size_t s = 0; s < sources.size(); ++s) {
-      for (uint64_t id : sources[s])  // a source may be asked for twice
+      for (uint64_t id : sources[s])  // the same source may be asked for twice
         first_reader[s] = std::min(first_reader[s], first_reader[position.at(id)]);
       if (first_reader[s] < nodes.size()) complete_after[first_reader[s]].push_back(s);
     }
   }
 };
 
-/// A walk from targets back to sources.
+/// One walk from targets back to sources.
 struct Walk {
   const SourceIds& sources;
   std::span<const Variable> variables;
@@ -84,20 +89,20 @@ struct Walk {
   Accumulator gradients;
 };
 
-/// The weights that single out element `i` of each of `rows` rows of a tensor.
+/// Gives weights that single out element `i` in each of `rows` rows of a tensor.
 Tensor element_weight(const Tensor& target, int64_t rows, int64_t i);
 
-/// How the gradients lie in a Jacobian.
+/// Describes how the gradients lie in a Jacobian.
 struct JacobianShape {
   Shape target, source;
-  bool shares_first_axis = false;  // [b, t...] by [b, s...] is [b, t..., s...]
+  bool shares_first_axis = false;  // d [b, t...] / d [b, s...] is [b, t..., s...]
 
   Shape whole() const;
   int64_t rows() const { return shares_first_axis ? target[0] : 1; }
 };
 
-/// The gradients of the elements of a row of the target, in order, as one tensor, recorded on the
-/// active tapes. Where some are none they are zeros; none where all are.
+/// Joins the gradients of the elements of a target's row, in order, into one tensor, and records
+/// this on the active tapes. Empty gradients become zeros; the result is empty where all are empty.
 Tensor stack_gradients(const std::vector<Tensor>& gradients, const JacobianShape& shape);
 
 }  // namespace distribute::autograd_internal

@@ -10,15 +10,16 @@ namespace distribute {
 
 class Variable;
 
-/// Asked by tapes on the thread it was installed on. Thread-compatible.
+/// Tapes ask a placer on the thread that it was installed on. Thread-compatible.
 class GradientPlacer {
  public:
   virtual ~GradientPlacer() = default;
-  /// Memory for the gradient of `variable`, none when there is no place or it is in use.
+  /// Offers memory for the gradient of `variable`; nothing when there is no such memory or it is in
+  /// use.
   virtual std::optional<BufferOffer> place(const Variable& variable) = 0;
 };
 
-/// The calling thread's; null: gradients appear anywhere.
+/// The placer of the calling thread; null when gradients may appear anywhere.
 GradientPlacer*& gradient_placer();
 
 /// Installs a placer for the life of the scope, on the calling thread.

@@ -15,7 +15,8 @@ namespace distribute {
 
 namespace autograd_internal {
 
-/// One recorded operation. Ids stand for tensors so that the record keeps no result alive.
+/// One recorded operation. It stores ids instead of tensors, so that the record keeps no result
+/// alive.
 struct Node {
   const char* op;
   std::vector<uint64_t> inputs, outputs;
@@ -27,7 +28,7 @@ struct WatchedVariable {
   std::vector<uint64_t> values;  // ids of the values it had while the tape ran
 };
 
-/// A requested source: the ids it is known by.
+/// For each requested source the ids that it is known by.
 using SourceIds = std::vector<std::vector<uint64_t>>;
 
 struct Walk;
@@ -48,12 +49,12 @@ struct GradientTape::State {
            const BackwardFunction& backward);
   void add_variable(const Variable& variable, const Tensor& value);
   autograd_internal::SourceIds ids_of(const std::vector<Variable>& sources) const;
-  /// `of_sources`: what the sources are, as far as they are variables.
+  /// `of_sources` has the variables among the sources.
   std::vector<Tensor> walk(const std::vector<Tensor>& targets,
                            const autograd_internal::SourceIds& sources, const Call& call,
                            std::span<const Variable> of_sources = {});
   void step_back(size_t n, autograd_internal::Walk& walk);
-  void check_unused() const;  // throws where a second walk is not possible
+  void check_unused() const;  // throws when the record was used up by an earlier walk
 };
 
 namespace autograd_internal {

@@ -17,7 +17,7 @@ inline constexpr char kCombineText[] =
 #include <distribute/device/kernels/combine.cu.inc>
     ;
 
-/// out = a + factor * b of row-major elements on a's GPU; `out` may be `a`.
+/// Computes out = a + factor * b of row-major elements on a's GPU; `out` may be `a`.
 DISTRIBUTE_INLINE void gpu_combine(const Tensor& a, const Tensor& b, float factor,
                                    const Tensor& out) {
   if (out.num_elements() == 0) return;
@@ -27,7 +27,7 @@ DISTRIBUTE_INLINE void gpu_combine(const Tensor& a, const Tensor& b, float facto
                 launch_for(out.num_elements(), 4), arguments);
 }
 
-/// Rows of both on a GPU.
+/// Joins the rows of both on a GPU.
 DISTRIBUTE_INLINE Tensor gpu_join_rows(const IndexedSlices& x, const IndexedSlices& y,
                                        float factor) {
   const Device device = x.values.device();
@@ -49,7 +49,7 @@ DISTRIBUTE_INLINE Tensor gpu_join_rows(const IndexedSlices& x, const IndexedSlic
   return to_tensor({values, indices, x.dense_shape});
 }
 
-/// Rows of both, one after the other.
+/// Joins the rows of both, one after the other.
 DISTRIBUTE_INLINE Tensor join_rows(const Tensor& a, const Tensor& b, float factor) {
   const IndexedSlices x = indexed_slices(a), y = indexed_slices(b);
   if (is_gpu(x.values.device())) return gpu_join_rows(x, y, factor);

@@ -8,7 +8,8 @@ namespace distribute {
 
 namespace autograd_internal {
 
-/// Dense gradients of a node's outputs, in parts; false when the target depends on none of them.
+/// Takes the dense gradients of a node's outputs, in parts; returns false when the target depends
+/// on none of them.
 DISTRIBUTE_INLINE bool take_output_gradients(const Node& node, Walk& walk,
                                              std::vector<std::vector<Tensor>>& out) {
   bool any = false;
@@ -25,7 +26,7 @@ DISTRIBUTE_INLINE bool take_output_gradients(const Node& node, Walk& walk,
   return any;
 }
 
-/// Places for the gradients that node `n` completes, of variables used only there.
+/// Offers memory for the gradients that node `n` completes, if the variables are used only there.
 DISTRIBUTE_INLINE std::vector<BufferOffer> offers_for(size_t n, Walk& walk) {
   std::vector<BufferOffer> offers;
   GradientPlacer* placer = gradient_placer();
@@ -83,7 +84,7 @@ DISTRIBUTE_INLINE void GradientTape::State::step_back(size_t n, autograd_interna
     const BufferOffers offers(autograd_internal::offers_for(n, walk));
     input_gradients = node.backward(backward);
   }
-  if (!options.persistent) node.backward = nullptr;  // frees what it had saved
+  if (!options.persistent) node.backward = nullptr;  // frees the tensors that it kept
   for (size_t i = 0; i < input_gradients.size() && i < node.inputs.size(); ++i)
     if (input_gradients[i] && needed[i])
       walk.gradients.add(node.inputs[i], std::move(input_gradients[i]));

@@ -29,9 +29,9 @@ DISTRIBUTE_INLINE Shape JacobianShape::whole() const {
   return shape;
 }
 
-/// Gradient i of n between memory of its own, [rows, inner], and its place in [rows, n, inner].
+/// Copies gradient i of n between its own memory, [rows, inner], and its place in [rows, n, inner].
 struct GradientPlaces {
-  int64_t rows, count, bytes;  // bytes: of `inner` elements
+  int64_t rows, count, bytes;  // bytes is the size of `inner` elements
 
   void put(const char* gradient, char* whole, int64_t i) const {
     for (int64_t row = 0; row < rows; ++row)
@@ -62,8 +62,8 @@ DISTRIBUTE_INLINE std::vector<Tensor> unstack_gradients(const Tensor& whole,
   return gradients;
 }
 
-/// Recorded gradients of the stack's gradient, so that Jacobians can be derived any number of
-/// times.
+/// Records the gradients of the stack's gradient, so that Jacobians can be differentiated any
+/// number of times.
 DISTRIBUTE_INLINE std::vector<Tensor> stack_backward(const Tensor& gradient,
                                                      const JacobianShape& shape, size_t count) {
   std::vector<Tensor> parts = unstack_gradients(gradient, shape, count);
@@ -95,7 +95,8 @@ DISTRIBUTE_INLINE Tensor stack_gradients(const std::vector<Tensor>& gradients,
   return result;
 }
 
-/// Lets a tape be walked several times for one answer; one that is not persistent is used up then.
+/// Lets a tape be walked several times for one result. A tape that is not persistent is used up
+/// afterwards.
 class SeveralWalks {
  public:
   explicit SeveralWalks(GradientTape& tape, GradientTape::State& state)

@@ -10,7 +10,7 @@
 
 namespace distribute::autograd_internal {
 
-/// The second factor; the first is the block itself.
+/// Holds the second factor; the first is the block itself.
 class LazyProduct final : public Layout {
  public:
   LazyProduct(MatmulShape shape, Tensor b) : shape_(shape), b_(std::move(b)) {}
@@ -52,7 +52,8 @@ DISTRIBUTE_INLINE bool& lazy_products_are_wanted() {
   return base_internal::in_thread_context<base_internal::ContextPlace{3, 4}, bool>();
 }
 
-// Beyond some dozen rows the product takes longer than its way to memory and back. Without AVX-512
+// With more than some dozen rows the product takes longer than copying it to memory and back.
+// Without AVX-512
 // oneDNN's gemm rounds the last elements of what it multiplies differently, so that a product's
 // bits would depend on its slices.
 DISTRIBUTE_INLINE bool wants_lazy_product(const Tensor& a, const Tensor& b) {

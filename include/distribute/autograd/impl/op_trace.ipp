@@ -51,7 +51,7 @@ DISTRIBUTE_INLINE Variable OpTrace::variable(const Tensor& tensor) const {
   return found == state_->variables.end() ? Variable() : found->second.first;
 }
 
-/// An operation that gives back its operand is none.
+/// An operation that returns its operand unchanged is not listed.
 DISTRIBUTE_INLINE void OpTrace::add(TracedOp op) {
   for (const Tensor& input : op.inputs)
     if (input && input.id() == op.output.id()) return;

@@ -19,7 +19,7 @@ namespace autograd_internal {
 inline constexpr char kNumbersText[] =
 #include <distribute/device/kernels/numbers.cu.inc>
     ;
-inline constexpr size_t kMostNumbers = 2048;  // of 8 bytes
+inline constexpr size_t kMostNumbers = 2048;  // number of entries with 8 bytes each
 
 DISTRIBUTE_INLINE RecordedStep*& recording() {
   return base_internal::in_thread_context<base_internal::ContextPlace{3, 2}, RecordedStep*>();
@@ -30,7 +30,7 @@ DISTRIBUTE_INLINE void refuse_in_recording(const std::string& what) {
     throw FailedPreconditionError(what + " in a step that is being recorded");
 }
 
-/// The thread records `step` while it lives.
+/// While it lives, the thread records `step`.
 struct RecordingScope {
   explicit RecordingScope(RecordedStep* step) { recording() = step; }
   ~RecordingScope() { recording() = nullptr; }
@@ -49,7 +49,7 @@ struct RecordedStep::Place {
   const char* data;
   size_t bytes;
   std::string on_host = {};  // the elements of a variable in host memory
-  Tensor before = {};        // while the step is being recorded
+  Tensor before = {};        // used while the step is recorded
   bool is_written = false;
 
   bool contains(const char* other) const { return other >= data && other < data + bytes; }
@@ -133,7 +133,7 @@ DISTRIBUTE_INLINE bool RecordedStep::may_write(VariableImpl& variable, const Ten
   return place->is_written = true;
 }
 
-/// What the step left elsewhere is copied to where the next launch reads it.
+/// Copies values that the step left elsewhere to the place where the next launch reads them.
 DISTRIBUTE_INLINE void RecordedStep::put_back() {
   std::vector<std::pair<Place*, Tensor>> moved;
   for (Place& place : places_) {
@@ -149,7 +149,8 @@ DISTRIBUTE_INLINE void RecordedStep::put_back() {
     now = now.row_major();
     const char* from = now.array().bytes();
     const auto overlaps = [&](const Place& other) { return other.contains(from); };
-    if (std::any_of(places_.begin(), places_.end(), overlaps)) {  // two variables change places
+    // two variables exchange their places
+    if (std::any_of(places_.begin(), places_.end(), overlaps)) {
       const Tensor copy = Tensor::empty(now.shape(), now.dtype(), device_);
       copy_bytes(copy.array().bytes(), device_, from, now.device(), int64_t(place.bytes));
       now = copy;
@@ -164,7 +165,7 @@ DISTRIBUTE_INLINE void RecordedStep::put_back() {
   }
 }
 
-/// After a recording that went wrong.
+/// Restores the variables after a failed recording.
 DISTRIBUTE_INLINE void RecordedStep::restore() {
   for (Place& place : places_)
     if (place.before) place.set(std::exchange(place.before, Tensor()));
@@ -207,8 +208,8 @@ DISTRIBUTE_INLINE bool RecordedStep::writes_what_others_hold() const {
   return false;
 }
 
-/// As arguments of kernels, which the driver copies: no memory of the host is needed until the GPU
-/// comes to it.
+/// Passes the numbers as arguments of kernels, which the driver copies. So no host memory must stay
+/// until the GPU reads them.
 DISTRIBUTE_INLINE void RecordedStep::write_numbers() {
   for (const auto& write : writers_) write();
   kernels::NumbersArguments arguments{};
@@ -226,7 +227,7 @@ DISTRIBUTE_INLINE void RecordedStep::write_numbers() {
 DISTRIBUTE_INLINE void RecordedStep::launch() {
   write_numbers();
   graph_->launch();
-  // Under a new identity, as a tensor may remember on the host what it was.
+  // The value gets a new identity, as a tensor may remember on the host what its elements were.
   for (const Place& place : places_)
     if (place.is_written) place.set(place.value().renamed());
   for (const auto& work : after_) work();

@@ -37,6 +37,7 @@ DISTRIBUTE_INLINE std::vector<int64_t> whole_numbers(const char* op, const Tenso
   return {values.begin(), values.end()};
 }
 
+/// Gives the position of a tuple in the flat tensor.
 /// Throws  InvalidArgumentError for a tuple out of range.
 DISTRIBUTE_INLINE int64_t flat_position(const char* op, const Shape& shape,
                                         std::span<const int64_t> tuple, int64_t n) {
@@ -106,7 +107,7 @@ DISTRIBUTE_INLINE void check_scatter(ScatterOp op, const std::string& variable, 
       fail("indices[", i, "] = ", rows[i], " is not in [0, ", shape[0], ")");
 }
 
-/// What one element becomes; 16-bit floats compute in float32.
+/// Computes the new value of one element; 16-bit floats compute in float32.
 template <typename T>
 T scatter_element(ScatterOp op, T old, T given) {
   using Number = std::conditional_t<std::is_integral_v<T>, T, float>;

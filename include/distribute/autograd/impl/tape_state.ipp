@@ -48,7 +48,8 @@ DISTRIBUTE_INLINE void GradientTape::State::add(const char* op, std::span<const 
 DISTRIBUTE_INLINE void GradientTape::State::add_variable(const Variable& variable,
                                                          const Tensor& value) {
   const bool is_new = readers.emplace(value.id(), 0).second;
-  if (!is_new && variable.impl().parts().empty()) return;  // the value of shards was recorded
+  // the value of shards was recorded already
+  if (!is_new && variable.impl().parts().empty()) return;
   for (auto& watched : variables)
     if (watched.variable == variable) {
       watched.values.push_back(value.id());

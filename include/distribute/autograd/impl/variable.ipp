@@ -23,7 +23,7 @@ DISTRIBUTE_INLINE VariableImpl::VariableImpl(VariableOptions options)
       id_(in_process<autograd_internal::VariableIds>().next.fetch_add(1)) {
   if (!options_.trainable)
     options_.trainable = options_.synchronization != VariableSynchronization::OnRead;
-  // Only used while the variable is made; kept, they would keep memory alive.
+  // These are only used while the variable is made; keeping them would keep memory alive.
   options_.initial_rows = nullptr;
   options_.initial_number.reset();
   options_.colocate_with = nullptr;
@@ -101,7 +101,7 @@ DISTRIBUTE_INLINE VariableCreatorScope::~VariableCreatorScope() {
 
 namespace autograd_internal {
 
-/// Runs creators [0, depth) innermost first; below all of them stands the plain variable.
+/// Runs creators [0, depth), innermost first; the last one makes the plain variable.
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> create_variable(
     size_t depth, const Variable::Initializer& initial_value, const VariableOptions& options) {
   refuse_in_recording("variable '" + options.name + "' is made");

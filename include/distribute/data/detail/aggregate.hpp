@@ -1,6 +1,6 @@
 #pragma once
-/// Structures that a program declares itself, such as `struct Example { Tensor image, label; }`,
-/// as rows of tensors.
+/// Turns structures that a program declares, such as `struct Example { Tensor image, label; }`,
+/// into lists of tensors.
 
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -15,12 +15,12 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// More fields than a structure may have.
+/// One more than the largest number of fields of a structure.
 inline constexpr size_t kTooManyFields = 9;
 
 struct AnyField {
   template <typename T>
-  operator T() const;  // for counting alone
+  operator T() const;  // used only for counting
 };
 struct TensorField {
   template <std::same_as<Tensor> T>
@@ -35,7 +35,7 @@ constexpr bool can_be_made(std::index_sequence<I...>) {
   return requires { T{FieldAt<Field, I>()...}; };
 }
 
-/// The largest number of such fields that `T` can be made of.
+/// The largest number of fields of type `Field` that `T` can be initialized with.
 template <typename T, typename Field, size_t N = kTooManyFields>
 constexpr size_t count_fields() {
   if constexpr (N == 0)
@@ -57,7 +57,7 @@ constexpr bool has_tensors_alone() {
   }
 }
 
-/// References to the fields, in order.
+/// Gives references to the fields, in order.
 template <typename T>
 auto tie_fields(T& value) {
   constexpr size_t count = count_fields<std::remove_const_t<T>, AnyField>();
@@ -90,7 +90,7 @@ auto tie_fields(T& value) {
 
 }  // namespace data_internal
 
-/// A structure of one to eight tensors and nothing else, without constructors.
+/// A structure without constructors that has one to eight tensors and nothing else.
 template <typename T>
 concept TensorAggregate = data_internal::has_tensors_alone<std::remove_cv_t<T>>();
 

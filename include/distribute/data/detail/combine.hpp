@@ -1,5 +1,5 @@
 #pragma once
-/// Transformations of several datasets, and those that keep elements: zip, concatenate, cache.
+/// Transformations that combine datasets or keep elements: zip, concatenate, cache.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/node.hpp>
@@ -8,7 +8,7 @@
 
 namespace distribute::data {
 
-/// Elements with the components of all inputs' elements; ends with the shortest.
+/// Joins the components of all inputs' elements; ends with the shortest input.
 /// Throws  InvalidArgumentError for no inputs.
 /// Source  tf.data.Dataset.zip
 NodePtr zip_node(std::vector<NodePtr> inputs);
@@ -18,8 +18,8 @@ NodePtr zip_node(std::vector<NodePtr> inputs);
 /// Source  tf.data.Dataset.concatenate
 NodePtr concatenate_node(NodePtr first, NodePtr second);
 
-/// Keeps the elements (row numbers where there is a table) of the first pass that reaches the end,
-/// and gives them again in every later one. Source  tf.data.Dataset.cache
+/// Keeps the elements (row numbers if there is a table) of the first pass that reaches the end, and
+/// gives them again in every later pass. Source  tf.data.Dataset.cache
 NodePtr cache_node(NodePtr input);
 
 }  // namespace distribute::data

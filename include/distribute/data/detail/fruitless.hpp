@@ -1,5 +1,5 @@
 #pragma once
-/// A word about loops over streams that give nothing.
+/// Warns about loops over streams that give no elements.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -9,11 +9,12 @@
 
 namespace distribute::data::data_internal {
 
-/// Counts what a transformation takes in a row without giving an element. It may go on for ever, as
-/// TensorFlow's does, where the input has no end: after a million a warning says so, once.
+/// Counts the elements that a transformation takes in a row without giving one. When the input has
+/// no end, this may go on for ever, as it does in TensorFlow; after a million a warning says so,
+/// once.
 class FruitlessSteps {
  public:
-  /// `what`: such as "filter: elements were left out"; the number follows.
+  /// `what` begins the warning, such as "filter: elements were left out"; the number follows.
   explicit FruitlessSteps(const char* what) : what_(what) {}
   void add() {
     if (++count_ == kWarned)
@@ -28,7 +29,7 @@ class FruitlessSteps {
   int64_t count_ = 0;
 };
 
-/// The warning of interleave and flat_map says this.
+/// The beginning of the warning of interleave and flat_map.
 inline constexpr const char* kEmptyParts = "interleave, flat_map: datasets without elements came";
 
 }  // namespace distribute::data::data_internal

@@ -1,5 +1,5 @@
 #pragma once
-/// Brings elements to GPUs ahead of time.
+/// Copies elements to GPUs before they are needed.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/node.hpp>
@@ -10,7 +10,7 @@
 namespace distribute::data {
 
 /// Copies element i to devices[i % n]. With `ahead` a thread of its own copies while the GPUs
-/// compute, and n elements are ready. Saved positions are those of the input.
+/// compute, and keeps n elements ready. Saved positions are those of the input.
 /// Source  tf.data.experimental.prefetch_to_device
 NodePtr fetch_to_gpus_node(NodePtr input, std::vector<Device> devices, bool ahead = true);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Reads several datasets in turn.
+/// Reads several datasets alternately.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/node.hpp>
@@ -9,10 +9,11 @@
 
 namespace distribute::data {
 
-/// Makes the part of an interleaved dataset that belongs to one element.
+/// Makes the dataset that belongs to one element of the input.
 using NodeFunction = std::function<NodePtr(const Batch&)>;
 
-/// Saved positions are those of the elements handed out, with any number of threads.
+/// Reads the datasets that `function` makes, several at a time and in turn. A saved position is
+/// that of the elements handed out, with any number of threads.
 /// Throws  InvalidArgumentError for numbers below 1, or `deterministic = false` with one thread.
 /// Source  tf.data.Dataset.interleave
 NodePtr interleave_node(NodePtr input, NodeFunction function, const InterleaveOptions& options);

@@ -1,5 +1,5 @@
 #pragma once
-/// libjpeg's C interface made safe: errors become exceptions, handles free themselves.
+/// Wraps libjpeg's C interface: errors become exceptions, and handles free themselves.
 
 #include <distribute/base/error.hpp>
 #include <distribute/data/decode_image.hpp>
@@ -15,8 +15,8 @@
 
 namespace distribute::data::data_internal {
 
-/// Catches what the C library reports. An exception must not pass through its frames, so errors
-/// jump back to guarded(), which throws.
+/// Catches errors of the C library. An exception must not pass through the library's frames, so
+/// errors jump back to guarded(), which throws.
 class JpegErrors {
  public:
   explicit JpegErrors(const char* op) : op_(op) {}
@@ -41,7 +41,7 @@ class JpegErrors {
     body();
   }
   const char* op() const { return op_; }
-  /// For callbacks of the library: ends it with a message of our own.
+  /// Callbacks of the library call it to end decoding with a message.
   [[noreturn]] static void fail(j_common_ptr info, const char* message) {
     std::snprintf(of(info).message, sizeof of(info).message, "%s", message);
     std::longjmp(of(info).jump, 1);
@@ -49,7 +49,7 @@ class JpegErrors {
 
  private:
   struct State {
-    jpeg_error_mgr base{};  // first: the library hands its address back
+    jpeg_error_mgr base{};  // the first member, as the library hands its address back
     std::jmp_buf jump;
     bool accept_truncated = false;
     char message[JMSG_LENGTH_MAX] = "";
@@ -64,7 +64,7 @@ class JpegErrors {
   State state_;
 };
 
-/// One picture being decompressed from memory that the caller keeps alive. One thread.
+/// One picture that is decompressed from memory which the caller keeps alive. Used by one thread.
 class JpegReader {
  public:
   JpegReader(std::string_view bytes, const char* op) : errors_(op) {
@@ -87,7 +87,7 @@ class JpegReader {
   ImageSize file_size() const { return {int64_t(info_.image_height), int64_t(info_.image_width)}; }
   int64_t channels() const { return channels_; }
 
-  /// Chooses colours and scale; returns the size of the whole picture then.
+  /// Chooses colours and scale; returns the size that the whole picture then has.
   ImageSize start(const JpegOptions& options) {
     check(options);
     const int64_t own = std::min(info_.num_components, 3);
@@ -103,7 +103,7 @@ class JpegReader {
     return {int64_t(info_.output_height), int64_t(info_.output_width)};
   }
 
-  /// Writes the window's rows behind each other. Call it once.
+  /// Writes the window's rows without gaps. Call it once.
   void read(const ImageWindow& window, uint8_t* out) {
     JDIMENSION first = JDIMENSION(window.x), width = JDIMENSION(window.width);
     watch_scans();
@@ -112,7 +112,7 @@ class JpegReader {
       if (width < info_.output_width) jpeg_crop_scanline(&info_, &first, &width);
       if (window.y > 0) jpeg_skip_scanlines(&info_, JDIMENSION(window.y));
     });
-    const size_t before = size_t(window.x) - first;  // cropping begins at a block's border
+    const size_t before = size_t(window.x) - first;  // cropping begins at the border of a block
     const size_t wanted = size_t(window.width * channels_);
     const bool direct = before == 0 && width == JDIMENSION(window.width) && !from_cmyk_;
     row_.resize(direct ? 0 : size_t(info_.output_width) * size_t(info_.output_components));
@@ -140,7 +140,8 @@ class JpegReader {
       refuse("the picture has ", height, " x ", width,
              " pixels, more than max_pixels = ", options.max_pixels);
   }
-  /// A small progressive file can hold thousands of scans over a large picture.
+  /// Limits the number of scans, as a small progressive file can hold thousands of scans over a
+  /// large picture.
   void watch_scans() {
     progress_.progress_monitor = [](j_common_ptr info) {
       constexpr int kMaxScans = 500;
@@ -149,7 +150,7 @@ class JpegReader {
     };
     info_.progress = &progress_;
   }
-  /// Adobe writes inverted values, which almost all such files have.
+  /// Converts CMYK to RGB. Adobe writes inverted values, and almost all such files are Adobe's.
   void cmyk_to_rgb(const uint8_t* cmyk, int64_t count, uint8_t* rgb) const {
     const uint8_t flip = info_.saw_Adobe_marker ? 0 : 255;
     for (int64_t i = 0; i < count; ++i, cmyk += 4, rgb += 3)

@@ -1,5 +1,5 @@
 #pragma once
-/// The parts of an interleaved dataset, read by several threads.
+/// Reads the parts of an interleaved dataset with several threads.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/detail/interleave.hpp>
@@ -9,7 +9,7 @@
 
 namespace distribute::data::data_internal {
 
-/// As the stream of one thread, which has the same positions. `function` outlives it.
+/// Gives the same elements and positions as the stream of one thread. `function` must outlive it.
 std::unique_ptr<BatchStream> parallel_interleave(std::unique_ptr<BatchStream> input,
                                                  const NodeFunction& function,
                                                  const InterleaveOptions& options, const Pass& pass,

@@ -6,9 +6,9 @@
 
 namespace distribute::data {
 
-/// Adds a last component, an int64 scalar: a number that differs from pass to pass over the dataset
-/// and is the same in every process. With it a `map` function draws random numbers that depend on
-/// the epoch and not on threads.
+/// Adds a last component, an int64 scalar that differs from pass to pass over the dataset and is
+/// the same in every process. A `map` function can draw random numbers from it that depend on the
+/// epoch but not on threads.
 NodePtr pass_number_node(NodePtr input);
 
 }  // namespace distribute::data

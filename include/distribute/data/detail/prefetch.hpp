@@ -1,5 +1,5 @@
 #pragma once
-/// Makes elements ahead of time, on a thread of its own.
+/// Makes elements before they are asked for, on a thread of its own.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/node.hpp>
@@ -8,8 +8,8 @@
 
 namespace distribute::data {
 
-/// Keeps up to `buffer_size` elements ready (kAutotune: 2; 0: none, and no thread). Errors come out
-/// at the element they belong to. The saved position is that of the elements handed out.
+/// Keeps up to `buffer_size` elements ready (kAutotune: 2; 0: none, and no thread). An error is
+/// thrown at the element that it belongs to. A saved position is that of the elements handed out.
 /// Throws  InvalidArgumentError for other sizes below 0.
 /// Source  tf.data.Dataset.prefetch
 NodePtr prefetch_node(NodePtr input, int64_t buffer_size);

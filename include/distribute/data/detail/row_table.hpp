@@ -1,5 +1,6 @@
 #pragma once
-/// Examples that lie in memory as rows: selected by number, gathered into a batch in one pass.
+/// Examples that are stored in memory as rows, selected by number, and gathered into a batch in one
+/// pass.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/element_spec.hpp>
@@ -18,30 +19,31 @@ class RowTable {
  public:
   virtual ~RowTable() = default;
   virtual int64_t num_rows() const = 0;
-  /// The types and shapes of one row.
+  /// Shapes and types of one row.
   virtual ElementSpec row_spec() const = 0;
-  /// Gives these rows behind each other, with a batch axis.
+  /// Gathers these rows in order, with a batch axis.
   virtual Batch gather(std::span<const int64_t> rows) const = 0;
-  /// A number that differs, most likely, for other values. At most 1 GiB of them is looked at.
+  /// A number that most likely differs for other values. It covers at most 1 GiB of them.
   virtual uint32_t checksum() const = 0;
 };
 
 /// One component of the examples, kept as it was loaded and converted when a batch is made.
 struct Column {
   Tensor values;                 // [n, ...]
-  DType dtype = values.dtype();  // of the batch
+  DType dtype = values.dtype();  // dtype in the batch
   float divide_by = 1;           // applied when `dtype` is float32 and `values` uint8
-  // Of one row, as many elements as a row of `values`; none: as `values` has it.
+  // The shape of one row, with the same number of elements as a row of `values`; unset: the shape
+  // in `values`.
   std::optional<std::vector<int64_t>> row_shape = {};
-  std::string name = {};  // of the component
+  std::string name = {};  // name of the component
 };
 
-/// A table of tensors with equal first axes.
+/// Makes a table of tensors with equal first axes.
 /// Throws  InvalidArgumentError for no columns, scalars, sizes that differ, or a conversion other
 ///         than uint8 -> float32 and uint8 -> int32 / int64.
 std::shared_ptr<const RowTable> make_table(std::vector<Column> columns);
 
-/// Row i is the scalar int64 start + i * step.
+/// Makes a table in which row i is the int64 scalar start + i * step.
 std::shared_ptr<const RowTable> make_range_table(int64_t start, int64_t stop, int64_t step);
 
 }  // namespace distribute::data

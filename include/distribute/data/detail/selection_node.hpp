@@ -8,7 +8,7 @@
 
 namespace distribute::data::data_internal {
 
-/// A node that passes some of its input's elements on: as row numbers where there is a table.
+/// A node that passes on some of its input's elements, as row numbers if there is a table.
 /// `Derived::open<T>(pass)` makes its stream for either type of element.
 template <typename Derived>
 class SelectionNode : public CopiedNode<Derived> {

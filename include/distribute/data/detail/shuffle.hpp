@@ -1,5 +1,5 @@
 #pragma once
-/// Random order, the same for the same seed in every process.
+/// Shuffles elements; the same seed gives the same order in every process.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/node.hpp>
@@ -8,7 +8,8 @@
 
 namespace distribute::data {
 
-/// Gives a random one of the next `buffer_size` elements; of rows of a table it holds the numbers.
+/// Draws each element at random from the next `buffer_size` elements. For rows of a table the
+/// buffer holds their numbers.
 /// Throws  InvalidArgumentError for a buffer size below 1.
 NodePtr shuffle_node(NodePtr input, int64_t buffer_size, const ShuffleOptions& options);
 

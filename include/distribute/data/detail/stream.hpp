@@ -1,5 +1,5 @@
 #pragma once
-/// One pass over a dataset: what gives the elements, and how its position is saved.
+/// One pass over a dataset: the stream that gives the elements, and how its position is saved.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -13,14 +13,14 @@
 
 namespace distribute::data {
 
-/// Which pass over the dataset this is; shuffles draw a new order for each.
+/// Says which pass over the dataset this is; shuffles draw a new order for each pass.
 struct Pass {
   uint64_t number = 0;
-  /// Pass `epoch` of a part that is read several times within this pass.
+  /// Pass `epoch` over a part that is read several times within this pass.
   Pass child(int64_t epoch) const;
 };
 
-/// Collects the few counters that make up a position.
+/// Collects the few counters of a position.
 class StateWriter {
  public:
   void put(int64_t value);
@@ -35,7 +35,7 @@ class StateWriter {
 class StateReader {
  public:
   explicit StateReader(std::span<const int64_t> values) : values_(values) {}
-  /// The next counter, which must lie in [least, most].
+  /// Gives the next counter, which must lie in [least, most].
   int64_t get(int64_t least = 0, int64_t most = INT64_MAX);
   bool at_end() const { return values_.empty(); }
 
@@ -43,15 +43,15 @@ class StateReader {
   std::span<const int64_t> values_;
 };
 
-/// Gives elements one by one: Batch, or int64_t for the rows of a table. One thread at a time; the
-/// node that made it outlives it.
+/// Gives elements one by one: a Batch, or an int64_t for the rows of a table. One thread at a time.
+/// The node that made the stream outlives it.
 template <typename T>
 class Stream {
  public:
   virtual ~Stream() = default;
-  /// Puts the next element into `out`; false at the end, and ever after.
+  /// Puts the next element into `out`; false at the end, and in all later calls.
   virtual bool next(T& out) = 0;
-  /// Drops up to `count` elements and returns how many there were.
+  /// Skips up to `count` elements and returns how many there were.
   virtual int64_t skip(int64_t count) {
     T dropped{};
     int64_t done = 0;
@@ -59,11 +59,11 @@ class Stream {
     return done;
   }
   virtual void save(StateWriter& state) const = 0;
-  /// Only on a stream that has given nothing yet.
+  /// Restores a position; allowed only on a stream that has given nothing yet.
   virtual void restore(StateReader& state) = 0;
 
  protected:
-  /// For streams whose state is the number of elements given.
+  /// Restores a stream whose position is the number of elements given, by reading these again.
   void replay(int64_t count) {
     if (skip(count) != count)
       throw InvalidArgumentError(
@@ -74,7 +74,8 @@ class Stream {
 using BatchStream = Stream<Batch>;
 using RowStream = Stream<int64_t>;
 
-/// Base of streams that make one element of each of another's: both have the same position.
+/// Base of streams that make one element from each of another stream's; both have the same
+/// position.
 template <typename From>
 class OneToOneStream : public BatchStream {
  public:
@@ -90,7 +91,7 @@ class OneToOneStream : public BatchStream {
   std::unique_ptr<Stream<From>> input_;
 };
 
-/// 64 well-mixed bits (splitmix64's finalizer).
+/// Mixes 64 bits (splitmix64's finalizer).
 uint64_t mix_bits(uint64_t value);
 
 }  // namespace distribute::data

@@ -14,8 +14,8 @@ DISTRIBUTE_INLINE bool is_kind(const Node& node, std::string_view kind) {
   return kind == node.kind();
 }
 
-/// Of the last batch transformation below what keeps the number of rows; -1 where something else is
-/// met first, or several inputs disagree.
+/// Finds the size of the last batch transformation, skipping nodes that keep the number of rows; -1
+/// when another node comes first, or several inputs disagree.
 DISTRIBUTE_INLINE int64_t last_batch_size(const Node& node) {
   static constexpr std::string_view kKeepRows[] = {
       "Cache",  "Concatenate", "FileCache", "Filter", "Measured", "Options", "Prefetch",
@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE int64_t last_batch_size(const Node& node) {
   return alike ? size : -1;
 }
 
-/// Every num_workers-th file of every source, or null when a source reads no files.
+/// Takes every num_workers-th file of every source; null when a source reads no files.
 DISTRIBUTE_INLINE NodePtr shard_files(const NodePtr& node, int64_t num_workers, int64_t index) {
   const std::vector<std::string> files = node->files();
   if (!files.empty()) {
@@ -61,7 +61,7 @@ DISTRIBUTE_INLINE NodePtr replace_hints(const NodePtr& node, int64_t num_workers
   return inputs == before ? node : node->with_inputs(std::move(inputs));
 }
 
-/// shard(num_workers, index) below what only prefetches, measures or carries options.
+/// Puts shard(num_workers, index) before nodes that only prefetch, measure or carry options.
 DISTRIBUTE_INLINE NodePtr shard_elements(const NodePtr& node, int64_t num_workers, int64_t index) {
   if (is_kind(*node, "Prefetch") || is_kind(*node, "Measured") || is_kind(*node, "Options"))
     return node->with_inputs({shard_elements(node->inputs()[0], num_workers, index)});
@@ -76,7 +76,7 @@ DISTRIBUTE_INLINE void check_has_batch_axis(const ElementSpec& spec) {
           "replicas; call the `batch` method on the input Dataset");
 }
 
-/// What Auto means for this dataset.
+/// Gives the policy that Auto selects for this dataset.
 DISTRIBUTE_INLINE AutoShardPolicy resolve(const NodePtr& node, int64_t num_workers,
                                           AutoShardPolicy policy) {
   if (policy != AutoShardPolicy::Auto) return policy;
@@ -86,7 +86,7 @@ DISTRIBUTE_INLINE AutoShardPolicy resolve(const NodePtr& node, int64_t num_worke
 }  // namespace data_internal
 
 DISTRIBUTE_INLINE int64_t compute_batch_size(const Node& node) {
-  // A spec read off one element says nothing about the others.
+  // A spec that was read from one element does not hold for the others.
   const int64_t last = data_internal::last_batch_size(node);
   if (last >= 0 || !node.spec_is_exact()) return last;
   return static_batch_size(node.element_spec());
@@ -129,7 +129,7 @@ DISTRIBUTE_INLINE NodePtr dataset_for_worker(NodePtr node, const WorkerShare& sh
   const auto policy = data_internal::resolve(node, workers, wish.value_or(AutoShardPolicy::Auto));
   if (replicas == 1) return auto_shard(node, 1, 0, policy);
   const bool by_data = policy == AutoShardPolicy::Data;
-  // Data deals out pieces of batches; the other policies deal what comes before.
+  // Data distributes pieces of batches; the other policies distribute their inputs.
   if (!by_data) node = auto_shard(node, workers, share.worker_index, policy);
   data_internal::check_has_batch_axis(node->element_spec());
   if (by_data)

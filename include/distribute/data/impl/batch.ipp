@@ -9,7 +9,7 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// Throws when component `c` of part `i` does not fit that of the first part.
+/// Throws when component `c` of part `i` does not match the first part's.
 DISTRIBUTE_INLINE void check_alike(const char* op, const Tensor& first, const Tensor& other,
                                    size_t part, size_t component, bool skip_first_axis) {
   Shape a = first.shape(), b = other.shape();
@@ -21,7 +21,7 @@ DISTRIBUTE_INLINE void check_alike(const char* op, const Tensor& first, const Te
                                      to_string(first.shape())));
 }
 
-/// Copies one component of all parts behind each other into a tensor of `shape`.
+/// Copies one component of all parts, in order, into a tensor of `shape`.
 DISTRIBUTE_INLINE Tensor join(const std::vector<Batch>& parts, size_t component,
                               const Shape& shape) {
   Tensor result = Tensor::empty(shape, parts[0][component].dtype());

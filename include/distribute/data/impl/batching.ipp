@@ -6,7 +6,7 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// How many elements make a batch.
+/// The number of elements in a batch.
 struct BatchSize {
   int64_t size;
   bool drop_remainder;
@@ -14,7 +14,7 @@ struct BatchSize {
   int64_t batches(int64_t elements) const {
     return elements / size + (!drop_remainder && elements % size > 0);
   }
-  /// The elements of the next batch; false where there is none.
+  /// Takes the elements of the next batch; returns false when there are none.
   template <typename T>
   bool collect(Stream<T>& input, std::vector<T>& elements) const {
     T element{};

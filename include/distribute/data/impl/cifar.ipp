@@ -9,12 +9,12 @@ namespace data_internal {
 
 inline constexpr int64_t kCifarPixels = 32 * 32, kCifarChannels = 3;
 
-/// CIFAR-100 has the coarse label before the fine one.
+/// The number of bytes before the pixels: CIFAR-100 has the coarse label before the fine one.
 DISTRIBUTE_INLINE int64_t num_label_bytes(CifarLabels labels) {
   return labels == CifarLabels::Cifar10 ? 1 : 2;
 }
 
-/// A file has the red plane, then green, then blue.
+/// Reorders pixels: a file has the red plane, then green, then blue.
 DISTRIBUTE_INLINE void interleave_planes(const char* planes, uint8_t* pixels) {
   for (int64_t i = 0; i < kCifarPixels; ++i)
     for (int64_t c = 0; c < kCifarChannels; ++c) *pixels++ = uint8_t(planes[c * kCifarPixels + i]);
@@ -29,7 +29,7 @@ DISTRIBUTE_INLINE int64_t count_cifar_images(const std::string& bytes, int64_t i
 }
 
 struct CifarNames {
-  const char* folder;  // of the archive
+  const char* folder;  // folder in the archive
   const char* python_folder;
   const char* python_file;
   std::vector<std::string> training, test;
@@ -59,7 +59,7 @@ DISTRIBUTE_INLINE void refuse_python_files(io::FileSystem& files, const std::str
                                        ")"));
 }
 
-/// The paths of `wanted`, none where `directory` has none of `all`.
+/// Gives the paths of `wanted`; empty when `directory` has none of `all`.
 DISTRIBUTE_INLINE std::vector<std::string> present_files(io::FileSystem& files,
                                                          const std::string& directory,
                                                          const std::vector<std::string>& wanted,

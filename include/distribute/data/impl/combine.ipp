@@ -119,7 +119,7 @@ class ConcatenateNode final : public CopiedNode<ConcatenateNode, ManyInputsNode>
   }
 };
 
-/// The elements of one complete pass. Thread-safe; immutable once there. A copy is empty.
+/// The elements of one complete pass. Thread-safe; immutable once it is complete. A copy is empty.
 template <typename T>
 class CacheStore {
  public:
@@ -143,7 +143,8 @@ template <typename T>
 class CacheStream final : public Stream<T> {
  public:
   CacheStream(const Node& input, CacheStore<T>& store) : store_(store), kept_(store.get()) {
-    // Always the order of pass 0, whichever pass fills the cache: a saved position must find it.
+    // The cache always has the order of pass 0, whichever pass fills it, so that a saved position
+    // finds it.
     if (!kept_) input_ = open_stream<T>(input, {});
   }
   bool next(T& out) override {
@@ -206,7 +207,7 @@ DISTRIBUTE_INLINE NodePtr zip_node(std::vector<NodePtr> inputs) {
 }
 
 DISTRIBUTE_INLINE NodePtr concatenate_node(NodePtr first, NodePtr second) {
-  common_spec(first->element_spec(), second->element_spec());  // throws when they do not fit
+  common_spec(first->element_spec(), second->element_spec());  // throws when they differ
   return std::make_shared<data_internal::ConcatenateNode>(
       std::vector<NodePtr>{std::move(first), std::move(second)});
 }

@@ -12,7 +12,7 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// With the slash at its end; "" where the paths share none.
+/// Gives the shared directory with a final slash; "" if the paths share none.
 DISTRIBUTE_INLINE std::string shared_directory(const std::vector<std::string>& paths) {
   std::string shared = paths.at(0);
   for (const std::string& path : paths) {
@@ -22,7 +22,7 @@ DISTRIBUTE_INLINE std::string shared_directory(const std::vector<std::string>& p
   return shared.substr(0, shared.rfind('/') + 1);
 }
 
-/// Size and the checksum of both ends.
+/// Describes a file by its size and a checksum of both ends.
 DISTRIBUTE_INLINE std::string describe_file(const std::string& path) {
   constexpr int64_t kEnd = 4096;
   const auto file = value_or_throw(io::file_system_for(path))->open(path);

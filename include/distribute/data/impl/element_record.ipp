@@ -29,7 +29,7 @@ DISTRIBUTE_INLINE std::string tensor_record(const Tensor& tensor) {
   return proto.take();
 }
 
-/// What a TensorProto says, before it is a tensor.
+/// The contents of a TensorProto before they become a tensor.
 struct TensorFields {
   int64_t dtype = 0;
   std::vector<int64_t> dims;
@@ -52,7 +52,7 @@ DISTRIBUTE_INLINE TensorFields read_tensor_fields(std::string_view record,
   return result;
 }
 
-/// The number of elements that the shape asks for, at most `most`.
+/// Gives the number of elements in the shape, at most `most`.
 DISTRIBUTE_INLINE int64_t checked_count(const std::vector<int64_t>& dims, int64_t most,
                                         const std::string& where) {
   int64_t count = 1;
@@ -64,7 +64,8 @@ DISTRIBUTE_INLINE int64_t checked_count(const std::vector<int64_t>& dims, int64_
   return count;
 }
 
-/// The strings of a tensor: one by one, or as content, all lengths before all bytes.
+/// Gives the strings of a tensor: one by one, or from `content`, which has all lengths before all
+/// bytes.
 DISTRIBUTE_INLINE std::vector<std::string_view> strings_in(const TensorFields& fields,
                                                            const std::string& where) {
   if (!fields.strings.empty()) return fields.strings;

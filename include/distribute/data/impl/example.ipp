@@ -48,7 +48,7 @@ struct ListView {
   std::string_view list;
 };
 
-/// Of the members of a oneof the last counts.
+/// Finds the list of a feature. Of the members of a oneof the last one is valid.
 DISTRIBUTE_INLINE ListView list_of(std::string_view feature, const std::string& where) {
   ListView view;
   for_each_field(feature, where, [&](const ProtoField& field) {

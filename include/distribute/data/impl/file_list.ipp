@@ -39,7 +39,7 @@ class FileListNode final : public CopiedNode<FileListNode, Node> {
     for (int64_t number : own_) names.push_back((*all_)[size_t(number)]);
     return names;
   }
-  /// `files` are some of our own, in order; a name may occur twice.
+  /// `files` are some of this node's own files, in order; a name may occur twice.
   NodePtr with_files(std::vector<std::string> files) const override {
     std::vector<int64_t> chosen;
     size_t at = 0;
@@ -54,15 +54,15 @@ class FileListNode final : public CopiedNode<FileListNode, Node> {
 
  private:
   Names all_;
-  std::vector<int64_t> own_;  // numbers in all_
+  std::vector<int64_t> own_;  // indices into all_
   NodePtr source_;
 };
 
-/// The parts of "train-00001-of-00004.gz".
+/// The parts of a name such as "train-00001-of-00004.gz".
 struct ShardName {
   std::string before, after;  // "train-", "-of-00004.gz"
-  size_t digits = 0;          // of its number
-  int64_t count = 0;          // of all shards
+  size_t digits = 0;          // number of digits
+  int64_t count = 0;          // number of shards
   auto operator<=>(const ShardName&) const = default;
 
   std::string name(int64_t number) const {
@@ -79,7 +79,7 @@ DISTRIBUTE_INLINE std::optional<ShardName> shard_name(const std::string& name) {
   return ShardName{parts[1], parts[3], size_t(parts[2].length()), std::stoll(parts[4])};
 }
 
-/// Shards that the pattern means have to be there. `names` are those that match it, sorted.
+/// Checks that all shards which the pattern covers exist. `names` are the matching ones, sorted.
 DISTRIBUTE_INLINE void check_all_shards(const std::string& pattern, const std::string& name_pattern,
                                         const std::vector<std::string>& names) {
   std::set<ShardName> sets;

@@ -37,14 +37,15 @@ class GpuStream final : public OneToOneStream<Batch> {
   }
 
  private:
-  /// What a device was given last as one component. A dataset that gives the same memory twice is
-  /// likely to go on so, as one that is repeated without being shuffled and fits into a batch: from
-  /// the third time on the copy on the GPU is given again. Others keep nothing here.
+  /// Remembers the tensor that a device got last for one component. A dataset that gives the same
+  /// memory twice will probably continue so, such as one that is repeated without being shuffled
+  /// and fits into a batch. From the third time on the existing copy on the GPU is used again. For
+  /// other datasets nothing is kept.
   struct Known {
     std::weak_ptr<Buffer> host;
     int64_t offset_bytes = 0;
     Shape shape;
-    Tensor on_gpu;  // from the second time on
+    Tensor on_gpu;  // set from the second time on
     bool is(const Tensor& tensor) const {
       return host.lock() == tensor.array().buffer && offset_bytes == tensor.array().offset_bytes &&
              shape == tensor.shape();
@@ -82,7 +83,7 @@ class GpuCopyNode final : public CopiedNode<GpuCopyNode> {
   std::vector<Device> devices_;
 };
 
-/// The same, where positions do not show it.
+/// Does the same for datasets whose positions do not show it.
 class FetchToGpusNode final : public OneInputNode {
  public:
   FetchToGpusNode(NodePtr input, std::vector<Device> devices, bool ahead)

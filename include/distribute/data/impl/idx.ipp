@@ -23,7 +23,7 @@ DISTRIBUTE_INLINE std::string hex(uint32_t value) {
   return text;
 }
 
-/// Element type by the third byte of the magic number.
+/// Gives the element type for the third byte of the magic number.
 DISTRIBUTE_INLINE DType idx_dtype(uint32_t magic, const std::string& name) {
   switch (magic >> 8 & 0xff) {
     case 0x08: return DType::UInt8;
@@ -37,7 +37,7 @@ DISTRIBUTE_INLINE DType idx_dtype(uint32_t magic, const std::string& name) {
 struct IdxHeader {
   DType dtype;
   Shape shape;
-  int64_t bytes;  // of the header
+  int64_t bytes;  // size of the header
 };
 
 DISTRIBUTE_INLINE IdxHeader parse_idx_header(const std::string& bytes, const std::string& name) {
@@ -55,7 +55,8 @@ DISTRIBUTE_INLINE IdxHeader parse_idx_header(const std::string& bytes, const std
   return header;
 }
 
-/// Throws unless the file is as long as its header says; sizes may be lies of any height.
+/// Throws unless the file has the length that its header implies. Sizes in a header may be
+/// arbitrarily wrong.
 DISTRIBUTE_INLINE void check_idx_size(const IdxHeader& header, int64_t have,
                                       const std::string& name) {
   const auto max = uint64_t(INT64_MAX);

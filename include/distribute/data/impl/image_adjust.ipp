@@ -35,7 +35,7 @@ Tensor map_colors(const char* op, const Tensor& image, Function function) {
   return result;
 }
 
-/// Mean of each channel.
+/// Computes the mean of each channel.
 DISTRIBUTE_INLINE std::vector<double> channel_means(const Tensor& image) {
   const auto values = image.data<float>();
   const size_t channels = size_t(image.shape()[2]);
@@ -45,7 +45,7 @@ DISTRIBUTE_INLINE std::vector<double> channel_means(const Tensor& image) {
   return sums;
 }
 
-/// Turns the hue: colours lie on a hexagon of six edges, on each of which one of them moves.
+/// Turns the hue. Colours lie on a hexagon; along each of its six edges one colour changes.
 DISTRIBUTE_INLINE void turn_hue(float& r, float& g, float& b, float delta) {
   const float high = std::max({r, g, b}), low = std::min({r, g, b}), range = high - low;
   if (range <= 0) return;
@@ -54,7 +54,8 @@ DISTRIBUTE_INLINE void turn_hue(float& r, float& g, float& b, float delta) {
                                : 4 + (r - g) / range;
   float hue = at + 6 * delta;
   hue -= 6 * std::floor(hue / 6);
-  const auto color = [&](float shift) {  // a plateau of two edges, slopes, a valley of two edges
+  // two edges at the top, a slope, two at the bottom, a slope
+  const auto color = [&](float shift) {
     float distance = std::abs(hue - shift);
     distance = std::min(distance, 6 - distance);
     return low + range * std::clamp(2 - distance, 0.0f, 1.0f);
@@ -143,7 +144,7 @@ DISTRIBUTE_INLINE Tensor random_color_jitter(Tensor image, const ColorJitter& ji
 DISTRIBUTE_INLINE Tensor normalize(Tensor image, const Normalization& normalization) {
   image_internal::check_float_image("normalize", image, 3);
   const int64_t count = image.shape()[1] * 3;
-  std::vector<float> scales, offsets;  // of a whole row, which vectors can work on
+  std::vector<float> scales, offsets;  // for a whole row, so that vectors can be used
   for (int64_t i = 0; i < count; ++i) {
     scales.push_back(1 / normalization.stddev[size_t(i % 3)]);
     offsets.push_back(-normalization.mean[size_t(i % 3)] * scales.back());

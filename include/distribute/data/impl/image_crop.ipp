@@ -27,7 +27,7 @@ DISTRIBUTE_INLINE void check_within(const char* op, const ImageSize& size,
                                      size.height, " x ", size.width, " pixels"));
 }
 
-/// Pixels of an image whose rows hold `width` of them.
+/// The pixels of an image whose rows have `width` of them.
 struct Canvas {
   char* pixels;
   int64_t width;
@@ -56,7 +56,7 @@ DISTRIBUTE_INLINE Tensor blank(const Tensor& like, int64_t height, int64_t width
   return result;
 }
 
-/// Height and width of one attempt, or nothing that fits: {0, 0}.
+/// Gives height and width of one attempt; {0, 0} when it does not fit.
 DISTRIBUTE_INLINE ImageSize attempt_size(const ImageSize& size, float aspect,
                                          const DistortedBoxOptions& options, data::Random& random) {
   const float area = float(size.height) * float(size.width);

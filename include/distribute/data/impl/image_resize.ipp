@@ -14,10 +14,10 @@ namespace distribute::image {
 
 namespace image_internal {
 
-/// One output row or column lies between two of the input.
+/// The two input rows or columns next to one of the output.
 struct Neighbours {
   int64_t lower, upper;
-  float weight;  // of `upper`
+  float weight;  // weight of `upper`
 };
 
 DISTRIBUTE_INLINE std::vector<Neighbours> neighbours(int64_t from, int64_t to,
@@ -33,7 +33,7 @@ DISTRIBUTE_INLINE std::vector<Neighbours> neighbours(int64_t from, int64_t to,
   return result;
 }
 
-/// Four neighbouring values; compilers turn bytes into floats one by one when left alone.
+/// Four neighbouring values. Without this type compilers convert bytes to floats one by one.
 typedef float Float4 __attribute__((vector_size(16)));
 typedef uint32_t Word4 __attribute__((vector_size(16)));
 typedef int32_t Int4 __attribute__((vector_size(16)));
@@ -52,8 +52,8 @@ DISTRIBUTE_ALWAYS_INLINE inline Float4 load4(const float* from) {
   return values;
 }
 
-/// Colours of three channels, as four values of which the next pixel overwrites the last: for
-/// columns whose four values lie within the row. `out` has room for one value more.
+/// Computes pixels with three channels as four values; the next pixel overwrites the last value. It
+/// serves columns whose four values lie within the row; `out` has room for one more value.
 template <typename T>
 void interpolate_colors(const T* row, std::span<const Neighbours> columns, float* out) {
   simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
@@ -67,7 +67,7 @@ void interpolate_colors(const T* row, std::span<const Neighbours> columns, float
   });
 }
 
-/// A row of pixels at the columns of the output.
+/// Computes a row of pixels at the columns of the output.
 template <typename T>
 void interpolate_columns(const T* row, std::span<const Neighbours> columns, int64_t channels,
                          float* out) {
@@ -88,7 +88,8 @@ inline void mix_rows(const float* top, const float* bottom, float weight, int64_
   });
 }
 
-/// Rows of the input at the output's columns; the last two are kept, as outputs share them.
+/// Gives rows of the input at the output's columns. The last two are kept, as neighbouring outputs
+/// share them.
 template <typename T>
 class ColumnRows {
  public:
@@ -124,7 +125,7 @@ class ColumnRows {
   const T* image_;
   int64_t stride_, channels_;
   std::vector<Neighbours> columns_;
-  size_t first_ = 0, last_ = 0;  // columns in between are for interpolate_colors
+  size_t first_ = 0, last_ = 0;  // columns between them use interpolate_colors
   std::vector<float> rows_[2];
   int64_t numbers_[2] = {-1, -1};
 };
@@ -142,7 +143,7 @@ void resize_bilinear(const T* image, const ImageSize& from, const ImageSize& to,
   }
 }
 
-/// The inputs that one output is the weighted sum of: a triangle as wide as the step, normalized.
+/// The inputs whose weighted sum is one output: a normalized triangle as wide as the step.
 struct Span {
   int64_t first;
   std::vector<float> weights;

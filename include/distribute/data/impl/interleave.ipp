@@ -59,7 +59,8 @@ class InterleaveStream final : public BatchStream {
     }
     return done;
   }
-  /// The numbers of the open parts and their states: parts are made again from their elements.
+  /// Saves the numbers of the open parts and their states; restoring makes parts again from their
+  /// elements.
   void save(StateWriter& state) const override {
     for (int64_t value : {num_taken_, int64_t(turn_), in_block_}) state.put(value);
     for (const Part& part : parts_) {
@@ -85,9 +86,9 @@ class InterleaveStream final : public BatchStream {
 
  private:
   struct Part {
-    int64_t number = -1;  // of the input's element it was made from
+    int64_t number = -1;  // of the input's element
     NodePtr node;
-    std::unique_ptr<BatchStream> stream;  // of `node`, so it goes first
+    std::unique_ptr<BatchStream> stream;  // reads from `node`, so it is destroyed first
     void close() {
       stream.reset();
       node.reset();
@@ -113,7 +114,8 @@ class InterleaveStream final : public BatchStream {
     part.stream = part.node->elements(pass_.child(number));
     ++num_open_;
   }
-  /// While restoring: element `number` of the input, each of which is wanted once at most.
+  /// Gives element `number` of the input during a restore, which asks for each element at most
+  /// once.
   Batch element(int64_t number) {
     Batch next;
     for (; num_taken_ <= number; ++num_taken_) {

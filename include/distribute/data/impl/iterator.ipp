@@ -18,13 +18,13 @@ namespace distribute::data::data_internal {
 
 inline constexpr int64_t kFactsMark = 0x4661637473;  // "Facts"
 
-/// In the order of a saved position.
+/// Names of the facts, in the order of a saved position.
 inline constexpr const char* kFactNames[] = {
     "the batch size",      "the shuffle's buffer",   "the shuffle's seed",
     "the number of files", "the number of replicas", "the number of workers that take turns"};
 inline constexpr int64_t kNoFact = -1;  // the pipeline has no such transformation
 
-/// The uppermost node of a kind, or null.
+/// Finds the last node of a kind, or null.
 DISTRIBUTE_INLINE const Node* find_node(const Node& node, std::string_view kind) {
   if (node.kind() == kind) return &node;
   for (const NodePtr& input : node.inputs())
@@ -43,13 +43,14 @@ DISTRIBUTE_INLINE int64_t count_files(const Node& node) {
   return count;
 }
 
-/// Among how many replicas batches are cut, in either way.
+/// Gives the number of replicas among which batches are cut, in either way.
 DISTRIBUTE_INLINE int64_t count_pieces(const Node& node) {
-  const Node* sizes = find_node(node, "Rebatch");  // and whether the remainder is dropped
+  const Node* sizes = find_node(node, "Rebatch");  // also whether the remainder is dropped
   return sizes ? int64_t(sizes->parameters().size()) - 1 : parameter_of(node, "LegacyRebatch", 0);
 }
 
-/// The end of a saved position: a few numbers of the pipeline, such as the batch size, and a mark.
+/// Makes the end of a saved position: a few numbers of the pipeline, such as the batch size, and a
+/// mark.
 DISTRIBUTE_INLINE std::vector<int64_t> pipeline_facts(const Node& node) {
   return {parameter_of(node, "Batch", 0),
           parameter_of(node, "Shuffle", 0),
@@ -60,7 +61,7 @@ DISTRIBUTE_INLINE std::vector<int64_t> pipeline_facts(const Node& node) {
           kFactsMark};
 }
 
-/// A saved position without the facts, and the facts; none where it has none.
+/// Splits a saved position into the position proper and the facts, which may be absent.
 DISTRIBUTE_INLINE std::pair<std::span<const int64_t>, std::span<const int64_t>> split_facts(
     std::span<const int64_t> state) {
   const size_t length = std::size(kFactNames) + 1;
@@ -68,7 +69,7 @@ DISTRIBUTE_INLINE std::pair<std::span<const int64_t>, std::span<const int64_t>> 
   return {state.first(state.size() - length), state.last(length)};
 }
 
-/// Which of the facts have changed, and what to do about it.
+/// Says which of the facts have changed, and what to do about it.
 DISTRIBUTE_INLINE std::string what_changed(std::span<const int64_t> saved, const Node& node) {
   const std::vector<int64_t> now = pipeline_facts(node);
   const auto text = [](int64_t fact) { return fact == kNoFact ? "none" : std::to_string(fact); };
@@ -99,14 +100,15 @@ DISTRIBUTE_INLINE Iterator& Iterator::operator=(Iterator&& other) noexcept {
   return *this;
 }
 
-/// Components that share their first axis are a batch, anything else is one example.
+/// Counts examples: components that share their first axis are a batch, anything else is one
+/// example.
 DISTRIBUTE_INLINE int64_t examples_in(const Batch& element) {
   for (size_t i = 0; i < element.size(); ++i)
     if (element[i].shape().rank() == 0 || element[i].shape()[0] != element.x.shape()[0]) return 1;
   return element.size() > 0 ? element.x.shape()[0] : 0;
 }
 
-/// Asks the stream, and counts how long that took and what it gave.
+/// Takes an element from the stream, and measures the time.
 DISTRIBUTE_INLINE bool take_element(BatchStream& stream, Batch& element) {
   monitoring::LibraryMetrics& metrics = monitoring::metrics();
   const monitoring::Waiting waiting(metrics.wait_input);

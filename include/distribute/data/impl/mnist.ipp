@@ -7,7 +7,7 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// The file as it is, or compressed.
+/// Finds the file, compressed or not.
 DISTRIBUTE_INLINE std::string find_mnist_file(const std::string& directory,
                                               const std::string& name) {
   const std::string path = io::join_path(directory, name);

@@ -25,7 +25,7 @@ class ExampleStream final : public OneToOneStream<int64_t> {
   ElementSpec spec_;
 };
 
-/// 0, 1, ..., count - 1.
+/// Gives 0, 1, ..., count - 1.
 class CountingStream final : public RowStream {
  public:
   explicit CountingStream(int64_t count) : count_(count) {}

@@ -23,8 +23,8 @@ struct Buckets {
   Padding padding;
 };
 
-/// Its state is that of the input before the oldest element that it holds, and which of the
-/// elements from there on it still holds.
+/// Its position is the state of the input before the oldest element that it holds, and which of the
+/// later elements it still holds.
 class BucketStream final : public BatchStream {
  public:
   BucketStream(std::unique_ptr<BatchStream> input, const Buckets& buckets)
@@ -72,7 +72,7 @@ class BucketStream final : public BatchStream {
 
  private:
   struct Held {
-    int64_t number = 0;  // of the input's elements that this stream has read
+    int64_t number = 0;  // number of input elements read so far
     std::vector<int64_t> state_before;
     Batch value;
   };

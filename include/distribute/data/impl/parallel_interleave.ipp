@@ -15,8 +15,12 @@
 namespace distribute::data::data_internal {
 
 /// The consumer's thread reads the input and takes elements in turn; workers open parts and read
-/// ahead in them. A part is opened as soon as its predecessor has ended: those that end within one
-/// turn of the cycle do so in order, so that each gets the element that it would get at its turn.
+/// ahead in them.
+///
+/// Invariants:
+/// 1. A part is opened as soon as its predecessor has ended. Parts that end within one turn of the
+///    cycle are replaced in order, so that each gets the element that it would get with one thread.
+/// 2. Between its `busy` being set and cleared, only that worker touches a part's node and stream.
 class ParallelInterleaveStream final : public BatchStream {
  public:
   ParallelInterleaveStream(std::unique_ptr<BatchStream> input, const NodeFunction& function,
@@ -96,15 +100,15 @@ class ParallelInterleaveStream final : public BatchStream {
     std::vector<int64_t> state_after = {};
   };
   struct Part {
-    int64_t number = -1;  // of the input's element it is made from; -1: there is none
+    int64_t number = -1;  // of the input's element; -1: none
     Batch argument;
     NodePtr node;
-    std::unique_ptr<BatchStream> stream;  // of `node`, so it goes first
-    std::vector<int64_t> position;        // behind the last element that was handed out
+    std::unique_ptr<BatchStream> stream;  // reads from `node`, so it is destroyed first
+    std::vector<int64_t> position;        // after the last element that was handed out
     std::deque<Ready> buffer;
-    bool busy = false;      // a worker has it: node and stream are that worker's
+    bool busy = false;      // a worker uses node and stream
     bool is_open = false;   // position is known
-    bool finished = false;  // nothing follows what is in the buffer
+    bool finished = false;  // nothing follows the buffer's elements
   };
 
   [[noreturn]] static void fail_behind_end() {
@@ -129,7 +133,7 @@ class ParallelInterleaveStream final : public BatchStream {
   int64_t num_open() const {
     return std::count_if(parts_.begin(), parts_.end(), [](const Part& p) { return p.number >= 0; });
   }
-  /// Gives every part without one an element of the input, and starts the workers.
+  /// Gives every free part an element of the input, and starts the workers.
   void begin() {
     if (!workers_.empty()) return;
     for (size_t i = 0; i < parts_.size(); ++i) {
@@ -158,8 +162,8 @@ class ParallelInterleaveStream final : public BatchStream {
     assign(part);
     changed_.notify_all();
   }
-  /// The part whose turn it is, once it has something; null where there is none. Where the order is
-  /// free, the next part that has something.
+  /// Gives the part whose turn it is, once it has an element; null if there is none. If the order
+  /// is free, the next part with an element is taken.
   Part* part_to_read() {
     std::unique_lock lock(mutex_);
     if (options_.deterministic) {
@@ -189,7 +193,8 @@ class ParallelInterleaveStream final : public BatchStream {
     return ready;
   }
 
-  /// With the lock: a part that may read ahead, those whose turn comes next first.
+  /// Chooses a part to read ahead in; parts whose turn is near come first. Call it with the mutex
+  /// locked.
   Part* part_to_fill() {
     const size_t room = size_t(std::clamp<int64_t>(options_.block_length, 2, 16));
     for (size_t i = 0; i < parts_.size(); ++i) {
@@ -199,7 +204,7 @@ class ParallelInterleaveStream final : public BatchStream {
     }
     return nullptr;
   }
-  /// Without the lock.
+  /// Reads one element. Call it without the mutex.
   Ready read(Part& part) {
     Ready ready;
     try {
@@ -233,7 +238,7 @@ class ParallelInterleaveStream final : public BatchStream {
     part.finished = ready.at_end;
     part.buffer.push_back(std::move(ready));
   }
-  /// A part that cannot be opened gives its error and ends.
+  /// Opens a part; if that fails, the part gives the error and ends.
   void open_as_worker(Part& part, std::unique_lock<std::mutex>& lock) {
     std::exception_ptr error;
     Part opened;

@@ -5,7 +5,7 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// A picture that is still encoded, or pixels.
+/// The source of a picture: encoded bytes, or pixels.
 class PictureSource {
  public:
   PictureSource(std::string_view encoded, const PictureTransform& transform)
@@ -15,7 +15,7 @@ class PictureSource {
 
   const ImageSize& size() const { return size_; }
 
-  /// The largest division of `have` that leaves at least `wanted` pixels each way.
+  /// The largest division of `have` that leaves at least `wanted` pixels in both directions.
   int64_t decoding_ratio(const ImageSize& have, const ImageSize& wanted) const {
     int64_t ratio = transform_.scaled_decoding && is_jpeg() ? 8 : 1;
     while (ratio > 1 && (have.height / ratio < wanted.height || have.width / ratio < wanted.width))

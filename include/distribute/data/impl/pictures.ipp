@@ -13,7 +13,7 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// One encoded picture, and what its random numbers depend on.
+/// One encoded picture, and the data that its random numbers depend on.
 struct EncodedPicture {
   std::string_view encoded;
   int64_t label;
@@ -28,7 +28,7 @@ DISTRIBUTE_INLINE uint64_t picture_key(const PictureOptions& options,
   return random_key(parts);
 }
 
-/// Throws at the end of a pass that gave no picture, with what was left out and why.
+/// Throws at the end of a pass without pictures, and says which were left out and why.
 class SomePicturesStream final : public BatchStream {
  public:
   SomePicturesStream(std::unique_ptr<BatchStream> input,
@@ -44,7 +44,7 @@ class SomePicturesStream final : public BatchStream {
   void save(StateWriter& state) const override { input_->save(state); }
   void restore(StateReader& state) override {
     input_->restore(state);
-    gave_ = true;  // maybe, before
+    gave_ = true;  // an earlier part may have given some
   }
 
  private:
@@ -76,7 +76,7 @@ class SomePicturesNode final : public CopiedNode<SomePicturesNode> {
   std::shared_ptr<BadPictures> bad_pictures_;
 };
 
-/// (picture, label), or (zeros, -1) for a bad one that is left out.
+/// Gives (picture, label), or (zeros, -1) for a bad picture that is left out.
 DISTRIBUTE_INLINE Batch labelled_picture(const EncodedPicture& picture,
                                          const PictureOptions& options) {
   if (picture.label < 0 || (options.num_classes > 0 && picture.label >= options.num_classes))
@@ -102,7 +102,7 @@ DISTRIBUTE_INLINE PictureOptions counting(PictureOptions options) {
   return options;
 }
 
-/// Decodes with `load` on threads and leaves out what could not be decoded.
+/// Decodes with `load` on threads and leaves out pictures that cannot be decoded.
 DISTRIBUTE_INLINE Dataset decoded(NodePtr encoded, MapFunction load,
                                   const PictureOptions& options) {
   const int64_t side = options.transform.image_size;
@@ -112,7 +112,7 @@ DISTRIBUTE_INLINE Dataset decoded(NodePtr encoded, MapFunction load,
       Dataset(pass_number_node(std::move(encoded)))
           .measure(options.statistics, "read")
           .map(std::move(load), {.num_parallel_calls = options.num_threads, .output_spec = spec});
-  if (!options.strict) {  // then their number is not known before
+  if (!options.strict) {  // the number is then unknown
     pictures = pictures.filter([](const Batch& picture) { return picture.y.item<int64_t>() >= 0; });
     pictures = Dataset(std::make_shared<SomePicturesNode>(pictures.node(), options.bad_pictures));
   }
@@ -140,7 +140,7 @@ DISTRIBUTE_INLINE Dataset load_split(const std::string& directory, const std::st
   return picture_records(match_files(io::join_path(directory, name + "-*-of-*")), options);
 }
 
-/// (picture, label) of pictures that lie decoded in memory.
+/// Gives (picture, label) of decoded pictures in memory.
 DISTRIBUTE_INLINE Dataset pictures_in_memory(const CifarImages& set,
                                              const PictureOptions& options) {
   const int64_t count = set.labels.shape()[0];

@@ -34,7 +34,7 @@ class MeasuredNode final : public CopiedNode<MeasuredNode> {
  public:
   MeasuredNode(NodePtr input, PipelineStatisticsPtr statistics, std::string stage)
       : CopiedNode(std::move(input)), statistics_(std::move(statistics)), stage_(std::move(stage)) {
-    statistics_->stage(stage_);  // now, so that stages come in the order of the pipeline
+    statistics_->stage(stage_);  // called here so that stages are in the pipeline's order
   }
   const char* kind() const override { return "Measured"; }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {

@@ -15,7 +15,7 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// One picture being decompressed from memory that the caller keeps alive. One thread.
+/// One picture that is decompressed from memory which the caller keeps alive. Used by one thread.
 class PngReader {
  public:
   PngReader(std::string_view bytes, const char* op) : op_(op), rest_(bytes) {
@@ -55,7 +55,7 @@ class PngReader {
     return channels;
   }
 
-  /// Writes the rows behind each other. Once.
+  /// Writes the rows without gaps. Call it once.
   void read(uint8_t* out) {
     const size_t stride = png_get_rowbytes(png_, info_);
     std::vector<png_bytep> rows(size_t(size().height));
@@ -86,7 +86,7 @@ class PngReader {
     self->rest_.remove_prefix(count);
   }
 
-  /// An animation's first picture need not be the one that is meant.
+  /// Refuses animations, whose first picture need not be the wanted one.
   void refuse_animation(std::string_view bytes) const {
     constexpr size_t kSignature = 8, kAroundData = 12;
     for (size_t at = kSignature; at + kAroundData <= bytes.size();) {
@@ -133,7 +133,7 @@ class PngReader {
     if (is_grey && !grey_wanted) png_set_gray_to_rgb(png_);
     if (!is_grey && grey_wanted) set_grey_weights();
   }
-  /// Those of ITU-R BT.601, as in TensorFlow; libpng's own are BT.709's.
+  /// Sets the grey weights of ITU-R BT.601, as in TensorFlow; libpng's own are BT.709's.
   void set_grey_weights() {
     constexpr double kRed = 0.299, kGreen = 0.587;
     png_set_rgb_to_gray(png_, PNG_ERROR_ACTION_NONE, kRed, kGreen);

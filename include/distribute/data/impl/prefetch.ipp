@@ -17,7 +17,7 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// The thread starts with the first element; from then on the input belongs to it.
+/// The thread starts with the first element. From then on only it reads the input.
 class PrefetchStream final : public BatchStream {
  public:
   PrefetchStream(std::unique_ptr<BatchStream> input, int64_t buffer_size)
@@ -77,7 +77,7 @@ class PrefetchStream final : public BatchStream {
     changed_.notify_all();
     return ready;
   }
-  /// One element is always prepared, more while there is memory.
+  /// Whether another element may be prepared: always one, and more while there is memory.
   bool has_room() const {
     return buffer_.size() < buffer_size_ && (buffer_.empty() || host_memory_shortage().empty());
   }
@@ -110,7 +110,7 @@ class PrefetchStream final : public BatchStream {
 
   std::unique_ptr<BatchStream> input_;
   size_t buffer_size_;
-  std::vector<int64_t> position_;  // of the input, behind the last element handed out
+  std::vector<int64_t> position_;  // state of the input after the last element handed out
   bool ended_ = false;
   std::mutex mutex_;  // guards buffer_ and stop_
   std::condition_variable changed_;

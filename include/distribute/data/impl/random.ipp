@@ -15,7 +15,7 @@ DISTRIBUTE_INLINE uint64_t draw_bits(uint64_t key, int64_t index) {
 }  // namespace data_internal
 
 DISTRIBUTE_INLINE int64_t draw(uint64_t key, int64_t index, int64_t count) {
-  __extension__ typedef unsigned __int128 Wide;  // which -Wpedantic takes no offence at
+  __extension__ typedef unsigned __int128 Wide;  // accepted by -Wpedantic
   const Wide bits = data_internal::draw_bits(key, index);
   return int64_t(uint64_t((bits * uint64_t(count)) >> 64));
 }
@@ -32,7 +32,7 @@ DISTRIBUTE_INLINE float Random::uniform(float low, float high) {
   return low + (high - low) * float(bits() >> 40) * 0x1p-24f;
 }
 
-DISTRIBUTE_INLINE float Random::normal() {  // Box and Muller
+DISTRIBUTE_INLINE float Random::normal() {  // method of Box and Muller
   const float radius = std::sqrt(-2 * std::log(1 - uniform()));
   return radius * std::cos(2 * 3.14159265358979f * uniform());
 }

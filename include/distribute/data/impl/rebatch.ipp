@@ -8,20 +8,20 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// The batch that is being cut up, and where the cut stands.
+/// The batch that is being cut, and the position of the cut.
 class OpenBatch {
  public:
   explicit OpenBatch(std::unique_ptr<BatchStream> input) : input_(std::move(input)) {}
   const Batch& batch() const { return batch_; }
   int64_t size() const { return size_; }
   int64_t left() const { return size_ - used_; }
-  /// Drops what is left and goes to the next batch; false at the end.
+  /// Drops the rest of the batch and opens the next one; returns false at the end.
   bool advance() {
     if (!advance_uncounted()) return false;
     size_ = batch_size(batch_);
     return true;
   }
-  /// The same for batches whose components have different numbers of rows.
+  /// Does the same for batches whose components have different numbers of rows.
   bool advance_uncounted() {
     StateWriter before;
     input_->save(before);
@@ -31,7 +31,7 @@ class OpenBatch {
     before_ = before.values();
     return true;
   }
-  /// As advance, until there is a row.
+  /// Calls advance() until there is a row.
   bool advance_to_row() {
     FruitlessSteps fruitless("unbatch, rebatch: batches without rows came");
     for (; left() == 0; fruitless.add())
@@ -57,7 +57,8 @@ class OpenBatch {
       throw InvalidArgumentError("the saved position lies behind the end of the dataset");
     used_ = used;
   }
-  /// The batch alone; how many of its rows were used, or -1 where none was open.
+  /// Restores the batch alone, and gives the number of its rows that were used, or -1 when no batch
+  /// was open.
   int64_t restore_uncounted(StateReader& state) {
     const int64_t used = state.get(-1);
     input_->restore(state);
@@ -115,7 +116,7 @@ class RebatchStream final : public BatchStream {
       out = no_rows();
     else if (!take(size, out))
       return false;
-    // After a short batch, the last one, no size of 0 has its turn.
+    // A short batch is the last one; a size of 0 after it is skipped.
     if (batch_size(out) == size) turn_ = (turn_ + 1) % int64_t(sizes_.size());
     return true;
   }
@@ -129,7 +130,7 @@ class RebatchStream final : public BatchStream {
   }
 
  private:
-  /// As TensorFlow, also when no data is left.
+  /// Gives a batch of no rows, as TensorFlow does, also at the end of the data.
   Batch no_rows() {
     return open_.advance_to_row() ? rows(open_.batch(), 0, 0) : empty_batch(input_.element_spec());
   }

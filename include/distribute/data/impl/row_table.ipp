@@ -13,14 +13,14 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// True for i, i + 1, i + 2, ...
+/// True for rows i, i + 1, i + 2, ...
 DISTRIBUTE_INLINE bool contiguous(std::span<const int64_t> rows) {
   for (size_t i = 1; i < rows.size(); ++i)
     if (rows[i] != rows[0] + int64_t(i)) return false;
   return !rows.empty();
 }
 
-/// Of all bytes, or of blocks at equal distances that are 1 GiB together.
+/// Computes the checksum of all bytes, or of blocks at equal distances with 1 GiB in all.
 DISTRIBUTE_INLINE uint32_t checksum_of(std::string_view bytes, uint32_t before) {
   constexpr size_t kMost = size_t{1} << 30, kBlock = size_t{1} << 16;
   const size_t distance = bytes.size() <= kMost ? kBlock : bytes.size() / (kMost / kBlock);
@@ -29,7 +29,7 @@ DISTRIBUTE_INLINE uint32_t checksum_of(std::string_view bytes, uint32_t before) 
   return before;
 }
 
-/// Division, not multiplication with the reciprocal: the same bits as `images / 255.0`.
+/// Divides, because multiplying by the reciprocal would give other bits than `images / 255.0`.
 DISTRIBUTE_INLINE void divide_row(const uint8_t* in, float* out, int64_t count, float divide_by) {
   simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
@@ -63,7 +63,7 @@ class SliceTable final : public RowTable {
     for (const Column& column : columns_) result.push_back(gather_column(column, rows, view));
     return Batch::from_components(std::move(result), names_);
   }
-  /// Computed once: each epoch's evaluation asks again.
+  /// It is computed once, as each epoch's evaluation asks again.
   uint32_t checksum() const override {
     std::call_once(summed_, [&] {
       for (const Column& column : columns_) add_to_checksum(column.values);
@@ -165,7 +165,7 @@ DISTRIBUTE_INLINE std::shared_ptr<const RowTable> make_table(std::vector<Column>
 DISTRIBUTE_INLINE std::shared_ptr<const RowTable> make_range_table(int64_t start, int64_t stop,
                                                                    int64_t step) {
   if (step == 0) throw InvalidArgumentError("range: the step is 0");
-  // Unsigned differences are right however far apart the two are.
+  // Differences of unsigned numbers are right for any distance of the two.
   const bool up = step > 0;
   const uint64_t low = uint64_t(up ? start : stop), high = uint64_t(up ? stop : start);
   const uint64_t stride = up ? uint64_t(step) : 0 - uint64_t(step);

@@ -13,7 +13,7 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// Numbers drawn by weights, until none with a weight is left; the place in the sequence is the
+/// Draws numbers by weights, until no number has a weight. The position in the sequence is the
 /// state.
 class DrawStream final : public BatchStream {
  public:
@@ -34,7 +34,7 @@ class DrawStream final : public BatchStream {
     given_ += count;
     return count;
   }
-  /// From now on this number is not drawn.
+  /// Excludes this number from further draws.
   void leave_out(size_t number) {
     weights_[number] = 0;
     std::partial_sum(weights_.begin(), weights_.end(), sums_.begin());
@@ -44,7 +44,7 @@ class DrawStream final : public BatchStream {
 
  private:
   uint64_t key_;
-  std::vector<double> weights_, sums_;  // sums: of the weights up to and with each
+  std::vector<double> weights_, sums_;  // sums_[i] is the sum of the weights 0 to i
   int64_t given_ = 0;
 };
 
@@ -91,11 +91,11 @@ class ChooseStream final : public BatchStream {
     ++num_ended_;
     if (draws_) draws_->leave_out(number);
   }
-  /// How many inputs end this stream when they have ended.
+  /// The number of ended inputs that end this stream.
   size_t limit() const { return stop_ ? 1 : inputs_.size(); }
 
   std::unique_ptr<BatchStream> choices_;
-  DrawStream* draws_;  // the choices, where they are drawn
+  DrawStream* draws_;  // the choices if they are drawn, else null
   std::vector<std::unique_ptr<BatchStream>> inputs_;
   std::vector<bool> has_ended_;
   size_t num_ended_ = 0;
@@ -104,7 +104,7 @@ class ChooseStream final : public BatchStream {
 
 class ChooseNode final : public CopiedNode<ChooseNode, ManyInputsNode> {
  public:
-  /// The choices come first.
+  /// The choices are the first input.
   ChooseNode(std::vector<NodePtr> inputs, bool stop_on_empty_dataset)
       : CopiedNode(std::move(inputs)), stop_(stop_on_empty_dataset) {}
   const char* kind() const override { return "Choose"; }
@@ -180,7 +180,7 @@ DISTRIBUTE_INLINE NodePtr sample_node(std::vector<NodePtr> inputs, const SampleO
     throw InvalidArgumentError(
         str_cat("sample_from_datasets: needs one weight for each of the ", inputs.size(),
                 " datasets, none negative and not all 0; there are ", options.weights.size()));
-  for (size_t i = inputs.size(); i-- > 0;)  // one without weight gives nothing
+  for (size_t i = inputs.size(); i-- > 0;)  // an input without weight gives no elements
     if (weights[i] == 0) {
       inputs.erase(inputs.begin() + std::ptrdiff_t(i));
       weights.erase(weights.begin() + std::ptrdiff_t(i));

@@ -18,7 +18,7 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// Of protobuf/struct.proto's StructuredValue.
+/// Field numbers of protobuf/struct.proto's StructuredValue.
 inline constexpr uint32_t kTensorSpecValue = 33, kListValue = 51, kTupleValue = 52, kDictValue = 53,
                           kNamedTupleValue = 54;
 /// The version of snapshots whose files are plain TFRecords.
@@ -69,8 +69,8 @@ DISTRIBUTE_INLINE TensorSpec decode_tensor_spec(std::string_view bytes, const st
   return result;
 }
 
-/// The entries of a dict or a named tuple: those of a dict in the order of their keys, as tf.nest
-/// flattens them.
+/// Decodes the entries of a dict or a named tuple; those of a dict in the order of their keys, as
+/// tf.nest flattens them.
 DISTRIBUTE_INLINE void decode_entries(std::string_view bytes, bool sorted, const std::string& name,
                                       int depth, ElementSpec& spec) {
   std::vector<std::pair<std::string_view, std::string_view>> entries;
@@ -112,7 +112,7 @@ DISTRIBUTE_INLINE void decode_spec(std::string_view bytes, const std::string& na
   if (!good || spec.size() == before) throw_no_spec();
 }
 
-/// snapshot.metadata.
+/// The contents of snapshot.metadata.
 struct SnapshotMetadata {
   std::string run_id;
   int64_t version = 0, num_elements = kUnknownCardinality;
@@ -183,7 +183,7 @@ class RecordFileNode final : public CopiedNode<RecordFileNode, Node> {
   io::Compression compression_;
 };
 
-/// Ends with an error where fewer elements came than were saved.
+/// Gives an error at the end if fewer elements came than were saved.
 class CountedStream final : public BatchStream {
  public:
   CountedStream(std::unique_ptr<BatchStream> input, int64_t count, const std::string& path)
@@ -201,7 +201,7 @@ class CountedStream final : public BatchStream {
   }
   void save(StateWriter& state) const override { input_->save(state); }
   void restore(StateReader& state) override {
-    left_.reset();  // the position says nothing about it
+    left_.reset();  // the position does not contain it
     input_->restore(state);
   }
 
@@ -218,7 +218,7 @@ class CountedStream final : public BatchStream {
   const std::string& path_;
 };
 
-/// Says how many elements there are and what they look like.
+/// Knows the number of elements and their spec.
 class SavedNode final : public CopiedNode<SavedNode> {
  public:
   SavedNode(NodePtr input, ElementSpec spec, int64_t cardinality, std::string path)
@@ -242,7 +242,7 @@ class SavedNode final : public CopiedNode<SavedNode> {
   std::string path_;
 };
 
-/// Passes the elements on and writes them down; the file appears at the end.
+/// Passes elements on and writes them to a file, which appears at the end.
 class CacheWriter final : public BatchStream {
  public:
   CacheWriter(std::unique_ptr<BatchStream> input, const std::string& filename)
@@ -278,7 +278,8 @@ class FileCacheNode final : public CopiedNode<FileCacheNode> {
   std::unique_ptr<BatchStream> elements(const Pass&) const override {
     io::FileSystem* const fs = value_or_throw(io::file_system_for(filename_));
     if (value_or_throw(fs->exists(filename_))) return sealed_elements(filename_, element_spec());
-    // Always the order of pass 0, whichever pass fills the cache: a saved position must find it.
+    // The cache always has the order of pass 0, whichever pass fills it, so that a saved position
+    // finds it.
     return std::make_unique<CacheWriter>(input().elements({}), filename_);
   }
 

@@ -56,7 +56,8 @@ class TakeNode final : public SelectionNode<TakeNode> {
   int64_t count_;
 };
 
-/// Drops `first` elements, then gives one and drops `between`: skip and shard are both this.
+/// Drops `first` elements, then repeatedly gives one and drops `between`. Both skip and shard use
+/// it.
 template <typename T>
 class EveryStream final : public Stream<T> {
  public:
@@ -168,7 +169,7 @@ class RepeatStream final : public Stream<T> {
   }
 
  private:
-  /// False after the last epoch.
+  /// Opens the next epoch; returns false after the last one.
   bool open() {
     if (stream_) return true;
     if (epoch_ == count_) return false;
@@ -178,7 +179,8 @@ class RepeatStream final : public Stream<T> {
   }
   void close() {
     stream_.reset();
-    epoch_ = epoch_is_empty_ ? count_ : epoch_ + 1;  // repeating nothing without end would hang
+    // repeating an empty dataset without end would hang
+    epoch_ = epoch_is_empty_ ? count_ : epoch_ + 1;
     if (epoch_is_empty_ && count_ < 0) count_ = epoch_ = 0;
   }
 

@@ -15,15 +15,16 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// The buffer's contents follow from the key and the number of elements given, so a position is
-/// that number and a mark: the state of the input before the oldest element that is still held.
+/// Draws elements from a buffer. The buffer's contents follow from the key and the number of
+/// elements given. So a position is that number and a mark, which is the state of the input before
+/// the oldest element that is still held.
 template <typename T>
 class ShuffleStream final : public Stream<T> {
  public:
   ShuffleStream(std::unique_ptr<Stream<T>> input, int64_t buffer_size, uint64_t key)
       : input_(std::move(input)), buffer_size_(buffer_size), key_(key) {}
   bool next(T& out) override {
-    fill();  // comes first: when the input throws, nothing is lost
+    fill();  // first, so that nothing is lost when the input throws
     if (buffer_.empty()) return false;
     std::swap(buffer_[size_t(draw(key_, given_++, int64_t(buffer_.size())))], buffer_.back());
     out = std::move(buffer_.back().element);
@@ -67,11 +68,11 @@ class ShuffleStream final : public Stream<T> {
     int64_t number;
     std::vector<int64_t> state;
   };
-  /// From here on the buffer had another size.
+  /// The number of elements from which the buffer has another size.
   struct Shrink {
     int64_t given, taken, size;
   };
-  static constexpr int64_t kLeast = 16;  // elements that are held however little memory there is
+  static constexpr int64_t kLeast = 16;        // elements that are held even without memory
   static constexpr int64_t kMostShrinks = 64;  // each but the first halves the buffer
 
   void fill() {
@@ -83,8 +84,8 @@ class ShuffleStream final : public Stream<T> {
       buffer_.push_back({taken_++, std::move(element)});
     }
   }
-  /// Holds half as many elements from now on, or no more than there are, where memory runs out.
-  /// Numbers of rows take next to none.
+  /// Halves the buffer when memory runs out, or fixes it at its present size. Row numbers need
+  /// almost no memory, so their buffers never shrink.
   bool shrinks() {
     const int64_t held = int64_t(buffer_.size());
     if (!std::is_same_v<T, Batch> || held <= kLeast) return false;
@@ -98,7 +99,7 @@ class ShuffleStream final : public Stream<T> {
                         ", as memory runs out: ", shortage, "; orders depend on it"));
     return true;
   }
-  /// Marks where the input stands, and forgets marks that no held element needs.
+  /// Adds a mark for the input's state, and drops marks that no held element needs.
   void mark() {
     int64_t oldest = taken_;
     for (const Held& held : buffer_) oldest = std::min(oldest, held.number);
@@ -108,7 +109,7 @@ class ShuffleStream final : public Stream<T> {
     marks_.push_back({taken_, state.values()});
     next_mark_ = taken_ + std::max<int64_t>(buffer_size_ / 8, 1);
   }
-  /// Numbers of the elements that were held, in their places.
+  /// The numbers of the elements that were held, in their places.
   std::vector<int64_t> held_numbers(int64_t taken) const {
     std::vector<int64_t> numbers;
     int64_t next = 0, size = first_size_;
@@ -127,10 +128,10 @@ class ShuffleStream final : public Stream<T> {
       std::swap(numbers[size_t(draw(key_, i, int64_t(numbers.size())))], numbers.back());
       numbers.pop_back();
     }
-    while (next < taken) numbers.push_back(next++);  // taken before an error of the input
+    while (next < taken) numbers.push_back(next++);  // those taken before an error of the input
     return numbers;
   }
-  /// Takes the held elements from the input again, from the mark on, passing over the others.
+  /// Takes the held elements from the input again, beginning at the mark, and skips the others.
   void refill(int64_t taken) {
     const std::vector<int64_t> numbers = held_numbers(taken);
     std::vector<std::pair<int64_t, size_t>> wanted;

@@ -151,7 +151,7 @@ class FileNode final : public Node {
   }
 
  private:
-  /// Shows what the elements of all files look like.
+  /// Opens the first file, whose spec stands for that of all files.
   const Node& first() const {
     std::call_once(first_once_, [&] { first_ = reader_(files_[0]); });
     return *first_;

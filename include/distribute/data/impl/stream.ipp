@@ -10,7 +10,7 @@ DISTRIBUTE_INLINE uint64_t mix_bits(uint64_t value) {
   return value ^ (value >> 31);
 }
 
-// Pass 0 hands its epochs' numbers on, so that a loop over `d` and a loop over `d.repeat()` see
+// Pass 0 passes its epochs' numbers on, so that a loop over `d` and a loop over `d.repeat()` see
 // the same orders.
 DISTRIBUTE_INLINE Pass Pass::child(int64_t epoch) const {
   return {number == 0 ? uint64_t(epoch) : mix_bits(mix_bits(number) + uint64_t(epoch))};

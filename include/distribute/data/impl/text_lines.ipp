@@ -13,7 +13,7 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// The lines of one file. Its state is the offset of the next one.
+/// Gives the lines of one file. Its state is the offset of the next line.
 class LineStream final : public BatchStream {
  public:
   LineStream(const std::string& path, const TextLineOptions& options)
@@ -44,7 +44,7 @@ class LineStream final : public BatchStream {
       file_ = value_or_throw(
           io::open_input_stream(path_, options_.compression_type, options_.buffer_size));
   }
-  /// Into the empty buffer; false at the end of the file.
+  /// Fills the empty buffer; returns false at the end of the file.
   bool fill() {
     open();
     constexpr int64_t kLargest = 64 << 10;
@@ -71,9 +71,9 @@ class LineStream final : public BatchStream {
 
   const std::string& path_;
   const TextLineOptions& options_;
-  std::unique_ptr<io::InputStream> file_;  // from the first line on
+  std::unique_ptr<io::InputStream> file_;  // open from the first line on
   std::string buffer_;
-  size_t at_ = 0;  // in the buffer
+  size_t at_ = 0;  // position in the buffer
   int64_t offset_ = 0;
   bool ended_ = false;
 };

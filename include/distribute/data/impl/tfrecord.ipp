@@ -12,7 +12,7 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// The records of one file.
+/// Gives the records of one file.
 class RecordStream final : public BatchStream {
  public:
   RecordStream(const std::string& path, int64_t file, const TFRecordOptions& options)
@@ -52,7 +52,7 @@ class RecordStream final : public BatchStream {
     reader_.emplace(value_or_throw(
         io::RecordReader::open(path_, options_.compression_type, options_.buffer_size)));
   }
-  /// An error ends the file: behind damage nothing can be trusted.
+  /// Ends the file after an error, since nothing after damage can be trusted.
   template <typename Step>
   bool read(Step step) {
     if (ended_) return false;
@@ -65,7 +65,7 @@ class RecordStream final : public BatchStream {
   const std::string& path_;
   int64_t file_;
   const TFRecordOptions& options_;
-  std::optional<io::RecordReader> reader_;  // from the first element on
+  std::optional<io::RecordReader> reader_;  // open from the first element on
   io::RecordReader::Position restored_;
   bool ended_ = false;
 };
@@ -94,7 +94,7 @@ class RecordNode final : public CopiedNode<RecordNode, Node> {
 
 namespace data_internal {
 
-/// A dataset without elements is most often a folder whose files were not written to their end.
+/// Warns of a dataset without elements, because its files were probably not written to their end.
 DISTRIBUTE_INLINE void warn_of_empty_files(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     const auto fs = io::file_system_for(path);

@@ -36,6 +36,10 @@ class MapStream final : public OneToOneStream<Batch> {
 
 /// The consumer's thread reads the input and takes results in order; workers only call the
 /// function. Threads start with the first element.
+///
+/// Invariants:
+/// 1. window_ holds the tasks in the order of the input; only the consumer touches it.
+/// 2. A task belongs to a worker until `done` is true, then to the consumer.
 class ParallelMapStream final : public BatchStream {
  public:
   ParallelMapStream(std::unique_ptr<BatchStream> input, const MapFunction& function,
@@ -77,10 +81,10 @@ class ParallelMapStream final : public BatchStream {
 
  private:
   struct Task {
-    std::vector<int64_t> state_before;  // of the input
-    Batch value;                        // the argument, then the result
+    std::vector<int64_t> state_before;  // state of the input
+    Batch value;                        // first the argument, then the result
     std::exception_ptr error;
-    bool done = false;  // guarded by mutex_; the rest belongs to a worker until it is true
+    bool done = false;  // guarded by mutex_; before it is true a worker owns the rest
   };
 
   void fill() {
@@ -133,7 +137,7 @@ class ParallelMapStream final : public BatchStream {
   std::unique_ptr<BatchStream> input_;
   const MapFunction& function_;
   int64_t num_threads_;
-  std::deque<std::shared_ptr<Task>> window_;  // the consumer's, in order
+  std::deque<std::shared_ptr<Task>> window_;  // in order, used by the consumer alone
   std::mutex mutex_;                          // guards waiting_, stop_ and Task::done
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Task>> waiting_;
@@ -141,7 +145,7 @@ class ParallelMapStream final : public BatchStream {
   std::vector<std::thread> workers_;
 };
 
-/// Whether elements were batched further down.
+/// Whether elements were batched earlier in the pipeline.
 DISTRIBUTE_INLINE bool gives_batches(const Node& node) {
   const std::string_view kind = node.kind();
   for (const std::string_view batches :
@@ -166,7 +170,7 @@ class MapNode final : public OneInputNode {
     std::call_once(spec_once_, [&] { spec_ = find_spec(); });
     return spec_;
   }
-  /// Arguments of one size have results of one size.
+  /// The results have one size if the arguments do.
   bool spec_is_exact() const override {
     return options_.output_spec || (input().spec_is_exact() && is_static(input().element_spec()));
   }
@@ -178,8 +182,8 @@ class MapNode final : public OneInputNode {
   }
 
  private:
-  /// From the first element. A first axis is unknown where the input's is, if it is an axis of
-  /// batches or of the same size.
+  /// Finds the spec from the first element. A first axis is unknown if the input's is, when it is
+  /// an axis of batches or has the same size.
   ElementSpec find_spec() const {
     Batch first;
     if (!input().elements({})->next(first))

@@ -13,12 +13,12 @@ namespace data_internal {
 struct WindowSizes {
   int64_t size, shift, stride;
   bool drop_remainder;
-  /// Elements from the first of a window to its last.
+  /// The distance from the first element of a window to its last, both included.
   int64_t span() const { return (size - 1) * stride + 1; }
 };
 
-/// T: Batch, or row numbers of a table. Its state is that of the input before the oldest element
-/// that it holds.
+/// T is Batch, or a row number of a table. The position is the state of the input before the oldest
+/// element that it holds.
 template <typename T>
 class WindowStream final : public BatchStream {
  public:
@@ -63,7 +63,7 @@ class WindowStream final : public BatchStream {
 
  private:
   struct Held {
-    std::vector<int64_t> state_before;  // of the input
+    std::vector<int64_t> state_before;  // state of the input
     T value;
   };
 
@@ -87,7 +87,7 @@ class WindowStream final : public BatchStream {
   WindowSizes sizes_;
   std::shared_ptr<const RowTable> table_;
   std::deque<Held> held_;
-  int64_t to_drop_ = 0;  // between two windows
+  int64_t to_drop_ = 0;  // elements between two windows
   bool input_ended_ = false;
 };
 

@@ -6,8 +6,9 @@
 
 namespace distribute {
 
-/// Row-major in, row-major out; float32 everywhere, int32 and int64 in matmul. A program with
-/// oneDNN has it in the static library alone, where tests compare the two.
+/// The Eigen backend. It takes and gives row-major arrays in float32, and in matmul also int32 and
+/// int64. A program with oneDNN has this backend in the static library alone, where tests compare
+/// the two.
 Backend& eigen_backend();
 
 }  // namespace distribute

@@ -1,5 +1,5 @@
 #pragma once
-/// The fast CPU backend on oneDNN (2.6 or 3.x); absent builds have no such backend.
+/// The fast CPU backend on oneDNN (2.6 or 3.x); builds without oneDNN lack it.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/backend.hpp>
@@ -13,11 +13,11 @@ namespace distribute {
 /// The oneDNN backend, or null when this build has none.
 Backend* onednn_backend();
 
-/// That one, or Eigen's where there is none.
+/// The oneDNN backend, or Eigen's when this build has none.
 Backend& built_in_backend();
 
-/// How the CPU multiplies 16-bit floats, "bfloat16 as it is (oneDNN, brg:avx512_core_amx_bf16),
-/// float16 widened to float32".
+/// Says how the CPU multiplies 16-bit floats, "bfloat16 as it is (oneDNN,
+/// brg:avx512_core_amx_bf16), float16 widened to float32".
 std::string cpu_products_of_half();
 
 /// A product of matrices of 16-bit floats, as MatmulShape, whose rows lie apart in memory.
@@ -28,10 +28,11 @@ struct CpuBlockProduct {
   bool transpose_a = false, transpose_b = false;
   bool float32_result = false, add = false;  // adds the product to c
 };
-/// On the calling thread alone. Thread-safe.
+/// Computes the product on the calling thread alone. Thread-safe.
 void cpu_multiply_block(const CpuBlockProduct& shape, const void* a, const void* b, void* c);
 
-/// Kernel names that oneDNN chose so far, "convolution_forward jit:avx512_core"; empty without it.
+/// Names of the kernels that oneDNN chose so far, "convolution_forward jit:avx512_core"; empty
+/// without oneDNN.
 std::vector<std::string> onednn_kernels_in_use();
 
 }  // namespace distribute

@@ -14,19 +14,21 @@ namespace distribute {
 /// eight times those of a direct sum.
 bool winograd_suits(const Conv2DShape& shape);
 
-/// Channels that lie together in the images it reads and writes fastest: as many as a vector holds.
+/// The number of channels that lie together in the images that it reads and writes fastest: the
+/// number of floats in a vector register.
 int64_t winograd_block();
 
-/// As Backend::conv2d; y in `y_layout`, channels in groups of winograd_block() (null: row-major).
+/// Does what Backend::conv2d says; y is in `y_layout`, channels in groups of winograd_block()
+/// (null: row-major).
 Array winograd_conv2d(const Conv2DShape& shape, const Array& x, const Array& w, const Array* bias,
                       Epilogue epilogue, const LayoutPtr& y_layout);
 
-/// As Backend::conv2d_backprop_input; dx in `x_layout`.
+/// Does what Backend::conv2d_backprop_input says; dx is in `x_layout`.
 Array winograd_conv2d_backprop_input(const Conv2DShape& shape, const Array& dy, const Array& w,
                                      const LayoutPtr& x_layout);
 
-/// As Backend::conv2d_backprop_filter; the gradient is row-major. The same bits from run to run at
-/// a given number of threads.
+/// Does what Backend::conv2d_backprop_filter says; the gradient is row-major. Results have the same
+/// bits from run to run at a given number of threads.
 Array winograd_conv2d_backprop_filter(const Conv2DShape& shape, const Array& x, const Array& dy,
                                       Array* bias_gradient);
 

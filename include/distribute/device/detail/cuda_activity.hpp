@@ -1,5 +1,5 @@
 #pragma once
-/// What GPUs do, as spans of DISTRIBUTE_TIMELINE: a row for each stream, by CUPTI.
+/// Records what GPUs do as spans of DISTRIBUTE_TIMELINE, with a row for each stream, by CUPTI.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/span_recorder.hpp>
@@ -17,8 +17,9 @@ inline constexpr int kCuptiMemcpy = 1, kCuptiMemset = 2, kCuptiKernel = 10, kCup
 inline constexpr int kCuptiToGpu = 1, kCuptiFromGpu = 2, kCuptiOnGpu = 8, kCuptiBetweenGpus = 10;
 inline constexpr unsigned kCuptiFlushAll = 1;  // CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
 
-/// The beginning of every record, and what a record of its kind begins with: later versions of
-/// CUPTI add members behind. Times are nanoseconds of cuptiGetTimestamp's clock; 0: unknown.
+/// The members with which every record begins, and those with which a record of its kind begins;
+/// later versions of CUPTI add members behind them. Times are nanoseconds of cuptiGetTimestamp's
+/// clock; 0 means unknown.
 struct CuptiRecord {
   int kind;
 };
@@ -34,8 +35,8 @@ struct __attribute__((packed, aligned(8))) CuptiKernel {
   int64_t grid_id;
   const char* name;
 };
-/// The record of a copy, also between GPUs, or of a fill, in which a value stands for the four
-/// kinds.
+/// The record of a copy, also between GPUs, or of a fill. In the record of a fill, a value takes
+/// the place of the four kinds.
 struct __attribute__((packed, aligned(8))) CuptiMemory {
   int kind;
   uint8_t copy_kind, from, to, flags;
@@ -58,17 +59,18 @@ struct CuptiTable {
   int (*cuptiActivityFlushAll)(uint32_t) = nullptr;
 };
 
-/// Fills the table from the library of this machine that a driver of this version takes.
+/// Fills the table from the library of this machine that suits a driver of this version.
 /// Returns  an empty string, or what is missing and how to get it; the table is then unusable.
 std::string load_cupti(CuptiTable& table, int driver);
 
-/// Kernels, copies and fills of all GPUs of the process are spans of `recorder` from now on, while
-/// it lives. Without CUPTI, or where that refuses, one line of the log says so. Thread-safe.
+/// From now on kernels, copies and fills of all GPUs of the process become spans of `recorder`, as
+/// long as it lives. If CUPTI is missing or refuses, the log says so in one line. Thread-safe.
 void record_gpus(const std::shared_ptr<monitoring::SpanRecorder>& recorder);
-/// Adds what GPUs have done so far; what is still under way is left out.
+/// Adds what GPUs have finished so far; work that is still running is omitted.
 void flush_gpu_spans();
 
-/// For tests: while it lives, CUPTI is this table, and nothing is recorded yet. Not thread-safe.
+/// Replaces CUPTI by this table during tests, for the life of the object, with nothing recorded.
+/// Not thread-safe.
 class [[nodiscard]] ScopedCupti {
  public:
   explicit ScopedCupti(const CuptiTable& table);

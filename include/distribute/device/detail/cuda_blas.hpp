@@ -1,5 +1,6 @@
 #pragma once
-/// Matrix products of GPUs: cuBLASLt with bias and ReLU in its epilogue, loaded at first use.
+/// Matrix products of GPUs by cuBLASLt, with bias and ReLU in its epilogue. The library is loaded
+/// at first use.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/cuda_driver.hpp>
@@ -12,7 +13,7 @@
 
 namespace distribute {
 
-/// cublasLtMatmulHeuristicResult_t, as version 12 and 13 have it.
+/// The structure cublasLtMatmulHeuristicResult_t of versions 12 and 13.
 struct BlasChoice {
   uint64_t algorithm[8] = {};
   size_t workspace_bytes = 0;
@@ -45,7 +46,7 @@ struct CudaBlas {
 /// Returns  an empty string, or what is missing and how to get it; the table is then unusable.
 std::string load_cuda_blas(CudaBlas& blas);
 
-/// For tests: while it lives, products are what this table computes. Not thread-safe.
+/// During tests, products are computed by this table for the life of the object. Not thread-safe.
 class [[nodiscard]] ScopedCudaBlas {
  public:
   explicit ScopedCudaBlas(const CudaBlas& blas);
@@ -57,13 +58,14 @@ class [[nodiscard]] ScopedCudaBlas {
   void* previous_;
 };
 
-/// Why there is no cuBLASLt: empty when it can be used.
+/// Says why cuBLASLt cannot be used; empty when it can.
 std::string cuda_blas_problem();
 
-/// c = epilogue(a b + bias) on the current stream; arrays on one GPU, row-major, not empty; `bias`
-/// [columns] or null. float32, bfloat16, float16; sums are float32.
+/// Computes c = epilogue(a b + bias) on the current stream. Arrays are row-major, not empty and on
+/// one GPU; `bias` is [columns] or null. Types are float32, bfloat16 and float16; sums are taken in
+/// float32.
 /// Throws  UnavailableError without cuBLASLt; InternalError with the call, its sizes and the
-///         library's words.
+///         library's message.
 Array cuda_blas_matmul(const MatmulShape& shape, const Array& a, const Array& b, const Array* bias,
                        Epilogue epilogue);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Attention of GPUs on cuDNN, without the matrix of all scores in memory.
+/// Attention on GPUs by cuDNN, which never stores the matrix of all scores.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/layout.hpp>
@@ -8,12 +8,12 @@
 
 namespace distribute {
 
-/// softmax(scale q k^T) v: q [batch, queries, heads, depth], k [batch, keys, heads, depth],
-/// v [batch, keys, heads, width]; bfloat16 or float16.
+/// Shape of softmax(scale q k^T) v: q [batch, queries, heads, depth], k [batch, keys, heads,
+/// depth], v [batch, keys, heads, width]; bfloat16 or float16.
 struct CudnnAttentionShape {
   DType dtype = DType::BFloat16;
   int64_t batch = 0, heads = 0, queries = 0, keys = 0, depth = 0, width = 0;
-  bool is_causal = false;  // keys up to the query's own place
+  bool is_causal = false;  // a query sees only keys at its own position and before
   bool operator==(const CudnnAttentionShape&) const = default;
 };
 struct CudnnAttentionInputs {
@@ -22,10 +22,10 @@ struct CudnnAttentionInputs {
 };
 struct CudnnAttention {
   Array out;       // [batch, queries, heads, width]
-  Array log_sums;  // float32 [batch, heads, queries]: what the way back needs of the softmax
+  Array log_sums;  // float32 [batch, heads, queries]: the softmax's sums, for the gradient
 };
-/// All on one GPU, at addresses that cuDNN takes; work goes to the current stream. `with_gradient`:
-/// the way back is wanted, too.
+/// Computes attention on the current stream. All arrays are on one GPU, at addresses that cuDNN
+/// accepts. `with_gradient` requires that the gradient can be computed, too.
 /// Throws  UnavailableError without cuDNN; UnimplementedError when it has no engine for the shape.
 CudnnAttention cudnn_attention(const CudnnAttentionShape& shape, const CudnnAttentionInputs& in,
                                bool with_gradient);

@@ -17,7 +17,7 @@
 
 namespace distribute::cudnn_internal {
 
-/// How cuDNN calls the type of an attribute's values.
+/// cuDNN's name for the type of an attribute's values.
 template <typename T>
 inline constexpr auto kCudnnType = nullptr;
 template <>
@@ -36,8 +36,8 @@ inline constexpr auto kCudnnType<cudnnBackendDescriptor_t> = CUDNN_TYPE_BACKEND_
 template <typename T>
 concept CudnnScalar = !std::is_null_pointer_v<std::remove_cv_t<decltype(kCudnnType<T>)>>;
 
-/// Attributes are set, then the descriptor is finalised and does not change any more. Moved-from is
-/// empty. Thread-compatible.
+/// A descriptor of cuDNN. Its attributes are set first; finalize() ends that, and the descriptor
+/// then never changes. Moved-from is empty. Thread-compatible.
 class CudnnDescriptor {
  public:
   explicit CudnnDescriptor(cudnnBackendDescriptorType_t type);
@@ -70,9 +70,10 @@ class CudnnDescriptor {
     return set(name, CUDNN_TYPE_CHAR, int64_t(text.size()), text.data());
   }
 
-  /// Throws  as check_cudnn; `what` says what was being made.
+  /// Ends the setting of attributes; `what` says in messages what was being made.
+  /// Throws  what check_cudnn() throws.
   CudnnDescriptor& finalize(const std::string& what);
-  /// For engines and plans, where "not supported" is an answer.
+  /// Does the same for engines and plans, for which "not supported" is a normal answer.
   cudnnStatus_t try_finalize();
 
   int64_t get_int64(cudnnBackendAttributeName_t name) const;
@@ -88,55 +89,57 @@ class CudnnDescriptor {
   cudnnBackendDescriptor_t native_ = nullptr;
 };
 
-/// An array of a graph. Dimensions are [n, c, h, w], strides say how they lie.
+/// An array of a graph. Dimensions are [n, c, h, w]; strides give their places in memory.
 struct GraphTensor {
   cudnnDataType_t dtype = CUDNN_DATA_FLOAT;
   std::vector<int64_t> dims = {}, strides = {};
-  bool is_virtual = false;  // lives between two nodes of the graph and nowhere else
-  bool by_value = false;    // a scalar in host memory
+  bool is_virtual = false;  // exists only between two nodes of the graph
+  bool by_value = false;    // is a scalar in host memory
 };
 
 cudnnDataType_t data_type_of(DType dtype);
-/// [n, h, w, c] in memory.
+/// Describes an image of logical dimensions [n, c, h, w] that lies in memory as [n, h, w, c].
 GraphTensor image(cudnnDataType_t dtype, int64_t n, int64_t c, int64_t h, int64_t w);
-/// A float32 vector with one element for each channel.
+/// Describes a float32 vector with one element for each channel.
 GraphTensor channel_vector(int64_t channels);
-/// A float32 scalar of the host.
+/// Describes a float32 scalar in host memory.
 GraphTensor host_scalar();
-/// The same array, living between two nodes only, as `dtype`.
+/// Describes the same array as `dtype`, existing only between two nodes.
 GraphTensor between(GraphTensor tensor, cudnnDataType_t dtype = CUDNN_DATA_FLOAT);
 
 enum class ConvolutionPass { Forward, Data, Filter };
 
-/// Nodes compute in float32. Every call adds to signature(), which names the graph in full, so that
-/// equal signatures mean equal graphs. Used by one thread.
+/// A graph under construction. Nodes compute in float32. Every call adds to signature(), which
+/// describes the whole graph, so that equal signatures mean equal graphs. Used by one thread.
 class CudnnGraph {
  public:
-  using Id = int64_t;  // number of a tensor, from 1 in order of add()
+  using Id = int64_t;  // number of a tensor, counted from 1 in the order of add()
   using Named = std::initializer_list<std::pair<cudnnBackendAttributeName_t, Id>>;
 
   Id add(const GraphTensor& tensor);
   const GraphTensor& tensor(Id id) const { return tensors_[size_t(id - 1)]; }
 
-  /// Forward: y from x and w; Data: x from y and w; Filter: w from x and y.
+  /// Adds a convolution. Forward computes y from x and w; Data computes x from y and w; Filter
+  /// computes w from x and y.
   void convolution(ConvolutionPass pass, const Conv2DShape& shape, Id x, Id w, Id y);
   /// y = mode(x), or mode(x, b).
   void pointwise(cudnnPointwiseMode_t mode, Id x, Id y, Id b = 0);
-  /// y = the places of x's elements along `axis`, int32.
+  /// Sets y to the positions of x's elements along `axis`, int32.
   void indices(int64_t axis, Id x, Id y);
   /// y = x >= b, of int32, as booleans.
   void at_least(Id x, Id y, Id b);
   /// y = x where `where` is true, else `otherwise`.
   void select(Id x, Id y, Id otherwise, Id where);
-  /// c = a b, of the last two axes.
+  /// Computes c = a b over the last two axes.
   void matmul(Id a, Id b, Id c);
-  /// Along the axes where y has one element and x more.
+  /// Reduces x along the axes on which y has one element and x more.
   void reduction(cudnnReduceTensorOp_t mode, Id x, Id y);
-  /// y = x, other strides over the same memory.
+  /// Sets y to x with other strides over the same memory.
   void reshape(Id x, Id y);
-  /// Any node without a descriptor of its own: its tensors by attribute.
+  /// Adds a node without a function of its own; `tensors` gives the tensor of each attribute.
   CudnnDescriptor& node(cudnnBackendDescriptorType_t type, const std::string& name, Named tensors);
-  /// Batch normalization of a training step: y from x, and the batch's mean and 1 / deviation.
+  /// The tensors of batch normalization in a training step: y from x, and the batch's mean and 1 /
+  /// deviation.
   struct NormForward {
     Id x, scale, bias, epsilon, y, mean, inverse_deviation;
   };
@@ -146,10 +149,11 @@ class CudnnGraph {
   };
   void batch_norm_backward(const NormBackward& tensors);
 
-  /// The finished graph; this object must outlive it. `handle` of the device it is for, or null.
+  /// Finishes the graph, which this object must outlive. `handle` belongs to the device that it is
+  /// for, or is null.
   CudnnDescriptor finish(cudnnHandle_t handle = nullptr);
   const std::string& signature() const { return signature_; }
-  /// Numbers of the tensors that the caller brings.
+  /// Numbers of the tensors whose memory the caller provides.
   std::vector<Id> bound() const;
 
  private:

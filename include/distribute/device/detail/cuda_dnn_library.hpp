@@ -11,10 +11,10 @@
 
 namespace distribute::cudnn_internal {
 
-/// A plan needs CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, which came with this version.
+/// The oldest version that has CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, which plans need.
 inline constexpr size_t kOldestVersion = 90800;
 
-/// One pointer for each function used; tests put their own in.
+/// One pointer for each function used. Tests replace them.
 struct CudnnTable {
   decltype(&cudnnGetVersion) get_version = nullptr;
   decltype(&cudnnGetErrorString) get_error_string = nullptr;
@@ -53,7 +53,7 @@ struct CudnnTable {
 /// Throws  UnavailableError that names library and package when there is none or it is too old.
 const CudnnTable& cudnn();
 
-/// For tests: while it lives, cuDNN is this table. Not thread-safe.
+/// During tests, this table replaces cuDNN for the life of the object. Not thread-safe.
 class [[nodiscard]] ScopedCudnn {
  public:
   explicit ScopedCudnn(const CudnnTable& table);
@@ -65,9 +65,10 @@ class [[nodiscard]] ScopedCudnn {
   const CudnnTable* previous_;
 };
 
-/// "cudnnBackendFinalize of a plan: NOT_SUPPORTED: what cuDNN said last".
+/// Formats an error as "cudnnBackendFinalize of a plan: NOT_SUPPORTED: what cuDNN said last".
 std::string describe(cudnnStatus_t status, const std::string& call);
 
+/// Checks the status of a call.
 /// Throws  InvalidArgumentError, UnimplementedError or InternalError unless it is a success.
 void check_cudnn(cudnnStatus_t status, const std::string& call);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Recurrent layers of GPUs on cuDNN: all steps of a sequence in one call.
+/// Recurrent layers on GPUs by cuDNN: one call computes all steps of a sequence.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/layout.hpp>
@@ -16,22 +16,22 @@ struct CudnnRecurrentShape {
   CudnnCell cell = CudnnCell::Lstm;
   DType dtype = DType::Float32;
   int64_t batch = 0, steps = 0, inputs = 0, units = 0;
-  bool with_bias = false;             // one for each gate; Gru: two, of the inputs and of the state
-  std::vector<int32_t> lengths = {};  // steps of each sequence, from 1 on; empty: all
+  bool with_bias = false;             // one bias for each gate; Gru has two, for inputs and state
+  std::vector<int32_t> lengths = {};  // number of steps of each sequence, 1 or more; empty: all
   int64_t gates() const { return cell == CudnnCell::Simple ? 1 : cell == CudnnCell::Lstm ? 4 : 3; }
 };
 
-/// Gates of Keras's kernels that lie one behind the other in cuDNN's weights, too.
+/// Gates that are neighbours both in Keras's kernels and in cuDNN's weights.
 struct CudnnGates {
-  int64_t keras, cudnn, count;  // the first of them, here and there
+  int64_t keras, cudnn, count;  // index of the first gate in either order, number of gates
 };
-/// Keras and cuDNN have i, f, c, o of an Lstm in one order; of a Gru Keras has z, r, h, and cuDNN
-/// r, z, h.
+/// An Lstm's gates have one order in Keras and cuDNN: i, f, c, o. A Gru's gates are z, r, h in
+/// Keras and r, z, h in cuDNN.
 std::vector<CudnnGates> cudnn_gates(CudnnCell cell);
 
-/// Where cuDNN wants weights, in elements: [units, inputs] of each gate, then [units, units] of
-/// each gate for the state, then the biases [units] of the gates, for a Gru followed by the
-/// state's.
+/// Offsets of weights in cuDNN's memory, in elements: [units, inputs] of each gate, then [units,
+/// units] of each gate for the state, then the biases [units] of the gates; for a Gru also the
+/// biases of the state.
 struct CudnnWeights {
   explicit CudnnWeights(const CudnnRecurrentShape& shape);
   int64_t kernel(int64_t gate) const { return gate * units * inputs; }
@@ -41,25 +41,26 @@ struct CudnnWeights {
   int64_t inputs, units, gates, count;
 };
 
-/// All on one GPU, at addresses that are multiples of 16; work goes to the current stream.
+/// Arrays on one GPU, at addresses that are multiples of 16. Work goes to the current stream.
 struct CudnnRecurrentInputs {
-  Array x, weights;  // weights as CudnnWeights says
-  Array h, c;        // [batch, units]; c of an Lstm
+  Array x, weights;  // weights in the order of CudnnWeights
+  Array h, c;        // [batch, units]; c is used by an Lstm alone
 };
 struct CudnnRecurrent {
   Array y;        // [batch, steps, units]; zeros behind the end of a sequence
   Array h, c;     // after each sequence's last step
-  Array reserve;  // what the way back needs, which uses it up
+  Array reserve;  // data for the gradient, whose computation overwrites it
 };
-/// `with_gradient`: the way back is wanted, too.
-/// Throws  UnavailableError without cuDNN; UnimplementedError when it does not take the shape, or
-///         has its weights in another order.
+/// `with_gradient` requires that the gradient can be computed.
+/// Throws  UnavailableError without cuDNN; UnimplementedError when cuDNN does not support the
+///         shape, or keeps its weights in another order.
 CudnnRecurrent cudnn_recurrent(const CudnnRecurrentShape& shape, const CudnnRecurrentInputs& in,
                                bool with_gradient);
 struct CudnnRecurrentGradients {
   Array dx, dh, dc;
 };
-/// dy, dh, dc: of y and of the states after the last step. Adds to `dweights` unless it is null.
+/// Computes gradients from dy, and from dh and dc of the states after the last step. Adds to
+/// `dweights` unless it is null.
 CudnnRecurrentGradients cudnn_recurrent_backward(const CudnnRecurrentShape& shape,
                                                  const CudnnRecurrentInputs& in,
                                                  const CudnnRecurrent& forward, const Array& dy,

@@ -1,5 +1,5 @@
 #pragma once
-/// cuDNN's descriptors of a recurrent layer, which are not those of its graphs.
+/// cuDNN's descriptors of a recurrent layer, which differ from those of its graphs.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/cuda_dnn_library.hpp>
@@ -12,7 +12,7 @@
 
 namespace distribute::cudnn_internal {
 
-/// What makes and ends a descriptor of a type.
+/// The functions that make and destroy a descriptor of a type.
 template <typename Handle>
 auto rnn_functions(const CudnnTable& t) {
   if constexpr (std::is_same_v<Handle, cudnnRNNDescriptor_t>)
@@ -51,7 +51,8 @@ struct RnnDescriptors {
   RnnHandle<cudnnTensorDescriptor_t> state;  // [1, batch, units]
 };
 
-/// Throws  UnimplementedError unless cuDNN has the weights where CudnnWeights says.
+/// Checks the offsets of all weights.
+/// Throws  UnimplementedError unless they are those of CudnnWeights.
 void check_cudnn_weights(const CudnnRecurrentShape& shape, cudnnHandle_t handle,
                          const RnnDescriptors& descriptors);
 

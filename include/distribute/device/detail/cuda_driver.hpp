@@ -1,6 +1,6 @@
 #pragma once
-/// The functions of CUDA's driver and of its run-time compiler as tables, filled when first needed;
-/// tests put recording fakes into their place.
+/// The functions of CUDA's driver and of its run-time compiler as tables, which are filled when
+/// first needed. Tests replace them by fakes that record calls.
 
 #include <distribute/base/config.hpp>
 
@@ -106,10 +106,10 @@ struct PhysicalGpu {
   bool reads_pageable = false;  // host memory that is not page-locked, without a copy
 };
 
-/// A device that tensors may be on: a GPU, or a part of one.
+/// A device that tensors can be on: a GPU, or a part of one.
 struct LogicalGpu {
   int physical = 0;         // index into physical_gpus()
-  int64_t limit_bytes = 0;  // 0: all there is
+  int64_t limit_bytes = 0;  // 0: all memory of the GPU
 };
 
 /// Fills the table from the library of this machine.

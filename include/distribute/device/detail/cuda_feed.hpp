@@ -1,5 +1,5 @@
 #pragma once
-/// Host arrays on their way to a GPU, beside its computing.
+/// Copies host arrays to a GPU while the GPU computes.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/buffer.hpp>
@@ -12,15 +12,20 @@
 
 namespace distribute {
 
-/// Copies through two pieces of page-locked memory, on a stream of its own. A block of the GPU's
-/// memory is written again when it is not held any more, after the work that used it: a copy waits
-/// for no other work. One thread at a time; any thread may drop a buffer, also after the feed.
+/// Copies through two pieces of page-locked memory, on a stream of its own. One thread at a time;
+/// any thread may drop a buffer, also after the feed is gone.
+///
+/// Invariants:
+/// 1. A block of GPU memory is written again only when nothing holds it any more and the work that
+///    used it is done.
+/// 2. A copy waits for no other work of the GPU.
 class CudaFeed {
  public:
   explicit CudaFeed(Device gpu);
   Device device() const { return gpu_; }
-  /// Blocks  until the bytes are there: who uses the buffer need not wait for a stream.
-  /// Throws  what check_cuda throws.
+  /// Copies `bytes` bytes from host memory to a buffer on the GPU.
+  /// Blocks  until the bytes are there, so that users of the buffer need not wait for a stream.
+  /// Throws  what check_cuda() throws.
   std::shared_ptr<Buffer> copy(const void* data, int64_t bytes);
 
  private:

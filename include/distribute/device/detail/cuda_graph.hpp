@@ -1,5 +1,5 @@
 #pragma once
-/// A GPU's work of a whole step, recorded once and launched again as one.
+/// All work of a GPU in a step, recorded once and launched again as one unit.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/cuda_memory.hpp>
@@ -13,15 +13,15 @@
 
 namespace distribute {
 
-/// The executable of a graph, for those whose work it holds: a communicator of NCCL can end only
-/// when no executable holds its work any more. Thread-safe.
+/// Owns the executable of a graph. A communicator of NCCL can end only when no executable holds its
+/// work, so it may drop the executable here. Thread-safe.
 class CudaGraphLife {
  public:
   CudaGraphLife() = default;
   CudaGraphLife(const CudaGraphLife&) = delete;
   ~CudaGraphLife() { drop(); }
-  /// Destroys the executable, now or when the launch under way has been queued. Launches throw from
-  /// then on.
+  /// Destroys the executable, now or as soon as the current launch has been queued. Later launches
+  /// throw.
   void drop() noexcept;
   bool is_dropped() const;
   /// The driver's handle; null before the recording has ended, and when it was dropped.
@@ -39,15 +39,15 @@ class CudaGraphLife {
   int launching_ = 0;
 };
 
-/// An executable graph and the memory that its work uses. Moved-from is empty. Launches belong to
-/// one thread at a time.
+/// An executable graph and the memory that its work uses. Moved-from is empty. One thread at a time
+/// launches it.
 class CudaGraph {
  public:
-  /// Calls `work`, for which the current stream of `device` is one of its own: what it is given is
-  /// recorded and not run, while other threads go on with the device's stream. Tensors that the
-  /// work makes keep their places for all launches; those that it reads must stay where they are.
-  /// It may not copy from or to host memory, or wait.
-  /// Others may drop the graph by `life`.
+  /// Calls `work` with the current stream of `device` replaced by one of its own. Work that is
+  /// queued there is recorded and not run; other threads go on with the device's usual stream.
+  /// Tensors that the work makes keep their addresses for all launches; those that it reads must
+  /// stay where they are. The work may not copy from or to host memory, or wait. `life` lets others
+  /// drop the graph.
   /// Throws  what `work` throws; FailedPreconditionError when it did something that cannot be
   ///         recorded, or when the stream records already; AbortedError when it was dropped.
   static CudaGraph capture(Device device, const std::function<void()>& work,
@@ -56,11 +56,11 @@ class CudaGraph {
   CudaGraph(CudaGraph&& other) noexcept;
   CudaGraph& operator=(CudaGraph&& other) noexcept;
   ~CudaGraph();
-  /// The driver's handle, which this object keeps, and its GPU.
+  /// The driver's handle, which this object owns, and the GPU.
   CudaHandle native() const { return life_ ? life_->native() : nullptr; }
   Device device() const { return device_; }
 
-  /// Queues the whole work on the device's current stream.
+  /// Queues all recorded work on the device's current stream.
   /// Throws  AbortedError when the graph was dropped.
   void launch() const;
 
@@ -70,7 +70,7 @@ class CudaGraph {
   Device device_;
   std::shared_ptr<GpuPool> pool_;
   std::shared_ptr<CudaGraphLife> life_;
-  std::vector<std::shared_ptr<Buffer>> read_;  // memory of others, as long as the work reads it
+  std::vector<std::shared_ptr<Buffer>> read_;  // memory that the work reads, kept alive
 };
 
 }  // namespace distribute

@@ -1,6 +1,6 @@
 #pragma once
-/// Opens the libraries of CUDA at run time: nothing of them is linked, and a missing one is a
-/// message, not a program that does not start.
+/// Opens CUDA's libraries at run time. Programs do not link them; a missing one gives a message,
+/// and the program still starts.
 
 #include <distribute/base/config.hpp>
 
@@ -9,34 +9,36 @@
 
 namespace distribute {
 
-/// How a library is called and where it comes from.
+/// The file names of a library and the packages that have it.
 struct CudaLibraryName {
-  const char* what = "";                  // "cuDNN"
-  std::vector<const char*> files;         // tried in this order, such as "libcudnn.so.9"
-  const char* package = "";               // what to install when there is none
-  std::vector<const char*> folders = {};  // of NVIDIA's Python packages: "cudnn", below nvidia/
-  /// The beginning of file names that this library opens by itself without saying where they are,
-  /// such as "libnvrtc-builtins.so.": those in its own folder are opened before it.
+  const char* what = "";           // "cuDNN"
+  std::vector<const char*> files;  // tried in this order, such as "libcudnn.so.9"
+  const char* package = "";        // what to install when no file is found
+  /// of NVIDIA's Python packages, below nvidia/, such as "cudnn"
+  std::vector<const char*> folders = {};
+  /// The beginning of the names of files that this library opens by name alone, such as
+  /// "libnvrtc-builtins.so.". Those in the library's own folder are opened before it.
   const char* companions = "";
 };
 
-/// The files of `newest_first` that a driver of this version can run, such as 12080 for CUDA 12.8:
-/// what belongs to a later major version of CUDA, "libnvrtc.so.13", is left out. 0: no driver, all.
+/// Gives the files of `newest_first` that a driver of this version, such as 12080 for CUDA 12.8,
+/// can run. Files of a later major version of CUDA, such as "libnvrtc.so.13", are left out. Without
+/// a driver (0) all files are given.
 std::vector<const char*> files_for_driver(std::vector<const char*> newest_first, int driver);
 
-/// Opens the first file that is found in: the folders of DISTRIBUTE_CUDA_LIBRARY_PATH (separated by
-/// colons; of a Python's site-packages, the nvidia/<folder>/lib inside), the loader's own path, the
-/// toolkit that the build found. Never closed. Null when there is none; `problem` then tells what
-/// was looked for and which package brings it.
+/// Opens the first file found in these places: the folders of DISTRIBUTE_CUDA_LIBRARY_PATH
+/// (separated by colons; for a Python's site-packages the nvidia/<folder>/lib inside), the loader's
+/// own path, the toolkit that the build found. The library is never closed. The result is null when
+/// no file is found; `problem` then says where it looked and which package has the library.
 void* open_cuda_library(const CudaLibraryName& name, std::string& problem);
 
-/// The file that an opened library came from, by one of its functions; empty when it is not known.
+/// The file that an opened library came from, found by one of its functions; empty when unknown.
 std::string cuda_library_file(const void* function);
 
-/// The address of a function, null when the library lacks it.
+/// The address of a function; null when the library lacks it.
 void* cuda_symbol(void* library, const char* name);
 
-/// A function by its exported name, and the pointer for it.
+/// The exported name of a function, and the pointer to fill.
 struct CudaFunction {
   template <typename Function>
   CudaFunction(const char* exported, Function*& pointer)
@@ -50,10 +52,10 @@ struct CudaFunction {
 std::string load_cuda_functions(const CudaLibraryName& name,
                                 const std::vector<CudaFunction>& functions);
 
-/// True when the build found a CUDA toolkit, so that its user expects a GPU.
+/// True when the build found a CUDA toolkit, so that a GPU is expected.
 bool built_for_cuda();
 
-/// What stubs say in builds without GPUs.
+/// The reason that builds without GPUs give.
 inline constexpr char kWithoutGpus[] =
     "this build has no GPU support (with CMake DISTRIBUTE_CUDA=OFF, elsewhere "
     "-DDISTRIBUTE_HAS_CUDA=1 is missing)";

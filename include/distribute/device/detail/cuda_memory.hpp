@@ -1,5 +1,5 @@
 #pragma once
-/// Memory of GPUs: the cache behind Buffer, copies, fills, and page-locked host memory.
+/// Memory of GPUs: the cache that Buffer uses, copies, fills, and page-locked host memory.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/buffer.hpp>
@@ -10,14 +10,15 @@
 
 namespace distribute {
 
-/// A set of blocks that is handed out apart from the device's other memory: what a captured graph
-/// uses must stay where it is until the graph dies. Blocks go back to the pool they came from.
+/// A set of blocks that is kept apart from the device's other memory, because what a captured graph
+/// uses must stay where it is as long as the graph lives. Blocks return to the pool that they came
+/// from.
 class GpuPool;
 
 /// A new, empty pool of a device.
 std::shared_ptr<GpuPool> make_gpu_pool(Device device);
 
-/// While it lives, buffers that the calling thread makes on the pool's device come from it.
+/// While it lives, buffers that the calling thread makes on the pool's device come from the pool.
 class [[nodiscard]] GpuPoolScope {
  public:
   explicit GpuPoolScope(std::shared_ptr<GpuPool> pool);
@@ -29,20 +30,21 @@ class [[nodiscard]] GpuPoolScope {
   std::shared_ptr<GpuPool> pool_, outer_;
 };
 
-/// Copies between any two devices, on the current stream of the GPU concerned (the target's where
-/// both are). Returns at once, but a copy to host memory is complete when it returns, and host
-/// memory to be read may change at once, unless it is page-locked: see copy_pinned.
-/// Throws  what check_cuda throws; FailedPreconditionError for host memory while the stream
-///         records: it would be read or written at every launch.
+/// Copies between any two devices, on the current stream of the GPU (the target's if both are
+/// GPUs). The call returns at once, with two exceptions: a copy to host memory is complete when it
+/// returns, and host memory that is read may be changed afterwards unless it is page-locked (see
+/// copy_pinned).
+/// Throws  what check_cuda() throws; FailedPreconditionError for host memory while the stream
+///         records, since each launch would read or write it.
 void copy_bytes(void* to, Device to_device, const void* from, Device from_device, int64_t bytes);
 
-/// The same from page-locked memory, which may not change before the copy is done.
+/// Does the same from page-locked memory, which may not change before the copy is done.
 void copy_pinned(void* to, Device gpu, const void* from, int64_t bytes);
 
 /// Fills `count` elements of 1, 2, 4 or 8 bytes with the lowest bytes of `pattern`.
 void fill_elements(void* to, Device device, int64_t element_bytes, uint64_t pattern, int64_t count);
 
-/// Host memory that a GPU reads and writes without the host's help. Owns; move only.
+/// Host memory that a GPU reads and writes directly. Owns it; move only.
 class PinnedBuffer {
  public:
   /// `device` is any GPU of this process.
@@ -59,7 +61,7 @@ class PinnedBuffer {
   Device device_;
 };
 
-/// One address as the driver writes it.
+/// Gives an address in the form that the driver uses.
 inline CudaAddress cuda_address(const void* data) {
   return static_cast<CudaAddress>(reinterpret_cast<uintptr_t>(data));
 }

@@ -1,5 +1,6 @@
 #pragma once
-/// Kernels: text compiled by NVRTC for the GPU at hand, cached in memory and on disk, launched.
+/// Kernels: text that NVRTC compiles for the GPU at hand. The machine code is cached in memory and
+/// on disk.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/cuda_driver.hpp>
@@ -13,18 +14,18 @@
 
 namespace distribute {
 
-/// The kernel text that is put before every other: types, conversions, mathematics.
+/// The kernel text that precedes every other text: types, conversions, mathematics.
 std::string_view kernel_prelude();
 
-/// Machine code of a whole text for a compute capability such as 90; for a GPU that is newer than
-/// the compiler, PTX of the newest that it knows, which the driver makes machine code of. Needs no
-/// GPU.
-/// Throws  InternalError with the compiler's words.
+/// Compiles a whole text for a compute capability such as 90. For a GPU that is newer than the
+/// compiler the result is PTX of the newest capability that it knows, which the driver turns into
+/// machine code. Needs no GPU.
+/// Throws  InternalError with the compiler's message.
 std::string compile_kernels(const CudaCompiler& compiler, std::string_view text,
                             const std::string& name, int capability);
 
-/// What the file of a text's machine code is called, in the cache and in programs that contain it:
-/// a hash of the text, then ".sm_90".
+/// The name of the file with a text's machine code, in the cache and in programs that contain it: a
+/// hash of the text, then ".sm_90".
 std::string kernel_file(std::string_view text, int capability);
 
 /// Grid and block of a launch.
@@ -33,23 +34,24 @@ struct LaunchShape {
   unsigned block = 256;
 };
 
-/// Enough blocks for `count` threads of one element, limited: kernels stride over the rest.
+/// Gives enough blocks for `count` elements, up to a limit; kernels loop over the remaining
+/// elements.
 LaunchShape launch_for(int64_t count, int64_t per_thread = 1);
 
-/// A kernel inside a text, and what the text is to be compiled for. All text is in static storage:
-/// its address is part of the cache's key.
+/// Names a kernel in a text, and the types that the text is compiled for. All text is in static
+/// storage: its address is part of the cache's key.
 struct KernelName {
   std::string_view body = {};  // the text with the kernel; it may use ROW, T0, T1 and T2
   const char* function = "";
-  std::string_view rows = {};       // text put before the body: structures it may name
-  std::string_view row = {};        // what ROW becomes
-  std::array<DType, 3> types = {};  // what T0, T1 and T2 become
+  std::string_view rows = {};       // text in front of the body, with structures it may name
+  std::string_view row = {};        // the text that replaces ROW
+  std::array<DType, 3> types = {};  // the types that replace T0, T1 and T2
 };
 
-/// Launches on the current stream of `device`, compiling at first use. Every kernel takes ONE
-/// structure by value: `arguments` points to it.
-/// Throws  FailedPreconditionError without a compiler, InternalError with compiler's or driver's
-///         words.
+/// Launches a kernel on the current stream of `device`, and compiles it at first use. Every kernel
+/// takes one structure by value; `arguments` points to it.
+/// Throws  FailedPreconditionError without a compiler, InternalError with the compiler's or
+///         driver's message.
 void launch_kernel_untyped(Device device, const KernelName& kernel, const LaunchShape& shape,
                            const void* arguments);
 

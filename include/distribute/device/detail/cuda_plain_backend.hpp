@@ -1,5 +1,5 @@
 #pragma once
-/// The GPU backend of our own kernels: matrix products and convolutions without any library.
+/// The GPU backend that computes matrix products and convolutions with this library's own kernels.
 
 #include <distribute/base/config.hpp>
 
@@ -7,8 +7,8 @@ namespace distribute {
 
 class Backend;  // backend.hpp, whose bodies need this header
 
-/// Correct everywhere, tuned nowhere: float32 and integers; what cuDNN or cuBLASLt cannot do, and
-/// the machines that lack them.
+/// Correct, but not tuned. It computes float32 and integers where cuDNN or cuBLASLt is missing or
+/// lacks an operation.
 Backend& cuda_plain_backend();
 
 }  // namespace distribute

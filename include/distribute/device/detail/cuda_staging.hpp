@@ -1,5 +1,5 @@
 #pragma once
-/// Page-locked host memory through which values go to GPUs and come from them in batches.
+/// Page-locked host memory through which values are copied in batches to GPUs and back.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/buffer.hpp>
@@ -14,39 +14,39 @@
 
 namespace distribute {
 
-/// A piece of that memory and the copies that it has part in. Thread-compatible.
+/// A piece of page-locked memory, and the copies that use it. Thread-compatible.
 class StagingBlock {
  public:
   StagingBlock(int64_t bytes, Device gpu) : memory_(bytes, gpu) {}
   char* data() const { return static_cast<char*>(memory_.data()); }
   int64_t bytes() const { return memory_.bytes(); }
 
-  /// Queues a copy to a GPU, on the calling thread's stream there; the host goes on.
+  /// Queues a copy to a GPU on the calling thread's stream there, and returns at once.
   void send(int64_t begin, int64_t bytes, void* to, Device gpu);
-  /// The same from a GPU; the bytes are there after synchronize().
+  /// Queues a copy from a GPU; the bytes are there after synchronize().
   void fetch(const void* from, Device gpu, int64_t begin, int64_t bytes);
-  /// Blocks  until all copies so far are done.
+  /// Blocks  until all copies queued so far are done.
   void synchronize();
 
  private:
   friend class StagingMemory;
   void uses(CudaStreamRef stream);
-  /// Notes what its streams have been given, before it is let go of.
+  /// Records an event on each stream that it used, before the block is given back.
   void mark();
   bool is_free() const;
 
   PinnedBuffer memory_;
-  std::vector<CudaStreamRef> streams_;  // with copies that have not been waited for
+  std::vector<CudaStreamRef> streams_;  // streams with copies that have not been waited for
   std::vector<CudaEvent> last_use_;
 };
 
-/// Hands out blocks, and hands them out again when they are dropped and their copies are done.
-/// Thread-safe; blocks may outlive it.
+/// Hands out blocks, and reuses a block when it was dropped and its copies are done. Thread-safe;
+/// blocks may outlive it.
 class StagingMemory {
  public:
   /// `gpu` is any GPU of this process.
   explicit StagingMemory(Device gpu);
-  /// At least `bytes` bytes, contents undefined.
+  /// Gives a block of at least `bytes` bytes with undefined contents.
   std::shared_ptr<StagingBlock> take(int64_t bytes);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// What the process knows about its GPUs; private to device/cuda*.
+/// The process's state of its GPUs; private to device/cuda*.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/cuda_driver.hpp>
@@ -25,20 +25,20 @@ namespace device_internal {
 
 class TransposedFilterCache;
 
-/// DISTRIBUTE_CUDA_EXACT_MEMORY=1.
+/// True when DISTRIBUTE_CUDA_EXACT_MEMORY=1 is set.
 bool wants_exact_memory();
 
-/// What belongs to one logical GPU. Made at first use, never destroyed.
+/// The streams, memory and caches of one logical GPU. Made at first use, never destroyed.
 struct GpuLane {
   CudaHandle compute = nullptr, communication = nullptr;  // streams
   std::shared_ptr<GpuPool> pool;
   std::shared_ptr<StagingMemory> staging;  // for small copies from the host
   std::shared_ptr<TransposedFilterCache> filters;
-  std::mutex mutex;  // guards pool, staging, filters and memory
+  std::mutex mutex;  // guards the pool, staging memory, filters and memory statistics
   MemoryInfo memory;
 };
 
-/// A compiled kernel's place: context, text (by address), row, function, types.
+/// Identifies a compiled kernel: context, text (by address), row, function, types.
 using KernelKey =
     std::tuple<CudaHandle, const char*, const char*, const char*, std::string_view, uint32_t>;
 
@@ -50,8 +50,8 @@ struct GpuState {
   std::span<const EmbeddedKernel> embedded = embedded_kernels();
   bool keeps_kernels_on_disk = true;
   bool uses_libraries = true;  // cuDNN, cuBLASLt and NCCL
-  /// Every buffer is a block of the driver's of just its size, which goes back at once: checkers
-  /// such as compute-sanitizer then see what is read or written behind its end.
+  /// Every buffer is a block of the driver with exactly its size, which is returned at once, so
+  /// that checkers such as compute-sanitizer see accesses behind its end.
   bool exact_memory = wants_exact_memory();
   std::vector<PhysicalGpu> physical;
   std::vector<LogicalGpu> logical;
@@ -60,20 +60,21 @@ struct GpuState {
   std::vector<std::unique_ptr<GpuLane>> lanes;
   std::shared_mutex kernel_mutex;  // guards kernels, modules and loading
   std::map<KernelKey, CudaHandle> kernels;
-  std::map<KernelKey, CudaHandle> modules;   // function empty
+  std::map<KernelKey, CudaHandle> modules;   // the function is empty
   std::map<CudaHandle, std::mutex> loading;  // one thread at a time, for each context
-  std::mutex compile_mutex;                  // one text at a time: the next GPU finds it on disk
+  /// one text at a time, so that the next GPU finds it on disk
+  std::mutex compile_mutex;
 };
 
-/// Made at first use from the libraries of this machine.
+/// The state, made at first use from the libraries of this machine.
 GpuState& gpu_state();
-/// The same, before its GPUs have been looked for; tests exchange it.
+/// The state before its GPUs have been looked for; tests exchange it.
 GpuState*& gpu_state_slot();
-/// A timeline may have what GPUs do from now on. False in builds without GPUs.
+/// Allows timelines to record GPUs from now on. Returns false in builds without GPUs.
 bool offer_gpu_spans();
 /// Throws  InvalidArgumentError for a device that this process lacks.
 GpuLane& gpu_lane(Device device);
-/// True when a lane exists: GPUs may not be divided any more.
+/// True when a lane exists, so that GPUs can no longer be divided.
 bool gpus_in_use();
 
 }  // namespace device_internal

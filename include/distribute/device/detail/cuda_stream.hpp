@@ -1,5 +1,5 @@
 #pragma once
-/// Streams and events of a GPU: owners, and references that borrow.
+/// Streams and events of a GPU: owning classes, and references that borrow.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/cuda_driver.hpp>
@@ -11,7 +11,7 @@ namespace distribute {
 
 class CudaStreamRef;
 
-/// A borrowed event. A plain value.
+/// A borrowed event. It can be copied.
 class CudaEventRef {
  public:
   CudaEventRef(CudaHandle native, Device device) : native_(native), device_(device) {}
@@ -19,14 +19,14 @@ class CudaEventRef {
   CudaHandle native() const { return native_; }
   Device device() const { return device_; }
 
-  /// Marks the place that `stream` has reached.
+  /// Marks the point that `stream` has reached.
   void record(CudaStreamRef stream) const;
-  /// True when everything before the mark is done.
+  /// True when all work before the mark is done.
   bool is_done() const;
-  /// Blocks  the calling thread until then.
+  /// Blocks  the calling thread until all work before the mark is done.
   void synchronize() const;
-  /// Milliseconds of device time from `start`'s mark to this one; both must be done, and made
-  /// with timing.
+  /// Milliseconds of device time from `start`'s mark to this one. Both marks must be done, and
+  /// their events made with timing.
   float elapsed_ms(CudaEventRef start) const;
 
  private:
@@ -53,7 +53,7 @@ class CudaEvent {
   Device device_;
 };
 
-/// A borrowed stream. A plain value.
+/// A borrowed stream. It can be copied.
 class CudaStreamRef {
  public:
   CudaStreamRef(CudaHandle native, Device device) : native_(native), device_(device) {}
@@ -61,9 +61,9 @@ class CudaStreamRef {
   CudaHandle native() const { return native_; }
   Device device() const { return device_; }
 
-  /// What is issued from now on waits for the event; the host does not.
+  /// Makes later work of this stream wait for the event; the host does not wait.
   void wait(CudaEventRef event) const;
-  /// The same for everything that `other` has been given so far.
+  /// Makes later work of this stream wait for all work that `other` has been given so far.
   void wait(CudaStreamRef other) const;
   /// Blocks  the calling thread until the stream is empty.
   void synchronize() const;
@@ -96,15 +96,15 @@ class CudaStream {
   Device device_;
 };
 
-/// The stream that the calling thread gives its work on `device` to: the device's compute stream,
-/// unless a CudaStreamScope says otherwise.
+/// The stream on which the calling thread queues its work for `device`: the device's compute
+/// stream, unless a CudaStreamScope replaces it.
 CudaStreamRef current_stream(Device device);
-/// The one for collectives and copies beside the computing.
+/// The stream for collectives and copies that run beside the computation.
 CudaStreamRef communication_stream(Device device);
 
-/// While it lives, work of the calling thread on the stream's device goes to `stream`. Memory that
-/// is used on it must live until the compute stream waits for it: the cache hands blocks out again
-/// in the order of the compute stream.
+/// While it lives, work of the calling thread on the stream's device goes to `stream`. Memory used
+/// on it must live until the compute stream has been made to wait for it, as the cache reuses
+/// blocks in the order of the compute stream.
 class [[nodiscard]] CudaStreamScope {
  public:
   explicit CudaStreamScope(CudaStreamRef stream);

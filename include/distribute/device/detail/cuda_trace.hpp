@@ -6,9 +6,9 @@
 namespace distribute::profiler::experimental {
 
 /// While it lives, the calling thread is in a range of this name (NVTX), which Nsight Systems shows
-/// above the GPU's work: `nsys profile --trace=cuda,nvtx program`. Steps of strategies are such
-/// ranges already. Costs nothing that can be measured without a profiler, and does nothing in
-/// builds without CUDA's headers.
+/// above the GPU's work: `nsys profile --trace=cuda,nvtx program`. Steps of strategies have such
+/// ranges already. Without a profiler its cost is not measurable; in builds without CUDA's headers
+/// it does nothing.
 /// Source  tf.profiler.experimental.Trace
 class [[nodiscard]] Trace {
  public:

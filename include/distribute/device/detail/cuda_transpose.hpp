@@ -1,5 +1,5 @@
 #pragma once
-/// Matrices on a GPU turned round and converted by one launch, one or many.
+/// Transposes and converts one matrix or many on a GPU in one launch.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/layout.hpp>
@@ -12,12 +12,12 @@
 
 namespace distribute {
 
-/// [rows, columns] of type `from` -> [columns, rows] of type `to` on a GPU, in one launch. Both
-/// types are floating; numbers are rounded as cast() rounds them.
+/// Transposes x [rows, columns] of type `from` into [columns, rows] of type `to` on a GPU, in one
+/// launch. Both types are floating; numbers are rounded as cast() rounds them.
 Array cuda_transpose(DType from, DType to, const Array& x, int64_t rows, int64_t columns);
 
-/// The same for matrices of float32 of one GPU, each into an array of its own: one launch for each
-/// type and 144 matrices.
+/// Transposes float32 matrices of one GPU, each into its own array, with one launch for each type
+/// and 144 matrices.
 std::vector<Array> cuda_transpose_all(std::span<const device_internal::FilterMatrix> matrices);
 
 }  // namespace distribute

@@ -6,14 +6,14 @@
 
 namespace distribute::device_internal {
 
-/// One text for one compute capability.
+/// Machine code of one text for one compute capability.
 struct EmbeddedKernel {
-  std::string_view name;  // of the file that the cache would keep it in
+  std::string_view name;  // the name that the file would have in the cache
   const char *begin, *end;
 };
 
 #if defined(DISTRIBUTE_CUDA_AOT) && DISTRIBUTE_CUDA_AOT
-/// In the order of their names. Written by cmake/DistributeKernels.cmake.
+/// All embedded kernels, sorted by name. Written by cmake/DistributeKernels.cmake.
 std::span<const EmbeddedKernel> embedded_kernels();
 #else
 inline std::span<const EmbeddedKernel> embedded_kernels() { return {}; }

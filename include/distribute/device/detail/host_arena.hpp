@@ -1,5 +1,5 @@
 #pragma once
-/// Large blocks of host memory, cut out of a few reservations; free neighbours become one again.
+/// Large blocks of host memory, cut out of a few reservations; adjacent free blocks are merged.
 
 #include <distribute/base/config.hpp>
 
@@ -11,28 +11,33 @@
 
 namespace distribute::device_internal {
 
-/// Takes the smallest free extent that fits, else memory that was never written, so that what
-/// one size leaves serves all others: a training step frees its activations in the order opposite
-/// to that of their making, and its gradients find room between them. Reservations grow by
-/// doubling; what is not touched costs no memory. Thread-compatible.
+/// Gives out large blocks. It takes the smallest free extent that fits, else memory that was never
+/// written. So memory freed by one size serves all others: a training step frees its activations in
+/// the reverse order of their making, and its gradients fit between them. Reservations double in
+/// size; pages that are not touched cost no memory. Thread-compatible.
+///
+/// Invariants between calls:
+/// 1. No two free extents of a reservation are adjacent.
+/// 2. by_size_ has the same extents as the map by address.
+/// 3. Nothing behind Reservation::fresh was ever written.
 class HostArena {
  public:
   /// `before_growth` is called before a block is given out that takes `bytes` more memory from the
-  /// system; it may trim(), and refuse by an exception.
+  /// system. It may call trim(), and may refuse by throwing.
   explicit HostArena(std::function<void(int64_t bytes)> before_growth = nullptr)
       : before_growth_(std::move(before_growth)) {}
   HostArena(const HostArena&) = delete;
   ~HostArena();
 
-  /// What a block of `bytes` takes: whole pages.
+  /// The size of the block for `bytes` bytes: whole pages.
   static int64_t block_size(int64_t bytes);
-  /// `block` bytes, as block_size gave them, aligned to a page.
+  /// Gives a block of the size that block_size() gave, aligned to a page.
   /// Throws  ResourceExhaustedError when the system has no memory left.
   void* allocate(int64_t block);
   void release(void* data, int64_t block);
-  /// Gives the memory of all free extents back to the system.
+  /// Returns the memory of all free extents to the system.
   void trim();
-  /// Bytes of free extents that still hold memory.
+  /// Number of bytes of free extents that still use memory.
   int64_t cached() const { return cached_; }
 
  private:
@@ -41,7 +46,7 @@ class HostArena {
     bool holds_memory = true;
   };
   struct Reservation {
-    char* fresh = nullptr;  // from here to the end it was never written
+    char* fresh = nullptr;  // never written from here to the end
     char* end = nullptr;
   };
   using Extents = std::map<char*, Extent>;

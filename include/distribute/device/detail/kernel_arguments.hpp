@@ -1,5 +1,5 @@
 #pragma once
-/// The structures that kernels take, for host and kernel text alike.
+/// The structures that kernels take as arguments, for host and kernel text alike.
 
 #include <distribute/device/detail/kernel_text.hpp>
 

@@ -9,14 +9,14 @@
 
 namespace distribute::device_internal {
 
-/// FNV-1a over the text, beginning with `hash`.
+/// Continues an FNV-1a hash over the text, beginning with `hash`.
 uint64_t hash_text(std::string_view text, uint64_t hash);
 
-/// Where compiled kernels are kept between runs: $XDG_CACHE_HOME/distribute/kernels; empty with
-/// DISTRIBUTE_CUDA_CACHE=0, or where there is no home.
+/// The folder of compiled kernels: $XDG_CACHE_HOME/distribute/kernels; empty with
+/// DISTRIBUTE_CUDA_CACHE=0, or without a home directory.
 std::string kernel_folder();
 
-/// The content of the file; empty where it cannot be read.
+/// Reads the file; gives "" where it cannot be read.
 std::string read_kernel(const std::string& path);
 
 /// Writes the file under a temporary name and renames it. The cache is a convenience: a failure

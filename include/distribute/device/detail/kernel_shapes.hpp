@@ -1,5 +1,5 @@
 #pragma once
-/// Sizes of the heavy operations: convolution and matrix products.
+/// Sizes of the expensive operations: convolution and matrix products.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/dtype.hpp>
@@ -20,8 +20,8 @@ struct Conv2DShape {
   bool operator==(const Conv2DShape&) const = default;
 };
 
-/// c[b] = op(a[b]) op(b[b]): op(a) is [rows, inner], op(b) [inner, columns], both row-major as
-/// stored, transposed when asked.
+/// Sizes of c[b] = op(a[b]) op(b[b]): op(a) is [rows, inner], op(b) [inner, columns]. Both are
+/// row-major as stored, and transposed when asked.
 struct MatmulShape {
   DType dtype = DType::Float32;
   int64_t batch = 1, rows = 0, columns = 0, inner = 0;

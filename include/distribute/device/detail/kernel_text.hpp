@@ -1,9 +1,9 @@
 #pragma once
-/// Text that is C++ and kernel text at once: one definition for the host and for GPUs.
+/// Text that is C++ and kernel text at once, so that one definition serves the host and GPUs.
 
-/// Defines what the further arguments say, here and as the string `name`: structures of a kernel's
+/// Defines the further arguments here and also as the string `name`: structures of a kernel's
 /// arguments, and rows of formulas that the CPU's loops and the GPU's kernels share. The text
-/// includes nothing; what it may name beside itself is in kernels/prelude.cu.inc.
+/// includes nothing; it may name only itself and kernels/prelude.cu.inc.
 #define DISTRIBUTE_KERNEL_TEXT(name, ...) \
   __VA_ARGS__                             \
   inline constexpr char name[] = #__VA_ARGS__;
@@ -23,7 +23,7 @@ constexpr std::string_view unqualified_name() {
   return text.substr(text.rfind(':') + 1);
 }
 
-/// Texts one after the other, in static storage.
+/// Joins texts in static storage.
 template <const auto&... Parts>
 struct JoinedText {
   static constexpr auto kValue = [] {

@@ -1,5 +1,5 @@
 #pragma once
-/// How a backend arranges the elements of a tensor when not in row-major order.
+/// How a backend arranges the elements of a tensor other than in row-major order.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/buffer.hpp>
@@ -17,7 +17,7 @@ namespace distribute {
 class Layout {
  public:
   virtual ~Layout() = default;
-  /// Bytes of a block in this layout, padding included.
+  /// Size in bytes of a block in this layout, padding included.
   virtual int64_t bytes() const = 0;
   /// True when both put the same elements at the same places.
   virtual bool equals(const Layout& other) const = 0;
@@ -26,16 +26,17 @@ class Layout {
   virtual bool dense() const = 0;
   /// False when the block holds what the elements are computed from, as IndexedSlices do.
   virtual bool holds_elements() const { return true; }
-  /// For images: [outer, height, width, inner] of the block when channels come in groups of
-  /// `inner`; empty otherwise. Lets pooling run on any image layout.
+  /// For images whose channels come in groups of `inner`: [outer, height, width, inner] of the
+  /// block; otherwise empty. It lets pooling run on any image layout.
   virtual std::span<const int64_t> image_block() const { return {}; }
-  /// For images: the same arrangement for another height and width; the same object every time.
+  /// For images: the same arrangement for another height and width. Equal calls give the same
+  /// object.
   virtual std::shared_ptr<const Layout> resized_image(int64_t height, int64_t width) const {
     (void)height, (void)width;
     return nullptr;
   }
-  /// For images: the same places for elements of another type; the same object every time. Null:
-  /// there is no such arrangement.
+  /// For images: the same places for elements of another type. Equal calls give the same object;
+  /// null when there is no such arrangement.
   virtual std::shared_ptr<const Layout> retyped(DType dtype) const {
     (void)dtype;
     return nullptr;
@@ -52,12 +53,12 @@ using LayoutPtr = std::shared_ptr<const Layout>;
 /// False for a block that only row_major() turns into elements.
 inline bool holds_elements(const LayoutPtr& layout) { return !layout || layout->holds_elements(); }
 
-/// Row-major and row-major, or equal layouts.
+/// True when both are row-major or both have equal layouts.
 inline bool same_layout(const LayoutPtr& a, const LayoutPtr& b) {
   return a == b || (a && b && a->equals(*b));
 }
 
-/// A reference to a block of elements and its arrangement; what backends take and return.
+/// A reference to a block of elements, with its arrangement. Backends take and return arrays.
 struct Array {
   std::shared_ptr<Buffer> buffer;
   int64_t offset_bytes = 0;
@@ -71,7 +72,7 @@ struct Array {
   }
 };
 
-/// A fresh array of `bytes` bytes (or as many as `layout` needs), contents undefined.
+/// Makes an array of `bytes` bytes (or of the size that `layout` needs) with undefined contents.
 inline Array make_array(int64_t bytes, Device device, LayoutPtr layout = nullptr) {
   const int64_t size = layout ? layout->bytes() : bytes;
   return {std::make_shared<Buffer>(size, device), 0, std::move(layout)};

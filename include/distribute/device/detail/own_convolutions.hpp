@@ -1,6 +1,6 @@
 #pragma once
-/// Convolutions of our own before those of oneDNN: Winograd's algorithm for 3x3 and 5x5 filters,
-/// and products over images as they lie on CPUs with AVX2.
+/// This library's own convolutions, which are used before those of oneDNN: Winograd's algorithm for
+/// 3x3 and 5x5 filters, and products that read images in place on CPUs with AVX2.
 
 #include <distribute/base/config.hpp>
 
@@ -10,8 +10,9 @@ namespace distribute {
 
 class Backend;
 
-/// A backend that computes what our own kernels compute faster and leaves the rest to `other`, a
-/// backend of oneDNN that outlives it. DeviceState::allow_winograd turns our kernels off.
+/// Makes a backend that uses this library's own kernels where they are faster and calls `other` for
+/// the rest. `other` is a backend of oneDNN that outlives it. DeviceState::allow_winograd turns the
+/// own kernels off.
 std::unique_ptr<Backend> with_own_convolutions(Backend& other);
 
 }  // namespace distribute

@@ -1,6 +1,6 @@
 #pragma once
-/// Matrix products by plain loops: of whole numbers, of nothing, and of backends that have no
-/// other.
+/// Matrix products by plain loops, for integers, for empty operands, and for backends without a
+/// product of their own.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/kernel_shapes.hpp>
@@ -8,11 +8,12 @@
 
 namespace distribute::device_internal {
 
-/// Rows [begin, end) of c = op(a) op(b) for one matrix of the batch.
+/// Computes rows [begin, end) of c = op(a) op(b) for one matrix of the batch.
 void plain_rows(const MatmulShape& shape, const float* a, const float* b, int64_t begin,
                 int64_t end, float* rows);
 
-/// c = epilogue(a b + bias) for float32, int32 and int64; whole numbers have no bias or epilogue.
+/// Computes c = epilogue(a b + bias) for float32, int32 and int64; integers have no bias or
+/// epilogue.
 Array plain_product(const MatmulShape& shape, const Array& a, const Array& b, const Array* bias,
                     Epilogue epilogue);
 

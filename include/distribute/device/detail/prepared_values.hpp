@@ -1,6 +1,6 @@
 #pragma once
-/// What kernels make of a variable's elements, such as transformed filters, made once for all
-/// replicas of the process.
+/// Arrays that kernels derive from a variable's elements, such as transformed filters, made once
+/// for all replicas of the process.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/layout.hpp>
@@ -10,27 +10,27 @@
 
 namespace distribute::device_internal {
 
-/// From now on what kernels prepare from these elements is kept, until forget_prepared() or the end
-/// of the buffer. For the owner of a variable that several replicas read. Thread-safe.
+/// Keeps arrays that kernels derive from these elements until forget_prepared() is called or the
+/// buffer dies. The owner of a variable that several replicas read calls it. Thread-safe.
 void keep_prepared(const Array& elements);
 
-/// To be called before kept elements are changed in place, by their only holder.
-/// Thread-safe.
+/// The only holder of kept elements calls it before it changes them in place. Thread-safe.
 void forget_prepared(const Array& elements);
 
-/// How an array is made out of another, in pieces that do not depend on each other.
+/// How an array is derived from another one, in pieces that are independent of each other.
 struct Preparation {
-  const char* name;  // what it makes; together with `sizes` it tells preparations apart
+  const char* name;  // what it makes; with `sizes` it identifies the preparation
   int64_t sizes[2];
-  int64_t bytes;   // of the result
-  int64_t pieces;  // of about equal work
-  /// Computes a piece. Any thread; must not throw.
+  int64_t bytes;   // size of the result
+  int64_t pieces;  // number of pieces with about equal work
+  /// Computes one piece. It may run on any thread and must not throw.
   std::function<void(char* result, int64_t piece)> make;
 };
 
-/// The prepared array. Threads that want the same one of kept elements at the same time share its
-/// pieces, later ones get it as it is; of other elements it is made anew.
-/// Blocks  while other threads compute their last piece.
+/// Gives the prepared array. Threads that ask for the same array of kept elements at the same time
+/// share the work on its pieces; later threads get the finished array. For elements that are not
+/// kept, each call makes the array.
+/// Blocks  while other threads compute their last pieces.
 Array prepared(const Array& elements, const Preparation& preparation);
 
 }  // namespace distribute::device_internal

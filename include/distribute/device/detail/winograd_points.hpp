@@ -21,40 +21,41 @@ struct WinogradTiling {
 /// The part [from, to) of a filter's rows or columns that lies inside the image.
 struct WindowCut {
   int64_t from = 0, to = 0;
-  /// A number below twice the filter's size for each way to be cut.
+  /// A number, below twice the filter's size, that identifies this cut.
   int64_t kind() const { return from + to; }
   static WindowCut at(int64_t out, int64_t pad, int64_t size, int64_t in) {
     return {std::max<int64_t>(pad - out, 0), std::min<int64_t>(size, in + pad - out)};
   }
 };
 
-/// What a ReLU behind the convolution needs to decide as the direct algorithm would: rounding of
-/// the transforms is larger than that of a sum, and where the bias is zero many values lie near
-/// zero; and equal windows must give equal sums, or rounding decides who wins a pooling.
+/// What a ReLU behind the convolution needs to decide as the direct algorithm would. The transforms
+/// round more than a direct sum, and with a zero bias many values lie near zero. Equal windows must
+/// also give equal sums, or rounding would decide the maximum of a pooling.
 struct ReluGuard {
   const GroupedImage* x = nullptr;
-  const float* filters = nullptr;    // [size][size][in][out]
-  const float* bounds = nullptr;     // [out]: largest rounding error for inputs up to 1
-  const uint8_t* reached = nullptr;  // [image][height][width]: not all background under the filter
-  const float* largest = nullptr;    // [image]: largest magnitude of an input
-  const float* uniform = nullptr;    // [row kind][column kind][out]: sums over background alone
+  const float* filters = nullptr;  // [size][size][in][out]
+  const float* bounds = nullptr;   // [out]: largest rounding error for inputs up to 1
+  /// [image][height][width]: the filter covers more than background
+  const uint8_t* reached = nullptr;
+  const float* largest = nullptr;  // [image]: largest magnitude of an input
+  const float* uniform = nullptr;  // [row kind][column kind][out]: sums over background only
   const int64_t *row_kind = nullptr, *column_kind = nullptr;  // [height], [width]
   int64_t size = 0;
 };
 
-/// Coefficients of the polynomials behind the transforms for N x N tiles, lowest power first and
-/// without the leading 1. Points other than 0 and infinity come in pairs +-point.
+/// Coefficients of the polynomials that define the transforms for N x N tiles, lowest power first
+/// and without the leading 1. Points other than 0 and infinity come in pairs +-point.
 template <int N>
 struct WinogradPolynomials {
   static constexpr int kPairs = (N - 2) / 2;
   float point[kPairs] = {};
-  float all[kPairs] = {};              // product of all (x^2 - point^2), in x^2
-  float without[kPairs][kPairs] = {};  // the same without one pair
+  float all[kPairs] = {};              // the product of all (x^2 - point^2), in powers of x^2
+  float without[kPairs][kPairs] = {};  // the same product without one pair
   float power[kPairs][N] = {};
 };
 
-/// For tiles of 6 points with their reciprocals halve the errors of the customary 1 and 2; for
-/// tiles of 8 nothing was found to be better than these.
+/// The points. For tiles of 6, these points and their reciprocals halve the errors of the customary
+/// 1 and 2; for tiles of 8 no better points were found.
 template <int N>
 constexpr std::array<double, (N - 2) / 2> winograd_points() {
   if constexpr (N == 6)
@@ -63,7 +64,7 @@ constexpr std::array<double, (N - 2) / 2> winograd_points() {
     return {0.5, 1.0, 2.0};
 }
 
-/// The product of (x^2 - point^2) over all pairs but `skipped`, in powers of x^2.
+/// Computes the product of (x^2 - point^2) over all pairs but `skipped`, in powers of x^2.
 template <int N>
 constexpr std::array<double, N / 2> winograd_product(int skipped) {
   constexpr auto points = winograd_points<N>();
@@ -92,7 +93,8 @@ constexpr WinogradPolynomials<N> winograd_polynomials() {
   return f;
 }
 
-/// G: the filter's polynomial at every point, divided by the product of the distances to others.
+/// Computes G: the filter's polynomial at every point, divided by the product of the distances to
+/// the other points.
 template <int N, int R>
 struct WinogradFilterMatrix {
   float value[N][R] = {};

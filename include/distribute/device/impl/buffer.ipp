@@ -23,17 +23,17 @@ namespace distribute {
 
 namespace device_internal {
 
-/// Free host blocks: small ones by size class, large ones in an arena. Thread-safe. Never
-/// destroyed: buffers may outlive main().
+/// Caches free host blocks: small ones by size class, large ones in an arena. Thread-safe. It is
+/// never destroyed, as buffers may outlive main().
 struct HostCache {
   HostCache() { base_internal::prepare_for_little_memory(); }
   std::mutex mutex;  // guards everything below
   std::unordered_map<int64_t, std::vector<void*>> free_blocks;
   HostArena arena{[this](int64_t bytes) { grow(bytes); }};
   MemoryInfo info;
-  std::map<int64_t, int> large;  // how many blocks of the arena have each size, in use
+  std::map<int64_t, int> large;  // number of used arena blocks of each size
 
-  /// Before `bytes` more are taken from the system.
+  /// Called before `bytes` more are taken from the system.
   /// Throws  ResourceExhaustedError where the container's limit leaves no room for them.
   void grow(int64_t bytes);
   /// Gives free blocks back to the system.
@@ -44,15 +44,16 @@ struct HostCache {
   bool has_room(int64_t bytes);
 
   const bool limited_ = memory_room().has_value();
-  int64_t room_ = 0, taken_ = 0;  // at the last look, and since then
+  int64_t room_ = 0, taken_ = 0;  // room at the last look, bytes taken since then
   std::string limit_;
 };
 
-/// The limit's text is that of the last look.
+/// Whether `bytes` more may be taken. It also stores the limit as text, for messages.
 DISTRIBUTE_INLINE bool HostCache::has_room(int64_t bytes) {
   const auto room = memory_room();
   if (!room) return true;
-  // What others of the process take: code, stacks, libraries, and pages that were not touched yet.
+  // Memory for the rest of the process: code, stacks, libraries, and pages that were not touched
+  // yet.
   const int64_t reserve = std::max<int64_t>(room->limit / 32, 8 << 20);
   limit_ = memory_text(*room);
   room_ = room->free() - reserve;
@@ -63,7 +64,7 @@ DISTRIBUTE_INLINE bool HostCache::has_room(int64_t bytes) {
 DISTRIBUTE_INLINE void HostCache::grow(int64_t bytes) {
   if (!limited_) return;
   taken_ += bytes;
-  if (taken_ <= std::min<int64_t>(room_ / 2, 64 << 20)) return;  // no need to look
+  if (taken_ <= std::min<int64_t>(room_ / 2, 64 << 20)) return;  // room is certainly left
   if (!has_room(bytes)) {
     trim();
     if (!has_room(bytes))
@@ -81,7 +82,7 @@ DISTRIBUTE_INLINE void HostCache::trim() {
   arena.trim();
 }
 
-/// "tensors hold 900 MiB, the largest 2 x 256 MiB, 128 MiB".
+/// Says "tensors hold 900 MiB, the largest 2 x 256 MiB, 128 MiB".
 DISTRIBUTE_INLINE std::string HostCache::text() const {
   std::string text = str_cat("tensors hold ", memory_text(info.current));
   int named = 0;
@@ -101,7 +102,7 @@ DISTRIBUTE_INLINE int64_t size_class(int64_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-/// From here on blocks come from the arena.
+/// Blocks of this size and above come from the arena.
 inline constexpr int64_t kArenaBytes = 1 << 20;
 
 DISTRIBUTE_INLINE int64_t block_size(int64_t bytes) {
@@ -151,12 +152,12 @@ DISTRIBUTE_INLINE void host_release(void* data, int64_t bytes) {
 
 namespace device_internal {
 
-// Of GPUs: cuda_memory.ipp, whose header includes this one.
+// These functions serve GPUs; they are in cuda_memory.ipp, whose header includes this one.
 void* gpu_allocate(int64_t bytes, Device device, std::function<void()>& release);
 MemoryInfo gpu_memory_info(Device device);
 void gpu_release_cached(Device device);
 
-/// The offers of the calling thread; null: none.
+/// The offers of the calling thread; null without any.
 DISTRIBUTE_INLINE std::vector<BufferOffer>*& current_offers() {
   return base_internal::in_thread_context<base_internal::ContextPlace{1, 1},
                                           std::vector<BufferOffer>*>();
@@ -214,7 +215,7 @@ DISTRIBUTE_INLINE void release_cached_memory(Device device) {
 
 namespace device_internal {
 
-/// What host_memory_shortage() saw.
+/// The last result of host_memory_shortage().
 class MemoryWatch {
  public:
   using Clock = std::chrono::steady_clock;
@@ -232,7 +233,8 @@ class MemoryWatch {
   void look(Clock::time_point now) {
     text_ = little();
     if (text_.empty() || now < next_release_) return;
-    next_release_ = now + std::chrono::seconds(1);  // what comes next is slower: new pages
+    // later allocations are slower, as they touch new pages
+    next_release_ = now + std::chrono::seconds(1);
     release_cached_memory(Device{});
     text_ = little();
   }
@@ -254,7 +256,7 @@ DISTRIBUTE_INLINE std::string host_memory_shortage() noexcept {
   try {
     return in_process<device_internal::MemoryWatch>().shortage();
   } catch (const std::exception&) {
-    return "no memory";  // not even for the look
+    return "no memory";  // even the look needs memory
   }
 }
 

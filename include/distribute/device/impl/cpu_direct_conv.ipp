@@ -25,7 +25,7 @@ using device_internal::prepared;
 #define DISTRIBUTE_HAS_DIRECT_CONV 1
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
-/// Vectors of 8 channels.
+/// Vectors of 8 channels with AVX2.
 struct Avx2 {
 #include <distribute/device/impl/simd_avx2.inc>
 
@@ -52,7 +52,8 @@ DISTRIBUTE_INLINE bool direct_gradient_suits(const Conv2DShape& s) {
 }
 
 DISTRIBUTE_INLINE bool direct_conv_suits(const Conv2DShape& s) {
-  // Measured: a product over fewer channels spends too much time with reading and writing its sums.
+  // Measurements show that with fewer channels a product spends too much time on reading and
+  // writing its sums.
   return direct_gradient_suits(s) && s.kernel != Conv2DShape::Pair{1, 1} &&
          std::min(s.in_channels, s.out_channels) >= 64;
 }

@@ -29,7 +29,7 @@ MutableMap<T> view(T* data, int64_t rows, int64_t columns, int64_t stride) {
   return {data, rows, columns, Eigen::OuterStride<>(stride)};
 }
 
-/// Row-major bytes of an array in any layout.
+/// Gives the row-major bytes of an array in any layout.
 DISTRIBUTE_INLINE Array plain(const Array& array, int64_t bytes) {
   if (!array.layout) return array;
   Array result = make_array(bytes, array.buffer->device());
@@ -54,7 +54,7 @@ DISTRIBUTE_INLINE void multiply(const MatmulShape& s, const float* a, const floa
     result.noalias() = left * right;
 }
 
-/// Positions of one convolution and the im2col copy both ways.
+/// The positions of one convolution, and the im2col copies in both directions.
 struct Patches {
   const Conv2DShape& s;
   int64_t group_inputs() const { return s.in_channels / s.groups; }

@@ -24,7 +24,7 @@ struct GpuSpan {
   std::string name;
 };
 
-/// The rows of one recorder, and which times they are taken until.
+/// The rows of one recorder, and the time up to which each row is used.
 struct GpuRows {
   struct Row {
     int number;
@@ -45,8 +45,8 @@ struct GpuActivity {
 };
 DISTRIBUTE_INLINE GpuActivity& gpu_activity() { return in_process<GpuActivity>(); }
 
-/// Spans of a row do not overlap: kernels that run beside each other in one stream's graph get
-/// rows of their own.
+/// Chooses the row of a span. Spans of a row do not overlap: kernels that run at the same time in
+/// one stream's graph get rows of their own.
 DISTRIBUTE_INLINE int GpuRows::take(monitoring::SpanRecorder& recorder, const GpuSpan& span) {
   auto& rows = of_stream[{span.device, span.stream}];
   for (Row& row : rows)
@@ -57,9 +57,9 @@ DISTRIBUTE_INLINE int GpuRows::take(monitoring::SpanRecorder& recorder, const Gp
   return rows.back().number;
 }
 
-/// As the source has it, where the name is one of C++.
+/// Gives a C++ name as it is in the source.
 DISTRIBUTE_INLINE std::string readable_name(const char* name) {
-  constexpr size_t kMost = 160;  // templates have long ones
+  constexpr size_t kMost = 160;  // names of templates can be long
   if (!name) return "kernel";
   int status = 0;
   char* const found = abi::__cxa_demangle(name, nullptr, nullptr, &status);
@@ -85,7 +85,7 @@ DISTRIBUTE_INLINE std::string name_of_memory(const CuptiMemory& record) {
 
 DISTRIBUTE_INLINE std::optional<GpuSpan> span_of(const CuptiRecord* record) {
   const auto span = [](const auto& r, std::string name) -> std::optional<GpuSpan> {
-    if (r.start == 0 || r.end < r.start) return std::nullopt;  // under way, or not measured
+    if (r.start == 0 || r.end < r.start) return std::nullopt;  // still running, or not measured
     return GpuSpan{r.device, r.stream, r.start, r.end, std::move(name)};
   };
   switch (record->kind) {
@@ -103,7 +103,8 @@ DISTRIBUTE_INLINE std::optional<GpuSpan> span_of(const CuptiRecord* record) {
   }
 }
 
-/// From CUPTI's nanoseconds to the host's clock. The shortest of a few readings is the closest.
+/// The difference between CUPTI's nanoseconds and the host's clock. Of several readings the
+/// shortest is the most exact.
 DISTRIBUTE_INLINE monitoring::SpanRecorder::Clock::duration clock_offset(const CuptiTable& table) {
   using Clock = monitoring::SpanRecorder::Clock;
   Clock::duration best = Clock::duration::max(), offset{};
@@ -135,12 +136,13 @@ DISTRIBUTE_INLINE void add_spans(std::vector<GpuSpan> spans) {
                   host(span.end));
 }
 
-/// CUPTI's calls; it has a thread of its own for full buffers. Buffers are aligned to 8 bytes.
+/// CUPTI calls it for an empty buffer; a thread of CUPTI's returns full ones. Buffers are aligned
+/// to 8 bytes.
 DISTRIBUTE_INLINE void give_buffer(uint8_t** buffer, size_t* bytes, size_t* max_records) {
   *bytes = size_t{1} << 20;
   *buffer = static_cast<uint8_t*>(std::malloc(*bytes));
   if (!*buffer) *bytes = 0;
-  *max_records = 0;  // as many as fit
+  *max_records = 0;  // no limit
 }
 DISTRIBUTE_INLINE void take_buffer(CudaHandle, uint32_t, uint8_t* buffer, size_t, size_t valid) {
   const CuptiTable& table = gpu_activity().table;
@@ -152,7 +154,7 @@ DISTRIBUTE_INLINE void take_buffer(CudaHandle, uint32_t, uint8_t* buffer, size_t
   add_spans(std::move(spans));
 }
 
-/// Empty: CUPTI records.
+/// Starts recording; the result is empty when CUPTI records, else the reason.
 DISTRIBUTE_INLINE std::string begin_cupti(CuptiTable& table, bool is_of_test) {
   const GpuState& gpus = *gpu_state_slot();
   if (!is_of_test) {

@@ -41,7 +41,7 @@ inline constexpr char kResizeRowsText[] =
 #include <distribute/device/kernels/resize_rows.cu.inc>
     ;
 
-/// Partial sums of `slices` slices, [slices, columns] of `out_type`.
+/// Computes partial sums of `slices` slices, [slices, columns] of `out_type`.
 DISTRIBUTE_INLINE Array sum_slices(DType type, DType out_type, const Array& x, int64_t rows,
                                    int64_t columns, int64_t slices) {
   const Device device = x.buffer->device();
@@ -57,7 +57,7 @@ DISTRIBUTE_INLINE Array sum_slices(DType type, DType out_type, const Array& x, i
   return sums;
 }
 
-/// Rows of `to` elements from those of `from`: cut, or with zeros behind.
+/// Makes rows of `to` elements from rows of `from`: it cuts them, or appends zeros.
 DISTRIBUTE_INLINE Array resize_rows(DType type, const Array& x, int64_t rows, int64_t from,
                                     int64_t to) {
   const Device device = x.buffer->device();
@@ -74,7 +74,7 @@ DISTRIBUTE_INLINE Array zeros(DType dtype, int64_t count, Device device) {
   return array;
 }
 
-/// Elements of the three arrays of a convolution.
+/// Numbers of elements of a convolution's three arrays.
 struct Counts {
   int64_t x, y, taps;  // taps: rows of the filters as a matrix [taps, out_channels]
   explicit Counts(const Conv2DShape& s)
@@ -83,8 +83,8 @@ struct Counts {
         taps(s.kernel[0] * s.kernel[1] * (s.in_channels / s.groups)) {}
 };
 
-/// Filters as cuDNN reads them: [out, height, width, in] instead of [height, width, in, out], and
-/// in the images' type, whose size is `element`.
+/// The layout of filters as cuDNN reads them: [out, height, width, in] instead of [height, width,
+/// in, out], in the images' type, whose size is `element`.
 class TurnedFilters final : public Layout {
  public:
   TurnedFilters(int64_t taps, int64_t out, int64_t element)
@@ -110,12 +110,12 @@ class TurnedFilters final : public Layout {
   int64_t taps_, out_, element_;
 };
 
-/// Pictures of three channels in 16 bits: cuDNN's kernels for tensor cores want eight, and would
-/// bring them there in a workspace of hundreds of megabytes for a large batch.
+/// Pads images of three channels in 16 bits: cuDNN's kernels for tensor cores need eight channels,
+/// and would otherwise pad in a workspace of hundreds of megabytes for a large batch.
 DISTRIBUTE_INLINE bool wants_padding(const Conv2DShape& s) {
   return is_half(s.dtype) && s.groups == 1 && s.in_channels >= 3 && s.in_channels < 8;
 }
-/// The same convolution with eight channels, and arrays for it.
+/// The same convolution with eight channels, and its arrays.
 struct Padded {
   Conv2DShape shape;
   int64_t channels, pixels, filter_rows;
@@ -138,8 +138,8 @@ struct Padded {
   }
 };
 
-/// For cuDNN in the images' type, and for own kernels, which have float32 alone, whatever was
-/// given.
+/// Gives filters in the form that the chosen kernels read: cuDNN's in the images' type; this
+/// library's own kernels take float32 alone.
 DISTRIBUTE_INLINE Array turned(const Conv2DShape& s, const Array& w) {
   if (w.layout) return w;
   return device_internal::transposed_filter_cache(w.buffer->device())
@@ -150,7 +150,7 @@ DISTRIBUTE_INLINE Array not_turned(const Conv2DShape& s, const Array& w) {
   return cuda_transpose(s.dtype, DType::Float32, w, s.out_channels, Counts(s).taps);
 }
 
-/// A float32 vector in the images' type, and back.
+/// Convert a float32 vector to the images' type, and back.
 DISTRIBUTE_INLINE Array narrowed(const Conv2DShape& s, const Array& bias) {
   return cuda_transpose(DType::Float32, s.dtype, bias, 1, s.out_channels);
 }
@@ -158,13 +158,13 @@ DISTRIBUTE_INLINE Array widened(const Conv2DShape& s, const Array& bias) {
   return cuda_transpose(s.dtype, DType::Float32, bias, 1, s.out_channels);
 }
 
-/// Says once why own kernels do the work of a library.
+/// Logs once why own kernels do the work of a library.
 DISTRIBUTE_INLINE void warn_of_slow_kernels(const char* library, const std::string& problem) {
   log_internal::log_once(LogSeverity::Warning, "device", library,
                          "slow kernels are used: " + problem);
 }
 
-/// The backend itself. Thread-safe.
+/// The backend of GPUs. Thread-safe.
 class CudaBackend final : public Backend {
  public:
   std::string name() const override { return "cuda"; }
@@ -257,7 +257,7 @@ class CudaBackend final : public Backend {
   static Array forward(const Conv2DShape& s, const Array& x, const Array& w, const Array* bias,
                        Epilogue epilogue) {
     const Counts counts(s);
-    // cuDNN fuses ReLU only behind a bias.
+    // cuDNN fuses ReLU only after a bias.
     const bool add_zero = !bias && epilogue == Epilogue::Relu;
     const Array added = bias       ? narrowed(s, *bias)
                         : add_zero ? zeros(s.dtype, s.out_channels, x.buffer->device())
@@ -281,7 +281,7 @@ class CudaBackend final : public Backend {
                                   sums);
   }
 
-  /// By cuDNN; by own kernels where it is missing or has none for the shape.
+  /// Computes by cuDNN, or by own kernels when it is missing or has no kernel for the shape.
   template <typename Fast, typename Plain>
   Array convolve(const Conv2DShape& s, Fast fast, Plain plain) {
     std::string problem = cudnn_problem();

@@ -16,7 +16,7 @@ namespace distribute {
 
 namespace blas_internal {
 
-// Enumerators of cublasLt.h, cublas_api.h and library_types.h.
+// These are enumerators of cublasLt.h, cublas_api.h and library_types.h.
 inline constexpr int kCompute32F = 68, kCompute32FFastTf32 = 77;
 inline constexpr int kReal32F = 0, kReal16F = 2, kReal16BF = 14;
 inline constexpr int kDescTransA = 3, kDescTransB = 4, kDescEpilogue = 7, kDescBiasPointer = 8;
@@ -25,7 +25,7 @@ inline constexpr int kLayoutBatchCount = 5, kLayoutBatchStride = 6;
 inline constexpr int kPreferWorkspace = 1, kPreferReductions = 3, kPreferAlignmentA = 5;
 inline constexpr uint32_t kReductionsInOrder = 2 | 4;  // in the compute type or the output's
 
-/// What belongs to a loaded library.
+/// The state of a loaded library.
 struct BlasState {
   CudaBlas table;
   std::string problem;
@@ -34,7 +34,7 @@ struct BlasState {
   std::unordered_map<std::string, BlasChoice> choices;
 };
 
-/// The state of the library itself, loaded at its first use, and that of a test.
+/// The state of the library itself, loaded at first use, and the state that a test has set.
 struct BlasStates {
   std::once_flag loaded;
   BlasState own;
@@ -85,8 +85,8 @@ DISTRIBUTE_INLINE int type_of(DType dtype) {
   return dtype == DType::Float16 ? kReal16F : kReal32F;
 }
 
-/// The library's matrices are column-major: what is [r, c] row-major it reads as [c, r]. So the
-/// product is turned round: c^T = op(b)^T op(a)^T, without moving an element.
+/// The library's matrices are column-major: a row-major [r, c] is a column-major [c, r]. So it
+/// computes the transposed product, c^T = op(b)^T op(a)^T, and no element is moved.
 class Product {
  public:
   Product(const CudaBlas& blas, const MatmulShape& s, const void* bias, Epilogue epilogue)
@@ -112,7 +112,7 @@ class Product {
     layout(result_, s.rows, s.columns);
   }
 
-  /// The library's favourite for operands of this alignment.
+  /// Gives the library's first choice for operands of this alignment.
   BlasChoice choose(CudaHandle handle, uint32_t alignment) const {
     Descriptor preference(blas_.cublasLtMatmulPreferenceDestroy);
     check(blas_.cublasLtMatmulPreferenceCreate(preference.out()), "cublasLtMatmulPreferenceCreate",
@@ -153,7 +153,7 @@ class Product {
     check(blas_.cublasLtMatmulDescSetAttribute(product_.native(), name, &value, sizeof value),
           "cublasLtMatmulDescSetAttribute", shape_);
   }
-  /// Of a block that is [rows, columns] row-major.
+  /// Sets the layout of a block that is [rows, columns] row-major.
   void layout(Descriptor& d, int64_t rows, int64_t columns) {
     check(blas_.cublasLtMatrixLayoutCreate(d.out(), type_of(shape_.dtype), uint64_t(columns),
                                            uint64_t(rows), columns),
@@ -188,7 +188,7 @@ DISTRIBUTE_INLINE CudaHandle handle_of(BlasState& state, CudaHandle context,
   return handle;
 }
 
-/// Choices are kept for each shape, alignment and setting.
+/// Gives the choice for a product. Choices are kept for each shape, alignment and setting.
 DISTRIBUTE_INLINE BlasChoice choice_of(BlasState& state, const Product& product, CudaHandle handle,
                                        const MatmulShape& s, int after, uint32_t alignment) {
   const int64_t numbers[] = {int64_t(s.dtype),

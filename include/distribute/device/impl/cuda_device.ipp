@@ -75,20 +75,22 @@ DISTRIBUTE_INLINE GpuState* make_gpu_state() {
   return state;
 }
 
-/// The process's state, or that of a test.
+/// The process's state, or the state that a test has set.
 struct PresentGpuState {
   GpuState* state = make_gpu_state();
 };
 
 DISTRIBUTE_INLINE GpuState*& gpu_state_slot() { return in_process<PresentGpuState>().state; }
 
-/// Never destroyed: buffers that outlive the scope of a test still go back to their pools.
+/// The states of tests. They are never destroyed: buffers that outlive a test's scope still return
+/// to their pools.
 struct TestGpuStates {
   std::vector<std::unique_ptr<GpuState>> all;
 };
 
 DISTRIBUTE_INLINE GpuState& gpu_state() {
-  // Apart from making it, since errors of the driver are explained through the state itself.
+  // The search is separate from making the state, because driver errors are explained through the
+  // state itself.
   static const bool found = [] {
     find_gpus(*gpu_state_slot());
     return true;
@@ -119,7 +121,7 @@ DISTRIBUTE_INLINE bool gpus_in_use() {
                      [](const auto& lane) { return lane != nullptr; });
 }
 
-/// What most often is behind an error of the driver.
+/// The most frequent reason for an error of the driver.
 DISTRIBUTE_INLINE const char* likely_cause(CudaResult result) {
   switch (result) {
     case kCudaOutOfMemory: return "; smaller batches, or release_cached_memory, may help";

@@ -17,7 +17,7 @@ namespace cudnn_internal {
 
 using Id = CudnnGraph::Id;
 
-/// [batch, heads, steps, size], which lies as [batch, steps, heads, size].
+/// Describes [batch, heads, steps, size] that is stored as [batch, steps, heads, size].
 DISTRIBUTE_INLINE GraphTensor heads_of(cudnnDataType_t dtype, const CudnnAttentionShape& s,
                                        int64_t steps, int64_t size) {
   const int64_t row = s.heads * size;
@@ -29,14 +29,14 @@ DISTRIBUTE_INLINE GraphTensor dense(cudnnDataType_t dtype, std::vector<int64_t> 
   const int64_t row = dims[3], head = dims[2] * row, example = dims[1] * head;
   return {.dtype = dtype, .dims = std::move(dims), .strides = {example, head, row, 1}};
 }
-/// The last two axes in the other order, over the same memory.
+/// Exchanges the last two axes, over the same memory.
 DISTRIBUTE_INLINE GraphTensor turned(GraphTensor tensor) {
   std::swap(tensor.dims[2], tensor.dims[3]);
   std::swap(tensor.strides[2], tensor.strides[3]);
   return tensor;
 }
 
-/// A graph of attention while it is built, and the tensors of which it has several.
+/// A graph of attention while it is built, with the tensors that several nodes use.
 struct AttentionGraph {
   explicit AttentionGraph(const CudnnAttentionShape& shape) : s(shape) {}
 
@@ -75,7 +75,8 @@ DISTRIBUTE_INLINE Id AttentionGraph::scores_of(Id first, Id second, Id scale) {
   return combined(CUDNN_POINTWISE_MUL, products, scale);
 }
 
-/// `never`, minus infinity, for keys behind the query's place; 0: nothing is masked.
+/// Replaces scores of keys after the query's position by `never`, minus infinity; with 0 nothing is
+/// masked.
 DISTRIBUTE_INLINE Id AttentionGraph::masked(Id x, Id never) {
   if (!never) return x;
   const Id query = scores(CUDNN_DATA_INT32), key = scores(CUDNN_DATA_INT32);
@@ -103,8 +104,8 @@ DISTRIBUTE_INLINE CudnnGraph attention_forward(const CudnnAttentionShape& s) {
   return std::move(graph);
 }
 
-/// ds = p (d_out v^T - sum of out d_out) scale with the softmax p made again; dq = ds k,
-/// dk = ds^T q, dv = p^T d_out.
+/// Computes ds = p (d_out v^T - sum of out d_out) scale, where the softmax p is computed again; dq
+/// = ds k, dk = ds^T q, dv = p^T d_out.
 DISTRIBUTE_INLINE CudnnGraph attention_backward(const CudnnAttentionShape& s, bool in_float32) {
   AttentionGraph g(s);
   CudnnGraph& graph = g.graph;
@@ -154,7 +155,7 @@ DISTRIBUTE_INLINE CudnnAttention cudnn_attention(const CudnnAttentionShape& s,
                                                  const CudnnAttentionInputs& in,
                                                  bool with_gradient) {
   using namespace cudnn_internal;
-  constexpr size_t kOldest = 90600;  // earlier ones leave it to the caller to clear sums
+  constexpr size_t kOldest = 90600;  // earlier versions expect cleared sums
   if (cudnn().get_version() < kOldest)
     throw UnimplementedError("attention on cuDNN needs version 9.6 or later");
   const Device device = in.q.buffer->device();

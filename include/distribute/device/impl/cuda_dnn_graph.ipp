@@ -69,7 +69,7 @@ DISTRIBUTE_INLINE CudnnDescriptor& CudnnGraph::node(cudnnBackendDescriptorType_t
   return d;
 }
 
-/// How the three passes name the same things.
+/// The names that the three passes give to the same things.
 struct ConvolutionNames {
   cudnnBackendDescriptorType_t type;
   const char* name;

@@ -10,7 +10,8 @@
 namespace distribute::cudnn_internal {
 
 DISTRIBUTE_INLINE CudnnTable load_cudnn() {
-  // Its engines open NVRTC by themselves, which then has to find its builtins: see
+  // cuDNN's engines open NVRTC themselves, which must then find its builtins: see
+  // CudaLibraryName::companions. Without NVRTC such engines report an error.
   // CudaLibraryName::companions. Without NVRTC such engines say so.
   CudaCompiler compiler;
   load_cuda_compiler(compiler, cuda_driver_version());
@@ -61,12 +62,12 @@ struct TestTable {
   const CudnnTable* table = nullptr;
 };
 
-/// The table of a test; null: the library's.
+/// The table that a test has set; null: the library's.
 DISTRIBUTE_INLINE const CudnnTable*& cudnn_slot() { return in_process<TestTable>().table; }
 
 DISTRIBUTE_INLINE ScopedCudnn::ScopedCudnn(const CudnnTable& table)
     : previous_(std::exchange(cudnn_slot(), new CudnnTable(table))) {}
-// The table stays: plans are kept by its address.
+// The table itself stays, as plans are found by its address.
 DISTRIBUTE_INLINE ScopedCudnn::~ScopedCudnn() { cudnn_slot() = previous_; }
 
 DISTRIBUTE_INLINE const CudnnTable& cudnn() {

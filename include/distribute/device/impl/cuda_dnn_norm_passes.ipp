@@ -13,14 +13,14 @@ namespace distribute {
 
 namespace cudnn_internal {
 
-// cuda_dnn_operations.ipp
+// The body is in cuda_dnn_operations.ipp.
 std::string key_of(char operation, const Conv2DShape& s, int64_t flags);
 std::string key_of(char operation, const NormShape& s);
 NormShape pattern_of(const CudnnNormShape& s);
 NormShape backward_pattern_of(const CudnnNormShape& s, Device device, bool summed);
 Array image_array(DType dtype, int64_t count, Device device);
 
-/// The way back writes g for a residual alone; without ReLU g is dy.
+/// The gradient writes g only for a residual; without ReLU g is dy.
 DISTRIBUTE_INLINE NormShape gradient_pattern_of(const CudnnNormShape& s) {
   NormShape pattern = pattern_of(s);
   pattern.keeps_gated = s.relu && s.residual;
@@ -29,14 +29,16 @@ DISTRIBUTE_INLINE NormShape gradient_pattern_of(const CudnnNormShape& s) {
 
 using Pointers = std::vector<void*>;
 
-/// Two vectors of sums lie one behind the other, and cuDNN takes them at multiples of 16 bytes.
+/// Two vectors of sums are stored one after the other, and cuDNN needs them at multiples of 16
+/// bytes.
 DISTRIBUTE_INLINE void check_whole_vectors(int64_t channels) {
   if (channels % 4)
     throw UnimplementedError(
         str_cat("sums over channels: cuDNN takes multiples of 4 channels, not ", channels));
 }
 
-/// `count` float32 zeros and room for `behind` more: cuDNN may add to sums instead of writing them.
+/// Gives `count` float32 zeros and room for `behind` more. cuDNN may add to sums instead of writing
+/// them.
 DISTRIBUTE_INLINE Array zero_sums(int64_t count, int64_t behind, Device device) {
   Array sums = image_array(DType::Float32, count + behind, device);
   fill_elements(sums.bytes(), device, sizeof(float), 0, count);

@@ -48,7 +48,8 @@ DISTRIBUTE_INLINE bool has_norm_backward(Device device, const NormShape& pattern
   }
 }
 
-/// The way back, with dy behind the gate written only for a residual, unless cuDNN wants that.
+/// The pattern of the gradient. dy behind the gate is written only for a residual, unless cuDNN
+/// requires it.
 DISTRIBUTE_INLINE NormShape backward_pattern_of(const CudnnNormShape& s, Device device,
                                                 bool summed) {
   NormShape pattern = pattern_of(s);

@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE CudnnGraph convolution_filter(const Conv2DShape& s) {
   return plain_convolution(ConvolutionPass::Filter, s);
 }
 
-/// One bit for each element of an image.
+/// Describes one bit for each element of an image.
 DISTRIBUTE_INLINE GraphTensor bits(GraphTensor tensor) {
   tensor.dtype = CUDNN_DATA_BOOLEAN;
   return tensor;
@@ -104,7 +104,7 @@ DISTRIBUTE_INLINE CudnnGraph batch_norm_backward(const NormShape& s) {
   }
   if (s.relu) {
     const Id mask = graph.add(bits(whole)), whole_dy = t.dy;
-    // In the images' dtype: no 16-bit engine takes a float32 one.
+    // It has the images' dtype, because no 16-bit engine takes a float32 one.
     t.dy = graph.add(s.keeps_gated ? whole : between(whole, whole.dtype));
     graph.pointwise(CUDNN_POINTWISE_MUL, whole_dy, t.dy, mask);
   }
@@ -142,7 +142,7 @@ DISTRIBUTE_INLINE CudnnGraph channels_scaled(const NormShape& s) {
   return graph;
 }
 
-/// dy behind the gate, where there is one; `gated` is where it goes.
+/// Applies the gate to dy if there is one; the result goes to `gated`.
 DISTRIBUTE_INLINE Id behind_gate(CudnnGraph& graph, Id dy, Id mask, Id gated) {
   if (!mask) return dy;
   graph.pointwise(CUDNN_POINTWISE_MUL, dy, gated, mask);

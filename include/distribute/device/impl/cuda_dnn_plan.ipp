@@ -39,7 +39,7 @@ DISTRIBUTE_INLINE CudnnTarget CudnnTarget::of_properties(const std::string& json
   return CudnnTarget(std::move(properties));
 }
 
-/// Says what a plan is for.
+/// Sets the device that a plan is for.
 DISTRIBUTE_INLINE void set_target(CudnnDescriptor& plan, const CudnnTarget& target) {
   const cudnnHandle_t handle = target.handle();
   if (handle)
@@ -48,7 +48,7 @@ DISTRIBUTE_INLINE void set_target(CudnnDescriptor& plan, const CudnnTarget& targ
     plan.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, target.properties());
 }
 
-/// Engine of a configuration, with its notes.
+/// Gives the engine of a configuration, with its notes.
 DISTRIBUTE_INLINE CudnnDescriptor engine_of(const CudnnDescriptor& config) {
   CudnnDescriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t native = engine.native();

@@ -54,7 +54,8 @@ DISTRIBUTE_INLINE std::string describe(const CudnnTarget& target, const PlanOpti
                  " ", graph);
 }
 
-/// Plans that were compiled before; none where all engines compile their kernel for the plan.
+/// Gives plans whose kernels were compiled before; nothing if all engines compile their kernel for
+/// the plan.
 DISTRIBUTE_INLINE std::vector<CudnnPlan> quick_plans(const CudnnTarget& target, CudnnGraph& graph,
                                                      PlanOptions options, size_t most) {
   options.runtime_compilation = false;
@@ -115,13 +116,13 @@ struct DeviceLibrary {
   std::vector<cudnnHandle_t> handles;
 };
 
-/// Never destroyed: buffers and handles may outlive main().
+/// The handles of all devices. They are never destroyed, as buffers and handles may outlive main().
 struct DeviceLibraries {
   std::mutex mutex;  // guards by_device
   std::map<std::pair<const CudnnTable*, int>, std::unique_ptr<DeviceLibrary>> by_device;
 };
 
-/// Made at first use.
+/// Gives the handles of a device, made at first use.
 DISTRIBUTE_INLINE DeviceLibrary& library_of(Device device) {
   auto& libraries = in_process<DeviceLibraries>();
   const int number = gpu_info(device).number;
@@ -159,8 +160,8 @@ class HandleLoan {
   cudnnHandle_t native_ = nullptr;
 };
 
-/// A thirty-second of the device's memory: with a fixed limit the best engines of large batches
-/// would be left out on the cards that have room for them.
+/// Limits workspaces to 1/32 of the device's memory. A fixed limit would exclude the best engines
+/// for large batches on cards with room for them.
 DISTRIBUTE_INLINE int64_t workspace_limit(Device device) {
   const auto& logical = logical_gpus()[size_t(device.index)];
   const int64_t memory = logical.limit_bytes ? logical.limit_bytes : gpu_info(device).memory_bytes;
@@ -183,7 +184,7 @@ DISTRIBUTE_INLINE void execute(const CudnnPlan& plan, std::span<const int64_t> i
   plan.execute(handle, ids, pointers, workspace.data());
 }
 
-/// Milliseconds of the quickest of three runs.
+/// Gives the milliseconds of the fastest of three runs.
 DISTRIBUTE_INLINE float measure(const CudnnPlan& plan, std::span<const int64_t> ids,
                                 CudaStreamRef stream, cudnnHandle_t handle,
                                 std::span<void* const> pointers) {
@@ -213,7 +214,7 @@ DISTRIBUTE_INLINE void run_cudnn(Device device, const std::string& key, const Ma
     for (size_t i = 0; i < plans.size(); ++i) try {
         const float ms = measure(plans[i], ids, stream, handle.native(), pointers);
         if (ms < best_ms) best = i, best_ms = ms;
-      } catch (const Error&) {  // one that only looked as if it served; if none does, best tells
+      } catch (const Error&) {  // it does not run after all; without any other, `best` reports it
       }
     return best;
   };

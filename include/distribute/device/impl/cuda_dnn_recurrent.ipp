@@ -58,7 +58,7 @@ DISTRIBUTE_INLINE RnnDescriptors::RnnDescriptors(const CudnnRecurrentShape& s,
               "cudnnSetRNNDescriptor_v8");
   const std::vector<int32_t> all(size_t(s.batch), int32_t(s.steps));
   const int32_t* lengths = s.lengths.empty() ? all.data() : s.lengths.data();
-  double zero = 0;  // as many bytes as any dtype has
+  double zero = 0;  // has the bytes of every dtype's zero
   const auto sequence = [&](cudnnRNNDataDescriptor_t d, int64_t width) {
     check_cudnn(t.set_rnn_data(d, type, CUDNN_RNN_DATA_LAYOUT_BATCH_MAJOR_UNPACKED, int(s.steps),
                                int(s.batch), int(width), lengths, &zero),
@@ -78,11 +78,12 @@ DISTRIBUTE_INLINE void check_cudnn_weights(const CudnnRecurrentShape& s, cudnnHa
   check_cudnn(t.rnn_weight_bytes(handle, d.rnn.native(), &bytes), "cudnnGetRNNWeightSpaceSize");
   bool same = int64_t(bytes) == wanted.count * size_of(s.dtype);
   const RnnHandle<cudnnTensorDescriptor_t> matrix, vector;
-  char* const base = reinterpret_cast<char*>(uintptr_t{1} << 32);  // never followed
+  char* const base = reinterpret_cast<char*>(uintptr_t{1} << 32);  // an address that is never read
   const auto place = [&](const void* p) {
     return p ? (static_cast<const char*>(p) - base) / size_of(s.dtype) : -1;
   };
-  for (int64_t i = 0; i < 2 * wanted.gates; ++i) {  // linear layers: of the inputs, of the state
+  // linear layers of the inputs, then of the state
+  for (int64_t i = 0; i < 2 * wanted.gates; ++i) {
     void *m = nullptr, *b = nullptr;
     check_cudnn(t.rnn_weights(handle, d.rnn.native(), 0, bytes, base, int32_t(i), matrix.native(),
                               &m, vector.native(), &b),
@@ -98,7 +99,7 @@ DISTRIBUTE_INLINE void check_cudnn_weights(const CudnnRecurrentShape& s, cudnnHa
   if (!same) throw UnimplementedError("cuDNN has the weights of a recurrent layer elsewhere");
 }
 
-/// The workspace is the call's own; the reserve is [out].
+/// Allocates the workspace, which belongs to the call; the reserve is returned in `out`.
 DISTRIBUTE_INLINE Array rnn_space(cudnnHandle_t handle, const RnnDescriptors& d,
                                   cudnnForwardMode_t mode, Device device, Array& reserve) {
   size_t work = 0, kept = 0;
@@ -129,7 +130,8 @@ DISTRIBUTE_INLINE CudnnRecurrent cudnn_recurrent(const CudnnRecurrentShape& s,
   with_cudnn_handle(device, [&](cudnnHandle_t handle) {
     const RnnDescriptors d(s, handle);
     check_cudnn_weights(s, handle, d);
-    // Lengths on the GPU (null) are not needed: since cuDNN 8.9.1 those of the descriptors count.
+    // The lengths on the GPU (null) are not needed: since cuDNN 8.9.1 the descriptors' lengths are
+    // used.
     const auto mode = with_gradient ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE;
     const Array work = rnn_space(handle, d, mode, device, result.reserve);
     check_cudnn(cudnn().rnn_forward(

@@ -22,7 +22,7 @@ struct CudaFeed::Block {
   CudaEvent last_use;
 };
 
-/// Outlives the feed as long as there are buffers.
+/// The free blocks; they outlive the feed as long as there are buffers.
 struct CudaFeed::FreeBlocks {
   std::mutex mutex;  // guards blocks
   std::vector<Block> blocks;
@@ -30,7 +30,7 @@ struct CudaFeed::FreeBlocks {
   void give_back(Block block) noexcept;
 };
 
-/// By the thread that held the buffer last: all that it has queued may use it.
+/// The thread that held the buffer last calls it; all work that it has queued may use the block.
 DISTRIBUTE_INLINE void CudaFeed::FreeBlocks::give_back(Block block) noexcept {
   constexpr size_t kMost = 8;
   try {
@@ -50,7 +50,7 @@ DISTRIBUTE_INLINE CudaFeed::CudaFeed(Device gpu)
               Piece{PinnedBuffer(device_internal::kFeedPiece, gpu), CudaEvent(gpu)}},
       free_(std::make_shared<FreeBlocks>()) {}
 
-/// The smallest free block that fits and is not much too large, or a new one.
+/// Gives the smallest free block that fits and is not much too large, or a new one.
 DISTRIBUTE_INLINE CudaFeed::Block CudaFeed::take(int64_t bytes) {
   {
     const std::lock_guard lock(free_->mutex);
@@ -68,11 +68,11 @@ DISTRIBUTE_INLINE CudaFeed::Block CudaFeed::take(int64_t bytes) {
     }
   }
   Block made{std::make_unique<Buffer>(bytes, gpu_), CudaEvent(gpu_)};
-  made.last_use.record(current_stream(gpu_));  // the cache's blocks may still be in use there
+  made.last_use.record(current_stream(gpu_));  // the memory's previous work may still run there
   return made;
 }
 
-/// Fills one piece while the other travels.
+/// Copies piecewise: one piece is filled while the other is sent.
 DISTRIBUTE_INLINE void CudaFeed::send(char* to, const char* from, int64_t bytes) {
   const CudaStreamScope scope(stream_);
   for (int64_t at = 0, turn = 0; at < bytes; at += device_internal::kFeedPiece, ++turn) {

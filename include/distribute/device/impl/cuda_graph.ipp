@@ -13,7 +13,7 @@ namespace device_internal {
 
 void report_cuda(CudaResult result, const char* call) noexcept;  // cuda_stream.ipp
 
-/// Ends a recording that went wrong, whatever it holds.
+/// Ends a failed recording, and drops what it holds.
 DISTRIBUTE_INLINE void drop_capture(CudaStreamRef stream) noexcept {
   const CudaDriver& driver = gpu_state().driver;
   CudaHandle graph = nullptr;
@@ -21,9 +21,9 @@ DISTRIBUTE_INLINE void drop_capture(CudaStreamRef stream) noexcept {
   if (graph) report_cuda(driver.cuGraphDestroy(graph), "cuGraphDestroy");
 }
 
-/// The recorded graph; the caller destroys it.
+/// Records the work as a graph, which the caller destroys.
 DISTRIBUTE_INLINE CudaHandle record_work(CudaStreamRef stream, const std::function<void()>& work) {
-  // Relaxed: memory may be taken from the driver meanwhile.
+  // In the mode "relaxed" memory may be allocated during the recording.
   constexpr int kRelaxed = 2;
   const CudaDriver& driver = cuda_driver();
   check_cuda(driver.cuStreamBeginCapture(stream.native(), kRelaxed), "cuStreamBeginCapture",
@@ -84,7 +84,7 @@ DISTRIBUTE_INLINE void CudaGraph::launch() const {
   const GpuGuard guard(device_);
   life_->launch(current_stream(device_));
   device_internal::transposed_filter_cache(device_)
-      .end_pass();  // variables may have changed where they are
+      .end_pass();  // variables may have changed in place
 }
 
 DISTRIBUTE_INLINE void CudaGraphLife::begin(CudaHandle executable) {

@@ -24,7 +24,7 @@ DISTRIBUTE_INLINE std::string toolkit_folder() {
 #endif
 }
 
-/// Folders to look into, in order; an empty one stands for the loader's own path.
+/// Lists the folders to search, in order; an empty name stands for the loader's own path.
 DISTRIBUTE_INLINE std::vector<std::string> library_folders(const CudaLibraryName& name) {
   std::vector<std::string> folders;
   const char* path = std::getenv("DISTRIBUTE_CUDA_LIBRARY_PATH");
@@ -41,8 +41,9 @@ DISTRIBUTE_INLINE std::vector<std::string> library_folders(const CudaLibraryName
   return folders;
 }
 
-/// NVRTC finds its builtins on the loader's path alone, which the folders of Python packages and of
-/// toolkits are not on; it takes them where the process has them already.
+/// Opens the files that a library opens by name alone. NVRTC finds its builtins only on the
+/// loader's path, which excludes the folders of Python packages and toolkits, or in the process if
+/// they are loaded.
 DISTRIBUTE_INLINE void open_companions(const std::string& folder, const std::string& beginning) {
   if (folder.empty() || beginning.empty()) return;
   std::error_code ignored;
@@ -61,7 +62,8 @@ DISTRIBUTE_INLINE void* open_cuda_library(const CudaLibraryName& name, std::stri
         device_internal::open_companions(folder, name.companions);
       if (void* library = dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
       const char* text = dlerror();
-      // A library that is there but cannot be loaded says more than one that is not.
+      // The error of a library that exists but cannot be loaded says more than that of a missing
+      // one.
       const std::string last = text ? text : "";
       if (reason.empty() || last.find("No such file") == std::string::npos) reason = last;
     }

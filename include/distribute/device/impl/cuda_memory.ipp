@@ -20,18 +20,22 @@
 
 namespace distribute {
 
-/// Free and live blocks of one pool. A free block may still be read by work that the compute
-/// stream was given before; its next user comes later in the same stream. Guarded by the lane's
-/// mutex.
+/// Free and used blocks of one pool. The lane's mutex guards it.
+///
+/// Invariants:
+/// 1. A free block may still be read by work that was queued on the compute stream before; its next
+///    user comes later in the same stream.
+/// 2. Blocks in `held` belong to another pool and stay until the graph of this pool dies.
 class GpuPool {
  public:
   explicit GpuPool(Device device) : device_(device) {}
   Device device() const { return device_; }
 
   std::unordered_map<int64_t, std::vector<void*>> free_blocks;
-  std::multiset<int64_t, std::greater<>> live;  // sizes, for the message when memory runs out
-  /// Another pool's blocks that were let go of in this one's scope: the graph that was recorded
-  /// there may use them as long as it lives.
+  // sizes of used blocks, for messages when memory runs out
+  std::multiset<int64_t, std::greater<>> live;
+  /// A block of another pool that was dropped in this pool's scope. The graph recorded there may
+  /// use it as long as it lives.
   struct Held {
     std::shared_ptr<GpuPool> pool;
     void* data;
@@ -75,7 +79,7 @@ DISTRIBUTE_INLINE std::string memory_report(const GpuPool& pool, const MemoryInf
   return text + " bytes";
 }
 
-/// Gives all free blocks back to the driver, which waits for what still uses them.
+/// Returns all free blocks to the driver, which waits until nothing uses them.
 DISTRIBUTE_INLINE void release_blocks(GpuPool& pool, MemoryInfo& info) {
   for (auto& [bytes, blocks] : pool.free_blocks)
     for (void* data : blocks) {
@@ -85,8 +89,8 @@ DISTRIBUTE_INLINE void release_blocks(GpuPool& pool, MemoryInfo& info) {
   pool.free_blocks.clear();
 }
 
-/// Gives the caches of the other logical GPUs of this card back. A lane that allocates or frees at
-/// this moment is left out: two threads that wait for each other's lane would stand still.
+/// Returns the caches of the card's other logical GPUs. It skips a lane that is allocating or
+/// freeing at this moment, because two threads that wait for each other's lane would deadlock.
 DISTRIBUTE_INLINE void release_neighbours(Device device) {
   GpuState& state = gpu_state();
   for (size_t i = 0; i < state.logical.size(); ++i) {
@@ -103,8 +107,8 @@ DISTRIBUTE_INLINE void release_neighbours(Device device) {
   }
 }
 
-/// Where memory is short the device's cache gives back its blocks, then those of its neighbours on
-/// the same card. A graph's pool keeps its own: what is free there is used again at every launch.
+/// Allocates memory. If memory is short, the device's cache returns its blocks, then its neighbours
+/// on the same card do. A graph's pool keeps its blocks, as every launch uses them again.
 DISTRIBUTE_INLINE void* take_from_driver(Device device, int64_t bytes, const GpuPool& pool,
                                          GpuLane& lane) {
   MemoryInfo& info = lane.memory;
@@ -130,8 +134,8 @@ DISTRIBUTE_INLINE void* take_from_driver(Device device, int64_t bytes, const Gpu
   return reinterpret_cast<void*>(uintptr_t(address));
 }
 
-/// Blocks of at least 512 bytes, as vector loads and libraries like their operands aligned. Of
-/// large ones a sixteenth may lie idle, of small ones a quarter.
+/// Rounds up to at least 512 bytes, an alignment that vector loads and libraries like. At most a
+/// sixteenth of a large block is wasted, and a quarter of a small one.
 DISTRIBUTE_INLINE int64_t gpu_size_class(int64_t bytes) {
   if (gpu_state().exact_memory) return std::max<int64_t>(bytes, 1);
   constexpr int64_t kLarge = 1 << 20;
@@ -141,7 +145,7 @@ DISTRIBUTE_INLINE int64_t gpu_size_class(int64_t bytes) {
   return (whole + step - 1) / step * step;
 }
 
-/// With the lane's mutex held.
+/// Call it with the lane's mutex locked.
 DISTRIBUTE_INLINE void put_back(GpuPool& pool, GpuLane& lane, void* data, int64_t block) {
   pool.live.erase(pool.live.find(block));
   lane.memory.current -= block;
@@ -164,7 +168,7 @@ DISTRIBUTE_INLINE void gpu_release(const std::shared_ptr<GpuPool>& pool, GpuLane
     put_back(*pool, lane, data, block);
 }
 
-/// Memory of a GPU and the function that gives it back; behind Buffer.
+/// Allocates memory of a GPU for Buffer, and sets the function that returns it.
 DISTRIBUTE_INLINE void* gpu_allocate(int64_t bytes, Device device, std::function<void()>& release) {
   GpuLane& lane = gpu_lane(device);
   const int64_t block = gpu_size_class(bytes);
@@ -207,8 +211,8 @@ struct ConnectedPeers {
   std::set<std::pair<CudaHandle, CudaHandle>> pairs;
 };
 
-/// Lets the device of `stream` read and write the other's memory directly, where it can; else the
-/// driver copies through the host by itself. Once for each pair.
+/// Lets the device of `stream` access the other's memory directly if possible; else the driver
+/// copies through the host. It is done once for each pair.
 DISTRIBUTE_INLINE void enable_peer(Device device, Device peer) {
   auto& connected = in_process<ConnectedPeers>();
   const CudaHandle own = cuda_context(device), other = cuda_context(peer);
@@ -246,20 +250,21 @@ DISTRIBUTE_INLINE void copy_between_gpus(void* to, Device to_device, const void*
                        : driver.cuMemcpyPeerAsync(cuda_address(to), target, cuda_address(from),
                                                   source, size_t(bytes), stream.native());
   if (result != kCudaSuccess) check_cuda(result, "cuMemcpyPeerAsync", details());
-  // The source may be overwritten on its own stream as soon as its owner lets go of it.
+  // The source may be overwritten on its own stream as soon as its owner drops it.
   if (from_device != to_device) current_stream(from_device).wait(stream);
 }
 
 }  // namespace device_internal
 
 DISTRIBUTE_INLINE std::shared_ptr<GpuPool> make_gpu_pool(Device device) {
-  // Its free blocks go back to the driver with the last one who may use them.
+  // The free blocks return to the driver when the last user is done with them.
   const auto drop = [state = &device_internal::gpu_state()](GpuPool* pool) {
     const std::unique_ptr<GpuPool> owner(pool);
-    if (state != &device_internal::gpu_state()) return;  // a test's driver, which is gone
+    if (state != &device_internal::gpu_state()) return;  // the driver of a test that has ended
     device_internal::GpuLane& lane = device_internal::gpu_lane(pool->device());
     const GpuGuard guard(pool->device());
-    const std::vector<GpuPool::Held> held = std::move(pool->held);  // let go of without the lock
+    // dropped without holding the lock
+    const std::vector<GpuPool::Held> held = std::move(pool->held);
     std::lock_guard lock(lane.mutex);
     device_internal::release_blocks(*pool, lane.memory);
     for (const auto& [others, data, bytes] : held)
@@ -283,8 +288,8 @@ DISTRIBUTE_INLINE void refuse_while_recording(Device gpu, int64_t bytes, const c
                                           " by the host in a step that is being recorded"));
 }
 
-/// Where the GPU reads the host's pageable memory by itself, a copy is done only when its stream
-/// comes to it. Small ones are put aside, so that the host need not wait.
+/// If the GPU reads pageable host memory directly, a copy happens only when its stream reaches it.
+/// Small sources are copied first, so that the host need not wait.
 inline constexpr int64_t kMostStagedBytes = 1 << 20;
 
 DISTRIBUTE_INLINE void send_staged(void* to, Device gpu, const void* from, int64_t bytes) {
@@ -320,7 +325,7 @@ DISTRIBUTE_INLINE void copy_bytes(void* to, Device to_device, const void* from, 
     if (reads_pageable && bytes <= device_internal::kMostStagedBytes)
       return device_internal::send_staged(to, to_device, from, bytes);
     copy_pinned(to, to_device, from, bytes);
-    // Otherwise the driver has put the bytes aside when it returns.
+    // Otherwise the driver has copied the bytes when it returns.
     if (reads_pageable) current_stream(to_device).synchronize();
     return;
   }
@@ -357,7 +362,7 @@ DISTRIBUTE_INLINE void fill_elements(void* to, Device device, int64_t element_by
     result = driver.cuMemsetD16Async(at, static_cast<unsigned short>(low), size_t(count), stream);
   } else if (element_bytes == 4 || low == high) {
     result = driver.cuMemsetD32Async(at, low, size_t(count * element_bytes / 4), stream);
-  } else {  // each half apart: rows of one element, 8 bytes from each other
+  } else {  // each half alone: rows of one element, 8 bytes apart
     result = driver.cuMemsetD2D32Async(at, 8, low, 1, size_t(count), stream);
     if (result == kCudaSuccess)
       result = driver.cuMemsetD2D32Async(at + 4, 8, high, 1, size_t(count), stream);

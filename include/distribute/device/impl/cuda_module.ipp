@@ -64,7 +64,7 @@ class CompilerProgram {
   CudaHandle native_ = nullptr;
 };
 
-/// Machine code that is part of the program, if it is.
+/// Gives machine code that is part of the program, if there is any.
 DISTRIBUTE_INLINE std::string_view embedded_code(const std::string& file) {
   const auto kernels = gpu_state().embedded;
   const auto found = std::lower_bound(
@@ -74,7 +74,7 @@ DISTRIBUTE_INLINE std::string_view embedded_code(const std::string& file) {
   return {found->begin, size_t(found->end - found->begin)};
 }
 
-/// Machine code from the program, the disk or the compiler.
+/// Gets machine code from the program, the disk or the compiler.
 DISTRIBUTE_INLINE std::string code_of(const std::string& text, const std::string& name,
                                       int capability) {
   const std::string file = kernel_file(text, capability);
@@ -96,9 +96,9 @@ DISTRIBUTE_INLINE KernelKey kernel_key(CudaHandle context, const KernelName& ker
           kernel.row.data(), kernel.function,    types};
 }
 
-/// Loads the module of a kernel; several functions may share it. With the context's loading mutex
-/// held, and no other: the driver may wait for all work of the GPU, which may be a collective that
-/// waits for a GPU whose thread needs a kernel.
+/// Loads the module of a kernel; several functions may share it. Call it with the context's loading
+/// mutex locked and no other one: the driver may wait for all work of the GPU, such as a collective
+/// that waits for another GPU whose thread needs a kernel.
 DISTRIBUTE_INLINE CudaHandle load_module(Device device, const KernelName& kernel) {
   GpuState& state = gpu_state();
   KernelName whole = kernel;
@@ -181,7 +181,7 @@ DISTRIBUTE_INLINE int newest_capability(const CudaCompiler& compiler) {
   return *std::max_element(all.begin(), all.end());
 }
 
-/// What `size` and `read` give of a compiled program.
+/// Gives the code that `size` and `read` return for a compiled program.
 DISTRIBUTE_INLINE std::string compiled(const CompilerProgram& program,
                                        CudaResult (*size)(CudaHandle, size_t*),
                                        CudaResult (*read)(CudaHandle, char*), const char* what) {

@@ -40,7 +40,7 @@ DISTRIBUTE_INLINE kernels::ConvArguments conv_arguments(const Conv2DShape& s) {
   return p;
 }
 
-/// Thread-safe: keeps nothing.
+/// The backend of own kernels. Thread-safe, as it has no state.
 class CudaPlainBackend final : public Backend {
  public:
   std::string name() const override { return "cuda kernels"; }
@@ -106,7 +106,7 @@ class CudaPlainBackend final : public Backend {
     if (count) launch_kernel(result.buffer->device(), {kConvText, function}, launch, p);
     return result;
   }
-  /// Sums over batch and pixels: a row of ones times [pixels, channels].
+  /// Sums over batch and pixels as a product: a row of ones times [pixels, channels].
   static Array sum_of_pixels(const Conv2DShape& shape, const Array& dy) {
     const Device device = dy.buffer->device();
     const int64_t pixels = shape.batch * shape.out[0] * shape.out[1];

@@ -77,7 +77,7 @@ DISTRIBUTE_INLINE void StagingMemory::Free::give_back(
 DISTRIBUTE_INLINE StagingMemory::StagingMemory(Device gpu)
     : gpu_(gpu), free_(std::make_shared<Free>()) {}
 
-/// Powers of two, so that batches of changing sizes find blocks, too.
+/// Rounds sizes up to powers of two, so that batches of changing sizes find blocks.
 DISTRIBUTE_INLINE std::shared_ptr<StagingBlock> StagingMemory::take(int64_t bytes) {
   constexpr int64_t kSmallest = 4096;
   const auto size = int64_t(std::bit_ceil(uint64_t(std::max(bytes, kSmallest))));

@@ -15,18 +15,18 @@ namespace device_internal {
 
 inline constexpr unsigned kNonBlockingStream = 1, kEventWithoutTiming = 2;
 
-/// Streams that scopes of the calling thread put in place of the compute streams.
+/// The streams with which scopes of the calling thread replace the compute streams.
 DISTRIBUTE_INLINE std::vector<CudaStreamRef>& stream_scopes() {
   return base_internal::in_thread_context<base_internal::ContextPlace{1, 2},
                                           std::vector<CudaStreamRef>>();
 }
 
-/// For destructors: an error is told, not thrown.
+/// Reports an error without throwing, for destructors.
 DISTRIBUTE_INLINE void report_cuda(CudaResult result, const char* call) noexcept {
   if (result != kCudaSuccess) log_warning("device", str_cat(call, " failed with ", result));
 }
 
-/// The same for what belongs to a GPU; at the end of a program the driver may be gone before it.
+/// Destroys an object of a GPU. At the end of a program the driver may be gone before it.
 DISTRIBUTE_INLINE void destroy_cuda(CudaResult (*destroy)(CudaHandle), CudaHandle native,
                                     Device device, const char* call) noexcept {
   if (!native) return;
@@ -98,7 +98,7 @@ DISTRIBUTE_INLINE void CudaStreamRef::wait(CudaStreamRef other) const {
   if (other == *this) return;
   const CudaEvent reached(other.device());
   reached.record(other);
-  wait(reached.ref());  // the driver keeps what waits, so the event may go
+  wait(reached.ref());  // the driver keeps the wait, so the event may be destroyed
 }
 DISTRIBUTE_INLINE void CudaStreamRef::synchronize() const {
   const GpuGuard guard(device_);

@@ -24,7 +24,7 @@ DISTRIBUTE_KERNEL_TEXT(
       void* to[144];
       int32_t rows[144];
       int32_t columns[144];
-      int32_t end[144];  // tiles of matrices before and with this one
+      int32_t end[144];  // number of tiles up to and with each matrix
       int32_t matrices;
     };)
 inline constexpr char kTransposeText[] =
@@ -36,7 +36,7 @@ DISTRIBUTE_INLINE int64_t tiles(int64_t rows, int64_t columns) {
   return (rows + kTile - 1) / kTile * ((columns + kTile - 1) / kTile);
 }
 
-/// Those of one type, as many as the arguments of one launch have room for.
+/// Transposes matrices of one type, as many as the arguments of one launch hold.
 DISTRIBUTE_INLINE void launch_transposes(std::span<const FilterMatrix* const> matrices,
                                          std::span<Array* const> results) {
   TransposeManyArguments p{};

@@ -49,7 +49,7 @@ DISTRIBUTE_INLINE bool is_device_type(const std::string& upper) {
   return upper == "CPU" || upper == "GPU" || upper == "TPU" || upper == "CUSTOM" || upper == "EPU";
 }
 
-/// One part between slashes, cut at its colons.
+/// Parses one part between slashes, cut at its colons.
 DISTRIBUTE_INLINE void parse_spec_part(const std::vector<std::string>& part,
                                        const std::string& spec, DeviceSpec& result) {
   const std::string& key = part[0];

@@ -15,17 +15,17 @@ namespace distribute::device_internal {
 
 inline constexpr int64_t kArenaPage = 4 << 10, kHugePage = 2 << 20, kFirstReservation = 64 << 20;
 
-/// Whole huge pages, or null.
+/// Reserves whole huge pages; null on failure.
 DISTRIBUTE_INLINE char* reserve_from_system(int64_t bytes) {
   if (!base_internal::leaves_room_for_others(bytes)) return nullptr;
   auto* data = static_cast<char*>(std::aligned_alloc(size_t(kHugePage), size_t(bytes)));
 #if defined(__linux__)
-  if (data) madvise(data, size_t(bytes), MADV_HUGEPAGE);  // a hint: failure changes nothing
+  if (data) madvise(data, size_t(bytes), MADV_HUGEPAGE);  // only a hint, so failure is ignored
 #endif
   return data;
 }
 
-/// Gives whole pages back; they are zeros when they are touched again.
+/// Returns whole pages to the system; when touched again they are zeros.
 DISTRIBUTE_INLINE bool give_pages_back([[maybe_unused]] char* data,
                                        [[maybe_unused]] int64_t bytes) {
 #if defined(__linux__)
@@ -65,7 +65,8 @@ DISTRIBUTE_INLINE void* HostArena::take(Extents::iterator extent, int64_t block)
   return data;
 }
 
-/// With the free extent before the untouched part, if there is one. The oldest reservation first.
+/// Takes memory that was never written, and the free extent before it if there is one. The oldest
+/// reservation is used first.
 DISTRIBUTE_INLINE void* HostArena::take_fresh(int64_t block) {
   for (auto& [begin, reservation] : reservations_) {
     const bool untouched = reservation.fresh == begin;
@@ -137,7 +138,7 @@ DISTRIBUTE_INLINE void HostArena::remove(Extents::iterator extent) {
   free_.erase(extent);
 }
 
-/// The free extent that ends where `data` begins, or none.
+/// Finds the free extent that ends where `data` begins, if there is one.
 DISTRIBUTE_INLINE HostArena::Extents::iterator HostArena::extent_before(char* data) {
   auto next = free_.lower_bound(data);
   if (next == free_.begin()) return free_.end();

@@ -10,7 +10,7 @@
 
 namespace distribute::onednn_internal {
 
-/// float32 images in groups of winograd_block() channels.
+/// The layout of float32 images in groups of winograd_block() channels.
 DISTRIBUTE_INLINE LayoutPtr grouped_layout(const Dims& dims) {
   return image_layout(dims, winograd_block(), Memory::data_type::f32);
 }
@@ -23,7 +23,7 @@ DISTRIBUTE_INLINE LayoutPtr layout_of_x(const Conv2DShape& s) {
   return grouped_layout({s.batch, s.in_channels, s.in[0], s.in[1]});
 }
 
-/// Thread-safe.
+/// The backend that prefers own kernels. Thread-safe.
 class OwnConvolutions final : public Backend {
  public:
   explicit OwnConvolutions(Backend& other) : other_(other) {}

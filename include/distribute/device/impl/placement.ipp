@@ -17,7 +17,7 @@ namespace distribute {
 
 namespace device_internal {
 
-/// One scope: the merged name, and the device it stands for.
+/// One scope: the merged name, and its device.
 struct Placement {
   DeviceSpec spec;
   Device device;
@@ -32,7 +32,7 @@ DISTRIBUTE_INLINE std::string full_name(Device device) {
   return "/job:localhost/replica:0/task:0" + to_string(device);
 }
 
-/// Names that were replaced by the CPU already; the log shows each once. Thread-safe.
+/// Names that were replaced by the CPU, so that the log shows each once. Thread-safe.
 struct ReplacedNames {
   std::mutex mutex;  // guards names
   std::set<std::string> names;
@@ -88,7 +88,7 @@ DISTRIBUTE_INLINE void add_own_task(const std::string& job, int index) {
   own.names.insert(str_cat(job, "/", index));
 }
 
-/// True for a spec that names no task, one of this process, or the job alone of one.
+/// True for a spec without a task, with a task of this process, or with only the job of one.
 DISTRIBUTE_INLINE bool is_own_task(const DeviceSpec& spec) {
   OwnTasks& own = own_tasks();
   const std::lock_guard lock(own.mutex);
@@ -99,7 +99,7 @@ DISTRIBUTE_INLINE bool is_own_task(const DeviceSpec& spec) {
   });
 }
 
-/// Nothing runs in another process because a scope says so.
+/// Checks that a scope names no task of another process, because operations never run there.
 DISTRIBUTE_INLINE void check_task(const DeviceSpec& spec) {
   if ((!spec.job && !spec.task) || spec.job == "ps" || is_own_task(spec)) return;
   const std::string what =

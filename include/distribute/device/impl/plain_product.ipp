@@ -5,7 +5,7 @@
 
 namespace distribute::device_internal {
 
-/// One loop for all transposes.
+/// One loop serves all transposes.
 template <typename T>
 void multiply_rows(const MatmulShape& s, const T* a, const T* b, int64_t begin, int64_t end,
                    T* rows) {

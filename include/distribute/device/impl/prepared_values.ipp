@@ -13,14 +13,14 @@
 
 namespace distribute::device_internal {
 
-/// An array in the making, or made. Thread-safe.
+/// An array that is being made or is finished. Thread-safe.
 class PreparedArray {
  public:
   PreparedArray(int64_t bytes, int64_t pieces, Device device)
       : result_(make_array(bytes, device)), pieces_(pieces) {}
 
-  /// Computes pieces until none is left, then waits for those of other threads: they are at work
-  /// already and wait for no other thread.
+  /// Computes pieces until none is left, then waits for those of other threads. Those threads are
+  /// already at work and do not wait for others.
   const Array& finish(const Preparation& preparation) {
     if (done_.load(std::memory_order_acquire) == pieces_) return result_;
     parallel_for(intra_op_threads(), 1, [&](int64_t begin, int64_t end) {
@@ -44,20 +44,20 @@ class PreparedArray {
   std::atomic<int64_t> next_ = 0, done_ = 0;
 };
 
-/// All that was made of one buffer's elements.
+/// All arrays that were made from one buffer's elements.
 struct KeptBuffer {
   using Key = std::tuple<int64_t, std::string, int64_t, int64_t>;  // offset, name, sizes
   std::weak_ptr<Buffer> buffer;  // an address may come again, a dead buffer does not
   std::map<Key, std::shared_ptr<PreparedArray>> arrays;
 };
 
-/// Thread-safe. Never destroyed: buffers may outlive main().
+/// The kept buffers. Thread-safe. The table is never destroyed, as buffers may outlive main().
 struct PreparedTable {
   std::mutex mutex;  // guards everything below
   std::unordered_map<const Buffer*, KeptBuffer> kept;
   size_t size_to_sweep = 64;
 
-  /// Drops dead buffers when there may be as many of them as live ones.
+  /// Drops dead buffers when they may be as many as the live ones.
   void sweep() {
     if (kept.size() < size_to_sweep) return;
     std::erase_if(kept, [](const auto& entry) { return entry.second.buffer.expired(); });
@@ -83,7 +83,8 @@ DISTRIBUTE_INLINE void forget_prepared(const Array& elements) {
   if (found != table.kept.end()) found->second.arrays.clear();
 }
 
-/// The array of kept elements, begun by the first thread that asks; null when they are not kept.
+/// Gives the array of kept elements, which the first asking thread begins; null when they are not
+/// kept.
 DISTRIBUTE_INLINE std::shared_ptr<PreparedArray> find_prepared(const Array& elements,
                                                                const Preparation& p) {
   PreparedTable& table = prepared_table();

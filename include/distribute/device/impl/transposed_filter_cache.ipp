@@ -20,7 +20,7 @@ DISTRIBUTE_INLINE TransposedFilterCache::Entry* TransposedFilterCache::find(
   return nullptr;
 }
 
-/// On other streams what is dropped might still be written when the cache hands it out again.
+/// On other streams the memory of dropped results might still be written when the cache reuses it.
 DISTRIBUTE_INLINE bool TransposedFilterCache::has_place_for(CudaStreamRef stream) const {
   return stream.native() == gpu_lane(device_).compute || captures_.contains(stream.native());
 }
@@ -36,11 +36,12 @@ DISTRIBUTE_INLINE Array TransposedFilterCache::transposed(const FilterMatrix& fi
   return transpose(std::span(&filters, 1))[0];
 }
 
-/// Nothing: the caller transposes its filters alone.
+/// The result is empty when the caller must transpose its filters alone.
 DISTRIBUTE_INLINE std::optional<Array> TransposedFilterCache::take_ready(
     const FilterMatrix& filters, CudaStreamRef stream, TransposeFilters* transpose) {
   if (!has_place_for(stream)) return std::nullopt;
-  // A pass that leaves most of what waits is over; so are some whose filters come many times.
+  // A pass is over if it leaves most of the waiting filters unused, or asks for some of them many
+  // times.
   if (asked_ > 2 * known_ + 64) end();
   ++asked_;
   const Owner asker{std::this_thread::get_id(), stream.native()};
@@ -69,7 +70,7 @@ DISTRIBUTE_INLINE Array TransposedFilterCache::take(Entry& entry) {
 }
 
 DISTRIBUTE_INLINE void TransposedFilterCache::transpose_all(TransposeFilters* transpose) {
-  if (asked_ > 1) {  // this call is the first of a new pass
+  if (asked_ > 1) {  // this call begins a new pass
     end();
     asked_ = 1;
   }

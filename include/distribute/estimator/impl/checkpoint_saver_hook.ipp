@@ -15,7 +15,8 @@ DISTRIBUTE_INLINE void CheckpointSaverHook::begin() {
   for (const auto& listener : listeners_) listener->begin();
 }
 
-/// Clocks differ, steps do not.
+/// Whether a save is due. With seconds the chief decides, as clocks differ; steps are the same
+/// everywhere.
 DISTRIBUTE_INLINE bool CheckpointSaverHook::is_due(MonitoredTrainingSession& session,
                                                    int64_t step) const {
   if (!timer_.by_time()) return timer_.is_due(step);
@@ -31,7 +32,7 @@ DISTRIBUTE_INLINE bool CheckpointSaverHook::save(MonitoredTrainingSession& sessi
   return stops;
 }
 
-/// What was just restored is on the disk already.
+/// A state that was just restored is on the disk already, so it is not saved again.
 DISTRIBUTE_INLINE void CheckpointSaverHook::after_create_session(
     MonitoredTrainingSession& session) {
   const int64_t step = session.global_step();

@@ -30,27 +30,28 @@
 
 namespace distribute::train_internal {
 
-/// The session's own steps are not run: it begins, counts as created and ends by itself, the
-/// batches in between come from here. A hook that asks for the end gets it after its batch.
+/// Runs the hooks of a session around batches of the model. The session runs no steps itself: it
+/// begins, is created, and ends, and this callback reports the batches in between. A hook that
+/// requests the end gets it after its batch.
 class SessionCallback : public train::Callback {
  public:
-  /// `session` outlives this object.
+  /// `session` must outlive this object.
   explicit SessionCallback(train::MonitoredTrainingSession& session) : session_(session) {}
 
   void on_test_batch_begin(int64_t, train::Logs&) override { before_run(); }
   DISTRIBUTE_INLINE void on_test_batch_end(int64_t, train::Logs& logs) override;
   void on_predict_batch_begin(int64_t, train::Logs&) override { before_run(); }
   DISTRIBUTE_INLINE void on_predict_batch_end(int64_t, train::Logs& logs) override;
-  /// Hooks see the metrics so far.
+  /// Hooks see the metrics of each batch.
   DISTRIBUTE_INLINE bool wants_batch_metrics() const override;
 
  private:
   void before_run();
-  /// Whether a hook of any worker wants no further batch.
+  /// Calls the hooks; returns whether a hook of any worker requests the end.
   bool after_run(const train::Logs& logs);
 
   train::MonitoredTrainingSession& session_;
-  std::optional<train::SessionRunContext> context_;  // of the batch
+  std::optional<train::SessionRunContext> context_;  // context of the current batch
 };
 
 DISTRIBUTE_INLINE void SessionCallback::before_run() {
@@ -77,8 +78,8 @@ DISTRIBUTE_INLINE bool SessionCallback::wants_batch_metrics() const {
   return !session_.options().hooks.empty();
 }
 
-/// Lets a model hold a checkpoint's values: the ones that it has now come back, and servers, whose
-/// variables others train, see nothing of it.
+/// Gives a model the values of a checkpoint for a while. Its own values return at the end, and
+/// servers, whose variables others train, do not see the change.
 class BorrowedModel {
  public:
   explicit BorrowedModel(train::Model& model)
@@ -112,7 +113,7 @@ DISTRIBUTE_INLINE void require_positive(const char* name, const std::optional<in
     throw InvalidArgumentError(str_cat("Must specify ", name, " > 0, given: ", *value));
 }
 
-/// An extended regular expression.
+/// A POSIX extended regular expression for names.
 class NamePattern {
  public:
   explicit NamePattern(const std::string& text) {
@@ -196,7 +197,7 @@ DISTRIBUTE_INLINE void Estimator::restore(const std::string& checkpoint) {
   Checkpoint(model_.module()).restore(checkpoint).expect_partial();
 }
 
-/// Some variables are found by name, all of them in the tree of objects.
+/// Restores chosen variables by their names, or all variables by the tree of objects.
 DISTRIBUTE_INLINE void Estimator::warm_start() {
   if (options_.warm_start_from.empty()) return;
   const std::string from =
@@ -242,7 +243,7 @@ DISTRIBUTE_INLINE void Estimator::write_figures(const Logs& figures, int64_t ste
   const auto writer = summary::create_file_writer(eval_dir(name));
   const auto writing = writer.as_default();
   for (const auto& [figure, value] : figures) summary::scalar(figure, value, step);
-  writer.close();  // which throws where the writer's end would only warn
+  writer.close();  // throws where the destructor would only warn
 }
 
 DISTRIBUTE_INLINE Logs Estimator::evaluate(const InputFunction& input_fn,

@@ -22,7 +22,7 @@ DISTRIBUTE_INLINE void check_exporter(const std::string& name, int64_t exports_t
         str_cat("exports_to_keep must be at least 0, which keeps all; it is ", exports_to_keep));
 }
 
-/// Gives back the path; removes all but the newest `keep`, unless that is 0.
+/// Exports and returns the path; removes all but the newest `keep` exports, unless that is 0.
 DISTRIBUTE_INLINE std::string export_version(train::Estimator& estimator, const std::string& name,
                                              const train::EstimatorExportOptions& options,
                                              int64_t keep) {
@@ -35,7 +35,7 @@ DISTRIBUTE_INLINE std::string export_version(train::Estimator& estimator, const 
   return path;
 }
 
-/// The results of evaluations by step, from one file of events; what follows damage is left out.
+/// Reads the results of evaluations by step from one file of events, up to the first damage.
 DISTRIBUTE_INLINE void read_evaluations(const std::string& path,
                                         std::map<int64_t, train::Logs>& by_step) {
   auto reader = value_or_throw(io::RecordReader::open(path));
@@ -97,7 +97,7 @@ DISTRIBUTE_INLINE void BestExporter::read_earlier(const Estimator& estimator,
     for (const std::string& name : value_or_throw(files.list_directory(directory)))
       if (name.find("tfevents") != std::string::npos)
         train_internal::read_evaluations(io::join_path(directory, name), earlier);
-  // The file tells of this evaluation as well.
+  // The file also contains this evaluation.
   if (const double* step = eval_result.find("global_step")) earlier.erase(int64_t(*step));
   for (const auto& [step, result] : earlier)
     if (!best_ || options_.compare(*best_, result)) best_ = result;

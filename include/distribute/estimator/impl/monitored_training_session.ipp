@@ -19,7 +19,7 @@
 
 namespace distribute::train {
 
-/// The servers of the current strategy that are elsewhere than in this process; none without.
+/// Gives the current strategy's servers outside of this process; empty without any.
 DISTRIBUTE_INLINE std::optional<ParameterServerJob> servers_of_session(const Strategy& strategy) {
   const auto job = ParameterServerJob::of(strategy);
   return job && !job->is_parameter_server() ? job : std::nullopt;
@@ -47,7 +47,8 @@ DISTRIBUTE_INLINE MonitoredTrainingSession::MonitoredTrainingSession(
   create();
 }
 
-/// Workers that step together save together: the hook that saves is on all of them.
+/// Adds the default hooks. Workers that step together save together, so all of them have the saving
+/// hook.
 DISTRIBUTE_INLINE void MonitoredTrainingSession::add_default_hooks() {
   hooks_ = options_.hooks;
   const auto given = [](const SecondsOrSteps& every) { return every.secs || every.steps; };
@@ -117,8 +118,8 @@ DISTRIBUTE_INLINE void MonitoredTrainingSession::save() {
   if (manager_) manager_->save(global_step(), false);
 }
 
-/// Workers that step together cannot find each other again within one process, so theirs is one
-/// attempt; others go on trying as long as they would wait for the chief.
+/// Creates the session again. Workers that step together cannot reconnect within one process, so
+/// they try once; others try as long as they would wait for the chief.
 DISTRIBUTE_INLINE void MonitoredTrainingSession::recreate(const std::string& reason) {
   log_warning(
       "train",
@@ -151,7 +152,7 @@ DISTRIBUTE_INLINE Logs MonitoredTrainingSession::try_step(const std::function<Lo
   return results;
 }
 
-/// Workers that step together have agreed to stop before they ask why.
+/// Leaves if this task was told to. Workers that step together have agreed to stop before they ask.
 DISTRIBUTE_INLINE void MonitoredTrainingSession::leave_if_told() {
   if (!stop_ || !any_worker(was_told())) return;
   if (is_chief_)
@@ -160,7 +161,7 @@ DISTRIBUTE_INLINE void MonitoredTrainingSession::leave_if_told() {
   notice_.reset();
   if (together_) strategy_.extended().leave();
   std::fflush(nullptr);
-  std::quick_exit(kExitPreempted);  // threads still run, so no destructors
+  std::quick_exit(kExitPreempted);  // other threads still run, so no destructors
 }
 
 DISTRIBUTE_INLINE Logs MonitoredTrainingSession::run_step(const std::function<Logs()>& step) {
@@ -196,7 +197,7 @@ DISTRIBUTE_INLINE Logs MonitoredTrainingSession::run_step(const std::function<Lo
 DISTRIBUTE_INLINE void MonitoredTrainingSession::close() {
   if (closed_) return;
   closed_ = stop_ = true;
-  std::exception_ptr first;  // that one hook fails must not lose the last checkpoint of another
+  std::exception_ptr first;  // a failing hook must not lose another's last checkpoint
   for (const SessionHookHandle& hook : hooks_) {
     try {
       hook->end(*this);

@@ -8,7 +8,7 @@
 
 namespace distribute::cluster_internal {
 
-/// The string member `key`, or "".
+/// Gives the string member `key`, or "".
 DISTRIBUTE_INLINE std::string run_config_text(const untrusted::JsonValue& root, const char* key) {
   const untrusted::JsonValue* value = root.find(key);
   if (!value || value->is_null()) return "";
@@ -100,7 +100,7 @@ DISTRIBUTE_INLINE void read_distributed(RunConfigCluster& config, const untruste
   config.master = resolver.master();
 }
 
-/// That neither TF_CONFIG nor another environment of a job speaks of further tasks.
+/// Checks that neither TF_CONFIG nor another environment of a job names further tasks.
 DISTRIBUTE_INLINE void check_alone(const untrusted::JsonValue& root, const Environment& variables) {
   if (const std::string why = misplaced_cluster(root, "TF_CONFIG"); !why.empty())
     throw InvalidArgumentError(why);

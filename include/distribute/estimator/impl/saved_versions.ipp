@@ -29,7 +29,7 @@ DISTRIBUTE_INLINE std::string new_version_path(train::Model& model, const std::s
   train::run_on_all_workers(model, [&] {
     int64_t version = int64_t(std::time(nullptr));
     const std::vector<std::string> versions = saved_versions(directory);
-    // Two exports within one second, or a clock that was put back.
+    // There may be two exports within one second, or the clock was put back.
     if (!versions.empty()) version = std::max<int64_t>(version, std::stoll(versions.back()) + 1);
     name = std::to_string(version);
     StrategyExtended& extended = model.strategy().extended();

@@ -11,7 +11,7 @@ DISTRIBUTE_INLINE StepCounterHook::StepCounterHook(StepCounterHookOptions option
       out_(options.out),
       timer_("StepCounterHook", options.every, std::move(options.clock)) {}
 
-/// The time of a failure and of the wait after it does not count.
+/// Restarts the measurement, so that a failure and the wait after it do not count.
 DISTRIBUTE_INLINE void StepCounterHook::after_create_session(MonitoredTrainingSession& session) {
   if (!output_dir_.empty() && !writer_) writer_ = summary::create_file_writer(output_dir_);
   timer_.reset();

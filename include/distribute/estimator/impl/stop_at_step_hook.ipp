@@ -12,7 +12,7 @@ DISTRIBUTE_INLINE StopAtStepHook::StopAtStepHook(StopAtStepHookOptions options)
         "StopAtStepHook: exactly one of num_steps or last_step must be given");
 }
 
-/// A session that was created anew keeps its last step, and may have reached it already.
+/// A session that was created again keeps its last step, and may have reached it already.
 DISTRIBUTE_INLINE void StopAtStepHook::after_create_session(MonitoredTrainingSession& session) {
   if (!options_.last_step) options_.last_step = session.global_step() + *options_.num_steps;
   if (session.global_step() >= *options_.last_step) session.request_stop();

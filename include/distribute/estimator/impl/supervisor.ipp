@@ -43,7 +43,8 @@ DISTRIBUTE_INLINE void Supervisor::managed_session(
   }
   session_ = nullptr;
   session.close();
-  if (const auto writer = std::exchange(writer_, std::nullopt)) writer->close();  // throws a loss
+  // throws if records are lost
+  if (const auto writer = std::exchange(writer_, std::nullopt)) writer->close();
 }
 
 DISTRIBUTE_INLINE void Supervisor::summary_computed(const Logs& figures,

@@ -13,7 +13,7 @@
 
 namespace distribute::train_internal {
 
-/// Evaluates new checkpoints, each once.
+/// Evaluates each new checkpoint once.
 class CheckpointEvaluator {
  public:
   enum class Status { Evaluated, NoCheckpoint, NoNewCheckpoint };
@@ -38,7 +38,7 @@ class CheckpointEvaluator {
           exporter(estimator_, *latest, result_.eval_result, is_done()));
     return Status::Evaluated;
   }
-  /// Whether the last checkpoint evaluated is that of the last step.
+  /// Whether the last checkpoint that was evaluated belongs to the last step.
   bool is_done() const {
     const double* step = result_.eval_result.find("global_step");
     return step && max_steps_ && *step >= double(*max_steps_);
@@ -46,7 +46,7 @@ class CheckpointEvaluator {
   const train::TrainAndEvaluateResult& result() const { return result_; }
 
  private:
-  /// One warning in ten minutes.
+  /// Skips an evaluation, with at most one warning in ten minutes.
   Status skip(Status status, const char* reason) {
     const double now = train::steady_seconds(estimator_.options().clock);
     if (!warned_ || now >= *warned_ + 600)
@@ -64,10 +64,11 @@ class CheckpointEvaluator {
   train::TrainAndEvaluateResult result_;
 };
 
-/// Evaluates in between the steps of the training.
+/// Evaluates between the steps of the training.
 class EvaluatingListener : public train::CheckpointSaverListener {
  public:
-  /// `alone`: whose workers do not evaluate with this one; null: they do, or there are none.
+  /// `alone` is the strategy whose workers do not take part in this evaluation; null if all take
+  /// part or there are none.
   EvaluatingListener(CheckpointEvaluator& evaluator, double throttle_secs,
                      std::function<double()> clock, StrategyExtended* alone)
       : evaluator_(evaluator),
@@ -103,7 +104,7 @@ class EvaluatingListener : public train::CheckpointSaverListener {
   std::optional<int64_t> last_step_;
 };
 
-/// What one task does.
+/// Does the work of one task.
 class TrainingTask {
  public:
   TrainingTask(train::Estimator& estimator, const train::TrainSpec& train_spec,
@@ -116,7 +117,7 @@ class TrainingTask {
   void check() const;
   void sleep(double seconds) const;
   using Listeners = std::vector<train::Handle<train::CheckpointSaverListener>>;
-  /// With `more` behind those of the spec.
+  /// Trains with the saving listeners of the spec, and then `more`.
   void train(const Listeners& more = {});
   train::TrainAndEvaluateResult train_and_evaluate_here();
   train::TrainAndEvaluateResult evaluate_until_done();
@@ -176,7 +177,7 @@ DISTRIBUTE_INLINE train::TrainAndEvaluateResult TrainingTask::evaluate_until_don
     const auto status = evaluator.evaluate();
     if (evaluator.is_done()) return evaluator.result();
     const double left = began + eval_.throttle_secs - train::steady_seconds(clock);
-    // Without a throttle it would look for checkpoints all the time.
+    // Without a throttle it would search for checkpoints continuously.
     sleep(eval_.throttle_secs == 0 && status != CheckpointEvaluator::Status::Evaluated ? 1 : left);
   }
 }
@@ -187,7 +188,8 @@ DISTRIBUTE_INLINE void TrainingTask::run_ps() const {
   options_.run_ps();
 }
 
-/// The first steps of several workers at once would all start from the same weights.
+/// Waits a little: if several workers took their first steps at once, all would start from the same
+/// weights.
 DISTRIBUTE_INLINE void TrainingTask::wait_for_turn() const {
   if (!options_.workers_step_together)
     sleep(std::min(options_.max_worker_delay_secs, 5.0 * (options_.cluster.task_id + 1)));

@@ -1,5 +1,5 @@
 #pragma once
-/// Rank 0's thread that hears what every rank is ready for, and tells them what to do.
+/// A thread on rank 0 that receives what every rank is ready for, and tells the ranks what to do.
 
 #include <distribute/base/config.hpp>
 #include <distribute/horovod/detail/negotiation.hpp>
@@ -20,16 +20,16 @@ enum class Frames : uint16_t { Requests = 1, Responses = 2, Bye = 3 };
 /// The longest message of either side, in bytes.
 inline constexpr uint64_t kMostMessageBytes = uint64_t{256} << 20;
 
-/// Serves until stop(). Thread-safe.
+/// Coordinates the ranks until stop(). Thread-safe.
 class CoordinatorThread {
  public:
-  /// `ranks`: a connection to every rank. `log` gets warnings about stalls.
+  /// `ranks` has a connection to every rank. `log` receives warnings about stalls.
   CoordinatorThread(std::vector<net::Socket> ranks, NegotiationOptions options,
                     std::function<void(const std::string&)> log);
   CoordinatorThread(const CoordinatorThread&) = delete;
   ~CoordinatorThread();
 
-  /// Blocks  until every rank has left or is gone, at most `seconds`.
+  /// Blocks  until every rank has left or is lost, at most `seconds`.
   void wait_until_all_have_left(double seconds);
   /// Ends the thread.
   void stop();

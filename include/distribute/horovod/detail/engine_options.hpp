@@ -1,5 +1,5 @@
 #pragma once
-/// The limits of a job of hvd operations; each can be set in the environment, by Horovod's name.
+/// Limits of a job of hvd operations. The environment can set each of them by Horovod's name.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communication_options.hpp>
@@ -14,6 +14,7 @@ struct EngineOptions {
   NegotiationOptions negotiation = {};
   CommunicationOptions communication = {};
 
+  /// Reads the options.
   /// Throws  InvalidArgumentError that names the variable, its value and what is allowed.
   static EngineOptions from_environment();
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// Which engine the hvd functions of a thread use.
+/// Finds the engine that the hvd functions of a thread use.
 
 #include <distribute/base/config.hpp>
 
@@ -9,16 +9,17 @@ namespace distribute::horovod_internal {
 
 class Engine;
 
-/// What the hvd functions of the calling thread use: of the innermost EngineScope, else of the
-/// process.
+/// The engine of the calling thread's hvd functions: that of the innermost EngineScope, else that
+/// of the process.
 /// Throws  FailedPreconditionError before hvd::init() and after hvd::shutdown().
 std::shared_ptr<Engine> engine();
-/// The same, null before hvd::init(); after hvd::shutdown() one that has stopped.
+/// Does the same, but gives null before hvd::init(), and an engine that has stopped after
+/// hvd::shutdown().
 std::shared_ptr<Engine> last_engine();
-/// Makes it the scope's or the process's.
+/// Sets the engine of the innermost scope, or of the process.
 void set_engine(std::shared_ptr<Engine> engine);
 
-/// A rank as a thread: hvd functions of the calling thread use this engine.
+/// Makes a thread act as a rank: hvd functions of the calling thread use this engine.
 class [[nodiscard]] EngineScope {
  public:
   explicit EngineScope(std::shared_ptr<Engine> engine);

@@ -27,7 +27,7 @@ namespace distribute::horovod_internal {
 
 class ElasticJob;
 
-/// Used by an Engine, from its callers' threads as well as from its own.
+/// The state of an Engine. The engine's own thread and those of its callers use it.
 struct EngineThread {
   using Key = std::pair<int32_t, std::string>;
   using Clock = net::Deadline::Clock;
@@ -56,15 +56,15 @@ struct EngineThread {
   void say_goodbye();
   void release();
 
-  std::shared_ptr<ClusterRuntime> runtime;  // null: one rank, or stopped
+  std::shared_ptr<ClusterRuntime> runtime;  // null in a job of one rank, or when stopped
   const EngineOptions options;
   collective::WorkerGroup group;
   const char* transport = "";
   RankPlace place;
   net::Socket control;
-  net::FrameReader reader{kMostMessageBytes};  // the thread's own
+  net::FrameReader reader{kMostMessageBytes};  // used by the engine's thread alone
   net::WakeUp wake_up;
-  std::unique_ptr<CoordinatorThread> coordinator;  // on rank 0
+  std::unique_ptr<CoordinatorThread> coordinator;  // null except on rank 0
   int lost_callback = 0;
   std::mutex send_mutex;     // guards writing to `control`
   mutable std::mutex mutex;  // guards all below
@@ -72,7 +72,7 @@ struct EngineThread {
   std::map<Key, std::shared_ptr<Operation>> under_way;
   std::vector<Request> unsent;
   Clock::time_point oldest_unsent{};
-  std::map<std::pair<int32_t, Kind>, int64_t> calls;  // that had no name
+  std::map<std::pair<int32_t, Kind>, int64_t> calls;  // number of calls without a name
   std::map<int32_t, ProcessGroup> sets;
   std::exception_ptr error;
   bool lost = false, stopped = false;

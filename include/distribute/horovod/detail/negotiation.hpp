@@ -16,14 +16,17 @@
 namespace distribute::horovod_internal {
 
 struct NegotiationOptions {
-  int64_t fusion_threshold = int64_t{128} << 20;  // bytes of operations that travel together
-  double stall_warning = 60;                      // seconds; 0: none
-  double stall_limit = 300;                       // seconds until the job fails; 0: never
-  std::function<std::string(int)> describe;       // a rank, for messages
+  /// limit in bytes of operations that are sent together
+  int64_t fusion_threshold = int64_t{128} << 20;
+  double stall_warning = 60;                 // seconds; 0: no warning
+  double stall_limit = 300;                  // seconds until the job fails; 0: never
+  std::function<std::string(int)> describe;  // names a rank in messages
 };
 
-/// Decides from the requests of the ranks what they shall do. It has neither input and output nor a
-/// clock. Thread-compatible.
+/// Decides, from the requests of the ranks, what they do next. It has no input, output or clock.
+/// Thread-compatible.
+///
+/// Invariants:
 /// 1. An operation is known by process set and name. `pending_` has it from its first request until
 ///    every member of the set has submitted it or has joined.
 /// 2. An operation leaves `pending_` once: all members carry it out, or all get the same error.
@@ -34,7 +37,7 @@ struct NegotiationOptions {
 class Negotiation {
  public:
   using Time = net::Deadline::Clock::time_point;
-  /// A response and who gets it.
+  /// A response and the ranks that get it.
   struct Answer {
     std::vector<int> ranks;
     Response response;
@@ -43,13 +46,13 @@ class Negotiation {
   Negotiation(int ranks, NegotiationOptions options);
 
   void submit(int rank, const Request& request, Time now);
-  /// The rank takes part in nothing more; `why`: "has called hvd::shutdown()".
+  /// The rank takes part in nothing any more. `why` is a text such as "has called hvd::shutdown()".
   void leave(int rank, const std::string& why);
-  /// Everything decided since the last call; small all-reduces of one kind are one response.
+  /// Takes all decisions since the last call; small all-reduces of one kind form one response.
   std::vector<Answer> take();
-  /// One text for every operation that has begun to stall. After the limit, fails the job.
+  /// Gives a text for every operation that has begun to stall. After the limit it fails the job.
   std::vector<std::string> stalls(Time now);
-  /// When stalls() may have something new; Time::max() for never.
+  /// The time at which stalls() may have something new; Time::max() for never.
   Time next_stall() const;
 
  private:
@@ -58,8 +61,8 @@ class Negotiation {
     int first_rank = 0;
     Time since{};
     bool warned = false;
-    std::string problem;                        // why it will not be carried out
-    std::map<int, std::vector<int64_t>> parts;  // by rank: its rows, or its splits
+    std::string problem;                        // the reason why it will fail
+    std::map<int, std::vector<int64_t>> parts;  // rows or splits of each rank
   };
   using Key = std::pair<int32_t, std::string>;  // process set and name
 
@@ -80,15 +83,15 @@ class Negotiation {
   std::string names(const std::vector<int>& ranks) const;
 
   const NegotiationOptions options_;
-  std::vector<std::string> left_;  // by rank: why it has; empty: it has not
-  std::vector<int> leavers_;       // the first one first: others leave because of it
+  std::vector<std::string> left_;  // why each rank has left; empty: it has not
+  std::vector<int> leavers_;       // in order; others may leave because of the first
   std::vector<bool> joined_;
   int num_joined_ = 0;
   std::map<int32_t, std::vector<int>> sets_;
   int32_t last_set_ = 0;
   std::map<Key, Pending> pending_;
-  std::map<Key, std::vector<Answer>> groups_;  // ready members of groups, by the group's name
-  std::deque<std::vector<Answer>> ready_;      // groups of one or more
+  std::map<Key, std::vector<Answer>> groups_;  // ready members of incomplete groups, by group
+  std::deque<std::vector<Answer>> ready_;      // decisions, each with one or more operations
 };
 
 }  // namespace distribute::horovod_internal

@@ -1,5 +1,5 @@
 #pragma once
-/// What ranks tell the coordinator, and what it answers.
+/// The messages from ranks to the coordinator and back.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -27,13 +27,13 @@ enum class Kind : uint8_t {
 };
 const char* name_of(Kind kind);
 
-/// What all ranks of an operation have in common.
+/// The properties of an operation that must be equal on all ranks.
 struct Terms {
   Kind kind = Kind::Barrier;
   hvd::Op op = hvd::Op::Sum;
   DType dtype = DType::UInt8;
   int32_t process_set = 0;
-  int32_t root = 0;  // of Broadcast, a rank of the job
+  int32_t root = 0;  // Broadcast: a rank of the job
   double prescale = 1, postscale = 1;
   bool operator==(const Terms&) const = default;
 
@@ -44,24 +44,25 @@ struct Terms {
   }
 };
 
-/// How the block of a tensor's elements is arranged.
+/// The arrangement of a tensor's elements in its block.
 struct Arrangement {
-  std::string layout = {};  // a backend's Layout, by name; empty: row-major order
-  int64_t elements = 0;     // of such a block, padding included
+  std::string layout = {};  // name of a backend's Layout; empty: row-major order
+  int64_t elements = 0;     // number in such a block, padding included
   bool operator==(const Arrangement&) const = default;
 
   void fields(net::FieldVisitor& visit) { visit("layout", layout)("elements", elements); }
 };
 
-/// One rank is ready for the operation `name`.
+/// Says that one rank is ready for the operation `name`.
 struct Request {
   Terms terms;
   std::string name;
   std::vector<int64_t> shape = {};
-  /// Alltoall: rows for each rank. AddProcessSet: its ranks. RemoveProcessSet: its number.
+  /// Alltoall: number of rows for each rank. AddProcessSet: its ranks. RemoveProcessSet: its
+  /// number.
   std::vector<int64_t> splits = {};
-  Arrangement arrangement = {};  // of Allreduce
-  /// Operations of a group are carried out together; empty: no group.
+  Arrangement arrangement = {};  // Allreduce alone
+  /// The group whose operations are carried out together; empty: no group.
   std::string group = {};
   int32_t group_size = 0;
 
@@ -71,18 +72,19 @@ struct Request {
   }
 };
 
-/// "[3, 2]", of any length.
+/// Formats numbers of any count as "[3, 2]".
 std::string numbers_text(const std::vector<int64_t>& numbers);
-/// "allreduce(sum) of float32 [3, 2]".
+/// Formats a request as "allreduce(sum) of float32 [3, 2]".
 std::string to_string(const Request& request);
 
-/// A tensor of an operation that all ranks are ready for.
+/// One tensor of an operation that all ranks are ready for.
 struct Entry {
   std::string name;
   std::vector<int64_t> shape = {};
-  /// Allgather: rows of each rank of the set. Alltoall: rows from each rank to each, by sender.
+  /// Allgather: number of rows of each rank of the set. Alltoall: rows from each rank to each rank,
+  /// by sender.
   std::vector<int64_t> sizes = {};
-  /// Allreduce: what all ranks have; row-major order where they differ.
+  /// Allreduce: the arrangement of all ranks; row-major order if they differ.
   Arrangement arrangement = {};
 
   void fields(net::FieldVisitor& visit) {
@@ -93,14 +95,14 @@ struct Entry {
 /// The number of elements in the block that is reduced.
 int64_t elements_of(const Entry& entry);
 
-/// What a rank shall do next. An error concerns the entries, or without entries the whole job.
+/// Tells a rank what to do next. An error concerns the entries or, without entries, the whole job.
 struct Response {
   Terms terms;
   std::vector<Entry> entries = {};
   StatusCode code = StatusCode::Ok;
   std::string message = {};
   int32_t number = 0;                 // Join: the last rank; AddProcessSet: the new set
-  std::vector<int64_t> members = {};  // AddProcessSet
+  std::vector<int64_t> members = {};  // AddProcessSet alone
 
   void fields(net::FieldVisitor& visit) {
     visit("terms", terms)("entries", entries)("code", code, StatusCode::Unauthenticated);
@@ -108,7 +110,7 @@ struct Response {
   }
 };
 
-/// A list of requests or responses that a rank has sent.
+/// Parses a list of requests or responses that a rank has sent.
 /// Throws  InternalError for other bytes.
 template <typename T>
 std::vector<T> decode_list(std::string_view bytes) {

@@ -15,7 +15,7 @@
 
 namespace distribute::horovod_internal {
 
-/// The job's tasks: none for a job of one rank.
+/// Finds the job's tasks; there are none for a job of one rank.
 DISTRIBUTE_INLINE ClusterTasks find_tasks(const hvd::InitOptions& options,
                                           const ElasticOptions& elastic) {
   if (options.tasks) return *options.tasks;

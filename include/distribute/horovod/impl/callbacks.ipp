@@ -26,7 +26,8 @@ DISTRIBUTE_INLINE void BroadcastGlobalVariablesCallback::broadcast() {
   done_ = true;
 }
 
-/// All ranks or none: one that has its weights already would wait for the others.
+/// All ranks take part or none: a rank that has its weights already would otherwise wait for the
+/// others.
 DISTRIBUTE_INLINE void BroadcastGlobalVariablesCallback::on_train_begin(train::Logs&) {
   done_ = false;
   const float there = variables_of(model().module()).empty() ? 0 : 1;
@@ -103,7 +104,7 @@ DISTRIBUTE_INLINE LearningRateWarmupCallback::LearningRateWarmupCallback(
                                        "least 1, not ", options.warmup_epochs));
 }
 
-/// A step counts as done, so that the last one of an epoch gives a round number.
+/// The current step counts as done, so that the last step of an epoch gives a round number.
 DISTRIBUTE_INLINE double LearningRateWarmupCallback::multiplier(double epoch) const {
   const double ranks = size(), done = epoch + 1 / steps_per_epoch();
   return (done * (ranks - 1) / double(options_.warmup_epochs) + 1) / ranks;

@@ -15,7 +15,7 @@ namespace distribute::horovod_internal {
 
 using hvd::Handle;
 
-/// What travels, in host memory and out of sight of tapes.
+/// Gives the tensor to send, in host memory and unseen by tapes.
 DISTRIBUTE_INLINE Tensor host_copy(const Tensor& tensor, hvd::Compression compression) {
   return hvd::compress(compression, stop_gradient(tensor)).to(Device{});
 }
@@ -25,7 +25,7 @@ DISTRIBUTE_INLINE std::vector<int64_t> dims_of(const Tensor& tensor) {
   return {dims.begin(), dims.end()};
 }
 
-/// `request` but for dtype, shape and arrangement.
+/// Starts an operation. `request` lacks dtype, shape and arrangement.
 DISTRIBUTE_INLINE Handle start(Request request, const Tensor& tensor,
                                hvd::Compression compression = hvd::Compression::None,
                                bool transient = false) {
@@ -62,7 +62,7 @@ DISTRIBUTE_INLINE void check_rows(const Tensor& tensor, Kind kind) {
         str_cat(name_of(kind), ": wanted a tensor with rows, got ", tensor ? "a scalar" : "none"));
 }
 
-/// Options of member `i` of a group, whose name all members need.
+/// Gives the options of member `i` of a group; all members need the group's name.
 template <typename Options>
 Request member(Request request, const Options& options, size_t i, size_t count,
                const std::string& name) {
@@ -72,7 +72,7 @@ Request member(Request request, const Options& options, size_t i, size_t count,
   return request;
 }
 
-/// All members of a group; one that is none has no handle.
+/// Starts all members of a group; an empty tensor has no handle.
 template <typename Options>
 std::vector<Handle> start_group(Kind kind, Request request, const std::vector<Tensor>& tensors,
                                 const Options& options,
@@ -87,7 +87,7 @@ std::vector<Handle> start_group(Kind kind, Request request, const std::vector<Te
   return handles;
 }
 
-/// IndexedSlices of all ranks, one after the other.
+/// Joins the IndexedSlices of all ranks.
 DISTRIBUTE_INLINE Tensor allreduce_sparse(const Tensor& tensor,
                                           const hvd::AllreduceOptions& options) {
   if (options.op != hvd::Sum && options.op != hvd::Average)
@@ -107,14 +107,14 @@ DISTRIBUTE_INLINE Tensor allreduce_sparse(const Tensor& tensor,
       {factor == 1 ? all : multiply(all, Tensor(float(factor))), indices.wait(), mine.dense_shape});
 }
 
-/// The name of an operation's gradient.
+/// Gives the name of an operation's gradient.
 template <typename Options>
 Options for_gradient(Options options) {
   if (!options.name.empty()) options.name += "/gradient";
   return options;
 }
 
-/// Rows of this rank among those of all, `rows` of each.
+/// Gives the rows of this rank among those of all ranks, `rows` of each.
 DISTRIBUTE_INLINE Tensor my_rows(const Tensor& tensor, int64_t rows,
                                  const hvd::ProcessSet& process_set) {
   const Tensor all =

@@ -23,7 +23,8 @@ struct CoordinatorThread::Impl {
     net::FrameReader reader{kMostMessageBytes};
     std::string unsent = {};
     bool open = true;
-    bool leaving = false, dismissed = false;  // has announced its end; has been answered
+    // leaving: it has announced its end; dismissed: it was answered
+    bool leaving = false, dismissed = false;
   };
 
   Impl(std::vector<net::Socket> sockets, NegotiationOptions options,
@@ -41,7 +42,7 @@ struct CoordinatorThread::Impl {
   void send(Rank& rank);
 
   const std::function<void(const std::string&)> log;
-  Negotiation negotiation;  // the thread's own, as the ranks
+  Negotiation negotiation;  // used by this thread alone, as are the ranks
   std::vector<Rank> ranks;
   net::WakeUp wake_up;
   std::atomic<bool> stopping{false};
@@ -87,7 +88,7 @@ DISTRIBUTE_INLINE void CoordinatorThread::Impl::run() {
   }
 }
 
-/// Until a rank says something, takes more bytes, or an operation stalls.
+/// Waits until a rank sends something, can take more bytes, or an operation stalls.
 DISTRIBUTE_INLINE void CoordinatorThread::Impl::wait() const {
   std::vector<pollfd> polled{{wake_up.native(), POLLIN, 0}};
   for (const Rank& rank : ranks)
@@ -102,13 +103,14 @@ DISTRIBUTE_INLINE void CoordinatorThread::Impl::wait() const {
   ::poll(polled.data(), polled.size(), int(ms));
 }
 
-/// After what is decided already, the rank is told that nothing more comes.
+/// Tells the rank, after all earlier decisions, that no more follow.
 DISTRIBUTE_INLINE void CoordinatorThread::Impl::dismiss(int rank, const char* why) {
   ranks[size_t(rank)].leaving = true;
   negotiation.leave(rank, why);
 }
 
-/// All that has come from the rank. One that goes unannounced has failed: the runtime tells
+/// Reads all messages of the rank. A rank that leaves without announcing it has failed. The runtime
+/// reports that to all ranks, so its operations just wait.
 /// all ranks, so its operations just wait for that.
 DISTRIBUTE_INLINE void CoordinatorThread::Impl::read(int rank) {
   Rank& from = ranks[size_t(rank)];

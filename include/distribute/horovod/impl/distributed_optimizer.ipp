@@ -25,7 +25,7 @@ DISTRIBUTE_INLINE DistributedOptimizer::DistributedOptimizer(
         "without clip_per_replica");
 }
 
-/// True while gradients are only collected; after the last pass sums_ holds them all.
+/// True while gradients are only collected. After the last pass sums_ holds all of them.
 DISTRIBUTE_INLINE bool DistributedOptimizer::adds_up(const std::vector<Tensor>& gradients) {
   if (sums_.empty()) sums_.resize(gradients.size());
   for (size_t i = 0; i < gradients.size() && i < sums_.size(); ++i)

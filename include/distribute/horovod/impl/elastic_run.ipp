@@ -16,7 +16,7 @@ namespace distribute::hvd::elastic {
 
 using horovod_internal::ElasticJob;
 
-/// None when the ranks meet again.
+/// Runs `train` once; the result is empty when the ranks must meet again.
 DISTRIBUTE_INLINE std::optional<ElasticEnd> attempt(State& state, ElasticJob& job,
                                                     const std::function<void()>& train) {
   try {
@@ -46,7 +46,7 @@ DISTRIBUTE_INLINE void check_reset_limit(const RunOptions& options, int resets,
                                  job.reason()));
 }
 
-/// False when this rank is out of the job.
+/// Makes the ranks meet; returns false when this rank is out of the job.
 DISTRIBUTE_INLINE bool meet_again(ElasticJob& job, const std::function<bool()>& given_up) {
   const std::string reason = job.reason();
   horovod_internal::last_engine()->stop();

@@ -73,7 +73,7 @@ DISTRIBUTE_INLINE std::vector<Variable> TensorFlowKerasState::variables() const 
   return all;
 }
 
-/// The values are shared until they are written, so that this costs no copy by itself.
+/// Keeps the values, which are shared until they are written, so that this makes no copy.
 DISTRIBUTE_INLINE void TensorFlowKerasState::save() {
   ObjectState::save();
   saved_.clear();

@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE bool Engine::stopped() const {
 
 DISTRIBUTE_INLINE void Engine::stop() {
   EngineThread& all = *impl_;
-  bool failed = failure().has_value();  // announcing the end would hide it from the others
+  bool failed = failure().has_value();  // an announced end would hide the failure from the others
   {
     const std::lock_guard lock(all.mutex);
     if (std::exchange(all.stopped, true)) return;
@@ -79,7 +79,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Operation> Engine::submit(Request request, Par
   if (due)
     flush();
   else if (first)
-    all.wake_up.signal();  // for its clock
+    all.wake_up.signal();  // lets the thread look at its clock
   return operation;
 }
 
@@ -93,7 +93,7 @@ DISTRIBUTE_INLINE bool Engine::is_done(const Operation& operation) {
 DISTRIBUTE_INLINE void Engine::wait(const Operation& operation) {
   flush();
   std::unique_lock lock(impl_->mutex);
-  impl_->changed.wait(lock, [&] { return operation.done; });  // stalls and losses end it
+  impl_->changed.wait(lock, [&] { return operation.done; });  // stalls and losses end the wait
   if (operation.error) std::rethrow_exception(operation.error);
 }
 

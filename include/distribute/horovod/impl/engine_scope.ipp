@@ -10,12 +10,12 @@
 
 namespace distribute::horovod_internal {
 
-/// The one of hvd::init.
+/// The engine of hvd::init().
 struct InitializedEngine {
   std::shared_ptr<Engine> engine;
 };
 
-/// Of the calling thread, innermost last.
+/// The engines of the calling thread's scopes, the innermost last.
 DISTRIBUTE_INLINE std::vector<std::shared_ptr<Engine>>& engine_stack() {
   return base_internal::in_thread_context<base_internal::ContextPlace{12, 0, true},
                                           std::vector<std::shared_ptr<Engine>>>();

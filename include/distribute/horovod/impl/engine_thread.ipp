@@ -71,7 +71,7 @@ DISTRIBUTE_INLINE void EngineThread::follow_runtime() {
   });
 }
 
-/// The life of the thread: announces what waits, carries out what is decided.
+/// Runs the thread: it announces waiting operations and carries out decisions.
 DISTRIBUTE_INLINE void EngineThread::run() {
   try {
     while (wait_for_news()) continue;
@@ -84,7 +84,7 @@ DISTRIBUTE_INLINE void EngineThread::run() {
   }
 }
 
-/// False once the coordinator has dismissed this rank.
+/// Waits for messages; returns false once the coordinator has dismissed this rank.
 DISTRIBUTE_INLINE bool EngineThread::wait_for_news() {
   int ms = 3'600'000;
   {
@@ -119,7 +119,7 @@ DISTRIBUTE_INLINE bool EngineThread::read() {
   }
 }
 
-/// The runtime knows which task it was that broke.
+/// Throws the error of the runtime, which knows which task has failed.
 DISTRIBUTE_INLINE void EngineThread::throw_connection_lost() {
   if (runtime) {
     runtime->wait_lost(net::Deadline::after_seconds(runtime->options().lost_after));
@@ -142,7 +142,8 @@ DISTRIBUTE_INLINE void EngineThread::execute(const Response& response) {
   }
 }
 
-/// This rank's operations of the response; null where it has joined instead.
+/// Takes this rank's operations of the response; null for one that this rank replaces by zeros
+/// because it has joined.
 DISTRIBUTE_INLINE std::vector<std::shared_ptr<Operation>> EngineThread::take(
     const Response& response) {
   const std::lock_guard lock(mutex);
@@ -231,7 +232,7 @@ DISTRIBUTE_INLINE void EngineThread::flush() {
     requests.swap(unsent);
   }
   if (requests.empty()) return;
-  // A connection that is broken ends the thread, which knows why.
+  // A broken connection ends the thread, which knows the reason.
   const auto deadline = net::Deadline::after_seconds(60);
   if (!net::write_frame(control, uint16_t(Frames::Requests), net::encode_message(requests),
                         deadline)
@@ -245,7 +246,7 @@ DISTRIBUTE_INLINE void EngineThread::say_goodbye() {
   if (!net::write_frame(control, uint16_t(Frames::Bye), "", deadline).ok()) control.shutdown();
 }
 
-/// The task's port is free again, even while handles keep the engine.
+/// Frees the task's port, even while handles keep the engine alive.
 DISTRIBUTE_INLINE void EngineThread::release() {
   const std::scoped_lock lock(send_mutex, mutex);
   sets.clear();

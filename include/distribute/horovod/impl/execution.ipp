@@ -34,8 +34,8 @@ DISTRIBUTE_INLINE void scale(char* data, int64_t count, DType dtype, double fact
   });
 }
 
-/// The parts one after the other, each at the beginning of a cache line; zeros for those that this
-/// rank does not give.
+/// Joins the parts, each at the beginning of a cache line, with zeros for parts that this rank does
+/// not have.
 DISTRIBUTE_INLINE Array pack(const Response& response, const std::vector<Part>& parts,
                              ReductionMemory& memory, std::vector<int64_t>& offsets) {
   const int64_t element = size_of(response.terms.dtype);
@@ -57,7 +57,7 @@ DISTRIBUTE_INLINE Array pack(const Response& response, const std::vector<Part>& 
   return all;
 }
 
-/// An all-reduce that needs no copy before.
+/// Does an all-reduce that needs no copy first.
 DISTRIBUTE_INLINE void all_reduce_alone(Communicator& group, const Response& response, Part& part) {
   const Terms& terms = response.terms;
   const int64_t count = elements_of(response.entries[0]);
@@ -88,7 +88,7 @@ DISTRIBUTE_INLINE void all_reduce(Communicator& group, const Response& response,
                                Array{all.buffer, offsets[i], parts[i].input.layout()});
 }
 
-/// Elements of one row; a scalar is a row of one.
+/// Number of elements of one row; a scalar counts as a row of one.
 DISTRIBUTE_INLINE int64_t row_elements(const Shape& shape) {
   int64_t count = 1;
   for (int axis = 1; axis < shape.rank(); ++axis) count *= shape[axis];
@@ -140,7 +140,8 @@ DISTRIBUTE_INLINE void reduce_scatter(Communicator& group, const Terms& terms, P
   scale(part.output.array().bytes(), part.output.num_elements(), terms.dtype, terms.postscale);
 }
 
-/// Ranks exchange in pairs, in rounds that all ranks see in the same order: there is no deadlock.
+/// Ranks exchange rows in pairs, in rounds that all ranks order in the same way, so that there is
+/// no deadlock.
 DISTRIBUTE_INLINE void exchange_pairs(Communicator& group, const Part& part,
                                       const std::vector<int64_t>& to_ranks,
                                       const std::vector<int64_t>& from_ranks, DType dtype) {
@@ -167,7 +168,7 @@ DISTRIBUTE_INLINE void exchange_pairs(Communicator& group, const Part& part,
   }
 }
 
-/// `sizes`: rows from each rank to each.
+/// `sizes` has the number of rows from each rank to each.
 DISTRIBUTE_INLINE void all_to_all(Communicator& group, const Entry& entry, Part& part) {
   const auto n = size_t(group.size()), me = size_t(group.rank());
   std::vector<int64_t> to_ranks, from_ranks;
@@ -196,7 +197,7 @@ DISTRIBUTE_INLINE void execute(Communicator& group, const Response& response, in
     case Kind::Broadcast: return broadcast(group, root, part);
     case Kind::Reducescatter: return reduce_scatter(group, response.terms, part);
     case Kind::Alltoall: return all_to_all(group, response.entries[0], part);
-    default: return;  // a barrier is over once all ranks have come to it
+    default: return;  // a barrier ends once all ranks have come to it
   }
 }
 

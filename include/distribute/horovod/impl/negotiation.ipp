@@ -20,7 +20,7 @@ DISTRIBUTE_INLINE std::string Negotiation::names(const std::vector<int>& ranks) 
   return text;
 }
 
-/// Why this rank's request cannot even wait.
+/// Gives the reason why this rank's request is refused at once.
 DISTRIBUTE_INLINE std::string Negotiation::refusal(int rank, const Request& request) const {
   const auto set = sets_.find(request.terms.process_set);
   if (set == sets_.end())
@@ -34,7 +34,8 @@ DISTRIBUTE_INLINE std::string Negotiation::refusal(int rank, const Request& requ
   return "";
 }
 
-/// Of shapes only what must be alike: all-gathers and all-to-alls may differ in the first axis.
+/// Compares the parts of shapes that must be equal: all-gathers and all-to-alls may differ in the
+/// first axis.
 DISTRIBUTE_INLINE bool same_shape(const Request& a, const Request& b) {
   const Kind kind = a.terms.kind;
   const bool rows_differ = kind == Kind::Allgather || kind == Kind::Alltoall;
@@ -89,7 +90,7 @@ DISTRIBUTE_INLINE void Negotiation::join(int rank, const Request& request) {
   ready_.push_back({{sets_[0], std::move(response)}});
 }
 
-/// All members have submitted or joined.
+/// True when all members have submitted the operation or joined.
 DISTRIBUTE_INLINE bool Negotiation::is_complete(const Pending& pending) const {
   const std::vector<int>& members = sets_.at(pending.first.terms.process_set);
   return std::all_of(members.begin(), members.end(), [&](int rank) {
@@ -97,7 +98,7 @@ DISTRIBUTE_INLINE bool Negotiation::is_complete(const Pending& pending) const {
   });
 }
 
-/// After a rank has joined.
+/// Finishes the operations that are complete because a rank has joined.
 DISTRIBUTE_INLINE void Negotiation::finish_complete() {
   std::vector<std::pair<Key, Pending>> done;
   for (auto it = pending_.begin(); it != pending_.end();) {
@@ -137,7 +138,8 @@ DISTRIBUTE_INLINE Entry Negotiation::entry_of(const Pending& pending) const {
   return entry;
 }
 
-/// Every rank has announced the operation: it is carried out, or an error on all ranks.
+/// Decides an operation that every rank has announced: it is carried out, or all ranks get an
+/// error.
 DISTRIBUTE_INLINE void Negotiation::finish(const Key& key, Pending pending) {
   const Request& first = pending.first;
   const std::vector<int> members = sets_.at(key.first);
@@ -158,7 +160,7 @@ DISTRIBUTE_INLINE void Negotiation::finish(const Key& key, Pending pending) {
   decide(first, std::move(answer));
 }
 
-/// Operations that change the books.
+/// Applies operations that change process sets.
 DISTRIBUTE_INLINE void Negotiation::apply(const Request& request, Response& response) {
   if (request.terms.kind == Kind::RemoveProcessSet) {
     response.number = int32_t(request.splits[0]);
@@ -170,7 +172,7 @@ DISTRIBUTE_INLINE void Negotiation::apply(const Request& request, Response& resp
   }
 }
 
-/// Members of a group wait for each other, as long as all can come.
+/// Adds an answer. Members of a group wait for each other, as long as all of them can come.
 DISTRIBUTE_INLINE void Negotiation::decide(const Request& request, Answer answer) {
   if (request.group.empty() || !leavers_.empty()) return ready_.push_back({std::move(answer)});
   const Key key{request.terms.process_set, request.group};
@@ -214,7 +216,7 @@ DISTRIBUTE_INLINE int64_t bytes_of(const Response& response) {
   return bytes;
 }
 
-/// Puts an all-reduce into an earlier response of the same kind, where there is room.
+/// Adds an all-reduce to an earlier response of the same kind, if there is room.
 DISTRIBUTE_INLINE void Negotiation::fuse(std::vector<Answer>& answers, Answer ready) const {
   const bool fusible =
       ready.response.terms.kind == Kind::Allreduce && ready.response.code == StatusCode::Ok;

@@ -12,7 +12,7 @@ DISTRIBUTE_INLINE RankPlace place_of_rank(int rank, const std::vector<int>& host
   place.local_rank = int(std::count(hosts.begin(), hosts.begin() + rank, mine));
   place.local_size = int(std::count(hosts.begin(), hosts.end(), mine));
   place.cross_size = 0;
-  std::map<int, int> ranks;  // of each host, so far
+  std::map<int, int> ranks;  // number of ranks seen on each host
   for (int r = 0; r < int(hosts.size()); ++r) {
     if (ranks[hosts[size_t(r)]]++ != place.local_rank) continue;
     place.cross_rank += r < rank;

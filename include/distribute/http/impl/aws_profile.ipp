@@ -18,14 +18,14 @@ DISTRIBUTE_INLINE std::string_view without_blanks(std::string_view text) {
   return text.substr(start, text.find_last_not_of(" \t\r") - start + 1);
 }
 
-/// "profile NAME" -> "NAME".
+/// Turns "profile NAME" into "NAME".
 DISTRIBUTE_INLINE std::string section_name(std::string_view line) {
   std::string_view name = without_blanks(line.substr(1, line.find(']') - 1));
   if (name.starts_with("profile ")) name = without_blanks(name.substr(8));
   return std::string(name);
 }
 
-/// `nested` is the key that indented lines belong to.
+/// Reads one line. `nested` is the key that indented lines belong to.
 DISTRIBUTE_INLINE bool read_setting(std::string_view line, io::AwsProfile& profile,
                                     std::string& nested) {
   const size_t equals = line.find('=');
@@ -39,7 +39,7 @@ DISTRIBUTE_INLINE bool read_setting(std::string_view line, io::AwsProfile& profi
   return !key.empty();
 }
 
-/// One of the two files; none is as good as an empty one.
+/// Reads one of the two files; a missing file counts as an empty one.
 DISTRIBUTE_INLINE absl::StatusOr<std::map<std::string, io::AwsProfile>> read_aws_file(
     const io::EnvironmentReader& environment, const std::string& variable,
     const std::string& name) {
@@ -62,7 +62,7 @@ DISTRIBUTE_INLINE std::string process_environment(const std::string& name) {
   return value ? value : "";
 }
 
-// Not through file_system.hpp, which s3:// itself stands behind.
+// It does not use file_system.hpp, on which s3:// itself depends.
 DISTRIBUTE_INLINE absl::StatusOr<std::string> read_local_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (file) return std::string(std::istreambuf_iterator<char>(file), {});

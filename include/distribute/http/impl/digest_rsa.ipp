@@ -18,7 +18,8 @@ struct RsaCloser {
   void operator()(EVP_MD_CTX* context) const { ::EVP_MD_CTX_free(context); }
 };
 
-/// Null for anything but an RSA key. An empty pass phrase instead of a question at the terminal.
+/// Gives null for anything but an RSA key. An empty pass phrase prevents a question at the
+/// terminal.
 DISTRIBUTE_INLINE std::unique_ptr<EVP_PKEY, RsaCloser> read_rsa_key(const std::string& pem) {
   char no_phrase[] = "";
   const std::unique_ptr<BIO, RsaCloser> bio(::BIO_new_mem_buf(pem.data(), int(pem.size())));

@@ -18,7 +18,8 @@
 
 namespace distribute::io_internal {
 
-/// The file of credentials and whether the user named it; empty: there is none.
+/// Gives the file of credentials, and whether the user named it; an empty path means that there is
+/// none.
 DISTRIBUTE_INLINE std::string google_credentials_file(const io::EnvironmentReader& environment) {
   const std::string named = environment("GOOGLE_APPLICATION_CREDENTIALS");
   if (!named.empty()) return named;
@@ -33,7 +34,7 @@ DISTRIBUTE_INLINE std::string member(const nlohmann::json& json, const char* nam
   return found != json.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// The signed claim of a service account to be itself, good for an hour.
+/// Makes the signed claim with which a service account identifies itself, valid for an hour.
 DISTRIBUTE_INLINE absl::StatusOr<std::string> service_account_assertion(
     const nlohmann::json& account, const std::string& token_url, double now) {
   const nlohmann::json header = {
@@ -90,7 +91,7 @@ DISTRIBUTE_INLINE absl::StatusOr<GoogleAuthProvider::Token> GoogleAuthProvider::
     if (token.ok()) return token;
     reason = std::string(token.status().message());
   }
-  // Asked again in a few minutes: the machine may get its identity later.
+  // The next question is a few minutes later, as the machine may get its identity by then.
   return Token{"", now() + 360,
                str_cat("no credentials: GOOGLE_APPLICATION_CREDENTIALS names no file, gcloud has ",
                        "left none, and ", reason)};
@@ -167,7 +168,7 @@ DISTRIBUTE_INLINE absl::StatusOr<GoogleAuthProvider::Token> GoogleAuthProvider::
                                    .total_timeout = options_.metadata_timeout,
                                    .use_proxy = false});
     if (now.ok()) return now;
-    // Not tried again: most machines elsewhere have no such server.
+    // It is not tried again, because most machines outside of Google's cloud have no such server.
     return make_status(StatusCode::NotFound, std::string(now.status().message()));
   });
   if (!response.ok()) return response.status();

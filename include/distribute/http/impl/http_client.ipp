@@ -23,7 +23,7 @@ struct CurlCloser {
 using CurlHandle = std::unique_ptr<CURL, CurlCloser>;
 using CurlList = std::unique_ptr<curl_slist, CurlCloser>;
 
-/// What libcurl's callbacks see of one request.
+/// The data of one request that libcurl's callbacks use.
 struct HttpTransfer {
   const io::HttpRequest& request;
   io::HttpResponse response;
@@ -31,7 +31,7 @@ struct HttpTransfer {
   bool overflow = false;
 };
 
-/// A new status line starts a new answer: a redirect or a "100 Continue" came before it.
+/// Reads a header. A new status line begins a new answer, after a redirect or a "100 Continue".
 DISTRIBUTE_INLINE size_t on_http_header(char* data, size_t, size_t size, void* user) {
   HttpTransfer& transfer = *static_cast<HttpTransfer*>(user);
   std::string_view line(data, size);
@@ -50,7 +50,7 @@ DISTRIBUTE_INLINE size_t on_http_header(char* data, size_t, size_t size, void* u
   return size;
 }
 
-/// Anything but `size` ends the transfer.
+/// Takes a part of the body; returning anything but `size` ends the transfer.
 DISTRIBUTE_INLINE size_t on_http_body(char* data, size_t, size_t size, void* user) {
   constexpr size_t kLargestBodyBytes = 256 << 20;
   HttpTransfer& transfer = *static_cast<HttpTransfer*>(user);
@@ -78,7 +78,7 @@ DISTRIBUTE_INLINE size_t give_http_body(char* out, size_t, size_t size, void* us
   return count;
 }
 
-/// libcurl starts a body again when a kept connection turns out to be closed.
+/// libcurl calls it to send a body again when a kept connection turns out to be closed.
 DISTRIBUTE_INLINE int rewind_http_body(void* user, curl_off_t offset, int) {
   HttpTransfer& transfer = *static_cast<HttpTransfer*>(user);
   if (transfer.request.body_reader) return CURL_SEEKFUNC_CANTSEEK;
@@ -90,7 +90,7 @@ template <typename Value>
 concept CurlOption =
     std::is_pointer_v<Value> || std::is_same_v<Value, long> || std::is_same_v<Value, curl_off_t>;
 
-/// One option; the type is what libcurl's variable arguments expect.
+/// Sets one option; the type is the one that libcurl's variable arguments expect.
 template <CurlOption Value>
 void set_curl(CURL* handle, CURLoption option, Value value) {
   ::curl_easy_setopt(handle, option, value);
@@ -102,7 +102,7 @@ DISTRIBUTE_INLINE void set_curl_limits(CURL* handle, const io::HttpRequest& requ
   set_curl(handle, CURLOPT_CONNECTTIMEOUT_MS, long(request.connect_timeout * 1000));
   set_curl(handle, CURLOPT_TIMEOUT_MS, long(request.total_timeout * 1000));
   set_curl(handle, CURLOPT_LOW_SPEED_LIMIT, kLowestBytesPerSecond);
-  const double seconds = request.stall_timeout;  // libcurl knows whole seconds only
+  const double seconds = request.stall_timeout;  // libcurl counts whole seconds
   set_curl(handle, CURLOPT_LOW_SPEED_TIME, seconds > 0 ? std::max(1L, long(seconds)) : 0L);
 }
 
@@ -145,7 +145,8 @@ DISTRIBUTE_INLINE void set_curl_method(CURL* handle, HttpTransfer& transfer) {
     set_curl(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
 }
 
-/// "Expect: 100-continue" costs a round trip, or a second where the server does not know it.
+/// Makes the headers without "Expect: 100-continue", which costs a round trip, or a second if the
+/// server does not support it.
 DISTRIBUTE_INLINE CurlList curl_headers(const io::HttpRequest& request) {
   CurlList list(::curl_slist_append(nullptr, "Expect:"));
   for (const auto& [name, value] : request.headers) {
@@ -205,7 +206,7 @@ DISTRIBUTE_INLINE absl::Status http_failure(const HttpTransfer& transfer, CURLco
 
 namespace distribute::io {
 
-/// Idle handles, each with its open connections.
+/// Keeps idle handles, each with its open connections.
 class HttpClient::Pool {
  public:
   io_internal::CurlHandle take() {
@@ -216,7 +217,7 @@ class HttpClient::Pool {
     return handle;
   }
   void give_back(io_internal::CurlHandle handle) {
-    ::curl_easy_reset(handle.get());  // keeps connections and names
+    ::curl_easy_reset(handle.get());  // keeps connections and resolved names
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(handle));
   }
@@ -249,7 +250,7 @@ DISTRIBUTE_INLINE absl::StatusOr<HttpResponse> HttpClient::send(const HttpReques
   io_internal::set_curl_limits(handle.get(), request);
   io_internal::set_curl_connection(handle.get(), request);
   io_internal::set_curl_method(handle.get(), transfer);
-  const base_internal::PipeSignalBlock blocked;  // OpenSSL's writes know no MSG_NOSIGNAL
+  const base_internal::PipeSignalBlock blocked;  // OpenSSL's writes do not use MSG_NOSIGNAL
   const CURLcode code = ::curl_easy_perform(handle.get());
   pool_->give_back(std::move(handle));
   if (code != CURLE_OK) return io_internal::http_failure(transfer, code, detail);
@@ -258,7 +259,7 @@ DISTRIBUTE_INLINE absl::StatusOr<HttpResponse> HttpClient::send(const HttpReques
 
 DISTRIBUTE_INLINE bool has_http() { return true; }
 
-// Files that are closed at the program's end still use it.
+// Files that are closed at the program's end still use the client.
 DISTRIBUTE_INLINE HttpClient& http_client() { return in_process<HttpClient>(); }
 
 }  // namespace distribute::io

@@ -13,14 +13,14 @@
 
 namespace distribute::io_internal {
 
-/// In [0, 1), different in every process.
+/// Gives a number in [0, 1) that differs between processes.
 DISTRIBUTE_INLINE double jitter() {
   uint64_t number = 0;
   if (::getentropy(&number, sizeof(number)) != 0) return 0.5;
   return double(number >> 11) * 0x1p-53;
 }
 
-/// Retry-After in seconds; its other form, a date, counts as 0.
+/// Gives the seconds of Retry-After; its other form, a date, counts as 0.
 DISTRIBUTE_INLINE double retry_after(const absl::StatusOr<io::HttpResponse>& result) {
   const std::string text = result.ok() ? result->header("Retry-After") : "";
   return text.find_first_not_of("0123456789") == std::string::npos ? std::atof(text.c_str()) : 0;

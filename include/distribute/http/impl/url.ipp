@@ -15,7 +15,7 @@ DISTRIBUTE_INLINE bool is_unreserved(char c) {
          c == '_' || c == '.' || c == '~';
 }
 
-/// 0 to 15, or -1.
+/// Gives 0 to 15, or -1 for other characters.
 DISTRIBUTE_INLINE int hex_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;

@@ -1,5 +1,5 @@
 #pragma once
-/// Which compression a file has.
+/// The ways in which a file can be compressed.
 
 #include <distribute/base/config.hpp>
 
@@ -7,7 +7,7 @@
 
 namespace distribute::io {
 
-/// How a file is compressed; Auto, for reading alone: as the file's first bytes tell.
+/// Says how a file is compressed. Auto is for reading alone and decides by the file's first bytes.
 /// Source  tf.data.TFRecordDataset(compression_type=...)
 enum class Compression { None, Zlib, Gzip, Auto };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Files in the memory of this process, behind ram://.
+/// A file system in the memory of this process, for paths that begin with ram://.
 
 #include <distribute/io/file_system.hpp>
 
@@ -10,8 +10,8 @@
 
 namespace distribute::io_internal {
 
-/// Lives and dies with the process; a file is there from create() on. Folders need not be made:
-/// there is one where a file lies below it. Thread-safe.
+/// The files live as long as the process. A file exists from create() on. Folders need not be made:
+/// a folder exists when a file lies below it. Thread-safe.
 /// Source  tensorflow/core/platform/ram_file_system.h RamFileSystem
 class RamFileSystem final : public io::FileSystem {
  public:
@@ -30,7 +30,7 @@ class RamFileSystem final : public io::FileSystem {
   absl::Status remove_directory(const std::string&) override { return absl::OkStatus(); }
   absl::Status sync_directory(const std::string&) override { return absl::OkStatus(); }
 
-  /// The bytes of one file. Thread-safe; a file that is open outlives its name.
+  /// The bytes of one file. Thread-safe; an open file outlives its name.
   struct File {
     mutable std::mutex mutex;  // guards bytes
     std::string bytes;

@@ -7,7 +7,7 @@
 
 namespace distribute::io_internal {
 
-/// Random, so that processes on several machines do not meet in one directory.
+/// Makes a random name, so that processes on several machines do not collide in one directory.
 DISTRIBUTE_INLINE std::string temporary_name(const std::string& path) {
   uint64_t number = 0;
   if (::getentropy(&number, sizeof(number)) != 0) number = uint64_t(::getpid());

@@ -10,7 +10,7 @@ namespace distribute::io_internal {
 
 using Crc32cTables = std::array<std::array<uint32_t, 256>, 8>;
 
-/// Table k gives the effect of a byte that is followed by k zero bytes.
+/// Makes tables: table k has the effect of a byte that is followed by k zero bytes.
 constexpr Crc32cTables make_crc32c_tables() {
   Crc32cTables tables{};
   for (uint32_t byte = 0; byte < 256; ++byte) {
@@ -29,7 +29,8 @@ constexpr Crc32cTables make_crc32c_tables() {
 
 inline constexpr Crc32cTables kCrc32cTables = make_crc32c_tables();
 
-/// Works on any CPU, 8 bytes at a time on little-endian ones; `crc` is the inverted register.
+/// Computes the checksum on any CPU, on little-endian ones 8 bytes at a time. `crc` is the inverted
+/// register.
 DISTRIBUTE_INLINE uint32_t crc32c_by_table(uint32_t crc, const char* data, size_t size) {
   const Crc32cTables& t = kCrc32cTables;
   while (std::endian::native == std::endian::little && size >= 8) {

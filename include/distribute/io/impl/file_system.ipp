@@ -12,11 +12,12 @@
 
 namespace distribute::io_internal {
 
-/// The file systems that are not the local one, by scheme. Thread-safe.
+/// The registered file systems by scheme, without the local one. Thread-safe.
 class FileSystems {
  public:
   FileSystems() { by_scheme_["ram"].made = std::make_unique<RamFileSystem>(); }
-  /// Null for a scheme that is not registered; an error where its settings are wrong.
+  /// Finds the file system of a scheme; null when none is registered, an error where its settings
+  /// are wrong.
   absl::StatusOr<io::FileSystem*> find(const std::string& scheme);
   absl::Status add(const std::string& scheme, io::FileSystemMaker make);
 
@@ -54,7 +55,7 @@ DISTRIBUTE_INLINE absl::Status FileSystems::add(const std::string& scheme,
   return absl::OkStatus();
 }
 
-/// How to get the file system of a scheme that is not registered.
+/// Says how to get the file system of a scheme that is not registered.
 DISTRIBUTE_INLINE std::string file_system_cure(const std::string& scheme) {
   for (const char* known : {"s3", "gs", "hdfs", "webhdfs", "swebhdfs"})
     if (scheme == known)
@@ -128,7 +129,7 @@ DISTRIBUTE_INLINE absl::Status remove_recursively(const std::string& path) {
   auto file_system = file_system_for(path);
   if (!file_system.ok()) return file_system.status();
   FileSystem& fs = **file_system;
-  absl::Status removed = fs.remove_file(path);  // links too: nothing behind them is touched
+  absl::Status removed = fs.remove_file(path);  // a link is removed, and its target is not touched
   if (removed.code() == absl::StatusCode::kNotFound) removed = absl::OkStatus();
   // A store may have both an object "a" and objects "a/...", or the latter alone.
   if (removed.ok() && fs.has_atomic_move()) return removed;

@@ -33,7 +33,7 @@ class InflateStream final : public io::InputStream {
   DISTRIBUTE_INLINE absl::StatusOr<size_t> read_some(std::span<char> out) override;
 
  private:
-  /// Reads more input when there is none; false at the end of the source.
+  /// Reads more input when none is left; returns false at the end of the source.
   absl::StatusOr<bool> fill();
   absl::Status damaged(const std::string& reason) const {
     return make_status(StatusCode::DataLoss, str_cat(name(), ": ", reason));
@@ -70,7 +70,7 @@ DISTRIBUTE_INLINE absl::StatusOr<size_t> InflateStream::read_some(std::span<char
     if (at_member_end_ && compression_ == io::Compression::Zlib) {
       return damaged("unexpected bytes after the compressed data");
     }
-    if (at_member_end_ && *zlib_.next_in == 0) {  // padding, as of tapes, which gzip accepts
+    if (at_member_end_ && *zlib_.next_in == 0) {  // padding, as on tapes, which gzip accepts
       ++zlib_.next_in, --zlib_.avail_in;
       continue;
     }
@@ -85,8 +85,8 @@ DISTRIBUTE_INLINE absl::StatusOr<size_t> InflateStream::read_some(std::span<char
   return wanted - zlib_.avail_out;
 }
 
-/// Compresses into another file. Dropped without close() it ends the stream where `ends_itself`
-/// says so: on an object store half a file must not appear.
+/// Compresses into another file. If it is destroyed without close(), it writes the end mark only
+/// with `ends_itself`, because on an object store half a file must not appear.
 class DeflateFile final : public io::WritableFile {
  public:
   DeflateFile(std::unique_ptr<io::WritableFile> file, io::Compression compression, bool ends_itself)
@@ -175,7 +175,7 @@ DISTRIBUTE_INLINE Compression detect_compression(std::string_view start) {
                      stored == mask_crc(crc32c(start.substr(0, 8)));
   if (plain) return Compression::None;
   if (is_gzip(start)) return Compression::Gzip;
-  // RFC 1950: deflate with a window of 32 KiB, and a check of the first two bytes.
+  // RFC 1950 describes the first two bytes: deflate with a window of 32 KiB, and their checksum.
   const bool zlib = start.size() >= 2 && start[0] == '\x78' &&
                     (uint8_t(start[0]) << 8 | uint8_t(start[1])) % 31 == 0;
   return zlib ? Compression::Zlib : Compression::None;
@@ -196,7 +196,7 @@ class ReadAheadStream final : public io::InputStream {
 
  private:
   std::string head_;
-  size_t given_ = 0;  // of head_
+  size_t given_ = 0;  // number of bytes of head_ that were given
   std::unique_ptr<io::InputStream> rest_;
 };
 
@@ -214,7 +214,7 @@ DISTRIBUTE_INLINE absl::StatusOr<uint64_t> ReadAheadStream::skip(uint64_t count)
   return behind.ok() ? absl::StatusOr<uint64_t>(ahead + *behind) : behind;
 }
 
-/// The stream from its beginning, and how it is compressed.
+/// Gives the stream from its beginning, and how it is compressed.
 DISTRIBUTE_INLINE absl::StatusOr<io::Compression> look_ahead(
     std::unique_ptr<io::InputStream>& stream) {
   std::string start;
@@ -226,7 +226,7 @@ DISTRIBUTE_INLINE absl::StatusOr<io::Compression> look_ahead(
   return found;
 }
 
-/// How much a gzip file says that it unpacks to, modulo 2^32; no more than it can.
+/// The unpacked size that a gzip file declares, modulo 2^32, limited to the largest possible size.
 DISTRIBUTE_INLINE size_t expected_size(std::string_view gzip) {
   size_t size = 0;
   for (size_t i = 1; i <= 4 && i <= gzip.size(); ++i)

@@ -61,7 +61,7 @@ DISTRIBUTE_INLINE const char* cure_of_errno(int error) {
   }
 }
 
-/// "cannot <doing> <path>: <reason><cure>" with the matching code.
+/// Makes "cannot <doing> <path>: <reason><cure>" with the matching code.
 DISTRIBUTE_INLINE absl::Status errno_status(int error, const char* doing, const std::string& path) {
   return make_status(code_of_errno(error),
                      str_cat("cannot ", doing, " ", path, ": ",
@@ -76,7 +76,7 @@ class FileDescriptor {
   FileDescriptor& operator=(FileDescriptor&&) = delete;
   ~FileDescriptor() { close(); }
   int get() const { return fd_; }
-  /// 0 or the error number.
+  /// Closes the descriptor; returns 0 or the error number.
   int close() {
     const int fd = std::exchange(fd_, -1);
     return fd >= 0 && ::close(fd) != 0 && errno != EINTR ? errno : 0;
@@ -190,7 +190,7 @@ namespace distribute::io {
 
 DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<RandomAccessFile>> LocalFileSystem::open(
     const std::string& path) {
-  // Without O_NONBLOCK a pipe without a writer would be waited for.
+  // Without O_NONBLOCK, opening a pipe would wait for a writer.
   auto fd = io_internal::open_descriptor(io_internal::local_path(path), O_RDONLY | O_NONBLOCK);
   if (fd.get() < 0) return io_internal::errno_status(errno, "open", path);
   struct stat info {};
@@ -259,7 +259,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::vector<std::string>> LocalFileSystem::list
   while (const dirent* entry = ::readdir(directory.get())) {
     const std::string name = entry->d_name;
     if (name != "." && name != "..") names.push_back(name);
-    errno = 0;  // readdir tells an error from the end by errno alone
+    errno = 0;  // readdir reports an error by errno alone
   }
   if (errno != 0) return io_internal::errno_status(errno, "list", path);
   std::sort(names.begin(), names.end());
@@ -303,7 +303,7 @@ DISTRIBUTE_INLINE absl::Status LocalFileSystem::sync_directory(const std::string
   const std::string local = path.empty() ? "." : io_internal::local_path(path);
   auto fd = io_internal::open_descriptor(local, O_RDONLY | O_DIRECTORY);
   if (fd.get() < 0) return io_internal::errno_status(errno, "open", path);
-  // Some network file systems cannot sync a directory and say EINVAL; nothing to be done there.
+  // Some network file systems cannot sync a directory and give EINVAL; that is ignored.
   if (::fsync(fd.get()) == 0 || errno == EINVAL) return absl::OkStatus();
   return io_internal::errno_status(errno, "sync directory", path);
 }

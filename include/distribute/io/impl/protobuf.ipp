@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE ProtoWriter& ProtoWriter::fixed64(uint32_t field, uint64_t val
   return *this;
 }
 
-// Minus zero is not a default value: its bits are written, as protobuf does.
+// Minus zero is no default value: its bits are written, as protobuf does.
 DISTRIBUTE_INLINE ProtoWriter& ProtoWriter::float32(uint32_t field, float value,
                                                     Presence presence) {
   return fixed32(field, std::bit_cast<uint32_t>(value), presence);
@@ -94,7 +94,7 @@ DISTRIBUTE_INLINE bool ProtoReader::read_value(ProtoField& field) {
       return true;
     }
   }
-  return false;  // groups, and the two numbers that mean nothing
+  return false;  // groups, and the two unused numbers
 }
 
 DISTRIBUTE_INLINE std::string map_entry_proto(std::string_view name, std::string_view value) {

@@ -55,7 +55,7 @@ DISTRIBUTE_INLINE absl::Status no_such_file(const char* doing, const std::string
   return absl::NotFoundError(str_cat("cannot ", doing, " ", path, ": no such file in memory"));
 }
 
-/// With the end that names below `path` begin with.
+/// Gives the prefix of all names below `path`.
 DISTRIBUTE_INLINE std::string folder_prefix(const std::string& path) {
   return path.ends_with('/') ? path : path + "/";
 }

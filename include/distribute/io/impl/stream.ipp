@@ -17,7 +17,7 @@ class FileInputStream final : public io::InputStream {
  private:
   std::unique_ptr<io::RandomAccessFile> file_;
   size_t buffer_bytes_;
-  int64_t offset_ = 0;  // behind the buffer
+  int64_t offset_ = 0;  // offset of the byte after the buffer
   std::string buffer_;
   std::string_view rest_;  // the part of buffer_ that was not read yet
 };

@@ -8,7 +8,7 @@ struct DataTypeRow {
   int64_t bytes;
 };
 
-// By number. Four- and two-bit integers take a byte each, as in TensorFlow's memory.
+// The types by number. Integers of four and two bits take a byte each, as in TensorFlow's memory.
 inline constexpr DataTypeRow kDataTypes[] = {
     {"invalid", 0},
     {"float32", 4},

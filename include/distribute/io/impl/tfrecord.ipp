@@ -11,7 +11,7 @@
 
 namespace distribute::io_internal {
 
-/// Length and its checksum: the 12 bytes in front of a record.
+/// Makes the 12 bytes in front of a record: its length, and a checksum of the length.
 DISTRIBUTE_INLINE std::string record_header(uint64_t size) {
   std::string header;
   io::append_fixed64(header, size);

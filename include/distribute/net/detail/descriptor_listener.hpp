@@ -1,5 +1,5 @@
 #pragma once
-/// How processes of one host hand a file descriptor, such as one of shared memory, to each other.
+/// Passes file descriptors, such as those of shared memory, between processes of one host.
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/deadline.hpp>
@@ -9,14 +9,14 @@
 
 namespace distribute::net {
 
-/// An abstract Unix socket with a name, open for processes of the same user in the same network
-/// namespace: a client is on this host, whatever names and environment say. No file is left
-/// behind. Thread-compatible.
+/// An abstract Unix socket with a name, open to processes of the same user in the same network
+/// namespace. So a client is certainly on this host, whatever names and environment say. It leaves
+/// no file. Thread-compatible.
 class DescriptorListener {
  public:
   /// `name`: at most 100 characters. Errors: Unavailable.
   static absl::StatusOr<DescriptorListener> open(const std::string& name);
-  /// Waits for the next client of the same user; others are turned away.
+  /// Waits for the next client of the same user; clients of other users are refused.
   /// Errors  DeadlineExceeded.
   absl::StatusOr<Socket> accept(Deadline deadline) const;
 
@@ -25,14 +25,14 @@ class DescriptorListener {
   Socket socket_;
 };
 
-/// The client's side: a connection to the listener of this name, of the same user. Waits while the
+/// Connects to the listener of this name, which must belong to the same user. Waits while the
 /// listener's queue is full.
 /// Errors  DeadlineExceeded, Unavailable.
 absl::StatusOr<Socket> connect_to_descriptors(const std::string& name, Deadline deadline);
 
-/// Over a connection of accept() and connect_to_descriptors().
+/// Sends a descriptor over a connection of accept() and connect_to_descriptors().
 absl::Status send_descriptor(const Socket& socket, int descriptor);
-/// The descriptor belongs to the caller. Errors: DeadlineExceeded, Unavailable.
+/// Receives a descriptor, which the caller then owns. Errors: DeadlineExceeded, Unavailable.
 absl::StatusOr<int> receive_descriptor(const Socket& socket, Deadline deadline);
 
 }  // namespace distribute::net

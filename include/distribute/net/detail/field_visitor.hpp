@@ -1,5 +1,6 @@
 #pragma once
-/// What shows the members of a message, and which types a message may hold.
+/// Shows the members of messages to encoders and parsers, and defines which types a message may
+/// hold.
 
 #include <distribute/base/config.hpp>
 
@@ -15,26 +16,27 @@ namespace distribute::net {
 
 class FieldVisitor;
 
-/// Says how a type travels: `static void visit(FieldVisitor&, T&)` shows what it consists of.
-/// Specialize it for types that cannot have a member `fields`.
+/// Says how a type is sent: `static void visit(FieldVisitor&, T&)` shows its parts. Specialize it
+/// for types that cannot have a member `fields`.
 template <typename T>
 struct FieldsOf;
 
-/// What a message can hold: numbers, texts, structs with `fields`, types with FieldsOf; vectors,
-/// arrays, maps, tuples, pairs and optionals of them.
+/// A type that a message can hold: numbers, texts, structs with `fields`, types with FieldsOf; also
+/// vectors, arrays, maps, tuples, pairs and optionals of them.
 template <typename T>
 concept Field = requires(FieldVisitor& visit, T& value) {
   FieldsOf<T>::visit(visit, value);
 };
 
-/// How a number travels.
+/// Describes how a number is sent.
 struct NumberType {
   int bytes;
   const char* name;
 };
 
-/// What `fields` shows the members of a message to, in the order in which they travel. Implemented
-/// by the encoder and the parser, and by the tests' generator and printer. Thread-compatible.
+/// The visitor to which `fields` shows the members of a message in the order in which they are
+/// sent. The encoder, the parser, and the tests' generator and printer implement it.
+/// Thread-compatible.
 class FieldVisitor {
  public:
   static constexpr uint64_t kNoLimit = UINT64_MAX;
@@ -44,8 +46,8 @@ class FieldVisitor {
   FieldVisitor& operator=(const FieldVisitor&) = delete;
   DISTRIBUTE_INLINE virtual ~FieldVisitor();
 
-  /// Shows a member, and gives the visitor for the next one. `most` limits what may come: the bytes
-  /// of a text, the items of a list or map, the value of an unsigned number.
+  /// Shows a member, and returns the visitor for the next one. `most` limits a parsed value: the
+  /// bytes of a text, the items of a list or map, or the value of an unsigned number.
   template <Field T>
   FieldVisitor& operator()(const char* name, T& value, uint64_t most = kNoLimit) {
     const Name here{name, innermost_};
@@ -55,7 +57,7 @@ class FieldVisitor {
     innermost_ = here.outer;
     return *this;
   }
-  /// An enumerator; `last` is the greatest one.
+  /// Shows an enumerator; `last` is the greatest one.
   template <typename E>
   requires std::is_enum_v<E> FieldVisitor& operator()(const char* name, E& value, E last) {
     using Bits = std::make_unsigned_t<std::underlying_type_t<E>>;
@@ -64,28 +66,28 @@ class FieldVisitor {
     if (fills()) value = E(bits);
     return *this;
   }
-  /// A text that points into the message when it is parsed.
+  /// Shows a text; a parsed text points into the message.
   FieldVisitor& view(const char* name, std::string_view& value, uint64_t most = kNoLimit);
-  /// The same of all bytes that are left, without their length: the last member of its message.
+  /// Shows all remaining bytes as a text without length, as the last member of a message.
   FieldVisitor& rest(const char* name, std::string_view& value);
 
-  /// Whether values come from the visitor, as from a parser; an encoder only reads them.
+  /// Whether values come from the visitor, as they do from a parser; an encoder only reads them.
   virtual bool fills() const = 0;
-  /// For a parsed value that no sender of this version can have meant; says what is wrong with it.
+  /// Rejects a parsed value that a sender of this version cannot mean; `why` says what is wrong.
   virtual void refuse(const std::string& why) = 0;
-  virtual bool ok() const { return true; }  // nothing was refused
+  virtual bool ok() const { return true; }  // no value was refused
 
-  // What FieldsOf calls.
+  // FieldsOf calls these.
   virtual void number(uint64_t& bits, const NumberType& type, uint64_t most) = 0;
   virtual void text(std::string_view& value, uint64_t most) = 0;
-  /// Numbers as they lie in memory, of which both sides know how many there are.
+  /// Shows numbers as they are stored in memory. Both sides know how many there are.
   virtual void block(std::span<std::byte> bytes, const NumberType& type) = 0;
-  /// The size of a list of which each item has at least `item_bytes`.
+  /// Shows the size of a list whose items have at least `item_bytes` bytes each.
   virtual uint64_t list(uint64_t size, uint64_t item_bytes, uint64_t most) = 0;
 
-  /// The limit that operator() was given, once.
+  /// Takes the limit that operator() was given, and resets it.
   uint64_t take_limit() { return std::exchange(most_, kNoLimit); }
-  /// "entries[].name".
+  /// The place of the current member, such as "entries[].name".
   std::string path() const;
 
  protected:

@@ -1,5 +1,5 @@
 #pragma once
-/// How two tasks of a job recognise each other: a mutual HMAC challenge over the job token.
+/// How two tasks of a job authenticate each other: a mutual HMAC challenge over the job token.
 ///
 ///   client  Hello      identity, incarnation, purpose, which task it wants, job, 32 random bytes
 ///   server  Challenge  32 random bytes
@@ -7,11 +7,11 @@
 ///   server  Welcome    its incarnation, HMAC(token, "server" + Hello + Challenge + incarnation)
 ///   server  Refusal    instead of any of its messages: a status code and a sentence
 ///
-/// The token never travels; the server proves nothing to a client that has not proved to know it.
-/// Without a token the same messages go with empty proofs (loopback only, see job_token.hpp).
-/// On an encrypted connection (tls.hpp) all this travels inside, and Hello and Challenge count with
-/// the connection's binding in front: proofs are worth nothing on another connection.
-/// Nothing here does input or output but handshake().
+/// The token itself is never sent. The server proves nothing to a client that has not proved to
+/// know it. Without a token the same messages are sent with empty proofs (on loopback only, see
+/// job_token.hpp). On an encrypted connection (tls.hpp) all messages are encrypted, and proofs
+/// cover the connection's binding, Hello and Challenge, so that proofs are useless on another
+/// connection. Only handshake() does input or output.
 
 #include <distribute/base/error.hpp>
 #include <distribute/net/frame.hpp>
@@ -25,20 +25,21 @@ namespace distribute::net {
 
 class TlsContext;
 
-/// Before both sides have proved themselves no message may be longer.
+/// The largest message in bytes before both sides have proved themselves.
 inline constexpr uint64_t kHandshakeFrameBytes = 4096;
-inline constexpr uint64_t kHandshakeNameBytes = 256;  // of a task's type, a purpose, a detail
+/// limit for a task's type, a purpose, a detail
+inline constexpr uint64_t kHandshakeNameBytes = 256;
 inline constexpr uint64_t kNonceBytes = 32;
 /// The messages of the handshake, in their order.
 enum class HandshakeFrame : uint16_t { Hello = 1, Challenge, Proof, Welcome, Refusal };
 
-/// One start of one task; the incarnation is drawn anew each time.
+/// Identifies one start of one task; each start draws a new incarnation.
 struct TaskIdentity {
   std::string type;
   int32_t index = 0;
   uint64_t incarnation = 0;
 
-  /// "worker 2".
+  /// The task's name, such as "worker 2".
   std::string name() const;
   void fields(FieldVisitor& visit) {
     visit("type", type, kHandshakeNameBytes)("index", index)("incarnation", incarnation);
@@ -48,21 +49,21 @@ struct TaskIdentity {
 /// What a task knows before its first connection.
 struct HandshakeConfig {
   TaskIdentity self;
-  std::string job;    // describes the cluster; both sides must have the same
+  std::string job;    // describes the cluster; must be equal on both sides
   std::string token;  // empty: no authentication
   std::shared_ptr<const TlsContext> tls = nullptr;  // null: connections are not encrypted
   uint16_t version = kProtocolVersion;
 
-  /// Whether strangers are kept out, by the token or by certificates.
+  /// Whether the token or certificates keep strangers out.
   bool authenticates() const { return !token.empty() || tls; }
 };
 
-struct HandshakeHello {  // what both sides say first
+struct HandshakeHello {  // the client's first message
   TaskIdentity client;
-  std::string server_type;  // the task that the client means to reach
+  std::string server_type;  // the task that the client wants to reach
   int32_t server_index = 0;
-  std::string purpose;  // "member", "data", "rpc": who gets the connection
-  std::string detail;   // whatever the purpose needs
+  std::string purpose;  // "member", "data" or "rpc": decides who gets the connection
+  std::string detail;   // meaning depends on the purpose
   std::string job;
   bool secured = false;
   std::string nonce;
@@ -80,12 +81,12 @@ struct HandshakeChallenge {  // the server's answer to Hello
   void fields(FieldVisitor& visit) { visit("nonce", nonce, kNonceBytes); }
 };
 
-struct HandshakeProof {  // that the client knows the token; empty without one
+struct HandshakeProof {  // proves that the client knows the token; empty without one
   std::string proof;
   void fields(FieldVisitor& visit) { visit("proof", proof, kNonceBytes); }
 };
 
-struct HandshakeWelcome {  // the server's proof
+struct HandshakeWelcome {  // proves that the server knows the token
   uint64_t incarnation = 0;
   std::string proof;
   void fields(FieldVisitor& visit) {
@@ -93,7 +94,7 @@ struct HandshakeWelcome {  // the server's proof
   }
 };
 
-struct HandshakeRefusal {  // looks the same in all versions of the protocol
+struct HandshakeRefusal {  // has the same form in all versions of the protocol
   StatusCode code = StatusCode::Unknown;
   std::string sentence;
   void fields(FieldVisitor& visit) {
@@ -101,30 +102,31 @@ struct HandshakeRefusal {  // looks the same in all versions of the protocol
   }
 };
 
-/// All texts in it are printable but `detail` and `nonce`. Errors  InvalidArgument.
+/// Parses a Hello; all its texts except `detail` and `nonce` must be printable. Errors
+/// InvalidArgument.
 absl::StatusOr<HandshakeHello> parse_hello(std::string_view payload);
 
-/// A Refusal as bytes on the wire, and the Status inside one: never OK, always printable.
+/// Encodes a Refusal, and decodes the Status in one: the Status is never OK and always printable.
 std::string encode_refusal(const absl::Status& status, uint16_t version = kProtocolVersion);
 absl::Status parse_refusal(std::string_view payload);
 
 /// The accepting side of one connection. Thread-compatible.
 class ServerHandshake {
  public:
-  /// Asked once the client has proved to know the token; anything but OK refuses it.
+  /// Called when the client has proved to know the token; any Status but OK refuses the client.
   using Admit = std::function<absl::Status(const HandshakeHello&)>;
 
-  /// `config` is borrowed.
+  /// `config` must outlive the handshake.
   ServerHandshake(const HandshakeConfig& config, Admit admit)
       : config_(&config), admit_(std::move(admit)) {}
 
-  /// Before the first frame: what SecureLayer::binding() of the connection says.
+  /// Call it before the first frame, with SecureLayer::binding() of the connection.
   void bind(std::string binding) { transcript_ = std::move(binding); }
-  /// Takes the client's next frame and gives the bytes to answer.
-  /// Errors  why the client is refused: tell it with encode_refusal().
+  /// Takes the client's next frame and gives the bytes of the answer.
+  /// Errors  the reason to refuse the client, which encode_refusal() sends.
   absl::StatusOr<std::string> on_frame(const Frame& frame);
   bool finished() const { return step_ == Step::Finished; }
-  /// Says who the client claims to be; proved when finished().
+  /// The client's claim about itself; it is proved when finished().
   const HandshakeHello& hello() const { return hello_; }
 
  private:
@@ -136,23 +138,23 @@ class ServerHandshake {
   Admit admit_;
   Step step_ = Step::Hello;
   HandshakeHello hello_;
-  std::string transcript_;  // binding, Hello and Challenge as they travelled
+  std::string transcript_;  // binding, Hello and Challenge as they were sent
 };
 
 /// The connecting side of one connection. Thread-compatible.
 class ClientHandshake {
  public:
   /// `hello` needs purpose, detail and the server's type and index; the rest comes from `config`,
-  /// which is borrowed.
+  /// which must outlive the handshake.
   ClientHandshake(const HandshakeConfig& config, HandshakeHello hello);
 
-  /// As ServerHandshake::bind, before start().
+  /// Call it before start(), as ServerHandshake::bind.
   void bind(std::string binding) { transcript_ = std::move(binding); }
-  /// The first bytes to send.
+  /// Gives the first bytes to send.
   /// Errors  Internal without random numbers.
   absl::StatusOr<std::string> start();
-  /// Takes the server's next frame and gives the bytes to answer, perhaps none.
-  /// Errors  the server's refusal; Unauthenticated when it cannot prove itself.
+  /// Takes the server's next frame and gives the bytes of the answer, which may be empty.
+  /// Errors  the server's refusal; Unauthenticated when the server cannot prove itself.
   absl::StatusOr<std::string> on_frame(const Frame& frame);
   bool finished() const { return step_ == Step::Finished; }
   uint64_t server_incarnation() const { return server_incarnation_; }
@@ -169,9 +171,10 @@ class ClientHandshake {
   uint64_t server_incarnation_ = 0;
 };
 
-/// The client's side over a socket, which it encrypts first where `config` says so; gives the
-/// server's incarnation.
-/// Errors  as ClientHandshake::on_frame, with the server's name; Unavailable; DeadlineExceeded.
+/// Does the client's side over a socket, which it encrypts first if `config` asks for that. Returns
+/// the server's incarnation.
+/// Errors  those of ClientHandshake::on_frame, with the server's name; Unavailable;
+///         DeadlineExceeded.
 absl::StatusOr<uint64_t> handshake(Socket& socket, const HandshakeConfig& config,
                                    const HandshakeHello& hello, Deadline deadline);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// How numbers, texts, lists and structs travel in messages.
+/// Sends numbers, texts, lists and structs in messages.
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/detail/field_visitor.hpp>
@@ -33,16 +33,16 @@ inline constexpr net::NumberType kNumberType{
                                                      : sizeof(T) == 4 ? "uint32"
                                                                       : "uint64")};
 
-/// Vectors of these travel as one block.
+/// A type whose vectors are sent as one block.
 template <typename T>
 inline constexpr bool kIsBlock = std::is_arithmetic_v<T> && !std::is_same_v<T, bool> &&
                                  sizeof(T) <= 8 && std::endian::native == std::endian::little;
 
-/// The fewest bytes that a T has.
+/// The smallest number of bytes of a T in a message.
 template <typename T>
 inline constexpr uint64_t kItemBytes = std::is_arithmetic_v<T> ? sizeof(T) : 1;
 
-/// A list of any container: `item(i)` shows its i-th item to the visitor, which may be a new one.
+/// Shows a list of any container: `item(i)` shows item i, which may be new, to the visitor.
 template <typename Item>
 void visit_list(net::FieldVisitor& visit, size_t size, uint64_t item_bytes, Item&& item) {
   const uint64_t count = visit.list(size, item_bytes, visit.take_limit());

@@ -1,6 +1,6 @@
 #pragma once
-/// What may stand between a Socket and its descriptor: it encrypts what goes out and decrypts what
-/// comes in.
+/// An interface between a Socket and its descriptor that encrypts outgoing bytes and decrypts
+/// incoming ones.
 
 #include <distribute/base/config.hpp>
 
@@ -12,22 +12,22 @@
 
 namespace distribute::net {
 
-/// Never waits. Thread-safe: one thread may read while another writes.
+/// A layer never waits. Thread-safe: one thread may read while another writes.
 class SecureLayer {
  public:
   virtual ~SecureLayer() = default;
 
-  /// Fills `first`, then `second`, with what is there now; 0 when nothing is.
+  /// Fills `first`, then `second`, with the bytes that have arrived; 0 when there are none.
   /// Errors  Unavailable when the connection is broken or has_ended(); DataLoss for bytes that were
-  ///         changed on their way; Unauthenticated when the other side does not trust this one.
+  ///         changed on the way; Unauthenticated when the other side does not trust this one.
   virtual absl::StatusOr<size_t> read_some(std::span<std::byte> first,
                                            std::span<std::byte> second) = 0;
-  /// How many bytes of `first`, then `second`, have gone to the system. After less than all, the
-  /// next call must begin with the rest, as some of it may be encrypted already.
-  /// Errors  as read_some.
+  /// Returns how many bytes of `first`, then `second`, the system has taken. After a partial write
+  /// the next call must begin with the rest, because a part of it may be encrypted already.
+  /// Errors  those of read_some().
   virtual absl::StatusOr<size_t> write_some(std::span<const std::byte> first,
                                             std::span<const std::byte> second) = 0;
-  /// Whether read_some may give bytes of which ::poll says nothing.
+  /// Whether read_some() may give bytes that ::poll does not report.
   virtual bool has_buffered() const = 0;
   /// Whether the other end has closed the connection.
   virtual bool has_ended() const = 0;

@@ -20,16 +20,16 @@ bool has_tls();
 /// The "info" of the HKDF that makes 32 bytes of key from the job's token.
 inline constexpr const char* kTlsKeyContext = "distribute TLS 1.3 pre-shared key, version 1";
 
-/// What all encrypted connections of a task share. Immutable, thread-safe.
+/// Keys and settings that all encrypted connections of a task share. Immutable, thread-safe.
 ///
-/// TLS 1.3 with X25519 or P-256 and AES-128-GCM only: every connection has keys of its own, which
-/// the secret or the private key alone does not give away later. No tickets, no early data, no
-/// renegotiation.
+/// The protocol is TLS 1.3 with X25519 or P-256 and AES-128-GCM only. Every connection has its own
+/// keys; someone who later learns the secret or the private key cannot decrypt it. There are no
+/// tickets, no early data and no renegotiation.
 class TlsContext {
  public:
   using Impl = net_internal::TlsContextParts;
 
-  /// Errors  InvalidArgument for a missing or bad file, a key that does not fit, or neither token
+  /// Errors  InvalidArgument for a missing or bad file, a key that does not match, or neither token
   ///         nor certificates; Unimplemented in a build without OpenSSL.
   static absl::StatusOr<std::shared_ptr<const TlsContext>> make(const TlsOptions& options);
 
@@ -37,7 +37,7 @@ class TlsContext {
   ~TlsContext();
   TlsContext(const TlsContext&) = delete;
 
-  /// The connections of this context use it.
+  /// Connections of this context use it.
   const Impl& impl() const { return *impl_; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// An encrypted connection: the records of both directions, and their way to the descriptor.
+/// An encrypted connection: the records of both directions, and how they reach the descriptor.
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/detail/secure_layer.hpp>
@@ -15,11 +15,11 @@
 
 namespace distribute::net_internal {
 
-/// Whether an alert of the other side is about this side's certificate (RFC 8446, 6.2).
+/// Whether an alert of the other side concerns this side's certificate (RFC 8446, 6.2).
 bool is_about_certificates(int alert);
 absl::Status own_certificate_refused(const std::string& reason);
 
-/// What a connection starts with when the handshake is over.
+/// The state of a connection at the end of the handshake.
 struct TlsStart {
   int descriptor = -1;
   Secret sending, receiving;
@@ -28,9 +28,9 @@ struct TlsStart {
   std::shared_ptr<const FastGcm> fast;
 };
 
-/// The directions share nothing but the descriptor, so that a thread that reads and one that writes
-/// do not wait for each other. Each encrypts or decrypts straight between the caller's memory and a
-/// block that stays in the cache and goes through one call of the system.
+/// The two directions share only the descriptor, so that a reading and a writing thread do not wait
+/// for each other. Each direction encrypts or decrypts directly between the caller's memory and a
+/// block that stays in the cache; one system call moves the block.
 class TlsLayer final : public net::SecureLayer {
  public:
   explicit TlsLayer(TlsStart start);
@@ -44,7 +44,7 @@ class TlsLayer final : public net::SecureLayer {
   const std::string& binding() const override { return binding_; }
 
  private:
-  static constexpr size_t kRecords = 4;  // in a block
+  static constexpr size_t kRecords = 4;  // number of records in a block
   static constexpr size_t kBlock = kRecords * (kRecordContent + kRecordExtra);
   static constexpr size_t kRoom = kBlock + kRecordHeader + kRecordMost;
 
@@ -65,19 +65,20 @@ class TlsLayer final : public net::SecureLayer {
   const std::string binding_;
   std::atomic<bool> ended_{false}, wants_key_{false};
 
-  mutable std::mutex read_mutex_;  // guards what follows, up to the other one
+  mutable std::mutex read_mutex_;  // guards the members up to write_mutex_
   TlsRecords receiving_;
   std::unique_ptr<std::byte[]> in_, spilled_;
-  size_t in_begin_ = 0, in_end_ = 0;        // records, the last perhaps not whole
-  size_t spill_begin_ = 0, spill_end_ = 0;  // of a record that had no room where it belongs
-  absl::Status failure_;                    // after what came before it
+  size_t in_begin_ = 0, in_end_ = 0;  // records, the last may be incomplete
+  /// rest of a record that did not fit into the caller's memory
+  size_t spill_begin_ = 0, spill_end_ = 0;
+  absl::Status failure_;  // the error that follows the bytes before it
 
-  std::mutex write_mutex_;  // guards the rest
+  std::mutex write_mutex_;  // guards the members below
   TlsRecords sending_;
   std::unique_ptr<std::byte[]> out_;
   size_t out_begin_ = 0, out_end_ = 0;
-  size_t unreported_ = 0;   // bytes of the caller's that are in out_
-  uint64_t since_key_ = 0;  // bytes that the present key has encrypted
+  size_t unreported_ = 0;   // number of the caller's bytes in out_
+  uint64_t since_key_ = 0;  // bytes encrypted with the current key
 };
 
 }  // namespace distribute::net_internal

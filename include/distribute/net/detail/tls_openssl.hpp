@@ -1,5 +1,5 @@
 #pragma once
-/// Handles of OpenSSL that free themselves, and what a TlsContext holds.
+/// Handles of OpenSSL that free themselves, and the parts of a TlsContext.
 
 #include <distribute/net/detail/fast_gcm.hpp>
 #include <distribute/net/detail/tls_options.hpp>
@@ -26,7 +26,7 @@ using BioMethodPtr = std::unique_ptr<BIO_METHOD, OpensslDeleter<&::BIO_meth_free
 using DerivationPtr = std::unique_ptr<EVP_PKEY_CTX, OpensslDeleter<&::EVP_PKEY_CTX_free>>;
 using CipherPtr = std::unique_ptr<EVP_CIPHER_CTX, OpensslDeleter<&::EVP_CIPHER_CTX_free>>;
 
-/// A secret in memory, overwritten when it goes. Movable only.
+/// A secret in memory, which its destructor overwrites. Movable only.
 class Secret {
  public:
   Secret() = default;
@@ -48,20 +48,20 @@ class Secret {
   std::string bytes_;
 };
 
-/// HKDF-SHA256 (RFC 5869): extract without salt, then expand; `extracted`: expand alone.
-/// Empty when OpenSSL could not.
+/// Derives a key by HKDF-SHA256 (RFC 5869): extract without salt, then expand; with `extracted`,
+/// expand alone. The result is empty when OpenSSL fails.
 Secret hkdf(const std::string& key, const std::string& info, size_t size, bool extracted);
 
-/// 32 bytes, as kTlsKeyContext says.
+/// Derives 32 bytes with kTlsKeyContext.
 Secret key_from_token(const std::string& token);
 
-/// What the callbacks of OpenSSL learn while a connection is being made.
+/// What OpenSSL's callbacks learn while a connection is made.
 struct TlsNegotiation {
-  std::string peer_name;            // what the other side says its name is
-  Secret from_client, from_server;  // of the two directions (RFC 8446, 7.1)
+  std::string peer_name;            // the name that the other side gives itself
+  Secret from_client, from_server;  // secrets of the two directions (RFC 8446, 7.1)
 };
 
-/// What a TlsContext holds.
+/// The parts of a TlsContext.
 struct TlsContextParts {
   net::TlsOptions options;  // without the token
   BioMethodPtr method;

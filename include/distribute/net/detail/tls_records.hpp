@@ -16,16 +16,16 @@
 
 namespace distribute::net_internal {
 
-inline constexpr size_t kRecordContent = 16384;  // the most of one record
+inline constexpr size_t kRecordContent = 16384;  // largest content of a record
 inline constexpr size_t kRecordHeader = 5;
-inline constexpr size_t kRecordExtra = kRecordHeader + 1 + 16;  // with type and tag
-/// The most bytes that a received record may have after its header.
+inline constexpr size_t kRecordExtra = kRecordHeader + 1 + 16;  // record header, type and tag
+/// The largest number of bytes after the header of a received record.
 inline constexpr size_t kRecordMost = kRecordContent + 256;
 
 enum class RecordType : uint8_t { Alert = 21, Handshake = 22, Data = 23 };
 
-/// Encrypts or decrypts, from memory to memory, without a copy in between. OpenSSL's own records
-/// cost two copies more in each direction, which is a fifth of the time of a large all-reduce.
+/// Encrypts or decrypts from memory to memory without an intermediate copy. OpenSSL's own records
+/// cost two more copies in each direction, a fifth of the time of a large all-reduce.
 /// Thread-compatible.
 class TlsRecords {
  public:
@@ -35,16 +35,17 @@ class TlsRecords {
     size_t size;
   };
 
-  /// `secret`: the direction's "application traffic secret"; `fast`: null for OpenSSL's cipher.
+  /// `secret` is the direction's "application traffic secret"; a null `fast` selects OpenSSL's
+  /// cipher.
   TlsRecords(Direction direction, Secret secret, std::shared_ptr<const FastGcm> fast);
 
-  /// Writes content.size() + kRecordExtra bytes. Errors: Internal.
+  /// Encrypts a record: writes content.size() + kRecordExtra bytes. Errors: Internal.
   absl::Status seal(RecordType type, std::span<const std::byte> content, std::byte* out);
-  /// `record` with its header; `out` has room for record.size() - kRecordExtra bytes, and holds
-  /// nothing of use after an error.
+  /// Decrypts `record`, given with its header. `out` needs room for record.size() - kRecordExtra
+  /// bytes and is meaningless after an error.
   /// Errors  DataLoss when the record is not what the other side has sent.
   absl::StatusOr<Content> open(std::span<const std::byte> record, std::byte* out);
-  /// From the next record on. Errors: Internal.
+  /// Takes a new key from the next record on. Errors: Internal.
   absl::Status next_key();
 
  private:
@@ -58,9 +59,9 @@ class TlsRecords {
   Secret secret_;
   const std::shared_ptr<const FastGcm> fast_;
   std::shared_ptr<const void> fast_key_;
-  CipherPtr cipher_;  // when there is no fast one
+  CipherPtr cipher_;  // used when there is no fast cipher
   std::array<unsigned char, 12> iv_{};
-  uint64_t number_ = 0;  // of the next record of this key
+  uint64_t number_ = 0;  // number of the next record under this key
 };
 
 }  // namespace distribute::net_internal

@@ -1,5 +1,5 @@
 #pragma once
-/// Between OpenSSL and a descriptor while a connection is being made.
+/// Connects OpenSSL to a descriptor while a connection is made.
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/detail/tls_openssl.hpp>
@@ -13,18 +13,18 @@
 
 namespace distribute::net_internal {
 
-/// Reads go straight through; what is written is collected, so that OpenSSL never waits.
+/// Reads go directly to the descriptor; written bytes are collected, so that OpenSSL never waits.
 /// Thread-compatible.
 class TlsWire {
  public:
   explicit TlsWire(int descriptor) : descriptor_(descriptor) {}
 
-  /// As ::recv; `blocked` when nothing is there now.
+  /// Does what ::recv does; `blocked` is set when no byte is there.
   int receive(char* out, int size, bool& blocked);
   void collect(const char* bytes, size_t size) { waiting_.append(bytes, size); }
-  /// Hands the system what it takes. Errors: Unavailable.
+  /// Hands the system as many of the collected bytes as it takes. Errors: Unavailable.
   absl::Status flush();
-  /// Bytes that flush() has left.
+  /// Number of bytes that flush() could not hand over.
   size_t waiting() const { return waiting_.size(); }
   /// Unavailable once the connection has ended.
   const absl::Status& failure() const { return failure_; }
@@ -35,7 +35,7 @@ class TlsWire {
   absl::Status failure_;
 };
 
-/// What OpenSSL must know to use a TlsWire, which it gets by BIO_set_data.
+/// Makes the method by which OpenSSL uses a TlsWire; BIO_set_data passes the TlsWire to it.
 BioMethodPtr make_wire_method();
 
 }  // namespace distribute::net_internal

@@ -13,7 +13,8 @@
 
 namespace distribute::net_internal {
 
-/// One that a further try does not mend where this process has no descriptor left.
+/// Makes the error of a connection. If this process has no descriptor left, it is one that a
+/// further attempt cannot mend.
 DISTRIBUTE_INLINE absl::Status connect_error(const std::string& name, const asio::error_code& why) {
   if (why.value() == EMFILE || why.value() == ENFILE)
     return absl::ResourceExhaustedError(
@@ -39,7 +40,7 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> connect_numeric(const net::Address
     return absl::DeadlineExceededError(str_cat("the time to connect to ", name, " is over"));
   }
   asio::error_code error;
-  // A port of the ephemeral range without a listener may be given to this very socket.
+  // The system may give a port of the ephemeral range without a listener to this very socket.
   if (!result && socket.local_endpoint(error) == socket.remote_endpoint(error))
     result = asio::error::connection_refused;
   if (result) return connect_error(name, result);
@@ -50,13 +51,13 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> connect_numeric(const net::Address
 
 namespace distribute::net {
 
-/// Not for asio's own descriptors, for which it throws.
+/// Tries once. Asio throws when it lacks a descriptor for itself; that is an error here.
 DISTRIBUTE_INLINE absl::StatusOr<Socket> try_to_connect(const Address& address, Deadline deadline) {
   const auto found = resolve(address, deadline);
   if (!found.ok()) return found.status();
   absl::StatusOr<Socket> socket = absl::UnavailableError("");
   for (size_t i = 0; i < found->size(); ++i) {
-    // An address that swallows packets leaves time for the next.
+    // An address that drops packets must leave time for the next one.
     const auto share = deadline.left() / int64_t(found->size() - i);
     socket = net_internal::connect_numeric((*found)[i], address.text(), Deadline::after(share));
     if (socket.ok()) break;

@@ -16,7 +16,7 @@
 
 namespace distribute::net {
 
-/// An abstract address: no file, and only in this network namespace.
+/// Makes an abstract address, which has no file and exists only in this network namespace.
 DISTRIBUTE_INLINE std::pair<sockaddr_un, socklen_t> abstract_address(const std::string& name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -29,7 +29,7 @@ DISTRIBUTE_INLINE absl::Status system_error(const char* what, int number = errno
   return absl::UnavailableError(str_cat(what, ": ", base_internal::system_error_text(number)));
 }
 
-/// Another user of this machine gets nothing.
+/// Whether the other process belongs to the same user; other users are refused.
 DISTRIBUTE_INLINE bool is_same_user(int socket) {
   ucred peer{};
   socklen_t size = sizeof peer;
@@ -63,7 +63,7 @@ DISTRIBUTE_INLINE absl::StatusOr<Socket> DescriptorListener::accept(Deadline dea
     const absl::Status ready = wait_readable(socket_.native(), deadline);
     if (!ready.ok()) return ready;
     const int raw = ::accept4(socket_.native(), nullptr, nullptr, SOCK_CLOEXEC);
-    if (raw < 0) {  // such as no descriptor for it: the other process stays in the queue
+    if (raw < 0) {  // such as no descriptor: the client stays in the queue
       if (deadline.passed()) return system_error("waiting for a process of this host");
       ::poll(nullptr, 0, kPauseMs);
       continue;
@@ -73,7 +73,8 @@ DISTRIBUTE_INLINE absl::StatusOr<Socket> DescriptorListener::accept(Deadline dea
   }
 }
 
-/// 0 or errno. A queue of the listener that is full is asked again: ::poll tells nothing of it.
+/// Returns 0 or errno. It repeats the attempt while the listener's queue is full, as ::poll does
+/// not report that.
 DISTRIBUTE_INLINE int connect_by_name(int socket, const std::string& name, Deadline deadline) {
   const auto [address, size] = abstract_address(name);
   constexpr int kPauseMs = 20;

@@ -10,7 +10,7 @@
 
 namespace distribute::net {
 
-/// A task that does not speak TLS answers with a frame, which says so.
+/// Reads the frame with which a task that does not use TLS answers.
 DISTRIBUTE_INLINE absl::Status plain_answer(Socket& socket, Deadline deadline) {
   const auto frame = read_frame(socket, kHandshakeFrameBytes, deadline);
   if (frame.ok() && frame->type == uint16_t(HandshakeFrame::Refusal))

@@ -4,7 +4,7 @@
 
 namespace distribute::net_internal {
 
-// There is never one; OpenSSL does the work.
+// This class is never instantiated here; OpenSSL encrypts.
 struct FastGcm::Impl {};
 
 DISTRIBUTE_INLINE std::shared_ptr<const FastGcm> FastGcm::make() { return nullptr; }

@@ -12,7 +12,7 @@ namespace distribute::net_internal {
 
 using net::HandshakeFrame;
 
-/// The label keeps a proof of one direction from serving in the other.
+/// Computes a proof. The label prevents that a proof of one direction is used in the other.
 DISTRIBUTE_INLINE absl::StatusOr<std::string> proof(const std::string& token, const char* label,
                                                     const std::string& transcript) {
   if (token.empty()) return std::string();
@@ -20,7 +20,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> proof(const std::string& token, co
                                          label, '\0', transcript));
 }
 
-/// The proof in a Welcome, which covers the incarnation, too.
+/// Computes the proof in a Welcome, which also covers the incarnation.
 DISTRIBUTE_INLINE absl::StatusOr<std::string> server_proof(const std::string& token,
                                                            const std::string& transcript,
                                                            const net::HandshakeWelcome& welcome) {
@@ -32,7 +32,7 @@ DISTRIBUTE_INLINE absl::Status unexpected(const net::Frame& frame) {
       str_cat("a message of type ", frame.type, " is not what the handshake expects now"));
 }
 
-/// A token on one side only.
+/// Refuses a connection when only one side has a token.
 DISTRIBUTE_INLINE absl::Status check_secured(const net::HandshakeHello& hello, bool secured) {
   if (hello.secured == secured) return absl::OkStatus();
   return absl::UnauthenticatedError(

@@ -14,13 +14,13 @@
 
 namespace distribute::net_internal {
 
-/// Files that this process has warned of.
+/// Files that this process has warned about.
 struct ReadableTokens {
   std::mutex mutex;  // guards paths
   std::set<std::string> paths;
 };
 
-/// Once in a process for each file.
+/// Warns once in a process for each file.
 DISTRIBUTE_INLINE void warn_when_others_may_read(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0 || (info.st_mode & (S_IROTH | S_IWOTH)) == 0) return;

@@ -43,7 +43,7 @@ DISTRIBUTE_INLINE int listen_on(const net::Address& numeric, asio::error_code& e
                                          asio::ip::port_type(numeric.port));
   acceptor.open(endpoint.protocol(), error);
   if (!error && endpoint.address().is_v6()) acceptor.set_option(asio::ip::v6_only(true), error);
-  // Connections of an earlier run that are still closing do not count as "in use".
+  // Connections of an earlier run that are still closing do not make the port "in use".
   if (!error) acceptor.set_option(asio::ip::tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
@@ -97,7 +97,7 @@ DISTRIBUTE_INLINE absl::StatusOr<Listener> Listener::bind_for_others(const Addre
   if (address.is_loopback()) return listen(address, found->front());
   for (const Address& numeric : *found)
     if (!numeric.is_loopback()) return listen(address, numeric);
-  // Further loopback addresses, such as 127.0.0.2, are given on purpose: hosts played by one.
+  // Further loopback addresses, such as 127.0.0.2, are chosen on purpose: one host plays several.
   const std::string& host = found->front().host;
   if (host != "127.0.1.1" && host != "127.0.0.1" && host != "::1")
     return listen(address, found->front());
@@ -116,7 +116,7 @@ DISTRIBUTE_INLINE absl::StatusOr<Socket> Listener::accept_now() {
         str_cat("accept on ", address_.text(), ": ", base_internal::system_error_text(errno)));
   if (errno == EBADF || errno == EINVAL || errno == ENOTSOCK)
     return absl::UnavailableError(str_cat("the listener on ", address_.text(), " is closed"));
-  return Socket();  // no connection, or one that was closed again
+  return Socket();  // no connection, or one that was closed meanwhile
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<Socket> Listener::accept(Deadline deadline) {

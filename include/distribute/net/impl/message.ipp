@@ -39,7 +39,7 @@ DISTRIBUTE_INLINE std::string FieldVisitor::path() const {
 
 namespace distribute::net_internal {
 
-/// Appends what it is shown.
+/// Appends the members that it is shown.
 class MessageEncoder final : public net::FieldVisitor {
  public:
   explicit MessageEncoder(std::string& bytes) : bytes_(bytes) {}
@@ -75,8 +75,8 @@ class MessageEncoder final : public net::FieldVisitor {
   std::string& bytes_;
 };
 
-/// Reads bytes that may come from any program. After the first thing that is wrong all values are
-/// 0 or empty.
+/// Reads bytes that may come from any program. After the first error all further values are 0 or
+/// empty.
 class MessageParser final : public net::FieldVisitor {
  public:
   MessageParser(std::string_view bytes, const char* what) : left_(bytes), what_(what) {}

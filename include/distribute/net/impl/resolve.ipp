@@ -15,8 +15,8 @@
 
 namespace distribute::net_internal {
 
-/// Shared with the thread that asks: the system's resolver knows no deadline, so it may be left
-/// behind.
+/// The state that is shared with the resolving thread. The system's resolver has no deadline, so
+/// the thread may outlive the call.
 struct Resolution {
   std::mutex mutex;  // guards the rest
   std::condition_variable ready;

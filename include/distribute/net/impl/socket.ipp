@@ -19,7 +19,7 @@ DISTRIBUTE_INLINE Socket::Socket(int descriptor, std::string peer)
     : descriptor_(descriptor), peer_(std::move(peer)) {
   ::fcntl(descriptor_, F_SETFL, ::fcntl(descriptor_, F_GETFL) | O_NONBLOCK);
   ::fcntl(descriptor_, F_SETFD, FD_CLOEXEC);
-  const int on = 1;  // without it a small message may wait 40 ms for an acknowledgement
+  const int on = 1;  // otherwise small messages may wait 40 ms for an acknowledgement
   ::setsockopt(descriptor_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
@@ -56,7 +56,7 @@ DISTRIBUTE_INLINE absl::Status Socket::broken(bool by_end) const {
                                         by_end ? "" : std::strerror(errno)));
 }
 
-/// With the peer's name.
+/// Adds the peer's name to an error.
 DISTRIBUTE_INLINE absl::StatusOr<size_t> Socket::told(absl::StatusOr<size_t> result) const {
   if (result.ok()) return result;
   return layer_->has_ended() ? broken(true) : annotate(result.status(), peer_);

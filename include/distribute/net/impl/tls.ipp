@@ -12,7 +12,7 @@
 namespace distribute::net_internal {
 
 inline constexpr std::string_view kIdentityPrefix = "distribute ";
-/// OpenSSL compares it between a connection and the key that it uses.
+/// OpenSSL compares this text between a connection and its key.
 inline constexpr unsigned char kSessionContext[] = "distribute";
 
 DISTRIBUTE_INLINE std::string openssl_reason() {
@@ -28,7 +28,8 @@ DISTRIBUTE_INLINE const TlsContextParts& settings_of(SSL* ssl) {
   return *static_cast<const TlsContextParts*>(::SSL_CTX_get_ex_data(::SSL_get_SSL_CTX(ssl), 0));
 }
 
-/// The job's key as what TLS 1.3 takes for one: a session that never was. Null without memory.
+/// Makes the pre-shared key of TLS 1.3, which OpenSSL represents as a session, from the job's key.
+/// Null without memory.
 DISTRIBUTE_INLINE SSL_SESSION* key_as_session(SSL* ssl, const Secret& key) {
   const unsigned char aes_128_gcm_sha256[2] = {0x13, 0x01};
   const SSL_CIPHER* cipher = ::SSL_CIPHER_find(ssl, aes_128_gcm_sha256);
@@ -43,24 +44,24 @@ DISTRIBUTE_INLINE SSL_SESSION* key_as_session(SSL* ssl, const Secret& key) {
   return nullptr;
 }
 
-/// Called by OpenSSL on the connecting side.
+/// OpenSSL calls it on the connecting side.
 DISTRIBUTE_INLINE int offer_key(SSL* ssl, const EVP_MD* hash, const unsigned char** identity,
                                 size_t* size, SSL_SESSION** session) {
   const TlsContextParts& settings = settings_of(ssl);
   *session = nullptr;
-  if (hash && ::EVP_MD_get_type(hash) != NID_sha256) return 1;  // no key for another hash
+  if (hash && ::EVP_MD_get_type(hash) != NID_sha256) return 1;  // there is no key for another hash
   *session = key_as_session(ssl, settings.key);
   *identity = reinterpret_cast<const unsigned char*>(settings.identity.data());
   *size = settings.identity.size();
   return *session ? 1 : 0;
 }
 
-/// Called by OpenSSL on the accepting side.
+/// OpenSSL calls it on the accepting side.
 DISTRIBUTE_INLINE int find_key(SSL* ssl, const unsigned char* identity, size_t size,
                                SSL_SESSION** session) {
   const std::string_view name(reinterpret_cast<const char*>(identity), size);
   *session = nullptr;
-  if (!name.starts_with(kIdentityPrefix) || size > 300) return 1;  // no such key
+  if (!name.starts_with(kIdentityPrefix) || size > 300) return 1;  // there is no such key
   static_cast<TlsNegotiation*>(SSL_get_app_data(ssl))->peer_name =
       name.substr(kIdentityPrefix.size());
   *session = key_as_session(ssl, settings_of(ssl).key);
@@ -75,8 +76,9 @@ DISTRIBUTE_INLINE Secret from_hex(std::string_view digits) {
   return Secret(std::move(bytes));
 }
 
-/// Called by OpenSSL with each secret that it makes, "NAME RANDOM SECRET" in hexadecimal digits:
-/// its way to hand over connections to other record layers. Nothing is written anywhere.
+/// OpenSSL calls it with each secret that it makes, as "NAME RANDOM SECRET" in hexadecimal digits.
+/// This is its way to hand connections over to other record layers. The secrets are written
+/// nowhere.
 DISTRIBUTE_INLINE void take_secret(const SSL* ssl, const char* text) {
   auto& negotiation = *static_cast<TlsNegotiation*>(SSL_get_app_data(ssl));
   const std::string_view line(text), digits = line.substr(line.rfind(' ') + 1);
@@ -120,13 +122,13 @@ DISTRIBUTE_INLINE void set_rules(SSL_CTX* context) {
   ::SSL_CTX_set_max_proto_version(context, TLS1_3_VERSION);
   ::SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256");
   ::SSL_CTX_set1_groups_list(context, "X25519:P-256");
-  // With a token there is no authority, so that a certificate is never an alternative to it.
+  // With a token no authority is set, so that a certificate is never an alternative to the token.
   ::SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   ::SSL_CTX_set_session_id_context(context, kSessionContext, sizeof kSessionContext);
   ::SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   ::SSL_CTX_set_num_tickets(context, 0);
   ::SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
-  ::SSL_CTX_set_read_ahead(context, 0);  // what follows the handshake is not OpenSSL's
+  ::SSL_CTX_set_read_ahead(context, 0);  // OpenSSL must not read what follows the handshake
   ::SSL_CTX_set_keylog_callback(context, &take_secret);
 }
 

@@ -29,7 +29,7 @@ struct TlsHandshake::Impl {
   bool server = false, agreed = false;
 };
 
-/// A server's certificate must be for the address that the client has dialed.
+/// Requires that a server's certificate is for the address to which the client has connected.
 DISTRIBUTE_INLINE void expect_host(SSL* ssl, const std::string& host) {
   X509_VERIFY_PARAM* wanted = ::SSL_get0_param(ssl);
   ::X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
@@ -49,7 +49,7 @@ DISTRIBUTE_INLINE TlsHandshake::TlsHandshake(std::shared_ptr<const TlsContext> c
   if (!ssl || !bio) throw ResourceExhaustedError("OpenSSL has no memory for a connection");
   ::BIO_set_data(bio, &impl_->wire);
   ::BIO_set_init(bio, 1);
-  ::SSL_set_bio(ssl, bio, bio);  // which owns it now
+  ::SSL_set_bio(ssl, bio, bio);  // owns the bio from now on
   SSL_set_app_data(ssl, &impl_->negotiation);
   if (impl_->server)
     ::SSL_set_accept_state(ssl);
@@ -76,7 +76,8 @@ DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::step() {
 
 DISTRIBUTE_INLINE absl::Status TlsHandshake::advance() {
   const absl::Status status = impl_->agreed ? absl::OkStatus() : impl_->step();
-  const absl::Status sent = impl_->wire.flush();  // also what tells the other side of a failure
+  // also sends the alert of a failure to the other side
+  const absl::Status sent = impl_->wire.flush();
   return status.ok() ? sent : status;
 }
 
@@ -135,7 +136,7 @@ DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::no_agreement(const std::strin
       reason, ")"));
 }
 
-/// What OpenSSL's queue of errors says, with a cure.
+/// Makes an error with the text of OpenSSL's queue and a cure.
 DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::failure() {
   if (absl::Status lost = wire.failure(); !lost.ok()) return lost;
   const int code = ERR_GET_REASON(::ERR_peek_error());

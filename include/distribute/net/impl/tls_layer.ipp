@@ -31,7 +31,8 @@ DISTRIBUTE_INLINE TlsLayer::TlsLayer(TlsStart start)
       sending_(TlsRecords::Direction::Seal, std::move(start.sending), start.fast),
       out_(new std::byte[kBlock + 4 * kRecordExtra]) {}
 
-/// The next whole record in in_; empty when there is none, or failure_ when there will be none.
+/// Gives the next whole record in in_; empty when there is none. failure_ is then set if no more
+/// will come.
 DISTRIBUTE_INLINE std::span<const std::byte> TlsLayer::next_record() {
   const auto* header = reinterpret_cast<const unsigned char*>(in_.get()) + in_begin_;
   if (in_end_ - in_begin_ < kRecordHeader) return {};
@@ -45,7 +46,7 @@ DISTRIBUTE_INLINE std::span<const std::byte> TlsLayer::next_record() {
   return {in_.get() + in_begin_, kRecordHeader + length};
 }
 
-/// Whether something has come.
+/// Reads from the descriptor; returns whether bytes have arrived.
 DISTRIBUTE_INLINE bool TlsLayer::receive() {
   if (in_begin_ > 0) {
     std::memmove(in_.get(), in_.get() + in_begin_, in_end_ - in_begin_);
@@ -83,7 +84,7 @@ DISTRIBUTE_INLINE void TlsLayer::take_alert(int alert) {
   }
 }
 
-/// What is not data: alerts, new keys, and what other implementations may send.
+/// Handles messages other than data: alerts, new keys, and what other implementations may send.
 DISTRIBUTE_INLINE void TlsLayer::take_message(RecordType type, std::span<const std::byte> content) {
   constexpr std::byte kKeyUpdate{SSL3_MT_KEY_UPDATE}, kTicket{SSL3_MT_NEWSESSION_TICKET};
   if (type == RecordType::Alert && content.size() == 2) return take_alert(int(content[1]));
@@ -97,7 +98,8 @@ DISTRIBUTE_INLINE void TlsLayer::take_message(RecordType type, std::span<const s
   failure_ = absl::DataLossError("it sent a TLS message that does not belong here");
 }
 
-/// Decrypts to `out`, or where that is too small, aside. How many bytes of data have got to `out`.
+/// Decrypts into `out`, or into a buffer if that is too small. Returns the number of data bytes in
+/// `out`.
 DISTRIBUTE_INLINE size_t TlsLayer::decrypt(std::span<const std::byte> record,
                                            std::span<std::byte> out) {
   const bool aside = out.size() < record.size() - kRecordExtra;
@@ -132,7 +134,8 @@ DISTRIBUTE_INLINE absl::StatusOr<size_t> TlsLayer::read_some(std::span<std::byte
       if (got > 0 || !failure_.ok() || !receive()) break;
       continue;
     }
-    if (got > 0 && out.size() < record.size() - kRecordExtra) break;  // next time without a copy
+    // the next call decrypts without a copy
+    if (got > 0 && out.size() < record.size() - kRecordExtra) break;
     got += decrypt(record, out);
     if (got == first.size()) got += spill(second);
   }
@@ -146,7 +149,7 @@ DISTRIBUTE_INLINE bool TlsLayer::has_buffered() const {
   return !const_cast<TlsLayer*>(this)->next_record().empty();
 }
 
-/// Hands the system what it takes.
+/// Hands the system as much as it takes.
 DISTRIBUTE_INLINE absl::Status TlsLayer::flush() {
   while (out_begin_ < out_end_) {
     const ssize_t sent = ::send(descriptor_, out_.get() + out_begin_, out_end_ - out_begin_,
@@ -185,7 +188,8 @@ DISTRIBUTE_INLINE absl::Status TlsLayer::encrypt(std::span<const std::byte> byte
 DISTRIBUTE_INLINE absl::StatusOr<size_t> TlsLayer::write_some(std::span<const std::byte> first,
                                                               std::span<const std::byte> second) {
   const std::lock_guard lock(write_mutex_);
-  constexpr size_t kBatch = (kRecords - 1) * kRecordContent;  // room for a short record before
+  // leaves room for a short record before it
+  constexpr size_t kBatch = (kRecords - 1) * kRecordContent;
   const size_t all = first.size() + second.size();
   for (size_t done = 0;;) {
     if (absl::Status status = flush(); !status.ok()) return status;
@@ -205,7 +209,7 @@ DISTRIBUTE_INLINE absl::StatusOr<size_t> TlsLayer::write_some(std::span<const st
   }
 }
 
-/// So that the other side knows that something is wrong with its bytes, if it still reads.
+/// Sends an alert, so that the other side knows of the error if it still reads.
 DISTRIBUTE_INLINE void TlsLayer::tell_failure() {
   const std::lock_guard lock(write_mutex_);
   constexpr std::array<unsigned char, 2> kAlert = {SSL3_AL_FATAL, SSL_AD_BAD_RECORD_MAC};

@@ -29,7 +29,7 @@ DISTRIBUTE_INLINE Secret hkdf(const std::string& key, const std::string& info, s
   return done && size == out.size() ? Secret(std::move(out)) : Secret();
 }
 
-/// HKDF-Expand-Label with an empty context (RFC 8446, 7.1).
+/// Computes HKDF-Expand-Label with an empty context (RFC 8446, 7.1).
 DISTRIBUTE_INLINE Secret expand_label(const Secret& secret, std::string_view label, size_t size) {
   std::string info = {char(size >> 8), char(size), char(6 + label.size())};
   info += "tls13 ";
@@ -65,7 +65,7 @@ DISTRIBUTE_INLINE absl::Status TlsRecords::next_key() {
   return use(std::move(next));
 }
 
-/// The number of the record makes it.
+/// Makes the nonce from the number of the record.
 DISTRIBUTE_INLINE std::array<unsigned char, 12> TlsRecords::next_nonce() {
   auto nonce = iv_;
   for (size_t i = 0; i < 8; ++i) nonce[11 - i] ^= (unsigned char)(number_ >> (8 * i));

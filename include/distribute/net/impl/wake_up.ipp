@@ -19,7 +19,7 @@ DISTRIBUTE_INLINE WakeUp::WakeUp() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_
 DISTRIBUTE_INLINE WakeUp::~WakeUp() { ::close(descriptor_); }
 
 DISTRIBUTE_INLINE void WakeUp::signal() const {
-  // A full counter is readable already.
+  // When the counter is full, the descriptor is readable already.
   [[maybe_unused]] const int ignored = ::eventfd_write(descriptor_, 1);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Requests to Google Cloud Storage: settings, tokens, repetition, and errors in words.
+/// Sends requests to Google Cloud Storage: settings, tokens, repetition, and readable errors.
 
 #include <distribute/http/credentials.hpp>
 #include <distribute/http/http_client.hpp>
@@ -10,20 +10,21 @@
 
 namespace distribute::io {
 
-/// Times are in seconds.
+/// Options of the client. Times are in seconds.
 struct GcsOptions {
   std::string endpoint = "https://storage.googleapis.com";
   bool authenticate = true;  // false for emulators
   double connect_timeout = 60, idle_timeout = 60;
   double metadata_timeout = 3600, read_timeout = 3600, write_timeout = 3600;
-  int64_t read_block_bytes = 8 << 20;     // at most at once when reading ahead; 0: no reading ahead
+  int64_t read_block_bytes = 8 << 20;     // largest piece that is read ahead; 0: no reading ahead
   int64_t upload_chunk_bytes = 16 << 20;  // a multiple of 256 KiB
   std::pair<std::string, std::string> additional_header = {};
   HttpRetryPolicy retry = {};
   GoogleAuthOptions auth = {};
 };
 
-/// What the environment says: STORAGE_EMULATOR_HOST or CLOUD_STORAGE_EMULATOR_ENDPOINT (an
+/// Reads the options from the environment: STORAGE_EMULATOR_HOST or CLOUD_STORAGE_EMULATOR_ENDPOINT
+/// (an
 /// emulator's host:port or URL, without tokens), and TensorFlow's GCS_READ_CACHE_BLOCK_SIZE_MB,
 /// GCS_READ_CACHE_DISABLED, GCS_REQUEST_CONNECTION_TIMEOUT_SECS, GCS_REQUEST_IDLE_TIMEOUT_SECS,
 /// GCS_METADATA_REQUEST_TIMEOUT_SECS, GCS_READ_REQUEST_TIMEOUT_SECS,
@@ -32,35 +33,36 @@ struct GcsOptions {
 absl::StatusOr<GcsOptions> gcs_options_from_environment(
     const EnvironmentReader& environment = process_environment);
 
-/// gs://bucket/object taken apart; the object is empty for a bucket.
+/// The parts of gs://bucket/object; the object is empty for a bucket.
 struct GcsPath {
-  std::string path;  // whole, for messages
+  std::string path;  // the whole path, for messages
   std::string bucket, object;
 
-  /// "/b/bucket/o/object", percent-encoded; without object "/b/bucket/o".
+  /// Gives "/b/bucket/o/object", percent-encoded; "/b/bucket/o" without an object.
   std::string resource() const;
 };
+/// Splits a path.
 /// Errors  InvalidArgument when there is no bucket.
 absl::StatusOr<GcsPath> parse_gcs_path(const std::string& path);
 
-/// Thread-safe.
+/// Sends requests of Google Cloud Storage. Thread-safe.
 class GcsClient {
  public:
   explicit GcsClient(GcsOptions options) : options_(std::move(options)), auth_(options_.auth) {}
   const GcsOptions& options() const { return options_; }
 
-  /// URL of the JSON interface; `service` is "/storage/v1" or "/upload/storage/v1".
+  /// Makes a URL of the JSON interface; `service` is "/storage/v1" or "/upload/storage/v1".
   std::string url(std::string_view service, std::string_view resource,
                   const QueryParameters& query = {}) const;
-  /// Sends with a token, again where that can help: failures that pass, and once with a fresh token
-  /// when the old one is refused. `repeats` false: failures are the caller's affair.
+  /// Sends a request with a token. It repeats requests after failures that can pass, and once with
+  /// a new token when the old one is refused. With `repeats` false the caller handles failures.
   absl::StatusOr<HttpResponse> send(HttpRequest request, bool repeats = true);
-  /// The error that an answer stands for, or OK for 2xx: NotFound, PermissionDenied,
-  /// Unauthenticated, FailedPrecondition (no such bucket, 412), Unavailable, ... with path, URL,
-  /// the server's words, the request's id and a cure.
+  /// Gives the error that an answer means, or OK for 2xx: NotFound, PermissionDenied,
+  /// Unauthenticated, FailedPrecondition (no such bucket, 412), Unavailable and others. The message
+  /// has path, URL, the server's text, the request's id and a cure.
   absl::Status check(const absl::StatusOr<HttpResponse>& response, const HttpRequest& request,
                      const std::string& path) const;
-  /// send() and check().
+  /// Calls send() and check().
   absl::StatusOr<HttpResponse> call(const HttpRequest& request, const std::string& path);
 
  private:
@@ -72,11 +74,12 @@ class GcsClient {
 
 class WritableFile;  // file_system.hpp, whose bodies need this header
 
-/// The object appears whole when close() succeeds and the store's checksum is that of the bytes; in
-/// no other case. What fits into one chunk goes in one request. Larger ones are resumed after lost
-/// connections and failures of the store where they broke off; an upload that the store no longer
-/// knows counts as done when size and checksum of the object are right. Given up, so that
-/// nothing of it stays, when it is destroyed without close(). Thread-compatible.
+/// Writes an object. It appears whole when close() succeeds and the store's checksum matches the
+/// bytes, and never otherwise. Bytes that fit into one chunk are sent in one request. Larger
+/// uploads are resumed at the point of failure after lost connections and failures of the store; an
+/// upload that the store no longer knows counts as done if size and checksum of the object are
+/// right. Destroying the file without close() cancels the upload, and nothing remains.
+/// Thread-compatible.
 std::unique_ptr<WritableFile> gcs_writable_file(GcsClient& client, GcsPath path);
 
 }  // namespace distribute::io

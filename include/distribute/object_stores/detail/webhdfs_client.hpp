@@ -1,5 +1,5 @@
 #pragma once
-/// Requests to Hadoop's file system through its HTTP interface: addresses, name nodes, errors.
+/// Sends requests to Hadoop's file system through its HTTP interface.
 
 #include <distribute/http/credentials.hpp>
 #include <distribute/http/http_client.hpp>
@@ -12,31 +12,33 @@
 namespace distribute::io {
 
 struct WebHdfsOptions {
-  /// What stands behind "hdfs://" and before the next slash, and the name nodes (or HttpFS servers)
-  /// of that cluster, as http://host:port; the name "*" is for all others.
+  /// Maps the text between "hdfs://" and the next slash to the name nodes (or HttpFS servers) of
+  /// that cluster, as http://host:port. The name "*" stands for all other clusters.
   std::map<std::string, std::vector<std::string>> clusters = {};
   std::string user = {};               // user.name of the requests
-  std::string delegation = {};         // a delegation token, in the place of the user
-  int64_t read_block_bytes = 8 << 20;  // at most at once when reading ahead
+  std::string delegation = {};         // a delegation token, which replaces the user
+  int64_t read_block_bytes = 8 << 20;  // largest piece that is read ahead
   int64_t write_piece_bytes = 16 << 20;
   HttpRetryPolicy retry = {};
 };
 
-/// DISTRIBUTE_WEBHDFS: "cluster=http://nn1:9870,http://nn2:9870;host:8020=http://host:14000".
-/// DISTRIBUTE_WEBHDFS_DELEGATION: the token. HADOOP_USER_NAME, else the login.
+/// Reads the options from DISTRIBUTE_WEBHDFS:
+/// "cluster=http://nn1:9870,http://nn2:9870;host:8020=http://host:14000",
+/// DISTRIBUTE_WEBHDFS_DELEGATION (the token), and HADOOP_USER_NAME, else the login.
 /// Errors  InvalidArgument for text that is not of this form.
 absl::StatusOr<WebHdfsOptions> webhdfs_options_from_environment(
     const EnvironmentReader& environment = process_environment);
 
 /// The parts of hdfs://cluster/path.
 struct WebHdfsPath {
-  std::string whole;                 // for messages
+  std::string whole;                 // the whole path, for messages
   std::string cluster;               // "host:port", or the name of a cluster
   std::string path;                  // from its first slash on
   std::vector<std::string> servers;  // http://host:port
 };
-/// A cluster that the options do not name is its own server: http://host:9870 for hdfs://, where
-/// the port is that of another protocol, http://host:port for webhdfs:// and https for swebhdfs://.
+/// Splits a path. A cluster that the options do not name is its own server: http://host:9870 for
+/// hdfs://, whose port belongs to another protocol, http://host:port for webhdfs:// and https for
+/// swebhdfs://.
 /// Errors  InvalidArgument without a host.
 absl::StatusOr<WebHdfsPath> parse_webhdfs_path(const std::string& path,
                                                const WebHdfsOptions& options);
@@ -46,21 +48,22 @@ struct WebHdfsCall {
   std::string method = "GET";
   std::string op;
   QueryParameters query = {};
-  bool has_data = false;  // a redirection to a data node follows, which gets `body` or fills `sink`
+  bool has_data = false;  // true: a data node, named by a redirection, gets `body` or fills `sink`
   std::string_view body = {};
   std::span<char> sink = {};
-  bool repeats = true;  // failures that pass are tried again
+  bool repeats = true;  // repeats the call after failures that can pass
 };
 
-/// Thread-safe. A name node on standby or one that does not answer is followed by the next.
+/// Sends calls to the name nodes. Thread-safe. When a name node is on standby or does not answer,
+/// the next one is tried.
 class WebHdfsClient {
  public:
   explicit WebHdfsClient(WebHdfsOptions options) : options_(std::move(options)) {}
   const WebHdfsOptions& options() const { return options_; }
-  /// The 2xx answer.
-  /// Errors  what Hadoop's exception stands for (NotFound, PermissionDenied, AlreadyExists,
+  /// Sends a call and gives its 2xx answer.
+  /// Errors  the meaning of Hadoop's exception (NotFound, PermissionDenied, AlreadyExists,
   ///         ResourceExhausted for quotas, Unavailable on standby or in safe mode, ...), with path,
-  ///         URL, Hadoop's words and a cure; FailedPrecondition where the server is not Hadoop's.
+  ///         URL, Hadoop's text and a cure; FailedPrecondition when the server is not Hadoop's.
   absl::StatusOr<HttpResponse> call(const WebHdfsPath& path, const WebHdfsCall& call);
 
  private:
@@ -73,7 +76,7 @@ class WebHdfsClient {
 
   const WebHdfsOptions options_;
   mutable std::mutex mutex_;              // guards active_
-  std::map<std::string, size_t> active_;  // the server that answered last
+  std::map<std::string, size_t> active_;  // index of the server that answered last
 };
 
 }  // namespace distribute::io

@@ -1,5 +1,5 @@
 #pragma once
-/// Reads the plain XML that S3 servers answer with: elements and text, attributes are passed over.
+/// Reads the plain XML of S3 servers' answers: elements and text; attributes are ignored.
 
 #include <distribute/base/config.hpp>
 
@@ -11,19 +11,19 @@
 
 namespace distribute::io {
 
-/// A value.
+/// An XML element with its children.
 struct XmlElement {
-  std::string name;  // without a namespace's prefix
-  std::string text;  // its own, with entities resolved; not that of its children
+  std::string name;  // without the prefix of a namespace
+  std::string text;  // text outside of its children, entities resolved
   std::vector<XmlElement> children;
 
-  /// The first child of this name, or null.
+  /// The first child with this name, or null.
   const XmlElement* child(std::string_view wanted) const {
     for (const XmlElement& element : children)
       if (element.name == wanted) return &element;
     return nullptr;
   }
-  /// The text of the first child of this name, or "".
+  /// The text of the first child with this name, or "".
   std::string text_of(std::string_view wanted) const {
     const XmlElement* found = child(wanted);
     return found ? found->text : "";
@@ -33,12 +33,12 @@ struct XmlElement {
 /// False in a build without pugixml.
 bool has_xml();
 
-/// Entities beyond those of XML itself, such as those of a document type, stay as they are written.
-/// Errors  DataLoss for what is no XML, is cut off, or is nested deeper than 32 elements;
+/// Parses a document. Entities that XML itself does not define stay as they are written.
+/// Errors  DataLoss for text that is no XML, is cut off, or is nested deeper than 32 elements;
 ///         Unimplemented in a build without pugixml.
 absl::StatusOr<XmlElement> parse_xml(std::string_view text);
 
-/// Text for between two tags: what XML would read as something else becomes an entity.
+/// Escapes text for use between two tags.
 std::string xml_escape(std::string_view text);
 
 }  // namespace distribute::io

@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE absl::StatusOr<AwsCredentials> AwsCredentialsProvider::get() {
     found_ = true;
     known_ = *fresh;
   } else if (found_ && left > 0) {
-    return known_;  // still good; the next call asks again
+    return known_;  // still valid; the next call asks again
   }
   return fresh;
 }

@@ -34,12 +34,12 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> body_of_answer(
               response->excerpt()));
 }
 
-/// One source's way of talking HTTP: no proxy, short waits.
+/// Sends the requests to one source: without a proxy, and with short waits.
 class MetadataClient {
  public:
   explicit MetadataClient(const io::AwsCredentialsOptions& options) : options_(options) {}
 
-  /// The body of a 2xx answer.
+  /// Gives the body of a 2xx answer.
   absl::StatusOr<std::string> ask(io::HttpRequest request, const std::string& what) const {
     request.connect_timeout = request.total_timeout = options_.metadata_timeout;
     request.use_proxy = false;
@@ -98,7 +98,7 @@ credentials_of_container(const io::AwsCredentialsOptions& options) {
   return optional_of(credentials_from_json(*text, str_cat(url, " (", variable, ")")));
 }
 
-/// An instance's metadata server (IMDSv2). Where no server answers, this is no instance.
+/// An instance's metadata server (IMDSv2). If no server answers, this machine is no instance.
 class InstanceMetadata {
  public:
   explicit InstanceMetadata(const io::AwsCredentialsOptions& options) : options_(options) {
@@ -110,7 +110,7 @@ class InstanceMetadata {
   bool disabled() const {
     return options_.environment("AWS_EC2_METADATA_DISABLED") == "true" || !io::has_http();
   }
-  /// Nothing when this is no instance.
+  /// Gives a token; empty when this machine is no instance.
   absl::StatusOr<std::optional<std::string>> token() const {
     auto token = MetadataClient(options_).ask(
         {.method = "PUT",
@@ -171,7 +171,8 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> find_aws_region(
   if (!profile.ok()) return profile.status();
   if (profile->contains("region")) return (*profile)["region"];
   const io_internal::InstanceMetadata metadata(options);
-  // Keys that are given by hand say that this is no instance's job: do not wait for its server.
+  // Keys in the environment mean that this is no instance's job, so it does not wait for the
+  // server.
   if (metadata.disabled() || !options.environment("AWS_ACCESS_KEY_ID").empty() ||
       profile->contains("aws_access_key_id")) {
     return "us-east-1";

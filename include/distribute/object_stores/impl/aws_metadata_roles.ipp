@@ -31,7 +31,7 @@ credentials_of_environment(const io::AwsCredentialsOptions& options) {
   return std::optional(credentials);
 }
 
-/// The address of the security token service.
+/// Gives the address of the security token service.
 DISTRIBUTE_INLINE std::string sts_endpoint(const io::AwsCredentialsOptions& options,
                                            const std::string& region) {
   for (const char* name : {"AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL"}) {
@@ -43,7 +43,7 @@ DISTRIBUTE_INLINE std::string sts_endpoint(const io::AwsCredentialsOptions& opti
                  "/");
 }
 
-/// One action of the security token service; signed unless `signer` is anonymous.
+/// Sends one action to the security token service; signed unless `signer` is anonymous.
 DISTRIBUTE_INLINE absl::StatusOr<io::AwsCredentials> ask_sts(
     const io::AwsCredentialsOptions& options, const io::QueryParameters& form,
     const io::AwsCredentials& signer, const std::string& source) {
@@ -82,7 +82,7 @@ DISTRIBUTE_INLINE absl::StatusOr<io::AwsCredentials> ask_sts(
                             .source = source};
 }
 
-/// The token file is read each time: it is replaced before it expires.
+/// Reads the token file each time, as it is replaced before it expires.
 DISTRIBUTE_INLINE absl::StatusOr<io::AwsCredentials> ask_web_identity(
     const io::AwsCredentialsOptions& options, const std::string& token_file,
     const std::string& role, const std::string& session) {
@@ -123,11 +123,11 @@ DISTRIBUTE_INLINE absl::StatusOr<io::AwsCredentials> run_credential_process(
                      str_cat("credential_process failed with status ", status, ": ", command));
 }
 
-/// Whose keys ask for a profile's role: source_profile or credential_source.
+/// Finds the credentials that ask for a profile's role: source_profile or credential_source.
 DISTRIBUTE_INLINE MaybeAwsCredentials credentials_of_source(
     const io::AwsCredentialsOptions& options, io::AwsProfile& profile, int depth) {
   if (profile.contains("source_profile")) {
-    if (depth >= 4) return std::nullopt;  // a circle
+    if (depth >= 4) return std::nullopt;  // the profiles form a circle
     return credentials_of_profile(options, profile["source_profile"], depth + 1);
   }
   const std::string& source = profile["credential_source"];

@@ -15,7 +15,7 @@
 
 namespace distribute::io_internal {
 
-/// The query as it is signed: sorted, "name=" for a name without a value.
+/// Gives the query in the signed form: sorted, "name=" for a name without a value.
 DISTRIBUTE_INLINE std::string canonical_query(std::string_view query) {
   std::vector<std::string> parts;
   while (!query.empty()) {
@@ -24,7 +24,7 @@ DISTRIBUTE_INLINE std::string canonical_query(std::string_view query) {
     if (part.find('=') == std::string::npos) part += '=';
     parts.push_back(part);
   }
-  // By name, then by value: '=' sorts behind digits and some signs that names may hold.
+  // Sorts by name, then by value: '=' sorts after digits and some signs that names may contain.
   std::sort(parts.begin(), parts.end(), [](const std::string& a, const std::string& b) {
     const auto split = [](const std::string& text) {
       const size_t equals = text.find('=');
@@ -37,7 +37,7 @@ DISTRIBUTE_INLINE std::string canonical_query(std::string_view query) {
   return joined;
 }
 
-/// Without blanks around it and with single ones inside.
+/// Removes blanks at both ends, and repeated ones inside.
 DISTRIBUTE_INLINE std::string trimmed_value(const std::string& value) {
   std::string trimmed;
   for (const char c : value) {
@@ -80,7 +80,7 @@ DISTRIBUTE_INLINE std::string aws_signing_key(const std::string& secret, const s
   return io::hmac_sha256(key, "aws4_request");
 }
 
-/// As libcurl would write it, and as the server sees it.
+/// Gives the Host header that libcurl writes and the server sees.
 DISTRIBUTE_INLINE std::string host_header(io::Url url) {
   if (url.port == (url.scheme == "https" ? 443 : 80)) url.port = 0;
   return url.authority();

@@ -12,7 +12,7 @@
 
 namespace distribute::io_internal {
 
-/// Sets `value` from a variable of the environment where that is there.
+/// Sets `value` from a variable of the environment, if it is set.
 template <typename Number>
 requires std::is_arithmetic_v<Number> absl::Status number_from_environment(
     const io::EnvironmentReader& environment, const char* name, Number& value) {
@@ -41,7 +41,7 @@ DISTRIBUTE_INLINE void emulator_from_environment(const io::EnvironmentReader& en
   options.endpoint = io::GcsOptions().endpoint;
 }
 
-/// The server's own words about a failure.
+/// Gives the server's text about a failure.
 DISTRIBUTE_INLINE std::string gcs_message(const io::HttpResponse& response) {
   const auto json = json_of(response.body);
   const auto error = json.is_object() ? json.find("error") : json.end();
@@ -68,7 +68,7 @@ DISTRIBUTE_INLINE StatusCode code_of_http(int status) {
   }
 }
 
-/// A bucket that is not there is no object that is missing.
+/// Maps a status to a code. A missing bucket is not reported as a missing object.
 DISTRIBUTE_INLINE StatusCode code_of_gcs(int status, const std::string& message) {
   const bool bucket = status == 404 && message.find("bucket does not exist") != std::string::npos;
   return bucket ? StatusCode::FailedPrecondition : code_of_http(status);

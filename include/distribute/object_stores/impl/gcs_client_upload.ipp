@@ -16,13 +16,13 @@
 
 namespace distribute::io_internal {
 
-/// As Google writes it: base 64 of the four bytes, the highest first.
+/// Encodes the checksum as Google does: base 64 of the four bytes, the highest first.
 DISTRIBUTE_INLINE std::string gcs_checksum(uint32_t crc) {
   const char bytes[] = {char(crc >> 24), char(crc >> 16), char(crc >> 8), char(crc)};
   return absl::Base64Escape(absl::string_view(bytes, 4));
 }
 
-/// "bytes=0-41" says that 42 bytes are there; no header, that none are. -1 for anything else.
+/// Parses "bytes=0-41" to 42 bytes; without a header to 0, and anything else to -1.
 DISTRIBUTE_INLINE int64_t committed_bytes(const std::string& range) {
   if (range.empty()) return 0;
   const size_t dash = range.find('-');
@@ -33,7 +33,7 @@ DISTRIBUTE_INLINE int64_t committed_bytes(const std::string& range) {
 class GcsWritableFile final : public io::WritableFile {
  public:
   GcsWritableFile(io::GcsClient& client, io::GcsPath path);
-  /// Cancels what was not closed.
+  /// Cancels an upload that was not closed.
   DISTRIBUTE_INLINE ~GcsWritableFile() override;
   DISTRIBUTE_INLINE absl::Status append(std::string_view bytes) override;
   absl::Status flush() override { return status_; }
@@ -54,10 +54,10 @@ class GcsWritableFile final : public io::WritableFile {
 
   io::GcsClient& client_;
   const io::GcsPath path_;
-  std::string session_;    // URL; empty: nothing was sent
-  std::string buffer_;     // less than a chunk
-  int64_t committed_ = 0;  // bytes that the store has
-  uint32_t crc_ = 0;       // of all bytes
+  std::string session_;    // URL; empty before the first request
+  std::string buffer_;     // fewer bytes than a chunk
+  int64_t committed_ = 0;  // number of bytes that the store has
+  uint32_t crc_ = 0;       // checksum of all bytes
   bool closed_ = false;
   absl::Status status_;  // the first error
 };
@@ -81,7 +81,7 @@ DISTRIBUTE_INLINE absl::Status GcsWritableFile::append(std::string_view bytes) {
     buffer_.append(bytes.substr(0, count));
     bytes.remove_prefix(count);
   }
-  // A chunk stays here until more comes: the last one must be known as such.
+  // A chunk is kept until more bytes come, because the last chunk must be marked.
   if (buffer_.size() == chunk && !bytes.empty()) {
     status_ = send_chunks(buffer_, false);
     buffer_.clear();
@@ -97,7 +97,7 @@ DISTRIBUTE_INLINE absl::Status GcsWritableFile::append(std::string_view bytes) {
 
 DISTRIBUTE_INLINE absl::Status GcsWritableFile::close() {
   if (closed_) return absl::OkStatus();
-  // An empty body in one request is more than some emulators can take.
+  // Some emulators cannot take an empty body in one request.
   const bool whole = session_.empty() && !buffer_.empty();
   if (status_.ok()) status_ = whole ? send_whole() : send_chunks(buffer_, true);
   closed_ = status_.ok();
@@ -149,7 +149,8 @@ DISTRIBUTE_INLINE absl::Status GcsWritableFile::send_chunks(std::string_view byt
   return absl::OkStatus();
 }
 
-/// Asks how much has arrived: "308 Resume Incomplete" with a range, or the finished object.
+/// Asks how many bytes have arrived: the answer is "308 Resume Incomplete" with a range, or the
+/// finished object.
 DISTRIBUTE_INLINE absl::StatusOr<io::HttpResponse> GcsWritableFile::ask_for_state(bool last,
                                                                                   int64_t total) {
   const std::string range = last ? str_cat("bytes */", total) : "bytes */*";
@@ -168,7 +169,8 @@ DISTRIBUTE_INLINE absl::Status GcsWritableFile::take_state(const io::HttpRespons
   return absl::OkStatus();
 }
 
-/// A session is gone, too, when its last chunk arrived and only the answer did not.
+/// Whether the object is complete. A session also ends when its last chunk has arrived and only the
+/// answer was lost.
 DISTRIBUTE_INLINE bool GcsWritableFile::is_stored(int64_t size) {
   const auto response = client_.send({.url = client_.url("/storage/v1", path_.resource())});
   if (!response.ok() || !response->ok()) return false;
@@ -179,7 +181,8 @@ DISTRIBUTE_INLINE bool GcsWritableFile::is_stored(int64_t size) {
   return says("size", str_cat(size)) && says("crc32c", io_internal::gcs_checksum(crc_));
 }
 
-/// What follows is `rest`; the bytes end at `end`, of the object when they are the last.
+/// Makes the request for the bytes `rest`, which end at `end`; with the last bytes that is the
+/// object's end.
 DISTRIBUTE_INLINE io::HttpRequest GcsWritableFile::chunk_request(std::string_view rest, int64_t end,
                                                                  bool last) const {
   const std::string from = rest.empty() ? "*" : str_cat(committed_, "-", end - 1);
@@ -190,7 +193,8 @@ DISTRIBUTE_INLINE io::HttpRequest GcsWritableFile::chunk_request(std::string_vie
           .total_timeout = client_.options().write_timeout};
 }
 
-/// Sends until the store has all of it; each time that something more arrived counts afresh.
+/// Sends until the store has all bytes; the attempts are counted again whenever more bytes have
+/// arrived.
 DISTRIBUTE_INLINE absl::Status GcsWritableFile::send_chunk(std::string_view bytes, bool last) {
   const int64_t begin = committed_, end = begin + int64_t(bytes.size());
   const io::HttpRetryPolicy& retry = client_.options().retry;
@@ -232,9 +236,9 @@ DISTRIBUTE_INLINE absl::Status GcsWritableFile::send_chunk(std::string_view byte
   }
 }
 
-/// A store that says no checksum is believed.
+/// Compares the checksum; a store that gives none is trusted.
 DISTRIBUTE_INLINE absl::Status GcsWritableFile::check_checksum(const std::string& answer) {
-  session_.clear();  // it is over
+  session_.clear();  // the session has ended
   const auto json = json_of(answer);
   const auto found = json.is_object() ? json.find("crc32c") : json.end();
   const std::string wanted = io_internal::gcs_checksum(crc_);

@@ -15,7 +15,7 @@
 
 namespace distribute::io_internal {
 
-/// Google writes 64-bit numbers as texts.
+/// Reads a text member; Google writes 64-bit numbers as texts.
 DISTRIBUTE_INLINE std::string text_member(const nlohmann::json& json, const char* name) {
   const auto found = json.is_object() ? json.find(name) : json.end();
   if (!json.is_object() || found == json.end()) return "";
@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE absl::StatusOr<nlohmann::json> parse_answer(const io::HttpResp
                              response.excerpt(), "; is the endpoint the right one?"));
 }
 
-/// One page of objects and directories below `prefix`. FailedPrecondition without the bucket.
+/// Lists one page of objects and directories below `prefix`. FailedPrecondition without the bucket.
 DISTRIBUTE_INLINE absl::StatusOr<nlohmann::json> list_page(io::GcsClient& client,
                                                            const io::GcsPath& path,
                                                            const std::string& prefix,
@@ -48,7 +48,7 @@ DISTRIBUTE_INLINE absl::StatusOr<nlohmann::json> list_page(io::GcsClient& client
   return parse_answer(*response, path.path);
 }
 
-/// "" for a bucket, else with a slash at the end.
+/// Gives the prefix of a directory: "" for a bucket, else with a slash at the end.
 DISTRIBUTE_INLINE std::string prefix_of(const io::GcsPath& path) {
   return path.object.empty() ? "" : path.object + "/";
 }
@@ -61,7 +61,7 @@ DISTRIBUTE_INLINE absl::StatusOr<io::GcsPath> parse_object_path(const std::strin
   return parsed;
 }
 
-/// Adds the names below `prefix` that a page holds, without it and without a slash at the end.
+/// Adds the names below `prefix` on a page, without the prefix and without a final slash.
 DISTRIBUTE_INLINE void add_names(const nlohmann::json& page, const std::string& prefix,
                                  std::vector<std::string>& names) {
   const auto add = [&](std::string name) {
@@ -77,7 +77,7 @@ DISTRIBUTE_INLINE void add_names(const nlohmann::json& page, const std::string& 
       if (directory.is_string()) add(directory.get<std::string>());
 }
 
-/// Sorted names in a directory; with an empty delimiter of all objects below it.
+/// Lists the sorted names in a directory; with an empty delimiter, of all objects below it.
 DISTRIBUTE_INLINE absl::StatusOr<std::vector<std::string>> list_names(
     io::GcsClient& client, const io::GcsPath& path, const std::string& delimiter) {
   const std::string prefix = prefix_of(path);
@@ -112,7 +112,7 @@ DISTRIBUTE_INLINE absl::StatusOr<GcsFileSystem::Stat> GcsFileSystem::stat(const 
               io_internal::text_member(*json, "generation")};
 }
 
-/// Who may not list the bucket is believed.
+/// Looks up an object; the bucket counts as existing when it may not be listed.
 DISTRIBUTE_INLINE absl::StatusOr<GcsFileSystem::Stat> GcsFileSystem::stat_in_bucket(
     const GcsPath& path) {
   const auto found = stat(path);
@@ -152,7 +152,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<RandomAccessFile>> GcsFileSyste
     return fetch(object, stat, offset, out);
   };
   const int64_t block = client_.options().read_block_bytes;
-  // Without reading ahead every read is a request of its own.
+  // Without reading ahead, every read is one request.
   return read_ahead_file(path, found->size, std::move(fetch_range),
                          {.block_bytes = block > 0 ? block : 1, .parallel = block > 0 ? 4 : 1});
 }
@@ -252,7 +252,7 @@ DISTRIBUTE_INLINE absl::Status GcsFileSystem::remove_file(const std::string& pat
   return client_.check(response, request, path);
 }
 
-/// Other programs mark directories with an empty object.
+/// Removes the empty object with which other programs mark a directory.
 DISTRIBUTE_INLINE absl::Status GcsFileSystem::remove_directory(const std::string& path) {
   auto parsed = parse_gcs_path(path);
   if (!parsed.ok() || parsed->object.empty()) return parsed.status();

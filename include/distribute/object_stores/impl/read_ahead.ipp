@@ -40,7 +40,7 @@ class FetchedBlock {
     const std::lock_guard lock(mutex_);
     return done_;
   }
-  /// Waits, then copies what it holds from `offset` on; 0 when the file ends before.
+  /// Waits, then copies the block's bytes from `offset` on; returns 0 when the file ends before.
   absl::StatusOr<size_t> copy(int64_t offset, std::span<char> out) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return done_; });
@@ -58,7 +58,7 @@ class FetchedBlock {
   std::condition_variable changed_;
   bool done_ = false;                            // guarded by mutex_
   absl::StatusOr<int64_t> filled_ = int64_t{0};  // guarded by mutex_
-  std::vector<std::thread> threads_;             // one, or none where the system has no more
+  std::vector<std::thread> threads_;             // one; none if the system has no more threads
 };
 
 class ReadAheadFile final : public io::RandomAccessFile {
@@ -85,11 +85,11 @@ class ReadAheadFile final : public io::RandomAccessFile {
   const int64_t size_;
   const io::FetchRange fetch_;
   const io::ReadAheadOptions options_;
-  // All guarded by mutex_.
+  // mutex_ guards all of these.
   mutable std::mutex mutex_;
-  mutable std::deque<Block> window_;    // one after the other without gaps
-  mutable std::vector<Block> dropped_;  // still being fetched, no longer wanted
-  mutable int64_t next_bytes_ = 0;      // of the next block
+  mutable std::deque<Block> window_;    // consecutive blocks without gaps
+  mutable std::vector<Block> dropped_;  // still being fetched, but no longer wanted
+  mutable int64_t next_bytes_ = 0;      // size of the next block
 };
 
 DISTRIBUTE_INLINE absl::StatusOr<int64_t> ReadAheadFile::read_some(int64_t offset,
@@ -141,7 +141,7 @@ DISTRIBUTE_INLINE absl::StatusOr<int64_t> ReadAheadFile::read_through_blocks(
     const int64_t position = offset + int64_t(done);
     const auto count = block_at(position)->copy(position, out.subspan(done));
     if (!count.ok()) {
-      forget();  // the next read asks again
+      forget();  // the next read fetches it again
       return count.status();
     }
     if (*count == 0) break;
@@ -156,14 +156,15 @@ DISTRIBUTE_INLINE void ReadAheadFile::forget() const {
   window_.clear();
 }
 
-/// Requires mutex_.
+/// Adds a block at the end of the window. Call it with mutex_ locked.
 DISTRIBUTE_INLINE void ReadAheadFile::add_block(int64_t offset) const {
   const int64_t size = std::min(next_bytes_, size_ - offset);
   window_.push_back(std::make_shared<FetchedBlock>(fetch_, offset, size));
   next_bytes_ = std::min(2 * next_bytes_, options_.block_bytes);
 }
 
-/// The block at `offset`, with those after it on their way when the reader came here step by step.
+/// Gives the block at `offset`; for a sequential reader the following blocks are being fetched,
+/// too.
 DISTRIBUTE_INLINE ReadAheadFile::Block ReadAheadFile::block_at(int64_t offset) const {
   const std::lock_guard lock(mutex_);
   std::erase_if(dropped_, [](const Block& block) { return block->done(); });

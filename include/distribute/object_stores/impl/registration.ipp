@@ -7,7 +7,7 @@
 
 namespace distribute::io_internal {
 
-/// A scheme that the program has registered before stays the program's.
+/// Registers the schemes; a scheme that the program has registered before is kept.
 DISTRIBUTE_INLINE bool register_object_stores() {
   io::register_file_system_maker("s3", [] {
     return absl::StatusOr<std::unique_ptr<io::FileSystem>>(io::s3_file_system());

@@ -14,14 +14,14 @@
 
 namespace distribute::io_internal {
 
-/// As x-amz-checksum-crc32c has it: base64 of the big-endian number.
+/// Encodes the checksum for x-amz-checksum-crc32c: base64 of the big-endian number.
 DISTRIBUTE_INLINE std::string crc32c_header(std::string_view bytes) {
   const uint32_t crc = io::crc32c(bytes);
   const char big_endian[] = {char(crc >> 24), char(crc >> 16), char(crc >> 8), char(crc)};
   return absl::Base64Escape(absl::string_view(big_endian, 4));
 }
 
-/// "bytes first-last/size"; -1 where it is not.
+/// The parts of "bytes first-last/size"; -1 for a part that is missing.
 struct ContentRange {
   long long first = -1, last = -1, size = -1;
 };
@@ -34,8 +34,8 @@ DISTRIBUTE_INLINE ContentRange content_range(const io::HttpResponse& response) {
   return range;
 }
 
-/// What an object of these parts is called: the MD5 of the parts' MD5s. Empty where they are no
-/// MD5s, as on servers that call parts otherwise.
+/// Gives the etag of an object with these parts: the MD5 of the parts' MD5s. It is empty when the
+/// parts' etags are no MD5s, as on some servers.
 DISTRIBUTE_INLINE std::string etag_of_parts(const std::vector<std::string>& etags) {
   std::string digests;
   for (const std::string& etag : etags) {
@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE std::string etag_of_parts(const std::vector<std::string>& etag
   return str_cat('"', absl::BytesToHexString(io::md5(digests)), '-', etags.size(), '"');
 }
 
-/// "/bucket/key", encoded.
+/// Gives "/bucket/key", encoded.
 DISTRIBUTE_INLINE std::string copy_source(const io::S3Path& from) {
   return "/" + io::url_encode(from.bucket) + "/" + io::url_encode(from.key, "/");
 }
@@ -73,7 +73,7 @@ DISTRIBUTE_INLINE absl::StatusOr<int64_t> S3Client::get(const S3Path& path, int6
   call.headers.emplace_back("X-Amz-Checksum-Mode", "ENABLED");
   if (!etag.empty()) call.headers.emplace_back("If-Match", etag);
   auto response = transport_.send(call);
-  if (absl::IsOutOfRange(response.status())) return 0;  // behind the end
+  if (absl::IsOutOfRange(response.status())) return 0;  // after the end
   if (!response.ok()) return response.status();
   const auto range = io_internal::content_range(*response);
   const bool whole = response->status == 200 || (range.first == 0 && range.last + 1 == range.size);
@@ -84,7 +84,7 @@ DISTRIBUTE_INLINE absl::StatusOr<int64_t> S3Client::get(const S3Path& path, int6
                 url_of(path), " sent others (", response->header("Content-Range"), ")"));
   const std::string checksum = whole ? response->header("x-amz-checksum-crc32c") : "";
   const std::string_view bytes(out.data(), size_t(response->sink_bytes));
-  // One of an upload in parts, "...-3", is a checksum of checksums.
+  // The checksum of an upload in parts, "...-3", is a checksum of checksums.
   if (!checksum.empty() && checksum.find('-') == std::string::npos &&
       checksum != io_internal::crc32c_header(bytes))
     return make_status(
@@ -240,7 +240,7 @@ DISTRIBUTE_INLINE absl::Status S3Client::finish_upload(const S3Path& path, const
                                          .stall_timeout = 300,
                                          .error_in_body = true})
                                   .status();
-  // A try may have done it, and its answer was lost.
+  // An earlier attempt may have done it, and its answer was lost.
   const bool gone = absl::IsNotFound(status);
   if (!gone && !absl::IsUnavailable(status) && !absl::IsDeadlineExceeded(status)) return status;
   const std::string etag = io_internal::etag_of_parts(etags);

@@ -13,7 +13,7 @@
 
 namespace distribute::io_internal {
 
-/// One part on its way, by a thread of its own.
+/// One part that a thread of its own uploads.
 class S3PartUpload {
  public:
   S3PartUpload(io::S3Client& client, const io::S3Path& path, const std::string& id, int number,
@@ -41,7 +41,7 @@ class S3PartUpload {
 
   std::string bytes_;
   absl::StatusOr<std::string> etag_;
-  std::vector<std::thread> threads_;  // one, or none where the system has no more
+  std::vector<std::thread> threads_;  // one; none if the system has no more threads
 };
 
 class S3WritableFile final : public io::WritableFile {
@@ -59,7 +59,7 @@ class S3WritableFile final : public io::WritableFile {
  private:
   int64_t part_bytes() const;
   absl::Status start_part();
-  /// Waits until at most `count` parts are on their way.
+  /// Waits until at most `count` parts are being uploaded.
   absl::Status settle(size_t count);
   absl::Status finish();
   void give_up();
@@ -68,14 +68,14 @@ class S3WritableFile final : public io::WritableFile {
   io::S3Path path_;
   std::string buffer_;
   int64_t size_ = 0;
-  std::string id_;                                     // empty: no upload in parts
-  std::vector<std::string> etags_;                     // of the first parts
-  std::deque<std::unique_ptr<S3PartUpload>> uploads_;  // of those after them
+  std::string id_;                                     // empty before the first part
+  std::vector<std::string> etags_;                     // of the finished parts
+  std::deque<std::unique_ptr<S3PartUpload>> uploads_;  // parts being uploaded, after those
   absl::Status status_;                                // the first error
   bool closed_ = false;
 };
 
-/// 10000 parts must hold the object, whose size is not known yet.
+/// The size of the next part: 10000 parts must hold the object, whose size is unknown.
 DISTRIBUTE_INLINE int64_t S3WritableFile::part_bytes() const {
   return client_->options().part_bytes * (1 + int64_t(etags_.size() + uploads_.size()) / 1000);
 }
@@ -86,11 +86,11 @@ DISTRIBUTE_INLINE absl::Status S3WritableFile::append(std::string_view bytes) {
   while (status_.ok() && !bytes.empty()) {
     const size_t room = size_t(part_bytes()) - std::min(buffer_.size(), size_t(part_bytes()));
     const size_t count = std::min(room, bytes.size());
-    if (count == room) buffer_.reserve(buffer_.size() + room);  // grows no further
+    if (count == room) buffer_.reserve(buffer_.size() + room);  // the buffer grows no further
     buffer_.append(bytes.substr(0, count));
     bytes.remove_prefix(count);
     size_ += int64_t(count);
-    // One byte more is known to come: the last part is never empty.
+    // More bytes are known to come, so the last part is never empty.
     if (!bytes.empty()) status_ = start_part();
   }
   if (!status_.ok()) give_up();
@@ -139,14 +139,14 @@ DISTRIBUTE_INLINE absl::Status S3WritableFile::close() {
   return status_;
 }
 
-/// Aborts the upload, so that the store keeps and bills no parts without an object.
+/// Aborts the upload, so that the store does not keep, and bill, parts without an object.
 DISTRIBUTE_INLINE void S3WritableFile::give_up() {
   uploads_.clear();
   buffer_ = {};
   if (!id_.empty()) client_->abort_upload(path_, std::exchange(id_, {})).IgnoreError();
 }
 
-/// Every part is copied inside the store; a failure leaves nothing.
+/// Copies every part inside the store; a failure leaves nothing behind.
 DISTRIBUTE_INLINE absl::Status copy_in_parts(io::S3Client& client, const io::S3Path& from,
                                              const io::S3Path& to, int64_t size) {
   auto id = client.start_upload(to);

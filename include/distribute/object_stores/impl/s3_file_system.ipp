@@ -11,7 +11,7 @@
 
 namespace distribute::io_internal {
 
-/// The directory's path as a prefix of keys: "dir/", or "" for the bucket.
+/// Gives a directory's path as a prefix of keys: "dir/", or "" for the bucket.
 DISTRIBUTE_INLINE io::S3Path as_directory(io::S3Path path) {
   if (!path.key.empty() && !path.key.ends_with('/')) path.key += '/';
   return path;
@@ -102,7 +102,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<RandomAccessFile>> S3FileSystem
   const auto& [s3, object] = *place;
   auto info = s3->head(object);
   if (absl::IsNotFound(info.status())) {
-    auto directory = io_internal::has_objects(*s3, object);  // says so when the bucket is missing
+    auto directory = io_internal::has_objects(*s3, object);  // reports a missing bucket
     if (!directory.ok()) return directory.status();
     if (*directory)
       return make_status(StatusCode::FailedPrecondition,
@@ -142,7 +142,7 @@ DISTRIBUTE_INLINE absl::StatusOr<bool> S3FileSystem::is_directory(const std::str
   if (!place.ok()) return place.status();
   const auto& [s3, object] = *place;
   auto any = io_internal::has_objects(*s3, object);
-  return any.ok() && object.key.empty() ? true : any;  // a bucket that can be listed is there
+  return any.ok() && object.key.empty() ? true : any;  // a bucket that can be listed exists
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<int64_t> S3FileSystem::file_size(const std::string& path) {
@@ -164,7 +164,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::vector<std::string>> S3FileSystem::list_di
   const auto add = [&](std::string name) {
     name.erase(0, directory.key.size());
     if (name.ends_with('/')) name.pop_back();
-    if (!name.empty()) names.push_back(std::move(name));  // an empty one marks the directory
+    if (!name.empty()) names.push_back(std::move(name));  // an empty name marks the directory
   };
   const absl::Status status =
       io_internal::for_all_pages(*s3, directory, "/", [&](const S3Listing& page) {
@@ -205,7 +205,7 @@ DISTRIBUTE_INLINE absl::Status S3FileSystem::remove_file(const std::string& path
   auto place = file_at(path);
   if (!place.ok()) return place.status();
   const auto& [s3, object] = *place;
-  auto info = s3->head(object);  // removing what is not there is no error in S3
+  auto info = s3->head(object);  // in S3 removing a missing object is no error
   return info.ok() ? s3->remove(object) : info.status();
 }
 
@@ -218,7 +218,7 @@ DISTRIBUTE_INLINE absl::Status S3FileSystem::remove_directory(const std::string&
   if (!page.ok()) return page.status();
   if (page->keys.empty()) return absl::OkStatus();
   if (page->keys.size() == 1 && page->keys[0] == directory.key)
-    return s3->remove(directory);  // a marker that another program left
+    return s3->remove(directory);  // a marker that another program has left
   return make_status(StatusCode::FailedPrecondition,
                      str_cat("cannot remove directory ", path, ": it is not empty"));
 }

@@ -23,7 +23,7 @@ DISTRIBUTE_INLINE absl::Status read_number(const io::EnvironmentReader& environm
                      str_cat(name, "='", text, "' is not a number of at least ", least));
 }
 
-/// Only the first character counts, as in TensorFlow.
+/// Tests the first character alone, as TensorFlow does.
 DISTRIBUTE_INLINE bool is_off(const std::string& value) { return value.starts_with('0'); }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> s3_endpoint(const io::EnvironmentReader& environment,
@@ -85,7 +85,7 @@ DISTRIBUTE_INLINE absl::StatusOr<S3Options> s3_options_from_environment(
   if (s3.ca_file.empty()) s3.ca_file = environment("AWS_CA_BUNDLE");
   const absl::Status status = io_internal::read_s3_limits(environment, s3);
   if (!status.ok()) return status;
-  // TensorFlow's own variable stands behind Amazon's.
+  // Amazon's variable has precedence over TensorFlow's.
   const bool named = !environment("AWS_REGION").empty() || environment("S3_REGION").empty();
   auto region = named ? find_aws_region(options) : environment("S3_REGION");
   if (!region.ok()) return region.status();

@@ -13,7 +13,7 @@
 
 namespace distribute::io_internal {
 
-/// The Date header as seconds since 1970, or 0.
+/// Parses the Date header to seconds since 1970, or 0.
 DISTRIBUTE_INLINE int64_t http_date(const io::HttpResponse& response) {
   absl::Time time;
   std::string error;
@@ -22,7 +22,7 @@ DISTRIBUTE_INLINE int64_t http_date(const io::HttpResponse& response) {
   return absl::ToUnixSeconds(time);
 }
 
-/// Names that may stand in front of a host.
+/// Whether the bucket's name can be a part of a host name.
 DISTRIBUTE_INLINE bool is_host_label(const std::string& bucket) {
   return bucket.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
 }
@@ -90,7 +90,7 @@ DISTRIBUTE_INLINE absl::StatusOr<S3Transport::Sent> S3Transport::send_once(const
       .verify_tls = options_.verify_tls,
       .ca_file = options_.ca_file,
       .ca_path = options_.ca_path};
-  // Under TLS the transport proves the body already, and hashing it would take as long again.
+  // Under TLS the transport protects the body already, and hashing it would take as long again.
   const bool unsigned_body = request.url.starts_with("https://") && !call.body.empty();
   const absl::Status status = sign_aws_request(
       request, sent.credentials,
@@ -143,7 +143,7 @@ DISTRIBUTE_INLINE absl::StatusOr<HttpResponse> S3Transport::send(const S3Call& c
       if (!now.ok()) return now.status();
       const int status = now->response.status;
       if (call.method == "HEAD" && status >= 300 && status < 500 && status != 404) {
-        // An answer to HEAD does not say what is wrong; one to GET does.
+        // An answer to HEAD does not contain the error; an answer to GET does.
         S3Call probe = call;
         probe.method = "GET";
         probe.headers.emplace_back("Range", "bytes=0-0");

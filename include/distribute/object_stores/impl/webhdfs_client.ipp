@@ -33,7 +33,7 @@ DISTRIBUTE_INLINE std::vector<std::string> split(const std::string& text, char s
   return parts;
 }
 
-/// Hadoop's exception: its class without the package, and its first line.
+/// The exception in Hadoop's answer: its class without the package, and its first line.
 struct RemoteException {
   std::string name, message;
 };

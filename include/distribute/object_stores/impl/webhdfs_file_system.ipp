@@ -13,7 +13,7 @@
 
 namespace distribute::io_internal {
 
-/// A member of the answer, which WebHDFS wraps into one object; null where it is not there.
+/// Gives a member of the answer, which WebHDFS wraps into one object; null when it is missing.
 DISTRIBUTE_INLINE nlohmann::json webhdfs_answer(const io::HttpResponse& response,
                                                 const char* member) {
   const auto json = json_of(response.body);
@@ -26,7 +26,7 @@ DISTRIBUTE_INLINE int64_t webhdfs_length(const nlohmann::json& status) {
                                                                            : -1;
 }
 
-/// A server that answers everything, as a web server's welcome.
+/// Makes the error for a server that answers everything, such as a web server.
 DISTRIBUTE_INLINE absl::Status no_webhdfs(const std::string& path, const char* wanted) {
   return make_status(StatusCode::FailedPrecondition,
                      str_cat(path, ": the answer is no ", wanted,
@@ -66,7 +66,7 @@ DISTRIBUTE_INLINE absl::Status WebHdfsWritableFile::append(std::string_view byte
       status_ = send(bytes.substr(0, count));
     } else {
       buffer_.append(bytes.substr(0, count));
-      if (buffer_.size() == piece) flush().IgnoreError();  // status_ has it
+      if (buffer_.size() == piece) flush().IgnoreError();  // status_ keeps the error
     }
     bytes.remove_prefix(count);
   }
@@ -108,7 +108,8 @@ DISTRIBUTE_INLINE absl::StatusOr<int64_t> WebHdfsWritableFile::length_there() {
   return webhdfs_length(webhdfs_answer(*response, "FileStatus"));
 }
 
-/// Appending twice would repeat the bytes: after a failure the file's length says what happened.
+/// Appends a piece. A second attempt could repeat bytes, so after a failure the file's length
+/// decides.
 DISTRIBUTE_INLINE absl::Status WebHdfsWritableFile::append_piece(std::string_view bytes) {
   const io::HttpRetryPolicy& retry = client_.options().retry;
   for (int attempt = 1;; ++attempt) {
@@ -151,7 +152,8 @@ DISTRIBUTE_INLINE absl::StatusOr<bool> WebHdfsFileSystem::ask(const std::string&
   const auto response = client_.call(*parsed, call);
   if (!response.ok()) return response.status();
   const auto answer = io_internal::webhdfs_answer(*response, "boolean");
-  return !answer.is_boolean() || answer.get<bool>();  // no answer: there was nothing to tell
+  // without an answer there was nothing to report
+  return !answer.is_boolean() || answer.get<bool>();
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<RandomAccessFile>> WebHdfsFileSystem::open(
@@ -215,7 +217,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::vector<std::string>> WebHdfsFileSystem::li
   if (statuses.contains("FileStatus"))
     for (const auto& status : statuses["FileStatus"]) {
       const std::string name = status.is_object() ? status.value("pathSuffix", "") : "";
-      if (name.empty())  // a file lists itself so
+      if (name.empty())  // a file lists itself in this way
         return make_status(StatusCode::FailedPrecondition,
                            "cannot list " + path + ": Not a directory");
       names.push_back(name);

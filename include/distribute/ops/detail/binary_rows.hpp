@@ -1,6 +1,6 @@
 #pragma once
-/// The functions of two numbers, and how reductions join two, as rows of formulas for the CPU's
-/// loops and the GPU's kernels.
+/// Functions of two numbers, and the functions that join two parts of a reduction, as rows of
+/// formulas for the CPU's loops and the GPU's kernels.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/kernel_text.hpp>
@@ -51,7 +51,7 @@ struct FloorMod {
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
   }
 };
-// For means of integers.
+// Serves means of integers.
 struct Truncated {
   float operator()(float a, float b) const { return a / b; }
   int64_t operator()(int64_t a, int64_t b) const { return a / b; }
@@ -86,7 +86,7 @@ struct LessEqual {
 };
 
 
-// Classes of one number; the second is not read.
+// Classifies one number; the second is not read.
 struct IsNan {
   bool operator()(float x, float) const { return x != x; }
 };
@@ -98,7 +98,8 @@ struct IsFinite {
 };
 
 
-// One row for each reduction: the start and how two parts join. Integers come as int64.
+// Each reduction has a row with its start value and the function that joins two parts. Integers
+// come as int64.
 struct SumOf {
   static constexpr auto start(auto) { return 0; }
   float operator()(float a, float b) const { return a + b; }

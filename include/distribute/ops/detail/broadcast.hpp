@@ -1,5 +1,5 @@
 #pragma once
-/// Broadcasting: what binary operations are made of, and its reverse for gradients.
+/// Broadcasting for binary operations, and its reverse for gradients.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/parallel.hpp>
@@ -10,33 +10,36 @@
 
 namespace distribute::ops_internal {
 
-/// x summed over the axes that broadcasting from `shape` to x's shape made; recorded.
+/// Sums x over the axes that broadcasting from `shape` to x's shape has added or repeated;
+/// recorded.
 Tensor sum_to_shape(const Tensor& x, const Shape& shape);
 
-/// x repeated along axes of size 1 (and new leading axes) up to `shape`; recorded.
+/// Repeats x along axes of size 1 (and new leading axes) up to `shape`; recorded.
 /// Throws  InvalidArgumentError that names `op` when x's shape does not broadcast to `shape`.
 Tensor expand_to_shape(const char* op, const Tensor& x, const Shape& shape);
 
-/// x under another shape of as many elements; recorded.
+/// Gives x another shape with the same number of elements; recorded.
 Tensor reshaped(const Tensor& x, const Shape& shape);
 
-/// One strip of a binary loop: `rows` rows of `count` elements; steps are in elements, 0 repeats.
+/// A part of a binary loop: `rows` rows of `count` elements. Steps are in elements; a step of 0
+/// repeats.
 struct Strip {
   int64_t rows = 1, count = 0;
   int64_t a_row = 0, b_row = 0, a_step = 1, b_step = 1;
 };
-/// out[r * count + i] = fn(a[r * a_row + i * a_step], b[r * b_row + i * b_step]).
+/// Computes out[r * count + i] = fn(a[r * a_row + i * a_step], b[r * b_row + i * b_step]).
 using StripLoop = void (*)(const void* a, const void* b, void* out, const Strip& strip);
 
-/// The same function for the two types everything is computed in; null: not for those dtypes.
+/// One function for the two types in which everything is computed; null when it does not exist for
+/// a type.
 struct BinaryLoops {
   StripLoop of_float = nullptr;  // also for 16-bit floats
   StripLoop of_int64 = nullptr;  // also for smaller integers and bool
   bool gives_bool = false;       // out is bool instead of the operands' type
-  GpuRow row = {};               // the same function for GPUs
+  GpuRow row = {};               // the same function on GPUs
 };
 
-/// Checks dtypes and shapes, broadcasts, keeps a common layout. Not recorded.
+/// Checks dtypes and shapes, broadcasts, and keeps a common layout. Not recorded.
 /// Throws  InvalidArgumentError that names `op` and both dtypes or shapes.
 Tensor broadcast_binary(const char* op, const Tensor& a, const Tensor& b, const BinaryLoops& loops);
 
@@ -65,7 +68,8 @@ DISTRIBUTE_ALWAYS_INLINE inline void strip_rows(const T* a, const T* b, auto* ou
   }
 }
 
-/// The StripLoop of a stateless function object; T and R are the types of operands and result.
+/// Makes the StripLoop of a stateless function object; T and R are the types of operands and
+/// result.
 template <typename Fn, typename T, typename R = T>
 void strip_loop(const void* a, const void* b, void* out, const Strip& strip) {
   const T *x = static_cast<const T*>(a), *y = static_cast<const T*>(b);

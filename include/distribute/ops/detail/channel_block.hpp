@@ -11,12 +11,14 @@
 
 namespace distribute::ops_internal {
 
-inline constexpr int64_t kLanes = 64;         // most channels that a loop handles together
-inline constexpr int64_t kPieceRows = 2048;   // rows that are summed in float before going double
-inline constexpr int64_t kNormGrain = 32768;  // elements worth a thread
+/// largest number of channels that a loop handles together
+inline constexpr int64_t kLanes = 64;
+/// number of rows that are summed in float before the sum goes to double
+inline constexpr int64_t kPieceRows = 2048;
+inline constexpr int64_t kNormGrain = 32768;  // smallest number of elements for a thread
 
-/// Where the channels of a tensor [..., channels] lie: groups of neighbouring channels ("lanes"),
-/// rows that a group repeats in. Steps are in elements.
+/// Describes where the channels of a tensor [..., channels] are: in groups of neighbouring channels
+/// ("lanes"), and rows in which a group repeats. Steps are in elements.
 struct ChannelBlock {
   int64_t channels = 0, groups = 0, width = 0;  // channels includes a blocked layout's padding
   int64_t images = 0, pixels = 0, group_step = 0, image_step = 0, pixel_step = 0;
@@ -26,9 +28,9 @@ struct ChannelBlock {
   int64_t lanes(int64_t group) const { return std::min(width, channels - group * width); }
 };
 
-/// The block of x as it is stored; x must be row-major or in a layout with an image_block().
+/// Describes x as it is stored; x must be row-major or in a layout with an image_block().
 ChannelBlock channel_block(const Tensor& x);
-/// x itself, or row-major where its layout is none that channel_block understands.
+/// Gives x itself, or a row-major copy when channel_block() does not support its layout.
 Tensor with_channel_block(const Tensor& x);
 
 /// Calls fn(offset, rows) for every run of evenly spaced rows of a piece of a group.
@@ -43,15 +45,15 @@ void for_runs(const ChannelBlock& b, int64_t group, int64_t piece, const Fn& fn)
   }
 }
 
-/// What the sum pass leaves for one piece, and, added up, for one group.
+/// Sums of one piece; added up, those of one group.
 template <typename T>
 struct LaneSums {
   T first[kLanes] = {}, second[kLanes] = {};
 };
 
-/// sum(group, piece, LaneSums<float>&) for every piece, finish(group, LaneSums<double>) once its
-/// pieces are summed, then apply(group, piece). Pieces and the order of their sums depend on the
-/// shape alone, so the result does not depend on the number of threads.
+/// Calls sum(group, piece, LaneSums<float>&) for every piece, finish(group, LaneSums<double>) once
+/// a group's pieces are summed, then apply(group, piece). Pieces and the order of their sums depend
+/// on the shape alone, so the result does not depend on the number of threads.
 template <typename Sum, typename Finish, typename Apply>
 void sum_then_apply(const ChannelBlock& b, const Sum& sum, const Finish& finish,
                     const Apply& apply) {
@@ -73,7 +75,8 @@ void sum_then_apply(const ChannelBlock& b, const Sum& sum, const Finish& finish,
     finish(group, total);
   };
   const int64_t threads = intra_op_threads();
-  if (b.groups % threads == 0 || b.groups >= 4 * threads) {  // each group while it is in the cache
+  /// one group at a time stays in the cache
+  if (b.groups % threads == 0 || b.groups >= 4 * threads) {
     const int64_t grain = 1 + kNormGrain / (1 + b.rows() * b.width);
     parallel_for(b.groups, grain, [&](int64_t begin, int64_t end) {
       for (int64_t group = begin; group < end; ++group) {

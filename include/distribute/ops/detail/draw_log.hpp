@@ -1,5 +1,5 @@
 #pragma once
-/// Counters of random draws, kept for drawing the same again.
+/// Records the counters of random draws, so that the same numbers can be drawn again.
 
 #include <distribute/base/config.hpp>
 
@@ -9,8 +9,8 @@
 
 namespace distribute::ops_internal {
 
-/// While it lives, counters that this thread asks for are written to `counters`, or read from it
-/// again. Scopes nest: the innermost one counts, and an outer one sees what it writes or reads.
+/// While it lives, counters that this thread asks for are written to `counters`, or read from there
+/// again. Scopes nest: the innermost one is used, and an outer one records what it writes or reads.
 class [[nodiscard]] DrawLog {
  public:
   enum class Mode { Write, Read };
@@ -19,7 +19,7 @@ class [[nodiscard]] DrawLog {
   DrawLog(const DrawLog&) = delete;
   DrawLog& operator=(const DrawLog&) = delete;
 
-  /// What `counter` gives, or what it gave the first time.
+  /// Gives what `counter` returns or, in a scope that reads, what it returned the first time.
   static uint64_t next(const std::function<uint64_t()>& counter);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Recorded functions of one tensor, made from a row that gives value, slope and curvature.
+/// Recorded functions of one tensor, made from a row with value, slope and curvature.
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/config.hpp>
@@ -17,14 +17,16 @@ namespace distribute {
 
 namespace ops_internal {
 
-/// y[i] = fn(x[i]), and y[i] = fn(a[i], b[i]), for `count` elements.
+/// Computes y[i] = fn(x[i]), and y[i] = fn(a[i], b[i]), for `count` elements.
 using UnaryLoop = void (*)(const void* fn, const float* x, float* y, int64_t count);
 using PairLoop = void (*)(const void* fn, const float* a, const float* b, float* y, int64_t count);
 
-/// Throws  InvalidArgumentError that names `op`, not what it is made of, for a bool tensor.
+/// Checks that x is numeric.
+/// Throws  InvalidArgumentError for a bool tensor; it names `op`, the function that the user
+///         called.
 void check_number(const char* op, const Tensor& x);
 
-/// Run a loop, or on a GPU the row, over all elements in x's layout; 16-bit floats pass through
+/// Run a loop, or on a GPU the row, over all elements in x's layout; 16-bit floats are computed in
 /// float32. Not recorded. Throws  InvalidArgumentError that names `op` when the dtype is not
 /// floating.
 Tensor map_floats(const char* op, const Tensor& x, UnaryLoop loop, const void* fn,
@@ -32,8 +34,9 @@ Tensor map_floats(const char* op, const Tensor& x, UnaryLoop loop, const void* f
 Tensor map_floats(const char* op, const Tensor& a, const Tensor& b, PairLoop loop, const void* fn,
                   const GpuRow& row, int order);
 
-/// Calls fn(inputs, y, n) for all elements but those that fill no vector, and for copies of these
-/// with something behind them: a function has the same bits wherever its element lies.
+/// Calls fn(inputs, y, n) for all elements that fill whole vectors, and then for copies of the
+/// remaining elements, padded to a vector. So a function gives the same bits wherever its element
+/// is.
 template <size_t Inputs, typename Fn>
 DISTRIBUTE_ALWAYS_INLINE inline void in_whole_vectors(std::array<const float*, Inputs> x, float* y,
                                                       int64_t count, const Fn& fn) {
@@ -82,7 +85,7 @@ void slope_loop(const void* fn, const float* dy, const float* at, float* dx, int
 struct ExpLine {
   float most, sum;
 };
-/// y = exp(x - most), most being the largest x; gives back that and the sum of y.
+/// Computes y = exp(x - most), where most is the largest x; returns it and the sum of y.
 ExpLine exp_line(const float* x, float* y, int64_t count);
 
 /// A function of one number with its derivatives, as loops and as a row for GPUs.
@@ -90,12 +93,12 @@ struct UnaryFunction {
   UnaryLoop value;
   PairLoop slope, curve;
   GpuRow row;
-  bool from_output;  // slope and curve take the result, not x
+  bool from_output;  // slope and curve take the result instead of x
 };
 template <typename F>
 inline constexpr UnaryFunction kUnaryFunction{value_loop<F>, slope_loop<F, 1>, slope_loop<F, 2>,
                                               unary_row<F>(), F::kFromOutput};
-/// The bytes of a row, which has up to four floats.
+/// The bytes of a row, which has at most four floats.
 struct RowNumbers {
   template <typename F>
   explicit RowNumbers(const F& f) {
@@ -104,10 +107,10 @@ struct RowNumbers {
   alignas(float) std::array<std::byte, 16> bytes{};
 };
 
-/// dy times the slope at `at`, recorded.
+/// Gives dy times the slope at `at`, recorded.
 Tensor unary_slope(const char* op, const Tensor& dy, const Tensor& at,
                    const UnaryFunction& function, const RowNumbers& numbers);
-/// The function of x, recorded; the third derivative is missing.
+/// Applies the function to x, recorded; there is no third derivative.
 Tensor record_unary(const char* op, const Tensor& x, const UnaryFunction& function,
                     const RowNumbers& numbers, AttributesFunction attributes);
 

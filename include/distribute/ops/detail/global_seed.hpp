@@ -1,5 +1,5 @@
 #pragma once
-/// What random::set_seed sets.
+/// The seed that random::set_seed sets.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/process_state.hpp>

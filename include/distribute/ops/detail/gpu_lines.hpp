@@ -1,5 +1,5 @@
 #pragma once
-/// The launches behind softmax, cross entropy, layer normalization, gathers, pooling and random
+/// Launches kernels for softmax, cross entropy, layer normalization, gathers, pooling and random
 /// numbers on a GPU.
 
 #include <distribute/autograd/gradient_tape.hpp>
@@ -11,45 +11,48 @@
 
 namespace distribute::ops_internal {
 
-/// Lines of `count` numbers `step` apart; float in and out of x's dtype.
+/// Computes softmax over lines of `count` numbers `step` apart, in float32; the result has x's
+/// dtype.
 Tensor gpu_softmax(const Tensor& x, int64_t count, int64_t step, bool logarithm);
-/// int64 positions of the largest, or smallest, number of each line.
+/// Gives the int64 position of the largest, or smallest, number of each line.
 Tensor gpu_arg_extreme(const Tensor& x, int64_t count, int64_t step, const Shape& shape,
                        bool smallest);
 
-/// Labels of cross entropy on the logits' GPU: numbers int64 [rows] or weights [rows, classes].
+/// Labels of cross entropy on the logits' GPU: class numbers int64 [rows] or weights [rows,
+/// classes].
 struct GpuLabels {
   Tensor numbers, weights;
   float smoothing = 0;
 };
-/// Fills the float32 loss [rows] of floating logits, and `statistics` [rows, 2] for its gradient; a
-/// number outside the classes gives NaN.
+/// Fills the float32 loss [rows] of floating logits, and `statistics` [rows, 2] for its gradient. A
+/// class number out of range gives NaN.
 void gpu_cross_entropy(const GpuLabels& labels, const Tensor& logits, Tensor& loss,
                        Tensor& statistics);
-/// dy (softmax sum(labels) - labels), of the logits' dtype.
+/// Gives dy (softmax sum(labels) - labels), in the logits' dtype.
 Tensor gpu_cross_entropy_gradient(const GpuLabels& labels, const Tensor& logits,
                                   const Tensor& statistics, const Tensor& dy);
 
-/// The rows of a layer normalization on one device, float32; x, and its gradients, also 16-bit on
-/// GPUs.
+/// The rows of a layer normalization on one device, in float32. On GPUs x and its gradients may
+/// also have 16 bits.
 struct LayerNormRows {
   int64_t rows = 0, width = 0;
   float epsilon = 0;
   Tensor x = {};                 // [rows, width] elements
   Tensor gamma = {}, beta = {};  // [width] or none
-  Tensor statistics = {};        // [rows, 2]: mean and 1 / deviation; on GPUs, of the forward pass
+  /// [rows, 2]: mean and 1 / deviation; GPUs read those of the forward pass
+  Tensor statistics = {};
   int64_t grain() const { return 1 + 16384 / (1 + width); }
 };
 /// Rows whose gradients of gamma and beta are summed together.
 inline constexpr int64_t kLayerNormPiece = 64;
-/// Fills the statistics, too.
+/// Normalizes, and fills the statistics.
 Tensor gpu_layer_norm(const LayerNormRows& n);
 Tensor gpu_layer_norm_gradient(const LayerNormRows& n, const Tensor& dy);
-/// [2, width]: of gamma and of beta.
+/// Gives the gradients of gamma and beta, [2, width].
 Tensor gpu_layer_norm_parameter_gradients(const LayerNormRows& n, const Tensor& dy);
 
-/// A tensor seen as [outer, size, inner] around one axis: outer * inner lines of `size` elements
-/// that lie `inner` apart.
+/// Shows a tensor as [outer, size, inner] around one axis: outer * inner lines of `size` elements
+/// that are `inner` apart.
 struct AxisView {
   int64_t outer = 1, size = 1, inner = 1;
   AxisView(const Shape& shape, int axis) : size(shape[axis]) {
@@ -57,44 +60,44 @@ struct AxisView {
     for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
   }
   int64_t lines() const { return outer * inner; }
-  /// Where line `line` begins.
+  /// Offset of the first element of `line`.
   int64_t begin(int64_t line) const { return line / inner * size * inner + line % inner; }
 };
-/// The attribute "axis" of an operation on x.
+/// Makes the attribute "axis" of an operation on x.
 struct AxisAttribute {
   AxisAttribute(const Tensor& x, int of) : axis(x.shape().normalize_axis(of)) {}
   OpAttributes operator()() const { return {{"axis", axis}}; }
   int64_t axis;
 };
 
-/// Slices `index` (int64, same GPU) of the axis; an index outside gives zeros.
+/// Gathers the slices `index` (int64, same GPU) of the axis; an index out of range gives zeros.
 Tensor gpu_gather(const Tensor& x, const Tensor& index, const AxisView& axis, const Shape& shape);
 /// Adds slice i of dy to slice index[i] of zeros, in order.
 Tensor gpu_scatter(const Tensor& dy, const Tensor& index, const AxisView& axis, const Shape& shape);
 Tensor gpu_one_hot(const Tensor& indices, const AxisView& axis, float on_value, float off_value,
                    const Shape& shape, DType dtype);
 
-/// What random numbers are made from; a and b are low and width, or mean and deviation.
+/// Parameters of random numbers; a and b are low and width, or mean and deviation.
 struct GpuRandom {
   const char* function;
   uint64_t seed = 0, counter = 0;
   float a = 0, b = 0;
   int64_t low = 0;
   uint64_t width = 0;
-  int64_t first = 0;                  // y is a window of a longer sequence that begins here
-  const uint64_t* current = nullptr;  // a recorded step's counter, on the GPU; else `counter`
+  int64_t first = 0;                  // y is a part of a longer sequence and begins here
+  const uint64_t* current = nullptr;  // counter of a recorded step, on the GPU; null: `counter`
 };
-/// Fills y; dropout reads x.
+/// Fills y with random numbers; dropout reads x.
 void gpu_random(const GpuRandom& random, const Tensor& x, Tensor& y);
 
-/// A pooling of NHWC images.
+/// The sizes of a pooling of NHWC images.
 struct GpuPool2D {
   std::array<int64_t, 2> in{}, out{}, ksize{}, stride{}, pad{};
   int64_t batch = 0, channels = 0;
 };
-/// "avg_pool" of x, or "avg_pool_gradient" of dy. "max_pool" of x writes which element of each
-/// window it took to `dy`, uint8; "max_pool_gradient" reads them as `x`. `gate`: those that are not
-/// positive get no gradient. Windows have fewer than 128 elements then.
+/// Launches "avg_pool" of x, or "avg_pool_gradient" of dy. "max_pool" of x writes to `dy`, as
+/// uint8, which element of each window it took; "max_pool_gradient" reads these as `x`. Elements of
+/// `gate` that are not positive get no gradient. Such windows have fewer than 128 elements.
 Tensor gpu_pool(const char* function, const GpuPool2D& pool, const Tensor& x, const Tensor& dy,
                 const Shape& shape, bool gate = false);
 

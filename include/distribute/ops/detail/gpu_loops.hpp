@@ -1,5 +1,5 @@
 #pragma once
-/// The launches behind elementwise operations, copies and reductions where operands are on a GPU.
+/// Launches kernels for elementwise operations, copies and reductions of operands on a GPU.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/kernel_text.hpp>
@@ -16,14 +16,15 @@ namespace distribute::ops_internal {
 
 struct CopyAxis;  // strided_copy.hpp, whose bodies need this header
 
-/// An axis of the result and the steps both operands make along it.
+/// An axis of the result, and the steps that both operands make along it.
 struct BroadcastAxis {
   int64_t size, a, b;
 };
-/// The axes of `out` with neighbours merged where both operands allow; at least one axis.
+/// Gives the axes of `out`, with neighbouring axes merged if both operands allow it; at least one
+/// axis.
 std::vector<BroadcastAxis> broadcast_axes(const Shape& out, const Shape& a, const Shape& b);
 
-/// A row of formulas as kernel text knows it: its text, its name, how many floats it holds.
+/// A row of formulas for kernel text: its text, its name, and its number of floats.
 struct GpuRow {
   std::string_view rows = {}, name = {};
   int numbers = 0;
@@ -42,32 +43,34 @@ constexpr GpuRow binary_row() {
 }
 
 inline bool on_gpu(const Tensor& t) { return t && is_gpu(t.device()); }
-/// The integer type that moves an element of `bytes` bytes.
+/// The integer type that copies an element of `bytes` bytes.
 DType mover(int64_t bytes);
-/// Where an operation runs: on the first operand's device, or on that of a later one that is on a
-/// GPU while those before it are the host's.
+/// The device on which an operation runs: the first operand's, or that of a later operand on a GPU
+/// if those before it are on the host.
 Device device_of(std::initializer_list<Tensor> operands);
-/// Different devices, one of them a GPU: logical CPU devices read each other's memory.
+/// Whether the tensors are on different devices of which one is a GPU. Logical CPU devices can read
+/// each other's memory.
 bool lie_apart(const Tensor& a, const Tensor& b);
-/// The row-major tensor on `device`; not recorded. None stays none.
+/// Gives a row-major tensor on `device`; not recorded. An empty tensor stays empty.
 Tensor brought_to(const Tensor& t, Device device);
-/// The tensor on `device`, recorded: its gradient goes back to where it came from.
+/// Gives the tensor on `device`, recorded: its gradient is copied back to the device that the
+/// tensor came from.
 Tensor carried_to(const Tensor& t, Device device);
-/// x repeated to `shape` on a GPU.
+/// Repeats x to `shape` on a GPU.
 Tensor gpu_expand(const Tensor& x, const Shape& shape, Device device);
 
-/// fn(x), dy times the slope (order 1) or curvature (order 2) of `row` at `at`.
+/// Gives fn(x); dy times the slope (order 1) or curvature (order 2) of `row` at `at`.
 Tensor gpu_map(const Tensor& x, const GpuRow& row, const void* fn);
 Tensor gpu_slope(const Tensor& dy, const Tensor& at, const GpuRow& row, const void* fn, int order);
-/// Operands of one dtype; the result in `out_type`.
+/// Applies a binary row to operands of one dtype; the result is in `out_type`.
 Tensor gpu_broadcast(const Tensor& a, const Tensor& b, const Shape& shape, DType out_type,
                      const GpuRow& row, Device device);
 Tensor gpu_convert(const Tensor& x, DType dtype);
-/// a where condition holds, else b; all of one shape and on one GPU.
+/// Gives a where condition holds, else b; all have one shape and are on one GPU.
 Tensor gpu_select(const Tensor& condition, const Tensor& a, const Tensor& b);
 void gpu_strided_copy(Device device, const std::vector<CopyAxis>& axes, const char* from, char* to,
                       int64_t element_bytes);
-/// Over the marked axes, which stay with size 1; the result is float32 or int64.
+/// Reduces over the marked axes, which stay with size 1; the result is float32 or int64.
 Tensor gpu_reduce(const Tensor& x, const std::vector<bool>& reduced, const GpuRow& row);
 
 }  // namespace distribute::ops_internal

@@ -1,5 +1,6 @@
 #pragma once
-/// Batch normalization of one replica's rows in passes, between which sums go over all replicas.
+/// Batch normalization of one replica's rows in passes; between the passes sums go over all
+/// replicas.
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/config.hpp>
@@ -10,17 +11,18 @@
 
 namespace distribute::ops_internal {
 
-/// The passes over x, in the order in which they are called; the last two once for each walk of a
-/// tape. What is summed is the same on every device, so replicas may compute differently. Nothing
-/// is recorded. One replica's thread.
+/// The passes over x, in the order in which they are called; the last two are called once for each
+/// walk of a tape. The sums have the same meaning on every device, so replicas may compute on
+/// different ones. Nothing is recorded. Used by one replica's thread.
 class NormPasses {
  public:
   virtual ~NormPasses() = default;
-  /// As TensorHints::channel_sums.
+  /// Gives sums as TensorHints::channel_sums describes.
   virtual Tensor sums() = 0;
-  /// mean and variance are float32 [channels].
+  /// Normalizes with the sums of all replicas. mean and variance are float32 [channels].
   virtual nn::FusedBatchNorm normalize(const Tensor& totals) = 0;
-  /// g is dy behind the gate: float32 [2 channels], the sums of g and of g * (x - mean).
+  /// Sums g and g * (x - mean) over each channel, float32 [2 channels]. g is dy where the ReLU let
+  /// the value through, else 0.
   virtual Tensor gradient_sums(const Backward& backward) = 0;
   struct Gradients {
     Tensor dx, dscale, doffset, dresidual;
@@ -28,19 +30,19 @@ class NormPasses {
   virtual Gradients gradients(const Tensor& totals) = 0;
 };
 
-/// What the passes are made of: everything on one device and cut off from tapes.
+/// The inputs of the passes, all on one device and not followed by tapes.
 struct NormPassesInputs {
-  Tensor x, scale, offset, residual;  // the last three may be none
+  Tensor x, scale, offset, residual;  // the last three may be empty
   double epsilon = 1e-3;
   Epilogue epilogue = Epilogue::None;
 };
 
-/// fused_batch_norm of a training step over all replicas' rows, recorded.
+/// Does what fused_batch_norm() does in a training step over all replicas' rows, recorded.
 nn::FusedBatchNorm normalize_over_replicas(const Tensor& x, const Tensor& scale,
                                            const Tensor& offset,
                                            const nn::FusedBatchNormOptions& options);
 
-/// cuDNN's where it has all of them, else elementwise operations in float32.
+/// Makes the passes of cuDNN if it has all of them, else elementwise operations in float32.
 std::unique_ptr<NormPasses> make_gpu_norm_passes(const NormPassesInputs& in);
 
 }  // namespace distribute::ops_internal

@@ -1,5 +1,5 @@
 #pragma once
-/// The one copy loop behind transpose, slice, concat and pad: it moves bytes of any element type.
+/// The copy loop that transpose, slice, concat and pad share; it copies bytes of any element type.
 
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -9,7 +9,7 @@
 
 namespace distribute::ops_internal {
 
-inline constexpr int64_t kCopyGrain = 1 << 17;  // bytes worth a thread
+inline constexpr int64_t kCopyGrain = 1 << 17;  // smallest number of bytes for a thread
 
 /// One axis of a copy; steps are in elements and may be zero or negative.
 struct CopyAxis {
@@ -21,7 +21,7 @@ struct CopyAxis {
 void strided_copy(Device device, std::vector<CopyAxis> axes, const char* from, char* to,
                   int64_t element_bytes);
 
-/// Elements between neighbours of each axis of a row-major tensor.
+/// Distance in elements between neighbours along each axis of a row-major tensor.
 std::vector<int64_t> row_major_steps(const Shape& shape);
 
 }  // namespace distribute::ops_internal

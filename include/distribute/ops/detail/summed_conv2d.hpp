@@ -1,5 +1,5 @@
 #pragma once
-/// A convolution in front of a normalization, which takes sums over channels from it.
+/// A convolution before a normalization, which uses the convolution's sums over channels.
 
 #include <distribute/base/config.hpp>
 #include <distribute/ops/convolution.hpp>
@@ -7,8 +7,8 @@
 
 namespace distribute::ops_internal {
 
-/// nn::conv2d() without bias and epilogue; where the backend sums while it computes, the result has
-/// TensorHints::channel_sums.
+/// Does what nn::conv2d() does without bias and epilogue. If the backend can sum during the
+/// convolution, the result has TensorHints::channel_sums.
 Tensor conv2d_with_sums(const Tensor& x, const Tensor& filters,
                         const nn::Conv2DOptions& options = {});
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The functions of one number as rows of formulas, for the CPU's loops and the GPU's kernels.
+/// Functions of one number as rows of formulas, for the CPU's loops and the GPU's kernels.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/simd_math.hpp>
@@ -14,7 +14,8 @@ namespace distribute::ops_internal {
 // clang-format off
 DISTRIBUTE_KERNEL_TEXT(kUnaryRows,
 
-/// Rows derive from one of these: slope and curve are functions of the result, or of x.
+/// Rows derive from one of these, which says whether slope and curve are functions of the result or
+/// of x.
 struct FromOutput {
   static constexpr bool kFromOutput = true;
 };
@@ -147,7 +148,8 @@ struct Elu : FromOutput {
   float slope(float y) const { return y > 0 ? 1 : y + 1; }
   float curve(float y) const { return y > 0 ? 0.0f : 1.0f; }
 };
-/// Klambauer et al., "Self-Normalizing Neural Networks", 2017.
+/// The scaled exponential linear unit.
+/// Source  Klambauer et al., "Self-Normalizing Neural Networks", 2017
 struct Selu : FromOutput {
   static constexpr float kScale = 1.0507009873554805f, kAlpha = 1.6732632423543772f;
   float value(float x) const {
@@ -167,7 +169,7 @@ struct Gelu : FromInput {
   float slope(float x) const { return cumulative(x) + x * density(x); }
   float curve(float x) const { return (2 - x * x) * density(x); }
 };
-/// x/2 (1 + tanh(u)), u = sqrt(2/pi) (x + 0.044715 x^3).
+/// Gives x/2 (1 + tanh(u)), u = sqrt(2/pi) (x + 0.044715 x^3).
 struct GeluApproximate : FromInput {
   static constexpr float kRoot = float(std::numbers::sqrt2 * std::numbers::inv_sqrtpi);
   static constexpr float kCube = 0.044715f;
@@ -201,7 +203,8 @@ struct Silu : FromInput {
   }
 };
 
-/// dy times the slope (Order 1) or the curvature (Order 2). A row whose slope is 0 or 1 has gate()
+/// Gives dy times the slope (Order 1) or the curvature (Order 2). A row whose slope is 0 or 1 has
+/// gate()
 /// instead of slope(), so that an infinite dy does not become NaN.
 template <int Order, typename F>
 float times_slope(const F& f, float dy, float at) {

@@ -18,7 +18,7 @@ namespace distribute {
 
 namespace ops_internal {
 
-/// sum * factor per channel as a tensor, none when it is not needed.
+/// Gives sum * factor for each channel as a tensor; empty when it is not needed.
 template <typename Value>
 Tensor channel_gradient(bool needed, const Tensor& x, const Value& value) {
   if (!needed) return {};
@@ -48,10 +48,10 @@ DISTRIBUTE_INLINE void check_residual(const Tensor& x, const Tensor& residual) {
                                        name_of(x.dtype()), " ", to_string(x.shape())));
 }
 
-/// float32, recorded; none stays none.
+/// Casts to float32, recorded; an empty tensor stays empty.
 DISTRIBUTE_INLINE Tensor as_float(const Tensor& x) { return x ? cast(x, DType::Float32) : x; }
 
-/// [channels] from a tensor of as many elements in its last axis; none when it has others.
+/// Gives [channels] from a tensor with that many elements in its last axis; empty for other shapes.
 DISTRIBUTE_INLINE Tensor as_channels(const Tensor& values, int64_t channels) {
   const Shape& shape = values.shape();
   if (shape == Shape{channels}) return values;
@@ -63,7 +63,7 @@ DISTRIBUTE_INLINE Tensor first_of(std::span<const Tensor> parts) {
   return parts.empty() ? Tensor() : parts[0];
 }
 
-/// What the gradient of a normalization needs of its call; `y` counts where a residual was added.
+/// What the gradient of a normalization needs of its call; `y` is used if a residual was added.
 struct NormCall {
   Tensor x, y;
   ChannelNorm norm;
@@ -71,7 +71,7 @@ struct NormCall {
   bool gate_x = false;  // x came out of a ReLU
 };
 
-/// `residual_input`: its position among the inputs of the recorded operation.
+/// `residual_input` is the residual's position among the inputs of the recorded operation.
 DISTRIBUTE_INLINE NormGradients gradients_of(const NormCall& call, const Backward& backward,
                                              size_t residual_input) {
   NormGradientInputs in{.dy = backward.gradient_parts(0)};
@@ -87,7 +87,7 @@ DISTRIBUTE_INLINE NormGradients gradients_of(const NormCall& call, const Backwar
   return norm_gradients(call.x, call.norm, in);
 }
 
-/// batch_normalization of float32 or bfloat16 tensors, the vectors float32 [channels].
+/// Normalizes float32 or bfloat16 tensors; the vectors are float32 [channels].
 DISTRIBUTE_INLINE Tensor normalize_channels(const Tensor& input, const Tensor& mean,
                                             const Tensor& variance, const Tensor& offset,
                                             const Tensor& scale, float epsilon, Epilogue epilogue,
@@ -123,7 +123,8 @@ DISTRIBUTE_INLINE Tensor normalize_channels(const Tensor& input, const Tensor& m
                 backward_function);
 }
 
-/// The formula in its pieces, for GPUs and for means that do not belong to channels.
+/// Computes the formula by single operations, for GPUs and for means that do not belong to
+/// channels.
 DISTRIBUTE_INLINE Tensor normalize_by_parts(const Tensor& x, const Tensor& mean,
                                             const Tensor& variance, const Tensor& offset,
                                             const Tensor& scale, float epsilon, Epilogue epilogue,
@@ -136,7 +137,7 @@ DISTRIBUTE_INLINE Tensor normalize_by_parts(const Tensor& x, const Tensor& mean,
   return epilogue == Epilogue::Relu ? nn::relu(y) : y;
 }
 
-/// The training form in its pieces, for GPUs.
+/// Computes the training form by single operations, for GPUs.
 DISTRIBUTE_INLINE nn::FusedBatchNorm normalize_batch_by_parts(const Tensor& x, const Tensor& scale,
                                                               const Tensor& offset, float epsilon,
                                                               Epilogue epilogue,
@@ -153,7 +154,7 @@ DISTRIBUTE_INLINE nn::FusedBatchNorm normalize_batch_by_parts(const Tensor& x, c
           variance, true};
 }
 
-/// The training form of float32 or bfloat16 tensors.
+/// Computes the training form of float32 or bfloat16 tensors.
 DISTRIBUTE_INLINE nn::FusedBatchNorm normalize_batch(const Tensor& input, const Tensor& scale,
                                                      const Tensor& offset, float epsilon,
                                                      Epilogue epilogue, const Tensor& residual) {
@@ -190,7 +191,7 @@ DISTRIBUTE_INLINE nn::FusedBatchNorm normalize_batch(const Tensor& input, const 
   return result;
 }
 
-/// Moments over all axes but the last, [channels].
+/// Computes moments over all axes but the last, [channels].
 DISTRIBUTE_INLINE nn::Moments channel_moments(const Tensor& input) {
   const Tensor x = with_channel_block(input);
   const ChannelBlock b = channel_block(x);
@@ -296,7 +297,7 @@ DISTRIBUTE_INLINE Moments moments(const Tensor& x, std::span<const int> axes, bo
   check_norm_input("moments", x);
   Moments result;
   const Tensor input = as_float(x);
-  // While a trace is active: operations that files can have.
+  // While a trace is active, only operations that files can store are used.
   if (all_but_last(x.shape(), axes) && !on_gpu(x) && !autograd_internal::is_tracing()) {
     result = channel_moments(input);
     Shape shape = keepdims ? x.shape() : Shape{x.shape()[-1]};

@@ -32,14 +32,14 @@ DISTRIBUTE_INLINE std::vector<BroadcastAxis> broadcast_axes(const Shape& out, co
   return axes;
 }
 
-/// Blocks of a binary loop and the bytes of their elements.
+/// The blocks of a binary loop, and the sizes of their elements in bytes.
 struct BinaryBlocks {
   const char *a, *b;
   char* out;
   int64_t size, out_size;
 };
 
-/// Rows [begin, end) of the two innermost axes, for all outer ones.
+/// Computes rows [begin, end) of the two innermost axes, for all outer ones.
 DISTRIBUTE_INLINE void broadcast_rows(const std::vector<BroadcastAxis>& axes,
                                       const BinaryBlocks& blocks, StripLoop loop, int64_t begin,
                                       int64_t end) {
@@ -76,7 +76,7 @@ DISTRIBUTE_INLINE void run_broadcast(const std::vector<BroadcastAxis>& axes,
                [&](int64_t begin, int64_t end) { broadcast_rows(axes, blocks, loop, begin, end); });
 }
 
-/// The layout that the result may have: that of the operands that have the result's shape.
+/// Gives the layout of the result: that of the operands with the result's shape.
 DISTRIBUTE_INLINE LayoutPtr common_layout(const Tensor& a, const Tensor& b, const Shape& out) {
   const auto fits = [&](const Tensor& x, const Tensor& other) {
     return x.layout() && x.layout()->dense() && x.shape() == out &&
@@ -85,13 +85,14 @@ DISTRIBUTE_INLINE LayoutPtr common_layout(const Tensor& a, const Tensor& b, cons
   return fits(a, b) ? a.layout() : fits(b, a) ? b.layout() : nullptr;
 }
 
-/// Operands of the type that `loop` computes in.
+/// Applies `loop` to operands of the type in which it computes.
 DISTRIBUTE_INLINE Tensor broadcast_apply(const Tensor& a, const Tensor& b, const Shape& shape,
                                          DType out_type, StripLoop loop) {
   const LayoutPtr layout = out_type == a.dtype() ? common_layout(a, b, shape) : nullptr;
   const Tensor x = in_layout(a, a.shape() == shape ? layout : nullptr);
   const Tensor y = in_layout(b, b.shape() == shape ? layout : nullptr);
-  const Device device = a.shape() == shape ? a.device() : b.device();  // not a constant's
+  // not the device of a broadcast constant
+  const Device device = a.shape() == shape ? a.device() : b.device();
   Tensor out = Tensor::empty(shape, out_type, device, layout);
   if (shape.num_elements() == 0) return out;
   run_broadcast(broadcast_axes(shape, a.shape(), b.shape()),

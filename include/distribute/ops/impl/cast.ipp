@@ -9,7 +9,7 @@ namespace distribute {
 
 namespace ops_internal {
 
-/// One number of one type as another.
+/// Converts one number to another type.
 template <Element To, Element From>
 To convert(From value) {
   if constexpr (std::is_same_v<To, bool>)
@@ -40,7 +40,7 @@ DISTRIBUTE_INLINE void convert_elements(const void* from, DType from_type, void*
   });
 }
 
-/// Images keep their arrangement; anything else comes out row-major.
+/// Converts; images keep their arrangement, and all else becomes row-major.
 DISTRIBUTE_INLINE Tensor converted(const Tensor& x, DType dtype) {
   if (x.dtype() == dtype) return x;
   if (on_gpu(x)) return gpu_convert(x, dtype);

@@ -9,7 +9,8 @@
 
 namespace distribute::ops_internal {
 
-/// Evenly spaced rows of one group, and where its channels' constants and sums begin. Null: absent.
+/// Evenly spaced rows of one group, and pointers to the constants and sums of its channels; null
+/// when absent.
 template <typename T>
 struct NormRows {
   int64_t rows = 0, step = 0, lanes = 0;
@@ -76,7 +77,7 @@ T* elements_of(const Tensor& tensor) {
   return tensor ? tensor.array().data<T>() : nullptr;
 }
 
-/// Moves a pointer that may be null.
+/// Advances a pointer that may be null.
 template <typename T>
 T* shifted(T* pointer, int64_t by) {
   return pointer ? pointer + by : nullptr;
@@ -110,7 +111,8 @@ void set_constants(NormRows<T>& run, const ChannelBlock& b, const ChannelNorm& n
   run.floor = norm.floor;
 }
 
-/// The values of a [channels] tensor (`otherwise` for none), zeros in the layout's padding.
+/// Gives the values of a [channels] tensor (`otherwise` when it is empty), with zeros in the
+/// layout's padding.
 DISTRIBUTE_INLINE std::vector<float> channel_values(const Tensor& values, int64_t channels,
                                                     int64_t padded, float otherwise) {
   std::vector<float> result(size_t(padded), 0.0f);
@@ -149,7 +151,7 @@ DISTRIBUTE_INLINE void set_channel(ChannelNorm& norm, size_t c, float mean, floa
   norm.factor[c] = norm.rstd[c] * norm.scale[c];
 }
 
-/// Each channel's value in the first row.
+/// Gives each channel's value in the first row.
 DISTRIBUTE_INLINE std::vector<float> first_values(const Tensor& x, const ChannelBlock& b) {
   std::vector<float> values(size_t(b.channels), 0.0f);
   with_norm_type(x, [&](auto type) {
@@ -198,7 +200,7 @@ DISTRIBUTE_INLINE void normalize_piece(const ChannelBlock& b, const ChannelNorm&
   });
 }
 
-/// Coefficients of the gradient line of each channel.
+/// The coefficients with which each channel's gradient is computed.
 struct GradientLines {
   std::vector<float> a, b, c, dmean, dvariance;
 };
@@ -213,7 +215,7 @@ DISTRIBUTE_INLINE void set_line(GradientLines& lines, const ChannelNorm& norm,
   lines.c[c] = float((double(lines.dmean[c]) - factor * sum) / rows);
 }
 
-/// The gradient's memory for a result, when it is not shared; else fresh memory.
+/// Reuses the gradient's memory for a result when it is not shared; else allocates memory.
 DISTRIBUTE_INLINE Tensor reused(const Tensor& x, std::span<const Tensor> gradients, size_t part) {
   if (part < gradients.size() && gradients[part].unique() && gradients[part].dtype() == x.dtype() &&
       same_layout(gradients[part].layout(), x.layout()))
@@ -228,7 +230,7 @@ DISTRIBUTE_INLINE GradientPass plan_gradient(const Tensor& x, const ChannelNorm&
   if (any && gated && in.y) pass.y = in_layout(in.y, x.layout());
   const bool keeps = any && (two || pass.y || (in.want_residual && gated));
   if (keeps) pass.g = reused(x, in.dy, 0);
-  // Part 0 holds g, or is itself what the residual gets.
+  // Part 0 holds g, or is itself the residual's gradient.
   if (in.want_dx) pass.dx = reused(x, in.dy, keeps || in.want_residual ? 1 : 0);
   if (any) pass.dy = in_layout(in.dy[0], x.layout());
   if (two) pass.dy2 = in_layout(in.dy[1], x.layout());
@@ -256,7 +258,7 @@ void write_gradient_piece(const GradientPass& pass, const ChannelBlock& b, const
   rows.dy = elements_of<T>(pass.g ? pass.g : pass.dy);
   rows.out = elements_of<T>(pass.dx);
   set_constants(rows, b, norm, group);
-  if (pass.g) rows.floor = kNoFloor;  // behind the ReLU already
+  if (pass.g) rows.floor = kNoFloor;  // the ReLU was applied already
   const int64_t first = group * b.width;
   rows.a = lines.a.data() + first;
   rows.b = lines.b.data() + first;

@@ -17,7 +17,7 @@ namespace ops_internal {
 
 inline constexpr int64_t kNormPiece = 4096;  // elements summed in float before going double
 
-/// The stored numbers of a float32 tensor: a block's padding is zero and counts nothing,
+/// The stored numbers of a float32 tensor. A block's padding is zero and has no effect;
 /// IndexedSlices give their rows.
 DISTRIBUTE_INLINE std::span<const float> stored_values(const Tensor& x) {
   const bool sparse = is_indexed_slices(x);
@@ -27,7 +27,7 @@ DISTRIBUTE_INLINE std::span<const float> stored_values(const Tensor& x) {
   return {x.array().data<float>(), size_t(count)};
 }
 
-/// Sum of a[i] * b[i]; the order depends on the count alone.
+/// Computes the sum of a[i] * b[i]; its order depends on the count alone.
 DISTRIBUTE_INLINE double sum_of_products(std::span<const float> a, std::span<const float> b) {
   const int64_t count = int64_t(a.size()), pieces = (count + kNormPiece - 1) / kNormPiece;
   std::vector<double> partial(static_cast<size_t>(pieces));
@@ -49,12 +49,12 @@ DISTRIBUTE_INLINE double sum_of_products(std::span<const float> a, std::span<con
   return total;
 }
 
-/// The stored numbers as a row-major tensor: of IndexedSlices their rows.
+/// The stored numbers as a row-major tensor; of IndexedSlices, the rows.
 DISTRIBUTE_INLINE Tensor stored_tensor(const Tensor& x) {
   return is_indexed_slices(x) ? indexed_slices(x).values : x.row_major();
 }
 
-/// Sum of a[i] * b[i] on a GPU, where it stays.
+/// Computes the sum of a[i] * b[i] on a GPU, and leaves it there.
 DISTRIBUTE_INLINE Tensor gpu_sum_of_products(const Tensor& a, const Tensor& b) {
   const Device device = device_of({a, b});
   const Tensor x = stored_tensor(a), y = stored_tensor(b);
@@ -64,8 +64,8 @@ DISTRIBUTE_INLINE Tensor gpu_sum_of_products(const Tensor& a, const Tensor& b) {
   return gpu_reduce(product, all, binary_row<SumOf>()).view({1});
 }
 
-/// The sum of squares of all stored numbers: [1] on the GPU, where all are on one, else on the
-/// host, which waits for GPUs once.
+/// Computes the sum of squares of all stored numbers: [1] on the GPU that has all tensors, else on
+/// the host, which waits once for all GPUs.
 DISTRIBUTE_INLINE Tensor gpu_sum_of_squares(const std::vector<Tensor>& tensors) {
   Tensor sum;
   for (const Tensor& t : tensors) {
@@ -87,8 +87,8 @@ DISTRIBUTE_INLINE double sum_of_squares(const std::vector<Tensor>& tensors) {
   return on_device.empty() ? sum : sum + double(gpu_sum_of_squares(on_device).item<float>());
 }
 
-/// The norm of all, a scalar. It stays on the GPU that has them all: nothing waits for it there,
-/// and a step that clips can be recorded.
+/// Gives the norm of all tensors, a scalar. It stays on the GPU that has them all, so that nothing
+/// waits for it, and a step that clips can be recorded.
 DISTRIBUTE_INLINE Tensor norm_of(const std::vector<Tensor>& tensors) {
   const bool on_one_gpu = !tensors.empty() && on_gpu(tensors[0]) &&
                           std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
@@ -98,7 +98,7 @@ DISTRIBUTE_INLINE Tensor norm_of(const std::vector<Tensor>& tensors) {
   return Tensor(float(std::sqrt(sum_of_squares(tensors))));
 }
 
-/// A tensor with x's shape, layout and rows; elements undefined.
+/// Makes a tensor with x's shape, layout and rows, and undefined elements.
 DISTRIBUTE_INLINE Tensor empty_as(const Tensor& x) {
   if (!is_indexed_slices(x)) return Tensor::empty(x.shape(), x.dtype(), x.device(), x.layout());
   const IndexedSlices slices = indexed_slices(x);
@@ -109,7 +109,7 @@ DISTRIBUTE_INLINE Tensor empty_as(const Tensor& x) {
 
 DISTRIBUTE_INLINE Tensor scaled_by(const Tensor& x, const Tensor& factor);
 
-/// Gradients of factor * x: the stored numbers of dy where x has them.
+/// Gives the gradients of factor * x: the stored numbers of dy at the places that x stores.
 DISTRIBUTE_INLINE std::vector<Tensor> scaled_gradients(const Backward& backward, const Tensor& x,
                                                        const Tensor& factor) {
   const Tensor& dy = backward.gradient();
@@ -125,7 +125,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> scaled_gradients(const Backward& backward,
   return {dx, dfactor};
 }
 
-/// x * factor (a float32 scalar), in x's layout; 16-bit floats are computed in float32.
+/// Computes x * factor (a float32 scalar), in x's layout; 16-bit floats are computed in float32.
 DISTRIBUTE_INLINE Tensor scaled_by(const Tensor& x, const Tensor& factor) {
   if (x.dtype() != DType::Float32)
     return cast(scaled_by(cast(x, DType::Float32), factor), x.dtype());
@@ -153,7 +153,7 @@ DISTRIBUTE_INLINE Tensor scaled_by(const Tensor& x, const Tensor& factor) {
                 [=](const Backward& backward) { return scaled_gradients(backward, x, factor); });
 }
 
-/// A function of one scalar whose derivative at that place is known.
+/// Records a function of one scalar whose derivative at that place is known.
 DISTRIBUTE_INLINE Tensor scalar_function(const char* op, const Tensor& x, float value,
                                          float slope) {
   return record(op, {x}, Tensor(value), [=](const Backward& backward) {
@@ -162,7 +162,7 @@ DISTRIBUTE_INLINE Tensor scalar_function(const char* op, const Tensor& x, float 
   });
 }
 
-/// clip_norm / max(norm, clip_norm) as a tensor; NaN for a norm that is not finite.
+/// Gives clip_norm / max(norm, clip_norm) as a tensor; NaN for a norm that is not finite.
 DISTRIBUTE_INLINE Tensor clip_factor(const Tensor& norm, float clip_norm) {
   if (on_gpu(norm))  // norm - norm is 0, or NaN
     return clip_norm / maximum(Tensor(clip_norm), norm) + (norm - norm);

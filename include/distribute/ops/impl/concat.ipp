@@ -10,7 +10,7 @@ namespace distribute {
 
 namespace ops_internal {
 
-/// The part [begin, begin + size) of one axis.
+/// Names the part [begin, begin + size) of one axis.
 DISTRIBUTE_INLINE SliceSpec axis_part(const Shape& shape, int axis, int64_t begin, int64_t size) {
   SliceSpec spec{std::vector<int64_t>(size_t(shape.rank()), 0),
                  std::vector<int64_t>(size_t(shape.rank()), 1), shape.with(axis, size)};
@@ -18,14 +18,14 @@ DISTRIBUTE_INLINE SliceSpec axis_part(const Shape& shape, int axis, int64_t begi
   return spec;
 }
 
-/// A GPU when any is there.
+/// Gives a GPU if any tensor is on one.
 DISTRIBUTE_INLINE Device device_of_all(const std::vector<Tensor>& tensors) {
   Device device = tensors[0].device();
   for (const Tensor& t : tensors) device = is_gpu(device) ? device : t.device();
   return device;
 }
 
-/// The joined shape.
+/// Gives the shape of the result.
 DISTRIBUTE_INLINE Shape concat_shape(const std::vector<Tensor>& tensors, int axis) {
   const Tensor& first = tensors[0];
   int64_t total = 0;
@@ -41,7 +41,7 @@ DISTRIBUTE_INLINE Shape concat_shape(const std::vector<Tensor>& tensors, int axi
   return first.shape().with(axis, total);
 }
 
-/// Copies every tensor to its place; returns where each begins on the axis.
+/// Copies every tensor to its place; returns the position on the axis where each begins.
 DISTRIBUTE_INLINE std::vector<int64_t> copy_joined(const std::vector<Tensor>& tensors, int axis,
                                                    Tensor& y) {
   const auto to = row_major_steps(y.shape());

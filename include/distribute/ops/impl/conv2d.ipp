@@ -52,7 +52,7 @@ DISTRIBUTE_INLINE Shape output_shape(const Conv2DShape& s) {
   return {s.batch, s.out[0], s.out[1], s.out_channels};
 }
 
-/// True when the device's convolutions do not take 16-bit operands such as these.
+/// True when the device's convolutions do not support 16-bit operands of this kind.
 DISTRIBUTE_INLINE bool needs_float32(const Tensor& t) {
   return is_half(t.dtype()) && !backend(t.device().type).supports(t.dtype());
 }
@@ -91,20 +91,21 @@ DISTRIBUTE_INLINE nn::FilterGradients filter_gradients(const Tensor& x, const Sh
   return result;
 }
 
-/// What the kernels compute in: on the CPU float32 where the backend has none for 16-bit images.
+/// The type in which the kernels compute: on the CPU float32 if the backend has no kernel for
+/// 16-bit images.
 DISTRIBUTE_INLINE DType kernel_dtype(const Tensor& x) {
   return needs_float32(x) && !on_gpu(x) ? DType::Float32 : x.dtype();
 }
 
-/// 16-bit images which the kernels take or which are converted around them.
+/// True for images that the kernels take as they are, or that are only converted around them.
 DISTRIBUTE_INLINE bool computes_as_it_is(const Tensor& x) {
   return x.shape()[0] > 0 && !(needs_float32(x) && on_gpu(x));
 }
 
-/// Of the filters or the bias of a convolution; no bias counts.
+/// Whether the filters, or the bias if there is one, are float32.
 DISTRIBUTE_INLINE bool has_float32(const Tensor& t) { return !t || t.dtype() == DType::Float32; }
 
-/// What the traces of convolutions tell besides the operands.
+/// The attributes of convolutions in traces.
 DISTRIBUTE_INLINE OpAttributes conv2d_attributes(const nn::Conv2DOptions& o, Epilogue epilogue) {
   const auto list = [](const auto& a) { return std::vector<int64_t>(a.begin(), a.end()); };
   return {{"strides", list(o.strides)},
@@ -125,8 +126,8 @@ DISTRIBUTE_INLINE void check_conv2d_types(const Tensor& x, const Tensor& filters
                                        " does not fit the filters ", to_string(filters.shape())));
 }
 
-/// The gradient of the images; `ready` are the filters as prepare_filters() made them for this
-/// convolution, or null.
+/// Computes the gradient of the images. `ready` has the filters as prepare_filters() made them for
+/// this convolution, or is null.
 DISTRIBUTE_INLINE Tensor image_gradient(const Shape& input_shape, const Tensor& filters,
                                         const Tensor& dy, const nn::Conv2DOptions& options,
                                         const Array* ready) {
@@ -155,7 +156,7 @@ DISTRIBUTE_INLINE Tensor image_gradient(const Shape& input_shape, const Tensor& 
       });
 }
 
-/// `sums_channels`: as conv2d_with_sums().
+/// `sums_channels` asks for the sums of conv2d_with_sums().
 DISTRIBUTE_INLINE Tensor convolve(const Tensor& x, const Tensor& filters,
                                   const nn::Conv2DOptions& options, const Tensor& bias,
                                   Epilogue epilogue, bool sums_channels) {

@@ -23,7 +23,7 @@ struct ClassLabels {
   float smoothing = 0;
 };
 
-/// What the labels of one row count, smoothing included.
+/// The weights of one row's labels, smoothing included.
 struct LabelRow {
   int64_t number = -1;
   const float* weights = nullptr;
@@ -41,7 +41,7 @@ struct LabelRow {
   }
 };
 
-/// Loss of one row, sum(t (log_sum - x)); `p` gets the softmax.
+/// Computes the loss of one row, sum(t (log_sum - x)); `p` receives the softmax.
 DISTRIBUTE_INLINE float cross_entropy_row(const ClassLabels& labels, int64_t row, const float* x,
                                           float* p, int64_t classes) {
   float sum = 0, loss = 0;
@@ -55,7 +55,8 @@ DISTRIBUTE_INLINE float cross_entropy_row(const ClassLabels& labels, int64_t row
   return loss;
 }
 
-/// dx = dy (p sum(t) - t), in one pass. `p` is the softmax, on GPUs the rows' statistics.
+/// Computes dx = dy (p sum(t) - t), in one pass. `p` is the softmax; on GPUs it is the rows'
+/// statistics.
 DISTRIBUTE_INLINE Tensor cross_entropy_gradient(const ClassLabels& labels, const Tensor& logits,
                                                 const Tensor& p, const Tensor& dy) {
   if (on_gpu(p))
@@ -78,7 +79,7 @@ DISTRIBUTE_INLINE Tensor cross_entropy_gradient(const ClassLabels& labels, const
   return dx;
 }
 
-/// The labels as recorded float32 weights [batch..., classes].
+/// Gives the labels as recorded float32 weights [batch..., classes].
 DISTRIBUTE_INLINE Tensor label_weights(const ClassLabels& labels, const Shape& shape) {
   Tensor weights = labels.weights;
   if (on_gpu(labels.numbers)) {
@@ -93,7 +94,7 @@ DISTRIBUTE_INLINE Tensor label_weights(const ClassLabels& labels, const Shape& s
   return weights * (1 - labels.smoothing) + labels.smoothing / float(shape[-1]);
 }
 
-/// Gradients of weights and logits, by recorded operations where a tape listens.
+/// Gives the gradients of weights and logits, by recorded operations if a tape is active.
 DISTRIBUTE_INLINE std::vector<Tensor> cross_entropy_backward(const ClassLabels& labels,
                                                              const Tensor& logits, const Tensor& p,
                                                              const Backward& b) {
@@ -114,7 +115,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> cross_entropy_backward(const ClassLabels& 
   return result;
 }
 
-/// Floating logits [batch..., classes] -> float32 loss [batch...], recorded.
+/// Computes the float32 loss [batch...] of floating logits [batch..., classes], recorded.
 DISTRIBUTE_INLINE Tensor cross_entropy(const char* op, const ClassLabels& given,
                                        const Tensor& given_logits) {
   const bool gpu = on_gpu(given_logits);
@@ -154,8 +155,8 @@ DISTRIBUTE_INLINE void check_cross_entropy(const char* op, const Tensor& logits,
         str_cat(op, ": label_smoothing must lie in [0, 1], got ", smoothing));
 }
 
-/// int64 class numbers, each inside [0, classes); those on a GPU are not looked at, as that would
-/// wait for it: a wrong one makes the loss NaN.
+/// Gives int64 class numbers, each inside [0, classes). Numbers on a GPU are not checked, since
+/// that would wait for it; a wrong number makes the loss NaN.
 DISTRIBUTE_INLINE Tensor checked_labels(const char* op, const Tensor& labels, int64_t classes) {
   if (is_floating(labels.dtype()) || labels.dtype() == DType::Bool)
     throw InvalidArgumentError(str_cat(op, ": labels are class numbers of an integer dtype, got ",

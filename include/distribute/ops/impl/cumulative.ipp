@@ -14,7 +14,7 @@ namespace distribute {
 
 namespace ops_internal {
 
-/// The running values of one line: `count` elements, `stride` apart.
+/// Computes the running values of one line: `count` elements, `stride` apart.
 template <typename T, typename Combine>
 void run_line(const T* from, T* to, int64_t count, int64_t stride, CumulativeOptions options,
               double start, Combine combine) {
@@ -28,7 +28,7 @@ void run_line(const T* from, T* to, int64_t count, int64_t stride, CumulativeOpt
   }
 }
 
-/// The running values of every line along `axis`. On the host, wherever x is.
+/// Computes the running values of every line along `axis`, on the host, wherever x is.
 template <typename Combine>
 Tensor running(const Tensor& x, int axis, CumulativeOptions options, double start,
                Combine combine) {

@@ -14,7 +14,7 @@ namespace distribute {
 namespace ops_internal {
 
 /// A tensor whose axes have letters. The axes of "..." have the digits 9, 8, ... from the last one
-/// on, so that those of all terms meet.
+/// on, so that the same digit means the same axis in all terms.
 struct Term {
   Tensor value;
   std::string axes;
@@ -25,20 +25,20 @@ struct Term {
   throw InvalidArgumentError(str_cat("einsum: \"", equation, "\": ", why));
 }
 
-/// What the equation says.
+/// The parts of the equation.
 struct EinsumText {
   std::vector<std::string> terms;
   std::string result;
 };
 
-/// The digits of `count` axes behind "...".
+/// Gives the digits of `count` axes of "...".
 DISTRIBUTE_INLINE std::string ellipsis_axes(int count) {
   std::string axes;
   for (int i = count; i > 0; --i) axes.push_back(char('9' + 1 - i));
   return axes;
 }
 
-/// The result of an equation without "->": axes of "...", then letters that come once.
+/// Gives the result of an equation without "->": axes of "...", then letters that occur once.
 DISTRIBUTE_INLINE std::string implied_result(const std::vector<std::string>& terms) {
   std::map<char, int> seen;
   bool has_ellipsis = false;
@@ -74,7 +74,7 @@ DISTRIBUTE_INLINE EinsumText parse_einsum(const std::string& equation) {
   return parsed;
 }
 
-/// `axes` with "..." replaced by the digits of `count` axes.
+/// Gives `axes` with "..." replaced by the digits of `count` axes.
 DISTRIBUTE_INLINE std::string without_ellipsis(const std::string& equation, std::string axes,
                                                int count) {
   const size_t dots = axes.find("...");
@@ -92,7 +92,7 @@ DISTRIBUTE_INLINE Term term_of(const std::string& equation, const std::string& a
   return {value, without_ellipsis(equation, axes, rest)};
 }
 
-/// Leaves the diagonal of axes that have one letter.
+/// Takes the diagonal of axes that have the same letter.
 DISTRIBUTE_INLINE Term diagonal(const std::string& equation, Term term) {
   for (size_t i = 0; i < term.axes.size(); ++i)
     for (size_t j; (j = term.axes.find(term.axes[i], i + 1)) != std::string::npos;) {
@@ -122,7 +122,7 @@ DISTRIBUTE_INLINE Term sum_others(Term term, const std::string& wanted) {
   return {axes.empty() ? term.value : reduce_sum(term.value, axes), left};
 }
 
-/// The axes in the order of `wanted`, of which those that the term lacks have size 1.
+/// Gives the axes in the order of `wanted`; axes that the term lacks have size 1.
 DISTRIBUTE_INLINE Tensor ordered(const Term& term, const std::string& wanted) {
   std::vector<int> order;
   Shape shape;
@@ -135,7 +135,7 @@ DISTRIBUTE_INLINE Tensor ordered(const Term& term, const std::string& wanted) {
   return reshape(is_ordered ? term.value : transpose(term.value, order), shape);
 }
 
-/// Which axes two terms share, and which one of them has alone.
+/// The axes that two terms share, and the axes of one term alone.
 struct SharedAxes {
   std::string batch, summed, left, right;
 };
@@ -159,7 +159,7 @@ DISTRIBUTE_INLINE int64_t size_of_axes(const Term& term, const std::string& axes
   return size;
 }
 
-/// Sizes of letters must be equal; those of "..." may be 1.
+/// Checks that the sizes of a letter are equal; those of "..." may be 1.
 DISTRIBUTE_INLINE void check_sizes(const std::string& equation, const Term& a, const Term& b) {
   for (size_t i = 0; i < a.axes.size(); ++i) {
     const size_t j = b.axes.find(a.axes[i]);
@@ -173,7 +173,7 @@ DISTRIBUTE_INLINE void check_sizes(const std::string& equation, const Term& a, c
   }
 }
 
-/// The product of two terms, with the axes that are wanted later on.
+/// Computes the product of two terms, with the axes that are needed later.
 DISTRIBUTE_INLINE Term product(const std::string& equation, Term a, Term b,
                                const std::string& wanted) {
   check_sizes(equation, a, b);
@@ -197,6 +197,7 @@ DISTRIBUTE_INLINE Term product(const std::string& equation, Term a, Term b,
   return {reshape(y, shape), axes.batch + axes.left + axes.right};
 }
 
+/// Checks the axes of the result.
 /// Throws  InvalidArgumentError for a result that names an axis twice, or one that no term has.
 DISTRIBUTE_INLINE void check_result(const std::string& equation, const std::vector<Term>& terms,
                                     const std::string& result) {

@@ -28,7 +28,7 @@ DISTRIBUTE_INLINE Tensor comparison(const char* op, const Tensor& a, const Tenso
   return record(op, {a, b}, broadcast_binary(op, a, b, loops), not_differentiable);
 }
 
-/// Gives the gradients for a and b before broadcasting is undone; none where there is none.
+/// Gives the gradient for a or b before broadcasting is undone; empty when there is none.
 using BinaryGradient = Tensor (*)(int input, const Tensor& dy, const Tensor& a, const Tensor& b,
                                   const Tensor& y);
 
@@ -48,7 +48,7 @@ DISTRIBUTE_INLINE Tensor binary(const char* op, const Tensor& a, const Tensor& b
   });
 }
 
-/// dy where `mask` holds, else 0.
+/// Gives dy where `mask` holds, else 0.
 DISTRIBUTE_INLINE Tensor gated(const Tensor& dy, const Tensor& mask) {
   return where(mask, dy, scalar_like(dy, 0));
 }
@@ -56,7 +56,7 @@ DISTRIBUTE_INLINE Tensor gated(const Tensor& dy, const Tensor& mask) {
 DISTRIBUTE_INLINE Tensor power_gradient(int input, const Tensor& dy, const Tensor& a,
                                         const Tensor& b, const Tensor& y) {
   if (input == 0) return dy * (b * pow(a, b - 1));
-  const Tensor positive = greater(a, scalar_like(a, 0));  // log is taken only where it exists
+  const Tensor positive = greater(a, scalar_like(a, 0));  // log is used only where it exists
   return dy * gated(y * log(where(positive, a, scalar_like(a, 1))), positive);
 }
 
@@ -77,7 +77,7 @@ DISTRIBUTE_INLINE Tensor logical(const char* op, const Tensor& a, const Tensor& 
 
 }  // namespace ops_internal
 
-// In the gradients below `i` is the operand.
+// In the gradients below `i` is the number of the operand.
 DISTRIBUTE_INLINE Tensor add(const Tensor& a, const Tensor& b) {
   return ops_internal::binary(
       "add", a, b, ops_internal::number_loops<ops_internal::Add>(),

@@ -10,7 +10,7 @@
 
 namespace distribute::ops_internal {
 
-/// Elements [begin, begin + count) of a block as floats: in place, or copied to `room`.
+/// Gives elements [begin, begin + count) of a block as floats: in place, or copied to `room`.
 inline constexpr int64_t kRoom = 512;
 DISTRIBUTE_INLINE const float* floats_at(const Tensor& x, int64_t begin, int64_t count,
                                          float* room) {
@@ -101,7 +101,8 @@ DISTRIBUTE_INLINE Tensor record_unary(const char* op, const Tensor& x, const Una
   return record(op, {x}, y, gradient, attributes);
 }
 
-// Functions of their own: what a lambda captures keeps loops from being vectorised.
+// These loops are separate functions, because variables that a lambda captures prevent
+// vectorisation.
 DISTRIBUTE_ALWAYS_INLINE inline float largest_loop(const float* x, int64_t count) {
   float most = x[0];
 #pragma omp simd reduction(max : most)

@@ -15,7 +15,7 @@ namespace distribute {
 
 namespace ops_internal {
 
-/// "[1, 2]": the position of element `flat` in a tensor of `shape`.
+/// Formats the position of element `flat` in a tensor of `shape` as "[1, 2]".
 DISTRIBUTE_INLINE std::string position_text(const Shape& shape, int64_t flat) {
   std::string text;
   for (int i = shape.rank() - 1; i >= 0; --i) {
@@ -25,8 +25,8 @@ DISTRIBUTE_INLINE std::string position_text(const Shape& shape, int64_t flat) {
   return "[" + text + "]";
 }
 
-/// Flat int64 indices, every one in [0, size); those on a GPU are not looked at, as that would wait
-/// for it: a wrong one gives zeros, as in TensorFlow.
+/// Gives flat int64 indices, all in [0, size). Indices on a GPU are not checked, since that would
+/// wait for it; a wrong index gives zeros, as in TensorFlow.
 DISTRIBUTE_INLINE Tensor checked_indices(const char* op, const Tensor& indices, int64_t size) {
   if (indices.dtype() != DType::Int32 && indices.dtype() != DType::Int64)
     throw InvalidArgumentError(
@@ -66,7 +66,7 @@ DISTRIBUTE_INLINE Tensor gather_values(const Tensor& x, const Tensor& flat, int 
   return y;
 }
 
-/// a + b, for 16-bit floats through float32.
+/// Computes a + b; 16-bit floats are added in float32.
 template <Element T>
 T sum_of(T a, T b) {
   using Wide = std::conditional_t<std::is_class_v<T>, float, T>;
@@ -119,7 +119,7 @@ DISTRIBUTE_INLINE Tensor take_flat(const Tensor& x, const Tensor& flat, int axis
                 });
 }
 
-/// Rows as IndexedSlices of a tensor of `shape`.
+/// Gives rows as IndexedSlices of a tensor of `shape`.
 DISTRIBUTE_INLINE Tensor sparse_rows(const Tensor& rows, const Tensor& flat, const Shape& shape) {
   return record("sparse_rows", {rows}, to_tensor({rows, brought_to(flat, rows.device()), shape}),
                 [=](const Backward& backward) {
@@ -127,7 +127,7 @@ DISTRIBUTE_INLINE Tensor sparse_rows(const Tensor& rows, const Tensor& flat, con
                 });
 }
 
-/// Axis `axis` of `params` replaced by the axes of `indices`.
+/// Replaces axis `axis` of `params` by the axes of `indices`.
 DISTRIBUTE_INLINE Shape gather_shape(const Shape& params, const Shape& indices, int axis) {
   Shape shape;
   for (int i = 0; i < axis; ++i) shape.push_back(params[i]);
@@ -145,7 +145,8 @@ DISTRIBUTE_INLINE Tensor gather_rows(const Tensor& params, const Tensor& flat, c
       });
 }
 
-/// The rows or slices `y` of x as one operation; those that make it know indices in one line only.
+/// Records the rows or slices `y` of x as one operation. The operations that make it take only flat
+/// indices.
 DISTRIBUTE_INLINE Tensor whole_gather(const Tensor& x, const Tensor& indices, int axis,
                                       const Tensor& y) {
   return record_composite("gather", {x, indices}, y, AxisAttribute(x, axis));
@@ -229,8 +230,8 @@ DISTRIBUTE_INLINE Tensor embedding_lookup(const Tensor& table, const Tensor& ids
 
 namespace ops_internal {
 
-/// Rows of a variable that is never read whole: each is fetched once. The gradient has a row for
-/// each id, as the gradient of any table, so that its norm is the same wherever the table is.
+/// Looks up rows of a variable that is never read whole: each row is fetched once. The gradient has
+/// a row for each id, as for any table, so that its norm does not depend on where the table is.
 DISTRIBUTE_INLINE Tensor lookup_rows(const Variable& table, const Tensor& ids) {
   const Shape whole = table.shape();
   const Tensor flat = checked_indices("embedding_lookup", ids, whole[0]);
@@ -242,10 +243,10 @@ DISTRIBUTE_INLINE Tensor lookup_rows(const Variable& table, const Tensor& ids) {
   for (const int64_t row : wanted)
     positions.push_back(std::lower_bound(rows.begin(), rows.end(), row) - rows.begin());
   const Tensor unique = [&] {
-    const DeviceScope host(Device{});  // who keeps the rows reads them there
+    const DeviceScope host(Device{});  // rows are read on the device that keeps them
     return Tensor({int64_t(rows.size())}, rows);
   }();
-  const Tensor stand_in = Tensor::empty({0}, table.dtype());  // for the table, on the tapes
+  const Tensor stand_in = Tensor::empty({0}, table.dtype());  // represents the table on tapes
   if (table.trainable()) autograd_internal::variable_accessed(table, stand_in);
   const Tensor found =
       take_flat(table.impl().read_rows(unique), Tensor({int64_t(positions.size())}, positions), 0);
@@ -255,7 +256,7 @@ DISTRIBUTE_INLINE Tensor lookup_rows(const Variable& table, const Tensor& ids) {
   return reshape(all, gather_shape(whole, ids.shape(), 0));
 }
 
-/// Each shard looks up those of its own; then the rows are put in order.
+/// Each shard looks up its own rows; then the rows are put in order.
 DISTRIBUTE_INLINE Tensor lookup_in_parts(const Variable& table, const Tensor& ids) {
   const Shape whole = table.shape();
   const Tensor flat = checked_indices("embedding_lookup", ids, whole[0]);
@@ -283,7 +284,7 @@ DISTRIBUTE_INLINE Tensor lookup_in_parts(const Variable& table, const Tensor& id
 namespace nn {
 
 DISTRIBUTE_INLINE Tensor embedding_lookup(const Variable& table, const Tensor& ids) {
-  // A trace needs the table, not the rows of these ids.
+  // A trace needs the table instead of the rows of these ids.
   if (autograd_internal::is_tracing()) return embedding_lookup(table.value(), ids);
   if (!table.impl().parts().empty()) return ops_internal::lookup_in_parts(table, ids);
   if (table.impl().reads_rows()) return ops_internal::lookup_rows(table, ids);

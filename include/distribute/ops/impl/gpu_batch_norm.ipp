@@ -20,10 +20,10 @@ namespace distribute::ops_internal {
 /// What the gradient needs of the forward pass.
 struct CudnnNormCall {
   CudnnNormShape shape;
-  Tensor input;     // of the recorded operation
-  Tensor x, scale;  // where cuDNN reads them
+  Tensor input;     // input of the recorded operation
+  Tensor x, scale;  // as cuDNN reads them
   CudnnNormForward forward;
-  Tensor mean;  // of the batch
+  Tensor mean;  // mean of the batch
 };
 
 DISTRIBUTE_INLINE Array cudnn_array(const Tensor& t) {
@@ -45,7 +45,7 @@ DISTRIBUTE_INLINE void tell_slow_batch_norm(const UnimplementedError& error) {
                          str_cat("slow kernels are used for batch normalization: ", error.what()));
 }
 
-/// What gradients of the statistics themselves add to that of x.
+/// Adds to the gradient of x what the gradients of the statistics contribute.
 DISTRIBUTE_INLINE Tensor through_statistics(const CudnnNormCall& call, const Backward& backward) {
   const float rows = float(call.x.num_elements() / call.shape.channels);
   Tensor dx = fill(call.x.shape(), 0, DType::Float32, call.x.device());
@@ -55,7 +55,7 @@ DISTRIBUTE_INLINE Tensor through_statistics(const CudnnNormCall& call, const Bac
   return cast(dx, call.x.dtype());
 }
 
-/// Of x, scale, offset and residual.
+/// Gives the gradients of x, scale, offset and residual.
 DISTRIBUTE_INLINE std::vector<Tensor> cudnn_norm_gradients(const CudnnNormCall& call,
                                                            const Backward& backward) {
   const Device device = call.x.device();
@@ -65,7 +65,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> cudnn_norm_gradients(const CudnnNormCall& 
     return cudnn_array(brought_to(cast(t, call.x.dtype()), device));
   };
   if (!backward.gradient_parts(0).empty()) {
-    // Of the two ways behind a residual block: added where they are read.
+    // The two gradients that meet after a residual block are added while they are read.
     const bool adds =
         backward.gradient_parts(0).size() == 2 && cudnn_batch_norm_adds(call.shape, device);
     const Array dy = part(adds ? backward.gradient_parts(0)[0] : backward.gradient(0));
@@ -89,8 +89,8 @@ DISTRIBUTE_INLINE std::vector<Tensor> cudnn_norm_gradients(const CudnnNormCall& 
   return gradients;
 }
 
-/// Normalizes with the sums that the operation before has; gives the variance, or none where there
-/// are no sums or no kernels.
+/// Normalizes with the sums that the operation before has computed. Gives the variance; empty when
+/// there are no sums or no kernels.
 DISTRIBUTE_INLINE Tensor normalize_from_sums(CudnnNormCall& call, const Tensor& bias,
                                              const Array& residual, double epsilon) {
   const Tensor sums = TensorHints::of(call.input).channel_sums;

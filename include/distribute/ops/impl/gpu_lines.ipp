@@ -27,7 +27,7 @@ inline constexpr char kPoolText[] =
 #include <distribute/device/kernels/pool.cu.inc>
     ;
 
-/// A block for each line.
+/// Uses one block for each line.
 DISTRIBUTE_INLINE LaunchShape block_for_each(int64_t lines) {
   return {.grid_x = unsigned(std::clamp<int64_t>(lines, 1, 65535))};
 }

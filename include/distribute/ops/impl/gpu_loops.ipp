@@ -51,7 +51,8 @@ DISTRIBUTE_INLINE Tensor carried_to(const Tensor& t, Device device) {
                 });
 }
 
-/// The bits of a tensor of one number on the host, widened as kernels compute it.
+/// Gives the bits of a tensor of one number on the host, widened to the type in which kernels
+/// compute.
 DISTRIBUTE_INLINE int64_t computed_bits(const Tensor& t) {
   if (!is_floating(t.dtype())) return t.item<int64_t>();
   const float value = t.item<float>();
@@ -177,13 +178,13 @@ DISTRIBUTE_INLINE Tensor gpu_expand(const Tensor& x, const Shape& shape, Device 
   return y;
 }
 
-/// Columns that a thread of reduce_columns has.
+/// The number of columns for a thread of reduce_columns.
 DISTRIBUTE_INLINE int64_t columns_together(DType dtype, int64_t inner) {
   const int64_t most = std::min<int64_t>(16 / size_of(dtype), is_floating(dtype) ? 8 : 4);
   return inner % most ? 1 : most;
 }
 
-/// One pass over [outer, count, inner]. The pieces depend on shape and type alone.
+/// Makes one pass over [outer, count, inner]. The pieces depend on shape and type alone.
 DISTRIBUTE_INLINE Tensor gpu_reduce_pass(const Tensor& x, int64_t outer, int64_t count,
                                          int64_t inner, const GpuRow& row, int64_t& chunks) {
   const int64_t pieces = inner == 1 ? 4096 : 65536;  // blocks, threads: enough to fill a GPU

@@ -15,7 +15,7 @@ namespace distribute {
 
 namespace ops_internal {
 
-/// Mean and 1 / sqrt(variance + epsilon) of a row.
+/// Computes mean and 1 / sqrt(variance + epsilon) of a row.
 DISTRIBUTE_ALWAYS_INLINE inline void row_statistics(const float* x, int64_t width, float epsilon,
                                                     float& mean, float& rstd) {
   float sum = 0, squares = 0;
@@ -43,7 +43,7 @@ DISTRIBUTE_ALWAYS_INLINE inline void layer_norm_row(const float* x, float* y, in
   }
 }
 
-/// dx = rstd * (g - mean(g) - n * mean(g n)) with g = dy * gamma, n the normalized row.
+/// Computes dx = rstd * (g - mean(g) - n * mean(g n)) with g = dy * gamma, n the normalized row.
 DISTRIBUTE_ALWAYS_INLINE inline void layer_norm_gradient_row(const float* x, const float* dy,
                                                              float* dx, int64_t width,
                                                              const float* gamma, float mean,
@@ -204,7 +204,7 @@ DISTRIBUTE_INLINE Tensor layer_normalization(const Tensor& x, const Tensor& gamm
   using namespace ops_internal;
   const Shape shape = normalized_shape(x, gamma, beta, options.begin_axis);
   const auto wide = [](const Tensor& t) { return t ? cast(t, DType::Float32) : t; };
-  // Files get operations in float32.
+  // Traces for files get operations in float32.
   if (x.dtype() != DType::Float32 && autograd_internal::is_tracing())
     return cast(layer_normalization(wide(x), wide(gamma), wide(beta), options), x.dtype());
   const auto near = [&](const Tensor& t) {

@@ -14,7 +14,7 @@
 
 namespace distribute::ops_internal {
 
-/// On the CPU; float32 and bfloat16 are read as they are.
+/// The passes on the CPU; float32 and bfloat16 are read directly.
 class CpuNormPasses final : public NormPasses {
  public:
   explicit CpuNormPasses(const NormPassesInputs& in)
@@ -34,15 +34,15 @@ class CpuNormPasses final : public NormPasses {
     return t && t.dtype() == DType::Float16 ? converted(t, DType::Float32) : t;
   }
   int64_t channels() const { return x_.shape()[-1]; }
-  /// [2 channels + `more`] of two vectors that may have padding behind.
+  /// Joins two vectors, which may have padding at their ends, to [2 channels + `more`].
   DISTRIBUTE_INLINE Tensor both(const std::vector<float>& a, const std::vector<float>& b,
                                 int64_t more) const;
 
-  NormPassesInputs in_;  // without the residual once it is added
+  NormPassesInputs in_;  // the residual is removed once it is added
   Tensor x_, y_;
   ChannelBlock block_;
   ChannelNorm norm_;
-  double rows_ = 0;  // of all replicas
+  double rows_ = 0;  // number of rows of all replicas
   std::optional<NormGradientPasses> back_;
   bool has_residual_;
 };
@@ -132,7 +132,7 @@ DISTRIBUTE_INLINE std::unique_ptr<NormPasses> make_norm_passes(const NormPassesI
 DISTRIBUTE_INLINE nn::FusedBatchNorm normalize_over_replicas(
     const Tensor& x, const Tensor& scale, const Tensor& offset,
     const nn::FusedBatchNormOptions& options) {
-  const auto own = [&](const Tensor& t) {  // layouts of CPUs stay
+  const auto own = [&](const Tensor& t) {  // layouts of the CPU are kept
     return t ? stop_gradient(on_gpu(x) ? brought_to(t, x.device()) : t) : Tensor();
   };
   Tensor images = own(x);

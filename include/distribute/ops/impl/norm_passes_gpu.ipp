@@ -16,7 +16,7 @@
 
 namespace distribute::ops_internal {
 
-/// What both have: the vectors between the passes.
+/// The common part of both classes: the vectors between the passes.
 class GpuNormPasses : public NormPasses {
  public:
   explicit GpuNormPasses(const NormPassesInputs& in)
@@ -30,7 +30,7 @@ class GpuNormPasses : public NormPasses {
   nn::FusedBatchNorm normalize(const Tensor& totals) final {
     totals_ = totals;
     vectors_ = gpu_norm_vectors(totals, in_.scale, in_.offset, in_.epsilon);
-    // Only a replica without rows has to wait and see whether another has some.
+    // Only a replica without rows must wait to learn whether another one has some.
     const bool has_rows = rows() > 0 || totals.data<float>().back() > 0;
     const Tensor y = scaled(std::exchange(residual_, Tensor()));
     return {y, vectors_.mean, vectors_.variance, has_rows};
@@ -60,18 +60,18 @@ class GpuNormPasses : public NormPasses {
 
  private:
   virtual Tensor sum() = 0;
-  /// `residual` may be none.
+  /// `residual` may be empty.
   virtual Tensor scaled(const Tensor& residual) = 0;
   virtual Tensor gradient_sum(const Tensor& dy) = 0;
-  /// dx and the residual's gradient, of the dy before.
+  /// Gives dx and the residual's gradient, for the dy of the last call.
   virtual Gradients through(const NormGradientVectors& vectors) = 0;
 
-  Tensor residual_;  // until it is added
+  Tensor residual_;  // kept until it is added
   bool has_residual_;
   Tensor totals_, own_;
 };
 
-/// In elementwise operations and reductions.
+/// The passes as elementwise operations and reductions.
 class ElementwiseNormPasses final : public GpuNormPasses {
  public:
   explicit ElementwiseNormPasses(const NormPassesInputs& in)
@@ -109,10 +109,10 @@ class ElementwiseNormPasses final : public GpuNormPasses {
   Tensor x_, y_, g_;  // float32
 };
 
-/// A plan of cuDNN each.
+/// The passes as one plan of cuDNN each.
 class CudnnNormPasses final : public GpuNormPasses {
  public:
-  /// Throws  UnimplementedError where a pass has no plan.
+  /// Throws  UnimplementedError when a pass has no plan.
   explicit CudnnNormPasses(const NormPassesInputs& in)
       : GpuNormPasses(in), x_(cudnn_array(in.x)), shape_(cudnn_norm_shape(in.x, in.epilogue)) {
     shape_.residual = bool(in.residual);

@@ -35,7 +35,7 @@ DISTRIBUTE_INLINE Tensor pad_constant(const Tensor& x, std::span<const AxisPaddi
   return put_slice(x, inside, shape, value);
 }
 
-/// The position that each element of a mirrored axis shows; `edge` 1 repeats the edge.
+/// Gives the source position of each element of a mirrored axis; `edge` 1 repeats the edge.
 DISTRIBUTE_INLINE Tensor mirror_positions(int64_t size, const AxisPadding& padding, int64_t edge) {
   std::vector<int64_t> positions;
   for (int64_t i = -padding[0]; i < size + padding[1]; ++i)

@@ -17,14 +17,14 @@
 namespace distribute::ops_internal {
 
 inline constexpr int kMaxTaps = 1024;
-/// Larger gradients go past the caches; about half of a server core's third level.
+/// Larger gradients bypass the caches. This is about half of a server core's third-level cache.
 inline constexpr int64_t kStreamedBytes = 16 << 20;
 /// The lowest number of an element type.
 template <typename T>
 inline constexpr float kLowest = -std::numeric_limits<float>::max();
 template <>
 inline constexpr float kLowest<bfloat16> = -0x1.fep127f;
-inline constexpr int32_t kClosed = 128;  // added to the winner's number when it is not positive
+inline constexpr int32_t kClosed = 128;  // added to the winner's number if it is not positive
 
 /// A pooling over a block [images, in[0], in[1], inner]: row-major NHWC with images = batch and
 /// inner = channels, or channels in groups of `inner`.
@@ -33,9 +33,9 @@ struct PoolBlock {
   std::array<int64_t, 2> in{}, out{}, ksize{}, stride{}, pad{};
   int64_t in_step() const { return in[0] * in[1] * inner; }
   int64_t out_step() const { return out[0] * out[1] * inner; }
-  /// From one window of a row to the next.
+  /// The step from one window of a row to the next.
   int64_t in_column() const { return stride[1] * inner; }
-  /// Every input element belongs to exactly one window.
+  /// True when every input element belongs to exactly one window.
   bool tiles() const {
     for (size_t a = 0; a < 2; ++a)
       if (ksize[a] != stride[a] || pad[a] || in[a] != out[a] * stride[a]) return false;
@@ -51,8 +51,8 @@ struct PoolTaps {
   int64_t offset[kMaxTaps];
   int32_t number[kMaxTaps];
 
-  /// Prepares the window at (oy, ox); returns where in the image offsets start, in elements.
-  /// Offsets are made anew only at the borders, where the window is cut.
+  /// Prepares the window at (oy, ox); returns the element of the image from which offsets count.
+  /// Offsets are computed again only at borders, where the window is cut.
   int64_t place(const PoolBlock& p, int64_t oy, int64_t ox) {
     const std::array<int64_t, 2> corner{oy * p.stride[0] - p.pad[0], ox * p.stride[1] - p.pad[1]};
     std::array<int64_t, 2> from, to;
@@ -71,9 +71,9 @@ struct PoolTaps {
     return (corner[0] * p.in[1] + corner[1]) * p.inner;
   }
 
-  /// Calls fn(from, to, n) for every run of n windows of one image with the same offsets: `from` is
-  /// where the offsets of the first one start, `to` where its result lies, in elements. The windows
-  /// of a row that no border cuts are one run.
+  /// Calls fn(from, to, n) for every run of n windows of one image with the same offsets. `from` is
+  /// the element from which the first window's offsets count, `to` the element of its result.
+  /// Windows of a row that no border cuts form one run.
   template <typename Fn>
   void for_runs(const PoolBlock& p, const Fn& fn) {
     const int64_t first_whole = (p.pad[1] + p.stride[1] - 1) / p.stride[1];
@@ -88,7 +88,7 @@ struct PoolTaps {
   }
 };
 
-/// The windows that an element of the image belongs to: where each lies in the result, and the
+/// The windows that contain an element of the image: the place of each in the result, and the
 /// element's number in it.
 struct PoolWindows {
   int count = 0;
@@ -213,8 +213,8 @@ DISTRIBUTE_INLINE GpuPool2D gpu_pool_of(const PoolBlock& p) {
   return {p.in, p.out, p.ksize, p.stride, p.pad, p.images, p.inner};
 }
 
-/// With a byte for each result that says which element of its window it is: to find it again in
-/// the backward pass would read each window once for each of its elements.
+/// Also writes a byte for each result that says which element of its window it is. Finding it again
+/// in the backward pass would read each window once for each of its elements.
 DISTRIBUTE_INLINE Tensor gpu_max_pool(const PoolPlan& plan, const Tensor& x) {
   const GpuPool2D pool = gpu_pool_of(plan.block);
   const Tensor winners = Tensor::empty(plan.y_shape, DType::UInt8, x.device());
@@ -302,7 +302,7 @@ DISTRIBUTE_INLINE Tensor avg_pool_forward(const PoolPlan& plan, const Tensor& x)
 
 DISTRIBUTE_INLINE Tensor avg_pool_recorded(const PoolPlan& plan, const Tensor& x);
 
-/// The gradient is linear in dy, so its own gradient is the forward pass again.
+/// The gradient is linear in dy, so its own gradient is the forward pass.
 DISTRIBUTE_INLINE Tensor avg_pool_gradient_recorded(const PoolPlan& plan, const Shape& x_shape,
                                                     const Tensor& dy) {
   return record(
@@ -358,7 +358,8 @@ DISTRIBUTE_INLINE Tensor max_pool2d(const Tensor& x, const PoolOptions& options)
     parallel_for(p.images, 1, [=](int64_t b, int64_t e) { run(p, from, to, index, gate, b, e); });
   });
   const BackwardFunction gradient = [=, x_shape = x.shape()](const Backward& b) {
-    // A window without a positive element loses its gradient in the ReLU below; that may be said
+    // A window without a positive element loses its gradient in the ReLU below. That is applied
+    // here already if only the operation with that ReLU reads the result.
     // here already when only the operation with that ReLU reads the result.
     const Tensor dx =
         max_pool_gradient(plan, x_shape, b.gradient(), winners, gate && b.is_private(0));

@@ -19,12 +19,12 @@ namespace distribute {
 
 namespace ops_internal {
 
-/// Words of a counter: which four elements, and which draw.
+/// The words of a counter: the group of four elements, and the draw.
 struct PhiloxCounter {
   uint32_t words[4];
 };
 
-/// Ten rounds; inlined into loops that vectorise.
+/// Computes ten rounds; it is inlined into loops that vectorise.
 DISTRIBUTE_ALWAYS_INLINE inline PhiloxCounter philox_rounds(PhiloxCounter c, uint32_t key_0,
                                                             uint32_t key_1) {
 #pragma GCC unroll 10
@@ -39,7 +39,7 @@ DISTRIBUTE_ALWAYS_INLINE inline PhiloxCounter philox_rounds(PhiloxCounter c, uin
   return c;
 }
 
-/// Draw `counter` of groups [group, group + kGroups): word w of group g lands in words[4 g + w].
+/// Makes draw `counter` of groups [group, group + kGroups): words[4 g + w] is word w of group g.
 inline constexpr int64_t kGroups = 64;
 DISTRIBUTE_INLINE void philox_block(uint64_t seed, uint64_t counter, int64_t group,
                                     uint32_t* words) {
@@ -68,8 +68,8 @@ void for_random_words(int64_t count, uint64_t seed, uint64_t counter, const Part
   });
 }
 
-/// Calls part(words, word, i) for elements first + i of a seed, i in [0, count): its random word is
-/// words[word], that of its neighbour beside it.
+/// Calls part(words, word, i) for elements first + i of a seed, i in [0, count). words[word] is the
+/// element's random word; its neighbour's word is the next one.
 template <typename Part>
 void for_random_window(int64_t first, int64_t count, uint64_t seed, const Part& part) {
   constexpr int64_t kWords = 4 * kGroups;
@@ -85,17 +85,17 @@ void for_random_window(int64_t first, int64_t count, uint64_t seed, const Part& 
   });
 }
 
-/// [0, 1) with 24 bits.
+/// Gives a number in [0, 1) with 24 bits.
 DISTRIBUTE_ALWAYS_INLINE inline float unit(uint32_t word) { return float(word >> 8) * 0x1p-24f; }
 
-/// Two normal numbers from two words (Box and Muller, 1958).
+/// Makes two normal numbers from two words (Box and Muller, 1958).
 DISTRIBUTE_INLINE std::array<float, 2> box_muller(uint32_t first, uint32_t second) {
   const float radius = std::sqrt(-2 * std::log(1 - unit(first)));
   const float angle = 2 * std::numbers::pi_v<float> * unit(second);
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
 
-/// Element i's own sequence of draws, until one lies within two standard deviations.
+/// Draws from element i's own sequence until a number is within two standard deviations.
 DISTRIBUTE_INLINE float truncated_draw(uint64_t seed, int64_t element) {
   for (uint32_t attempt = 0;; ++attempt) {
     const auto words =
@@ -106,7 +106,7 @@ DISTRIBUTE_INLINE float truncated_draw(uint64_t seed, int64_t element) {
   }
 }
 
-/// A new tensor of these draws; `on_cpu` fills one in host memory.
+/// Makes a tensor of random numbers; `on_cpu` fills one in host memory.
 template <typename OnCpu>
 Tensor drawn(const Shape& shape, DType dtype, const GpuRandom& random, const OnCpu& on_cpu) {
   Tensor result = Tensor::empty(shape, dtype);
@@ -117,14 +117,14 @@ Tensor drawn(const Shape& shape, DType dtype, const GpuRandom& random, const OnC
   return result;
 }
 
-/// Which mask: of a recorded step the counter is on the GPU, at `current`.
+/// Identifies a mask. In a recorded step the counter is on the GPU, at `current`.
 struct DropoutMask {
   float rate;
   uint64_t seed, counter;
   const uint64_t* current = nullptr;
 };
 
-/// x or 0, scaled; the mask is drawn again for the gradient instead of being kept.
+/// Gives x or 0, scaled. The mask is drawn again for the gradient instead of being stored.
 DISTRIBUTE_INLINE Tensor dropped(const Tensor& x, const DropoutMask& mask) {
   const auto [rate, seed, counter, current] = mask;
   if (on_gpu(x)) {
@@ -164,7 +164,7 @@ DISTRIBUTE_INLINE Tensor dropout(const Tensor& x, const DropoutMask& mask) {
 namespace random {
 
 DISTRIBUTE_INLINE void set_seed(uint64_t seed) {
-  // Seeds 1, 2, 3 must not give overlapping sequences: next_seed counts up from here.
+  // next_seed() counts up from here, so seeds 1, 2, 3 must not give overlapping sequences.
   const auto start = philox({1, 0, 0, 0}, seed);
   ops_internal::global_seed() = seed ? uint64_t{start[0]} << 32 | start[1] : 0;
 }
@@ -243,7 +243,8 @@ DISTRIBUTE_INLINE Tensor uniform_int(const Shape& shape, uint64_t seed, int64_t 
                              on_cpu);
 }
 
-/// The largest of logits with Gumbel's noise, which is distributed as softmax says.
+/// Gives the position of the largest of logits plus Gumbel noise, which is distributed as
+/// softmax(logits).
 DISTRIBUTE_INLINE Tensor categorical(const Tensor& logits, int64_t num_samples, uint64_t seed) {
   if (logits.shape().rank() != 2 || logits.shape()[1] == 0 || num_samples < 0)
     throw InvalidArgumentError(str_cat("categorical: wanted logits [batch, classes], got ",

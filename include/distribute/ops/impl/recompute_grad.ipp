@@ -11,7 +11,7 @@ namespace ops_internal {
 
 using DrawCounters = std::shared_ptr<std::vector<uint64_t>>;
 
-/// The gradients of inputs and variables, from a second call.
+/// Computes the gradients of inputs and variables by a second call.
 DISTRIBUTE_INLINE std::vector<Tensor> second_call(
     const std::function<Tensor(const std::vector<Tensor>&)>& fn, const std::vector<Tensor>& inputs,
     const std::vector<Variable>& variables, const DrawCounters& draws, const Tensor& upstream) {
@@ -20,7 +20,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> second_call(
   GradientTape tape;
   std::vector<Tensor> arguments;
   for (const Tensor& input : inputs) {
-    arguments.push_back(input ? input.renamed() : input);  // one input may come twice
+    arguments.push_back(input ? input.renamed() : input);  // the same input may occur twice
     if (input) tape.watch(arguments.back());
   }
   std::vector<Tensor> sources = arguments;
@@ -43,7 +43,8 @@ DISTRIBUTE_INLINE Tensor recompute_grad(const std::function<Tensor(const std::ve
     variables = hidden.variables_read();
   }
   std::vector<Tensor> sources = inputs;
-  for (const Variable& variable : variables) sources.push_back(variable.value());  // tapes see it
+  // so that tapes see them
+  for (const Variable& variable : variables) sources.push_back(variable.value());
   record("recompute_grad", sources, std::span(&value, 1), [=](const Backward& backward) {
     return ops_internal::second_call(fn, inputs, variables, draws, backward.gradient());
   });

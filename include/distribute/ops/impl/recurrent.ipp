@@ -20,8 +20,8 @@ struct CellKind {
   void (*forward)(const CellRow& row);
   void (*backward)(const CellGradientRow& row);
   int64_t gates;
-  bool with_c;     // a second state
-  bool with_kept;  // CellRow::kept; dhz is not dz
+  bool with_c;     // has a second state
+  bool with_kept;  // uses CellRow::kept; dhz differs from dz
 };
 
 DISTRIBUTE_INLINE CellKind kind_of(nn::RecurrentCell cell) {
@@ -30,21 +30,22 @@ DISTRIBUTE_INLINE CellKind kind_of(nn::RecurrentCell cell) {
   return {simple_cell, simple_cell_gradient, 1, false, false};
 }
 
-/// A sequence on its way through a cell, and what its gradients need. All float32 on the CPU, but
-/// for the kernels: these have the type whose products the backend computes, of 16 bits where the
-/// sequence came so. Other operands of products are then rounded to it; sums stay float32.
+/// The pass of a sequence through a cell, with the values that gradients need. All are float32 on
+/// the CPU but the kernels. These have the type whose products the backend computes, which is of 16
+/// bits where the sequence came in 16 bits. Other operands of products are rounded to it; sums stay
+/// float32.
 struct RecurrentPass {
   CellKind kind;
   nn::RecurrentOptions options;
   int64_t batch, steps, inputs, units;
   Tensor x, kernel, recurrent, recurrent_bias;
-  std::vector<char> masked = {};                   // [batch, steps], empty: none
+  std::vector<char> masked = {};                   // [batch, steps]; empty: nothing is masked
   Tensor gates = {};                               // [batch, steps, gates units]
   Tensor before_h = {}, before_c = {}, kept = {};  // [batch, steps, units]: states before a step
   Tensor output = {}, h = {}, c = {};
 
   int64_t width() const { return kind.gates * units; }
-  /// Where the step that is read as number t lies in the sequence.
+  /// The position in the sequence of the step that is read as number t.
   int64_t place(int64_t t) const { return options.go_backwards ? steps - 1 - t : t; }
   bool is_masked(int64_t row, int64_t step) const {
     return !masked.empty() && masked[size_t(row * steps + step)] != 0;
@@ -72,7 +73,7 @@ DISTRIBUTE_INLINE Tensor RecurrentPass::product(const Tensor& a, const Tensor& b
   return {Shape{shape.rows, shape.columns}, DType::Float32, y};
 }
 
-/// Null: the step is masked.
+/// Writes the output of a step; a null `value` means that the step is masked.
 DISTRIBUTE_INLINE void RecurrentPass::write_output(int64_t row, int64_t t, const float* value) {
   const bool all = options.return_sequences;
   if (!all && !value && !options.zero_output_for_mask && t > 0) return;  // it is there already

@@ -9,14 +9,14 @@
 
 namespace distribute::optim::optim_internal {
 
-/// What a step does to one variable.
+/// The change of one variable in a step.
 struct VariableFormula {
   ElementKernel formula;
-  float decay;     // what the weights shrink by before it
-  GpuFormula gpu;  // without coupled decay, which kernels of GPUs do themselves
+  float decay;     // factor by which the weights shrink before it
+  GpuFormula gpu;  // without coupled decay, which GPU kernels apply themselves
 };
 
-/// The factor of update `i`; 1 for an empty list.
+/// The factor of update `i`; 1 when the list is empty.
 float factor_at(const std::vector<float>& factors, size_t i);
 
 }  // namespace distribute::optim::optim_internal

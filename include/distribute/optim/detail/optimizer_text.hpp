@@ -8,7 +8,7 @@
 
 namespace distribute::optim::optim_internal {
 
-/// {"class_name": ..., "config": {...}}
+/// Gives {"class_name": ..., "config": {...}}.
 std::string optimizer_text(const std::string& class_name, const OptimizerConfig& config);
 
 }  // namespace distribute::optim::optim_internal

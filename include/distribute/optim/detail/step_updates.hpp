@@ -1,5 +1,5 @@
 #pragma once
-/// The updates of one step: which variables change, and by which gradients.
+/// The updates of one step: the variables that change, and their gradients.
 
 #include <distribute/base/config.hpp>
 #include <distribute/replica/replica_context.hpp>
@@ -8,18 +8,18 @@
 
 namespace distribute::optim::optim_internal {
 
-/// The gradients of updates by variable; those of a cut one are put together.
+/// Gives the gradients of updates by variable; the gradients of a cut variable's parts are joined.
 std::vector<Tensor> gradients_of(const std::vector<VariableUpdate>& updates,
                                  const std::vector<Tensor>& given,
                                  const std::vector<Variable>& variables);
 
-/// Puts what a variable's constraint gives in its place, in every copy. Once for all replicas,
-/// which must call it together.
+/// Replaces each updated variable that has a constraint by what the constraint gives, in every
+/// copy. All replicas must call it together; the work is done once.
 /// Throws  FailedPreconditionError while a step is being recorded.
 void apply_constraints(const std::vector<VariableUpdate>& updates, ReplicaContext& replica);
 
-/// The gradients, with zeros for each that only other replicas have. One that no replica has
-/// stays none.
+/// Gives the gradients, with zeros for each gradient that only other replicas have. A gradient that
+/// no replica has stays empty.
 /// Blocks  until every replica has called it.
 /// Source  find_unused_parameters of torch.nn.parallel.DistributedDataParallel
 std::vector<Tensor> with_zeros_for_unused(std::vector<Tensor> gradients,

@@ -1,5 +1,5 @@
 #pragma once
-/// One formula of an optimizer for the CPU and for GPUs: a row.
+/// An optimizer's formula that serves both the CPU and GPUs, as a structure called a row.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/simd_sqrt.hpp>
@@ -22,7 +22,7 @@ namespace distribute::optim::optim_internal {
 
 /// The slots of element i, as begin() and finish() take them: slot[0], slot[1], slot[2].
 struct SlotsOf {
-  float *first, *second, *third;  // null for those that the row does not have
+  float *first, *second, *third;  // null when the row has fewer slots
   int64_t i;
 
   float& operator[](int slot) const { return (slot == 0 ? first : slot == 1 ? second : third)[i]; }
@@ -47,7 +47,7 @@ void update_without_root(Row row, float* w, SlotsOf slots, const float* g, int64
 
 template <typename Row>
 void update_with_root(Row row, float* w, SlotsOf slots, const float* g, int64_t count) {
-  constexpr int64_t kPiece = 256;  // elements whose roots fit beside them in L1
+  constexpr int64_t kPiece = 256;  // elements whose roots fit with them into L1
   alignas(64) float root[kPiece];
   for (int64_t first = 0; first < count; first += kPiece) {
     const int64_t end = std::min(first + kPiece, count);
@@ -67,7 +67,7 @@ void update_with_root(Row row, float* w, SlotsOf slots, const float* g, int64_t 
   }
 }
 
-/// The kernel of a row. `text` is the kernel text that defines it.
+/// Makes the kernel of a row. `text` is the kernel text that defines the row.
 template <typename Row, size_t kSize>
 ElementKernel row_kernel(const char (&text)[kSize], const Row& row) {
   static_assert(std::is_trivially_copyable_v<Row> && sizeof(Row) <= sizeof(GpuFormula::numbers));

@@ -55,7 +55,7 @@ DISTRIBUTE_INLINE std::vector<Optimizer::Slot> Adam::slots() const {
   return {{"m"}, {"v"}};
 }
 
-/// Powers and their complements in float, as Keras computes them.
+/// Computes powers and their complements in float, as Keras does.
 DISTRIBUTE_INLINE ElementKernel Adam::kernel(float rate, int64_t step) const {
   using namespace optim_internal;
   const float power_1 = std::pow(float(beta_1_), float(step));

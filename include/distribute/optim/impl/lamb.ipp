@@ -43,7 +43,7 @@ struct LambNorms {
   }
 };
 
-/// Squares of the norms. Takes the step as `row` makes it, and changes nothing.
+/// Computes the squares of the norms. It computes the step as `row` does, and changes nothing.
 DISTRIBUTE_INLINE LambNorms lamb_norms(const LambRow& row, const VariableUpdate& update,
                                        float decay) {
   const std::vector<float> weights = update.variable.value().to_vector();
@@ -62,7 +62,7 @@ DISTRIBUTE_INLINE LambNorms lamb_norms(const LambRow& row, const VariableUpdate&
   return squares;
 }
 
-/// The same on the GPU that has the gradient, where they stay: [2].
+/// Computes the same on the GPU that has the gradient, and leaves the result there: [2].
 DISTRIBUTE_INLINE Tensor gpu_lamb_norms(const LambRow& row, const VariableUpdate& update,
                                         float decay) {
   const Tensor g = update.gradient.row_major();
@@ -110,7 +110,7 @@ DISTRIBUTE_INLINE std::vector<float> Lamb::layer_ratios(const std::vector<Variab
                                                         const std::vector<float>& decays) const {
   const auto row = optim_internal::lamb_row(beta_1_, beta_2_, epsilon_, 1.0f, step);
   std::vector<float> ratios(updates.size());
-  std::vector<Tensor> on_gpu;  // all read at once
+  std::vector<Tensor> on_gpu;  // read in one copy
   std::vector<size_t> places;
   for (size_t i = 0; i < updates.size(); ++i) {
     if (is_gpu(updates[i].gradient.device())) {

@@ -12,7 +12,7 @@
 namespace distribute::optim {
 
 namespace optim_internal {
-// optimizer.ipp
+// The body is in optimizer.ipp.
 Variable scalar_variable(const char* name, Variable::Initializer value);
 void run_once(ReplicaContext* replica, const std::function<void()>& fn);
 }  // namespace optim_internal
@@ -82,7 +82,7 @@ DISTRIBUTE_INLINE int64_t
 LossScaleOptimizer::apply_gradients(const std::vector<Tensor>& gradients,
                                     const std::vector<Variable>& variables, ApplyOptions options) {
   ReplicaContext* replica = get_replica_context();
-  // The wrapped optimizer has the words for what is wrong.
+  // The wrapped optimizer reports what is wrong.
   const bool none =
       std::none_of(gradients.begin(), gradients.end(), [](auto& g) { return bool(g); });
   if (!replica || none) return inner_.apply_gradients(gradients, variables, options);
@@ -91,7 +91,7 @@ LossScaleOptimizer::apply_gradients(const std::vector<Tensor>& gradients,
   for (const Tensor& gradient : gradients)
     if (gradient) present.push_back(gradient * inverse);
   if (!options.skip_gradients_aggregation) present = replica->all_reduce(ReduceOp::Sum, present);
-  // All replicas see the same sums, so they decide alike.
+  // All replicas see the same sums, so they decide in the same way.
   const bool finite = !options_.dynamic || std::isfinite(global_norm(present).item<float>());
   int64_t step = 0;
   std::vector<Tensor> sums(gradients.size());

@@ -40,13 +40,13 @@ DISTRIBUTE_INLINE std::vector<Optimizer::Slot> Nadam::slots() const { return {{"
 
 namespace optim_internal {
 
-/// The momentum of step `step` (the first is 1).
+/// Gives the momentum of step `step` (the first is 1).
 DISTRIBUTE_INLINE float nadam_momentum(float beta_1, int64_t step) {
   return beta_1 * (1.0f - 0.5f * std::pow(0.96f, float(step)));
 }
 
-/// The product of the momenta of all steps up to this one. From step 500 on the factor 1 - 0.96^t/2
-/// is 1 in float.
+/// Gives the product of the momenta of all steps up to this one. From step 500 on the factor 1 -
+/// 0.96^t/2 is 1 in float.
 DISTRIBUTE_INLINE float nadam_product(float beta_1, int64_t step) {
   constexpr int64_t kLastFactor = 500;
   float product = 1.0f;

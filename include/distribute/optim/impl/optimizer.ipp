@@ -15,7 +15,7 @@ namespace distribute::optim {
 
 namespace optim_internal {
 
-/// The slot of use_ema, the last one.
+/// The slot that use_ema adds; it is the last one.
 inline constexpr const char* kAverage = "average";
 
 DISTRIBUTE_INLINE Variable scalar_variable(const char* name, Variable::Initializer value) {
@@ -144,7 +144,7 @@ DISTRIBUTE_INLINE ReplicaContext& replica_that_applies() {
 
 }  // namespace optim_internal
 
-/// True when gradients go from the tape to the reducer as they are.
+/// True when gradients pass from the tape to the reducer unchanged.
 DISTRIBUTE_INLINE bool Optimizer::goes_straight(const ApplyOptions& options) const {
   return !clips() && !needs_whole_variables() && !options.reduced_gradients &&
          !options.find_unused_parameters;
@@ -227,11 +227,11 @@ DISTRIBUTE_INLINE int64_t Optimizer::update(ReplicaContext& replica,
   return step;
 }
 
-/// Every launch takes the numbers of its own step, and counts it.
+/// Makes every launch use the numbers of its own step, and count the step.
 DISTRIBUTE_INLINE int64_t Optimizer::record_update(RecordedStep& recording, ReplicaContext& replica,
                                                    const std::vector<VariableUpdate>& updates,
                                                    bool are_reduced) {
-  optim_internal::apply_constraints(updates, replica);  // which throws where there are some
+  optim_internal::apply_constraints(updates, replica);  // throws if there are constraints
   if (options_.use_ema && options_.ema_overwrite_frequency)
     throw FailedPreconditionError(
         "with ema_overwrite_frequency steps differ from each other, and none can be recorded");
@@ -276,8 +276,8 @@ DISTRIBUTE_INLINE void Optimizer::add_slots(std::vector<VariableUpdate>& updates
   slots_.find(updates);
 }
 
-/// The average of a variable that is new in the middle of the training begins with its value, as
-/// in the first step.
+/// The average of a variable that is new in the middle of the training begins with the variable's
+/// value, as in the first step.
 DISTRIBUTE_INLINE void Optimizer::slot_created(const std::string& slot, const Variable& created,
                                                const Variable& weight) {
   if (slot == optim_internal::kAverage && iterations() > 0)
@@ -316,7 +316,7 @@ DISTRIBUTE_INLINE void Optimizer::swap_averages(const std::vector<Variable>& var
 }
 DISTRIBUTE_INLINE void Optimizer::finalize_variable_values(const std::vector<Variable>& variables) {
   if (!options_.use_ema || iterations() == 0) return;
-  build(variables);  // those that a checkpoint holds, where no step has come after it
+  build(variables);  // those of a checkpoint, when no step has followed it
   if (averages_are_swapped_) swap_averages(variables);
   exchange(variables, false);
 }

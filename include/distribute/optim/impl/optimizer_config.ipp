@@ -8,7 +8,7 @@ namespace distribute::optim {
 
 namespace optim_internal {
 
-/// The value of that name; none where there is none.
+/// Gives the value of that name; empty when there is no such value.
 template <typename T>
 std::optional<T> find_value(const OptimizerConfig& config, const std::string& name) {
   const auto found = config.values().find(name);
@@ -22,7 +22,7 @@ void read_value(const OptimizerConfig& config, const std::string& name, T& out) 
   if (auto value = find_value<T>(config, name)) out = *std::move(value);
 }
 
-/// Also takes an empty value.
+/// Accepts an empty value, too.
 template <typename T>
 void read_optional(const OptimizerConfig& config, const std::string& name, std::optional<T>& out) {
   const auto found = config.values().find(name);

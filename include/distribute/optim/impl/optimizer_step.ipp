@@ -14,7 +14,7 @@
 
 namespace distribute::optim::optim_internal {
 
-/// x -= x * factor
+/// Computes x -= x * factor.
 DISTRIBUTE_INLINE void scale(float* x, float factor, int64_t count) {
   simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
@@ -22,7 +22,7 @@ DISTRIBUTE_INLINE void scale(float* x, float factor, int64_t count) {
   });
 }
 
-/// mean = momentum * mean + (1 - momentum) * x
+/// Computes mean = momentum * mean + (1 - momentum) * x.
 DISTRIBUTE_INLINE void average(float* mean, const float* x, float momentum, int64_t count) {
   simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
@@ -40,7 +40,8 @@ DISTRIBUTE_INLINE void add_decay(const float* g, const float* w, float decay, fl
   });
 }
 
-/// The formula for gradient + decay * weights, which is made in pieces that stay in the cache.
+/// Applies the formula to gradient + decay * weights, which is computed in pieces that stay in the
+/// cache.
 DISTRIBUTE_INLINE ElementKernel with_coupled_decay(ElementKernel formula, float decay,
                                                    size_t num_slots) {
   return [=](float* weights, float* const* slots, const float* gradient, int64_t count) {
@@ -78,8 +79,8 @@ DISTRIBUTE_INLINE StepNumbers Optimizer::step_of(const std::vector<VariableUpdat
   return step;
 }
 
-/// The mean over the replicas, which have the same ratios, keeps all from changing weights that
-/// others still read.
+/// Takes the mean of the ratios, which are equal on all replicas: this makes replicas wait for each
+/// other, so that no replica changes weights that others still read.
 DISTRIBUTE_INLINE void Optimizer::add_ratios(StepNumbers& step,
                                              const std::vector<VariableUpdate>& updates,
                                              ReplicaContext& replica) const {
@@ -101,7 +102,7 @@ DISTRIBUTE_INLINE UpdateKernel Optimizer::make_described_kernel(StepNumbers step
 DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(StepNumbers step) const {
   const float decay = float(options_.weight_decay.value_or(0.0)) * step.rate;
   const float coupled = float(options_.coupled_weight_decay.value_or(0.0));
-  // As in Keras the first step takes the weights as they are.
+  // As in Keras, the average of the first step is the weights themselves.
   const float momentum = step.done == 0 ? 0.0f : float(options_.ema_momentum);
   const size_t own = slots().size();
   const bool differ = !step.factors.empty() || !step.ratios.empty();
@@ -126,7 +127,8 @@ DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(StepNumbers step) const {
   return {loop, std::move(gpu)};
 }
 
-/// One for each variable where rates or ratios differ; else that without decay, then that with it.
+/// Gives one formula for each variable if rates or ratios differ; else one without decay and one
+/// with it.
 DISTRIBUTE_INLINE std::vector<optim_internal::VariableFormula> Optimizer::formulas_of(
     const StepNumbers& step) const {
   std::vector<optim_internal::VariableFormula> formulas;

@@ -10,7 +10,7 @@ namespace distribute::optim {
 
 namespace optim_internal {
 
-/// step / steps, cut to an integer on request.
+/// Gives step / steps, rounded down on request.
 DISTRIBUTE_INLINE double progress(const char* schedule, int64_t step, int64_t steps, bool whole) {
   if (steps < 1)
     throw InvalidArgumentError(str_cat(schedule, ": decay_steps must be positive, got ", steps));
@@ -51,7 +51,8 @@ DISTRIBUTE_INLINE double CosineDecay::operator()(int64_t step) const {
 
 DISTRIBUTE_INLINE double CosineDecayRestarts::operator()(int64_t step) const {
   double p = optim_internal::progress("CosineDecayRestarts", step, first_decay_steps, false);
-  double restarts = std::floor(p), begin = restarts, length = 1;  // in lengths of the first decay
+  // in units of the first decay's length
+  double restarts = std::floor(p), begin = restarts, length = 1;
   if (t_mul != 1.0) {
     restarts = std::floor(std::log(1.0 - p * (1.0 - t_mul)) / std::log(t_mul));
     length = std::pow(t_mul, restarts);

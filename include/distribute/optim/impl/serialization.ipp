@@ -59,7 +59,7 @@ DISTRIBUTE_INLINE OptimizerConfig config_of(const Json& json) {
   return config;
 }
 
-/// An option that the class did not ask for would be dropped, unless it says what is so anyway.
+/// Throws for an option that the class did not read and that would change the optimizer.
 DISTRIBUTE_INLINE void check_nothing_is_dropped(const Optimizer& made,
                                                 const OptimizerConfig& config) {
   for (const std::string& name : config.unread()) {
@@ -155,7 +155,7 @@ DISTRIBUTE_INLINE UpdateKernel make_update_kernel(const Optimizer& optimizer, St
 
 namespace optim_internal {
 
-/// The attribute of Keras's optimizer that lists slots of this kind; none: "".
+/// The attribute of Keras's optimizer that lists slots of this kind; "" when there is none.
 DISTRIBUTE_INLINE std::string keras_slot_attribute(const std::string& class_name,
                                                    const std::string& slot) {
   using Attributes = std::map<std::string, std::string>;

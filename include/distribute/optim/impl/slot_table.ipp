@@ -37,7 +37,7 @@ struct SlotTable::Sets {
     std::vector<Variable> values;
   };
   std::mutex mutex;             // guards the rest
-  std::map<uint64_t, Set> all;  // by the variable's id, so in order of creation
+  std::map<uint64_t, Set> all;  // by id of the variable, so in order of creation
 };
 
 DISTRIBUTE_INLINE SlotTable::SlotTable() : sets_(new Sets()) {}

@@ -65,7 +65,7 @@ namespace distribute::optim {
 
 namespace optim_internal {
 
-/// A variable that is cut is updated shard by shard.
+/// Adds the update of a variable; a cut variable is updated shard by shard.
 DISTRIBUTE_INLINE void add_update(std::vector<VariableUpdate>& updates, const Variable& variable,
                                   const Tensor& gradient) {
   const auto& parts = variable.impl().parts();
@@ -100,7 +100,7 @@ DISTRIBUTE_INLINE std::string names_of(const std::vector<Variable>& variables) {
   return names;
 }
 
-/// Where a model was asked for its variables too early: what to do.
+/// Says what to do when a model was asked for its variables too early.
 DISTRIBUTE_INLINE const char* early_call(bool without_variables) {
   return without_variables ? " (layers make their variables at their first call: call the model "
                              "before trainable_variables())"
@@ -131,9 +131,9 @@ DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
   }
   reducer.missing(optim_internal::names_of(missing));
   if (updates.empty())
-    throw InvalidArgumentError(str_cat(
-        "No gradients provided for any variable: ", optim_internal::names_of(variables), ".",
-        optim_internal::early_call(variables.empty())));
+    throw InvalidArgumentError(
+        str_cat("No gradients provided for any variable: ", optim_internal::names_of(variables),
+                ".", optim_internal::early_call(variables.empty())));
   if (missing.empty()) return updates;
   if (!std::atomic_ref(warned_).exchange(true))
     log_warning("optim", str_cat("Gradients do not exist for variables ",
@@ -152,7 +152,8 @@ DISTRIBUTE_INLINE void Optimizer::check_whole(const std::vector<Tensor>& gradien
   }
 }
 
-/// Clips, and sums over the replicas where that has to come first. True: the gradients are sums.
+/// Clips the gradients, and sums them over the replicas if that must come first. Returns whether
+/// they are sums.
 DISTRIBUTE_INLINE bool Optimizer::prepare(std::vector<VariableUpdate>& updates,
                                           ReplicaContext& replica,
                                           const ApplyOptions& options) const {

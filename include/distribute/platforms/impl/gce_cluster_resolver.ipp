@@ -14,7 +14,7 @@
 
 namespace distribute::cluster_internal {
 
-/// What to do about an answer of Compute Engine that is none.
+/// Says what to do about an error of Compute Engine.
 DISTRIBUTE_INLINE std::string gce_cure(int status, const std::string& credentials) {
   if (status == 401) return "; the token is not accepted (credentials: " + credentials + ")";
   if (status == 403)
@@ -35,7 +35,7 @@ DISTRIBUTE_INLINE StatusCode gce_status_code(int status) {
   }
 }
 
-/// The API's own words in an error's body; "" where there are none.
+/// Gives the API's text in the body of an error; "" without one.
 DISTRIBUTE_INLINE std::string gce_message(const std::string& body) {
   try {
     const untrusted::JsonValue answer = untrusted::parse_json(body, "error");
@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE std::string gce_message(const std::string& body) {
   }
 }
 
-/// The member of an object, which must be a string.
+/// Gives a member of an object, which must be a string.
 DISTRIBUTE_INLINE const std::string& gce_text(const untrusted::JsonValue& object, const char* key,
                                               const std::string& place) {
   const untrusted::JsonValue* value = untrusted::object_of(object, place).find(key);
@@ -59,7 +59,7 @@ DISTRIBUTE_INLINE const std::string& gce_text(const untrusted::JsonValue& object
 
 namespace distribute {
 
-/// Compute Engine's API and the machine's metadata server.
+/// Queries Compute Engine's API and the machine's metadata server.
 class GCEClusterResolver::Service {
  public:
   explicit Service(const GCEClusterResolverOptions& options)
@@ -85,7 +85,7 @@ class GCEClusterResolver::Service {
     return {};
   }
 
-  /// Names of the machines of a group, given by its URL.
+  /// Gives the names of the running machines of a group, given by its URL.
   std::vector<std::string> running(const std::string& group) {
     using namespace cluster_internal;
     std::vector<std::string> names;
@@ -105,7 +105,7 @@ class GCEClusterResolver::Service {
     return names;
   }
 
-  /// The internal one of a machine, given by its URL.
+  /// Gives the internal address of a machine, given by its URL.
   std::string address(const std::string& machine) {
     using namespace cluster_internal;
     const untrusted::JsonValue answer = ask("GET", machine, "");
@@ -116,7 +116,7 @@ class GCEClusterResolver::Service {
     return gce_text(networks->items[0], "networkIP", machine);
   }
 
-  /// One of the metadata server's short answers.
+  /// Gives one short answer of the metadata server.
   std::string metadata(const char* path) {
     const std::string host =
         options_.variables("GCE_METADATA_HOST").value_or("metadata.google.internal");
@@ -152,7 +152,7 @@ class GCEClusterResolver::Service {
                                    .total_timeout = options_.request_timeout});
   }
 
-  /// Once for each question.
+  /// Whether the token was refused and replaced; at most once for each question.
   bool token_was_old(const io::HttpResponse& answer) {
     if (answer.status != 401 || options_.credentials != "default") return false;
     auth_.forget_token();

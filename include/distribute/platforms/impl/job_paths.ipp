@@ -15,7 +15,7 @@ DISTRIBUTE_INLINE bool is_local_directory(const std::string& path) {
   return found.ok() && *found;
 }
 
-/// The object in variable `name`, else in the file; an empty one where neither is there.
+/// Gives the object in variable `name`, else in the file; an empty one if both are missing.
 DISTRIBUTE_INLINE untrusted::JsonValue toolkit_object(const Environment& variables,
                                                       const std::string& name,
                                                       const std::string& file) {
@@ -28,8 +28,8 @@ DISTRIBUTE_INLINE untrusted::JsonValue toolkit_object(const Environment& variabl
   return untrusted::object_of(root, name + " or " + file);
 }
 
-/// The platform's file has every value as a JSON text inside of a string ("0.1", "\"adam\""), the
-/// toolkit's variable the values themselves.
+/// Gives a value as text. The platform's file has every value as a JSON text inside of a string
+/// ("0.1", "\"adam\""); the toolkit's variable has the values themselves.
 DISTRIBUTE_INLINE std::string hyperparameter_text(const untrusted::JsonValue& value,
                                                   const std::string& place) {
   if (value.is_object() || value.is_array() || value.is_null())
@@ -60,7 +60,7 @@ DISTRIBUTE_INLINE void read_channels(const Environment& variables, const std::st
   }
 }
 
-/// The SDK's TensorFlow estimator adds `model_dir`, an Estimator's directory: on S3 that of its
+/// Uses `model_dir`, which the SDK's TensorFlow estimator adds: on S3 it is the directory of
 /// checkpoints, else that of the model.
 DISTRIBUTE_INLINE void take_model_dir(JobPaths& paths) {
   const auto found = paths.hyperparameters.find("model_dir");

@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE std::map<std::string, std::string> parse_pod_info(std::string_
   return pairs;
 }
 
-/// Labels and annotations of this pod; none where the files are missing.
+/// Reads labels and annotations of this pod; empty if the files are missing.
 DISTRIBUTE_INLINE std::map<std::string, std::string> read_pod_info(const std::string& directory) {
   std::map<std::string, std::string> pairs;
   for (const char* file : {"labels", "annotations"})
@@ -40,7 +40,7 @@ DISTRIBUTE_INLINE std::map<std::string, std::string> read_pod_info(const std::st
   return pairs;
 }
 
-/// A string below two keys, such as metadata.name.
+/// Gives a string below two keys, such as metadata.name.
 DISTRIBUTE_INLINE std::string pod_field(const untrusted::JsonValue& pod, const char* outer,
                                         const char* inner, const std::string& place) {
   const untrusted::JsonValue* parent = pod.find(outer);
@@ -49,7 +49,7 @@ DISTRIBUTE_INLINE std::string pod_field(const untrusted::JsonValue& pod, const c
                : std::string();
 }
 
-/// "name-12" without its number; nothing for other names.
+/// Splits "name-12" into name and number; empty for other names.
 DISTRIBUTE_INLINE std::optional<std::pair<std::string, int>> split_ordinal(
     const std::string& name) {
   const size_t dash = name.rfind('-');

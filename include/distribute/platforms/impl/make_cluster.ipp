@@ -16,7 +16,7 @@
 
 namespace distribute::cluster_internal {
 
-/// A host and its port, if the entry has one. The name goes into shell scripts as it is.
+/// Splits an entry into host and port, if it has one. The name goes into shell scripts unchanged.
 DISTRIBUTE_INLINE std::pair<std::string, std::optional<int>> split_entry(const std::string& entry,
                                                                          const std::string& job) {
   const size_t colon = entry.rfind(':');
@@ -42,17 +42,17 @@ DISTRIBUTE_INLINE std::pair<std::string, std::optional<int>> split_entry(const s
   return {host, port};
 }
 
-/// Deals ports to the tasks of a cluster.
+/// Assigns ports to the tasks of a cluster.
 class AddressBook {
  public:
   explicit AddressBook(int port) : port_(port) {}
-  /// The job's addresses; call reserve() for all jobs first.
+  /// Gives the job's addresses; call reserve() for all jobs first.
   std::vector<std::string> addresses(const std::string& job, const std::vector<std::string>& hosts);
   void reserve(const std::string& job, const std::vector<std::string>& hosts);
 
  private:
   int port_;
-  std::map<std::string, std::string> owners_;  // of addresses: "worker 1"
+  std::map<std::string, std::string> owners_;  // the task of each address, such as "worker 1"
 };
 
 DISTRIBUTE_INLINE void AddressBook::reserve(const std::string& job,

@@ -32,9 +32,9 @@ struct PreemptionNotice::Impl {
   void print(const std::string& line) const;
 
   PreemptionNoticeOptions options;
-  std::string ec2_token;  // of the asking thread
+  std::string ec2_token;  // used by the asking thread alone
   std::atomic<bool> come{false}, asking{true};
-  std::optional<LeaveAnnouncement> announcement;  // of the asking thread
+  std::optional<LeaveAnnouncement> announcement;  // used by the asking thread alone
   std::mutex mutex;                               // guards stopping
   std::condition_variable wake;
   bool stopping = false;
@@ -45,7 +45,7 @@ struct PreemptionNotice::Impl {
 
 namespace distribute::train_internal {
 
-/// Where the platform's metadata server is.
+/// Gives the address of the platform's metadata server.
 DISTRIBUTE_INLINE std::string metadata_endpoint(const std::string& platform) {
   const Environment variables;
   if (platform == "gce") {
@@ -96,7 +96,7 @@ DISTRIBUTE_INLINE void PreemptionNotice::Impl::print(const std::string& line) co
   log_info("train", line);
 }
 
-/// Ends when the notice has come, when it gives up, or with its owner.
+/// Asks until the notice has come, until it gives up, or until its owner is destroyed.
 DISTRIBUTE_INLINE void PreemptionNotice::Impl::run() {
   int failures = 0;
   std::unique_lock lock(mutex);
@@ -124,7 +124,8 @@ DISTRIBUTE_INLINE void PreemptionNotice::Impl::run() {
   }
 }
 
-/// Throws  UnavailableError with the URL for no answer, and for one that is no success.
+/// Sends a request.
+/// Throws  UnavailableError with the URL when there is no answer, or one without success.
 DISTRIBUTE_INLINE io::HttpResponse PreemptionNotice::Impl::get(const std::string& path,
                                                                const io::HttpHeaders& headers,
                                                                const std::string& method) {
@@ -155,7 +156,7 @@ DISTRIBUTE_INLINE bool PreemptionNotice::Impl::ask_gce(const std::string& name,
   return answer.ok() && answer.body == bad;
 }
 
-/// No action is a 404. The token ends after six hours, with a 401.
+/// Asks EC2: a 404 means that there is no action. The token expires after six hours, with a 401.
 DISTRIBUTE_INLINE bool PreemptionNotice::Impl::ask_ec2() {
   if (ec2_token.empty()) {
     const auto token =

@@ -42,7 +42,8 @@ DISTRIBUTE_INLINE std::vector<std::string> HostlistReader::read() {
   }
 }
 
-/// Text and brackets up to a comma or the end: the product of its brackets, the left one slowest.
+/// Reads text and brackets up to a comma or the end, and gives the product of the brackets, in
+/// which the left one changes slowest.
 DISTRIBUTE_INLINE std::vector<std::string> HostlistReader::read_part() {
   std::vector<std::string> names = {""};
   const size_t start = at_;

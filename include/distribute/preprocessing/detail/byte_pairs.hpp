@@ -1,5 +1,5 @@
 #pragma once
-/// Byte-pair encoding: bytes of a word, joined in the order in which the pairs were learned.
+/// Byte-pair encoding: joins the bytes of a word in the order in which the pairs were learned.
 
 #include <distribute/base/config.hpp>
 
@@ -13,19 +13,20 @@
 
 namespace distribute::preprocessing::preprocessing_internal {
 
-/// Thread-safe after its making. n log n in the length of a word.
+/// Encodes words in n log n steps for a word of length n. Thread-safe once it is made.
 /// Source  Sennrich et al., "Neural machine translation of rare words with subword units", 2016
 class BytePairs {
  public:
   using Vocabulary = std::unordered_map<std::string, int64_t>;
 
-  /// `merges`: pairs of tokens, the first learned one first. `whole_words`: a word that is a token
-  /// needs no pairs. `unknown` stands for bytes that are no token; none: they are left out.
-  /// Throws  InvalidArgumentError for a pair whose parts, or whose sum, are no tokens.
+  /// `merges` has pairs of tokens in the order in which they were learned. With `whole_words` a
+  /// word that is a token needs no pairs. `unknown` replaces bytes that are no token; without it
+  /// they are left out.
+  /// Throws  InvalidArgumentError for a pair whose parts, or whose joined text, are no tokens.
   BytePairs(Vocabulary vocabulary, const std::vector<std::pair<std::string, std::string>>& merges,
             bool whole_words, std::optional<int64_t> unknown);
 
-  /// Adds the tokens of a word.
+  /// Appends the tokens of a word to `ids`.
   void encode(std::string_view word, std::vector<int64_t>& ids) const;
   const Vocabulary& vocabulary() const { return vocabulary_; }
 
@@ -38,7 +39,7 @@ class BytePairs {
   std::vector<Part> parts_of(std::string_view word) const;
 
   Vocabulary vocabulary_;
-  std::unordered_map<uint64_t, Merge> merges_;  // by the two numbers
+  std::unordered_map<uint64_t, Merge> merges_;  // key: the numbers of both tokens
   bool whole_words_;
   std::optional<int64_t> unknown_;
 };

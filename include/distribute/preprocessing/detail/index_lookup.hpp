@@ -1,5 +1,5 @@
 #pragma once
-/// What lookups of strings and integers share: a vocabulary, learned or given.
+/// The common part of StringLookup and IntegerLookup: a vocabulary, learned or given.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/dataset.hpp>
@@ -30,15 +30,15 @@ Key default_oov_token() {
     return -1;
 }
 
-/// What a lookup knows.
+/// The vocabulary of a lookup.
 template <LookupKey Key>
 struct Vocabulary {
   Vocabulary() = default;
   explicit Vocabulary(std::vector<Key> tokens);
 
   std::vector<Key> tokens;                  // without the special ones
-  std::unordered_map<Key, int64_t> places;  // of the tokens
-  std::vector<float> idf_weights;           // of all numbers
+  std::unordered_map<Key, int64_t> places;  // position of each token
+  std::vector<float> idf_weights;           // weight of each number
 
   std::string bytes() const;
   static Vocabulary from_bytes(const std::string& bytes);
@@ -46,61 +46,68 @@ struct Vocabulary {
 
 }  // namespace preprocessing_internal
 
+/// Options of a lookup.
 /// Source  the arguments of tf.keras.layers.StringLookup and IntegerLookup
 template <LookupKey Key>
 struct LookupOptions {
-  std::optional<int64_t> max_tokens = {};  // of the vocabulary, with mask and unknown ones
-  /// Numbers for what is not in the vocabulary: with several, strings are hashed and integers
-  /// taken modulo; with none, such input is an error.
+  std::optional<int64_t> max_tokens = {};  // size of the vocabulary, with mask and unknown tokens
+  /// Number of indices for input outside of the vocabulary. With several, strings are hashed and
+  /// integers taken modulo; with 0 such input is an error.
   int64_t num_oov_indices = 1;
-  std::optional<Key> mask_token = {};  // becomes 0, or nothing where the output is vectors
-  Key oov_token = preprocessing_internal::default_oov_token<Key>();  // where inverted
-  std::vector<Key> vocabulary = {};                                  // none: adapt() learns one
-  std::string vocabulary_file = {};                                  // the same, one a line
-  std::vector<float> idf_weights = {};                               // of the vocabulary, for TfIdf
-  bool invert = false;                                               // numbers to tokens
-  std::optional<HashSalt> salt = {};  // of the hash of unknown strings: SipHash with this key
+  std::optional<Key> mask_token = {};  // gets the number 0, or no entry in vectors
+  /// the token of unknown numbers in an inverted table
+  Key oov_token = preprocessing_internal::default_oov_token<Key>();
+  std::vector<Key> vocabulary = {};  // empty: adapt() learns one
+  /// file of the vocabulary, one token a line
+  std::string vocabulary_file = {};
+  /// weights of the vocabulary, for TfIdf
+  std::vector<float> idf_weights = {};
+  bool invert = false;                // turns numbers into tokens
+  std::optional<HashSalt> salt = {};  // key of the hash of unknown strings, which is then SipHash
   OutputMode output_mode = OutputMode::Int;
-  bool pad_to_max_tokens = false;  // vectors of max_tokens
+  bool pad_to_max_tokens = false;  // gives vectors of max_tokens elements
 };
 
 /// A table from tokens to numbers. Thread-compatible while it learns, then thread-safe to call:
-/// `map` functions of datasets call it on any thread. Every process has a table of its own, so that
-/// workers of a parameter server job look up where their dataset functions run. There a table that
-/// was made in the strategy's scope, and learned nothing by itself, takes what the chief has
-/// learned, also later, at its first use, which waits for the chief; all tasks make such tables in
-/// the same order, and what the chief has learned is final.
+/// `map` functions of datasets call it on any thread.
+///
+/// Every process has its own table, so that workers of a parameter server job look up where their
+/// dataset functions run. In such a job, a table that was made in the strategy's scope and has
+/// learned nothing itself takes what the chief has learned. It does so at its first use, which
+/// waits for the chief. All tasks make such tables in the same order, and the chief's vocabulary is
+/// final.
 template <LookupKey Key>
 class IndexLookup {
  public:
   explicit IndexLookup(LookupOptions<Key> options = {});
 
-  /// Learns the tokens, the most frequent ones first, equally frequent ones from the last in sort
-  /// order to the first. Of a dataset the first component counts; for TfIdf a row is a document.
+  /// Learns the tokens, the most frequent first; equally frequent ones are in descending order. It
+  /// reads the first component of a dataset; for TfIdf a row is a document.
   /// Throws  FailedPreconditionError when a vocabulary was given, and on the chief of a parameter
   ///         server job for another vocabulary than it learned before.
   void adapt(const data::Dataset& dataset);
   void adapt(const Tensor& tokens);
-  /// The vocabulary may have the mask and unknown tokens at its front.
+  /// Sets the vocabulary, which may begin with the mask and unknown tokens.
   /// Throws  InvalidArgumentError for an empty one, repeated tokens, more than max_tokens, or
   ///         weights that do not fit.
   void set_vocabulary(const std::vector<Key>& vocabulary,
                       const std::vector<float>& idf_weights = {});
-  /// A token's place is its number.
+  /// The vocabulary; the position of a token is its number.
   std::vector<Key> get_vocabulary(bool include_special_tokens = true) const;
   int64_t vocabulary_size() const { return token_start() + int64_t(tokens().size()); }
-  /// One token a line, as vocabulary_file reads it.
+  /// Writes one token a line, as vocabulary_file reads them.
   void save_vocabulary(const std::string& path) const;
 
-  /// Strings (preprocessing/text_vectorization.hpp) or integers -> int64 of the same places, or
-  /// vectors as CategoryEncoding gives them, int64 (TfIdf: float32). An inverted table turns int64
-  /// numbers into tokens.
+  /// Looks tokens up. An inverted table turns int64 numbers into tokens.
+  /// Shapes  strings (preprocessing/text_vectorization.hpp) or integers -> int64 of the same shape,
+  ///         or int64 (TfIdf: float32) vectors as CategoryEncoding gives them.
   /// Throws  FailedPreconditionError before it has a vocabulary; InvalidArgumentError for an
   ///         unknown token where num_oov_indices is 0.
   Tensor operator()(const Tensor& input) const;
 
-  /// For layers that make tokens themselves: one token's number, or kMasked where it is the mask
-  /// and the output vectors; the numbers of examples as output; and one document learned.
+  /// These serve layers that make tokens themselves. They give the number of a token, or kMasked
+  /// for the mask if the output is vectors; turn the numbers of examples into the output; and learn
+  /// one document.
   int64_t index_of(const Key& token) const;
   Tensor encode(const Tensor& numbers) const;
   void learn(const std::vector<Key>& document);
@@ -114,7 +121,7 @@ class IndexLookup {
     return options_.mask_token && options_.output_mode == OutputMode::Int ? 1 : 0;
   }
   int64_t token_start() const { return oov_start() + options_.num_oov_indices; }
-  /// None before it has a vocabulary.
+  /// The tokens; empty without a vocabulary.
   const std::vector<Key>& tokens() const;
   const preprocessing_internal::Vocabulary<Key>& known() const;
   int64_t unknown_index(const Key& token) const;
@@ -128,7 +135,7 @@ class IndexLookup {
   LookupOptions<Key> options_;
   bool has_given_vocabulary_ = false;
   preprocessing_internal::Learned<preprocessing_internal::Vocabulary<Key>> vocabulary_;
-  // While it learns.
+  // Used while it learns.
   std::map<Key, int64_t> counts_, document_counts_;
   int64_t num_documents_ = 0;
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// What tables learn from data, and how it comes to the tasks of a job.
+/// Data that tables learn, and how the tasks of a job get it.
 
 #include <distribute/base/config.hpp>
 
@@ -15,19 +15,20 @@ class ChiefTexts;
 
 namespace distribute::preprocessing::preprocessing_internal {
 
-/// A table's place in a job with parameter servers: the chief hands on what the table has learned,
-/// the other tasks take it.
+/// Identifies a table in a job with parameter servers, in which the chief publishes what the table
+/// has learned and the other tasks read it.
 class TableOfJob {
  public:
-  /// There is no such job.
+  /// Makes an object for a table outside of such a job.
   TableOfJob() = default;
-  /// Takes the job of the current strategy's scope. `kind` is the name of the table's class.
+  /// Uses the job of the current strategy's scope. `kind` is the name of the table's class.
   explicit TableOfJob(const std::string& kind);
   bool takes() const;
-  /// It does something on the chief alone. Throws  FailedPreconditionError after it gave something
-  /// else.
+  /// Publishes the data if this task is the chief; does nothing on others.
+  /// Throws  FailedPreconditionError when other data was published before.
   void give(const std::string& bytes) const;
-  /// Blocks  until the chief has given it. Throws  DeadlineExceededError.
+  /// Gives the published data.
+  /// Blocks  until the chief has published it. Throws  DeadlineExceededError.
   std::string take() const;
 
  private:
@@ -35,14 +36,15 @@ class TableOfJob {
   std::shared_ptr<strategy_internal::ChiefTexts> texts_;
 };
 
-/// What a table has learned, here or, where it learned nothing here, on the chief. T has `bytes()`
-/// and a static `from_bytes(text)`. One thread while it learns, then thread-safe; copies are cheap.
+/// The data that a table has learned here or, if it learned nothing here, on the chief. T has
+/// `bytes()` and a static `from_bytes(text)`. Used by one thread while it learns, then thread-safe;
+/// copies are cheap.
 template <typename T>
 class Learned {
  public:
-  /// Makes the state of a table that was given its entries.
+  /// Makes the state of a table whose entries were given.
   Learned() = default;
-  /// Makes the state of a table that learns, made in the scope of the current strategy.
+  /// Makes the state of a table that learns and was made in the scope of the current strategy.
   explicit Learned(const std::string& kind) : job_(kind) {
     if (job_.takes()) taken_ = std::make_shared<Taken>();
   }
@@ -50,8 +52,8 @@ class Learned {
     job_.give(value.bytes());
     own_ = std::make_shared<const T>(std::move(value));
   }
-  /// It is null when nothing was learned so far. Waits for the chief the first time alone. Blocks
-  /// and throws as TableOfJob::take().
+  /// The learned data; null when nothing was learned so far. Only the first call waits for the
+  /// chief. Blocks and throws  as TableOfJob::take() does.
   const T* get() const {
     if (own_ || !taken_) return own_.get();
     const T* there = taken_->there.load(std::memory_order_acquire);
@@ -60,10 +62,10 @@ class Learned {
 
  private:
   struct Taken {
-    std::mutex mutex;                // held by the thread that waits for the chief
+    std::mutex mutex;                // the thread that waits for the chief holds it
     std::unique_ptr<const T> value;  // guarded by mutex
     std::atomic<const T*> there{
-        nullptr};  // value.get() from then on, for lookups without the mutex
+        nullptr};  // value.get() once it is set, so that lookups need no mutex
   };
 
   const T* take() const {
@@ -75,7 +77,7 @@ class Learned {
 
   TableOfJob job_;
   std::shared_ptr<const T> own_;
-  std::shared_ptr<Taken> taken_;  // null: nothing is taken
+  std::shared_ptr<Taken> taken_;  // null: the chief's data is not used
 };
 
 }  // namespace distribute::preprocessing::preprocessing_internal

@@ -1,5 +1,5 @@
 #pragma once
-/// Regular expressions that know Unicode's letters and digits.
+/// Regular expressions that recognize Unicode's letters and digits.
 
 #include <distribute/base/config.hpp>
 
@@ -10,14 +10,14 @@
 
 namespace distribute::preprocessing::preprocessing_internal {
 
-/// Cuts texts into matches and what lies between them. Thread-safe.
+/// Cuts texts into matches and the pieces between them. Thread-safe.
 class Pattern {
  public:
-  /// Throws  InvalidArgumentError for what is no regular expression; UnimplementedError in a build
+  /// Throws  InvalidArgumentError for an invalid regular expression; UnimplementedError in a build
   ///         without PCRE2.
   explicit Pattern(const std::string& expression);
 
-  /// All of the text, in order, without empty pieces.
+  /// Gives all pieces of the text in order, without empty ones.
   /// Throws  InvalidArgumentError for a text that is not UTF-8.
   std::vector<std::string_view> split(std::string_view text) const;
 

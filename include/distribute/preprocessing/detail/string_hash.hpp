@@ -1,5 +1,5 @@
 #pragma once
-/// The hash that TensorFlow puts strings into buckets with.
+/// The hash functions with which TensorFlow puts strings into buckets.
 
 #include <distribute/base/config.hpp>
 
@@ -21,20 +21,20 @@ struct HashSalt {
 
 namespace distribute::preprocessing::preprocessing_internal {
 
-/// FarmHash's Fingerprint64 modulo `num_buckets`.
+/// Computes FarmHash's Fingerprint64 modulo `num_buckets`.
 /// Throws  UnimplementedError in a build without libfarmhash.
 /// Source  tf.strings.to_hash_bucket_fast
 int64_t hash_bucket(std::string_view text, int64_t num_buckets);
 bool has_farmhash();
 
-/// SipHash-2-4 modulo `num_buckets`.
+/// Computes SipHash-2-4 modulo `num_buckets`.
 /// Throws  UnimplementedError in a build without OpenSSL.
 /// Source  tf.strings.to_hash_bucket_strong; Aumasson & Bernstein, "SipHash: a fast short-input
 ///         PRF", 2012
 int64_t keyed_hash_bucket(std::string_view text, int64_t num_buckets, std::array<uint64_t, 2> key);
 bool has_keyed_hash();
 
-/// The same with a salt: SipHash.
+/// Hashes by FarmHash, or with a salt by SipHash.
 inline int64_t hash_bucket(std::string_view text, int64_t num_buckets,
                            const std::optional<HashSalt>& salt) {
   return salt ? keyed_hash_bucket(text, num_buckets, {salt->first, salt->second})

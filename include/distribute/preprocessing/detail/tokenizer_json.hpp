@@ -1,5 +1,5 @@
 #pragma once
-/// tokenizer.json of Hugging Face's tokenizers, read into what a byte-pair tokenizer needs.
+/// Reads the tokenizer.json of Hugging Face's tokenizers for a byte-pair tokenizer.
 
 #include <distribute/preprocessing/detail/byte_pairs.hpp>
 #include <distribute/preprocessing/detail/pattern.hpp>
@@ -11,13 +11,13 @@
 
 namespace distribute::preprocessing::preprocessing_internal {
 
-/// A step that cuts texts.
+/// A step that cuts texts into pieces.
 struct CutStep {
   bool add_prefix_space = false;
   std::optional<Pattern> pattern = {};
 };
 
-/// A token that is found in the text before it is cut.
+/// A token that is searched for in the text before the text is cut.
 struct AddedToken {
   std::string content;
   int64_t id;
@@ -27,12 +27,13 @@ struct AddedToken {
 struct TokenizerParts {
   std::vector<AddedToken> added;  // the longest first
   std::vector<CutStep> steps;
-  std::vector<int64_t> prefix, suffix;  // around each text
+  std::vector<int64_t> prefix, suffix;  // tokens before and after each text
   BytePairs pairs;
-  std::map<int64_t, std::string> tokens;  // bytes of all numbers
+  std::map<int64_t, std::string> tokens;  // bytes of every token
 };
 
-/// Throws  as BytePairTokenizer does; `name` is the file's.
+/// Parses the file's text; `name` is the file's.
+/// Throws  what BytePairTokenizer's constructor throws.
 TokenizerParts parse_tokenizer_json(std::string_view text, const std::string& name);
 
 }  // namespace distribute::preprocessing::preprocessing_internal

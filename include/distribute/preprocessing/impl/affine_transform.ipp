@@ -16,14 +16,14 @@ namespace distribute::preprocessing {
 
 namespace preprocessing_internal {
 
-/// Pixels and their shares in one pixel of the result; -1 is the value outside.
+/// A pixel that contributes to one pixel of the result, and its weight; -1 is the value outside.
 struct Corner {
   int64_t pixel = -1;
   float share = 0;
 };
 using Corners = std::array<Corner, 4>;
 
-/// A coordinate inside of [0, size - 1] that stands for one outside.
+/// Gives the coordinate inside of [0, size - 1] that represents one outside.
 /// Source  the coordinates of tf.raw_ops.ImageProjectiveTransformV3
 DISTRIBUTE_INLINE float folded(float at, int64_t size, FillMode mode) {
   if (mode == FillMode::Constant) return at;
@@ -52,7 +52,7 @@ struct Picture {
     return {int64_t(y) * width + int64_t(x), share};
   }
 
-  /// The pixels around the point that `transform` (8 numbers) gives for (x, y).
+  /// Gives the pixels around the point that `transform` (8 numbers) assigns to (x, y).
   Corners corners(const float* transform, float x, float y) const {
     const float* t = transform;
     const float k = t[6] * x + t[7] * y + 1;
@@ -69,7 +69,7 @@ struct Picture {
   }
 };
 
-/// float32 pictures on the host and what is done to them.
+/// The float32 pictures on the host, and their transforms.
 struct Transformation {
   Shape shape;
   Tensor transforms;  // [1 or batch, 8]
@@ -81,7 +81,7 @@ struct Transformation {
   int64_t pixels() const { return picture.height * picture.width; }
 };
 
-/// Rows `begin` to `end` of all pictures.
+/// Computes rows `begin` to `end` of all pictures.
 DISTRIBUTE_INLINE void transform_rows(const Transformation& work, const float* from, float* to,
                                       int64_t begin, int64_t end) {
   const Picture& picture = work.picture;
@@ -106,7 +106,7 @@ DISTRIBUTE_INLINE void transform_rows(const Transformation& work, const float* f
   }
 }
 
-/// Brings the gradient of picture `image` back to the pixels that it was made of.
+/// Distributes the gradient of picture `image` to the pixels that it was made from.
 DISTRIBUTE_INLINE void transform_back(const Transformation& work, int64_t image, const float* dy,
                                       float* dx) {
   const int64_t depth = work.shape[3];
@@ -149,7 +149,7 @@ DISTRIBUTE_INLINE Tensor transformed(const Tensor& x, const Transformation& work
   });
 }
 
-/// float32 [batch, 8] of columns, of which none is 0.
+/// Makes float32 [batch, 8] from columns; an empty column is 0.
 DISTRIBUTE_INLINE Tensor transforms_of(const std::array<Tensor, 6>& columns) {
   int64_t batch = 1;
   for (const Tensor& column : columns)
@@ -163,7 +163,7 @@ DISTRIBUTE_INLINE Tensor transforms_of(const std::array<Tensor, 6>& columns) {
   return Tensor(Shape{batch, 8}, rows);
 }
 
-/// fn of each number of a vector.
+/// Applies fn to each number of a vector.
 template <typename Fn>
 Tensor each(const Tensor& x, Fn fn) {
   std::vector<float> values = x.to_vector();

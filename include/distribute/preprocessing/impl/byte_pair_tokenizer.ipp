@@ -18,7 +18,7 @@ DISTRIBUTE_INLINE BytePairTokenizer::BytePairTokenizer(const std::string& path,
       parts_(std::make_shared<const Parts>(Parts{preprocessing_internal::parse_tokenizer_json(
           value_or_throw(io::read_file(path)), path)})) {}
 
-/// A text without added tokens.
+/// Encodes a text without added tokens.
 DISTRIBUTE_INLINE void BytePairTokenizer::encode_words(std::string_view text,
                                                        std::vector<int64_t>& ids) const {
   std::vector<std::string> pieces(text.empty() ? 0 : 1, std::string(text));

@@ -7,8 +7,8 @@
 
 namespace distribute::preprocessing::preprocessing_internal {
 
-/// A token of a word, with its neighbours; -1: none. A token that was joined to the one before it
-/// has the number -1.
+/// A token of a word, with its neighbours; -1 means that there is no neighbour. A token that was
+/// joined to the one before it has the number -1.
 struct BytePairs::Part {
   int64_t id, before, after;
 };
@@ -58,8 +58,8 @@ DISTRIBUTE_INLINE void BytePairs::encode(std::string_view word, std::vector<int6
     if (const auto found = vocabulary_.find(std::string(word)); found != vocabulary_.end())
       return ids.push_back(found->second);
   std::vector<Part> parts = parts_of(word);
-  // Rank, place of the left part, and what both become: the pair that was learned first, and of
-  // equal ones the first in the word.
+  // A candidate has the pair's rank, the place of the left part, and the joined token. The pair
+  // that was learned first is the smallest; among equal pairs, the first in the word.
   using Candidate = std::tuple<int64_t, int64_t, int64_t>;
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> candidates;
   const auto consider = [&](int64_t left) {
@@ -76,7 +76,7 @@ DISTRIBUTE_INLINE void BytePairs::encode(std::string_view word, std::vector<int6
     if (part.id < 0 || part.after < 0) continue;
     Part& next = parts[size_t(part.after)];
     const Merge* merge = merge_of(part.id, next.id);
-    if (!merge || merge->rank != rank) continue;  // one of the two has become another token
+    if (!merge || merge->rank != rank) continue;  // a part has become another token
     part.id = id;
     next.id = -1;
     part.after = next.after;

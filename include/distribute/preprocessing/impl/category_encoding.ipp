@@ -10,7 +10,7 @@ namespace distribute::preprocessing {
 
 namespace preprocessing_internal {
 
-/// Adds each number's weight at its place; `group` numbers share a vector.
+/// Adds each number's weight at its place in a vector; `group` numbers share a vector.
 DISTRIBUTE_INLINE Tensor vectors_of(const Tensor& numbers, int64_t group, OutputMode mode,
                                     const Shape& shape, const Tensor& weights) {
   Tensor result = zeros(shape).to(Device{});

@@ -15,14 +15,14 @@
 
 namespace distribute::preprocessing::preprocessing_internal {
 
-/// Values in rising order, and how many numbers each stands for. The rounding is that of Keras, so
-/// that boundaries come out the same.
+/// Values in rising order, and the weight of each. They are rounded as in Keras, so that the
+/// boundaries are the same.
 /// Source  keras.src.layers.preprocessing.discretization: summarize, merge_summaries
 class QuantileSummary {
  public:
   explicit QuantileSummary(double epsilon) : epsilon_(epsilon) {}
   void add(std::span<const float> numbers);
-  /// The num_bins - 1 values between equally heavy ranges.
+  /// Gives the num_bins - 1 values between ranges of equal weight.
   std::vector<float> boundaries(int64_t num_bins) const;
 
  private:
@@ -35,7 +35,7 @@ class QuantileSummary {
   Points points_;
 };
 
-/// The line through (x, y) at `at`; constant outside.
+/// Gives the value at `at` of the line through (x, y); it is constant outside.
 DISTRIBUTE_INLINE double interpolate(double at, const std::vector<double>& x,
                                      const std::vector<double>& y) {
   if (at <= x.front()) return y.front();
@@ -50,7 +50,7 @@ DISTRIBUTE_INLINE QuantileSummary::Points QuantileSummary::compressed(const Poin
                                                                       double epsilon) {
   if (double(points.values.size()) * epsilon < 1) return points;
   std::vector<double> sums(points.weights.size()), shares(sums.size());
-  float sum = 0;  // as float32 has it
+  float sum = 0;  // summed in float32
   for (size_t i = 0; i < sums.size(); ++i) sums[i] = double(sum += float(points.weights[i]));
   for (size_t i = 0; i < sums.size(); ++i) shares[i] = double(float(sums[i]) / float(sums.back()));
   Points result;

@@ -35,7 +35,7 @@ DISTRIBUTE_INLINE void parse_token(const std::string& line, const std::string& p
   if (line.empty() || *end) throw InvalidArgumentError(path + ": not an integer: \"" + line + "\"");
 }
 
-/// The lines of a file; empty ones at the end do not count.
+/// Reads the lines of a file; empty lines at the end are ignored.
 template <typename Key>
 std::vector<Key> read_vocabulary(const std::string& path) {
   const std::string text = value_or_throw(io::read_file(path));
@@ -53,7 +53,7 @@ std::vector<Key> read_vocabulary(const std::string& path) {
   return tokens;
 }
 
-/// The tokens of a tensor in order, and the shape of their places.
+/// Gives the tokens of a tensor in order, and the shape of their places.
 template <typename Key>
 std::vector<Key> keys_of(const Tensor& input, Shape& shape) {
   if constexpr (std::is_same_v<Key, std::string>) {
@@ -173,7 +173,7 @@ void IndexLookup<Key>::check_tokens(const std::vector<Key>& tokens) const {
                                        " tokens, more than max_tokens = ", *options_.max_tokens));
 }
 
-/// Unknown tokens have the mean of the weights where they have none of their own.
+/// Gives all weights; unknown tokens without a weight have the mean.
 template <LookupKey Key>
 void IndexLookup<Key>::set(std::vector<Key> tokens, std::vector<float> weights,
                            bool with_special_tokens) {
@@ -255,7 +255,7 @@ template <LookupKey Key>
 void IndexLookup<Key>::adapt(const Tensor& tokens) {
   Shape shape;
   preprocessing_internal::keys_of<Key>(tokens, shape);
-  // A vector is a column: each token is a document.
+  // A vector counts as a column: each token is a document.
   if (shape.rank() == 1) {
     std::vector<int64_t> dims(tokens.shape().begin(), tokens.shape().end());
     dims.insert(dims.begin() + 1, 1);

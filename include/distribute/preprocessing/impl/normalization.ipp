@@ -9,7 +9,7 @@
 
 namespace distribute::preprocessing {
 
-/// Of all batches so far.
+/// The moments of all batches so far.
 struct Normalization::Moments {
   Tensor mean, variance;
   double count = 0;
@@ -37,7 +37,7 @@ DISTRIBUTE_INLINE std::vector<int64_t> Normalization::kept_axes(int64_t rank) co
   return axes;
 }
 
-/// The sizes of the axes that keep their own mean; 1 elsewhere.
+/// Gives the sizes of the axes that keep their own mean, and 1 for the others.
 DISTRIBUTE_INLINE Shape Normalization::broadcast_shape(const Shape& input) const {
   std::vector<int64_t> dims(size_t(input.rank()), 1);
   for (const int64_t axis : kept_axes(input.rank())) dims[size_t(axis)] = input[axis];
@@ -60,7 +60,7 @@ DISTRIBUTE_INLINE Tensor Normalization::call(const Tensor& x, nn::CallOptions) {
   Tensor mean = options_.mean ? options_.mean : mean_.value();
   Tensor variance = options_.variance ? options_.variance : variance_.value();
   if (mean.shape().rank() > 0) {
-    // Fewer axes than are kept: the last ones.
+    // If x has fewer axes than are kept, its axes are the last ones.
     std::vector<int64_t> dims(size_t(x.shape().rank()), 1);
     const std::vector<int64_t> kept = kept_axes(x.shape().rank());
     for (int64_t i = 1; i <= mean.shape().rank(); ++i)

@@ -27,7 +27,7 @@ DISTRIBUTE_INLINE Pattern::Pattern(const std::string& expression) {
         str_cat("regular expression '", expression, "', at ", place, ": ", pcre2_message(error)));
   code_ = std::shared_ptr<const void>(
       code, [](const void* p) { pcre2_code_free(static_cast<pcre2_code*>(const_cast<void*>(p))); });
-  pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // where the machine has it; else it interprets
+  pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // if this fails, PCRE2 interprets the code
 }
 
 DISTRIBUTE_INLINE std::vector<std::string_view> Pattern::split(std::string_view text) const {

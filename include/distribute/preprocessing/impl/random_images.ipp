@@ -19,7 +19,7 @@ DISTRIBUTE_INLINE void check_factor(const char* layer, const FactorRange& factor
                                        " is not in [", lowest, ", 1]"));
 }
 
-/// A number for each picture; `place` tells the draws of one call from each other.
+/// Draws a number for each picture; `place` distinguishes the draws of one call.
 DISTRIBUTE_INLINE Tensor drawn(const Tensor& images, uint64_t seed, int64_t place,
                                const FactorRange& range, double scale = 1, double offset = 0) {
   const int64_t batch = images.shape()[0];
@@ -29,7 +29,7 @@ DISTRIBUTE_INLINE Tensor drawn(const Tensor& images, uint64_t seed, int64_t plac
                           .first = place * batch});
 }
 
-/// [batch] against pictures.
+/// Reshapes [batch] so that it broadcasts to pictures.
 DISTRIBUTE_INLINE Tensor for_pictures(const Tensor& x, const Device& device) {
   return reshape(x.to(device), {x.shape()[0], 1, 1, 1});
 }
@@ -66,7 +66,7 @@ DISTRIBUTE_INLINE Tensor RandomImages::transform(const Tensor& images, uint64_t 
 DISTRIBUTE_INLINE Tensor RandomImages::call(const Tensor& x, nn::CallOptions options) {
   if (!options.training) return cast(x, dtype_policy().compute_dtype());
   const auto call = calls_->next(seed_);
-  // Two calls never share a seed: an odd constant again, and an even one for replicas.
+  // Two calls never share a seed: this constant is odd, the one of replicas even.
   return transform(x, call.seed ^ (call.counter() * 0xD1B54A32D192ED03u));
 }
 
@@ -131,7 +131,7 @@ DISTRIBUTE_INLINE Tensor RandomTranslation::change(const Tensor& images, uint64_
 DISTRIBUTE_INLINE RandomContrast::RandomContrast(RandomContrastOptions options)
     : RandomImages(options.name, options.seed), options_(std::move(options)) {
   FactorRange& factor = options_.factor;
-  if (factor.low == -factor.high) factor.low = 0;  // one number
+  if (factor.low == -factor.high) factor.low = 0;  // a single number was given
   preprocessing_internal::check_factor("RandomContrast", factor, 0);
 }
 

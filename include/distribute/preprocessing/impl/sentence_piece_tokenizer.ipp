@@ -5,7 +5,8 @@
 #include <distribute/io/file_system.hpp>
 #include <distribute/preprocessing/tokenizers.hpp>
 
-// It brings an absl::string_view of its own, the standard's, which is not that of Abseil.
+// The library defines an absl::string_view of its own, the standard one, which differs from
+// Abseil's.
 #define absl distribute_sentencepiece_absl
 #include <sentencepiece_processor.h>
 #undef absl
@@ -63,7 +64,7 @@ DISTRIBUTE_INLINE std::optional<int64_t> SentencePieceTokenizer::token_to_id(
     const std::string& token) const {
   const auto& model = preprocessing_internal::model_of(model_);
   const int id = model.PieceToId(token);
-  // What it does not know is the unknown token.
+  // A token that the model does not know becomes the unknown token.
   return model.IdToPiece(id) == token ? std::optional<int64_t>(id) : std::nullopt;
 }
 

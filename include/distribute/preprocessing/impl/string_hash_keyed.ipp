@@ -14,7 +14,7 @@ namespace distribute::preprocessing::preprocessing_internal {
 
 DISTRIBUTE_INLINE bool has_keyed_hash() { return true; }
 
-/// The thread's own context: to make one takes longer than a hash.
+/// Gives the thread's own context, because making one takes longer than a hash.
 DISTRIBUTE_INLINE EVP_MAC_CTX* siphash_context() {
   using Context = std::unique_ptr<EVP_MAC_CTX, void (*)(EVP_MAC_CTX*)>;
   thread_local const Context context = [] {

@@ -24,7 +24,7 @@ DISTRIBUTE_INLINE std::vector<std::string> split_at_whitespace(std::string_view 
   }
 }
 
-/// Bytes that continue a character belong to the one before.
+/// Splits a text into characters; continuation bytes belong to the character before.
 DISTRIBUTE_INLINE std::vector<std::string> split_into_characters(std::string_view text) {
   std::vector<std::string> tokens;
   for (const char c : text) {
@@ -63,7 +63,7 @@ DISTRIBUTE_INLINE void check_vectorization(const TextVectorizationOptions& optio
     refuse("ngrams need tokens that are split");
 }
 
-/// Rows of numbers as one tensor, which ends with `end` where a row is short.
+/// Joins rows of numbers to one tensor; short rows are filled up with `end`.
 DISTRIBUTE_INLINE Tensor rows_tensor(const std::vector<std::vector<int64_t>>& rows, int64_t width,
                                      int64_t end) {
   std::vector<int64_t> values;

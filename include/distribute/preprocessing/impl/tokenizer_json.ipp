@@ -30,7 +30,8 @@ DISTRIBUTE_INLINE void refuse_set(const json& part, std::initializer_list<const 
   }
 }
 
-/// The letters that stand for bytes: printable ones for themselves, others from U+0100 on.
+/// Gives the letters that represent bytes: printable bytes represent themselves, others are letters
+/// from U+0100 on.
 /// Source  bytes_to_unicode of GPT-2 (Radford et al., 2019)
 DISTRIBUTE_INLINE std::map<std::string, char> letters_of_bytes() {
   std::map<std::string, char> letters;
@@ -46,7 +47,7 @@ DISTRIBUTE_INLINE std::map<std::string, char> letters_of_bytes() {
   return letters;
 }
 
-/// A token in letters as bytes; one that has other letters is taken as it is.
+/// Turns a token of such letters into bytes; a token with other letters is taken unchanged.
 DISTRIBUTE_INLINE std::string bytes_of_letters(const std::string& token) {
   static const std::map<std::string, char> letters = letters_of_bytes();
   std::string bytes;
@@ -89,7 +90,7 @@ DISTRIBUTE_INLINE BytePairs read_pairs(const json& model) {
   return BytePairs(std::move(vocabulary), merges, model.value("ignore_merges", false), unknown);
 }
 
-/// GPT-2's words: short forms, and letters, digits or other signs behind at most one space.
+/// The words of GPT-2: short forms, and letters, digits or other signs after at most one space.
 inline constexpr const char* kByteLevelPattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
@@ -119,7 +120,7 @@ DISTRIBUTE_INLINE void read_steps(const json& part, std::vector<CutStep>& steps)
 DISTRIBUTE_INLINE void read_post_processor(const json& part, TokenizerParts& parts) {
   if (part.is_null()) return;
   const std::string type = type_of(part);
-  if (type == "ByteLevel") return;  // concerns offsets alone
+  if (type == "ByteLevel") return;  // it only concerns offsets
   if (type == "Sequence") {
     for (const json& inner : part.at("processors")) {
       if (type_of(inner) == type) refuse_tokenizer("a sequence in a sequence");

@@ -1,5 +1,5 @@
 #pragma once
-/// The strategy that is in force where no other is.
+/// The strategy that is in force where no other strategy is in scope.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/process_state.hpp>
@@ -13,7 +13,7 @@ class Strategy;
 namespace replica_internal {
 
 struct DefaultStrategy {
-  std::shared_ptr<Strategy> made;  // by the first get_strategy() (strategy/scope)
+  std::shared_ptr<Strategy> made;  // made by the first call of get_strategy() (strategy/scope)
 };
 
 inline std::shared_ptr<Strategy>& default_strategy() { return in_process<DefaultStrategy>().made; }

@@ -11,7 +11,7 @@ namespace distribute::replica_internal {
 
 inline constexpr size_t kMostFields = 8;
 
-/// Converts to any type; only its being allowed counts.
+/// Converts to any type. It is used only to test whether a conversion compiles.
 struct AnyField {
   template <typename T>
   operator T() const;
@@ -22,7 +22,7 @@ constexpr bool takes_fields(std::index_sequence<I...>) {
   return requires { T{(void(I), AnyField{})...}; };
 }
 
-/// How many members an aggregate has; 0: none, or more than kMostFields.
+/// The number of members of an aggregate; 0 when it has none or more than kMostFields.
 template <typename T, size_t N = kMostFields>
 constexpr size_t count_fields() {
   if constexpr (takes_fields<T>(std::make_index_sequence<kMostFields + 1>()))

@@ -1,5 +1,5 @@
 #pragma once
-/// What an optimizer's step is on a GPU: a row of formulas that kernels are made from.
+/// An optimizer's step on a GPU: a formula, as text, that kernels are made from.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/kernel_arguments.hpp>
@@ -10,20 +10,22 @@
 
 namespace distribute {
 
-/// A structure of floats in kernel text with operator()(float& weight, float* slots, float g).
+/// An optimizer's formula: a structure of floats in kernel text with operator()(float& weight,
+/// float* slots, float g).
 struct GpuFormula {
-  std::string_view rows = {}, row = {};  // its text and its name; empty: there is none
-  std::array<float, 8> numbers = {};     // its members
+  std::string_view rows = {}, row = {};  // text and name of the structure; empty without a GPU form
+  std::array<float, 8> numbers = {};     // values of the structure's members
 };
 
-/// A formula and what every optimizer does around it.
+/// A formula together with the decay and averaging that every optimizer may add to it.
 struct GpuUpdate {
   GpuFormula formula = {};
-  // Weights shrink by the first before the formula, whose gradient grows by the second times the
-  // weights.
+  // decay shrinks the weights before the formula; coupled_decay times the weights is added to the
+  // gradient that the formula gets.
   float decay = 0, coupled_decay = 0;
-  std::vector<bool> decays = {};  // by update: whether they do
-  /// The numbers of one update, where updates differ: the formula's, and the decay of the weights.
+  std::vector<bool> decays = {};  // for each update, whether its weights decay
+  /// The numbers of one update, where updates differ: those of the formula, and the decay of the
+  /// weights.
   struct Own {
     std::array<float, 8> numbers = {};
     float decay = 0;
@@ -32,10 +34,11 @@ struct GpuUpdate {
   std::vector<Own> own = {};
   bool keeps_average = false;  // the last slot is a moving average of the weights
   float average_momentum = 0;
-  /// Where launches of a recorded step find their numbers(), on the GPU; else null.
+  /// The place on the GPU where launches of a recorded step read their numbers(); null outside of
+  /// recorded steps.
   const kernels::UpdateNumbers* current = nullptr;
 
-  /// What may be another at the next step.
+  /// The numbers that may differ from one step to the next.
   kernels::UpdateNumbers numbers() const;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-/// What the replicas of one process bring when they meet, with its type, and the parts of
-/// merge_call.
+/// What the replicas of one process bring to a meeting, with its type, and the parts of
+/// merge_call().
 
 #include <distribute/base/config.hpp>
 #include <distribute/replica/values.hpp>
@@ -20,11 +20,12 @@ class Strategy;
 
 namespace replica_internal {
 
-/// What one replica does for all of them, with the address of each replica's object, in replica
-/// order. The form without types, which virtual functions and bodies take.
+/// A function that one replica calls for all of them with the address of each replica's object, in
+/// replica order. Virtual functions and bodies take this form, which has no type parameter.
 using MeetingLead = std::function<void(std::span<void* const>)>;
 
-/// The objects that all local replicas have brought, in replica order; for the time of the meeting.
+/// The objects that all local replicas have brought, in replica order. It is valid during the
+/// meeting.
 template <typename T>
 class Meeting {
  public:
@@ -41,7 +42,7 @@ class Meeting {
   std::span<void* const> objects_;
 };
 
-/// `fn`, which takes a Meeting<T>, in the form without types. Refers to `fn`.
+/// Turns `fn`, which takes a Meeting<T>, into a MeetingLead. The result refers to `fn`.
 template <typename T, typename Fn>
 auto untyped_lead(Fn& fn) {
   return [&fn](std::span<void* const> objects) { fn(Meeting<T>(objects)); };
@@ -53,7 +54,7 @@ void* untyped(T& object) {
   return const_cast<std::remove_const_t<T>*>(&object);
 }
 
-/// One replica's part of a value: of a PerReplica its own, of anything else the whole.
+/// One replica's part of a value: its component of a PerReplica, or the whole of any other value.
 template <typename T>
 struct ReplicaPart {
   static constexpr bool kDistributed = false;
@@ -66,7 +67,8 @@ struct ReplicaPart<PerReplica<T>> {
   using type = T;
   static decltype(auto) of(const PerReplica<T>& value, size_t replica) { return value[replica]; }
 };
-/// A single copy, as reduce_to gives for one device, is every replica's.
+/// A Mirrored value with a single copy, as reduce_to() gives for one device, is the part of every
+/// replica.
 template <typename T>
 struct ReplicaPart<Mirrored<T>> : ReplicaPart<PerReplica<T>> {
   static decltype(auto) of(const Mirrored<T>& value, size_t replica) {
@@ -75,7 +77,7 @@ struct ReplicaPart<Mirrored<T>> : ReplicaPart<PerReplica<T>> {
 };
 template <>
 struct ReplicaPart<void> {
-  using type = char;  // nothing to hand over
+  using type = char;  // there is no value to hand over
 };
 
 /// A function that merge_call can run: it takes the strategy and all replicas' arguments.
@@ -92,7 +94,7 @@ struct MergeCall {
   std::optional<Result> result;
 };
 
-/// Argument `I` of all replicas.
+/// Gives argument `I` of all replicas.
 template <size_t I, typename T, typename Call>
 PerReplica<T> merged_argument(Meeting<Call> calls) {
   std::vector<T> values;

@@ -1,5 +1,5 @@
 #pragma once
-/// Variables that each worker has for itself, wherever its strategy puts others.
+/// Variables that each worker keeps for itself, wherever its strategy places other variables.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/thread_context.hpp>
@@ -10,8 +10,9 @@ inline int& own_variable_scopes() {
   return base_internal::in_thread_context<base_internal::ContextPlace{4, 2}, int>();
 }
 
-/// What the calling thread makes while it lives is added up by each worker alone, such as a
-/// metric's numbers: workers that train by themselves do not share it on their servers.
+/// Marks variables that the calling thread makes while the object lives as local to the worker,
+/// such as the sums of a metric. Workers that train independently then do not share them on
+/// parameter servers.
 /// Source  tf.compat.v1.GraphKeys.LOCAL_VARIABLES
 class [[nodiscard]] OwnVariables {
  public:

@@ -1,13 +1,13 @@
 #pragma once
-/// Gradients of a single replica: nothing is summed.
+/// The reducer of a single replica, which sums nothing.
 
 #include <distribute/base/config.hpp>
 #include <distribute/replica/detail/gradient_reducer.hpp>
 
 namespace distribute::replica_internal {
 
-/// Applies each gradient where its variable is: on the CPU the elements are dealt to the thread's
-/// pool, on a GPU one kernel takes many variables.
+/// Applies each gradient where its variable is. On the CPU the elements are dealt to the threads of
+/// the pool; on a GPU one kernel updates many variables.
 class SingleReducer final : public GradientReducer {
  public:
   void update(std::span<const VariableUpdate> updates, bool, const UpdateKernel& kernel) override {

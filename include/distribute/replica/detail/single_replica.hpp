@@ -7,7 +7,7 @@
 
 namespace distribute {
 
-/// Replica 0 of 1. Reductions return their input.
+/// The context of replica 0 of 1. Reductions return their input.
 class SingleReplicaContext : public ReplicaContext {
  public:
   using ReplicaContext::all_gather;

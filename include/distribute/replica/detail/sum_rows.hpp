@@ -1,5 +1,5 @@
 #pragma once
-/// Rows of a sparse gradient, each once.
+/// Sums the rows of a sparse gradient that occur several times.
 
 #include <distribute/base/config.hpp>
 
@@ -11,7 +11,7 @@
 
 namespace distribute::replica_internal {
 
-/// Calls fn(row, sum) for each row that occurs in `rows`, in rising order; `sum` adds up the
+/// Calls fn(row, sum) once for each row that occurs in `rows`, in rising order; `sum` adds up the
 /// `width` values of all its occurrences in their order.
 template <typename Fn>
 void sum_rows(std::span<const int64_t> rows, const float* values, int64_t width, Fn&& fn) {

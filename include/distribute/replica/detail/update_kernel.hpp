@@ -1,5 +1,6 @@
 #pragma once
-/// An optimizer's formula for one step: as a function, for GPUs, and for other processes.
+/// An optimizer's formula for one step in three forms: a function for the CPU, text for GPUs, and a
+/// description for other processes.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -14,24 +15,25 @@
 
 namespace distribute {
 
-/// The numbers of one step, on which its formula depends beside the optimizer's options.
+/// Numbers of one step that its formula depends on, beside the optimizer's options.
 struct StepNumbers {
   float rate = 0;
-  int64_t done = 0;                 // steps before it
-  std::vector<bool> decayed = {};   // of each update
-  std::vector<float> factors = {};  // of each update, of its rate; none: 1 everywhere
-  std::vector<float> ratios = {};   // of each update, of its step; none: 1 everywhere
+  int64_t done = 0;                // number of steps before this one
+  std::vector<bool> decayed = {};  // for each update, whether its weights decay
+  /// for each update, a factor of the learning rate; empty: 1 for all
+  std::vector<float> factors = {};
+  std::vector<float> ratios = {};  // for each update, a factor of its step; empty: 1 for all
 };
 
-/// What another process makes the same kernel of: optim::make_update_kernel().
+/// What another process needs to make the same kernel with optim::make_update_kernel().
 struct UpdateDescription {
   std::string optimizer;  // class and options as JSON, without the learning rate
   StepNumbers step = {};
 };
 
-/// Updates `count` neighbouring elements in place: weights and each slot from the gradient;
-/// `update` is the number of the variable in the step. Must be elementwise, so that the elements of
-/// a step may be dealt to threads in any way. A value.
+/// Updates `count` neighbouring elements in place: the weights and each slot from the gradient.
+/// `update` is the number of the variable in the step. A kernel must be elementwise, because the
+/// elements of a step may be dealt to threads in any way. Kernels can be copied.
 class UpdateKernel {
  public:
   using Function = std::function<void(size_t update, float* weights, float* const* slots,
@@ -41,7 +43,7 @@ class UpdateKernel {
   requires(!std::same_as<std::remove_cvref_t<F>, UpdateKernel> &&
            std::constructible_from<Function, F>) UpdateKernel(F&& function, GpuUpdate gpu = {})
       : function_(std::forward<F>(function)), gpu_(std::move(gpu)) {}
-  /// `description` is asked only where the formula has to travel.
+  /// `description` is called only when another process has to apply the formula.
   UpdateKernel(UpdateKernel kernel, std::function<UpdateDescription()> description)
       : UpdateKernel(std::move(kernel)) {
     description_ = std::move(description);
@@ -51,13 +53,13 @@ class UpdateKernel {
                   int64_t count) const {
     function_(update, weights, slots, gradient, count);
   }
-  /// The same step for variables on GPUs; without a row where there is none.
+  /// The same step for variables on GPUs; its formula is empty when there is no GPU form.
   const GpuUpdate& gpu() const { return gpu_; }
-  /// On GPUs the numbers come from there, whatever they are when the kernel runs.
+  /// Makes GPUs read the step's numbers from `place` at the moment the kernel runs.
   void read_numbers_at(const kernels::UpdateNumbers* place) { gpu_.current = place; }
-  /// For a process that applies the step to its own variables. To be asked while the optimizer
-  /// lives.
-  /// Throws  UnimplementedError for a kernel that is a mere function.
+  /// Describes the step for a process that applies it to its own variables. Call it while the
+  /// optimizer lives.
+  /// Throws  UnimplementedError for a kernel that was made from a function alone.
   UpdateDescription description() const {
     if (!description_)
       throw UnimplementedError("this optimizer has no description, so no server can apply it");

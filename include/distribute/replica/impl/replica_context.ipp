@@ -74,7 +74,7 @@ DISTRIBUTE_INLINE void check_update(const VariableUpdate& update) {
 }
 
 DISTRIBUTE_INLINE UpdateTarget::UpdateTarget(const VariableUpdate& update, int first, int count)
-    : UpdateTarget(update) {  // so that the destructor stores what was taken before an error
+    : UpdateTarget(update) {  // so that after an error the destructor stores what was taken
   first_ = first;
   count_ = count;
   take_again();
@@ -95,7 +95,7 @@ DISTRIBUTE_INLINE void UpdateTarget::take_again() {
 DISTRIBUTE_INLINE void UpdateTarget::take(const Variable& variable, const LayoutPtr& layout,
                                           Device device) {
   VariableImpl& impl = variable.impl();
-  Tensor& value = tensors_.emplace_back(impl.component(first_));  // which an error stores again
+  Tensor& value = tensors_.emplace_back(impl.component(first_));  // an error stores it again
   for (int i = 0; i < count_; ++i) impl.set_component(first_ + i, Tensor());
   if (is_gpu(device)) value = value.to(device);
   if (!same_layout(value.layout(), layout)) value = in_layout(value, layout);
@@ -118,7 +118,7 @@ DISTRIBUTE_INLINE void UpdateTarget::store() {
     for (int i = 0; i < count_; ++i) variable.impl().set_component(first_ + i, value);
     if (count_ > 1 && value.shape().rank() > 1) device_internal::keep_prepared(value.array());
   };
-  for (size_t i = 0; i < tensors_.size(); ++i)  // after an error perhaps not all slots
+  for (size_t i = 0; i < tensors_.size(); ++i)  // an error may have left out some slots
     give(i == 0 ? update_.variable : update_.slots[i - 1], tensors_[i]);
   tensors_.clear();
 }
@@ -134,7 +134,7 @@ DISTRIBUTE_INLINE std::vector<UpdateSlice> slice_updates(std::span<const UpdateT
   return slices;
 }
 
-/// Rows that occur several times are summed first: each row is updated once.
+/// Sums rows that occur several times, so that each row is updated once.
 DISTRIBUTE_INLINE void update_rows(const VariableUpdate& update, size_t index,
                                    const UpdateTarget& target, const UpdateKernel& kernel) {
   const IndexedSlices slices = indexed_slices(update.gradient);
@@ -157,13 +157,13 @@ inline constexpr char kUpdateText[] =
     ;
 inline constexpr size_t kUpdatesPerLaunch = 48;
 
-/// Up to kUpdatesPerLaunch updates of one GPU in one launch.
+/// Applies up to kUpdatesPerLaunch updates of one GPU in one launch.
 DISTRIBUTE_INLINE void launch_updates(std::span<const VariableUpdate> updates, int replica,
                                       const GpuUpdate& gpu, std::span<const size_t> numbers) {
   const Device device = update_device(updates[0], replica);
   device_internal::TransposedFilterCache& filters =
       device_internal::transposed_filter_cache(device);
-  filters.end_pass();  // it holds no weights, which can then be written where they are
+  filters.end_pass();  // drops the weights, which can then be written in place
   kernels::UpdateArguments arguments{};
   std::vector<UpdateTarget> targets;
   std::vector<Tensor> gradients;
@@ -188,11 +188,11 @@ DISTRIBUTE_INLINE void launch_updates(std::span<const VariableUpdate> updates, i
   if (blocks)
     launch_kernel(device, {kUpdateText, "update", gpu.formula.rows, gpu.formula.row},
                   {.grid_x = unsigned(blocks)}, arguments);
-  filters.end_pass();  // another thread may have begun one since
+  filters.end_pass();  // another thread may have begun a pass
   for (UpdateTarget& target : targets) target.store();
 }
 
-/// Those with the same numbers together, first those of the first one.
+/// Groups updates with equal numbers, and applies the group of the first update first.
 DISTRIBUTE_INLINE void update_in_groups(std::span<const VariableUpdate> updates, int replica,
                                         const GpuUpdate& gpu, size_t first) {
   std::vector<bool> done(updates.size(), false);
@@ -213,7 +213,7 @@ DISTRIBUTE_INLINE void update_in_groups(std::span<const VariableUpdate> updates,
   }
 }
 
-/// The updates of one replica that happen on its GPU.
+/// Applies the updates of one replica that happen on its GPU.
 DISTRIBUTE_INLINE void update_on_gpu(std::span<const VariableUpdate> updates, int replica,
                                      const GpuUpdate& gpu, size_t first) {
   if (gpu.formula.row.empty())

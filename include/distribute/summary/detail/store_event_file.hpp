@@ -1,5 +1,6 @@
 #pragma once
-/// An event file on an object store, written from a thread of its own: training never waits for it.
+/// An event file on an object store. A thread of its own writes it, so that training never waits
+/// for the store.
 
 #include <distribute/io/tfrecord.hpp>
 
@@ -13,33 +14,41 @@
 
 namespace distribute::summary_internal {
 
-/// Some records and their steps.
+/// Number of some records, and the steps of the first and last of them.
 struct RecordSpan {
   int64_t count = 0, first_step = 0, last_step = 0;
   void add(const RecordSpan& more);
 };
 
-/// Records wait in a queue until the thread has written the whole file anew with them. Thread-safe.
+/// Queues records for a thread that writes the whole file anew. Thread-safe.
+///
+/// Invariants, whenever the mutex is free and no write is under way:
+/// 1. Each accepted record is in the queue (queued_), in the local file but not yet on the store
+///    (staged_), on the store, or counted as lost (dropped_).
+/// 2. Only the thread touches file_ and talks to the store.
+/// 3. answered_ <= asked_; a flush with number n has ended when answered_ >= n.
 class StoreEventFile {
  public:
-  /// `max_waiting`: records that wait for the store at most.
+  /// `max_waiting` is the largest number of records that may wait for the store.
   StoreEventFile(std::string path, io::RecordWriter file, std::chrono::milliseconds flush_every,
                  int64_t max_waiting);
   StoreEventFile(const StoreEventFile&) = delete;
   StoreEventFile& operator=(const StoreEventFile&) = delete;
-  /// Tries once more where something is left; records that are lost are a warning.
+  /// Tries once more when records are left; lost records are logged as a warning.
   ~StoreEventFile();
 
-  /// Drops the record where the queue is full, and after close().
-  /// Throws  what the last try said, where that will not pass.
+  /// Queues the record; drops it when the queue is full, and after close().
+  /// Throws  the error of the last write when a later one cannot succeed either.
   void write(int64_t step, std::string record);
-  /// Asks for a try.
+  /// Asks the thread to write the file now.
   void start_flush();
-  /// Blocks  until a try that began after the call has ended, and throws its error.
+  /// Blocks  until a write that began after the call has ended.
+  /// Throws  the error of that write.
   void flush();
-  /// Blocks  until all is written, the time is over or the store says what will not pass, and in
-  ///         any case for a try that is under way.
-  /// Throws  the last error, or ResourceExhaustedError where the queue was full; both name steps.
+  /// Blocks  until all records are written, the time is over, or the store reports an error that
+  ///         cannot pass; a write that is under way is always waited for.
+  /// Throws  the last error, or ResourceExhaustedError when the queue was full; both name the steps
+  ///         that are lost.
   void close(double seconds);
 
  private:
@@ -57,18 +66,18 @@ class StoreEventFile {
   const std::string path_;
   const Clock::duration flush_every_;
   const int64_t max_waiting_;
-  io::RecordWriter file_;  // the thread's own
+  io::RecordWriter file_;  // used by the thread alone
 
-  std::mutex mutex_;  // guards all below but the thread
+  std::mutex mutex_;  // guards all below except thread_
   std::condition_variable changed_;
   std::vector<std::string> queue_;
-  RecordSpan queued_, staged_, dropped_;  // staged: in the file here, not yet on the store
-  int64_t asked_ = 0, answered_ = 0;      // flushes
-  Clock::time_point due_ = kNever;        // of the next try
-  Clock::duration interval_, pause_;      // between tries; after one that failed
-  Clock::time_point deadline_ = kNever;   // of close()
+  RecordSpan queued_, staged_, dropped_;  // staged: in the local file, not yet on the store
+  int64_t asked_ = 0, answered_ = 0;      // numbers of the last flush asked for and ended
+  Clock::time_point due_ = kNever;        // time of the next write
+  Clock::duration interval_, pause_;      // between writes; after one that failed
+  Clock::time_point deadline_ = kNever;   // of close(), after which writes end
   bool closing_ = false, ended_ = false;
-  absl::Status last_;  // what the last try said
+  absl::Status last_;  // status of the last write
   std::thread thread_;
 };
 

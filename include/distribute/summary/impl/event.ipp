@@ -10,7 +10,7 @@
 
 namespace distribute::summary_internal {
 
-/// The start of a TensorProto.
+/// Writes the beginning of a TensorProto.
 DISTRIBUTE_INLINE io::ProtoWriter tensor_head(io::DataType dtype,
                                               const std::vector<int64_t>& dims) {
   return io::ProtoWriter().integer(1, int64_t(dtype)).message(2, io::shape_proto(dims));
@@ -42,7 +42,7 @@ DISTRIBUTE_INLINE bool read_tensor(std::string_view bytes, summary::Event::Entry
   return true;
 }
 
-/// SummaryMetadata{plugin_data{plugin_name, content}}.
+/// Reads SummaryMetadata{plugin_data{plugin_name, content}}.
 DISTRIBUTE_INLINE bool read_plugin(std::string_view bytes, summary::Event::Entry& entry) {
   std::string_view name = entry.plugin, content = entry.plugin_content;
   const bool good = io::read_fields(bytes, [&](const io::ProtoField& data) {

@@ -40,8 +40,9 @@ struct FileWriter::State {
 
   const std::string path;
   const FileWriterOptions options;
-  std::unique_ptr<summary_internal::StoreEventFile> store;  // of what cannot append; else null
-  std::mutex mutex;                                         // guards everything below
+  // for files that cannot be appended to; else null
+  std::unique_ptr<summary_internal::StoreEventFile> store;
+  std::mutex mutex;  // guards everything below
   std::optional<io::RecordWriter> records;
   bool closed = false;
   int64_t waiting = 0;  // records since the last flush
@@ -57,7 +58,7 @@ DISTRIBUTE_INLINE double wall_time() {
   return duration<double>(system_clock::now().time_since_epoch()).count();
 }
 
-/// A name that is not taken: several writers of one process may start in the same second.
+/// Gives a name that is not in use: several writers of one process may start in the same second.
 DISTRIBUTE_INLINE std::string new_path(const std::string& logdir, const std::string& suffix) {
   char host[256] = "unknown", seconds[32];
   ::gethostname(host, sizeof(host) - 1);
@@ -119,7 +120,7 @@ DISTRIBUTE_INLINE void FileWriter::write_record(
   flush_when_due(now);
 }
 
-/// With the state's mutex locked.
+/// Call it with the state's mutex locked.
 DISTRIBUTE_INLINE void FileWriter::flush_when_due(double now) const {
   State& state = *state_;
   const double waited = now - state.first_waiting;

@@ -7,7 +7,7 @@
 
 namespace distribute::summary_internal {
 
-/// AttrValue{list{shape}} of the one output.
+/// Encodes AttrValue{list{shape}} of the one output.
 DISTRIBUTE_INLINE std::string encode_output_shapes(const std::vector<int64_t>& sizes) {
   const auto list = io::ProtoWriter().message(7, io::shape_proto(sizes));
   return io::ProtoWriter().message(1, list).take();
@@ -23,7 +23,7 @@ DISTRIBUTE_INLINE std::string encode_node(const summary::GraphNode& node) {
   return proto.take();
 }
 
-/// AttrValue.list.shape.dim.size: messages within messages, the first of each.
+/// Reads AttrValue.list.shape.dim.size: nested messages, of each the first.
 DISTRIBUTE_INLINE bool read_output_shape(std::string_view attribute, summary::GraphNode& node) {
   return io::read_fields(attribute, [&](const io::ProtoField& list) {
     if (!list.is(1, io::WireType::Bytes)) return true;
@@ -68,7 +68,7 @@ DISTRIBUTE_INLINE std::string encode_graph(std::span<const GraphNode> nodes) {
                                    "', which is no node");
     graph.message(1, summary_internal::encode_node(node));
   }
-  // The version of early graphs: of what came later nothing is used.
+  // The version of early graphs, since nothing of later versions is used.
   return graph.message(4, io::ProtoWriter().integer(1, 22)).take();
 }
 

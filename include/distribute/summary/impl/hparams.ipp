@@ -16,7 +16,7 @@ DISTRIBUTE_INLINE double hparams_time() {
   return duration<double>(system_clock::now().time_since_epoch()).count();
 }
 
-/// google.protobuf.Value
+/// Encodes a google.protobuf.Value.
 DISTRIBUTE_INLINE std::string encode_value(const summary::HparamValue& value) {
   io::ProtoWriter proto;
   if (const double* number = std::get_if<double>(&value.value()))
@@ -38,7 +38,7 @@ DISTRIBUTE_INLINE bool write_hparams(const char* tag, const std::string& content
   return true;
 }
 
-/// The same for the same values in any order.
+/// Gives the same name for equal values in any order.
 DISTRIBUTE_INLINE std::string group_of(summary::Hparams values) {
   std::sort(values.begin(), values.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -12,7 +12,7 @@ DISTRIBUTE_INLINE std::string big_endian(uint32_t value) {
   return {char(value >> 24), char(value >> 16), char(value >> 8), char(value)};
 }
 
-/// Length, type and bytes, checksum of type and bytes.
+/// Makes a chunk: length, type and bytes, checksum of type and bytes.
 DISTRIBUTE_INLINE std::string png_chunk(std::string_view type, std::string_view bytes) {
   std::string body(type);
   body += bytes;

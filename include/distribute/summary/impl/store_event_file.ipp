@@ -20,7 +20,7 @@ DISTRIBUTE_INLINE void RecordSpan::add(const RecordSpan& more) {
   count += more.count;
 }
 
-/// Says on top of `status`, which names the file, what is lost; ok when nothing is.
+/// Adds the lost records to `status`, which names the file; ok when none are lost.
 DISTRIBUTE_INLINE absl::Status loss_of(const std::string& path, const RecordSpan& lost,
                                        const absl::Status& status) {
   if (lost.count == 0) return status;
@@ -88,7 +88,8 @@ DISTRIBUTE_INLINE void StoreEventFile::flush() {
 
 DISTRIBUTE_INLINE void StoreEventFile::close(double seconds) { throw_if_error(end(seconds)); }
 
-/// Stops the thread after the try that is under way, or when all is written; ok the second time.
+/// Stops the thread after the current write, or when all is written; returns ok when it is called
+/// again.
 DISTRIBUTE_INLINE absl::Status StoreEventFile::end(double seconds) {
   {
     const std::lock_guard lock(mutex_);
@@ -107,7 +108,7 @@ DISTRIBUTE_INLINE absl::Status StoreEventFile::end(double seconds) {
   return loss_of(path_, lost, status);
 }
 
-/// With the mutex locked: whether a thread that shall end has nothing more to do.
+/// Whether a thread that must end has nothing more to do. Call it with the mutex locked.
 DISTRIBUTE_INLINE bool StoreEventFile::is_done() const {
   if (queued_.count + staged_.count == 0) return true;
   return is_hopeless(last_) || Clock::now() >= deadline_;
@@ -130,7 +131,7 @@ DISTRIBUTE_INLINE void StoreEventFile::run() {
   changed_.notify_all();
 }
 
-/// With the mutex locked, which it gives back meanwhile.
+/// Writes once. Call it with the mutex locked, which it unlocks during the write.
 DISTRIBUTE_INLINE void StoreEventFile::try_once(Lock& lock) {
   const std::vector<std::string> records = std::exchange(queue_, {});
   staged_.add(std::exchange(queued_, {}));
@@ -156,7 +157,7 @@ DISTRIBUTE_INLINE absl::Status StoreEventFile::put(const std::vector<std::string
   return file_.flush();
 }
 
-/// With the mutex locked: when the thread tries again by itself.
+/// Sets the time of the thread's next write. Call it with the mutex locked.
 DISTRIBUTE_INLINE void StoreEventFile::plan_next(Clock::duration took) {
   interval_ = std::max(flush_every_, 50 * took);
   due_ = kNever;

@@ -6,21 +6,24 @@
 
 namespace distribute {
 
-/// Facts about the elements that save the next operation a pass. Kept with the tensor: all handles
-/// to it share them, and a tensor without hints is used in the same way, only slower.
+/// Facts about the elements that save the next operation a pass over them. All handles to a tensor
+/// share its hints. A tensor without hints gives the same results, only more slowly.
 struct TensorHints {
-  /// For fused normalization: the sums over each channel of the elements, those of their squares,
-  /// then the number of rows, float32 [2 channels + 1]; else none.
+  /// Serves fused normalization: for each channel the sum of its elements, then for each channel
+  /// the sum of their squares, then the number of rows, float32 [2 channels + 1]; empty when
+  /// unknown.
   Tensor channel_sums = {};
-  /// For fused gradients: the tensor came out of a ReLU.
+  /// Serves fused gradients: true when the tensor is the output of a ReLU.
   bool relu_output = false;
-  /// For fused gradients: the gate of the ReLU below has been applied to this gradient already.
+  /// Serves fused gradients: true when this gradient already has zeros where the ReLU below it let
+  /// nothing through.
   bool gated = false;
-  /// For losses, metrics and the next layer: bool [batch, steps], the steps that count; none: all.
-  /// Unlike the others it is a part of what the layer that made the tensor says.
+  /// Says which steps of a sequence count, bool [batch, steps]; empty when all count. Losses,
+  /// metrics and the next layer read it. Unlike the other hints it changes results.
   /// Source  _keras_mask of Keras's tensors
   Tensor mask = {};
-  /// For crossentropies: what softmax or sigmoid made this tensor of; none: it came otherwise.
+  /// The input of the softmax or sigmoid that made this tensor, which crossentropies read; empty
+  /// for a tensor that another operation made.
   /// Source  _keras_logits of Keras's tensors
   Tensor logits = {};
 

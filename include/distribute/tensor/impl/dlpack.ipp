@@ -27,7 +27,7 @@ inline constexpr std::array<Kind, 7> kKinds{{{DType::Float32, 2, 32},
                                              {DType::UInt8, 1, 8},
                                              {DType::Bool, 6, 8}}};
 
-/// What a tensor of ours that others read keeps alive.
+/// Keeps a tensor alive that another library reads.
 struct Exported {
   Tensor tensor;
   std::vector<int64_t> shape;
@@ -54,7 +54,7 @@ DISTRIBUTE_INLINE Shape shape_of(const DLTensor& t) {
   return shape;
 }
 
-/// The first logical GPU of the driver's number.
+/// Gives the first logical GPU with the driver's number.
 DISTRIBUTE_INLINE Device device_of(const DLDevice& device) {
   if (device.device_type == kHost || device.device_type == kPinnedHost) return {};
   for (size_t i = 0; device.device_type == kCuda && i < logical_gpus().size(); ++i)

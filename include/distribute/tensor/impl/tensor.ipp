@@ -18,8 +18,8 @@ namespace device_internal {
 void refuse_while_recording(Device gpu, int64_t bytes, const char* what);  // cuda_memory.ipp
 }
 
-/// What handles share. Only copies are made later, once: the row-major one of a laid-out block and
-/// the host's of a block on a GPU.
+/// The data that handles share. Only copies are added later, each once: a row-major one of a block
+/// with a layout, and one in host memory of a block on a GPU.
 struct TensorIds {
   std::atomic<uint64_t> next{1};
 };
@@ -34,12 +34,12 @@ struct TensorImpl {
   std::once_flag plain_once;
   Array plain;
   std::once_flag host_once;
-  Array host;  // of a tensor on a GPU: what the host has read
+  Array host;  // copy in host memory of a tensor on a GPU
 };
 
 namespace tensor_internal {
 
-/// Rows of a larger tensor; rows that occur twice count twice.
+/// Rows of a larger tensor. Values of a row that occurs twice are added.
 class IndexedRows final : public Layout {
  public:
   IndexedRows(Tensor indices, const Shape& dense, DType dtype)
@@ -82,7 +82,8 @@ DISTRIBUTE_INLINE void IndexedRows::to_row_major(const void* from, void* to) con
   });
 }
 
-/// One number stays on the host wherever the scope points, as it becomes an argument of kernels.
+/// A single number stays on the host, whatever device the scope selects, because it becomes an
+/// argument of kernels.
 DISTRIBUTE_INLINE Device host_of() {
   const Device device = current_device();
   return is_gpu(device) ? Device{} : device;
@@ -94,7 +95,7 @@ inline constexpr char kRowsText[] =
 #include <distribute/device/kernels/combine.cu.inc>
     ;
 
-/// The dense sum of rows on a GPU.
+/// Computes the dense sum of rows on a GPU.
 DISTRIBUTE_INLINE void scatter_gpu_rows(const IndexedRows& rows, TensorImpl& shared) {
   const Device device = shared.array.buffer->device();
   const int64_t width = rows.row_elements(), count = rows.dense_shape().num_elements();
@@ -113,7 +114,8 @@ DISTRIBUTE_INLINE void scatter_gpu_rows(const IndexedRows& rows, TensorImpl& sha
                 launch_for(width), arguments);
 }
 
-/// Fills `plain` of a laid-out block on a GPU, by way of the host where it is no IndexedRows.
+/// Fills `plain` for a block with a layout on a GPU. Layouts other than IndexedRows are converted
+/// on the host.
 DISTRIBUTE_INLINE void unlay_gpu(TensorImpl& shared) {
   const Device device = shared.array.buffer->device();
   if (const auto* rows = dynamic_cast<const IndexedRows*>(shared.array.layout.get()))
@@ -188,7 +190,7 @@ DISTRIBUTE_INLINE const TensorHints& TensorHints::of(const Tensor& tensor) {
   return tensor.impl().hints;
 }
 DISTRIBUTE_INLINE TensorHints& TensorHints::of(Tensor& tensor) {
-  (void)tensor.impl();  // throws for none
+  (void)tensor.impl();  // throws for an empty tensor
   return tensor.impl_->hints;
 }
 
@@ -221,7 +223,7 @@ DISTRIBUTE_INLINE const void* Tensor::checked_data(DType wanted) const {
   if (tensor_internal::on_gpu(*this)) {
     const Array& device_array = row_major().array();
     const int64_t bytes = num_elements() * size_of(dtype());
-    // What was read before may be another at a launch of what is recorded now.
+    // A value read earlier may differ when the recorded step is launched.
     device_internal::refuse_while_recording(device(), bytes, "read from ");
     std::call_once(impl_->host_once, [&] {
       impl_->host = make_array(bytes, Device{});
@@ -253,7 +255,7 @@ DISTRIBUTE_INLINE Tensor Tensor::to(Device target) const {
     const IndexedSlices slices = indexed_slices(*this);
     return to_tensor({slices.values.to(target), slices.indices.to(target), slices.dense_shape});
   }
-  // The layouts of the CPU's backend mean nothing to a GPU.
+  // A GPU cannot read the layouts of the CPU's backend.
   const bool same_kind = device().type == target.type;
   const Tensor from = same_kind ? *this : row_major();
   Tensor copy = empty(shape(), dtype(), target, from.layout());
@@ -281,7 +283,8 @@ DISTRIBUTE_INLINE Tensor Tensor::rows(int64_t begin, int64_t end) const {
 
 DISTRIBUTE_INLINE bool Tensor::unique() const {
   if (impl_.use_count() != 1 || impl_->array.buffer.use_count() != 1) return false;
-  // Counting up and down orders what another thread read, before it let go, before what comes now.
+  // Incrementing and decrementing the counters orders reads by another thread, which has dropped
+  // its handle, before the writes that follow.
   (void)std::shared_ptr<const void>(impl_), (void)std::shared_ptr<const void>(impl_->array.buffer);
   return true;
 }

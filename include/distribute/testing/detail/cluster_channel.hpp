@@ -1,5 +1,5 @@
 #pragma once
-/// The few words that a task and its ProcessCluster exchange over descriptor 3.
+/// The messages that a task and its ProcessCluster exchange over descriptor 3.
 
 #include <distribute/base/config.hpp>
 
@@ -29,10 +29,10 @@ struct ChannelMessage {
   std::string text;
 };
 
-/// Kind, length as uint32, text.
+/// Encodes a message as kind, length (uint32) and text.
 std::string encode_message(ChannelKind kind, std::string_view text);
 
-/// Takes the first whole message from the front of `bytes`, if there is one.
+/// Removes the first whole message from the front of `bytes` and returns it, if there is one.
 std::optional<ChannelMessage> take_message(std::string& bytes);
 
 }  // namespace distribute::testing_internal

@@ -21,7 +21,7 @@ struct ClusterFunctions {
   std::map<std::string, testing::ClusterFunction> by_name;
 };
 
-/// This program's functions; constants fill the list before main.
+/// The functions of this program; initializers of constants fill the list before main().
 DISTRIBUTE_INLINE std::map<std::string, testing::ClusterFunction>& cluster_functions() {
   return in_process<ClusterFunctions>().by_name;
 }
@@ -31,7 +31,8 @@ DISTRIBUTE_INLINE std::string environment_text(const char* name) {
   return value ? value : "";
 }
 
-/// The test that has gone is no error: its tasks are about to be killed.
+/// Sends a message. It is no error if the test is gone, because its tasks are then about to be
+/// killed.
 DISTRIBUTE_INLINE void send_message(ChannelKind kind, std::string_view text) {
   std::string bytes = encode_message(kind, text);
   while (!bytes.empty()) {
@@ -46,7 +47,7 @@ DISTRIBUTE_INLINE void report_error(StatusCode code, const std::string& message)
   send_message(ChannelKind::Error, str_cat(int(code), " ", message));
 }
 
-/// Returns the exit status.
+/// Runs the function and returns the exit status.
 DISTRIBUTE_INLINE int run_cluster_function(const std::string& name) {
   try {
     const auto found = cluster_functions().find(name);
@@ -107,7 +108,7 @@ DISTRIBUTE_INLINE bool register_cluster_function(const std::string& name,
 DISTRIBUTE_INLINE void run_cluster_function_if_asked() {
   const std::string name = testing_internal::environment_text(testing_internal::kFunctionVariable);
   if (name.empty()) return;
-  // Programs that the function starts are no tasks.
+  // Programs that the function starts must not run it again.
   ::unsetenv(testing_internal::kFunctionVariable);
   ::fcntl(testing_internal::kChannelDescriptor, F_SETFD, FD_CLOEXEC);
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // the test waits for lines

@@ -16,8 +16,8 @@ using Words = std::vector<std::string>;
 
 inline constexpr double kToolSeconds = 30;
 
-/// Runs a tool to its end.
-/// Throws  UnavailableError with what it printed.
+/// Runs a tool until it ends.
+/// Throws  UnavailableError with the tool's output.
 DISTRIBUTE_INLINE void run_tool(const ProcessGuard& guard, const Words& command,
                                 const std::string& input) {
   launch::ProcessOptions options{.command = command, .input = input, .guard = &guard};
@@ -39,7 +39,7 @@ DISTRIBUTE_INLINE void run_batch(const ProcessGuard& guard, const Process& place
   run_tool(guard, {"nsenter", "-t", std::to_string(place.pid()), "-n", tool, "-batch", "-"}, lines);
 }
 
-/// A process that keeps new namespaces; returns when they are made.
+/// Starts a process that keeps new namespaces; returns when they exist.
 DISTRIBUTE_INLINE std::unique_ptr<Process> make_namespaces(const ProcessGuard& guard,
                                                            const std::string& name) {
   const std::string script = "mount -t tmpfs tmpfs /dev/shm && hostname " + name +
@@ -61,8 +61,8 @@ DISTRIBUTE_INLINE std::unique_ptr<Process> make_namespaces(const ProcessGuard& g
   return process;
 }
 
-/// Lines for tc that make an interface slow. The bucket holds 4 ms of traffic, 64 KiB at least;
-/// the queue behind it 50 ms.
+/// Makes lines for tc that slow an interface down. The bucket holds 4 ms of traffic, at least 64
+/// KiB; the queue behind it holds 50 ms.
 DISTRIBUTE_INLINE std::string slow_interface(const std::string& name,
                                              const NetworkOptions& options) {
   const int64_t bucket = std::max<int64_t>(options.bits_per_second / 8 / 250, 65536);
@@ -155,7 +155,7 @@ DISTRIBUTE_INLINE void NetworkNamespaces::mend(int host) {
       "link set " + testing_internal::port_name(host) + " master bridge0\n");
 }
 
-/// The sender takes an interface that does not exist for the receiver's.
+/// Drops packets by telling the sender a hardware address of the receiver that does not exist.
 DISTRIBUTE_INLINE void NetworkNamespaces::drop(int from, int to) {
   testing_internal::run_batch(
       guard_, *hosts_.at(size_t(from)), "ip",
@@ -167,7 +167,7 @@ DISTRIBUTE_INLINE void NetworkNamespaces::stop_dropping(int from, int to) {
                               str_cat("neigh del ", address(to), " dev eth0\n"));
 }
 
-/// Segments must be cut by the senders: the switch would let whole trains of them pass.
+/// Senders must cut segments themselves, because the switch would let joined segments pass.
 DISTRIBUTE_INLINE void NetworkNamespaces::drop_larger(int host, int bytes) {
   using namespace testing_internal;
   for (const auto& place : hosts_)

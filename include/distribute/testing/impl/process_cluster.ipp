@@ -45,7 +45,7 @@ DISTRIBUTE_INLINE launch::JobOptions job_options(const ProcessClusterOptions& op
   return job;
 }
 
-/// The file of this program, by a name that other processes can use too.
+/// The file of this program, by a name that works in other processes too.
 DISTRIBUTE_INLINE std::string own_program() {
   char path[4096];
   const ssize_t size = ::readlink("/proc/self/exe", path, sizeof(path));
@@ -56,7 +56,8 @@ DISTRIBUTE_INLINE std::string own_program() {
 
 namespace distribute::testing {
 
-/// Members in the order of construction: the thread ends first, then processes, then the guard.
+/// Members are in the order of their construction, so that the thread ends first, then the
+/// processes, then the guard.
 class ProcessCluster::Impl {
  public:
   explicit Impl(const ProcessClusterOptions& options);
@@ -69,7 +70,7 @@ class ProcessCluster::Impl {
   Member& find(const TaskName& name);
   void start(Member& member);
   void restart(const TaskName& name);
-  /// Blocks until `done`, which is asked under the lock after each change.
+  /// Blocks until `done` returns true; it is called under the lock after each change.
   bool wait(Lock& lock, net::Deadline limit, const std::function<bool()>& done) const {
     return changed_.wait_until(lock, limit.when(), done);
   }
@@ -95,7 +96,7 @@ class ProcessCluster::Impl {
   const launch::ProcessGuard guard_;
   const launch::Job job_;
   const launch::Descriptor wake_;
-  mutable std::mutex mutex_;  // guards all that is not const
+  mutable std::mutex mutex_;  // guards all members that are not const
   mutable std::condition_variable changed_;
   bool closing_ = false;
   int ends_ = 0;  // tasks that have ended so far
@@ -187,7 +188,7 @@ DISTRIBUTE_INLINE void ProcessCluster::Impl::watch() {
           entries.push_back({descriptor, POLLIN, 0});
       }
     }
-    constexpr int kLookAgainMs = 50;  // where the kernel has no descriptor for a process
+    constexpr int kLookAgainMs = 50;  // used when the kernel has no descriptor for a process
     ::poll(entries.data(), entries.size(), kLookAgainMs);
   }
 }
@@ -355,7 +356,7 @@ DISTRIBUTE_INLINE std::vector<TaskOutcome> ProcessCluster::join() {
   try {
     impl_->wait_for_all(lock);
   } catch (const DeadlineExceededError&) {
-    // A task that has failed by itself says more than the deadline that the others ran into.
+    // A task that has failed explains more than the deadline that the others ran into.
     impl_->throw_first_failure();
     throw;
   }

@@ -15,7 +15,7 @@
 
 namespace distribute::testing_internal {
 
-/// What the threads of one run share.
+/// The state that the threads of one run share.
 struct ThreadRun {
   std::mutex mutex;  // guards what follows
   std::condition_variable ended;
@@ -30,7 +30,7 @@ DISTRIBUTE_INLINE void run_rank(ThreadRun& run, int rank, const std::function<vo
   bool first = false;
   try {
     fn(rank);
-  } catch (...) {  // kept, and thrown to the caller
+  } catch (...) {  // stored, and thrown to the caller
     const std::lock_guard lock(run.mutex);
     first = !run.failure;
     if (first) run.failure = std::current_exception(), run.failed_rank = rank;
@@ -52,7 +52,7 @@ DISTRIBUTE_INLINE void run_rank(ThreadRun& run, int rank, const std::function<vo
   }
 }
 
-/// "1, 3"
+/// Lists the running ranks as "1, 3".
 DISTRIBUTE_INLINE std::string running_ranks(const ThreadRun& run) {
   std::string ranks;
   for (size_t rank = 0; rank < run.running.size(); ++rank)
@@ -69,7 +69,7 @@ DISTRIBUTE_INLINE std::string running_ranks(const ThreadRun& run) {
     if (run.failure) rethrow_with_rank(run);
   } catch (const std::exception& error) {
     tell("the first failure was ", error.what());
-  } catch (...) {  // has no text
+  } catch (...) {  // the exception has no text
     tell("rank ", run.failed_rank, " failed before");
   }
   std::abort();
@@ -79,7 +79,7 @@ DISTRIBUTE_INLINE std::string running_ranks(const ThreadRun& run) {
 
 namespace distribute::testing {
 
-/// A rank that gets no thread fails.
+/// Starts the thread of a rank; if that fails, the rank fails.
 DISTRIBUTE_INLINE void start_rank(std::vector<std::thread>& threads,
                                   testing_internal::ThreadRun& run, int rank,
                                   const std::function<void(int)>& fn,
