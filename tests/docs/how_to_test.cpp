@@ -106,7 +106,7 @@ TEST_CASE("the page prints and reads tensors", "[docs][how_to]") {
 
 TEST_CASE("the page takes parts of tensors", "[docs][how_to]") {
   const dist::Tensor matrix(dist::Shape{2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
-  const auto second_row = matrix.rows(1, 2);                              // [1, 3], shares memory
+  const auto second_row = dist::strided_slice(matrix, {{1, 2}});          // [1, 3]: matrix[1:2]
   const auto last_column = dist::slice(matrix, {0, 2}, {-1, 1});          // [2, 1]: begin, size
   const auto reversed = dist::strided_slice(matrix, {{}, {.step = -1}});  // matrix[:, ::-1]
   const auto picked = dist::gather(matrix, dist::Tensor({2, 0}), 1);      // columns 2 and 0
@@ -122,7 +122,11 @@ TEST_CASE("the page takes parts of tensors", "[docs][how_to]") {
   CHECK(dist::strided_slice(x, {{2, 5}}).to_vector() == x.rows(2, 4).to_vector());
   CHECK(dist::strided_slice(x, {{}, {1, 3}}).to_vector() == std::vector<float>{1, 3, 5, 7});
   CHECK(dist::strided_slice(x, {{.step = -1}}).to_vector()[0] == 6);
-  CHECK(dist::squeeze(x.rows(2, 3), {0}).shape() == dist::Shape{2});
+  CHECK(dist::squeeze(dist::strided_slice(x, {{2, 3}}), {0}).shape() == dist::Shape{2});
+  dist::GradientTape tape;
+  tape.watch(x);
+  const auto part = dist::squeeze(dist::strided_slice(x, {{2, 3}}), {0});
+  CHECK(tape.gradient(part * part, x).to_vector() == std::vector<float>{0, 0, 0, 0, 8, 10, 0, 0});
   CHECK(dist::expand_dims(x, -1).shape() == dist::Shape{4, 2, 1});
 }
 

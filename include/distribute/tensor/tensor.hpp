@@ -79,9 +79,11 @@ class Tensor {
 
   /// Copies the elements to another device; gives this tensor when it is there already.
   Tensor to(Device device) const;
-  /// Gives the same elements another shape without a copy.
+  /// Gives the same elements another shape without a copy. No tape follows it: where gradients are
+  /// wanted, reshape() does the same.
   Tensor view(const Shape& shape) const;
-  /// Gives the rows [begin, end) of the first axis without a copy.
+  /// Gives the rows [begin, end) of the first axis without a copy. No tape follows it: where
+  /// gradients are wanted, slice() and strided_slice() do the same.
   Tensor rows(int64_t begin, int64_t end) const;
 
   /// Operations read here the block as the backend arranged it, or its row-major form.
