@@ -2,15 +2,14 @@
 #include "source_dir.hpp"
 
 #include <cstdlib>
-#include <tests/support/source_dir.hpp>
 
 namespace distribute::testing {
 
 std::string source_dir() {
   const char* const folder = std::getenv("DISTRIBUTE_TEST_SOURCE_DIR");
-  return folder && *folder ? folder : distribute::testing::source_dir();
+  return folder && *folder ? folder : DISTRIBUTE_SOURCE_DIR;
 }
 
-std::string binary_dir() { return distribute::testing::binary_dir(); }
+std::string binary_dir() { return DISTRIBUTE_BINARY_DIR; }
 
 }  // namespace distribute::testing
