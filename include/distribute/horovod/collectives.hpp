@@ -13,7 +13,8 @@
 namespace distribute::hvd {
 
 /// Sums are taken in rank order; 16-bit floats add in float32. An average divides by the number of
-/// ranks of the process set, those that have joined included.
+/// ranks of the process set, those that have joined included; of integers it is an integer, cut
+/// towards 0, as in Horovod 0.28: of 1 and 2 it is 1. Cast to a float type for 1.5.
 /// Source  horovod.Average, Sum, Min, Max, Product
 enum class Op : uint8_t { Average, Sum, Min, Max, Product };
 inline constexpr Op Average = Op::Average;
