@@ -62,8 +62,16 @@ list(REMOVE_ITEM examples common)
 # include.
 set(DISTRIBUTE_TEACHING_PROGRAMS "")
 function(distribute_teaching_program target file)
-  add_executable(${target} ${file})
-  target_link_libraries(${target} PRIVATE distribute::distribute absl::flags absl::flags_parse)
+  # --help says what the comment on top of the file does, and shows the file's flags.
+  file(READ ${file} help)
+  string(REGEX MATCH "^(///[^\n]*\n)+" help "${help}")
+  string(REGEX REPLACE "(^|\n)/// ?" "\\1" help "${help}")
+  cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE path)
+  configure_file(cmake/teaching_help.cpp.in "${CMAKE_CURRENT_BINARY_DIR}/help/${target}.cpp" @ONLY)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  add_executable(${target} ${file} "${CMAKE_CURRENT_BINARY_DIR}/help/${target}.cpp")
+  target_link_libraries(${target} PRIVATE distribute::distribute absl::flags absl::flags_parse
+                        absl::flags_usage)
   foreach(annex IN LISTS DISTRIBUTE_ANNEX_NAMES)
     file(STRINGS ${file} included REGEX "^#include <distribute/${annex}\\.hpp>")
     if(included)

@@ -12,7 +12,8 @@ Before a code block of shell stands one of
 
 {port} in a change stands for four digits, so that ports which end with any digit are free. In all
 blocks files of the repository that are named must exist, and flags of the trainers must be known;
-so must tests (x_test.cpp) that a mark names.
+so must tests (x_test.cpp) that a mark names. The flags that pages, comments and messages give
+`distribute run` must be its own.
 
 Usage: tools/check_commands.py               checks the marks, files and flags
        tools/check_commands.py --run BIN     runs the blocks, with the programs of the folder BIN
@@ -95,6 +96,19 @@ def known_flags():
                                     for name in ("resnet50", "text_transformer")}
 
 
+def unknown_flags_of_the_launcher():
+    """In pages, comments and messages, which name `distribute run` with flags outside of blocks, too."""
+    known = set(re.findall(r'^\s*\{+"([\w-]+)(?:=[^"]*)?", &O::', (ROOT / "tools/run_command.cpp").read_text(), re.M))
+    known |= {"help", "flagfile"}
+    files = [*pages(), *sorted(ROOT.glob("include/**/*.[hi]pp")), *sorted(ROOT.glob("examples/**/*.[ch]pp"))]
+    for file in files:
+        text = re.sub(r'"\n\s*"|\n(?:///?|#) *', "", file.read_text())  # a text that is cut into lines
+        for words in re.findall(r"distribute run((?: --?[A-Za-z][\w-]*(?:[= ][\w./]+)?)+)", text):
+            for flag in re.findall(r"(?:^|\s)--?([\w-]+)", words):
+                if flag not in known:
+                    yield f"{file.relative_to(ROOT)}: --{flag} is no flag of distribute run"
+
+
 def commands_without_language():
     """Commands in blocks of no language would pass unseen."""
     for page in pages():
@@ -172,7 +186,7 @@ def main():
         return 1 if bad else 0
     flags = known_flags()
     bad = [f"{block}: {fault}" for block in everything for fault in faults_of(block, flags)]
-    bad += commands_without_language()
+    bad += [*commands_without_language(), *unknown_flags_of_the_launcher()]
     for block in everything:
         block.changed("1100")  # changes that do not apply
     kinds = [block.kind for block in everything]

@@ -176,6 +176,10 @@ def pytorch_problems(thing):
     words = " ".join(words_of(container) for _, container in containers(thing))
     if "torchrun" in words or "torch.distributed" in words:
         return  # which sets the three for each process that it starts
+    for place, container in containers(thing):
+        for name in sorted({"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE"} & set(variables(container))):
+            yield place, (f"sets {name}, which is the operator's: its tasks would not find each other. "
+                          "Leave it out")
     if "Master" not in replicas:
         yield "spec.pytorchReplicaSpecs", ("there is no Master: the operator sets MASTER_ADDR, RANK and "
                                            "WORLD_SIZE only where there is one")

@@ -4,6 +4,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
 #include <distribute/cluster/cluster_role.hpp>
+#include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/ready_file.hpp>
 #include <distribute/net/address.hpp>
@@ -69,6 +70,13 @@ void explain(const ClusterRole& role, const std::string& reason) {
   if (role.rpc_layer) print_row("rpc_layer", *role.rpc_layer);
 }
 
+/// Throws  InvalidArgumentError for an address that trainers refuse.
+void check_addresses(const ClusterSpec& cluster) {
+  for (const auto& [job, tasks] : cluster.as_dict())
+    for (const auto& [index, address] : tasks.by_index())
+      check_tasks({.members = {{job, index, address}}, .rank = 0});
+}
+
 bool leaves_this_machine(const ClusterSpec& cluster) {
   for (const auto& [job, tasks] : cluster.as_dict())
     for (const auto& [index, address] : tasks.by_index())
@@ -130,15 +138,17 @@ int show_cluster(const ClusterFlags& flags, bool json) {
     const ImpliedResolver implied = implied_resolver({}, flags);
     const ClusterRole role = cluster_role(*implied.resolver);
     const TokenState token = token_state(role.cluster);
-    if (json) check_complete(role);  // else it is explained first
-    if (json)
+    if (json) {  // else it is explained first
+      check_complete(role);
+      check_addresses(role.cluster);
       std::printf("%s\n", role.to_json().c_str());
-    else {
+    } else {
       explain(role, implied.reason);
       if (!token.text.empty()) print_row("job token", token.text);
       print_paths(read_job_paths());
     }
     check_complete(role);
+    check_addresses(role.cluster);
     const bool has_place = !role.cluster || (role.is_chief && role.task_type && role.task_id);
     return json || (has_place && token.lets_start) ? kExitDone : kExitFailed;
   } catch (const Error& error) {

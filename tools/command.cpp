@@ -151,18 +151,23 @@ const Command* find_command(const std::vector<Command>& commands, const Words& w
   return found;
 }
 
+int unknown_command(const std::string& word, const Words& known) {
+  const std::string nearest = nearest_of(word, known);
+  return usage_error("distribute",
+                     absl::StrCat("unknown command '", word, "'",
+                                  nearest.empty() ? "" : "; did you mean " + nearest + "?"));
+}
+
 int no_command(const std::vector<Command>& commands, const Words& words) {
-  Words known;
+  Words groups, known;
   for (const Command& command : commands) {
     const Words name = words_of(command.name);
-    if (words.empty() && (known.empty() || known.back() != name[0])) known.push_back(name[0]);
+    if (groups.empty() || groups.back() != name[0]) groups.push_back(name[0]);
     if (!words.empty() && name[0] == words[0]) known.push_back(command.name);
   }
-  if (words.size() == 1 && known.empty())
-    return usage_error("distribute", "unknown command '" + words[0] + "'");
-  if (words.size() > 1)
-    return usage_error("distribute",
-                       absl::StrCat("unknown command '", words[0], " ", words[1], "'"));
+  if (words.empty()) return usage_error("distribute", "say what to do: " + alternatives(groups));
+  if (known.empty()) return unknown_command(words[0], groups);
+  if (words.size() > 1) return unknown_command(words[0] + " " + words[1], known);
   return usage_error("distribute", "say what to do: " + alternatives(known));
 }
 

@@ -61,7 +61,9 @@ Tensor photograph(const Picture& picture, const PredictOptions& o) {
 
 std::vector<std::string> read_labels(const std::string& path) {
   std::vector<std::string> labels;
-  std::istringstream text(value_or_throw(io::read_file(path)));
+  std::string bytes = value_or_throw(io::read_file(path));
+  if (bytes.starts_with("\xef\xbb\xbf")) bytes.erase(0, 3);  // a byte order mark, as Windows writes
+  std::istringstream text(std::move(bytes));
   for (std::string line; std::getline(text, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     labels.push_back(line);

@@ -18,9 +18,11 @@ std::string ParameterServers::name_of_own_steps() const {
 }
 
 dist::data::Dataset ParameterServers::share_of(const dist::InputContext& place) const {
+  const auto& node = training_.task.training.node();
+  const auto policy = dist::data::options_of(*node).experimental_distribute.auto_shard_policy;
   return dist::data::Dataset(
-      dist::data::auto_shard(training_.task.training.node(), place.num_input_pipelines(),
-                             place.input_pipeline_id(), dist::data::AutoShardPolicy::Auto));
+      dist::data::auto_shard(node, place.num_input_pipelines(), place.input_pipeline_id(),
+                             policy.value_or(dist::data::AutoShardPolicy::Auto)));
 }
 
 void ParameterServers::agree_on_options() const {

@@ -17,7 +17,7 @@ namespace nn = dist::nn;
 namespace train = dist::train;
 
 ABSL_FLAG(std::string, data_dir, "examples/mnist_cnn/data", "folder with MNIST's four files");
-ABSL_FLAG(std::string, model_dir, "mnist_model", "where the chief keeps checkpoints");
+ABSL_FLAG(std::string, model_dir, "mnist_model/between_graph", "where the chief keeps checkpoints");
 ABSL_FLAG(int64_t, steps, 300, "steps of all workers together");
 
 int run() {

@@ -17,7 +17,7 @@ namespace nn = dist::nn;
 namespace train = dist::train;
 
 ABSL_FLAG(std::string, data_dir, "examples/mnist_cnn/data", "folder with MNIST's four files");
-ABSL_FLAG(std::string, model_dir, "mnist_model", "where the chief keeps the checkpoint");
+ABSL_FLAG(std::string, model_dir, "mnist_model/elastic", "where the chief keeps the checkpoint");
 ABSL_FLAG(int64_t, steps, 200, "steps in all");
 ABSL_FLAG(int, min_workers, 2, "with fewer, training waits");
 ABSL_FLAG(int, max_workers, 0,

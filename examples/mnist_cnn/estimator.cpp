@@ -19,7 +19,7 @@ namespace nn = dist::nn;
 namespace train = dist::train;
 
 ABSL_FLAG(std::string, data_dir, "examples/mnist_cnn/data", "folder with MNIST's four files");
-ABSL_FLAG(std::string, model_dir, "mnist_model", "where checkpoints and event files go");
+ABSL_FLAG(std::string, model_dir, "mnist_model/estimator", "where checkpoints and event files go");
 ABSL_FLAG(int64_t, steps, 200, "steps of all workers together");
 
 void run() {

@@ -19,7 +19,7 @@ namespace nn = dist::nn;
 namespace train = dist::train;
 
 ABSL_FLAG(std::string, data_dir, "examples/mnist_cnn/data", "folder with MNIST's four files");
-ABSL_FLAG(std::string, model_dir, "mnist_model", "where checkpoints and event files go");
+ABSL_FLAG(std::string, model_dir, "mnist_model/fit", "where checkpoints and event files go");
 ABSL_FLAG(int, replicas, 0, "logical devices of this process; 0: every GPU, or the CPU");
 ABSL_FLAG(int, epochs, 4, "passes over the training images");
 

@@ -18,7 +18,7 @@ namespace nn = dist::nn;
 namespace train = dist::train;
 
 ABSL_FLAG(std::string, data_dir, "examples/mnist_cnn/data", "folder with MNIST's four files");
-ABSL_FLAG(std::string, model_dir, "mnist_model", "where rank 0 keeps the checkpoint");
+ABSL_FLAG(std::string, model_dir, "mnist_model/horovod", "where rank 0 keeps the checkpoint");
 ABSL_FLAG(int, steps, 400, "steps of all ranks together");
 
 void run() {

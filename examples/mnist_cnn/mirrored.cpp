@@ -17,7 +17,7 @@ namespace nn = dist::nn;
 namespace train = dist::train;
 
 ABSL_FLAG(std::string, data_dir, "examples/mnist_cnn/data", "folder with MNIST's four files");
-ABSL_FLAG(std::string, model_dir, "mnist_model", "where checkpoints go");
+ABSL_FLAG(std::string, model_dir, "mnist_model/mirrored", "where checkpoints go");
 ABSL_FLAG(int, replicas, 0, "logical devices to train on; 0: every GPU, or the CPU");
 ABSL_FLAG(int, epochs, 3, "passes over the training images");
 

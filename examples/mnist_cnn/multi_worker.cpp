@@ -22,7 +22,7 @@ namespace nn = dist::nn;
 namespace train = dist::train;
 
 ABSL_FLAG(std::string, data_dir, "examples/mnist_cnn/data", "folder with MNIST's four files");
-ABSL_FLAG(std::string, model_dir, "mnist_model", "where backups and checkpoints go");
+ABSL_FLAG(std::string, model_dir, "mnist_model/multi_worker", "where backups and checkpoints go");
 ABSL_FLAG(int, steps, 70, "steps per epoch");
 ABSL_FLAG(int, epochs, 3, "epochs in all, over all starts of the job");
 

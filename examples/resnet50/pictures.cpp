@@ -1,6 +1,9 @@
 #include "pictures.hpp"
 
+#include <distribute/horovod.hpp>
+
 #include <filesystem>
+#include <map>
 
 namespace dist = distribute;
 namespace data = distribute::data;
@@ -36,9 +39,34 @@ data::PictureOptions picture_options(const Options& o, bool training, const Coun
   return pictures;
 }
 
+int64_t num_workers(const Options& o) {
+  return o.common.api == "horovod"
+             ? dist::hvd::size()
+             : dist::get_strategy().extended().input_context().num_input_pipelines();
+}
+
+/// Workers share it by --auto_shard_policy. A set of fewer files than workers, as of validation
+/// often, is shared by its elements.
+/// Throws  dist::Error, before the first step, for what cannot be shared so.
+data::Dataset shared(const data::Dataset& pictures, const Options& o) {
+  using Policy = data::AutoShardPolicy;
+  const std::map<std::string, Policy> policies = {
+      {"auto", Policy::Auto}, {"file", Policy::File}, {"data", Policy::Data}, {"off", Policy::Off}};
+  Policy policy = policies.at(o.auto_shard_policy);
+  const int64_t workers = num_workers(o);
+  try {
+    data::auto_shard(pictures.node(), workers, 0, policy);
+  } catch (const dist::InvalidArgumentError&) {
+    if (policy != Policy::Auto) throw;
+    policy = Policy::Data;
+  }
+  if (policy == Policy::Auto) return pictures;
+  return pictures.with_options({.experimental_distribute = {.auto_shard_policy = policy}});
+}
+
 /// Round and round; what a step needs next is made while it runs.
 data::Dataset batches(const data::Dataset& pictures, const Options& o) {
-  return pictures.repeat().batch(o.common.batch_size).prefetch(2);
+  return shared(pictures.repeat().batch(o.common.batch_size).prefetch(2), o);
 }
 
 /// --data_dir/train and /val, or the folder itself for both.
@@ -54,7 +82,7 @@ Pictures from_folder(const Options& o) {
   if (int64_t(images.class_names.size()) > o.num_classes)
     throw dist::InvalidArgumentError(dist::str_cat("--num_classes=", o.num_classes, ": ", root,
                                                    " has ", images.class_names.size(), " classes"));
-  return {batches(load("/train", true), o), load("/val", false).batch(100),
+  return {batches(load("/train", true), o), shared(load("/val", false).batch(100), o),
           int64_t(images.paths.size()), counters.left_out, counters.statistics};
 }
 
@@ -66,7 +94,7 @@ Pictures from_records(const Options& o, const Load& load) {
                 data::PictureRecordOptions{.pictures = picture_options(o, training, counters)});
   };
   return {batches(split(data::PictureSplit::Train, true), o),
-          split(data::PictureSplit::Validation, false).batch(100), o.train_images,
+          shared(split(data::PictureSplit::Validation, false).batch(100), o), o.train_images,
           counters.left_out, counters.statistics};
 }
 

@@ -75,6 +75,14 @@ TEST_CASE("bad limits are errors that name variable, value and range",
   CHECK(contains(error_with("DISTRIBUTE_LOST_AFTER", "1.5"), "at least two heartbeats"));
 }
 
+TEST_CASE("white space around a token does not count", "[cluster][cluster_options]") {
+  const Environment with_newline("DISTRIBUTE_JOB_TOKEN", " 16 bytes or more\r\n");
+  CHECK(ClusterOptions::from_environment().job_token == "16 bytes or more");
+  const Environment blank("DISTRIBUTE_JOB_TOKEN", " \n");
+  CHECK(contains(error_of([] { ClusterOptions::from_environment(); }),
+                 "DISTRIBUTE_JOB_TOKEN holds nothing but white space"));
+}
+
 TEST_CASE("the token may stand in a file", "[cluster][cluster_options]") {
   const TemporaryDirectory directory;
   std::ofstream(directory / "token") << "  secret of the file\n";

@@ -94,7 +94,7 @@ TEST_CASE("an elastic horovodrun is refused", "[cluster][partial_environment]") 
   CHECK(default_resolver(variables).resolver->world_size() == 1);
   variables["HOROVOD_ELASTIC"] = "1";
   check_throws<InvalidArgumentError>([&] { default_resolver(variables); },
-                                     "distribute run --elastic");
+                                     "distribute run --min-np");
 }
 
 TEST_CASE("SageMaker's file of hosts shows its job, as in the local mode of the SDK",

@@ -250,6 +250,35 @@ TEST_CASE("resnet50 trains on PNG pictures and compressed records", "[examples][
   CHECK(records.status == 0);
 }
 
+TEST_CASE("workers share a validation set of fewer files than workers by its pictures",
+          "[examples][resnet50][multiproc]") {
+  SKIP_WITHOUT("resnet50");
+  const TemporaryDirectory root;
+  picture_files::write_shards(root.path(), "train", 2, 12);
+  picture_files::write_shards(root.path(), "validation", 1, 12);
+  const auto train_on_two = [&](const std::string& policy) {
+    Words words{"run", "-np",
+                "2",   "--oversubscribe",
+                "--",  distribute::testing::binary_dir() + "/resnet50"};
+    words =
+        words + Words{"--model=resnet8",   "--image_size=16",    "--batch_size=6",
+                      "--steps=2",         "--dataset=tfrecord", "--data_dir=" + root.path(),
+                      "--train_images=12", "--num_classes=7",    "--auto_shard_policy=" + policy};
+    return run_program("distribute", words, "OMP_NUM_THREADS=1");
+  };
+  for (const char* policy : {"auto", "data", "off"}) {
+    const ProgramResult run = train_on_two(policy);
+    INFO(policy << "\n" << run.out << run.err);
+    CHECK(run.status == 0);
+    CHECK_THAT(run.out, Contains("test accuracy"));
+  }
+  const ProgramResult by_file = train_on_two("file");
+  INFO(by_file.out << by_file.err);
+  CHECK(by_file.status == 1);
+  CHECK_THAT(by_file.err, Contains("not enough files for the required 2 shards: there are 1"));
+  CHECK(by_file.out.find("step") == std::string::npos);  // before training
+}
+
 TEST_CASE("resnet50 trains on photographs of all kinds", "[examples][resnet50][slow]") {
   SKIP_WITHOUT("resnet50");
   const auto folder = shared_data("photos");

@@ -11,9 +11,39 @@
 
 #include <algorithm>
 #include <csignal>
+#include <map>
+#include <regex>
 
 using namespace mnist_cluster;
 using distribute::testing::wait_until;
+
+TEST_CASE(
+    "each program's --help says what it does and lists its flags, and each has a folder of its "
+    "own for its model",
+    "[examples][teaching][help]") {
+  const fs::path examples = distribute::testing::source_dir() + "/examples";
+  std::map<std::string, std::string> folders;  // and whose they are
+  for (const auto& entry : fs::recursive_directory_iterator(examples)) {
+    const fs::path file = entry.path();
+    const std::string text = file.extension() == ".cpp" ? file_text(file.string()) : "";
+    if (!text.starts_with("/// ") || text.find("\nABSL_FLAG(") == std::string::npos ||
+        text.find("\nint main(") == std::string::npos)
+      continue;
+    const std::string program = file.parent_path().filename().string() + "_" + file.stem().string();
+    SKIP_WITHOUT_PROGRAM(program);
+    const ProgramResult help = run_program(program, {"--help"});
+    INFO(program << "\n" << help.out << help.err);
+    CHECK_THAT(help.out, Contains(program + ": " + text.substr(4, text.find('\n') - 4)));
+    const std::regex flag("\nABSL_FLAG\\([^,]*, (\\w+),\\s*([^,]*),");
+    for (std::sregex_iterator at(text.begin(), text.end(), flag), end; at != end; ++at) {
+      CHECK_THAT(help.out, Contains("--" + (*at)[1].str() + " ("));
+      if ((*at)[1] != "model_dir") continue;
+      CHECK(folders[(*at)[2]] == "");
+      folders[(*at)[2]] = program;
+    }
+  }
+  CHECK(folders.size() == 10);
+}
 
 TEST_CASE("mirrored.cpp learns on two devices and restores without a strategy",
           "[examples][teaching]") {

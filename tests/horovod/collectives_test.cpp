@@ -70,6 +70,20 @@ TEST_CASE("allreduce reduces by every op", "[horovod][collectives]") {
   });
 }
 
+// Horovod scales the sum by 1 / size in the integers' own type (ScaleBufferCPUImpl).
+TEST_CASE("the average of integers is an integer, cut towards 0", "[horovod][collectives]") {
+  run_clean_hvd(2, [&](int rank) {
+    const std::vector<int32_t> mine =
+        rank == 0 ? std::vector<int32_t>{1, -1, 3} : std::vector<int32_t>{2, -2, 5};
+    const Tensor mean = hvd::allreduce(Tensor(Shape{3}, mine));
+    require(mean.dtype() == DType::Int32, "the dtype stays");
+    const auto values = mean.data<int32_t>();
+    require(values[0] == 1 && values[1] == -1 && values[2] == 4, "1, -1, 4");
+    require_values(hvd::allreduce(cast(Tensor(Shape{3}, mine), DType::Float32)), {1.5, -1.5, 4},
+                   "floats");
+  });
+}
+
 TEST_CASE("the transport and what travels together do not change the bits",
           "[horovod][collectives]") {
   const auto bits = [](const char* transport, int64_t threshold) {

@@ -39,6 +39,7 @@ TEST_CASE("what is no list of hosts is refused with the part that is wrong",
   // clang-format off
   const char* const bad[] = {
       "", ",", "a,", "a,,b", ":2", "a:", "a:0", "a:-1", "a:x", "a:2x", "a: 2", "a:65537",
+      "10.0.0.1:22:2", "node1:22:2", "me@node1:22:2", "fd00::1::2",
       "a:9999999999999999999999", "[::1", "[::1]2", "[::1]:", "[]:2", "x[::1]:2",
       "-oProxyCommand=x", "a b", "a;b", "$(x)", "a'b", "a\nb", "-v:2", "\"a\"", "a/b", "a|b"};
   // clang-format on
@@ -47,6 +48,10 @@ TEST_CASE("what is no list of hosts is refused with the part that is wrong",
     CHECK_THROWS_AS(parse_host_list(text), InvalidArgumentError);
   }
   CHECK_THROWS_WITH(parse_host_list("a:2,b:x"), Contains("'x'"));
+  CHECK_THROWS_WITH(parse_host_list("10.0.0.1:22:2"),
+                    Contains("'10.0.0.1:22:2' is not name:slots"));
+  CHECK(text_of(parse_host_list("fe80::1%eth0,me@fe80::2%eth0")) ==
+        "fe80::1%eth0:1 me@fe80::2%eth0:1");
   CHECK_THROWS_WITH(parse_host_list("a,-v"), Contains("'-v' is not the name of a host"));
 }
 

@@ -94,3 +94,13 @@ TEST_CASE("settings of the library and of OpenMP travel to other hosts", "[launc
   CHECK(variables.at("OMP_LAUNCH_TEST") == "1");
   CHECK(variables.count("PATH") == 0);
 }
+
+TEST_CASE("variables whose names no shell takes stay behind", "[launch][remote_shell]") {
+  const char* const strange[] = {"DISTRIBUTE_X.Y", "DISTRIBUTE_X-Y", "OMP_X Y", "DISTRIBUTE_$(id)"};
+  for (const char* name : strange) ::setenv(name, "1", 1);
+  const auto variables = forwarded_variables();
+  for (const char* name : strange) {
+    CHECK(variables.count(name) == 0);
+    ::unsetenv(name);
+  }
+}

@@ -252,6 +252,31 @@ TEST_CASE("lines keep their stream, their order and come whole", "[launch][run]"
   CHECK(lines_of(job.out()).size() == 3 * 301);
 }
 
+TEST_CASE("progress without a newline is seen while its task runs", "[launch][run]") {
+  const TemporaryDirectory directory;
+  const std::string go = directory / "go";
+  const TemporaryDirectory logs;
+  Job job({"-np", "1", "--output-dir=" + logs.path()},
+          kWaitFor + "printf '\\r 50%%'; wait_for '" + go + "'; printf '\\r100%%\\n'");
+  job.wait_for("[worker 0]  50%\r");
+  std::ofstream(go) << "";
+  CHECK(job.wait() == 0);
+  CHECK(job.out() == "[worker 0]  50%\r[worker 0] 100%\n");
+  CHECK(file_text(logs / "worker-0.log") == " 50%\r100%\n");
+}
+
+TEST_CASE("a line of another task does not stand in one that is written over", "[launch][run]") {
+  const TemporaryDirectory directory;
+  const std::string drawn = directory / "drawn", said = directory / "said";
+  Job job({"-np", "2", "--oversubscribe"},
+          kWaitFor + "if [ $DISTRIBUTE_LOCAL_RANK = 0 ]; then printf 'half\\r'; wait_for '" + said +
+              "'; echo done; else wait_for '" + drawn + "'; echo other; : > '" + said + "'; fi");
+  job.wait_for("[worker 0] half\r");
+  std::ofstream(drawn) << "";
+  CHECK(job.wait() == 0);
+  CHECK(job.out().starts_with("[worker 0] half\r\n[worker 1] other\n"));
+}
+
 TEST_CASE("the first task that fails is named, and gives the status", "[launch][run]") {
   // The others fail later: when the first one has gone and is not even a zombie.
   const TemporaryDirectory directory;

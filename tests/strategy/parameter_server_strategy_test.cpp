@@ -192,6 +192,40 @@ TEST_CASE("variables are read and written on their servers", "[strategy][paramet
   leave();
 }
 
+TEST_CASE("a server's program may call its model before it joins", "[strategy][parameter_server]") {
+  launch::ReservedPort own, other;
+  const ClusterSpec cluster({{"worker", {str_cat("127.0.0.1:", other.number())}},
+                             {"ps", {str_cat("127.0.0.1:", own.number())}}});
+  SimpleClusterResolver resolver(cluster, {.task_type = "ps", .task_id = 0});
+  ParameterServerStrategy<> strategy(resolver);
+  const auto scope = strategy.scope();
+  nn::Dense layer({.units = 2, .kernel_initializer = nn::initializers::constant(3)});
+  CHECK(layer(ones({1, 2})).to_vector() == std::vector<float>{6, 6});
+  Variable counter(Tensor(1.0f));
+  counter.assign_add(Tensor(2.0f));
+  CHECK(counter.value().item<float>() == 3);
+  nn::BatchNormalization norm;
+  norm(ones({4, 2}), {.training = true});  // assigns its averages
+}
+
+// As programs of TensorFlow 1 begin: server = tf.train.Server(cluster, job_name, task_index).
+TEST_CASE("a strategy and a classic server of one process share the task's port",
+          "[strategy][parameter_server]") {
+  const bool server_first = GENERATE(true, false);
+  ServerCluster cluster(1, 1);
+  const auto make_server = [&] {
+    return std::make_unique<Server>(cluster.spec(),
+                                    ServerOptions{.job_name = "worker", .task_index = 0});
+  };
+  std::unique_ptr<Server> server = server_first ? make_server() : nullptr;
+  ParameterServerStrategy<> strategy(cluster.resolver("worker", 0));
+  if (!server) server = make_server();
+  const auto scope = strategy.scope();
+  Variable weights(Tensor(2.0f));
+  weights.assign_add(Tensor(1.0f));
+  CHECK(weights.value().item<float>() == 3);
+}
+
 TEST_CASE("variables of one name are told apart", "[strategy][parameter_server]") {
   ServerCluster cluster(1, 2);
   ParameterServerStrategy strategy(cluster.resolver("worker", 0));

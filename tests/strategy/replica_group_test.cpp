@@ -4,8 +4,13 @@
 #include <tests/support/catch.hpp>
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <thread>
 #include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace distribute;
 using Catch::Contains;
@@ -16,6 +21,27 @@ ReplicaContext& here() { return *get_replica_context(); }
 int id_here() { return here().replica_id_in_sync_group(); }
 
 }  // namespace
+
+TEST_CASE("exit() in a replica ends the process with its status, though a static strategy waits",
+          "[strategy][replica_group]") {
+  const int leaving = GENERATE(0, 1);  // 0 is the thread that called run
+  std::fflush(nullptr);                // else the child prints it again
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    static MirroredStrategy strategy({.num_replicas = 3});
+    strategy.run([] {});
+    strategy.run([&] {
+      if (id_here() == leaving) std::exit(7);
+      here().merge_call([](Strategy&, const PerReplica<int>&) {}, 0);  // never all of them
+    });
+    ::_exit(1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 7);
+}
 
 TEST_CASE("merge_call runs once with every replica's argument and hands the parts back (case 8)",
           "[strategy][replica_group]") {

@@ -30,6 +30,18 @@ TEST_CASE("the worker that costs the others most time is found", "[strategy][une
         "had a core and computed longer");
 }
 
+TEST_CASE("a late worker is named as its job does, with its address",
+          "[strategy][uneven_workers]") {
+  const std::vector<std::string> names = {"chief 0 (a:1)", "worker 0 (b:1)", "worker 1 (c:1)"};
+  UnevenWorkers uneven;
+  uneven.late = Straggler{.worker = 2, .share = 1, .seconds_late = 0.01, .step_seconds = 0.02};
+  CHECK_THAT(late_text(uneven, names),
+             Catch::Matchers::StartsWith("worker 1 (c:1) was last in 100 % of steps"));
+  uneven.throttled = Throttled{.worker = 0, .share = 0.5};
+  CHECK_THAT(throttled_text(uneven, names),
+             Catch::Matchers::StartsWith("chief 0 (a:1) was stopped by its quota"));
+}
+
 TEST_CASE("a worker is as slow as its slowest replica", "[strategy][uneven_workers]") {
   const std::vector<float> seconds = {0.01f, 0.01f, 0.01f, 0.03f};
   const auto found = find_straggler(seconds, 4, 2);

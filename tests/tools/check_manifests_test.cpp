@@ -100,6 +100,11 @@ TEST_CASE("a PyTorchJob whose tasks cannot find each other is found", "[tools][c
   problems.found(changed("pytorchjob.yaml", spec,
                          "spec:\n  elasticPolicy: {minReplicas: 1, maxReplicas: 3}\n  runPolicy:"),
                  "elasticPolicy: is for torchrun");
+  for (const char* name : {"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE"})
+    problems.found(changed("pytorchjob.yaml", "              env:\n",
+                           "              env:\n                - {name: " + std::string(name) +
+                               ", value: localhost}\n"),
+                   "container 'pytorch': sets " + std::string(name) + ", which is the operator's");
   problems.check_all();
 }
 

@@ -64,6 +64,23 @@ TEST_CASE("cluster --json gives null for what is not known", "[tools][cluster_co
   CHECK(alone["should_save_checkpoint"] == true);
 }
 
+TEST_CASE("cluster refuses the addresses that trainers refuse", "[tools][cluster_command]") {
+  const auto of_worker = [](const std::string& address, const std::vector<std::string>& arguments) {
+    return with_tf_config(R"({"cluster": {"worker": [")" + address + R"(", "b:1"]},
+                              "task": {"type": "worker", "index": 1}})",
+                          arguments);
+  };
+  check_complaint(of_worker(" localhost:2222", {"--json"}),
+                  "worker 0: address \" localhost:2222\": the host is not a name");
+  check_complaint(of_worker("localhost", {"--json"}),
+                  "worker 0: address \"localhost\": has no port");
+  check_complaint(of_worker("a:0", {"--json"}), "the others cannot find port 0");
+  const ProgramResult explained = of_worker("localhost:2222 ", {});
+  CHECK(explained.status == 2);
+  CHECK_THAT(explained.out, Contains("worker 0  localhost:2222"));  // what is wrong can be seen
+  CHECK_THAT(explained.err, Contains("the port is not a number from 0 to 65535"));
+}
+
 TEST_CASE("cluster explains itself to people", "[tools][cluster_command]") {
   const ProgramResult result = with_tf_config(kTwoWorkers, {});
   CHECK(result.status == 1);  // without a token its tasks would not start

@@ -75,6 +75,15 @@ TEST_CASE("predict shows what the network gives for an image of an IDX file", "[
       last = one["probability"];
     }
   }
+  data::write_bytes(directory / "of_windows.txt",
+                    "\xef\xbb\xbf"
+                    "a\r\nb\r\nc\r\nd\r\ne\r\nf\r\ng\r\nh\r\ni\r\nj\r\n");
+  const auto all =
+      predict({"--model=tutorial", "--checkpoint", directory / "weights", "--labels",
+               directory / "of_windows.txt", "--json", "--top=10", directory / "images:1"});
+  REQUIRE(all.status == 0);
+  for (const Json& one : Json::parse(all.out)[0]["classes"])
+    CHECK(one["label"] == std::string(1, char('a' + one["class"].get<int>())));
   const auto plain = predict({"--model=tutorial", "--checkpoint", directory / "weights", "--top=2",
                               directory / "images:0"});
   CHECK(plain.status == 0);

@@ -17,6 +17,8 @@ namespace distribute::collective {
 /// Replica i of worker w has rank w * replicas_per_worker + i among the replicas. A plain value.
 struct WorkerGroup {
   int worker = 0, num_workers = 1, replicas_per_worker = 1;
+  /// The names of the workers, such as "chief 0 (10.0.0.3:2222)"; empty where workers are threads.
+  std::vector<std::string> names = {};
   /// Between workers, from cross-replica context.
   std::shared_ptr<Communicator> workers;
   /// Between replicas, one end for each local replica; with one replica per worker `workers` too.

@@ -27,7 +27,10 @@ struct TaskConnection {
 
 namespace cluster_internal {
 class HalfOpen;
-}
+/// Whether the refusal says that the task does not serve the purpose: not yet, or no more. Tasks
+/// start in any order, so who asks comes again, and nobody has to read of it.
+bool is_not_served(const absl::Status& refusal);
+}  // namespace cluster_internal
 
 /// Owns the listener and one thread that accepts, runs all handshakes side by side and calls the
 /// handlers. Thread-safe.
@@ -61,7 +64,7 @@ class TaskServer {
   /// Where it listens, and what its handshakes demand.
   const net::Address& address() const { return listener_.address(); }
   const net::HandshakeConfig& config() const { return config_; }
-  /// Connections that were refused or gave up so far.
+  /// Connections that were refused or gave up so far, but for those that came too early.
   int64_t refused() const { return refused_; }
 
  private:

@@ -11,7 +11,8 @@ DISTRIBUTE_INLINE void check_elastic(const ElasticOptions& options, const Cluste
   throw InvalidArgumentError(
       str_cat("an elastic job needs at least ", options.min_workers,
               " workers (min_workers), but the environment names no other task: start with "
-              "distribute run --elastic, or set TF_CONFIG"));
+              "distribute run -np N --min-np ",
+              options.min_workers, ", or set TF_CONFIG"));
 }
 
 }  // namespace distribute

@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE std::string OpenMpiClusterResolver::incomplete_because() const
   if (!variables_.has("HOROVOD_RANK") || variables_("HOROVOD_ELASTIC").value_or("0") == "0")
     return LeaderClusterResolver::incomplete_because();
   return "HOROVOD_ELASTIC is set: the ranks of an elastic horovodrun and their number change while "
-         "it runs, and this program is not told. Start with distribute run --elastic, or "
+         "it runs, and this program is not told. Start with distribute run --min-np, or "
          "leave out horovodrun's --min-np, --max-np and --host-discovery-script";
 }
 

@@ -14,6 +14,10 @@
 
 namespace distribute {
 
+DISTRIBUTE_INLINE bool cluster_internal::is_not_served(const absl::Status& refusal) {
+  return refusal.message().find(" does not serve \"") != std::string_view::npos;
+}
+
 DISTRIBUTE_INLINE TaskServer::TaskServer(net::Listener listener, net::HandshakeConfig config,
                                          ClusterOptions options)
     : listener_(std::move(listener)), config_(std::move(config)), options_(std::move(options)) {
@@ -109,7 +113,9 @@ DISTRIBUTE_INLINE void TaskServer::advance_all() {
     if (connection->state() == State::Accepted) hand_over(*connection);
     const bool refused =
         connection->state() == State::Refusing || connection->state() == State::Closed;
-    if (before == State::Proving && refused) count_refused(*connection);
+    if (before == State::Proving && refused &&
+        !cluster_internal::is_not_served(connection->reason()))
+      count_refused(*connection);
   }
   std::erase_if(half_open_, [](const auto& connection) {
     return connection->state() == State::Accepted || connection->state() == State::Closed;

@@ -27,11 +27,6 @@ DISTRIBUTE_INLINE bool may_come(const absl::Status& status) {
          status.code() == absl::StatusCode::kDeadlineExceeded;
 }
 
-/// A task that serves other purposes by now has accepted the token all the same.
-DISTRIBUTE_INLINE bool knows_us(const absl::Status& status) {
-  return text_of(status).find("does not serve") != std::string::npos;
-}
-
 /// One attempt, and whether a further one is of no use.
 struct WayTry {
   TaskWay way;
@@ -72,7 +67,8 @@ DISTRIBUTE_INLINE WayTry try_way(const net::HandshakeConfig& config, const Clust
   hello.server_index = to.index;
   hello.purpose = kCheckPurpose;
   const auto answer = net::handshake(*socket, config, hello, deadline);
-  if (answer.ok() || knows_us(answer.status())) return {way};
+  // A task that serves other purposes by now has accepted the token all the same.
+  if (answer.ok() || is_not_served(answer.status())) return {way};
   std::string problem = text_of(answer.status());
   if (problem.find("protocol version") != problem.npos)
     problem += str_cat("; ", config.self.name(), " runs distribute ", kVersion);

@@ -315,6 +315,8 @@ DISTRIBUTE_INLINE WorkerGroup WorkerConnector::connect() {
   group.worker = runtime_->rank();
   group.num_workers = runtime_->size();
   group.replicas_per_worker = replicas_;
+  for (int task = 0; task < runtime_->size(); ++task)
+    group.names.push_back(runtime_->member(task).text());
   for (auto& transport : transports("replicas", replicas_))
     group.replicas.push_back(
         communicator(std::move(transport), str_cat("replica ", group.replicas.size())));

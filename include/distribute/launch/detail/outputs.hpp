@@ -31,8 +31,9 @@ class OutputQueue {
   OutputQueue& operator=(OutputQueue&&) noexcept = default;
   ~OutputQueue();
 
-  /// Takes all of it, whether there is room or not, until give_up().
-  void add(std::string_view text);
+  /// Takes all of it, whether there is room or not, until give_up(). A text that ends in '\r' may
+  /// be written over by its own `writer` only: in front of another's it gets a newline.
+  void add(std::string_view text, const void* writer = nullptr);
   /// Whether what waits is below kMostBytes, or a full queue loses what is added. Who adds only
   /// then waits for the reader, and loses nothing.
   bool has_room() const;
@@ -49,6 +50,8 @@ class OutputQueue {
   static constexpr size_t kMostBytes = size_t{1} << 20;
 
  private:
+  void add_text(std::string_view text);
+
   std::shared_ptr<State> state_;
 };
 

@@ -29,7 +29,8 @@ std::string remote_script(const std::string& directory,
 /// The line that sends a signal, such as "TERM\n".
 std::string signal_line(int number);
 
-/// Variables of this process that tasks on other hosts get too: DISTRIBUTE_* and OMP_*.
+/// Variables of this process that tasks on other hosts get too: DISTRIBUTE_* and OMP_*,
+/// but for names that no shell takes, such as DISTRIBUTE_X.Y: export would end the other side.
 std::map<std::string, std::string> forwarded_variables();
 
 }  // namespace distribute::launch

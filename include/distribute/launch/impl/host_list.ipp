@@ -7,6 +7,7 @@
 #include <cctype>
 #include <charconv>
 
+#include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -55,6 +56,12 @@ DISTRIBUTE_INLINE void check_host_name(std::string_view name, const std::string&
   if (!good) throw InvalidArgumentError(str_cat(where, ": '", name, "' is not the name of a host"));
 }
 
+/// A zone such as "%eth0" may follow.
+DISTRIBUTE_INLINE bool is_ipv6(const std::string& text) {
+  in6_addr address;
+  return ::inet_pton(AF_INET6, text.substr(0, text.find('%')).c_str(), &address) == 1;
+}
+
 /// "name", "name:slots", "[v6]:slots", "v6".
 DISTRIBUTE_INLINE Host parse_host(std::string_view text, const std::string& where) {
   Host host;
@@ -76,6 +83,11 @@ DISTRIBUTE_INLINE Host parse_host(std::string_view text, const std::string& wher
     if (one && slots.empty()) parse_slots("", where);
   }
   check_host_name(host.name, where);
+  const std::string address = host.address();
+  if (address.find(':') != std::string::npos && !is_ipv6(address))
+    throw InvalidArgumentError(
+        str_cat(where, ": '", text,
+                "' is not name:slots; a port of ssh is set in ~/.ssh/config or by DISTRIBUTE_SSH"));
   if (!slots.empty()) host.slots = parse_slots(slots, where);
   return host;
 }

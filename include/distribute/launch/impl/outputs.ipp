@@ -20,7 +20,8 @@ namespace distribute::launch_internal {
 using launch::Descriptor;
 
 struct OutputQueue::State {
-  std::string name, path;  // the path of a file that is not open yet
+  std::string name, path;            // the path of a file that is not open yet
+  const void* overwriter = nullptr;  // whose text ends in '\r', the last one
   int descriptor = -1;
   Descriptor own;  // the same, of a file
   std::shared_ptr<Descriptor> changed;
@@ -153,9 +154,16 @@ DISTRIBUTE_INLINE OutputQueue::~OutputQueue() {
   state_->added.notify_one();
 }
 
-DISTRIBUTE_INLINE void OutputQueue::add(std::string_view text) {
-  State& state = *state_;
+DISTRIBUTE_INLINE void OutputQueue::add(std::string_view text, const void* writer) {
   if (text.empty()) return;
+  const void* const before =
+      std::exchange(state_->overwriter, text.ends_with('\r') ? writer : nullptr);
+  if (before && before != writer) add_text("\n");
+  add_text(text);
+}
+
+DISTRIBUTE_INLINE void OutputQueue::add_text(std::string_view text) {
+  State& state = *state_;
   if (state.regular) {
     while (!text.empty()) {
       const size_t written = write_some(state.descriptor, text);

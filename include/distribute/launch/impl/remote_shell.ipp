@@ -3,6 +3,8 @@
 #include <distribute/launch/detail/job_token.hpp>
 #include <distribute/launch/detail/remote_shell.hpp>
 
+#include <algorithm>
+#include <cctype>
 #include <csignal>
 #include <sstream>
 #include <string_view>
@@ -25,6 +27,13 @@ inline constexpr const char* kRemoteWatcher =
     " while read -r name; do kill -s \"$name\" -- -$$ || kill -s \"$name\" $$; done\n"
     " kill -s KILL -- -$$ || kill -s KILL $$) <&3 3<&- >/dev/null 2>&1 &\n"
     "exec 3<&-\n";
+
+/// Whether a shell takes it as the name of a variable.
+DISTRIBUTE_INLINE bool is_shell_name(std::string_view name) {
+  const auto fits = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
+         std::all_of(name.begin(), name.end(), fits);
+}
 
 DISTRIBUTE_INLINE std::string shell_quoted(std::string_view word) {
   std::string quoted = "'";
@@ -73,6 +82,7 @@ DISTRIBUTE_INLINE std::map<std::string, std::string> forwarded_variables() {
     const std::string_view text = *entry;
     const size_t equals = text.find('=');
     if (equals != std::string_view::npos &&
+        launch_internal::is_shell_name(text.substr(0, equals)) &&
         (text.starts_with("DISTRIBUTE_") || text.starts_with("OMP_")))
       result.emplace(text.substr(0, equals), text.substr(equals + 1));
   }

@@ -114,11 +114,11 @@ DISTRIBUTE_INLINE void RunningTask::read(Stream& stream, bool last) {
   if (!stream.from || (!last && !has_room(stream))) return;
   std::string bytes;
   const bool open = launch::read_available(stream.from.native(), bytes) && !last;
-  stream.to.add(stream.lines.add(bytes));
-  if (log_) log_->add(stream.log_lines.add(bytes));
+  stream.to.add(stream.lines.add(bytes), &stream);
+  if (log_) log_->add(stream.log_lines.add(bytes), &stream);
   if (open) return;
-  stream.to.add(stream.lines.finish());
-  if (log_) log_->add(stream.log_lines.finish());
+  stream.to.add(stream.lines.finish(), &stream);
+  if (log_) log_->add(stream.log_lines.finish(), &stream);
   stream.from.close();
 }
 

@@ -40,15 +40,18 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> read_token_file(const std::string&
   } catch (const Error& error) {
     return make_status(error.code(), str_cat("DISTRIBUTE_JOB_TOKEN_FILE: ", error.what()));
   }
-  const size_t begin = token.find_first_not_of(" \t\r\n"), end = token.find_last_not_of(" \t\r\n");
-  if (begin == std::string::npos)
+  if (untrusted::trimmed(token).empty())
     return absl::InvalidArgumentError(
         str_cat("DISTRIBUTE_JOB_TOKEN_FILE=", path, ": the file is empty"));
-  return token.substr(begin, end - begin + 1);
+  return token;
 }
 
-DISTRIBUTE_INLINE absl::StatusOr<std::string> checked(std::string token,
+/// Without the white space around it, such as the newline of a file that became a variable.
+DISTRIBUTE_INLINE absl::StatusOr<std::string> checked(std::string_view text,
                                                       const std::string& source) {
+  const std::string token(untrusted::trimmed(text));
+  if (token.empty())
+    return absl::InvalidArgumentError(str_cat(source, " holds nothing but white space"));
   const absl::Status status = net::check_job_token(token, source);
   if (!status.ok()) return status;
   return token;

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
@@ -19,6 +20,18 @@
 #include <thread>
 
 namespace distribute::rpc {
+
+/// The tasks whose ports this process has open.
+struct OpenTasks {
+  std::mutex mutex;  // guards by_name
+  std::map<std::string, std::weak_ptr<JobTask>> by_name;
+};
+
+/// Equal for what may be one task.
+DISTRIBUTE_INLINE std::string full_name(const JobTaskOptions& options) {
+  return str_cat(options.type, " ", options.index, " at ", options.options.bind_address, " of ",
+                 options.cluster.to_json(), " ", options.options.job_token);
+}
 
 /// A connection, and which start of the task is at its other end.
 struct Dialed {
@@ -176,7 +189,13 @@ DISTRIBUTE_INLINE JobTask::JobTask(std::unique_ptr<Impl> impl) : impl_(std::move
 DISTRIBUTE_INLINE JobTask::~JobTask() = default;
 
 DISTRIBUTE_INLINE std::shared_ptr<JobTask> JobTask::start(JobTaskOptions options) {
-  return start(std::move(options), net::Listener());
+  auto& tasks = in_process<OpenTasks>();
+  const std::lock_guard lock(tasks.mutex);
+  std::weak_ptr<JobTask>& known = tasks.by_name[full_name(options)];
+  if (std::shared_ptr<JobTask> task = known.lock()) return task;
+  std::shared_ptr<JobTask> task = start(std::move(options), net::Listener());
+  known = task;
+  return task;
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<JobTask> JobTask::start(JobTaskOptions options,

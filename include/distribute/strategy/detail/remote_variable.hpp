@@ -63,14 +63,18 @@ class RemoteVariable final : public VariableImpl {
   void write(Write kind, const Tensor& value);
   void send(Write kind, const Tensor& value);
   Tensor read_host() const;
+  /// On a parameter server, whose program may call its model before Server::join(): the variable's
+  /// initial value, and what was assigned there. It is neither what the server keeps nor sent.
+  Tensor& value_of_server() const;
 
   const parameter_server::VariableSpec spec_;
   Strategy* const owner_;
   const std::shared_ptr<strategy_internal::ServerAccess> link_;
   const std::unique_ptr<strategy_internal::DeviceCopies> copies_;        // null: no device is a GPU
-  mutable std::mutex mutex_;                                             // guards the two below
+  mutable std::mutex mutex_;                                             // guards those below
   mutable std::optional<parameter_server::InitialValue> initial_value_;  // until it is there
   mutable std::optional<int64_t> id_;
+  mutable Tensor value_of_server_ = {};
 };
 
 namespace strategy_internal {

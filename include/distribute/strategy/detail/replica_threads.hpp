@@ -12,7 +12,8 @@
 namespace distribute::strategy_internal {
 
 /// One thread per replica but the first, whose work the caller does. Threads start at the first
-/// run. One run at a time.
+/// run. One run at a time. Where exit() is called in a run and destroys them, the process ends then
+/// and there with exit's status.
 class ReplicaThreads {
  public:
   explicit ReplicaThreads(int count) : count_(count) {}
@@ -31,7 +32,8 @@ class ReplicaThreads {
   const int count_;
   std::vector<std::thread> threads_;
   const std::function<void(int)>* job_ = nullptr;  // null: the end
-  alignas(64) std::atomic<uint32_t> run_{0};       // number of the run; published after job_
+  std::atomic<bool> running_{false};
+  alignas(64) std::atomic<uint32_t> run_{0};  // number of the run; published after job_
   alignas(64) std::atomic<uint32_t> busy_{0};
 };
 

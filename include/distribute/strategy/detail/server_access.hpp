@@ -43,13 +43,15 @@ struct PushOptions {
 class ServerAccess final : public GradientPlacer {
  public:
   /// `creates`: this process makes the variables, others wait for it. `client` null: on a server,
-  /// where nothing can be read. `staging`: of this process's replicas, null where none is a GPU.
+  /// whose process has the initial values alone. `staging`: of this process's replicas, null where
+  /// none is a GPU.
   ServerAccess(std::shared_ptr<parameter_server::Client> client, bool creates,
                double timeout_seconds, const PushOptions& options,
                std::shared_ptr<StagingMemory> staging = nullptr);
 
   /// Throws  FailedPreconditionError on a parameter server.
   parameter_server::Client& client() const;
+  bool has_client() const { return client_ != nullptr; }
   /// Whether the calling thread may create variables: the chief, and closures of a coordinator.
   bool may_create() const;
   bool creates() const { return creates_; }

@@ -9,6 +9,8 @@
 #include <distribute/strategy/detail/uneven_workers.hpp>
 
 #include <optional>
+#include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -24,16 +26,16 @@ class StragglerWatch {
 
   /// This rank comes to an update.
   void begin();
-  /// The update is done.
+  /// The update is done. `names` are those of the workers, as in find_uneven_workers's texts.
   /// Blocks  until all ranks have done it, in every kSteps-th call.
-  void end(collective::Communicator& group, int workers);
+  void end(collective::Communicator& group, int workers, std::span<const std::string> names);
 
  private:
-  void compare(collective::Communicator& group, int workers);
+  void compare(collective::Communicator& group, int workers, std::span<const std::string> names);
   /// What this rank measured since the last call.
   RankMeasures take_measures();
   /// In metrics and the log: a quota first, as it may be why all look late.
-  void tell(const UnevenWorkers& uneven);
+  void tell(const UnevenWorkers& uneven, std::span<const std::string> names);
 
   double ended_ = 0;          // the update before, on the clock; 0: none
   double ended_on_core_ = 0;  // the same by the time that the thread has had a core

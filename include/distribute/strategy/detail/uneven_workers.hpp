@@ -71,13 +71,14 @@ LateReason find_reason(const Straggler& late, std::span<const RankMeasures> meas
 UnevenWorkers find_uneven_workers(std::span<const float> seconds,
                                   std::span<const RankMeasures> measures, int workers);
 
-/// "worker 1 was stopped by its quota of CPU time in 83 % of its periods, and the others waited for
-/// it"; says, too, how late it is where it is the late worker. The text is empty without a
-/// throttled worker.
-std::string throttled_text(const UnevenWorkers& uneven);
+/// `names` has the workers' own, such as "worker 0 (10.0.0.3:2222)" for the second one of a job
+/// with a chief; without, "worker 1" is the second one. "worker 1 was stopped by its quota of CPU
+/// time in 83 % of its periods, and the others waited for it"; says, too, how late it is where it
+/// is the late worker. The text is empty without a throttled worker.
+std::string throttled_text(const UnevenWorkers& uneven, std::span<const std::string> names = {});
 /// "worker 2 was last in 83 % of steps by 14 ms on average, and the others waited for it: ..." with
 /// the reason. "" without a late worker, and where throttled_text() says it.
-std::string late_text(const UnevenWorkers& uneven);
+std::string late_text(const UnevenWorkers& uneven, std::span<const std::string> names = {});
 
 /// Decides whether a finding is worth a line of the log. Thread-compatible.
 class Repetition {

@@ -20,7 +20,7 @@ class WatchedReducer final : public replica_internal::GradientReducer {
                  std::unique_ptr<replica_internal::GradientReducer> next)
       : GradientReducer(next->wishes()),
         group_(state.group_of(context)),
-        workers_(state.group.num_workers),
+        workers_(state.group),
         next_(std::move(next)) {}
 
   void ready(const Variable& variable, const Tensor& gradient) override {
@@ -31,12 +31,12 @@ class WatchedReducer final : public replica_internal::GradientReducer {
               const UpdateKernel& kernel) override {
     stragglers_.begin();
     next_->update(updates, gradients_are_reduced, kernel);
-    stragglers_.end(group_, workers_);
+    stragglers_.end(group_, workers_.num_workers, workers_.names);
   }
 
  private:
   collective::Communicator& group_;
-  const int workers_;
+  const collective::WorkerGroup& workers_;
   const std::unique_ptr<replica_internal::GradientReducer> next_;
   StragglerWatch stragglers_;
 };

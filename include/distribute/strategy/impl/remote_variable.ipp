@@ -61,7 +61,19 @@ DISTRIBUTE_INLINE Tensor RemoteVariable::read() const {
   return strategy_internal::read_here(copies_.get(), read_host());
 }
 
+DISTRIBUTE_INLINE Tensor& RemoteVariable::value_of_server() const {
+  const std::lock_guard lock(mutex_);
+  if (value_of_server_) return value_of_server_;
+  const parameter_server::InitialValue& first = *initial_value_;
+  if (first.number())
+    value_of_server_ = fill(spec_.shape, float(*first.number()), spec_.dtype);
+  else
+    value_of_server_ = first.by_rows() ? first.by_rows()(0, spec_.shape[0]) : first.whole()();
+  return value_of_server_;
+}
+
 DISTRIBUTE_INLINE Tensor RemoteVariable::read_host() const {
+  if (!link_->has_client()) return value_of_server();
   const auto& reads = strategy_internal::cached_reads();
   if (!reads) return link_->read(remote_id());
   Tensor& known = (*reads)[id()];
@@ -72,8 +84,9 @@ DISTRIBUTE_INLINE Tensor RemoteVariable::read_host() const {
 DISTRIBUTE_INLINE Tensor RemoteVariable::read_rows(const Tensor& flat) const {
   if (flat.num_elements() == 0) return zeros(spec_.shape.with(0, 0), spec_.dtype);
   const Tensor host_flat = strategy_internal::on_host(flat);
-  const Tensor rows = link_->is_apart() ? gather(read_host(), host_flat)
-                                        : link_->client().gather_rows(remote_id(), host_flat);
+  const Tensor rows = !link_->has_client() || link_->is_apart()
+                          ? gather(read_host(), host_flat)
+                          : link_->client().gather_rows(remote_id(), host_flat);
   const bool is_here = !copies_ || !get_replica_context();
   return is_here ? rows : copies_->send(current_device(), rows);
 }
@@ -81,6 +94,11 @@ DISTRIBUTE_INLINE Tensor RemoteVariable::read_rows(const Tensor& flat) const {
 DISTRIBUTE_INLINE void RemoteVariable::send(Write kind, const Tensor& value) {
   const DeviceScope host(Device{});
   const Tensor here = strategy_internal::on_host(value);
+  if (!link_->has_client()) {
+    Tensor& own = value_of_server();
+    own = kind == Write::Assign ? here : combine(own, here, kind == Write::Add ? 1.0f : -1.0f);
+    return;
+  }
   if (kind == Write::Assign) return link_->assign(remote_id(), here.row_major());
   const Tensor delta =
       kind == Write::Add ? here : combine(zeros(spec_.shape, spec_.dtype), here, -1.0f);

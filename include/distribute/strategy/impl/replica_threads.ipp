@@ -4,7 +4,18 @@
 #include <distribute/strategy/detail/replica_threads.hpp>
 #include <distribute/strategy/detail/wait.hpp>
 
+#include <cstdio>
+#include <cstdlib>
+
+#include <unistd.h>
+
 namespace distribute::strategy_internal {
+
+/// What exit() was called with. A plain number: it outlives all static objects.
+inline std::atomic<int> status_of_exit{0};
+
+/// Runs before the destructors of static objects that were made before.
+DISTRIBUTE_INLINE void note_exit(int status, void*) { status_of_exit = status; }
 
 DISTRIBUTE_INLINE void ReplicaThreads::start() {
   for (int replica = int(threads_.size()) + 1; replica < count_; ++replica)
@@ -23,16 +34,27 @@ DISTRIBUTE_INLINE void ReplicaThreads::work(int replica) {
 
 DISTRIBUTE_INLINE void ReplicaThreads::run(const std::function<void(int)>& job) {
   // A thread that starts late finds run_ ahead of its own count and begins at once.
-  if (int(threads_.size()) + 1 < count_) start();
+  if (int(threads_.size()) + 1 < count_) {
+    ::on_exit(note_exit, nullptr);
+    start();
+  }
+  running_ = true;
   job_ = &job;
   busy_ = uint32_t(count_ - 1);
   run_.fetch_add(1);
   run_.notify_all();
   job(0);
   for (uint32_t busy; (busy = busy_.load()) != 0;) wait_while_equal(busy_, busy, count_);
+  running_ = false;
 }
 
+/// exit() in the midst of a run destroys a static strategy while its replicas compute and wait for
+/// each other: they cannot be stopped, and what they use must not go away.
 DISTRIBUTE_INLINE ReplicaThreads::~ReplicaThreads() {
+  if (running_ && !threads_.empty()) {
+    std::fflush(nullptr);
+    ::_exit(status_of_exit);
+  }
   job_ = nullptr;
   run_.fetch_add(1);
   run_.notify_all();

@@ -55,15 +55,17 @@ DISTRIBUTE_INLINE void StragglerWatch::begin() {
     on_core_ += seconds_on_core() - ended_on_core_;
 }
 
-DISTRIBUTE_INLINE void StragglerWatch::end(collective::Communicator& group, int workers) {
+DISTRIBUTE_INLINE void StragglerWatch::end(collective::Communicator& group, int workers,
+                                           std::span<const std::string> names) {
   seconds_.push_back(computed_);
-  if (int(seconds_.size()) == kSteps) compare(group, workers);
+  if (int(seconds_.size()) == kSteps) compare(group, workers, names);
   ended_ = steady_seconds();
   ended_on_core_ = seconds_on_core();
   thread_ = std::this_thread::get_id();
 }
 
-DISTRIBUTE_INLINE void StragglerWatch::compare(collective::Communicator& group, int workers) {
+DISTRIBUTE_INLINE void StragglerWatch::compare(collective::Communicator& group, int workers,
+                                               std::span<const std::string> names) {
   const auto of_all = [&](std::span<const float> mine) {
     std::vector<float> all(size_t(group.size()) * mine.size());
     const std::vector<int64_t> counts(size_t(group.size()), int64_t(mine.size()));
@@ -79,14 +81,15 @@ DISTRIBUTE_INLINE void StragglerWatch::compare(collective::Communicator& group, 
   std::vector<RankMeasures> measures;
   for (size_t i = 0; i < values.size(); i += 3)
     measures.push_back({values[i], values[i + 1], values[i + 2]});
-  tell(find_uneven_workers(seconds, measures, workers));
+  tell(find_uneven_workers(seconds, measures, workers), names);
 }
 
-DISTRIBUTE_INLINE void StragglerWatch::tell(const UnevenWorkers& uneven) {
+DISTRIBUTE_INLINE void StragglerWatch::tell(const UnevenWorkers& uneven,
+                                            std::span<const std::string> names) {
   const double now = steady_seconds();
   if (uneven.throttled && told_throttled_.tells(uneven.throttled->worker, LateReason::Quota, now))
     log_warning(
-        "strategy", throttled_text(uneven),
+        "strategy", throttled_text(uneven, names),
         {{"worker", uneven.throttled->worker}, {"throttled_share", uneven.throttled->share}});
   if (!uneven.late) return;
   const Straggler& late = *uneven.late;
@@ -98,7 +101,7 @@ DISTRIBUTE_INLINE void StragglerWatch::tell(const UnevenWorkers& uneven) {
   if (uneven.reason == LateReason::Quota) return;  // throttled_text() has said it
   if (told_late_.tells(late.worker, uneven.reason, now))
     log_warning(
-        "strategy", late_text(uneven),
+        "strategy", late_text(uneven, names),
         {{"worker", late.worker}, {"share", late.share}, {"seconds_late", late.seconds_late}});
 }
 

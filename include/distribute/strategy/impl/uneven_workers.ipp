@@ -108,23 +108,29 @@ DISTRIBUTE_INLINE std::string lateness_text(const Straggler& late) {
                  ms < 10 ? std::round(10 * ms) / 10 : std::round(ms), " ms on average");
 }
 
-DISTRIBUTE_INLINE std::string throttled_text(const UnevenWorkers& uneven) {
-  if (!uneven.throttled) return "";
-  const bool late = uneven.late && uneven.reason == LateReason::Quota;
-  return str_cat("worker ", uneven.throttled->worker, " was stopped by its quota of CPU time in ",
-                 std::lround(100 * uneven.throttled->share), " % of its periods",
-                 late ? " and " + lateness_text(*uneven.late) : "",
-                 ", and the others waited for it");
+DISTRIBUTE_INLINE std::string name_of(int worker, std::span<const std::string> names) {
+  return size_t(worker) < names.size() ? names[size_t(worker)] : str_cat("worker ", worker);
 }
 
-DISTRIBUTE_INLINE std::string late_text(const UnevenWorkers& uneven) {
+DISTRIBUTE_INLINE std::string throttled_text(const UnevenWorkers& uneven,
+                                             std::span<const std::string> names) {
+  if (!uneven.throttled) return "";
+  const bool late = uneven.late && uneven.reason == LateReason::Quota;
+  return str_cat(
+      name_of(uneven.throttled->worker, names), " was stopped by its quota of CPU time in ",
+      std::lround(100 * uneven.throttled->share), " % of its periods",
+      late ? " and " + lateness_text(*uneven.late) : "", ", and the others waited for it");
+}
+
+DISTRIBUTE_INLINE std::string late_text(const UnevenWorkers& uneven,
+                                        std::span<const std::string> names) {
   if (!uneven.late || uneven.reason == LateReason::Quota) return "";
   const char* const reason = uneven.reason == LateReason::Neighbours
                                  ? "its threads waited for cores that other threads had"
                              : uneven.reason == LateReason::Slow
                                  ? "it had a core and computed longer"
                                  : "it waited for something else than a core, such as its input";
-  return str_cat("worker ", uneven.late->worker, " ", lateness_text(*uneven.late),
+  return str_cat(name_of(uneven.late->worker, names), " ", lateness_text(*uneven.late),
                  ", and the others waited for it: ", reason);
 }
 
