@@ -27,8 +27,8 @@ struct TaskConnection {
 
 namespace cluster_internal {
 class HalfOpen;
-/// Whether the refusal says that the task does not serve the purpose: not yet, or no more. Tasks
-/// start in any order, so who asks comes again, and nobody has to read of it.
+/// Returns whether the refusal says that the task does not serve the purpose: not yet, or no more.
+/// Tasks start in any order, so a client asks again, and the log has no line about it.
 bool is_not_served(const absl::Status& refusal);
 }  // namespace cluster_internal
 
