@@ -17,7 +17,8 @@ namespace nn = dist::nn;
 namespace train = dist::train;
 
 ABSL_FLAG(std::string, data_dir, "examples/mnist_cnn/data", "folder with MNIST's four files");
-ABSL_FLAG(std::string, model_dir, "mnist_model/parameter_server", "where the coordinator keeps checkpoints");
+ABSL_FLAG(std::string, model_dir, "mnist_model/parameter_server",
+          "where the coordinator keeps checkpoints");
 ABSL_FLAG(int, steps, 100, "steps per epoch, of all workers together");
 ABSL_FLAG(int, epochs, 3, "epochs");
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include <tests/support/catch.hpp>
-#include <tests/support/temporary_directory.hpp>
 #include <tests/support/source_dir.hpp>
+#include <tests/support/temporary_directory.hpp>
 
 namespace dist = distribute;
 namespace nn = distribute::nn;

@@ -257,11 +257,13 @@ TEST_CASE("workers share a validation set of fewer files than workers by its pic
   picture_files::write_shards(root.path(), "train", 2, 12);
   picture_files::write_shards(root.path(), "validation", 1, 12);
   const auto train_on_two = [&](const std::string& policy) {
-    Words words{"run", "-np", "2", "--oversubscribe", "--",
-                distribute::testing::binary_dir() + "/resnet50"};
-    words = words + Words{"--model=resnet8", "--image_size=16", "--batch_size=6", "--steps=2",
-                          "--dataset=tfrecord", "--data_dir=" + root.path(), "--train_images=12",
-                          "--num_classes=7", "--auto_shard_policy=" + policy};
+    Words words{"run", "-np",
+                "2",   "--oversubscribe",
+                "--",  distribute::testing::binary_dir() + "/resnet50"};
+    words =
+        words + Words{"--model=resnet8",   "--image_size=16",    "--batch_size=6",
+                      "--steps=2",         "--dataset=tfrecord", "--data_dir=" + root.path(),
+                      "--train_images=12", "--num_classes=7",    "--auto_shard_policy=" + policy};
     return run_program("distribute", words, "OMP_NUM_THREADS=1");
   };
   for (const char* policy : {"auto", "data", "off"}) {

@@ -25,7 +25,7 @@ int id_here() { return here().replica_id_in_sync_group(); }
 TEST_CASE("exit() in a replica ends the process with its status, though a static strategy waits",
           "[strategy][replica_group]") {
   const int leaving = GENERATE(0, 1);  // 0 is the thread that called run
-  std::fflush(nullptr);  // else the child prints it again
+  std::fflush(nullptr);                // else the child prints it again
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(60);

@@ -1,4 +1,5 @@
-// The one file that is compiled with the folders' names, so that others compile alike in every clone.
+// The one file that is compiled with the folders' names, so that others compile alike in every
+// clone.
 #include "source_dir.hpp"
 
 #include <cstdlib>

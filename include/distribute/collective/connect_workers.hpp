@@ -17,7 +17,7 @@ namespace distribute::collective {
 /// Replica i of worker w has rank w * replicas_per_worker + i among the replicas. A plain value.
 struct WorkerGroup {
   int worker = 0, num_workers = 1, replicas_per_worker = 1;
-  /// Of the workers, such as "chief 0 (10.0.0.3:2222)"; empty where they are threads.
+  /// Names the workers, such as "chief 0 (10.0.0.3:2222)"; empty where they are threads.
   std::vector<std::string> names = {};
   /// Between workers, from cross-replica context.
   std::shared_ptr<Communicator> workers;

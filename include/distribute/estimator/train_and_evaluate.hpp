@@ -75,8 +75,8 @@ struct ExporterOptions {  // of exporters
 /// every worker calls them, and the chief's stays. They give back the path, or nothing where they
 /// wrote nothing.
 /// Throws  InvalidArgumentError for an empty name, or fewer than 0 exports to keep, and
-///         FailedPreconditionError without <distribute/saved_model.hpp>, when it is made; later what
-///         Estimator::export_saved_model throws.
+///         FailedPreconditionError without <distribute/saved_model.hpp>, when it is made; later
+///         what Estimator::export_saved_model throws.
 
 /// Once, at the end.
 /// Source  tf.estimator.FinalExporter

@@ -28,7 +28,7 @@ struct TaskConnection {
 namespace cluster_internal {
 class HalfOpen;
 /// Whether the refusal says that the task does not serve the purpose: not yet, or no more. Tasks
-/// start in any order, so who asks comes again, and nobody has to read of it.
+/// start in any order: the task that asks comes again, and no line tells of it.
 bool is_not_served(const absl::Status& refusal);
 }  // namespace cluster_internal
 
