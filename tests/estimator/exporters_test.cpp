@@ -1,10 +1,16 @@
 #include <distribute/estimator/train_and_evaluate.hpp>
+#include <distribute/nn/module_saver.hpp>
 #include <distribute/optim/sgd.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/small_fit.hpp>
 #include <tests/support/temporary_directory.hpp>
+
+#include <cstdio>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace distribute;
 using namespace distribute::train;
@@ -59,6 +65,31 @@ Logs with_loss(double loss, int64_t step) {
 }
 
 }  // namespace
+
+TEST_CASE("an exporter that could not write is refused before training", "[train][exporters]") {
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    nn::register_module_saver(nullptr);  // as in a program without the header
+    int refused = 0;
+    const auto make = [&](const auto& maker) {
+      try {
+        maker();
+      } catch (const FailedPreconditionError& error) {
+        refused += std::string(error.what()).find("include <distribute/saved_model.hpp>") !=
+                   std::string::npos;
+      }
+    };
+    make([] { FinalExporter({.name = "final"}); });
+    make([] { LatestExporter({.name = "latest"}); });
+    make([] { BestExporter({.name = "best"}); });
+    ::_exit(refused);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 3);
+}
 
 TEST_CASE("the final exporter writes once, the latest one keeps the newest", "[train][exporters]") {
   Job job;

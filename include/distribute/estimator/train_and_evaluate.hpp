@@ -74,8 +74,9 @@ struct ExporterOptions {  // options of exporters
 /// "serving"})}}. They write MODEL_DIR/export/<name>/<seconds since 1970>, where TensorFlow Serving
 /// looks for versions. Every worker calls them, and the chief's export is kept. They return the
 /// path, or nothing when they wrote nothing.
-/// Throws  InvalidArgumentError for an empty name, or fewer than 0 exports to keep; what
-///         Estimator::export_saved_model throws.
+/// Throws  InvalidArgumentError for an empty name, or fewer than 0 exports to keep, and
+///         FailedPreconditionError without <distribute/saved_model.hpp>, when it is made; later
+///         what Estimator::export_saved_model throws.
 
 /// Exports once, at the end.
 /// Source  tf.estimator.FinalExporter

@@ -20,10 +20,12 @@ using ModuleSaver = std::function<void(Module& module, const std::string& path,
                                        const saved_model::SaveOptions* options)>;
 
 /// The saver of Model::save for paths that end so, such as ".keras"; without an ending of all
-/// others. Thread-compatible.
+/// others; an empty one takes it away. Thread-compatible.
 void register_module_saver(ModuleSaver saver, const std::string& ending = "");
 
 /// Throws  FailedPreconditionError in a program without the headers of that saver.
 void save_module(Module& module, const std::string& path, const saved_model::SaveOptions* options);
+/// Throws  the same for such a path, before a long training.
+void check_module_saver(const std::string& path);
 
 }  // namespace distribute::nn

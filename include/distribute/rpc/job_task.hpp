@@ -35,6 +35,8 @@ struct JobTaskOptions {  // options of JobTask
 /// threads (port, heartbeats) and one for each connection that others make. Thread-safe.
 class JobTask {
  public:
+  /// Gives the task that this process has open already, with the options of its first start: a
+  /// strategy and a Server share one port.
   /// Throws  InvalidArgumentError when the cluster has no such task; FailedPreconditionError when
   ///         the port is taken, or without a token outside of loopback.
   static std::shared_ptr<JobTask> start(JobTaskOptions options);

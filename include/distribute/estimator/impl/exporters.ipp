@@ -5,6 +5,7 @@
 #include <distribute/estimator/train_and_evaluate.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/tfrecord.hpp>
+#include <distribute/nn/module_saver.hpp>
 #include <distribute/summary/event.hpp>
 
 #include <map>
@@ -20,6 +21,7 @@ DISTRIBUTE_INLINE void check_exporter(const std::string& name, int64_t exports_t
   if (exports_to_keep < 0)
     throw InvalidArgumentError(
         str_cat("exports_to_keep must be at least 0, which keeps all; it is ", exports_to_keep));
+  nn::check_module_saver("export/" + name);
 }
 
 /// Exports and returns the path; removes all but the newest `keep` exports, unless that is 0.
