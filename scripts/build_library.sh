@@ -56,6 +56,14 @@ use_archives() {
   mapfile -t names < <(packages)
   write_flags "$build/flags" "$(realpath "$build")/use" "${names[@]}"
 }
+# precompile: <distribute/strategy.hpp> is read once for the line below; GCC takes such a header only
+# where it is the first one, so that the flags include it.
+precompile() {
+  local header=$build/use/include/distribute/strategy.hpp
+  [ "$name" = g++ ] || return 0
+  grep -v '^-[lLW]' "$build/flags" | xargs "$compiler" -std=c++20 -O2 -x c++-header "$header" -w -o "$header.gch"
+  printf '%s\n' -include distribute/strategy.hpp >> "$build/flags"
+}
 
 begin=$SECONDS
 if [ "$build" = build/library ]; then
@@ -75,6 +83,10 @@ if [ "$compile" = yes ]; then
   for annex in ${wanted[@]+"${wanted[@]}"}; do targets+=("distribute_$annex"); done
   cmake --build "$build" --target "${targets[@]}" || exit 1
 fi
+compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
+name=$(basename "$compiler")
+if "$compiler" --version | grep -q 'Free Software'; then name=g++; fi
 use_archives
+if [ "$compile" = yes ]; then precompile; fi
 echo "the library is ready in $build, after $((SECONDS - begin)) s; compile your program with"
-echo "  g++ -std=c++20 -O2 trainer.cpp -o trainer @$build/flags"
+echo "  $name -std=c++20 -O2 trainer.cpp -o trainer @$build/flags"
