@@ -40,10 +40,10 @@ std::set<std::string> names_between(const std::string& page, const std::string& 
 
 std::set<std::string> exported_names() {
   return names_between(text_of(kSource + "/docs/export.md"), "| what | exported",
-                       "What is not exported");
+                       "These are not exported");
 }
 std::set<std::string> refused_names() {
-  return names_between(text_of(kSource + "/docs/export.md"), "What is not exported",
+  return names_between(text_of(kSource + "/docs/export.md"), "These are not exported",
                        "## From the examples");
 }
 
