@@ -86,7 +86,7 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
   Pending pending_;
 };
 
-/// Kept by an object: the restoration, and the object's node in the file.
+/// An object holds it: the restoration, and the object's node in the file.
 class NodeRestorer : public Trackable::Restorer {
  public:
   NodeRestorer(std::shared_ptr<Restoration> restoration, int32_t node)
