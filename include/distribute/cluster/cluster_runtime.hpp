@@ -72,7 +72,7 @@ class ClusterRuntime {
   const ClusterOptions& options() const;
 
   // The following functions use the store. Values are bytes, at most options().max_message_bytes.
-  // Writes into the store that all tasks share.
+  /// Writes into the store that all tasks share.
   void set(const std::string& key, const std::string& value, OptionalDeadline deadline = {});
   /// Returns the value of a key.
   /// Blocks  until some rank has set the key.
@@ -80,8 +80,8 @@ class ClusterRuntime {
 
   // The following functions must be called by all ranks with the same name; it can be used again
   // afterwards.
-  // Blocks  until all ranks have called it.
-  // Throws  DeadlineExceededError with the ranks that are missing.
+  /// Blocks  until all ranks have called it.
+  /// Throws  DeadlineExceededError with the ranks that are missing.
   void barrier(const std::string& name, OptionalDeadline deadline = {});
   /// Returns the bytes of all ranks, in rank order. Blocks and throws as barrier().
   std::vector<std::string> all_gather(const std::string& name, const std::string& bytes,

@@ -81,7 +81,7 @@ class Client {
   void flush();
 
   // The following functions exchange texts with other tasks, by server 0.
-  // Sets a value for wait() of other tasks.
+  /// Sets a value for wait() of other tasks.
   void set(const std::string& key, const std::string& value);
   /// Waits until some task has set the value. Throws  DeadlineExceededError.
   std::string wait(const std::string& key, net::Deadline deadline);
