@@ -33,7 +33,7 @@ DISTRIBUTE_INLINE void BundleWriter::check_new(std::string_view key) const {
   if (entries_.contains(key)) fail(key, "was added before");
 }
 
-/// In pieces: a writer in the background makes way between them.
+/// Writes in pieces, between which a writer in the background pauses.
 DISTRIBUTE_INLINE void BundleWriter::append(std::string_view bytes) {
   constexpr size_t kPiece = 4 << 20;
   offset_ += int64_t(bytes.size());

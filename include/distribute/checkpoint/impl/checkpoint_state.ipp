@@ -193,7 +193,7 @@ DISTRIBUTE_INLINE std::vector<std::string> numbered_checkpoints(const std::strin
   return prefixes;
 }
 
-/// What to do about a state file that leads nowhere, from what lies beside it.
+/// Returns the remedy for a state file that names a missing checkpoint, from the files beside it.
 DISTRIBUTE_INLINE std::string cure_of_state(const std::string& directory, const std::string& file) {
   const std::vector<std::string> beside = checkpoints_in(directory);
   if (beside.empty()) return "; remove " + file + " to start anew: no checkpoint lies beside it";

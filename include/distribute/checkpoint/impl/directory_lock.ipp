@@ -40,8 +40,8 @@ struct DirectoryLock::Held {
   int descriptor = -1;  // no lock
 };
 
-/// The locks of this process. Programs that end by std::exit or std::quick_exit destroy no manager:
-/// what they hold is released then.
+/// The locks of this process. As programs that end by std::exit or std::quick_exit destroy no
+/// manager, their locks are released then.
 class HeldLocks {
  public:
   HeldLocks() {
@@ -61,14 +61,15 @@ class HeldLocks {
   std::map<std::string, std::weak_ptr<DirectoryLock::Held>> by_path_;
 };
 
-/// TF_CONFIG without what differs between the tasks of a job.
+/// Returns TF_CONFIG without the part that differs between the tasks of a job.
 DISTRIBUTE_INLINE std::string without_task(std::string config) {
   const size_t begin = config.find("\"task\"");
   const size_t end = begin == std::string::npos ? begin : config.find('}', begin);
   return end == std::string::npos ? config : config.erase(begin, end + 1 - begin);
 }
 
-/// What the processes of one job have in common; empty when nothing says that there is a job.
+/// Returns a text that the processes of one job have in common; empty when nothing shows that there
+/// is a job.
 DISTRIBUTE_INLINE std::string job_of_environment() {
   const auto value = [](const char* name) {
     const char* text = std::getenv(name);

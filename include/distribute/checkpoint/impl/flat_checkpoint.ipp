@@ -71,7 +71,7 @@ DISTRIBUTE_INLINE bool has_rows_in(const BundleReader& reader, const std::string
   return info && Shape(reader.entry(key).dims) == info->full_shape;
 }
 
-/// `shape`: of what the file has for the variable.
+/// Checks that a variable fits; `shape` is that of the file's value.
 DISTRIBUTE_INLINE void check_fits(const BundleReader& reader, const std::string& key,
                                   const Variable& variable, const Shape& shape,
                                   const std::string& called) {

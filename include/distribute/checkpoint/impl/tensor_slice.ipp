@@ -94,7 +94,8 @@ DISTRIBUTE_INLINE std::vector<SliceRun> slice_runs(const TensorSlice& slice,
   return runs;
 }
 
-/// In the order of their first rows each meets only those that begin before it ends.
+/// Slices are sorted by their first rows; each is compared only with those that begin before it
+/// ends.
 DISTRIBUTE_INLINE bool slices_overlap(const std::vector<TensorSlice>& slices,
                                       const std::vector<int64_t>& dims) {
   std::vector<TensorSlice> sorted;  // with lengths, without those that are empty

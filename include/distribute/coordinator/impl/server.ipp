@@ -39,7 +39,7 @@ DISTRIBUTE_INLINE int only_task(const ClusterSpec& cluster, const std::string& j
   return tasks.front();
 }
 
-/// For a task that has nothing to serve.
+/// Throws the error of a task that does not serve.
 [[noreturn]] DISTRIBUTE_INLINE void refuse_to_join(const std::string& job) {
   const bool evaluator = job == TaskType::Evaluator;
   throw FailedPreconditionError(
@@ -137,9 +137,9 @@ DISTRIBUTE_INLINE CoordinatorWatch::Peers servers_of(rpc::JobTask& task) {
   return servers;
 }
 
-/// Whether a worker that was told to go does so now. While servers leave, too, the coordinator
-/// saves, and needs the workers for the steps under way. Signals to all tasks of a job do not come
-/// at one moment.
+/// Decides whether a worker that was told to leave does so now. While servers leave, too, the
+/// coordinator saves, and needs the workers for the current steps. Signals to all tasks of a job do
+/// not arrive at the same moment.
 class WorkerLeave {
  public:
   WorkerLeave(const LeaveNotice& notice, CoordinatorWatch::Peers servers, double timeout)

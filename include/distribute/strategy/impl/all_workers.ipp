@@ -65,7 +65,7 @@ DISTRIBUTE_INLINE std::vector<std::string> on_all_workers(
   return share_outcomes(extended, std::move(result), error);
 }
 
-/// Until those of every worker are stopped, meets the other workers five times a second.
+/// Meets the other workers five times a second, until those of every worker are stopped.
 class LongWork::Meetings {
  public:
   explicit Meetings(StrategyExtended& extended)

@@ -74,7 +74,7 @@ DISTRIBUTE_INLINE void GradientBuckets::plan(std::span<const VariableUpdate> upd
   begin_step();
 }
 
-/// Zeros: what lies between the slots is summed with the rest.
+/// Allocates zeros, as the gaps between the slots are summed with the rest.
 DISTRIBUTE_INLINE void GradientBuckets::allocate(int64_t bytes) {
   const int64_t wire = options_.bfloat16_gradients ? bytes / 2 : 0;
   memory_ = std::make_shared<Buffer>(2 * bytes + wire, current_device());
@@ -107,7 +107,7 @@ DISTRIBUTE_INLINE void GradientBuckets::begin_step() {
   for (Bucket& bucket : buckets_) bucket.missing = bucket.last - bucket.first;
 }
 
-/// What a recording that was given up has left is of no use to the next step.
+/// Discards the state of a recording that was given up, before the next step.
 DISTRIBUTE_INLINE void GradientBuckets::follow_recording() {
   const RecordedStep* const now = RecordedStep::current();
   if (std::exchange(recording_, now) != now) begin_step();

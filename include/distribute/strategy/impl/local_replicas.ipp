@@ -105,7 +105,8 @@ DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer> LocalReplic
   return std::make_unique<LocalReducer>(context);
 }
 
-/// How many runs of this strategy the calling thread is in: that of each merge_call.
+/// Returns the number of runs of this strategy that enclose the calling thread, through
+/// merge_calls.
 DISTRIBUTE_INLINE size_t LocalReplicas::depth_here() const {
   const auto& modes = replica_internal::mode_stack();
   return size_t(std::count_if(modes.begin(), modes.end(), [&](const auto& mode) {

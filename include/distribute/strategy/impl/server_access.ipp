@@ -116,7 +116,8 @@ DISTRIBUTE_INLINE bool ServerAccess::is_apart() const {
   return apart_.has_value();
 }
 
-/// With mutex_ held: this process's own value, from the server at first; null where it has none.
+/// Returns this process's own value, at first from the server; null if it has none. mutex_ must be
+/// held.
 DISTRIBUTE_INLINE Tensor* ServerAccess::value_apart(int64_t variable) {
   if (!apart_) return nullptr;
   Tensor& own = (*apart_)[variable];

@@ -14,7 +14,7 @@
 
 namespace distribute::train_internal {
 
-/// Of a position that was not saved; Keras's number.
+/// Stands for a position that was not saved, as in Keras.
 inline constexpr int64_t kUnused = -1;
 
 DISTRIBUTE_INLINE train::CheckpointParts with_position(train::CheckpointParts parts,

@@ -77,7 +77,7 @@ DISTRIBUTE_INLINE std::string compare_numbers(const std::vector<double>& a,
                  static_cast<const char*>(values));
 }
 
-/// How a tensor differs; "" where it does not.
+/// Returns how a tensor differs; "" if it does not.
 DISTRIBUTE_INLINE std::string compare_tensor(train::BundleReader& a, train::BundleReader& b,
                                              const std::string& key, double tolerance) {
   if (!b.contains(key)) return "only in " + a.prefix();
@@ -95,7 +95,7 @@ DISTRIBUTE_INLINE std::string compare_tensor(train::BundleReader& a, train::Bund
   return of_a == of_b ? "" : "the values differ";
 }
 
-/// From each flat name to the key of its tensor.
+/// Maps each flat name to the key of its tensor.
 DISTRIBUTE_INLINE std::map<std::string, std::string> flat_names(train::BundleReader& reader,
                                                                 train::FlatNames names) {
   const auto graph =

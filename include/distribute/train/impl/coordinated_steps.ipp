@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE std::unique_ptr<CoordinatedSteps> CoordinatedSteps::of(Strateg
                                             steps);
 }
 
-/// Every replica takes a batch of its own.
+/// Returns one batch for each replica.
 DISTRIBUTE_INLINE std::optional<PerReplica<data::Batch>> one_for_each(data::Iterator& iterator,
                                                                       int replicas) {
   std::vector<data::Batch> parts;

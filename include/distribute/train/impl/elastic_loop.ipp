@@ -60,15 +60,15 @@ DISTRIBUTE_INLINE ElasticLoop::Impl::Impl(Strategy& the_strategy, CheckpointPart
       state(std::move(parts)),
       notice(extended ? options.leave_signals : std::vector<int>{}) {}
 
-/// After a failure: to the last commit or, when this worker has applied the update since, to the
-/// step after it.
+/// Returns after a failure to the last commit or, when this worker has applied the update since, to
+/// the step after it.
 DISTRIBUTE_INLINE void ElasticLoop::Impl::settle() {
   if (mine.generation == 0) return;
   if (steps() == mine.step) return state.restore();
   mine.step = steps();
 }
 
-/// False when the job has finished without this worker.
+/// Returns false when the job has finished without this worker.
 DISTRIBUTE_INLINE bool ElasticLoop::Impl::join() {
   for (;;) {
     if (const auto failed = extended->elastic()->failure()) members.lost = failed->reason;
@@ -114,7 +114,8 @@ DISTRIBUTE_INLINE int32_t ElasticLoop::Impl::steps_to_next_check() {
   return int32_t(std::clamp(options.seconds_between_checks / per_step, 1.0, 1000.0));
 }
 
-/// When one is told to leave, perhaps all are, some a moment later: it goes at the check after.
+/// When one worker is told to leave, others may be told a moment later: it leaves at the next
+/// check.
 DISTRIBUTE_INLINE void ElasticLoop::Impl::check() {
   leaving = notice.has_come();
   const bool joins = extended->elastic()->has_waiting_worker();
@@ -128,7 +129,7 @@ DISTRIBUTE_INLINE void ElasticLoop::Impl::check() {
   throw WorkersChangedError("workers leave or join after step " + std::to_string(mine.step));
 }
 
-/// None when the members have changed.
+/// Returns nullopt when the members have changed.
 DISTRIBUTE_INLINE std::optional<ElasticEnd> ElasticLoop::Impl::attempt(
     const std::function<void()>& body) {
   try {

@@ -65,7 +65,7 @@ DISTRIBUTE_INLINE NumberFormat parsed_format(std::string_view text) {
   return format;
 }
 
-/// Digits in front of the point, and what comes behind them.
+/// The digits before the decimal point, and the rest.
 struct NumberParts {
   std::string sign, prefix, digits, rest;
 };
@@ -163,7 +163,7 @@ DISTRIBUTE_INLINE std::string grouped(std::string digits, const NumberFormat& fo
   return digits;
 }
 
-/// One figure as Python's format does.
+/// Formats one value as Python's format does.
 DISTRIBUTE_INLINE std::string format_figure(const std::string& text, double value, bool is_whole) {
   const NumberFormat format = parsed_format(text);
   check_format(format, is_whole, text);
@@ -187,7 +187,7 @@ DISTRIBUTE_INLINE std::string format_figure(const std::string& text, double valu
   }
 }
 
-/// What stands between braces: name[!conversion][:format].
+/// Formats a field between braces: name[!conversion][:format].
 DISTRIBUTE_INLINE std::string format_field(const std::string& pattern, const std::string& field,
                                            const train::Logs& values) {
   const size_t colon = std::min(field.find(':'), field.size());

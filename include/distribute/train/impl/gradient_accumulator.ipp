@@ -10,7 +10,7 @@ namespace distribute::train {
 DISTRIBUTE_INLINE GradientAccumulator::GradientAccumulator(int64_t steps, int local_replicas)
     : steps_(steps), sums_(size_t(local_replicas)) {}
 
-/// What was restored is with the replicas since the last step.
+/// Discards restored sums, which the replicas have taken in the last step.
 DISTRIBUTE_INLINE void GradientAccumulator::begin_step() {
   const bool taken_up = !sums_[0].empty() || step_ == steps_;
   if (taken_up) restored_.clear();

@@ -400,7 +400,7 @@ DISTRIBUTE_INLINE Logs Model::train_on_batch(const PerReplica<data::Batch>& batc
   return step.means();
 }
 
-/// Every worker reads all batches and computes its rows: so the results are in the data's order.
+/// Every worker reads all batches and computes its rows, so the results are in the data's order.
 DISTRIBUTE_INLINE void Model::predict_here(const data::Dataset& data, const CallbackList& callbacks,
                                            std::optional<int64_t> steps, bool all_outputs,
                                            Predictions& results) {

@@ -64,7 +64,8 @@ DISTRIBUTE_INLINE void check_kind(const train::OutputPath& output) {
     throw InvalidArgumentError(str_cat(output.name, "=", output.path, " is not a directory"));
 }
 
-/// Of a file its directory has to be writable, as it is replaced; a device or a pipe itself.
+/// Checks that the directory of a file is writable, as the file is replaced, or a device or pipe
+/// itself.
 DISTRIBUTE_INLINE void check_writable(train::OutputPath output) {
   if (output.kind == train::OutputKind::File) {
     const std::string named = output.path;

@@ -99,7 +99,7 @@ DISTRIBUTE_INLINE bool PreemptionCheckpointHandler::grace_is_over() const {
   return now > *grace_began_ + *config_.grace_period - 3 * 2 * step;
 }
 
-/// All workers come here before the same step, so what they agree on holds for that step.
+/// All workers call it before the same step, so their agreement holds for that step.
 DISTRIBUTE_INLINE void PreemptionCheckpointHandler::check() {
   if (calls_here_ == 0) first_call_ = train_internal::steady_seconds();
   if (finished_ || calls_here_ % config_.steps_between_checks != 0) return;

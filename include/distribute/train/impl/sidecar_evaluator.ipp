@@ -15,8 +15,8 @@
 
 namespace distribute::train_internal {
 
-/// Of the training's optimizer only the number of steps is wanted, not its slots. That of a
-/// LossScaleOptimizer is the inner one's.
+/// Restores only the number of steps of the training's optimizer, not its slots. For a
+/// LossScaleOptimizer that is the inner one's.
 class IterationsOnly : public Trackable {
  public:
   explicit IterationsOnly(const optim::Optimizer& optimizer)
