@@ -33,7 +33,7 @@ DISTRIBUTE_INLINE double idle_seconds() {
   return idle / double(::sysconf(_SC_CLK_TCK));
 }
 
-/// What happened since the look before.
+/// Changes since the last check.
 class CoreLook {
  public:
   /// Threads waited for more than this part of one core's time, or the quota stopped them.
@@ -100,7 +100,8 @@ class CoreWatch {
     const char* dynamic = std::getenv("OMP_DYNAMIC");
     return core_limits().environment == 0 && (!dynamic || ::strcasecmp(dynamic, "false") != 0);
   }
-  /// One thread's steps tell how fast the program is; another's, when that one has ended.
+  /// Whether this thread's steps are used as the program's speed; when it has ended another
+  /// thread's are.
   bool is_followed(double now) {
     if (thread_ != std::this_thread::get_id() && now - stepped_ < 5) return false;
     thread_ = std::this_thread::get_id();

@@ -17,7 +17,7 @@ namespace distribute {
 
 namespace base_internal {
 
-/// Also where the system has more cores than fit into a cpu_set_t.
+/// Works also if the system has more cores than fit into a cpu_set_t.
 DISTRIBUTE_INLINE int cores_by_affinity(int online) {
   for (int cores = 1024; cores <= 1 << 16; cores *= 4) {
     cpu_set_t* set = CPU_ALLOC(size_t(cores));

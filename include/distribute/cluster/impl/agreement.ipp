@@ -14,7 +14,7 @@
 namespace distribute::cluster_internal {
 
 using AgreementJson = nlohmann::json;
-/// The same place in two descriptions; null where there is nothing.
+/// The values at one path in two descriptions; null if a description has none.
 using JsonPair = std::pair<const AgreementJson*, const AgreementJson*>;
 
 inline const AgreementJson* json_item(const AgreementJson& list, size_t i) {
@@ -29,7 +29,7 @@ inline bool json_differ(const JsonPair& at) {
   return !at.first || !at.second || *at.first != *at.second;
 }
 
-/// Where the walk stands: the pair there, its path for a program and for people.
+/// Position of the comparison: the pair there, and its path for programs and for messages.
 struct JsonPlace {
   JsonPair at;
   AgreementJson::json_pointer pointer = AgreementJson::json_pointer();

@@ -8,7 +8,7 @@
 
 namespace distribute::cluster_internal {
 
-/// The answer, or nothing when there is none.
+/// Returns the answer, or nullopt when there is none.
 template <typename Question>
 auto if_known(const Question& question, std::string* problem = nullptr)
     -> std::optional<decltype(question())> {

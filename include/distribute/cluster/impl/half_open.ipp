@@ -117,7 +117,7 @@ DISTRIBUTE_INLINE void HalfOpen::refuse(const absl::Status& reason) {
   deadline_ = deadline_.earlier(net::Deadline::after_seconds(1));
 }
 
-/// In the other side's version, which is the only one that it reads.
+/// Refuses in the other side's version, which is the only one that it can read.
 DISTRIBUTE_INLINE void HalfOpen::refuse_version(uint16_t theirs) {
   refuse(absl::FailedPreconditionError(str_cat(
       config_.self.name(), " runs distribute ", kVersion, " with protocol version ",

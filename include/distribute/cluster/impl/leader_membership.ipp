@@ -60,8 +60,8 @@ DISTRIBUTE_INLINE absl::Status LeaderMembership::admit(const net::HandshakeHello
   return check_free(rank, hello.client.incarnation);
 }
 
-/// Before the job has started the process that holds the place may be frozen or cut off: the second
-/// one asks again until the first has been heard of since, or has been silent for too long.
+/// Before the job has started, the process that has joined as this task may be frozen or cut off: a
+/// second one tries again until the first has answered since, or has been silent for too long.
 DISTRIBUTE_INLINE absl::Status LeaderMembership::refuse_contender(int rank, uint64_t incarnation) {
   Slot& slot = slots_[size_t(rank)];
   const std::string name = tasks_.members[size_t(rank)].name();
@@ -202,7 +202,7 @@ DISTRIBUTE_INLINE void LeaderMembership::departed(const PeerDeparture& peer) {
     free_place(peer.peer, "was " + peers_.silence());
 }
 
-/// It, or another process in its place, may come before the job has started.
+/// Lets the task, or another process in its place, join again before the job has started.
 DISTRIBUTE_INLINE void LeaderMembership::free_place(int rank, const std::string& why) {
   slots_[size_t(rank)] = {};
   options_.print(str_cat(text(rank), " ", why, " before the job started"));
@@ -265,7 +265,7 @@ DISTRIBUTE_INLINE void LeaderMembership::handle_leave(int rank) {
   changed_.notify_all();
 }
 
-/// With the next heartbeat: tasks that leave together need not hear of each other.
+/// Tells them with the next heartbeat, as tasks that leave together need not hear of each other.
 DISTRIBUTE_INLINE void LeaderMembership::tell_left() {
   for (; told_left_ < left_.size() && !released_; ++told_left_)
     for (size_t other = 1; other < slots_.size(); ++other)
@@ -319,7 +319,7 @@ DISTRIBUTE_INLINE Membership::Time LeaderMembership::next_event() const {
   return rendezvous_ ? rendezvous_->next_expiry() : Time::max();
 }
 
-/// Each task of the smaller side of a partition hears that it is the one that has failed.
+/// Tells each task of the smaller side of a partition that it is the one that has failed.
 DISTRIBUTE_INLINE void LeaderMembership::announce(const TaskFailure& failure) {
   const std::set<int> left_out = partition_.smaller_side();
   for (size_t rank = 1; rank < slots_.size(); ++rank)

@@ -252,7 +252,7 @@ DISTRIBUTE_INLINE void MemberMembership::heartbeat(const std::string& progress) 
           .value = progress.substr(0, kProgressBytes)});
 }
 
-/// A leader that was only frozen learns in this way what the others think.
+/// Reports the failure to the leader, which learns it in this way if it was only frozen.
 DISTRIBUTE_INLINE void MemberMembership::announce(const TaskFailure& failure) {
   if (failure.rank != 0 || failure.code != StatusCode::Unavailable) return;
   submit({.type = ControlType::Failed, .rank = 0, .name = failure.reason});

@@ -24,7 +24,7 @@ DISTRIBUTE_INLINE const untrusted::JsonValue* task_member(const untrusted::JsonV
   return task ? untrusted::object_of(*task, name + ": task").find(key) : nullptr;
 }
 
-/// As Python's str(): 5 is "5", null is "None".
+/// Converts as Python's str(): 5 is "5", null is "None".
 DISTRIBUTE_INLINE std::optional<TaskType> task_type_in(const untrusted::JsonValue& root,
                                                        const std::string& name) {
   const untrusted::JsonValue* type = task_member(root, name, "type");
@@ -101,7 +101,7 @@ DISTRIBUTE_INLINE ClusterSpec TFConfigClusterResolver::cluster_spec() const {
   return cluster_internal::cluster_spec_of(*cluster, "TF_CONFIG: cluster");
 }
 
-/// True when "worker" is an object that names this task alone, or none where this is no worker.
+/// Whether "worker" is an object that names this task alone, or no task if this is not a worker.
 DISTRIBUTE_INLINE bool TFConfigClusterResolver::has_dynamic_workers() const {
   const auto root = config_->object();
   const auto* cluster = root->find("cluster");

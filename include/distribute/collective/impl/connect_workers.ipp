@@ -55,7 +55,7 @@ DISTRIBUTE_INLINE const char* name_of(WantedTransport transport) {
   return "ucx";
 }
 
-/// What the environment and the program want together.
+/// Combines the requests of the environment and the program.
 DISTRIBUTE_INLINE WantedTransport wanted_transport(const CommunicationOptions& options) {
   const WantedTransport outside = wanted_transport();
   const bool mpi = options.implementation == CommunicationImplementation::Mpi;
@@ -233,7 +233,8 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::trans
   return result;
 }
 
-/// What broke first may be seen differently by every worker: the runtime knows what it was.
+/// Replaces the error by the runtime's, as every worker may see another consequence of the first
+/// failure.
 DISTRIBUTE_INLINE void explain_failure(ClusterRuntime& runtime, std::atomic<bool>& explained,
                                        const Error& error, const FlightRecorder& recorder) {
   const auto* left = dynamic_cast<const RankLeftError*>(&error);

@@ -37,13 +37,13 @@ DISTRIBUTE_INLINE std::optional<TaskFailure> ElasticWorkers::failure() const {
   return runtime_ ? runtime_->lost() : std::nullopt;
 }
 
-/// One whose silence was taken for its end comes back like a new one.
+/// A worker that was counted as lost because of its silence joins like a new one.
 DISTRIBUTE_INLINE bool ElasticWorkers::failed_itself() const {
   const auto failed = failure();
   return failed && failed->rank == runtime_->rank() && failed->code != StatusCode::Unavailable;
 }
 
-/// In the list of all workers.
+/// Returns indices in the list of all workers.
 DISTRIBUTE_INLINE std::vector<int> ElasticWorkers::lost() const {
   const auto failed = failure();
   if (!failed) return {};

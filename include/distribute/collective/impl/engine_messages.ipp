@@ -155,7 +155,7 @@ DISTRIBUTE_INLINE void EngineMessages::look() {
   throw_if_aborted();
 }
 
-/// Whether something has come or gone.
+/// Returns whether a message has come or was sent.
 DISTRIBUTE_INLINE bool EngineMessages::turn_once() {
   bool moved = true;
   if (unread_.empty()) unread_ = group_->progress(engine_events_, moved);
@@ -334,7 +334,8 @@ DISTRIBUTE_INLINE void EngineMessages::abort(StatusCode code, const std::string&
   if (aborted_.set(code, message)) wake_.signal();
 }
 
-/// In both channels, as the receiver may have something in one of them that it does not want yet.
+/// Sends in both channels, as the receiver may have a message in one of them that it does not need
+/// yet.
 DISTRIBUTE_INLINE void EngineMessages::hang_up(StatusCode code, const std::string& message) {
   using namespace std::chrono_literals;
   broken_ = true;

@@ -71,8 +71,9 @@ DISTRIBUTE_INLINE void MessageAlgorithms::reduce_by_bruck(const Operation& opera
   combine(operation.op, operation.dtype, inputs, operation.output, operation.count);
 }
 
-/// In round k, a rank gets from the one 2^k above it all that this one has: twice as much each
-/// time. Source  Bruck et al. 1997.
+/// In round k, a rank receives from the one 2^k above it all arrays that this one has: twice as
+/// many each time.
+/// Source  Bruck et al. 1997.
 DISTRIBUTE_INLINE std::vector<const std::byte*> MessageAlgorithms::bruck(
     std::span<const std::byte> mine, const std::vector<int64_t>& bytes) {
   const int rank = messages_.rank(), ranks = messages_.size();
@@ -185,7 +186,7 @@ DISTRIBUTE_INLINE void MessageAlgorithms::broadcast_tree(const Operation& operat
   messages_.finish();
 }
 
-/// From each rank to the next above it, segment by segment.
+/// Sends from each rank to the next above it, segment by segment.
 DISTRIBUTE_INLINE void MessageAlgorithms::broadcast_chain(const Operation& operation) {
   const int rank = messages_.rank(), ranks = messages_.size(), root = operation.peer;
   const int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;

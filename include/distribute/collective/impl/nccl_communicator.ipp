@@ -152,7 +152,7 @@ DISTRIBUTE_INLINE NcclCommunicator::NcclCommunicator(NcclCommunicator&& other) n
   nccl_internal::note_life(this, true);
 }
 
-/// By abort: ncclCommDestroy waits for the other ranks, which may be gone.
+/// Aborts, as ncclCommDestroy waits for the other ranks, which may be lost.
 DISTRIBUTE_INLINE NcclCommunicator::~NcclCommunicator() {
   nccl_internal::note_life(this, false);
   abort();

@@ -48,7 +48,7 @@ DISTRIBUTE_INLINE std::vector<Task> list_tasks(const JobOptions& options) {
   return tasks;
 }
 
-/// How many tasks each host gets: its slots, and what is left over dealt out evenly.
+/// Returns the number of tasks for each host: its slots, and an even share of the remaining tasks.
 DISTRIBUTE_INLINE std::vector<int> tasks_per_host(const JobOptions& options, int tasks) {
   const int slots = count_slots(options.hosts);
   if (tasks > slots && !options.oversubscribe)
@@ -63,7 +63,7 @@ DISTRIBUTE_INLINE std::vector<int> tasks_per_host(const JobOptions& options, int
   return counts;
 }
 
-/// IPv6 addresses stand in brackets.
+/// Puts IPv6 addresses in brackets.
 DISTRIBUTE_INLINE std::string join_address(const std::string& host, int port) {
   const bool brackets = host.find(':') != std::string::npos;
   return brackets ? str_cat("[", host, "]:", port) : str_cat(host, ":", port);

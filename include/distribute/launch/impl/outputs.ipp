@@ -62,7 +62,7 @@ DISTRIBUTE_INLINE size_t write_some(int descriptor, std::string_view text) {
   }
 }
 
-/// Notes what became of the first bytes of a piece; false once the rest is given up.
+/// Records how the first bytes of a piece were written; returns false once the rest is given up.
 DISTRIBUTE_INLINE bool note_written(OutputState& state, size_t written, size_t left, int error) {
   const std::lock_guard lock(state.mutex);
   if (state.given_up) return false;
@@ -99,7 +99,7 @@ DISTRIBUTE_INLINE void write_piece(OutputState& state, std::string_view piece) {
   }
 }
 
-/// The body of the thread: writes what is added until the queue ends.
+/// The function of the thread: writes added text until the queue ends.
 DISTRIBUTE_INLINE void write_all(const std::shared_ptr<OutputState>& state) {
   for (;;) {
     std::string piece;

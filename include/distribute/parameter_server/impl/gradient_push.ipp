@@ -52,7 +52,8 @@ DISTRIBUTE_INLINE void GradientPush::add_floats(Part& part, const Tensor& values
   part.request.keep.push_back(half);
 }
 
-/// Where the server sees the gradient; it is copied there once unless it appeared there.
+/// Returns memory of the gradient that the server can read; the gradient is copied there once
+/// unless it is there already.
 DISTRIBUTE_INLINE std::shared_ptr<GradientPlace> GradientPush::place_of(
     const KnownVariable& variable, const Tensor& gradient) {
   GradientMemory& memory = lanes_.gradients(variable.server);
@@ -115,7 +116,7 @@ DISTRIBUTE_INLINE uint32_t GradientPush::optimizer_id(int lane, const std::strin
   return id;
 }
 
-/// Where the server does not know the optimizer, the next push registers it again.
+/// If the server does not know the optimizer, the next push registers it again.
 DISTRIBUTE_INLINE std::string GradientPush::finish_staging(int lane, const Answer& answer) {
   try {
     return lanes_.finish(lane, answer);
@@ -184,7 +185,7 @@ DISTRIBUTE_INLINE int64_t GradientPush::commit(const Push& push, const std::vect
   return step;
 }
 
-/// Waits for the token without the lock, and tells the other servers what it says about steps.
+/// Waits for the token without the lock, and passes its list of steps on to the other servers.
 DISTRIBUTE_INLINE int64_t GradientPush::synchronize(const Push& push,
                                                     std::unique_lock<std::recursive_mutex>& lock) {
   const auto deadline = lanes_.soon();

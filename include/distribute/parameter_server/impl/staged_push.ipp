@@ -83,8 +83,8 @@ DISTRIBUTE_INLINE void SyncRounds::apply_round(const SyncRound& round) {
   for (const PushId& id : round.pushes) staged_.erase(id);
 }
 
-/// What no round will take any more: late gradients, and those of tasks that died before they told
-/// the counter's server.
+/// Drops pushes that no later round can contain: late gradients, and those of tasks that failed
+/// before they told the counter's server.
 DISTRIBUTE_INLINE void SyncRounds::forget_before(int64_t step) {
   std::erase_if(staged_, [&](const auto& entry) { return entry.second.local_step < step; });
 }

@@ -27,7 +27,7 @@ struct OpenTasks {
   std::map<std::string, std::weak_ptr<JobTask>> by_name;
 };
 
-/// Equal for what may be one task.
+/// Returns a text that is equal for options of the same task.
 DISTRIBUTE_INLINE std::string full_name(const JobTaskOptions& options) {
   return str_cat(options.type, " ", options.index, " at ", options.options.bind_address, " of ",
                  options.cluster.to_json(), " ", options.options.job_token);
@@ -60,7 +60,7 @@ struct JobTask::Impl {
   PeerName self;
   std::mutex mutex;  // guards known
   std::map<std::string, std::shared_ptr<Known>> known;
-  // In this order: handlers of the server use the monitor, calls use both.
+  // The order matters: handlers of the server use the monitor, calls use both.
   std::unique_ptr<PeerMonitor> monitor;
   std::unique_ptr<TaskServer> server;
   std::unique_ptr<RpcServer> rpc;

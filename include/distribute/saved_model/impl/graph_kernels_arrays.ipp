@@ -45,7 +45,7 @@ DISTRIBUTE_INLINE void add_reductions(Kernels& kernels) {
   };
 }
 
-/// The ranges of a StridedSlice, and what becomes of the axes afterwards.
+/// The ranges of a StridedSlice, and the changes of the axes afterwards.
 class SliceMasks {
  public:
   explicit SliceMasks(const KernelCall& c)
