@@ -71,10 +71,10 @@ struct ElasticMembers {
 };
 
 struct ElasticLoopOptions {  // options of ElasticLoop
-  /// Called on every member before it continues, for instance to set a learning rate that depends
+  /// Runs on every member before it continues, for instance to set a learning rate that depends
   /// on the number of replicas.
   std::function<void(const ElasticMembers&)> on_change = {};
-  /// Called on every member when all remaining ones are told to end; write a checkpoint here so
+  /// Runs on every member when all remaining ones are told to end; write a checkpoint here so
   /// that the state is not lost.
   std::function<void()> on_last_leave = {};
   /// Signals after which this worker leaves at the end of its step.

@@ -238,8 +238,8 @@ class Model {
   void predict_on_workers(const data::Dataset& data, const CallbackList& callbacks,
                           std::optional<int64_t> steps, bool all_outputs, Predictions& results);
   void require_compiled(const char* method) const;
-  /// With a coordinator: the order that workers get, the functions of a worker, and the objects
-  /// that the chief makes first, so that callbacks find weights and slots.
+  /// Functions for a coordinator: the order that workers get, the functions of a worker, and the
+  /// objects that the chief makes first, so that callbacks find weights and slots.
   train_internal::StepOrder step_order(bool training) const;
   std::unique_ptr<train_internal::CoordinatedSteps> worker_steps();
   train_internal::StepReport run_order(const train_internal::StepOrder& order,

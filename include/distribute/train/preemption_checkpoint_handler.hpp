@@ -33,7 +33,7 @@ struct TerminationConfig {
   /// Seconds of training between the notice and the end, with a second checkpoint just before it.
   /// Unset: the program ends after the first checkpoint.
   std::optional<double> grace_period = {};
-  /// Called on every worker to save in place of the manager.
+  /// Runs on every worker to save in place of the manager.
   std::function<void()> save_fn = {};
   std::vector<int> signals = {SIGTERM};  // used without termination_watcher_fn
   /// Steps between two checks with the other workers: a check takes about 1 us through shared
