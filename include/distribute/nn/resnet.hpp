@@ -39,14 +39,13 @@ struct ResNetOptions {  // options of ResNet
   Pooling pooling = Pooling::None;                     // used when include_top is false
 };
 
-/// Bottleneck residual network of 7x7/2 stem, four stages, and a dense layer that gives
-/// probabilities. A loss takes these as they are; one with from_logits wants a network with
-/// .classifier_activation = nullptr.
-/// Version 1.5: the 3x3 convolution of a stage's first block has the stride. Layers are named as
-/// in Keras ("conv2_block1_1_conv"), and as there no model's name stands before them, so its
-/// checkpoints load by name (docs/resnet50.md).
+/// Bottleneck residual network: a 7x7/2 stem, four stages, and a dense layer that returns
+/// probabilities. A loss takes these as they are; a loss with from_logits needs a network with
+/// .classifier_activation = nullptr. It has version 1.5: the 3x3 convolution of a stage's first
+/// block has the stride. Layers are named as in Keras ("conv2_block1_1_conv"), without a model's
+/// name, so Keras's checkpoints load by name (docs/resnet50.md).
 /// Shapes  [batch, height, width, 3] -> [batch, classes]; without the top [batch, height / 32,
-///         width / 32, channels], pooled [batch, channels].
+///          width / 32, channels], pooled [batch, channels].
 /// Source  tf.keras.applications.ResNet50; He et al. 2015
 class ResNet : public Module {
  public:

@@ -39,7 +39,8 @@ class CoreLook {
   /// Threads waited for more than this part of one core's time, or the quota stopped them.
   static constexpr double kWaited = 0.1;
 
-  /// `for_idle`: idle_cores() is wanted, which takes milliseconds on large machines.
+  /// Takes a measurement; `for_idle` requests idle_cores(), which takes milliseconds on large
+  /// machines.
   void take(double now, bool for_idle) {
     const double waited = run_queue_times().waited, idle = for_idle ? idle_seconds() : 0;
     const double seconds = std::max(now - at_, 1e-3);

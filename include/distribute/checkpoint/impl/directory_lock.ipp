@@ -27,8 +27,8 @@ struct DirectoryLock::Held {
   ~Held() { release(); }
   Held(const Held&) = delete;
 
-  /// Removed before others can have the lock: one who has opened it meanwhile looks again. A child
-  /// of the process, which has the descriptor too, removes nothing.
+  /// Removes the file before others can get the lock; a process that has opened it meanwhile tries
+  /// again. A child of the process, which has the descriptor too, does nothing.
   void release() {
     if (descriptor < 0 || owner != ::getpid()) return;
     ::unlink(path.c_str());

@@ -72,8 +72,8 @@ DISTRIBUTE_INLINE void ProgramGraph::add_optimizer_of_model() {
     add_alias(models[0], "optimizer", optimizers[0]);
 }
 
-/// The weights that an optimizer trains, in the order of Keras. One without slots does not know
-/// them: then those of the only model.
+/// Returns the weights that an optimizer trains, in the order of Keras. For an optimizer without
+/// slots they are not known, so they are those of the only model.
 DISTRIBUTE_INLINE std::vector<size_t> ProgramGraph::trained_by(size_t optimizer) const {
   std::vector<size_t> known;
   const auto push = [&](size_t node) {

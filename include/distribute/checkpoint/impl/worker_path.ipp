@@ -114,7 +114,7 @@ DISTRIBUTE_INLINE void WorkerSave::State::look_at_path(const WorkerSaveOptions& 
                           : !checkpoint_internal::is_there(is_checkpoint ? path + ".index" : path);
 }
 
-/// Waits for the other workers also where this one has failed: they have to know.
+/// Waits for the other workers also if this one has failed, as they must learn of the failure.
 DISTRIBUTE_INLINE void WorkerSave::State::agree() {
   if (error || !temporary.empty()) undo();
   has_ended = true;

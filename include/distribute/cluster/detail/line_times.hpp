@@ -1,5 +1,5 @@
 #pragma once
-/// Times at which a wait logs that it goes on.
+/// Times at which a long wait is logged.
 
 #include <distribute/base/config.hpp>
 

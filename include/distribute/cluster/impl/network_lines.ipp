@@ -185,7 +185,7 @@ DISTRIBUTE_INLINE bool is_cut(const std::vector<std::vector<int>>& unreached, in
   return misses(a, b) || misses(b, a);
 }
 
-/// The lower rank leads, and knows the figures.
+/// Measures a pair of tasks; the lower rank leads, and gets the results.
 DISTRIBUTE_INLINE NetworkLine measure_pair(ClusterRuntime& runtime, int other) {
   const int self = runtime.rank();
   NetworkLine line{.from = self, .to = other};

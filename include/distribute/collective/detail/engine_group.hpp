@@ -19,10 +19,10 @@ namespace distribute::collective {
 
 /// Owns the group. Thread-compatible.
 ///
-/// A message that is sent may still need this rank: a part of it lies in the module's memory, or
-/// the other rank's library waits for an answer of this one's. Where a module says so, a thread
-/// gives it its turns while the caller is not in it: else a rank that computes, or waits for
-/// something else, could hold up the others for ever.
+/// A message that was sent may still need this rank: a part of it lies in the module's memory, or
+/// the other rank's library waits for an answer of this one's. If a module declares that, a thread
+/// calls it while the caller does not: otherwise a rank that computes, or waits for something else,
+/// could block the others for ever.
 class EngineGroup {
  public:
   /// Throws  what the module reports.

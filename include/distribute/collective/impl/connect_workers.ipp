@@ -173,7 +173,7 @@ DISTRIBUTE_INLINE TcpMesh WorkerConnector::mesh(const std::string& name, int per
   return mesh;
 }
 
-/// MPI knows processes only, and has numbered them itself.
+/// MPI connects processes only, and has its own numbers for them.
 DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::mpi_transports(
     int per_worker) const {
   if (per_worker > 1)

@@ -272,8 +272,8 @@ DISTRIBUTE_INLINE bool EngineMessages::read_point_to_point(int from, const Engin
   return deliver(from, *peer(from).channels[1].buffer);
 }
 
-/// Checks the head, and puts short contents where they are wanted; false: no operation waits for
-/// them yet.
+/// Checks the head, and copies short contents to their memory; returns false if no operation waits
+/// for them yet.
 DISTRIBUTE_INLINE bool EngineMessages::deliver(int from, const EngineBuffer& buffer) {
   Peer& other = peer(from);
   const EngineHead head = buffer.head(other.name);

@@ -68,7 +68,7 @@ DISTRIBUTE_INLINE void HostMeeting::wait(SharedCounter& counter, uint32_t value,
   }
 }
 
-/// Writes the message before the code.
+/// Stores the code in the first byte of the text, and the message behind it.
 DISTRIBUTE_INLINE void HostMeeting::fail(StatusCode code, const std::string& message) {
   Window::Place& place = window_->place(me_);
   if (place.failed.load(std::memory_order_relaxed)) return;

@@ -96,7 +96,7 @@ DISTRIBUTE_INLINE void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// Moves the four descriptors to 0..3; first out of the way of each other.
+/// Moves the four descriptors to 0..3, after moving them to numbers that do not collide.
 DISTRIBUTE_INLINE bool place_descriptors(const ChildPlan& plan) {
   int above[4];
   for (int i = 0; i < 4; ++i) {

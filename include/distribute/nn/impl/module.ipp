@@ -330,7 +330,7 @@ DISTRIBUTE_INLINE std::string Module::unused_name(const std::string& kind) const
   return name;
 }
 
-/// `wanted`: 1 the trainable ones, 0 the others, -1 all.
+/// Collects the weights: with `wanted` 1 the trainable ones, with 0 the others, with -1 all.
 DISTRIBUTE_INLINE void Module::collect(std::vector<Variable>& all, int wanted) const {
   for (const NamedVariable& weight : weights_) {
     const bool trains = trainable_ && weight.variable.trainable();

@@ -59,7 +59,7 @@ struct SyncRound {
 /// Keeps the pushes of a server until the server of the counter has decided which of them form a
 /// step; their mean is taken in the order of their ids, so that the bits do not depend on timing.
 /// The decision reaches the other servers with the clients' requests. Thread-safe.
-/// 1. A push is applied in at most one round, and only after all parts are staged.
+/// 1. A staged push is applied in at most one round, and then removed.
 /// 2. Rounds are applied in the order of their numbers.
 class SyncRounds {
  public:

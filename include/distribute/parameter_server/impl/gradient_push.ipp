@@ -102,7 +102,7 @@ DISTRIBUTE_INLINE void GradientPush::add_update(Part& part, const Push& push, si
   add_gradient(part, message, variable, update.gradient);
 }
 
-/// Registers the optimizer with the lane's server where that does not know it, and waits meanwhile.
+/// Registers the optimizer with the lane's server if that does not know it, and waits meanwhile.
 DISTRIBUTE_INLINE uint32_t GradientPush::optimizer_id(int lane, const std::string& optimizer) {
   Flow& flow = flows_[size_t(lane)];
   const auto known = std::find(flow.optimizers.begin(), flow.optimizers.end(), optimizer);

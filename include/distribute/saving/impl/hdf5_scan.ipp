@@ -76,7 +76,7 @@ DISTRIBUTE_INLINE std::optional<Hdf5Array> describe_array(hid_t file, const char
   return array;
 }
 
-/// The type of the elements in memory; those that HDF5 does not know are their bytes.
+/// Returns the type of the elements in memory; elements of types unknown to HDF5 are read as bytes.
 DISTRIBUTE_INLINE Hdf5Id memory_type(hid_t set, DType dtype) {
   switch (dtype) {
     case DType::Float32: return {H5Tcopy(H5T_NATIVE_FLOAT), H5Tclose};

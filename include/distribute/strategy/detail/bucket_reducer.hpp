@@ -12,9 +12,9 @@
 
 namespace distribute::strategy_internal {
 
-/// Sums gradients in buckets while the backward pass goes on: in host memory over the workers'
-/// transport, or from GPU to GPU over NCCL if the group has it. Every worker updates its own copies
-/// with the sums.
+/// Sums gradients in buckets during the backward pass: in host memory over the workers' transport,
+/// or from GPU to GPU over NCCL if the group has it. Every worker updates its own copies with the
+/// sums.
 class BucketReducer final : public replica_internal::GradientReducer {
  public:
   /// `sparse` reduces the steps with sparse gradients, which buckets do not hold.

@@ -26,7 +26,6 @@ using GradientOrder = std::vector<uint64_t>;
 /// order. One replica thread.
 /// 1. All ranks have the same buckets, and reduce them in the same order.
 /// 2. A full bucket is reduced at once by the communicator's thread.
-/// 3. Memory of a bucket is not reused before its sum is complete.
 /// Source  Li et al., "PyTorch Distributed", VLDB 2020
 class GradientBuckets {
  public:

@@ -87,7 +87,8 @@ class LongWork::Meetings {
     std::unique_lock lock(mutex_);
     return !changed_.wait_for(lock, std::chrono::milliseconds(200), [this] { return stopped_; });
   }
-  /// A failure ends the job: the next operation of the worker's own thread will say so.
+  /// A failure here ends the job, and the next operation of the worker's own thread throws its
+  /// error.
   void run() {
     try {
       while (extended_.any_worker(wait())) {

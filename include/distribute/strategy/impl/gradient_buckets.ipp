@@ -107,7 +107,8 @@ DISTRIBUTE_INLINE void GradientBuckets::begin_step() {
   for (Bucket& bucket : buckets_) bucket.missing = bucket.last - bucket.first;
 }
 
-/// Discards the state of a recording that was given up, before the next step.
+/// Begins the step anew if it belongs to another recording than the state, which a recording that
+/// was given up may have left.
 DISTRIBUTE_INLINE void GradientBuckets::follow_recording() {
   const RecordedStep* const now = RecordedStep::current();
   if (std::exchange(recording_, now) != now) begin_step();

@@ -117,8 +117,8 @@ DISTRIBUTE_INLINE int64_t CoordinatedLoop::schedule(const StepOrder& order) {
   return int64_t(batches.size());
 }
 
-/// A worker whose own data have ended says so with an error; the figures of steps that were done
-/// before count.
+/// A worker whose own data have ended reports that as an error; the results of its steps before it
+/// count.
 DISTRIBUTE_INLINE int64_t CoordinatedLoop::run(StepOrder order, std::optional<int64_t> steps,
                                                train::StepMeans& means) {
   reports_.clear();

@@ -104,8 +104,8 @@ DISTRIBUTE_INLINE bool ElasticLoop::Impl::was_others_fault() {
   return extended->elastic()->failure() && !extended->elastic()->failed_itself();
 }
 
-/// The number of steps that makes a check about as frequent as wanted; the workers take the largest
-/// number that one of them proposes.
+/// Returns the number of steps between checks that gives about the wanted frequency; the workers
+/// use the largest number that one of them proposes.
 DISTRIBUTE_INLINE int32_t ElasticLoop::Impl::steps_to_next_check() {
   const std::chrono::duration<double> passed = Clock::now() - last_check;
   const double per_step = std::max(passed.count() / std::max(since_check, 1), 1e-6);
