@@ -24,7 +24,7 @@
 
 namespace distribute::checkpoint_internal {
 
-/// The other replicas would go on writing while this one reads.
+/// Refuses calls in replicas, as the other replicas would continue to write while this one reads.
 DISTRIBUTE_INLINE void check_outside_replicas(const char* method) {
   const auto& modes = replica_internal::mode_stack();
   if (modes.empty() || !modes.back().replica) return;
@@ -77,7 +77,7 @@ DISTRIBUTE_INLINE void check_same_graphs(const std::vector<std::string>& descrip
                   "; every worker must make the same variables and parts of the checkpoint"));
 }
 
-/// The states of the program, on each worker its own, of all workers.
+/// Adds the states of the program; those that each worker has for itself are added for all workers.
 DISTRIBUTE_INLINE void add_states(ValuesToSave& values, const ProgramGraph& program,
                                   const std::vector<Tensor>& mine, StrategyExtended& extended) {
   if (mine.empty()) return;
@@ -249,7 +249,8 @@ DISTRIBUTE_INLINE const CheckpointPart* Checkpoint::part(const std::string& name
   return nullptr;
 }
 
-/// All values are read before any worker writes: reading some of them takes every worker.
+/// Reads all values before any worker writes, as reading some of them is an operation between
+/// workers.
 DISTRIBUTE_INLINE void Checkpoint::write_with(const std::string& prefix,
                                               const WorkerSaveOptions& where, ChiefWork work,
                                               const CheckpointOptions& options) const {

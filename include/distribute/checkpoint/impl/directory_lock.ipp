@@ -85,7 +85,7 @@ DISTRIBUTE_INLINE std::string job_of_environment() {
   return digits;
 }
 
-/// "process 12 on host-a, job 0123456789abcdef".
+/// Returns "process 12 on host-a, job 0123456789abcdef".
 DISTRIBUTE_INLINE std::string own_name(const std::string& job) {
   char host[256] = "";
   ::gethostname(host, sizeof host - 1);
@@ -107,7 +107,7 @@ DISTRIBUTE_INLINE std::string text_of(int descriptor) {
   return std::string(whole.substr(0, whole.find('\n')));
 }
 
-/// A descriptor with the lock; -1 where there are none, or where the same job has it.
+/// Returns a descriptor with the lock; -1 if there are no locks, or if the same job has it.
 DISTRIBUTE_INLINE int lock_file(const std::string& path, const std::string& directory) {
   base_internal::ignore_file_size_signal();
   const std::string job = job_of_environment();

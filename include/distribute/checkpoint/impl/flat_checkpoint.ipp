@@ -52,7 +52,7 @@ DISTRIBUTE_INLINE DType dtype_in_file(const BundleReader& reader, const std::str
                                      io::name_of(entry.dtype), ", which tensors here cannot be"));
 }
 
-/// Memory of a new tensor, to read into.
+/// Returns the memory of a new tensor, to read into.
 DISTRIBUTE_INLINE std::span<std::byte> bytes_of(Tensor& value) {
   auto* data = reinterpret_cast<std::byte*>(value.array().bytes());
   return {data, size_t(value.num_elements() * size_of(value.dtype()))};

@@ -32,7 +32,7 @@ DISTRIBUTE_INLINE std::string name_in_file(const Variable& variable,
   return given ? given(name) : name;
 }
 
-/// "dense/kernel" of "sequential/dense/kernel".
+/// Returns "dense/kernel" of "sequential/dense/kernel".
 DISTRIBUTE_INLINE std::string name_without_model(const std::string& name) {
   const size_t end = name.find('/');
   return end == std::string::npos ? name : name.substr(end + 1);

@@ -198,7 +198,7 @@ DISTRIBUTE_INLINE void Restoration::remember(const Variable& variable, int32_t f
   for (const Variable& part : variable.impl().parts()) variables_[part.impl().id()] = file_node;
 }
 
-/// A state that the file has for another number of workers.
+/// Warns of a state that the file has for another number of workers.
 DISTRIBUTE_INLINE void warn_of_workers(const std::string& prefix, const std::string& path,
                                        size_t saved, int workers) {
   log_warning("checkpoint", str_cat("checkpoint ", prefix, ": '", path, "' was saved by ", saved,
@@ -255,7 +255,7 @@ DISTRIBUTE_INLINE void Restoration::assign() {
   pending_ = {};
 }
 
-/// A later restore takes the place of an earlier one, also where it has nothing to give.
+/// Replaces the restorers of an earlier restore, also if this one has no values for them.
 DISTRIBUTE_INLINE void Restoration::leave_restorers() {
   for (const auto& [object, file_node] : pending_.objects) {
     const bool waits = !unused_.empty() && (!has_graph_ || file_node >= 0);

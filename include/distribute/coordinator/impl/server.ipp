@@ -128,7 +128,7 @@ DISTRIBUTE_INLINE int Server::join() {
 
 namespace coordinator_internal {
 
-/// The strategy has met them all.
+/// Returns the servers, all of which the strategy has met.
 DISTRIBUTE_INLINE CoordinatorWatch::Peers servers_of(rpc::JobTask& task) {
   const auto deadline = net::Deadline::after_seconds(task.options().startup_timeout);
   CoordinatorWatch::Peers servers;
@@ -163,7 +163,8 @@ class WorkerLeave {
   std::optional<net::Deadline::Clock::time_point> since_ = {};
 };
 
-/// A result is reported when the servers have applied all that the function pushed.
+/// Runs a function and waits until the servers have applied its updates; then its result is
+/// reported.
 DISTRIBUTE_INLINE void run_and_flush(strategy_internal::ParameterServerExtended& servers,
                                      const parameter_server::UpdateOrigin& origin,
                                      const std::function<void()>& fn) {

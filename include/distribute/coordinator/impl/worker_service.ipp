@@ -43,7 +43,7 @@ DISTRIBUTE_INLINE std::string WorkerService::hello(std::string_view body) {
   return {};
 }
 
-/// The answer to a function that does not run any more.
+/// Returns the answer to a function that is not run.
 DISTRIBUTE_INLINE std::string not_run(const std::string& why) {
   return Outcome{OutcomeKind::Cancelled, StatusCode::Cancelled, why}.encode();
 }

@@ -155,7 +155,7 @@ DISTRIBUTE_INLINE void WorkerThread::cancelled(const ClosureQueue::Taken& taken)
   if (!taken.tagged) pool_.queue_->mark_finished(taken.closure);
 }
 
-/// The other workers go on meanwhile. False when this one does not come back.
+/// Waits for the worker while the others continue. Returns false when it does not come back.
 DISTRIBUTE_INLINE bool WorkerThread::recover(const std::string& why) {
   if (stopping()) return false;
   pool_.options_.print(link_->name() +

@@ -42,7 +42,7 @@ struct Client::Impl {
   void send_values(Id id, LinkRequest type, std::string request, const Tensor& values,
                    Tensor* result);
   void assign(Id id, const Tensor& values);
-  /// The variable, once it is sure that no server is lost.
+  /// Returns the variable after checking that no server is lost.
   KnownVariable& use(Id id) {
     KnownVariable& variable = variables.at(id);
     lanes.throw_if_lost();

@@ -164,8 +164,8 @@ DISTRIBUTE_INLINE int64_t step_of(std::string_view answer) {
   return value_or_throw(net::parse_message<StepAnswer>(answer, "push")).step;
 }
 
-/// All servers have everything: from here on it takes a few bytes to each. The counter's server
-/// decides first where the push may be dropped.
+/// Commits a push that all servers have staged, with a few bytes to each. The counter's server
+/// decides first if the push may be dropped.
 DISTRIBUTE_INLINE int64_t GradientPush::commit(const Push& push, const std::vector<int>& involved) {
   const int leader = push.counter >= 0 ? variables_.at(push.counter).lane : -1;
   const auto send = [&](int lane, LinkRequest type) {

@@ -65,7 +65,7 @@ DISTRIBUTE_INLINE bool LinkSession::serve_one() {
   return true;
 }
 
-/// Only requests that have a name get a cell.
+/// Counts requests; only those that have a name get a cell.
 DISTRIBUTE_INLINE void LinkSession::count(LinkRequest request) {
   if (request < LinkRequest::Share || request > LinkRequest::Flush) return;
   monitoring::CounterCell*& cell = counted_[request];
@@ -113,7 +113,7 @@ DISTRIBUTE_INLINE void LinkSession::handle(LinkRequest request, std::string_view
   throw InvalidArgumentError(str_cat("unknown request ", int(request)));
 }
 
-/// The client has finished reading these blocks.
+/// Releases blocks that the client has finished reading.
 DISTRIBUTE_INLINE void LinkSession::release(const std::vector<ReleasedBlock>& blocks) {
   for (const auto& [variable, offset] : blocks) {
     const auto found = lent_.find({variable, offset});
@@ -210,7 +210,8 @@ DISTRIBUTE_INLINE void LinkSession::commit(const StagedRequest& request) {
   commit(std::move(staged.push), staged.counter, staged.max_staleness);
 }
 
-/// The counter's new value; nothing when the gradient is too old. A repeated push does not count.
+/// Returns the counter's new value; nullopt when the gradient is too old. A repeated push does not
+/// count.
 DISTRIBUTE_INLINE std::optional<int64_t> LinkSession::count_step(const StagedPush& push,
                                                                  StoredVariable& counter,
                                                                  int64_t max_staleness) {

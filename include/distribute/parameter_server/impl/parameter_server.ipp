@@ -292,7 +292,7 @@ DISTRIBUTE_INLINE bool ParameterServer::join() {
   }
 }
 
-/// The job is finished, and all have left.
+/// Whether the job is finished, and all have left.
 DISTRIBUTE_INLINE bool ParameterServer::Impl::is_over() {
   const std::lock_guard lock(mutex);
   return finished && sessions.empty();

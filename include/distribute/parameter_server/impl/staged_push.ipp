@@ -12,8 +12,8 @@ DISTRIBUTE_INLINE void StagedPush::apply(bool locking) const {
   for (const StoredUpdate& update : updates) apply_update(update, kernel, locking);
 }
 
-/// Update `u` of all pushes as one, with the mean of their gradients; `dense`, `values` and `rows`
-/// hold it.
+/// Combines update `u` of all pushes to one with the mean of their gradients, which `values` and
+/// `rows` hold.
 DISTRIBUTE_INLINE StoredUpdate mean_of(const std::vector<const StagedPush*>& pushes, size_t u,
                                        std::vector<float>& values, std::vector<int64_t>& rows) {
   StoredUpdate mean = pushes[0]->updates[u];
@@ -162,8 +162,8 @@ DISTRIBUTE_INLINE SyncRounds::Token SyncRounds::join(const PushId& id, const Syn
   return token;
 }
 
-/// First come, first served: a fast worker would else take the token of one that wakes up late,
-/// and count twice in the next step.
+/// Tokens are given in order of arrival: otherwise a fast worker could take the token of one that
+/// wakes up late, and count twice in the next step.
 DISTRIBUTE_INLINE int64_t SyncRounds::wait_for_token(std::unique_lock<std::mutex>& lock,
                                                      const PushId& id,
                                                      const Store::Cancelled& cancelled) {

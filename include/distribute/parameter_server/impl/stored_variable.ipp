@@ -162,7 +162,7 @@ DISTRIBUTE_INLINE void VariableWriter::commit() {
   variable_.version_.fetch_add(1, std::memory_order_release);
 }
 
-/// The elements [begin, begin + count) of a variable and its slots.
+/// Updates the elements [begin, begin + count) of a variable and its slots.
 DISTRIBUTE_INLINE void apply_slice(std::span<VariableWriter> writers, const StoredUpdate& update,
                                    const UpdateKernel& kernel, int64_t begin, int64_t count) {
   constexpr size_t kMostSlots = 8;

@@ -94,7 +94,7 @@ DISTRIBUTE_INLINE void own(std::vector<Tensor>& results) {
     if (result && !result.unique()) result = copy_of(result);
 }
 
-/// Why the calling thread's step has to be a plain one; empty: it may be recorded.
+/// Returns why the calling thread's step cannot be recorded; empty if it can.
 DISTRIBUTE_INLINE std::string why_plain() {
   const ReplicaContext* replica = get_replica_context();
   if (!replica) return "it was called across replicas";

@@ -22,7 +22,8 @@ DISTRIBUTE_INLINE bool GradientBuckets::fits(std::span<const VariableUpdate> upd
   return !updates.empty();
 }
 
-/// Rank 0's order of the updates; the own one where rank 0 has others, which is refused later.
+/// Returns rank 0's order of the updates; this rank's own if rank 0 has others, which is refused
+/// later.
 DISTRIBUTE_INLINE std::vector<size_t> GradientBuckets::order_of_first(
     const std::vector<size_t>& mine) {
   const GradientOrder order(mine.begin(), mine.end());
@@ -32,7 +33,7 @@ DISTRIBUTE_INLINE std::vector<size_t> GradientBuckets::order_of_first(
   return {theirs.begin(), theirs.end()};
 }
 
-/// The updates in the order in which rank 0 got their gradients; where unknown, backwards.
+/// Returns the updates in the order in which rank 0 got their gradients; if unknown, backwards.
 DISTRIBUTE_INLINE std::vector<size_t> GradientBuckets::order_of(
     std::span<const VariableUpdate> updates) {
   std::vector<size_t> order;

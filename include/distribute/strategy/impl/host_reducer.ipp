@@ -7,7 +7,7 @@
 
 namespace distribute::strategy_internal {
 
-/// The half of a replica's shared memory that holds its gradients.
+/// Returns the half of a replica's shared memory that holds its gradients.
 DISTRIBUTE_INLINE std::span<std::byte> gradient_memory(std::span<std::byte> of_replica) {
   return of_replica.subspan(of_replica.size() / 2);
 }

@@ -114,7 +114,7 @@ DISTRIBUTE_INLINE size_t LocalReplicas::depth_here() const {
   }));
 }
 
-/// The replica's thread has its place and its share of the threads for loops.
+/// Runs a replica on its thread, with its share of the threads for loops.
 DISTRIBUTE_INLINE void LocalReplicas::run_replica(Replicas& replicas, int replica,
                                                   const std::function<void(ReplicaContext&)>& fn) {
   const FlushSubnormals flush;

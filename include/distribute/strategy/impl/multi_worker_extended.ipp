@@ -30,7 +30,7 @@ DISTRIBUTE_INLINE MultiWorkerExtended::MultiWorkerExtended(std::vector<std::stri
   if (state_.group.timeline) timeline_row_ = state_.group.timeline->add_row("strategy.run");
 }
 
-/// Going in order is no loss for the others; going because of an exception is.
+/// A normal shutdown is not reported as a lost worker; one because of an exception is.
 DISTRIBUTE_INLINE MultiWorkerExtended::~MultiWorkerExtended() {
   try {
     if (std::uncaught_exceptions() > 0 && state_.group.report_error)
@@ -79,7 +79,7 @@ DISTRIBUTE_INLINE void MultiWorkerExtended::work_with(collective::WorkerGroup gr
   *others_ = state_.group;
 }
 
-/// The others' next collective waits for this worker meanwhile.
+/// Until the end of the result, the next collective of the other workers waits for this worker.
 DISTRIBUTE_INLINE std::shared_ptr<void> MultiWorkerExtended::work_apart() {
   if (state_.group.num_workers == 1) return nullptr;
   auto contexts = put_contexts_aside();
@@ -251,7 +251,7 @@ DISTRIBUTE_INLINE void MultiWorkerExtended::report_failure(const std::exception_
   give_up(error);
 }
 
-/// The other workers must not wait for a replica that will not come.
+/// Reports the failure, as the other workers must not wait for a replica that will not come.
 DISTRIBUTE_INLINE void MultiWorkerExtended::give_up(const std::exception_ptr& error) {
   gave_up_ = true;
   const auto [code, message] = describe_failure(error);

@@ -92,7 +92,7 @@ DISTRIBUTE_INLINE ParameterServerExtended::ParameterServerExtended(std::vector<s
   record_runs(name(), job_.task ? str_cat(job_.type, '-', job_.index) : "");
 }
 
-/// A chief that fails may come back: the servers wait for it.
+/// After an exception the chief may come back, so the servers wait for it.
 DISTRIBUTE_INLINE ParameterServerExtended::~ParameterServerExtended() {
   try {
     if (std::uncaught_exceptions() == exceptions_) leave();
@@ -220,7 +220,7 @@ DISTRIBUTE_INLINE void ParameterServerExtended::run_closure(
   fn();
 }
 
-/// The n-th variable of a name gets the same key in every process.
+/// Returns a key; the n-th variable of a name gets the same key in every process.
 DISTRIBUTE_INLINE std::string ParameterServerExtended::unique_key(const std::string& name) {
   const std::lock_guard lock(mutex_);
   const int before = names_[name]++;

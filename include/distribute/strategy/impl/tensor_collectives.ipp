@@ -49,7 +49,7 @@ DISTRIBUTE_INLINE Tensor all_reduce_sparse(Communicator& group, ReduceOp op, con
   return reduce_tensors("all_reduce", op, std::move(parts));
 }
 
-/// float32, of a sum that does not overflow.
+/// Returns the mean as float32, from a sum that does not overflow.
 DISTRIBUTE_INLINE Tensor mean_of_integers(Communicator& group, const Tensor& value) {
   const Tensor wide = cast(value.row_major(), DType::Int64);
   const Tensor sum = all_reduce_tensors(group, ReduceOp::Sum, std::span(&wide, 1))[0];

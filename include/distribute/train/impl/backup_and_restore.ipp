@@ -122,7 +122,7 @@ DISTRIBUTE_INLINE void BackupAndRestore::on_epoch_end(int64_t epoch) {
   if (options_.save_freq.every_epoch()) backup(epoch, train_internal::kUnused);
 }
 
-/// The chief's directory is the backup; others have left nothing.
+/// Deletes the backup in the chief's directory; other workers have no files.
 DISTRIBUTE_INLINE void BackupAndRestore::on_train_end() {
   preemption_.reset();
   if (!options_.delete_checkpoint || !manager_) return;

@@ -42,7 +42,7 @@ std::vector<double> as_doubles(const std::vector<std::byte>& bytes) {
   return {values.begin(), values.end()};
 }
 
-/// The elements as numbers; nothing for types that are compared as bytes.
+/// Returns the elements as numbers; nullopt for types that are compared as bytes.
 DISTRIBUTE_INLINE std::optional<std::vector<double>> as_numbers(
     io::DataType dtype, const std::vector<std::byte>& bytes) {
   switch (dtype) {

@@ -21,7 +21,7 @@ DISTRIBUTE_INLINE CSVLogger::CSVLogger(CSVLoggerOptions options) : options_(std:
   if (options_.separator.empty()) throw InvalidArgumentError("CSVLogger: the separator is empty");
 }
 
-/// The columns of a file that is there already.
+/// Reads the columns of an existing file.
 DISTRIBUTE_INLINE void CSVLogger::read_header() {
   std::ifstream file(options_.filename);
   std::string line;

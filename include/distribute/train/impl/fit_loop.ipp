@@ -273,7 +273,7 @@ DISTRIBUTE_INLINE void FitLoop::note_end_of_data(int64_t batch) {
                                  " steps of an epoch; training ends. Use `.repeat()`"));
 }
 
-/// The training figures are in `logs` by now, so their metrics may serve the validation.
+/// Validates; the training metrics are in `logs` by now, so their objects may serve the validation.
 DISTRIBUTE_INLINE void FitLoop::validate(int64_t, Logs& logs) {
   if (validating_) validating_->rewind();
   TestLoop test = validating_ ? TestLoop(model_, *validating_, options_.validation_steps)

@@ -92,7 +92,7 @@ DISTRIBUTE_INLINE void PreemptionCheckpointHandler::track_run_calls() {
   manager_.checkpoint().add_part(name, checkpointed_runs_);
 }
 
-/// Time for three more steps, each of them twice as long as usual, and for the second checkpoint.
+/// Leaves time for three more steps, each twice as long as usual, and for the second checkpoint.
 DISTRIBUTE_INLINE bool PreemptionCheckpointHandler::grace_is_over() const {
   const double now = train_internal::steady_seconds();
   const double step = calls_here_ ? (now - first_call_) / double(calls_here_) : 0;

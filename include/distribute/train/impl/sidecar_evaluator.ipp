@@ -71,7 +71,7 @@ DISTRIBUTE_INLINE bool SidecarEvaluator::hint() {
   return false;
 }
 
-/// A file may go while it is read: the trainer keeps a limited number.
+/// Returns false if a file was deleted while it was read, as the trainer keeps a limited number.
 DISTRIBUTE_INLINE bool SidecarEvaluator::restore(const std::string& path) {
   constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
   const Variable& iterations = model_.optimizer().iterations_variable();
