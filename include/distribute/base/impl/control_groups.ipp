@@ -21,7 +21,7 @@ DISTRIBUTE_INLINE std::vector<std::string> words_of_file(const std::string& path
   return all;
 }
 
-/// The number behind `key` in a file of lines "key number".
+/// Returns the number behind `key` in a file of lines "key number".
 DISTRIBUTE_INLINE std::optional<int64_t> number_in_file(const std::string& path,
                                                         const std::string& key) {
   std::ifstream file(path);
@@ -78,7 +78,7 @@ DISTRIBUTE_INLINE std::string path_below(const Mount& mount, const std::string& 
   return path.substr(mount.root.size());
 }
 
-/// The group of the process in /proc/self/cgroup; nothing where it has none of this kind.
+/// Returns the group of the process in /proc/self/cgroup; nullopt if it has none of this kind.
 DISTRIBUTE_INLINE std::optional<std::string> group_path(const std::string& root, int version,
                                                         const std::string& controller) {
   std::ifstream file(root + "/proc/self/cgroup");

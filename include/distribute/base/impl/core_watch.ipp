@@ -23,7 +23,7 @@
 
 namespace distribute::base_internal {
 
-/// Time in which the host's cores had nothing to do, summed over them.
+/// Returns the time in which the host's cores were idle, summed over them.
 /// Units   seconds.
 DISTRIBUTE_INLINE double idle_seconds() {
   std::ifstream file("/proc/stat");

@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE std::string json_number(double value) {
   return std::isfinite(value) ? base_internal::exact_word(value) : "null";
 }
 
-/// "2026-11-22T02:30:00.123456Z"
+/// Returns "2026-11-22T02:30:00.123456Z".
 DISTRIBUTE_INLINE std::string utc_time() {
   using namespace std::chrono;
   const auto now = system_clock::now();

@@ -47,7 +47,7 @@ struct JsonPlace {
   }
 };
 
-/// Short lists of plain values, such as shapes, are shown whole.
+/// Whether it is a short list of plain values, such as a shape, which is shown whole.
 DISTRIBUTE_INLINE bool is_short_list(const AgreementJson& list) {
   return list.size() <= 8 &&
          std::none_of(list.begin(), list.end(), [](const auto& x) { return x.is_structured(); });
@@ -75,7 +75,7 @@ DISTRIBUTE_INLINE std::string shown_json(const AgreementJson& text,
   return untrusted::printable(json_text(text.at(pointer)), 200);
 }
 
-/// "[3,3] in worker 0, worker 1; [5,5] in worker 2"
+/// Returns "[3,3] in worker 0, worker 1; [5,5] in worker 2".
 DISTRIBUTE_INLINE std::string who_has_what(const std::vector<std::string>& names,
                                            const std::vector<std::string>& shown) {
   std::string text;

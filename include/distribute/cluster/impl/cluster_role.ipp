@@ -20,7 +20,7 @@ auto if_known(const Question& question, std::string* problem = nullptr)
   }
 }
 
-/// The cluster with all of its workers, the unknown ones without an address.
+/// Returns the cluster with all of its workers, the unknown ones without an address.
 DISTRIBUTE_INLINE ClusterSpec with_all_workers(const ClusterSpec& spec, std::optional<int> size) {
   if (!size) return spec;
   ClusterSpec::Jobs jobs = spec.as_dict();

@@ -13,7 +13,8 @@
 
 namespace distribute::cluster_internal {
 
-/// A frozen worker is not asked again for a while: every question to it costs a second.
+/// Asks a worker. A frozen one is not asked again for a while, as every question to it costs a
+/// second.
 DISTRIBUTE_INLINE MeetReply ElasticInquiry::ask(int index, bool wait_there) {
   if (Clock::now() < silent_until[index]) return {MeetAnswer::Silent};
   const auto deadline = net::Deadline::after_seconds(1);

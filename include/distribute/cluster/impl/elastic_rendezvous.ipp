@@ -18,7 +18,7 @@ DISTRIBUTE_INLINE bool has_closed(net::Socket& socket) {
   return !socket.read_some(std::span(&byte, 1)).ok();
 }
 
-/// The text is short and the other end waits for it: it fits into the socket's buffer.
+/// Sends a text, which is short and fits into the socket's buffer, as the other end waits for it.
 DISTRIBUTE_INLINE void tell(net::Socket& socket, MeetFrame frame, std::string_view text) {
   (void)net::write_frame(socket, uint16_t(frame), text, net::Deadline::after_seconds(0.5));
 }

@@ -96,7 +96,7 @@ DISTRIBUTE_INLINE void HalfOpen::write_answers() {
   if (answers_.empty() && state_ == State::Refusing) socket_.end_writing();
 }
 
-/// Closing a socket with unread input would take the refusal away from the other side.
+/// Reads and drops input, as closing a socket with unread input would discard the refusal.
 DISTRIBUTE_INLINE void HalfOpen::discard_input() {
   std::array<std::byte, 4096> buffer;
   for (;;) {

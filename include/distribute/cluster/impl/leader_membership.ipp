@@ -9,7 +9,7 @@
 
 namespace distribute::cluster_internal {
 
-/// "1 of 3: worker 1 (10.0.0.2:2222)", at most 20 names.
+/// Returns "1 of 3: worker 1 (10.0.0.2:2222)", at most 20 names.
 DISTRIBUTE_INLINE std::string count_and_names(const std::vector<std::string>& names, size_t all) {
   std::string text = str_cat(names.size(), " of ", all, ": ");
   for (size_t i = 0; i < std::min<size_t>(names.size(), 20); ++i)
@@ -194,7 +194,7 @@ DISTRIBUTE_INLINE void LeaderMembership::read_link(int rank) {
   if (!status.ok()) link_closed(rank, status);
 }
 
-/// Silent for too long.
+/// Handles a member that was silent for too long.
 DISTRIBUTE_INLINE void LeaderMembership::departed(const PeerDeparture& peer) {
   if (started_)
     fail_lost(peer.peer, peer.reason);
@@ -273,7 +273,7 @@ DISTRIBUTE_INLINE void LeaderMembership::tell_left() {
         send(int(other), {.type = ControlType::Left, .rank = left_[told_left_]});
 }
 
-/// `rank` takes the leader for lost, or waits for a task that has left.
+/// Handles a member that counts the leader as lost, or waits for a task that has left.
 DISTRIBUTE_INLINE void LeaderMembership::handle_given_up(int rank, const ControlMessage& message) {
   if (message.code == 0)
     return fail_lost(
@@ -297,7 +297,7 @@ DISTRIBUTE_INLINE void LeaderMembership::handle_late() {
   for (const int rank : asked_) send(rank, {.type = ControlType::Ask});
 }
 
-/// All answer after options_.lost_after, or are lost.
+/// Handles an answer; all members answer after options_.lost_after, or are lost.
 DISTRIBUTE_INLINE void LeaderMembership::handle_unreached(int rank, const ControlMessage& message) {
   const auto ranks = net::parse_message<UnreachedRanks>(message.value, "list of ranks");
   if (!ranks.ok() || asked_.erase(rank) == 0) return;
@@ -329,7 +329,7 @@ DISTRIBUTE_INLINE void LeaderMembership::announce(const TaskFailure& failure) {
                      .name = failure.reason});
 }
 
-/// The others close first, so that nothing is lost on the way to them.
+/// Whether all others have closed; they close first, so that no message to them is lost.
 DISTRIBUTE_INLINE bool LeaderMembership::shutdown_done() const {
   return released_ && std::none_of(slots_.begin(), slots_.end(),
                                    [](const Slot& slot) { return slot.link != nullptr; });

@@ -28,7 +28,7 @@ DISTRIBUTE_INLINE MemberMembership::~MemberMembership() {
   stop_thread();
 }
 
-/// A leader that is not there yet, or goes away before the job has started, may come (again).
+/// Joins; a leader that is not there yet, or ends before the job has started, may come (again).
 DISTRIBUTE_INLINE void MemberMembership::join(net::Deadline deadline) {
   for (;;) {
     const absl::Status status = try_to_join(deadline);
@@ -230,7 +230,7 @@ DISTRIBUTE_INLINE void MemberMembership::look_for_others() {
       });
 }
 
-/// A host that takes the connection is there, whatever its task is doing.
+/// Whether the task's host accepts a connection, whatever the task is doing.
 DISTRIBUTE_INLINE bool MemberMembership::reaches(int rank, net::Deadline deadline) const {
   const auto address = net::parse_address(joined_[size_t(rank)].address);
   if (!address.ok()) return true;

@@ -61,7 +61,7 @@ class Wire {
   net::Deadline deadline_;
 };
 
-/// The number before each ping says whether there is another.
+/// Answers pings; the number before each tells whether another follows.
 DISTRIBUTE_INLINE void answer_pings(Wire& wire) {
   std::array<std::byte, kPingBytes> ping{};
   while (wire.receive_number()) {

@@ -46,7 +46,8 @@ DISTRIBUTE_INLINE std::vector<LauncherVariables> launcher_variables() {
   };
 }
 
-/// KUBERNETES_SERVICE_HOST is in every pod and names the cluster, not the job.
+/// Whether the variable belongs to a job. KUBERNETES_SERVICE_HOST is in every pod and names the
+/// cluster, not the job.
 DISTRIBUTE_INLINE bool speaks_of_a_job(const char* name) {
   return std::string_view(name) != "KUBERNETES_SERVICE_HOST";
 }

@@ -30,7 +30,7 @@ DISTRIBUTE_INLINE void ReachCheck::stop() {
   thread_.clear();
 }
 
-/// Several at a time: each that does not answer takes the whole time.
+/// Checks several tasks at a time, as each that does not answer takes the whole time.
 DISTRIBUTE_INLINE UnreachedRanks ReachCheck::look(const std::vector<int>& ranks, double seconds,
                                                   const Try& try_once) const {
   constexpr int kThreads = 32;

@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE bool may_replace(const std::string& path) {
 
 }  // namespace cluster_internal
 
-/// A probe must not meet half a file: it appears by its new name.
+/// Writes the file and renames it, so that a probe never reads half of it.
 DISTRIBUTE_INLINE ReadyFile::ReadyFile(std::string path) : path_(std::move(path)) {
   if (path_.empty()) return;
   if (!cluster_internal::may_replace(path_))

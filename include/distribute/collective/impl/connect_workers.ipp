@@ -125,7 +125,7 @@ DISTRIBUTE_INLINE std::vector<int> WorkerConnector::hosts_of_ranks(int per_worke
   return result;
 }
 
-/// Memory that this host's ranks share; null on all tasks where it would not be used.
+/// Returns memory that this host's ranks share; null on all tasks if it would not be used.
 DISTRIBUTE_INLINE std::shared_ptr<Window> WorkerConnector::host_window(const std::string& name,
                                                                        int per_worker) const {
   const HostLayout ranks(hosts_of_ranks(per_worker)), tasks(runtime_->hosts());
@@ -194,7 +194,7 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::mpi_t
   return result;
 }
 
-/// Flat, or with shared memory below where hosts hold several replicas.
+/// Makes transports between all ranks, with shared memory on hosts that hold several replicas.
 DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::ucx_transports(
     const std::string& name, int per_worker) {
   const std::vector<int> hosts = hosts_of_ranks(per_worker);

@@ -16,7 +16,8 @@ DISTRIBUTE_INLINE ElasticLimits limits_of(const ElasticOptions& options, int wor
           .last_call = options.last_call_seconds};
 }
 
-/// All members of a generation are there: one that does not join soon has died meanwhile.
+/// Returns options with short limits: all members of a generation exist, so one that does not join
+/// soon has failed.
 DISTRIBUTE_INLINE ClusterOptions generation_options() {
   ClusterOptions options = ClusterOptions::from_environment();
   options.startup_timeout = std::min(options.startup_timeout, 10.0);

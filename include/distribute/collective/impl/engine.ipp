@@ -146,7 +146,7 @@ struct Registry {
   std::array<Slot, 3> slots;
 };
 
-/// Never destroyed: groups may outlive main().
+/// Returns the registry, which is never destroyed, as groups may outlive main().
 DISTRIBUTE_INLINE Registry& registry() { return in_process<Registry>(); }
 
 /// The libraries of MPIs that this process has loaded, by kind.

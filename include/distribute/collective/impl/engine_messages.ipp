@@ -53,7 +53,7 @@ DISTRIBUTE_INLINE EngineMessages::~EngineMessages() {
   }
 }
 
-/// The next head of the channel goes into its buffer.
+/// Posts the receive of the channel's next head into its buffer.
 DISTRIBUTE_INLINE void EngineMessages::post(int from, int channel) {
   Channel& place = peer(from).channels[size_t(channel)];
   if (!place.buffer) place.buffer = slots_.new_buffer();

@@ -37,7 +37,7 @@ DISTRIBUTE_INLINE std::byte* ChainReduction::output(int64_t segment) {
   return results_ + segment % kWindow * segment_ * width_;
 }
 
-/// A slot of this rank takes up `segment`.
+/// Assigns a slot of this rank to `segment`.
 DISTRIBUTE_INLINE void ChainReduction::enter(int64_t segment) {
   if (segment >= segments_) return;
   if (rank_ == 0)

@@ -260,7 +260,7 @@ DISTRIBUTE_INLINE void TcpMessages::arrived(int from, const MessageHeader& heade
   events_.push_back({.peer = from, .tag = header.tag});
 }
 
-/// A connection has ended; that is an error once something is missing.
+/// Handles a connection that has ended; that is an error once a message is missing.
 DISTRIBUTE_INLINE void TcpMessages::lost(int who, TcpFlow& flow, bool broken) {
   flow.closed = true;
   const TcpPeer& other = peer(who);

@@ -66,7 +66,7 @@ DISTRIBUTE_INLINE std::string microseconds(std::chrono::nanoseconds time) {
   return log_internal::json_number(double(time.count()) * 1e-3);
 }
 
-/// The event that names a process, or one of its rows.
+/// Returns the event that names a process, or one of its rows.
 DISTRIBUTE_INLINE std::string naming_event(const char* what, const std::string& place,
                                            const std::string& name) {
   return str_cat("{\"name\":\"", what, "\",\"ph\":\"M\",", place,

@@ -45,7 +45,7 @@ DISTRIBUTE_INLINE void WindowTransport::execute(const Operation& operation) {
   operation_ = nullptr;
 }
 
-/// Small enough that every rank sums everything.
+/// Whether the array is so small that every rank sums everything.
 DISTRIBUTE_INLINE bool is_small(const Operation& operation) {
   return operation.kind == Collective::AllReduce && bytes_of(operation) <= 4096;
 }

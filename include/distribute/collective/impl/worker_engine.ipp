@@ -66,7 +66,7 @@ DISTRIBUTE_INLINE void check_verdicts(ClusterRuntime& runtime, const std::string
                   "DISTRIBUTE_TRANSPORT alike"));
 }
 
-/// 32 bytes that only tasks of this job can make; empty where the job has no token.
+/// Returns 32 bytes that only tasks of this job can make; empty if the job has no token.
 DISTRIBUTE_INLINE std::string proof(const ClusterRuntime& runtime, std::string_view purpose,
                                     const std::string& text) {
   const std::string& token = runtime.options().job_token;
@@ -82,7 +82,7 @@ DISTRIBUTE_INLINE std::string pair_proof(const ClusterRuntime& runtime, const st
   return whole.substr(0, std::min<size_t>(whole.size(), 16));
 }
 
-/// The tasks' addresses, checked; `mine` has one for each replica.
+/// Exchanges and checks the tasks' addresses; `mine` has one for each replica.
 DISTRIBUTE_INLINE std::vector<std::string> exchange_addresses(
     ClusterRuntime& runtime, const std::string& name, const std::vector<std::string>& mine) {
   const auto proof_of = [&](size_t rank, const std::string& address) {

@@ -68,7 +68,7 @@ DISTRIBUTE_INLINE int order_of_blame(const ExitStatus& status) {
   return status.signal != 0 ? 0 : may_help(status) ? 2 : 1;
 }
 
-/// "restart 2 of 5 in 600 s: worker 1, after a pause of 0.8 s"
+/// Returns "restart 2 of 5 in 600 s: worker 1, after a pause of 0.8 s".
 DISTRIBUTE_INLINE std::string restart_text(const LaunchOptions& options, int number, double pause,
                                            const std::string& whose) {
   const double window = options.restart_window_seconds;
@@ -154,7 +154,7 @@ DISTRIBUTE_INLINE Attempt::Attempt(const LaunchOptions& options, const SignalWat
   }
 }
 
-/// Parameter servers end well when the job is done and all other tasks have left them.
+/// Whether parameter servers may end: the job is done and all other tasks have left them.
 DISTRIBUTE_INLINE bool Attempt::servers_are_done() const {
   return options_.job.parameter_servers > 0 &&
          std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
@@ -285,7 +285,7 @@ DISTRIBUTE_INLINE bool Attempt::returns_to_servers(const Slot& slot) const {
          (status.signal != 0 || status.code == launch::kPreempted);
 }
 
-/// A task that has failed and starts again alone, or is not needed.
+/// Whether a task that has failed starts again alone, or is not needed.
 DISTRIBUTE_INLINE bool Attempt::goes_on_without(Slot& slot) {
   if (wishes_.end()) return false;
   const bool elastic = options_.min_workers > 0 && slot.task->task().type == "worker";
@@ -346,7 +346,7 @@ DISTRIBUTE_INLINE void report_strays(int count, Outputs& outputs) {
   outputs.err().add(own_line(str_cat("ended ", count, " processes that tasks had left behind")));
 }
 
-/// Between two starts of the whole job; a signal that ends it ends the pause.
+/// Pauses between two starts of the whole job; a signal that ends the job ends the pause.
 DISTRIBUTE_INLINE void pause_between_attempts(const LaunchOptions& options,
                                               const SignalWatch& signals, Wishes& wishes,
                                               double seconds) {

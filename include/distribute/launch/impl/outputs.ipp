@@ -47,7 +47,7 @@ struct OutputQueue::State {
 
 using OutputState = OutputQueue::State;
 
-/// The number of bytes that were written, at least one; 0 and errno when none can be.
+/// Returns the number of bytes written, at least one; 0 with errno when none can be.
 DISTRIBUTE_INLINE size_t write_some(int descriptor, std::string_view text) {
   constexpr size_t kPiece = 4096;  // pieces of this size are not mixed with others' in a pipe
   for (;;) {
@@ -76,7 +76,7 @@ DISTRIBUTE_INLINE bool note_written(OutputState& state, size_t written, size_t l
   return !error;
 }
 
-/// A FIFO without a reader blocks here.
+/// Opens a file, which blocks for a FIFO without a reader.
 DISTRIBUTE_INLINE int open_late(OutputState& state) {
   while (!state.own) {
     state.own = Descriptor(::open(state.path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));

@@ -55,7 +55,7 @@ DISTRIBUTE_INLINE void make_non_blocking(const Descriptor& descriptor) {
     ::fcntl(descriptor.native(), F_SETFL, ::fcntl(descriptor.native(), F_GETFL) | O_NONBLOCK);
 }
 
-/// NAME=value of this process, changed as the options say.
+/// Returns this process's NAME=value, changed as the options say.
 DISTRIBUTE_INLINE std::vector<std::string> child_environment(
     const launch::ProcessOptions& options) {
   std::vector<std::string> result;

@@ -67,7 +67,7 @@ struct JobTask::Impl {
   std::unique_ptr<ReadyFile> ready;
 };
 
-/// All tasks of the cluster, in an order that is the same in every task of the job.
+/// Returns all tasks of the cluster, in an order that is the same in every task of the job.
 DISTRIBUTE_INLINE ClusterTasks tasks_of_job(const JobTaskOptions& options) {
   ClusterTasks tasks;
   for (const auto& [job, members] : options.cluster.as_dict())
@@ -157,7 +157,7 @@ DISTRIBUTE_INLINE absl::StatusOr<Dialed> JobTask::Impl::try_to_dial(const PeerNa
   return Dialed{*std::move(socket), *incarnation};
 }
 
-/// `alive`: a Peer that must stay alive meanwhile, or null.
+/// Connects; `alive` is a Peer that must stay alive meanwhile, or null.
 DISTRIBUTE_INLINE Dialed JobTask::Impl::dial(const PeerName& to, const std::string& purpose,
                                              const std::string& detail, net::Deadline deadline,
                                              const Peer* alive) {
