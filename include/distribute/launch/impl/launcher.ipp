@@ -154,7 +154,8 @@ DISTRIBUTE_INLINE Attempt::Attempt(const LaunchOptions& options, const SignalWat
   }
 }
 
-/// Whether parameter servers may end: the job is done and all other tasks have left them.
+/// Whether all parameter servers have ended with status 0, as they do when the job is done and all
+/// other tasks have left them.
 DISTRIBUTE_INLINE bool Attempt::servers_are_done() const {
   return options_.job.parameter_servers > 0 &&
          std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
