@@ -21,7 +21,8 @@ from tags import tags_of
 
 BUDGET = INCLUDE.parent / "bench/docstrings_budget.json"
 FRAGMENTS = (r"Of|(?:That|Those) (?:of|that)|Who|Whose|By [a-z]\w*|As \w+::\w+[;,.]?|All on|Fixed|Kept|Seen|Only on|"
-             r"Set (?:on|where|when)|Not (?:for|when|on|at|after)")
+             r"Set (?:on|where|when)|Not (?:for|when|on|at|after)|The same (?:of|for|as|in|with|on)|Where|How often|"
+             r"Called on|With a|None|Nothing|For operations|For the|In front of|Only for|The way back")
 
 def declarations(lines):
     """(kind, header, line, name) of what stands in public namespaces, without deduction guides."""

@@ -1,5 +1,5 @@
 #pragma once
-/// Asking a function that runs on this thread to end early.
+/// Cancels work of a thread from another one.
 
 #include <distribute/base/config.hpp>
 
@@ -7,11 +7,11 @@
 
 namespace distribute {
 
-/// Set, from any thread, to end the work.
+/// Any thread sets it to end the work.
 using CancellationFlag = std::atomic<bool>;
 
-/// What the calling thread does from here to the end of the scope can be cancelled by `flag`,
-/// which must live as long; null shields it.
+/// Lets `flag`, which must live as long, cancel the calling thread's work until the end of the
+/// scope; null protects the work from cancellation.
 /// Source  tf.cancellation.CancellationManagerContext
 class [[nodiscard]] CancellationScope {
  public:
@@ -24,10 +24,10 @@ class [[nodiscard]] CancellationScope {
   const CancellationFlag* outer_;
 };
 
-bool is_cancelled();  // whether this thread's work is to end
+bool is_cancelled();  // whether this thread's work must end
 
-/// For long loops; reading the next element of a dataset asks, too.
-/// Throws  CancelledError when the calling thread's work is not wanted any more.
+/// For long loops; it is also called when the next element of a dataset is read.
+/// Throws  CancelledError when the calling thread's work is cancelled.
 void throw_if_cancelled();
 
 }  // namespace distribute

@@ -1,14 +1,13 @@
 #pragma once
-/// The version of the library, where its bodies are compiled, and what a program must not do
-/// before.
+/// The version of the library, the place where its bodies are compiled, and checks of the compiler
+/// and its macros.
 
-// An include that is not there ends the compilation at once; behind an #error many more would
-// follow.
+// A missing include ends the compilation at once; after an #error many more errors would follow.
 #if __cplusplus < 202002L
 #define DISTRIBUTE_STOP "distribute needs C++20 or later: compile with -std=c++20"
 #include DISTRIBUTE_STOP
 #endif
-// The umbrella headers set such macros aside; see base/detail/macros_aside.inc.
+// The umbrella headers undefine such macros; see base/detail/macros_aside.inc.
 #if defined(slots) || defined(signals) || defined(emit) || defined(None) || defined(Bool) || \
     defined(Status) || defined(Success) || defined(Always)
 #define DISTRIBUTE_STOP                                                      \
@@ -63,7 +62,7 @@ namespace distribute {
 
 #define DISTRIBUTE_TEXT_OF(x) #x
 #define DISTRIBUTE_TEXT(x) DISTRIBUTE_TEXT_OF(x)
-/// Such as "0.1.0".
+/// Version, such as "0.1.0".
 /// Source  tf.version.VERSION
 inline constexpr const char* kVersion =
     DISTRIBUTE_TEXT(DISTRIBUTE_VERSION_MAJOR) "." DISTRIBUTE_TEXT(
@@ -73,9 +72,8 @@ inline constexpr const char* kVersion =
 
 }  // namespace distribute
 
-/// What a message tells a user whose program was compiled without an optional library:
-/// DISTRIBUTE_GET_<NAME> names the flags where the library's headers are installed, and its Debian
-/// package where they are not.
+/// Text for users whose program was compiled without an optional library: DISTRIBUTE_GET_<NAME>
+/// names the flags if the library's headers are installed, else its Debian package.
 #define DISTRIBUTE_GET_BY_FLAGS(name, package, libraries)                                       \
   package " is installed, so compile with -DDISTRIBUTE_HAS_" name "=1 and link with " libraries \
           " (scripts/build_library.sh writes all such flags)"

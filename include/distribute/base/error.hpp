@@ -37,7 +37,7 @@ enum class StatusCode : int {
 /// The name of a code as TensorFlow prints it, such as "INVALID_ARGUMENT".
 const char* status_code_name(StatusCode code);
 
-/// Whether the same may succeed at a later time: Unavailable, DeadlineExceeded and Aborted.
+/// Whether the operation may succeed later: Unavailable, DeadlineExceeded and Aborted.
 bool may_pass(StatusCode code);
 
 /// Base of all exceptions of this library.
@@ -86,10 +86,10 @@ std::string number_word(uint64_t number);
 std::string number_word(double number);  // six digits, as a stream prints it
 /// The shortest text that reads back as the same number.
 std::string exact_word(double number);
-/// What `print` writes to a stream.
+/// Returns what `print` writes to a stream.
 std::string streamed_word(const void* value, void (*print)(std::ostream& out, const void* value));
 
-/// `arg` as text; what is neither text nor number is printed by its operator<<.
+/// Returns `arg` as text; other types than text and numbers are printed by their operator<<.
 template <typename Arg>
 auto word(const Arg& arg) {
   if constexpr (std::is_same_v<Arg, char>) {
@@ -113,8 +113,8 @@ auto word(const Arg& arg) {
 
 }  // namespace base_internal
 
-/// Joins anything printable into one message: str_cat("step ", 3). Every word is printed by itself.
-/// absl::StrCat does not take std::string_view where Abseil was built as C++14 (Debian 12).
+/// Joins anything printable into one message: str_cat("step ", 3). It is used because absl::StrCat
+/// does not take std::string_view if Abseil was built as C++14 (Debian 12).
 template <typename... Args>
 std::string str_cat(const Args&... args) {
   return base_internal::join_words({std::string_view(base_internal::word(args))...});

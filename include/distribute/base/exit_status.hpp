@@ -1,5 +1,5 @@
 #pragma once
-/// What a task's program ends with, so that launchers and operators know whether to start it again.
+/// Exit statuses of a task's program, which tell launchers and operators whether to start it again.
 
 #include <distribute/base/config.hpp>
 
@@ -9,32 +9,33 @@
 
 namespace distribute {
 
-/// Kubeflow's restart policy `ExitCode` takes 1 to 127 for errors that would come again and 128 to
-/// 255 for those worth another start; so do the launcher's documentation and the manifests.
+/// Kubeflow's restart policy `ExitCode` takes 1 to 127 for errors that would occur again and 128 to
+/// 255 for those after which another start may succeed; so do the launcher's documentation and the
+/// manifests.
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailed = 1;  // data, disk, numbers: the same command fails again
 inline constexpr int kExitUsage = 2;   // flags, or an environment that cannot be read
-/// A peer or a service was lost, or did not come in time: another start may find it. 128 + SIGUSR1,
-/// which the operators leave to the programs.
+/// A peer or a service was lost, or did not come in time: another start may find it. The value is
+/// 128 + SIGUSR1, which the operators leave to the programs.
 inline constexpr int kExitRetry = 138;
-/// 128 + SIGTERM: told to go; what had to be saved is saved. TensorFlow has 42, and 143 on Google's
-/// machines.
+/// The program was told to end and has saved its state: 128 + SIGTERM. TensorFlow uses 42, and 143
+/// on Google's machines.
 inline constexpr int kExitPreempted = 143;
 
-/// kExitRetry for UnavailableError, AbortedError and DeadlineExceededError, kExitFailed for other
-/// exceptions.
+/// Returns kExitRetry for UnavailableError, AbortedError and DeadlineExceededError, kExitFailed for
+/// other exceptions.
 /// Source  Kubeflow training operator, RestartPolicyExitCode
 int exit_status(const std::exception& error);
 
-/// Prints "error: ..." on stderr and gives the exit_status.
+/// Prints "error: ..." on stderr and returns the exit_status().
 int report_failure(const std::exception& error);
 
-/// `status`; but an error on stderr and kExitFailed instead of kExitDone, when not all that was
-/// printed on stdout could be written, as on a full disk.
+/// Returns `status`; but prints an error and returns kExitFailed instead of kExitDone if stdout
+/// could not be written completely, as on a full disk.
 int check_stdout(int status);
 
-/// What main() returns: what `body` does, kExitDone where it returns none, after check_stdout(). An
-/// exception of it is reported as by report_failure().
+/// Runs `body` for main(). Returns its status, or kExitDone if it returns none, after
+/// check_stdout(). An exception is reported as by report_failure().
 template <std::invocable Body>
 int run_main(Body&& body) {
   try {

@@ -9,17 +9,18 @@
 
 namespace distribute {
 
-/// The value that `text` describes; is_discarded() when it is not JSON.
+/// Parses `text`; the result is_discarded() when it is not JSON.
 nlohmann::json json_of(const std::string& text);
 
-/// One line, or lines indented by `indent` spaces a level; bytes that are not UTF-8 become U+FFFD.
+/// Formats one line, or lines indented by `indent` spaces a level; bytes that are not UTF-8 become
+/// U+FFFD.
 std::string json_text(const nlohmann::json& value, int indent = -1);
 
-/// The value that `text` describes, its members in the order of the text; is_discarded() when it is
-/// not JSON.
+/// Parses `text` and keeps the order of members; the result is_discarded() when it is not JSON.
 nlohmann::ordered_json ordered_json_of(const std::string& text);
 
-/// One line, or lines indented by `indent` spaces a level; bytes that are not UTF-8 become U+FFFD.
+/// Formats one line, or lines indented by `indent` spaces a level; bytes that are not UTF-8 become
+/// U+FFFD.
 std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
 
 }  // namespace distribute

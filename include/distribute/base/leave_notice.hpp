@@ -1,5 +1,5 @@
 #pragma once
-/// Notices that this process has to end: signals, and what else announces it.
+/// Notices that this process has to end, by signals or announcements.
 
 #include <distribute/base/config.hpp>
 
@@ -15,15 +15,17 @@
 
 namespace distribute {
 
-/// Whether this process has to go: the one answer that all classes which save or leave share. It
-/// has when one of the watched signals has come since the beginning, while a LeaveAnnouncement
-/// lives anywhere in the process, or when a function says so. A notice is not taken back.
-/// While it lives the signals are counted instead of ending the process; then the handlers of
-/// before are back. A signal that was ignored stays so. Several of them end in the reverse order of
-/// their beginning. has_come() and message() are thread-safe where the function is.
+/// Tells whether this process has to end; all classes that save or leave use it. has_come() and
+/// message() are thread-safe if the function is.
+/// 1. A notice has come when one of the watched signals has arrived since the construction, while a
+///    LeaveAnnouncement lives anywhere in the process, or when the function returns true. It is not
+///    taken back.
+/// 2. While it lives the signals are recorded instead of ending the process; then the earlier
+///    handlers are restored. A signal that was ignored stays ignored.
+/// 3. Several of them are destroyed in the reverse order of their construction.
 class LeaveNotice {
  public:
-  /// `further`: asked besides the signals; may be empty, as may be the list of signals.
+  /// `further` is called besides the signals; it may be empty, as may be the list of signals.
   /// Throws  InvalidArgumentError for a signal that cannot be handled.
   explicit LeaveNotice(const std::vector<int>& signals = {SIGTERM},
                        std::function<bool()> further = {});
@@ -31,9 +33,9 @@ class LeaveNotice {
   LeaveNotice(const LeaveNotice&) = delete;
   LeaveNotice& operator=(const LeaveNotice&) = delete;
 
-  /// Whether a signal or what was asked besides says that this process is to leave.
+  /// Whether a notice has come.
   bool has_come() const;
-  /// What has come; none until then.
+  /// Returns the notice; nullopt until it has come.
   std::optional<std::string> message() const;
 
  private:
@@ -42,12 +44,12 @@ class LeaveNotice {
   const std::function<bool()> further_;
   const bool watches_signals_;
   const int64_t before_;
-  mutable std::atomic<const char*> message_{nullptr};  // once it has come
+  mutable std::atomic<const char*> message_{nullptr};  // set once it has come
   std::vector<std::pair<int, struct sigaction>> old_actions_;
 };
 
-/// While it lives every LeaveNotice of the process has come. For what learns it otherwise than by a
-/// signal, such as train::PreemptionNotice.
+/// Makes, while it lives, every LeaveNotice of the process true; for classes that get a notice in
+/// another way than by a signal, such as train::PreemptionNotice.
 class LeaveAnnouncement {
  public:
   LeaveAnnouncement();

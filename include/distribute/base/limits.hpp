@@ -13,43 +13,43 @@
 
 namespace distribute {
 
-/// A limit of the tightest group, and the file that sets it.
+/// The smallest limit of all enclosing groups, and the file that sets it.
 template <typename T>
 struct GroupLimit {
   T value{};
   std::string file;
 };
 
-/// How often the quota of CPU time stopped the process, since its group was made.
+/// Effect of the CPU quota on the process, since its group was made.
 struct CpuThrottling {
-  int64_t periods = 0;    // in which the group wanted to run
-  int64_t throttled = 0;  // of these, where its quota ran out
-  double seconds = 0;     // that its threads were stopped for
+  int64_t periods = 0;    // in which the group had work
+  int64_t throttled = 0;  // in which its quota ran out
+  double seconds = 0;     // during which its threads were stopped
 };
 
-/// The groups of the calling process, of version 1 and of version 2, and those around them as far
-/// as they are mounted: a limit of an outer group counts, too. Files are read at each call, as
-/// limits may change while a process runs. Thread-compatible.
+/// The control groups of the calling process, of version 1 and of version 2, and the enclosing ones
+/// as far as they are mounted, whose limits count, too. Files are read at each call, as limits may
+/// change while a process runs. Thread-compatible.
 /// Source  cgroups(7); Documentation/admin-guide/cgroup-v1 and cgroup-v2 of Linux
 class ControlGroups {
  public:
-  /// `root` stands before /proc and the mounted folders, for tests.
+  /// `root` is put before /proc and the mounted folders, for tests.
   explicit ControlGroups(std::string root = "");
 
-  /// Cores' worth of CPU time: cpu.max, or cpu.cfs_quota_us over cpu.cfs_period_us.
+  /// Returns the limit of CPU time in cores: cpu.max, or cpu.cfs_quota_us over cpu.cfs_period_us.
   std::optional<GroupLimit<double>> cores() const;
-  /// Throttling in the group that sets cores(); nothing where no group has a quota.
+  /// Returns the throttling in the group that sets cores(); nullopt if no group has a quota.
   std::optional<CpuThrottling> throttling() const;
-  /// memory.max, or memory.limit_in_bytes.
+  /// Returns memory.max, or memory.limit_in_bytes.
   /// Units   bytes.
   std::optional<GroupLimit<int64_t>> memory() const;
-  /// What the group that sets memory() has in use, without cached files, which the kernel
-  /// drops before it kills.
+  /// Returns the memory in use in the group that sets memory(), without cached files, which the
+  /// kernel drops before it kills.
   /// Units   bytes.
   std::optional<int64_t> memory_used() const;
 
  private:
-  /// Innermost first; `version` is 1 or 2.
+  /// A folder of a group, innermost first; `version` is 1 or 2.
   struct Folder {
     std::string path;
     int version;
@@ -61,41 +61,42 @@ class ControlGroups {
   std::vector<Folder> cpu_, memory_;
 };
 
-/// What bounds the cores of a process.
+/// Limits of the cores of a process.
 struct CoreLimits {
   int online = 1;               // of this host
-  int allowed = 1;              // by the affinity of the process, which a cpuset sets, too
+  int allowed = 1;              // by the affinity of the process, which includes cpusets
   std::optional<double> quota;  // of CPU time, by a control group
-  std::string quota_file;       // that sets the quota
+  std::string quota_file;       // file that sets the quota
   int environment = 0;          // OMP_NUM_THREADS; 0: not set
 
-  /// Cores' worth of CPU time.
+  /// Returns the usable CPU time, in cores.
   double usable() const;
-  /// Whole cores, at least one; half a core is rounded up. Many more threads than the quota has
-  /// cores would mean that all are stopped for a part of each period, and those that meet then wait
-  /// for each other. Whether one fewer is faster, base/detail/core_watch finds by trying.
+  /// Returns whole cores, at least one; half a core is rounded up. With many more threads than the
+  /// quota has cores, all are stopped for a part of each period, and threads that meet then wait
+  /// for each other. base/detail/core_watch finds by trials whether one fewer is faster.
   int cores() const;
-  /// "12 of 64 cores by the container's quota".
+  /// Returns "12 of 64 cores by the container's quota".
   std::string text() const;
 };
 
-/// Reads the limits anew; `root` stands before /proc and /sys, for tests.
+/// Reads the limits anew; `root` is put before /proc and /sys, for tests.
 CoreLimits find_core_limits(const std::string& root = "");
-/// The limits of this process as they were at the first call.
+/// Returns the limits of this process at the first call.
 const CoreLimits& core_limits();
 
-/// Tasks that compute on this host beside each other, found at the rendezvous: from now on
-/// usable_cores() and usable_threads() are a share.
+/// Sets the number of tasks that compute on this host, found at the rendezvous: usable_cores() and
+/// usable_threads() then return a share.
 void set_tasks_on_host(int tasks);
-/// Whole cores for one of the `tasks` of this host, at least one; for threads that read or decode.
+/// Returns the whole cores for one of the `tasks` of this host, at least one; for threads that read
+/// or decode.
 int cores_for_tasks(int tasks);
 int usable_cores();
-/// Threads of an operation: OMP_NUM_THREADS where it is set, else the cores.
+/// Returns the threads of an operation: OMP_NUM_THREADS if it is set, else the cores.
 int threads_for_tasks(int tasks);
 int usable_threads();
 
-/// Writes one line to the log, at the first call, where something bounds the cores: what it is and
-/// how many threads compute.
+/// Logs one line, at the first call, if the cores are limited: the limit and the number of threads
+/// that compute.
 void log_core_limits();
 
 namespace base_internal {
@@ -113,9 +114,9 @@ inline bool cores_are_contended() {
 }
 
 /// Whether a thread that waits for others of `together` threads or ranks on this host gains by
-/// spinning: each has a core, and none of them had to wait for one lately. Where it is false the
-/// thread should sleep at once: the core that it would hold is needed, perhaps by the thread that
-/// it waits for. Cheap enough for every wait.
+/// spinning: each has a core, and none of them had to wait for one lately. If it is false the
+/// thread should sleep at once, as the core that it would hold is needed, perhaps by the thread for
+/// which it waits. Fast enough for every wait.
 inline bool spinning_pays(int together) {
   return together <= base_internal::spin_state().cores && !cores_are_contended();
 }
@@ -124,56 +125,56 @@ inline bool spinning_pays(int together) {
 /// Units   bytes.
 struct MemoryRoom {
   int64_t limit = 0;
-  int64_t used = 0;    // counted against it, without what the kernel can drop
+  int64_t used = 0;    // counted against the limit, without memory that the kernel can free
   std::string source;  // "/sys/fs/cgroup/memory.max", "ulimit -v"
 
-  /// Bytes.
+  /// Returns the free bytes.
   int64_t free() const { return limit - used; }
 };
 
-/// Under the limit of the control group; nothing where there is none. Reads files of the kernel:
-/// about 0.1 ms. `root` stands before /proc and /sys, for tests.
+/// Returns the room under the limit of the control group; nullopt if there is no limit. It reads
+/// files of the kernel, which takes about 0.1 ms. `root` is put before /proc and /sys, for tests.
 std::optional<MemoryRoom> memory_room(const std::string& root = "");
-/// The same under RLIMIT_AS, whose use is the size of the address space.
+/// Returns the room under RLIMIT_AS, whose use is the size of the address space.
 std::optional<MemoryRoom> address_room();
 
-/// "1.5 GiB", "300 KiB".
+/// Formats "1.5 GiB", "300 KiB".
 std::string memory_text(int64_t bytes);
-/// "1.2 GiB of 1.5 GiB are in use (/sys/fs/cgroup/memory.max)".
+/// Formats "1.2 GiB of 1.5 GiB are in use (/sys/fs/cgroup/memory.max)".
 std::string memory_text(const MemoryRoom& room);
 
-/// what() of an error; of a std::bad_alloc, which says nothing, "out of memory" with the limit that
-/// is near. Does not throw.
+/// Returns what() of an error; for a std::bad_alloc "out of memory" with the nearest limit. Does
+/// not throw.
 std::string error_text(const std::exception& error) noexcept;
 
 namespace base_internal {
 
-/// Under `ulimit -v` large blocks leave this much to what ends a process when it is refused: the
-/// stack of the main thread, the C library, the code that oneDNN makes.
+/// Memory that large blocks leave free under `ulimit -v`, for code that ends the process if it gets
+/// none: the stack of the main thread, the C library, the code that oneDNN makes.
 /// Units   bytes.
 inline constexpr int64_t kLeftToOthers = 24 << 20;
 
-/// Whether a block of `bytes` leaves that much. It is true without `ulimit -v`.
+/// Whether a block of `bytes` leaves that much free; always true without `ulimit -v`.
 bool leaves_room_for_others(int64_t bytes);
 
-/// Once for a process, under `ulimit -v` only: malloc keeps to one arena (each takes 64 MiB), what
-/// ends a thread is loaded, and the main thread's stack grows when called there. Thread-safe.
+/// Prepares a process once, under `ulimit -v` only: malloc uses one arena (each takes 64 MiB), code
+/// that ends a thread is loaded, and the main thread's stack grows when called there. Thread-safe.
 void prepare_for_little_memory();
 
 }  // namespace base_internal
 
-/// Since this process was started, the loading of the program included; 0 where the system does not
-/// tell.
+/// Returns the time since this process was started, the loading of the program included; 0 if the
+/// system does not tell.
 double seconds_since_process_start();
-/// Most memory that was resident at a time.
+/// Returns the peak of the resident memory.
 int64_t peak_rss_bytes();
 
 }  // namespace distribute
 
 namespace distribute::base_internal {
 
-/// The fields from the fourth on, without what is no number: field n of proc(5) is at n - 4. Empty
-/// where the system has no such file.
+/// Returns the fields from the fourth on that are numbers: field n of proc(5) is at n - 4. Empty if
+/// the system has no such file.
 std::vector<double> process_stat();
 
 }  // namespace distribute::base_internal

@@ -12,31 +12,32 @@
 
 namespace distribute {
 
-/// Numbered as in TF_CPP_MIN_LOG_LEVEL. Fatal: the program ends because of it; always written.
+/// Numbered as in TF_CPP_MIN_LOG_LEVEL. Fatal lines, after which the program ends, are always
+/// written.
 /// Source  absl::LogSeverity
 enum class LogSeverity : uint8_t { Info, Warning, Error, Fatal };
 
-enum class LogFormat : uint8_t { Human, Json };  // how lines of the log look
+enum class LogFormat : uint8_t { Human, Json };  // form of the log's lines
 
 namespace log_internal {
 /// "info", "warning", ...
 const char* level_name(LogSeverity severity);
 }  // namespace log_internal
 
-struct LogOptions {                              // of the process
+struct LogOptions {                              // options of the process's log
   LogFormat format = LogFormat::Human;           // DISTRIBUTE_LOG=json
   LogSeverity min_severity = LogSeverity::Info;  // DISTRIBUTE_LOG_LEVEL, else TF_CPP_MIN_LOG_LEVEL
   std::string task = {};                         // "worker 1"; the cluster's runtime sets it
-  /// Gets whole lines, with their line feeds, one at a time; empty: stderr.
+  /// Receives whole lines, with their line feeds, one at a time; empty: stderr.
   std::function<void(const std::string& line)> sink = {};
-  std::string problem = {};  // of the environment; printed with the first line
+  std::string problem = {};  // error in the environment; printed with the first line
 
-  /// What the variables say: DISTRIBUTE_LOG, DISTRIBUTE_LOG_LEVEL, TF_CPP_MIN_LOG_LEVEL.
+  /// Reads the variables DISTRIBUTE_LOG, DISTRIBUTE_LOG_LEVEL, TF_CPP_MIN_LOG_LEVEL.
   static LogOptions from_environment();
 };
 
 namespace log_internal {
-/// `text` as a JSON string, with its quotes; bytes that are not UTF-8 become U+FFFD.
+/// Returns `text` as a JSON string, with its quotes; bytes that are not UTF-8 become U+FFFD.
 std::string json_string(std::string_view text);
 std::string json_number(double value);
 }  // namespace log_internal
@@ -59,24 +60,24 @@ using LogFields = std::initializer_list<LogField>;
 
 LogOptions log_options();                  // the options of the process
 void set_log_options(LogOptions options);  // for the whole process
-/// Which task this process is, such as "worker 1"; stands in every JSON line.
+/// Sets the name of this task, such as "worker 1", which every JSON line contains.
 void set_log_task(const std::string& task);
 
 /// Writes "warning: <message>" ("distribute: " for Info, "error: " for Error and Fatal), or an
-/// object with time (RFC 3339, UTC), level, task, component, message and, where there are any,
-/// fields. `component` is the floor or program that speaks. Thread-safe; lines do not mix.
+/// object with time (RFC 3339, UTC), level, task, component, message and, if there are any, fields.
+/// `component` is the folder or program that logs. Thread-safe; lines do not mix.
 void log(LogSeverity severity, std::string_view component, std::string_view message,
          LogFields fields = {});
-/// A text of several lines, such as a report: as it is for people, one object as JSON.
+/// Logs a text of several lines, such as a report: unchanged for people, as one object in JSON.
 void log_report(LogSeverity severity, std::string_view component, std::string_view text,
                 LogFields fields = {});
 
 namespace log_internal {
-/// The JSON object of one line, with its line feed.
+/// Returns the JSON object of one line, with its line feed.
 std::string json_line(LogSeverity severity, std::string_view task, std::string_view component,
                       std::string_view message, LogFields fields);
 }  // namespace log_internal
-/// Each writes one line of its level.
+/// The following functions log one line of their level.
 inline void log_info(std::string_view component, std::string_view message, LogFields fields = {}) {
   log(LogSeverity::Info, component, message, fields);
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// Counters and gauges of the library, and the sinks that show them to others.
+/// Counters and gauges of the library, and the sinks that export them.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/library_metrics.hpp>
@@ -12,14 +12,14 @@
 
 namespace distribute::monitoring {
 
-/// What this library counts. Thread-safe.
+/// Returns the metrics of this library. Thread-safe.
 inline LibraryMetrics& metrics() { return in_process<LibraryMetrics>(); }
 
-/// Where programs put metrics of their own; those of the library are here, too.
+/// Returns the registry for metrics of programs; those of the library are in it, too.
 /// Source  tensorflow::monitoring::CollectionRegistry::Default
 inline CollectionRegistry& default_registry() { return metrics().registry; }
 
-/// Nanoseconds from its construction on.
+/// Measures nanoseconds from its construction on.
 class Stopwatch {
  public:
   using Clock = std::chrono::steady_clock;
@@ -42,7 +42,7 @@ class [[nodiscard]] Waiting {
   Stopwatch watch_;
 };
 
-/// One entry of a queue, as long as it waits there.
+/// Counts one entry of a queue while it lives.
 class [[nodiscard]] QueueEntry {
  public:
   explicit QueueEntry(GaugeCell& length) : length_(length) { length_.add(1); }
@@ -54,17 +54,17 @@ class [[nodiscard]] QueueEntry {
   GaugeCell& length_;
 };
 
-/// Starts the sink of this process, when it is configured, at the first call; `host` is the address
-/// of the task, "127.0.0.1" outside of jobs.
+/// Starts a sink of this process, if it is configured, at the first call; `host` is the address of
+/// the task, "127.0.0.1" outside of jobs.
 using MetricsSink = std::function<void(const std::string& host)>;
 
-/// Adds a sink to those that every strategy and every task of a job starts.
+/// Adds a sink to those that every strategy and every task of a job starts;
 /// <distribute/metrics.hpp> adds the server for Prometheus. Thread-safe.
 void register_metrics_sink(const std::string& name, MetricsSink start);
 
-/// Starts all sinks that are registered.
-/// Throws  FailedPreconditionError where DISTRIBUTE_METRICS_PORT asks for the server for Prometheus
-///         and the program does not have it; what a sink throws.
+/// Starts all registered sinks.
+/// Throws  FailedPreconditionError if DISTRIBUTE_METRICS_PORT asks for the server for Prometheus
+///          and the program does not have it; what a sink throws.
 void start_metrics_sinks(const std::string& host);
 
 }  // namespace distribute::monitoring

@@ -1,6 +1,5 @@
 #pragma once
-/// Counters, gauges and samplers that a program keeps about itself, and the registry that finds
-/// them all.
+/// Counters, gauges and samplers of a program, and the registry that contains them.
 
 #include <distribute/base/config.hpp>
 
@@ -19,20 +18,20 @@ struct MetricOptions {      // options of Metric
   std::string name;         // of letters, digits and "_"
   std::string description;  // one sentence
   std::vector<std::string> labels = {};
-  double unit = 1;                  // what one step of a counter or gauge is worth, such as 1e-9
+  double unit = 1;                  // value of one step of a counter or gauge, such as 1e-9
   std::vector<double> limits = {};  // of a sampler, rising
 };
 
-enum class MetricKind : uint8_t { Counter, Gauge, Sampler };  // what a metric is
+enum class MetricKind : uint8_t { Counter, Gauge, Sampler };  // kind of a metric
 
-/// How often a sampler's value was at most each of its limits, not added up.
+/// Number of a sampler's values up to each of its limits, not cumulative.
 struct Histogram {
-  std::vector<double> limits = {};   // upper ones; +Inf comes behind the last
+  std::vector<double> limits = {};   // upper limits; +Inf follows the last
   std::vector<int64_t> counts = {};  // one more than limits
   double sum = 0;
 };
 
-/// One metric with all its points, as a registry gives it to exporters.
+/// One metric with one point, as a registry passes it to exporters.
 struct MetricFamily {
   struct Point {
     std::vector<std::string> labels = {};  // values, in the order of the options
@@ -93,7 +92,7 @@ class SamplerCell {
   std::atomic<double> sum_{0};
 };
 
-/// Limits for a sampler: `scale`, `scale * growth`, ..., `count` of them.
+/// Returns limits for a sampler: `scale`, `scale * growth`, ..., `count` of them.
 /// Source  tensorflow::monitoring::Buckets::Exponential
 std::vector<double> exponential_buckets(double scale, double growth, int count);
 
@@ -103,12 +102,12 @@ void check_label_values(const MetricOptions& options, size_t count);
 class Metric {  // a named metric with a cell for each set of labels
  public:
   virtual ~Metric() = default;
-  /// The metric with all its cells, as it is now.
+  /// Returns the metric with the current values of all its cells.
   virtual MetricFamily collect() const = 0;
 };
 
 /// The cells of one name, one for each combination of label values. Thread-safe; get_cell() takes a
-/// lock, so that hot places keep the cell, which lives as long as the registry.
+/// lock, so frequent callers should keep the cell, which lives as long as the registry.
 template <class Cell>
 class CellMap : public Metric {
  public:
@@ -146,15 +145,15 @@ class CollectionRegistry {
   CollectionRegistry() = default;
   CollectionRegistry(const CollectionRegistry&) = delete;
 
-  /// The metric of this name, made at the first call.
-  /// Throws  InvalidArgumentError for a bad name or label, and when the name stands for another
-  ///         kind or has other labels.
+  /// Returns the metric of this name, made at the first call.
+  /// Throws  InvalidArgumentError for a bad name or label, and when the name belongs to another
+  ///          kind or has other labels.
   Counter& counter(const MetricOptions& options);
   Gauge& gauge(const MetricOptions& options);
   /// Also throws InvalidArgumentError when the limits do not rise.
   Sampler& sampler(const MetricOptions& options);
 
-  /// All values now, in the order of the names.
+  /// Returns all current values, in the order of the names.
   std::vector<MetricFamily> collect_metrics() const;
 
  private:

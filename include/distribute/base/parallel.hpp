@@ -14,12 +14,11 @@
 namespace distribute {
 
 namespace base_internal {
-/// OpenMP counts the cores of the affinity; this sets usable_threads() for the calling thread.
+/// Sets usable_threads() for the calling thread, as OpenMP counts the cores of the affinity only.
 void choose_threads();
-/// For what is about to compute with several threads: from now on children of a fork are known.
+/// Checks that OpenMP works in this process; call it before a computation with several threads.
 /// Throws  FailedPreconditionError in a process that was forked after such a call: a fork copies
-/// the
-///         calling thread alone, and OpenMP waits for the others for ever.
+///          the calling thread alone, and OpenMP would wait for the others for ever.
 void check_no_fork();
 inline bool& threads_are_chosen() {
   thread_local bool chosen = false;
@@ -27,8 +26,8 @@ inline bool& threads_are_chosen() {
 }
 }  // namespace base_internal
 
-/// Threads that one operation of the calling thread may use; usable_threads() of base/limits.hpp
-/// unless it was set.
+/// Returns the threads that one operation of the calling thread may use; usable_threads() of
+/// base/limits.hpp unless it was set.
 /// Source  tf.config.threading.get_intra_op_parallelism_threads
 inline int intra_op_threads() {
   if (bool& chosen = base_internal::threads_are_chosen(); !chosen) {
@@ -73,7 +72,8 @@ void parallel_for(int64_t count, int64_t grain, Fn&& fn) {
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define DISTRIBUTE_ALWAYS_INLINE __attribute__((always_inline))
 
-/// Instruction set of this machine: 2 = AVX-512, 1 = AVX2 with FMA, 0 = the compiler's default.
+/// Returns the instruction set of this machine: 2 = AVX-512, 1 = AVX2 with FMA, 0 = the compiler's
+/// default.
 inline int simd_level() {
   static const int level = [] {
     __builtin_cpu_init();
@@ -85,7 +85,7 @@ inline int simd_level() {
   return level;
 }
 
-#if defined(__clang__)  // takes full vectors by itself, and drops a target that names the width
+#if defined(__clang__)  // it uses full vectors by itself, and ignores targets with a given width
 #define DISTRIBUTE_AVX512 "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma"
 #else
 #define DISTRIBUTE_AVX512 "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,prefer-vector-width=512"
@@ -101,7 +101,7 @@ __attribute__((noinline, target("avx2,fma"))) void simd_call_avx2(Body& body) { 
 }
 
 /// Runs `body`, a lambda marked DISTRIBUTE_ALWAYS_INLINE, compiled for the best instruction set of
-/// this machine. Loops that shall be vectorised carry `#pragma omp simd`.
+/// this machine. Loops to be vectorised need `#pragma omp simd`.
 template <typename Body>
 void simd_call(Body body) {
   switch (simd_level()) {
@@ -121,7 +121,7 @@ void simd_call(Body body) {
 namespace base_internal {
 
 /// Whether memcpy should be called for small pieces. Above some KiB glibc copies with `rep movsb`,
-/// which on AMD's Zen 3 takes 3 to 5 times as long as its loop of vectors where the lines are in
+/// which on AMD's Zen 3 takes 3 to 5 times as long as its loop of vectors if the lines are in
 /// another core's cache.
 inline bool copies_in_pieces() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -134,7 +134,7 @@ inline bool copies_in_pieces() {
 
 }  // namespace base_internal
 
-/// std::memcpy for arrays that pass from core to core, such as slots in shared memory.
+/// Copies arrays that pass from core to core, such as slots in shared memory.
 inline void copy_memory(void* to, const void* from, size_t bytes) {
   constexpr size_t kPiece = 2048;
   const size_t most = base_internal::copies_in_pieces() ? kPiece : bytes;

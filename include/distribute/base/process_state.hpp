@@ -1,5 +1,5 @@
 #pragma once
-/// What belongs to the whole process: objects by their type, made at the first use.
+/// Objects of the whole process, found by their type and made at the first use.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -9,7 +9,7 @@
 
 namespace distribute {
 
-/// Whether the environment variable is "1" or "true"; `otherwise` when it is not there, or empty.
+/// Whether the environment variable is "1" or "true"; `otherwise` when it is not set, or empty.
 /// Throws  InvalidArgumentError for anything but these, "0" and "false".
 inline bool env_switch(const char* name, bool otherwise = true) {
   const char* const value = std::getenv(name);
@@ -20,8 +20,8 @@ inline bool env_switch(const char* name, bool otherwise = true) {
   throw InvalidArgumentError(str_cat(name, "=", word.substr(0, 80), ": wanted 0 or 1"));
 }
 
-/// The process's one T, which lives from its first use to the end of the process. Every folder
-/// keeps what it owns in types of its own; nothing else in a header is global. Making it is
+/// Returns the process's one T, which lives from its first use to the end of the process. Every
+/// folder keeps such objects in its own types; no other object in a header is global. Making it is
 /// thread-safe.
 template <typename T>
 T& in_process() {

@@ -1,5 +1,5 @@
 #pragma once
-/// Writing to a pipe or connection whose reader has gone, without SIGPIPE.
+/// Writes to a pipe or connection whose reader has gone, without SIGPIPE.
 
 #include <distribute/base/config.hpp>
 
@@ -7,12 +7,12 @@
 
 namespace distribute::base_internal {
 
-/// While it lives, SIGPIPE does not reach this thread: the system call says EPIPE. For writes that
-/// take no MSG_NOSIGNAL, such as those of OpenSSL inside of libcurl. One thread.
+/// Blocks SIGPIPE for this thread while it lives: the system call returns EPIPE. It is for writes
+/// without MSG_NOSIGNAL, such as those of OpenSSL inside of libcurl. One thread.
 class PipeSignalBlock {
  public:
   PipeSignalBlock();
-  /// Forgets a signal that has come meanwhile.
+  /// Discards a signal that has come meanwhile.
   ~PipeSignalBlock();
   PipeSignalBlock(const PipeSignalBlock&) = delete;
 

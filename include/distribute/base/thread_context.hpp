@@ -1,5 +1,5 @@
 #pragma once
-/// Values that belong to a thread, and go along to threads that work for it.
+/// Values of a thread, which threads that work for it can inherit.
 
 #include <distribute/base/config.hpp>
 
@@ -9,12 +9,13 @@
 
 namespace distribute::base_internal {
 
-/// Names one value of the context. tools/check_floors.py sees that places differ, and that `floor`
-/// is that of the folder; annexes are above all floors.
+/// Identifies one value of the context. tools/check_floors.py checks that places differ, and that
+/// `floor` is that of the folder; annexes are above all floors.
 struct ContextPlace {
   int floor;
   int number;
-  /// Threads that work for the calling one, such as the replicas of a run, begin with a copy.
+  /// Whether threads that work for the calling one, such as the replicas of a run, begin with a
+  /// copy.
   bool goes_along = false;
 };
 
@@ -24,7 +25,7 @@ inline constexpr int kFloors = 16, kPlacesPerFloor = 6;
 class ContextPart {
  public:
   virtual ~ContextPart() = default;
-  /// For a thread that works for the calling one; null: it begins without.
+  /// Returns the value for a thread that works for the calling one; null: that thread has none.
   virtual std::unique_ptr<ContextPart> for_other_thread() const = 0;
 };
 
@@ -37,13 +38,13 @@ struct ContextValue final : ContextPart {
   T value{};
 };
 
-/// All values of one thread; those that were not asked for yet are missing. The parts are owned.
+/// All values of one thread, without those that were not used yet. It owns the parts.
 struct ContextParts {
   ContextPart* at[kFloors * kPlacesPerFloor];
 };
 
-/// The context of the calling thread. It has no constructor or destructor, so that reading costs no
-/// more than for any variable of a thread.
+/// Returns the context of the calling thread. It has no constructor or destructor, so that reading
+/// costs no more than for any variable of a thread.
 inline ContextParts& context_parts() {
   static_assert(std::is_trivially_destructible_v<ContextParts>);
   constinit thread_local ContextParts parts{};
@@ -53,7 +54,7 @@ inline ContextParts& context_parts() {
 /// Puts a part into the calling thread's context, which deletes it when the thread ends.
 void add_context_part(int index, std::unique_ptr<ContextPart> part);
 
-/// The calling thread's value at `place`, T{} at first.
+/// Returns the calling thread's value at `place`, T{} at first.
 template <ContextPlace place, typename T>
 T& in_thread_context() {
   static_assert(place.floor < kFloors && place.number < kPlacesPerFloor);
@@ -65,10 +66,10 @@ T& in_thread_context() {
   return static_cast<Part*>(part)->value;
 }
 
-/// A context that no thread is in now. It can be moved.
+/// A context that no thread uses at the moment. It can be moved.
 class ThreadContext {
  public:
-  /// What a thread that works for the calling one begins with.
+  /// Returns the initial context of a thread that works for the calling one.
   static ThreadContext for_other_thread();
 
   ThreadContext() = default;
@@ -84,8 +85,7 @@ class ThreadContext {
   ContextParts parts_{};
 };
 
-/// Saves the calling thread's context whole and puts `context` in its place; restores it at the
-/// end.
+/// Saves the calling thread's context and replaces it by `context`; the destructor restores it.
 class [[nodiscard]] ThreadContextScope {
  public:
   explicit ThreadContextScope(ThreadContext context) : other_(std::move(context)) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Threads that end the process with an error where they fail, and their share of the cores.
+/// Threads that end the process with an error when they fail, and their share of the cores.
 
 #include <distribute/base/config.hpp>
 
@@ -14,15 +14,14 @@
 
 namespace distribute::base_internal {
 
-/// A thread that runs `body`; `purpose` says in messages what it is for: "reading ahead". An
+/// Starts a thread that runs `body`; `purpose`, such as "reading ahead", names it in messages. An
 /// exception that leaves `body` ends the process with an error that names the purpose and with
-/// exit_status(error): those that wait for the thread would wait for ever.
-/// Throws  ResourceExhaustedError that names the purpose and the limits when there is no thread to
-///         be had.
+/// exit_status(error), as threads that wait for this one would wait for ever.
+/// Throws  ResourceExhaustedError that names the purpose and the limits when no thread can be made.
 std::thread start_thread(std::string purpose, std::function<void()> body);
 
-/// Up to `count` threads with the same body, for work that fewer can do as well: ends at the first
-/// refusal.
+/// Starts up to `count` threads with the same body, for work that fewer threads can do as well: it
+/// stops when no thread can be made.
 void start_helpers(std::vector<std::thread>& threads, int count, const std::string& purpose,
                    const std::function<void()>& body);
 
@@ -30,8 +29,8 @@ void start_helpers(std::vector<std::thread>& threads, int count, const std::stri
 
 namespace distribute {
 
-/// Counts the CPU time of the threads that work under it, and lets them sleep where that is more
-/// than `cores` cores had given since it began. Thread-safe.
+/// Counts the CPU time of the threads that belong to it, and lets them sleep if that is more than
+/// `cores` cores had given since it began. Thread-safe.
 class CpuShare {
  public:
   using Seconds = std::chrono::duration<double>;
@@ -41,23 +40,23 @@ class CpuShare {
 
   /// Adds CPU time that a thread has used under this share.
   void count(Seconds cpu_time);
-  /// Sleeps until the time counted so far is no more than the share.
+  /// Sleeps until the counted time is no more than the share.
   void pause();
-  /// No limit from now on; sleeping threads wake up.
+  /// Removes the limit; sleeping threads wake up.
   void lift();
   Seconds counted() const;
 
  private:
   const double cores_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::condition_variable lifts_;
   Seconds counted_{0};
   bool lifted_ = false;
 };
 
-/// The calling thread works under a share, or under none (null), while this lives; from then on its
-/// CPU time counts. A thread that it starts takes current() over.
+/// Assigns the calling thread to a share, or to none (null), while it lives; from then on its CPU
+/// time counts. A thread that it starts can pass current() on.
 class [[nodiscard]] CpuShareScope {
  public:
   explicit CpuShareScope(std::shared_ptr<CpuShare> share);
@@ -65,9 +64,9 @@ class [[nodiscard]] CpuShareScope {
   CpuShareScope(const CpuShareScope&) = delete;
   CpuShareScope& operator=(const CpuShareScope&) = delete;
 
-  /// The calling thread's share; null: none.
+  /// Returns the calling thread's share; null if there is none.
   static std::shared_ptr<CpuShare> current();
-  /// For work of any length, now and then: counts what the thread has done, and pauses.
+  /// Counts the time of the thread, and pauses; work of any length calls it from time to time.
   static void pause();
 
  private:

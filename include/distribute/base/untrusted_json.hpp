@@ -1,5 +1,5 @@
 #pragma once
-/// JSON text from outside, read with limits; errors say where it came from and show the place.
+/// JSON text from outside, parsed with limits; errors name the source and show the place.
 
 #include <distribute/base/config.hpp>
 
@@ -21,14 +21,14 @@ struct JsonValue {
   std::vector<JsonValue> items;     // array
   std::vector<JsonMember> members;  // object, in the order of the text
 
-  /// Whether the value is of that kind.
+  /// Whether the value is of the kind in the function's name.
   bool is_null() const { return kind == Kind::Null; }
   bool is_string() const { return kind == Kind::String; }
   bool is_array() const { return kind == Kind::Array; }
   bool is_object() const { return kind == Kind::Object; }
-  /// The member of an object; null for a missing one and for other kinds.
+  /// Returns the member of an object; null for a missing one and for other kinds.
   const JsonValue* find(std::string_view name) const;
-  /// For errors: "the number 5", "a list of 3".
+  /// Returns a text for errors: "the number 5", "a list of 3".
   std::string describe() const;
 };
 
@@ -38,20 +38,21 @@ struct JsonMember {
   JsonValue value;
 };
 
-/// How deep values may nest, and how many values a text may have.
+/// Largest depth of nested values, and largest number of values of a text.
 inline constexpr int kMaxJsonDepth = 100;
 inline constexpr int kMaxJsonValues = 1'000'000;
 
+/// Parses JSON.
 /// Throws  InvalidArgumentError, with `source` in front, for text that is not JSON, names a member
-///         of an object twice, or goes beyond the limits.
+///          of an object twice, or exceeds the limits.
 JsonValue parse_json(std::string_view text, const std::string& source);
 
-/// The value, which must be a string without control characters.
-/// Throws  InvalidArgumentError; `place` says which value it is.
+/// Returns the value, which must be a string without control characters.
+/// Throws  InvalidArgumentError; `place` names the value.
 const std::string& string_of(const JsonValue& value, const std::string& place);
-/// The value, which must be an object.
+/// Returns the value, which must be an object.
 const JsonValue& object_of(const JsonValue& value, const std::string& place);
-/// As Python's int(): numbers lose their fraction, strings may hold a number, true is 1.
+/// Converts as Python's int(): numbers lose their fraction, strings may hold a number, true is 1.
 int int_of(const JsonValue& value, const std::string& place);
 
 }  // namespace distribute::untrusted

@@ -23,10 +23,10 @@ class RandomAccessFile;
 
 namespace distribute::train {
 
-/// The index is read by the constructor, tensors when they are asked for; every checksum is
-/// verified. Damaged files never crash the program nor make it allocate more than they hold.
-/// Errors name file, tensor and reason: NotFoundError (no such file or tensor), DataLossError
-/// (damaged, cut off, foreign), UnimplementedError (compressed, big-endian). Thread-compatible.
+/// Reads the index in the constructor, and tensors on demand; every checksum is verified. Damaged
+/// files never crash the program nor make it allocate more than they hold. Errors name file, tensor
+/// and reason: NotFoundError (no such file or tensor), DataLossError (damaged, truncated, another
+/// format), UnimplementedError (compressed, big-endian). Thread-compatible.
 /// Source  tf.train.load_checkpoint
 class BundleReader {
  public:
@@ -35,28 +35,28 @@ class BundleReader {
   BundleReader& operator=(BundleReader&&) noexcept;
   ~BundleReader();
 
-  /// The path without ".index", and the number of its files of data.
+  /// Returns the path without ".index"; num_shards() the number of its data files.
   const std::string& prefix() const { return prefix_; }
   int32_t num_shards() const { return header_.num_shards; }
 
-  /// Names of all tensors in byte order; a partitioned tensor counts once.
+  /// Returns the names of all tensors in byte order; a partitioned tensor counts once.
   std::vector<std::string> keys() const;
   bool contains(std::string_view key) const;
-  /// Type and shape (and place) of a tensor.
+  /// Returns type, shape and position of a tensor.
   const BundleEntry& entry(std::string_view key) const;
-  /// Everything in the index, slices too.
+  /// Returns all entries of the index, slices included.
   const BundleEntries& entries() const { return entries_; }
 
-  /// The elements of a numeric tensor, in row-major order.
+  /// Returns the elements of a numeric tensor, in row-major order.
   std::vector<std::byte> read(std::string_view key);
-  /// Does the same into memory of exactly that many bytes.
+  /// Reads the elements into memory of exactly that many bytes.
   void read(std::string_view key, std::span<std::byte> out);
-  /// Rows [begin, end) of the first axis, into memory of exactly that many bytes: for tensors that
-  /// do not fit into memory. Reads these rows alone, apart from what is needed to verify each slice
-  /// that has some of them, which is done once and in small pieces.
-  /// Throws  InvalidArgumentError for a scalar and for rows that are not there.
+  /// Reads rows [begin, end) of the first axis into memory of exactly that many bytes, for tensors
+  /// that do not fit into memory. It reads only these rows, and once, in small pieces, each slice
+  /// that has some of them, to verify its checksum.
+  /// Throws  InvalidArgumentError for a scalar and for rows that do not exist.
   void read_rows(std::string_view key, int64_t begin, int64_t end, std::span<std::byte> out);
-  /// The elements of a tensor of exactly type T (bool: read() gives bytes of 0 and 1).
+  /// Returns the elements of a tensor of exactly type T (bool: read() gives bytes of 0 and 1).
   template <Element T>
   requires(!std::is_same_v<T, bool>) std::vector<T> read_values(std::string_view key) {
     const std::vector<std::byte> bytes = read_as(key, io::data_type_of(dtype_of<T>));
@@ -69,12 +69,12 @@ class BundleReader {
   /// Throws  InvalidArgumentError also when the tensor is no scalar.
   std::string read_string(std::string_view key);
 
-  /// Closes the data files; reading opens them again.
+  /// Closes the data files; a later read opens them again.
   void close_files();
 
-  /// Reads everything once; throws the error of the first tensor that is damaged.
+  /// Reads everything once; throws the error of the first damaged tensor.
   void verify();
-  /// The same for one tensor; numeric ones are never in memory as a whole.
+  /// Verifies one tensor; numeric ones are read in pieces.
   void verify(std::string_view key);
 
  private:

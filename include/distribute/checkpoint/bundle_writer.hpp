@@ -21,12 +21,14 @@ class FileSystem;
 
 namespace distribute::train {
 
-/// Tensors go to a temporary data file at once; finish() makes them visible under PREFIX. Until
-/// then, and after any failure, an older checkpoint of that name stays whole, and the destructor
-/// leaves no temporary file. On an object store, where two objects cannot change at once, an older
-/// index of that name is removed right before the new data appear, so that no reader mixes one
-/// with the other; a failure after that leaves neither. The bytes are those of SaveV2
-/// when tensors are added in key order. Thread-compatible.
+/// Writes tensors to a temporary data file at once; finish() makes them visible under PREFIX.
+/// Thread-compatible.
+/// 1. Until finish(), and after any failure, an older checkpoint of that name is unchanged.
+/// 2. The destructor leaves no temporary file.
+/// 3. On an object store, where two objects cannot change at the same time, an older index of that
+///    name is removed right before the new data appear, so that no reader combines both; a failure
+///    after that leaves neither.
+/// 4. The bytes are those of SaveV2 when tensors are added in key order.
 /// Source  tensorflow/core/util/tensor_bundle/tensor_bundle.h BundleWriter
 class BundleWriter {
  public:
@@ -52,11 +54,11 @@ class BundleWriter {
     add_strings(key, {}, std::span(&value, 1));
   }
 
-  /// Adds one part of a partitioned tensor, whose whole sizes are `dims`.
+  /// Adds one part of a partitioned tensor; `dims` are the sizes of the whole.
   void add_slice(std::string_view key, io::DataType dtype, const std::vector<int64_t>& dims,
                  const TensorSlice& slice, std::span<const std::byte> bytes);
 
-  /// Writes the index, brings both files to the disk and puts them in place, the index last.
+  /// Writes the index, flushes both files to the disk and renames them, the index last.
   void finish();
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Saves and restores the state of objects, by the names of their attributes.
+/// Saves and restores the state of objects by the names of their attributes.
 
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/base/config.hpp>
@@ -18,30 +18,31 @@ namespace distribute::train {
 
 /// Options of one save. Source  tf.train.CheckpointOptions
 struct CheckpointOptions {
-  /// Returns once the values are taken; a thread of low priority writes them while training goes
-  /// on. Taking costs no copy: the next update copies what it changes, so memory holds the saved
-  /// values a second time until they are written. Errors come from the next save, restore or
-  /// sync(). Workers other than the chief write nothing then.
+  /// Makes save() return once the values are taken; a thread of low priority writes them while
+  /// training continues. Taking them costs no copy: the next update copies the tensors it changes,
+  /// so memory holds the saved values a second time until they are written. Errors are thrown by
+  /// the next save, restore or sync(). Workers other than the chief then write nothing.
   bool enable_async = false;
-  /// Called on the chief with the prefix when its files are complete, by the thread that wrote.
+  /// Functions called on the chief with the prefix when its files are complete, by the writing
+  /// thread.
   std::vector<std::function<void(const std::string& prefix)>> experimental_write_callbacks = {};
-  /// The Keras that is to restore the optimizer: 3, or 2 (tf_keras, TensorFlow 2.11 to 2.15), which
-  /// lists an optimizer's variables in another order. Models are found by both, and this library
-  /// restores either form.
+  /// The version of Keras that is to restore the optimizer: 3, or 2 (tf_keras, TensorFlow 2.11 to
+  /// 2.15), which lists an optimizer's variables in another order. Both find models, and this
+  /// library restores either form.
   int keras_version = 3;
 };
 
-/// State that is no variable, such as the position of an iterator: saved as one tensor.
+/// State that is not a variable, such as the position of an iterator; saved as one tensor.
 struct TensorState {
   std::function<Tensor()> save;
   std::function<void(const Tensor&)> restore;
-  /// Each worker's own is saved, not the chief's for all. With another number of workers than it
-  /// was saved by it is not restored, and a warning says so.
+  /// Saves each worker's own state, not the chief's for all. If the number of workers differs from
+  /// that of the save it is not restored, and a warning says so.
   bool per_worker = false;
 };
 
-/// TensorState of anything with state() and restore(), such as data::Iterator or
-/// DistributedIterator; each worker's own. It must outlive the checkpoint.
+/// Makes the TensorState, one per worker, of an object with state() and restore(), such as
+/// data::Iterator or DistributedIterator. The object must outlive the checkpoint.
 template <typename T>
 requires requires(T& object, const Tensor& saved) {
   { object.state() } -> std::convertible_to<Tensor>;
@@ -63,21 +64,23 @@ class Restoration;
 }  // namespace checkpoint_internal
 namespace train {
 
-/// Values for variables that do not exist yet wait until these are created; ask again afterwards.
-/// Asking needs the checkpoint's objects alive. Copies share one state. One thread.
+/// Status of restore(). Values for variables that do not exist yet wait until these are created;
+/// call the checks again afterwards. The checks need the checkpoint's objects alive. Copies share
+/// one state. One thread.
 /// Source  tf.train.Checkpoint.restore's status
 class LoadStatus {
  public:
   LoadStatus(std::shared_ptr<checkpoint_internal::Restoration> restoration, CheckpointParts parts);
 
-  /// Every value of the file found its variable, and every variable its value.
-  /// Throws  FailedPreconditionError that names the first which did not.
+  /// Checks that every value of the file was assigned to a variable, and every variable got a
+  /// value.
+  /// Throws  FailedPreconditionError that names the first for which this is not true.
   const LoadStatus& assert_consumed() const;
-  /// Every variable that exists got a value. Throws as assert_consumed.
+  /// Checks that every variable that exists got a value. Throws as assert_consumed.
   const LoadStatus& assert_existing_objects_matched() const;
-  /// Something was restored. Throws as assert_consumed.
+  /// Checks that something was restored. Throws as assert_consumed.
   const LoadStatus& assert_nontrivial_match() const;
-  /// No warning about values that no object took.
+  /// Suppresses the warning about values that no object took.
   const LoadStatus& expect_partial() const;
 
  private:
@@ -98,57 +101,57 @@ namespace train {
 struct WorkerSaveOptions;
 
 /// Named objects that are saved together; they must outlive the checkpoint. One thread, outside
-/// strategy.run. With several workers it belongs to the strategy in whose scope it was made, else
-/// to the current one: then every worker calls write, save and restore, the chief alone writes at
-/// the path (others below `workertemp_<task id>`, which they remove), and all read it. They return
-/// when the chief's files are complete, or throw the same error on all workers.
+/// strategy.run. It belongs to the strategy in whose scope it was made, else to the current one.
+/// With several workers every worker calls write, save and restore, only the chief writes at the
+/// path (others below `workertemp_<task id>`, which they remove), and all read it. These calls
+/// return when the chief's files are complete, or throw the same error on all workers.
 /// Source  tf.train.Checkpoint
 class Checkpoint {
  public:
   using Parts = CheckpointParts;
 
   /// Takes parts such as {{"model", &model}, {"step", step}, {"iterator", state_of(iterator)}}.
-  /// Throws  InvalidArgumentError for a name used twice, for "save_counter", and for none objects.
+  /// Throws  InvalidArgumentError for a name used twice, for "save_counter", and for null objects.
   explicit Checkpoint(Parts parts);
   /// Makes the parts "model" and "optimizer".
   Checkpoint(const Trackable& model, const Trackable& optimizer);
   explicit Checkpoint(const Trackable& model);
 
-  /// Writes PREFIX.index and PREFIX.data-00000-of-00001, both or neither; gives back the prefix.
+  /// Writes PREFIX.index and PREFIX.data-00000-of-00001, both or neither; returns the prefix.
   /// Throws  what BundleWriter throws, with the path; FailedPreconditionError in a replica; the
-  ///         error of an earlier save in the background.
+  ///          error of an earlier save in the background.
   std::string write(const std::string& prefix, const CheckpointOptions& options = {}) const;
-  /// Writes PREFIX-N with N counting up, and the directory's `checkpoint` file.
+  /// Writes PREFIX-N, where N is the next number, and the directory's `checkpoint` file.
   std::string save(const std::string& prefix, const CheckpointOptions& options = {});
   /// Waits for a save in the background, if there is one. Every worker calls it.
   /// Throws  its error, on all workers.
   void sync() const;
-  /// Gives the variables the values of the file, all of them or, when one cannot be read or does
-  /// not fit, none; variables and parts created later get theirs when they are. A file without
-  /// object graph is matched by the variables' names.
-  /// Throws  what BundleReader throws; InvalidArgumentError where shape or dtype differ;
-  ///         FailedPreconditionError in a replica.
+  /// Assigns the values of the file to the variables, all of them or, when one cannot be read or
+  /// does not fit, none; variables and parts created later get theirs at their creation. A file
+  /// without object graph is matched by the variables' names.
+  /// Throws  what BundleReader throws; InvalidArgumentError when shape or dtype differ;
+  ///          FailedPreconditionError in a replica.
   LoadStatus restore(const std::string& prefix) const;
-  /// The way back of write(): restore() by TensorFlow's other name. What write() makes has the
-  /// save_counter, too, so the two do not differ.
+  /// Restores what write() has written; the same as restore(), since write() saves the
+  /// save_counter, too. TensorFlow has both names.
   LoadStatus read(const std::string& prefix) const;
 
-  /// Number of the last save, 0 before the first; a part of the checkpoint.
+  /// Returns the number of the last save, 0 before the first; it is a part of the checkpoint.
   int64_t save_counter() const;
   void set_save_counter(int64_t count);
 
   /// Adds a part, as assigning an attribute does in Python.
   /// Throws  as the constructor.
   void add_part(const std::string& name, CheckpointPart part);
-  /// The part of that name, or null.
+  /// Returns the part of that name, or null.
   const CheckpointPart* part(const std::string& name) const;
-  /// The strategy whose workers save and restore together.
+  /// Returns the strategy whose workers save and restore together.
   Strategy& strategy() const;
 
  private:
   friend class CheckpointManager;
-  /// What the chief does before the files of a checkpoint are written, and when all workers know
-  /// that they are complete. Either may run on another thread when this object is gone.
+  /// Actions of the chief before the files of a checkpoint are written, and after all workers know
+  /// that they are complete. Either may run on another thread when this object is destroyed.
   struct ChiefWork {
     std::function<void()> prepare = {}, publish = {};
   };
@@ -157,7 +160,7 @@ class Checkpoint {
 
   Parts parts_;
   Variable save_counter_;
-  Strategy* strategy_ = nullptr;  // null: the current one
+  Strategy* strategy_ = nullptr;  // null: the current strategy
   std::shared_ptr<checkpoint_internal::BackgroundJob> job_;
 };
 

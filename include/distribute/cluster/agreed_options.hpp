@@ -1,5 +1,5 @@
 #pragma once
-/// The options that must be equal on all tasks of a job.
+/// Options that must be equal on all tasks of a job.
 
 #include <distribute/base/config.hpp>
 
@@ -8,7 +8,7 @@
 
 namespace distribute {
 
-/// Name and value, as a program wants to see them in an error.
+/// Name and value of each option, as errors show them.
 using AgreedOptions = std::map<std::string, std::string>;
 
 /// A task and the options_text() that it was started with.
@@ -17,15 +17,16 @@ struct OptionsOfTask {
   std::string options;
 };
 
-/// One line "name=value" for each, in the order of the names: for sending and for comparing.
+/// Formats one line "name=value" for each, in the order of the names, for sending and comparing.
 std::string options_text(const AgreedOptions& options);
 
-/// As JSON, with the library's version, which must be equal too: for ClusterRuntime::agree.
+/// Returns JSON that also holds the library's version, which must be equal too; for
+/// ClusterRuntime::agree.
 std::string agreed_json(const AgreedOptions& options);
 
-/// `tasks`: what they are called in the error, "tasks" or "ranks".
+/// Compares the options of two tasks; `tasks` is what the error calls them, "tasks" or "ranks".
 /// Throws  FailedPreconditionError with the first option in which the two differ: "the tasks were
-///         started with different flags: worker 1 has steps=7, the chief steps=5".
+///          started with different flags: worker 1 has steps=7, the chief steps=5".
 void check_same_options(const char* tasks, const OptionsOfTask& one, const OptionsOfTask& other);
 
 }  // namespace distribute

@@ -1,5 +1,5 @@
 #pragma once
-/// Every limit of a job's runtime in one place; each can be set in the environment.
+/// All limits of a job's runtime; each can be set in the environment.
 
 #include <distribute/base/config.hpp>
 
@@ -10,49 +10,49 @@
 
 namespace distribute {
 
-/// Times are in seconds. The name in the comment is the environment variable.
+/// Limits and settings. Times are in seconds; each comment ends with the environment variable.
 struct ClusterOptions {
-  /// How long a task waits for all others to join: DISTRIBUTE_STARTUP_TIMEOUT.
+  /// Time that a task waits for all others to join: DISTRIBUTE_STARTUP_TIMEOUT.
   double startup_timeout = 300;
-  /// How often it says which ones are missing: DISTRIBUTE_REPORT_INTERVAL.
+  /// Time between two lines that name the missing tasks: DISTRIBUTE_REPORT_INTERVAL.
   double report_interval = 10;
-  /// The time between two heartbeats: DISTRIBUTE_HEARTBEAT_INTERVAL.
+  /// Time between two heartbeats: DISTRIBUTE_HEARTBEAT_INTERVAL.
   double heartbeat_interval = 1;
-  /// Seconds of silence after which a task is lost: DISTRIBUTE_LOST_AFTER. Nine, so that all tasks
-  /// know it within ten.
+  /// Time of silence after which a task is lost: DISTRIBUTE_LOST_AFTER. With nine all tasks know it
+  /// within ten seconds.
   double lost_after = 9;
-  /// The longest time that the handshake of a new connection may take:
-  /// DISTRIBUTE_HANDSHAKE_TIMEOUT.
+  /// Largest time that the handshake of a new connection may take: DISTRIBUTE_HANDSHAKE_TIMEOUT.
   double handshake_timeout = 10;
-  /// How long a task that has finished waits for the others: DISTRIBUTE_SHUTDOWN_TIMEOUT.
+  /// Time that a finished task waits for the others: DISTRIBUTE_SHUTDOWN_TIMEOUT.
   double shutdown_timeout = 10;
-  /// For collectives, store, barrier, all_gather and agree when the caller names no deadline:
-  /// DISTRIBUTE_OPERATION_TIMEOUT.
+  /// Time limit of collectives, store, barrier, all_gather and agree if the caller passes no
+  /// deadline: DISTRIBUTE_OPERATION_TIMEOUT.
   double operation_timeout = 300;
-  /// The longest value in the store or in an all_gather, in bytes: DISTRIBUTE_MAX_MESSAGE_BYTES.
+  /// Largest value in the store or in an all_gather, in bytes: DISTRIBUTE_MAX_MESSAGE_BYTES.
   int64_t max_message_bytes = int64_t{64} << 20;
-  /// Connections that have not proved themselves, at a time; one more pushes out the oldest:
+  /// Largest number of unauthenticated connections; a further one replaces the oldest:
   /// DISTRIBUTE_MAX_UNAUTHENTICATED.
   int max_unauthenticated = 128;
-  /// Where to listen instead of the task's own address, "0.0.0.0:2222" behind address translation:
+  /// Address to listen at instead of the task's own, "0.0.0.0:2222" behind address translation:
   /// DISTRIBUTE_BIND_ADDRESS.
   std::string bind_address;
-  /// The job's secret: DISTRIBUTE_JOB_TOKEN, or the contents of DISTRIBUTE_JOB_TOKEN_FILE.
+  /// Secret of the job: DISTRIBUTE_JOB_TOKEN, or the contents of DISTRIBUTE_JOB_TOKEN_FILE.
   std::string job_token;
   /// Allows a job without token outside the loopback interface: DISTRIBUTE_INSECURE=1.
   bool insecure = false;
   /// Encrypts every connection between tasks, with keys from the token or with the certificates
   /// below: DISTRIBUTE_TLS=1.
   bool tls = false;
-  /// PEM files, all three or none: this task's certificate and its private key, and the authorities
-  /// that sign those of all tasks: DISTRIBUTE_TLS_CERT, DISTRIBUTE_TLS_KEY, DISTRIBUTE_TLS_CA.
+  /// PEM files, all three or none of them: this task's certificate and its private key, and the
+  /// authorities that sign those of all tasks: DISTRIBUTE_TLS_CERT, DISTRIBUTE_TLS_KEY,
+  /// DISTRIBUTE_TLS_CA.
   std::string tls_certificate_file, tls_key_file, tls_ca_file;
-  /// Gets the lines that people should read, from any thread; empty: stderr.
+  /// Receives lines for users, from any thread; empty: stderr.
   std::function<void(const std::string&)> log;
 
-  /// Prints one line for people.
+  /// Prints one line for users.
   void print(const std::string& line) const;
-  /// The defaults with what the environment sets.
+  /// Returns the defaults with the values that the environment sets.
   /// Throws  InvalidArgumentError that names the variable, its value and what is allowed.
   static ClusterOptions from_environment();
 };
@@ -61,7 +61,8 @@ namespace net {
 class TlsContext;
 }
 
-/// What encrypts the connections of the task `name`, "worker 1"; null when options.tls is off.
+/// Returns the encryption of the connections of the task `name`, "worker 1"; null when options.tls
+/// is off.
 /// Throws  InvalidArgumentError when there is neither a token nor certificates, or a file is bad.
 std::shared_ptr<const net::TlsContext> make_tls(const ClusterOptions& options,
                                                 const std::string& name);

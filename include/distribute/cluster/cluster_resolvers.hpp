@@ -9,7 +9,8 @@
 
 namespace distribute {
 
-/// --job_name, --task_index, --ps_hosts, --worker_hosts, ...: hosts are host:port with commas.
+/// Values of --job_name, --task_index, --ps_hosts, --worker_hosts, ...; hosts are host:port with
+/// commas.
 struct ClusterFlags {
   std::string job_name = {};
   std::optional<int> task_index = {};
@@ -48,18 +49,18 @@ struct UnionResolverOptions {  // options of UnionResolver
 };
 
 template <typename T>
-concept Resolver = std::derived_from<T, ClusterResolver>;  // one of them
+concept Resolver = std::derived_from<T, ClusterResolver>;  // any of the resolver classes
 
-/// Merges job by job: dense jobs of the same name are joined in order; when one of them is sparse,
-/// all keep their indices.
+/// Merges several clusters job by job: dense jobs of the same name are joined in order; when one of
+/// them is sparse, all keep their indices.
 /// Throws  InvalidArgumentError without a resolver; cluster_spec(): for an index that two sparse
-///         jobs of the same name use ("Duplicate keys detected").
+///          jobs of the same name use ("Duplicate keys detected").
 /// Source  tf.distribute.cluster_resolver.UnionResolver
 class UnionResolver : public ClusterResolver {
  public:
   explicit UnionResolver(std::vector<std::shared_ptr<const ClusterResolver>> resolvers,
                          UnionResolverOptions options = {});
-  /// UnionResolver(gpu_override, tf_config): keeps copies.
+  /// Keeps copies of the resolvers: UnionResolver(gpu_override, tf_config).
   template <Resolver... Resolvers>
   requires(sizeof...(Resolvers) > 0) explicit UnionResolver(Resolvers... resolvers)
       : UnionResolver(std::vector<std::shared_ptr<const ClusterResolver>>{
@@ -72,7 +73,7 @@ class UnionResolver : public ClusterResolver {
   std::optional<TaskType> find_task_type() const override { return resolvers_[0]->task_type(); }
   std::optional<int> find_task_id() const override { return resolvers_[0]->task_id(); }
   std::optional<std::string> find_rpc_layer() const override { return resolvers_[0]->rpc_layer(); }
-  /// The first resolver's, unless type and id are given.
+  /// Uses the first resolver, unless type and id are given.
   DISTRIBUTE_INLINE std::string find_master(
       const std::optional<TaskType>& task_type, std::optional<int> task_id,
       const std::optional<std::string>& rpc_layer) const override;

@@ -1,13 +1,13 @@
 #pragma once
-/// Everything a resolver says about this process, in one value that is read once.
+/// What a resolver tells about this process, read once.
 
 #include <distribute/cluster/cluster_resolver.hpp>
 
 namespace distribute {
 
-/// What strategies, `hvd::init` and `distribute cluster` take in place of the environment.
-/// What cannot be told is empty, such as the id of a parameter server or the master of a task that
-/// the cluster does not have.
+/// Role of this process in its cluster; strategies, `hvd::init` and `distribute cluster` use it in
+/// place of the environment. Unknown values are empty, such as the id of a parameter server or the
+/// master of a task that the cluster does not have.
 struct ClusterRole {
   ClusterSpec cluster;
   std::optional<TaskType> task_type;
@@ -19,26 +19,27 @@ struct ClusterRole {
   std::optional<bool> is_chief;
   std::optional<int> id_in_cluster;
   std::optional<int> worker_count;
-  std::optional<std::string> leader;  // of collectives
+  std::optional<std::string> leader;  // the task that leads collectives
   std::optional<bool> should_save_checkpoint;
   std::string problem;  // why is_chief is empty
 
-  /// One JSON object with these members, without `problem`; empty ones are null.
+  /// Returns one JSON object with these members, without `problem`; empty ones are null.
   std::string to_json() const;
 };
 
-/// Asks the resolver and cluster/multi_worker_util.hpp. Where only the number of workers is known
-/// (ClusterResolver::world_size), worker `task_id` of that many.
+/// Reads the resolver and applies cluster/multi_worker_util.hpp. If only the number of workers is
+/// known (ClusterResolver::world_size), the role is worker `task_id` of that number.
 /// Throws  InvalidArgumentError or FailedPreconditionError when cluster, type or id of the task
-///         cannot be read.
+///          cannot be read.
 ClusterRole cluster_role(const ClusterResolver& resolver);
 
 namespace cluster_internal {
-/// The same without `rpc_layer` and `master`, for which some resolvers ask their platform again.
+/// Returns the role without `rpc_layer` and `master`, for which some resolvers query their
+/// platform.
 ClusterRole role_to_join(const ClusterResolver& resolver);
 }  // namespace cluster_internal
 
-/// For code that is about to join the cluster.
+/// Checks a role before its cluster is joined.
 /// Throws  InvalidArgumentError with `role.incomplete`.
 void check_complete(const ClusterRole& role);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The tasks of a cluster: jobs, indices, addresses, and the types that jobs stand for.
+/// The tasks of a cluster: jobs, indices, addresses, and types of tasks.
 
 #include <distribute/base/config.hpp>
 
@@ -23,7 +23,7 @@ class JobTasks {
   JobTasks(std::initializer_list<std::pair<const int, std::string>> tasks);
   JobTasks(std::map<int, std::string> tasks);  // NOLINT: implicit
 
-  /// Addresses by the indices of tasks, which may have gaps; how many there are.
+  /// Returns addresses by the indices of tasks, which may have gaps; size() the number of tasks.
   const std::map<int, std::string>& by_index() const { return tasks_; }
   int size() const { return int(tasks_.size()); }
   /// Whether the indices are 0, 1, ..., n - 1, with at least one.
@@ -46,13 +46,13 @@ class ClusterSpec {
   ClusterSpec(std::initializer_list<std::pair<const std::string, JobTasks>> jobs);
   explicit ClusterSpec(Jobs jobs);
 
-  /// From {"worker": ["a:1", "b:1"], "ps": {"1": "c:1"}}; `source` stands in front of errors.
+  /// Parses {"worker": ["a:1", "b:1"], "ps": {"1": "c:1"}}; errors begin with `source`.
   /// Throws  InvalidArgumentError that shows the place; also when a task is named twice.
   static ClusterSpec from_json(std::string_view text, const std::string& source = "cluster");
-  /// A list for a dense job, an object for another one, {} for an empty one.
+  /// Returns a list for a dense job, an object for another one, {} for an empty one.
   std::string to_json() const;
 
-  /// False without jobs; a job without tasks counts.
+  /// Whether there are jobs; a job without tasks counts.
   explicit operator bool() const { return !jobs_.empty(); }
   const Jobs& as_dict() const { return jobs_; }
   std::vector<std::string> jobs() const;
@@ -62,8 +62,8 @@ class ClusterSpec {
   int num_tasks(const std::string& job) const;
   std::vector<int> task_indices(const std::string& job) const;
   const std::string& task_address(const std::string& job, int index) const;
-  /// The addresses by position; nothing where a sparse job has a hole. Also throws
-  /// InvalidArgumentError for an index so large that the list would take the memory.
+  /// Returns the addresses by position; nullopt for a missing index of a sparse job. Also throws
+  /// InvalidArgumentError for an index so large that the list would not fit into memory.
   std::vector<std::optional<std::string>> job_tasks(const std::string& job) const;
 
   friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
@@ -80,13 +80,13 @@ struct JsonValue;
 }  // namespace untrusted
 
 namespace cluster_internal {
-/// " has a control character: ..." or " is not UTF-8: ..."; "" for a good text.
+/// Returns " has a control character: ..." or " is not UTF-8: ..."; "" for a valid text.
 std::string text_problem(const std::string& text);
-/// The spec in a JSON value; `place` is what errors call it, such as "TF_CONFIG: cluster".
+/// Returns the spec in a JSON value; errors call it `place`, such as "TF_CONFIG: cluster".
 ClusterSpec cluster_spec_of(const untrusted::JsonValue& value, const std::string& place);
 }  // namespace cluster_internal
 
-/// A value around the job's name. Every name is allowed; code that needs a known one checks it.
+/// Name of a job. Every name is allowed; code that needs a known one checks it.
 /// Source  strings such as "worker" in tf.distribute.cluster_resolver
 class TaskType {
  public:
@@ -94,13 +94,13 @@ class TaskType {
   static constexpr std::string_view Worker = "worker";
   static constexpr std::string_view ParameterServer = "ps";
   static constexpr std::string_view Evaluator = "evaluator";
-  static constexpr std::string_view Master = "master";  // of TensorFlow 1, in the place of a chief
+  static constexpr std::string_view Master = "master";  // of TensorFlow 1, in place of a chief
 
   TaskType(std::string name) : name_(std::move(name)) {}  // NOLINT: implicit
   TaskType(std::string_view name) : name_(name) {}        // NOLINT: implicit
   TaskType(const char* name) : name_(name) {}             // NOLINT: implicit
 
-  /// "worker", "ps", "chief", "evaluator", or another job's name.
+  /// Returns "worker", "ps", "chief", "evaluator", or another job's name.
   const std::string& name() const { return name_; }
 
   friend bool operator==(const TaskType& a, const TaskType& b) = default;

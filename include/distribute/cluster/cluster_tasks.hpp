@@ -16,25 +16,25 @@ struct ClusterMember {
   int index = 0;
   std::string address;
 
-  /// "worker 2".
+  /// Returns "worker 2".
   std::string name() const;
-  /// "worker 2 (10.0.0.3:2222)".
+  /// Returns "worker 2 (10.0.0.3:2222)".
   std::string text() const;
 };
 
-/// All tasks, the leader first, and which one this process is. All tasks of a job must have the
-/// same list. Either all addresses are known, or the leader's alone (torchrun, MPI): the others are
-/// empty then, and are announced when the tasks join.
+/// All tasks, the leader first, and the number of this process. All tasks of a job must have the
+/// same list. Either all addresses are known, or only the leader's (torchrun, MPI): the others are
+/// then empty and exchanged when the tasks join.
 struct ClusterTasks {
   std::vector<ClusterMember> members;
   int rank = 0;
 
-  /// Number of tasks, and which one this is.
+  /// Returns the number of tasks; self() this task.
   int size() const { return int(members.size()); }
   const ClusterMember& self() const { return members[size_t(rank)]; }
 };
 
-/// Which of the training cluster's tasks a process is.
+/// Position of a process in the training cluster.
 struct ClusterPlace {
   ClusterTasks tasks;  // of the training cluster: chief, then workers
   std::string task_type = "worker";
@@ -50,8 +50,8 @@ ClusterPlace cluster_place(const ClusterRole& role);
 ///         twice, an address that cannot be read, and a job of several tasks whose leader has none.
 void check_tasks(const ClusterTasks& tasks);
 
-/// A short text that is equal for equal lists of tasks, to tell jobs apart: "3 tasks led by
-/// worker 0 at 10.0.0.1:2222, 5f3a...".
+/// Returns a short text that is equal for equal lists of tasks, to distinguish jobs: "3 tasks led
+/// by worker 0 at 10.0.0.1:2222, 5f3a...".
 std::string job_fingerprint(const ClusterTasks& tasks);
 
 }  // namespace distribute

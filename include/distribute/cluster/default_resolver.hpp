@@ -1,5 +1,5 @@
 #pragma once
-/// Which resolver the environment implies, and how a program adds kinds of its own.
+/// Finds the resolver that the environment implies; programs can add kinds.
 
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_resolvers.hpp>
@@ -14,11 +14,12 @@ namespace distribute {
 /// A kind of resolver and the environments that imply it.
 struct ResolverKind {
   std::string name = {};
-  /// The kind with the lowest number of those that the environment implies is taken. Vertex AI 10,
-  /// SageMaker 20, horovodrun 30, Slurm 40, torchrun 50, mpirun 60, Kubernetes 70.
+  /// Order of the check: the kind with the lowest number of those that the environment implies is
+  /// used. Vertex AI 10, SageMaker 20, horovodrun 30, Slurm 40, torchrun 50, mpirun 60, Kubernetes
+  /// 70.
   int order = 100;
-  /// One sentence about what was seen; empty where the environment does not imply this kind. A kind
-  /// that is known may leave it out and keeps its own, with its order.
+  /// Returns one sentence about the variables found; empty if the environment does not imply this
+  /// kind. When a known kind is replaced, an empty function keeps its own, with its order.
   std::function<std::string(const Environment& variables)> implied_by = {};
   std::function<std::unique_ptr<ClusterResolver>(const Environment& variables)> make = {};
 };
@@ -34,17 +35,18 @@ struct ImpliedResolver {                      // a resolver and what implied it
   bool master_is_chief = false;               // TF_CONFIG's job `master` is taken for the chief
 };
 
-/// The first that is there: the classic flags; TF_CONFIG with a cluster; CLUSTER_SPEC of Vertex AI,
-/// which also wins over a TF_CONFIG of one task; SageMaker; horovodrun; torchrun or mpirun inside
-/// of a Slurm step; a Slurm step; torchrun; mpirun; a pod of Kubernetes with DISTRIBUTE_REPLICAS.
-/// Otherwise TFConfigClusterResolver, whose cluster is then empty: a single process. A job `master`
-/// of TF_CONFIG, as of old TFJobs, is taken for the chief, with a line in the log.
+/// Returns the first of: the classic flags; TF_CONFIG with a cluster; CLUSTER_SPEC of Vertex AI,
+/// which also takes precedence over a TF_CONFIG of one task; SageMaker; horovodrun; torchrun or
+/// mpirun inside of a Slurm step; a Slurm step; torchrun; mpirun; a pod of Kubernetes with
+/// DISTRIBUTE_REPLICAS. Otherwise it returns TFConfigClusterResolver with an empty cluster: a
+/// single process. A job `master` of TF_CONFIG, as in old TFJobs, counts as the chief, with a line
+/// in the log.
 /// Throws  FailedPreconditionError or InvalidArgumentError when the environment cannot be read, or
-///         speaks of a job and does not describe it whole (check_complete; one of several variables
-///         of a launcher is missing), so that a task never trains alone by mistake.
+///          describes a job incompletely (check_complete; one of several variables of a launcher is
+///          missing), so that a task never trains alone by mistake.
 ImpliedResolver default_resolver(const Environment& variables = {}, const ClusterFlags& flags = {});
 
-/// The same without the check that the description is whole, to explain what is there.
+/// Returns the resolver without checking that the description is complete, for explanations.
 ImpliedResolver implied_resolver(const Environment& variables = {}, const ClusterFlags& flags = {});
 
 }  // namespace distribute

@@ -1,5 +1,5 @@
 #pragma once
-/// How many workers an elastic job may have, and how a worker's part in it ends.
+/// Number of workers of an elastic job, and how a worker's part in it ends.
 
 #include <distribute/base/config.hpp>
 
@@ -7,27 +7,29 @@ namespace distribute {
 
 struct ClusterPlace;
 
-/// Times are in seconds.
+/// Options of elastic jobs. Times are in seconds.
 /// Source  the min and max of torchrun's --nnodes, and of Horovod's --min-np and --max-np
 struct ElasticOptions {
-  /// Training stands still below it. 0: not elastic, every worker must be there all the time.
+  /// Smallest number of workers: with fewer training pauses. 0: not elastic, every worker is needed
+  /// all the time.
   int min_workers = 0;
-  /// Further ones wait for room. 0: all that the cluster names.
+  /// Largest number; further workers wait for a free position. 0: all that the cluster names.
   int max_workers = 0;
-  /// How long training stands still before it ends with UnavailableError.
+  /// Time that training pauses before it ends with UnavailableError.
   double timeout_seconds = 600;
-  /// With min_workers there at the start: how long for more, from the last arrival on.
+  /// Time to wait for more workers at the start when min_workers have come, from the last arrival
+  /// on.
   double last_call_seconds = 5;
 };
 
-/// A process that is alone has no other workers to wait for.
-/// Throws  InvalidArgumentError when min_workers wants some.
+/// Checks that a process that is alone does not ask for other workers.
+/// Throws  InvalidArgumentError when min_workers does.
 void check_elastic(const ElasticOptions& options, const ClusterPlace& place);
 
 /// How a worker's part in an elastic job has ended.
 enum class ElasticEnd {
   Finished,  // the body has returned, on all members
-  Left,      // this worker was told to leave; the others go on
+  Left,      // this worker was told to leave; the others continue
   TooLate,   // the others had finished before this worker could join
 };
 

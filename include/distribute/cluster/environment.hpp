@@ -1,5 +1,5 @@
 #pragma once
-/// Where resolvers read environment variables: of the process, or of a map in tests.
+/// Environment variables as resolvers read them: of the process, or of a map in tests.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -15,9 +15,8 @@
 
 namespace distribute {
 
-/// From a variable's name to its value, nothing when it is not set. Cheap to copy. The default
-/// reads the process's environment anew at every call; do not call setenv on another thread
-/// meanwhile.
+/// Maps a variable's name to its value, nullopt when it is not set. Cheap to copy. The default
+/// reads the process's environment at every call; do not call setenv on another thread meanwhile.
 class Environment {
  public:
   using Reader = std::function<std::optional<std::string>(const std::string&)>;
@@ -28,7 +27,7 @@ class Environment {
 
   std::optional<std::string> operator()(const std::string& name) const;
 
-  /// The variable as a number.
+  /// Returns the variable as a number.
   /// Throws  InvalidArgumentError that names the variable when it is set to something else.
   std::optional<int> integer(const std::string& name) const;
   bool has(const std::string& name) const { return (*this)(name).has_value(); }
@@ -37,10 +36,10 @@ class Environment {
   Reader reader_;  // empty: getenv
 };
 
-/// Where SageMaker describes the hosts of a job.
+/// Path of the file in which SageMaker describes the hosts of a job.
 std::string sagemaker_resource_config(const Environment& variables);
-/// What shows that this is a training job of SageMaker, or of its SDK's local mode, which sets
-/// TRAINING_JOB_NAME alone; "" elsewhere.
+/// Returns what shows that this is a training job of SageMaker, or of its SDK's local mode, which
+/// sets TRAINING_JOB_NAME alone; "" elsewhere.
 std::string seen_of_sagemaker(const Environment& variables);
 
 namespace cluster_internal {

@@ -1,5 +1,5 @@
 #pragma once
-/// What a task's place in its cluster means: who is chief, how many workers there are, who leads.
+/// Facts that follow from a task's position in its cluster: chief, number of workers, leader.
 
 #include <distribute/cluster/cluster_spec.hpp>
 
@@ -18,27 +18,28 @@ namespace distribute::multi_worker_util {
 void validate_cluster_spec(const ClusterSpec& cluster_spec,
                            const std::optional<TaskType>& task_type, std::optional<int> task_id);
 
-/// True for the chief, an evaluator, and worker 0 in a cluster without a chief.
+/// Whether the task is the chief, an evaluator, or worker 0 in a cluster without a chief.
 bool is_chief(const ClusterSpec& cluster_spec, const std::optional<TaskType>& task_type,
               std::optional<int> task_id);
 
-/// A number from 0 to worker_count() - 1: the chief first, then the workers.
+/// Returns a number from 0 to worker_count() - 1: the chief first, then the workers.
 /// Throws  also for a parameter server, and without a type.
 int id_in_cluster(const ClusterSpec& cluster_spec, const std::optional<TaskType>& task_type,
                   std::optional<int> task_id);
 
-/// The number of workers with the chief; for an evaluator, the number of evaluators.
+/// Returns the number of workers with the chief; for an evaluator, the number of evaluators.
 /// Throws  also for a parameter server, without a type, and for an evaluator outside the cluster.
 int worker_count(const ClusterSpec& cluster_spec, const std::optional<TaskType>& task_type);
 
-/// The task that leads collectives, as "/job:worker/replica:0/task:0"; "" for no cluster and for an
-/// evaluator.
+/// Returns the task that leads collectives, as "/job:worker/replica:0/task:0"; "" without a cluster
+/// and for an evaluator.
 /// Throws  also for a cluster with neither chief nor worker.
 std::string collective_leader(const ClusterSpec& cluster_spec,
                               const std::optional<TaskType>& task_type, std::optional<int> task_id);
 
-/// The task that runs the coordination service: parameter server 0, else the chief, else worker 0.
-/// Throws  InvalidArgumentError for a cluster with none of them.
+/// Returns the task that runs the coordination service: parameter server 0, else the chief, else
+/// worker 0.
+/// Throws  InvalidArgumentError for a cluster without such a task.
 std::string coordination_leader(const ClusterSpec& cluster_spec);
 
 /// Whether this task writes checkpoints that all may read: the chief, and a process without a

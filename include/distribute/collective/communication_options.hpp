@@ -1,5 +1,5 @@
 #pragma once
-/// How a strategy's collectives are to be carried out.
+/// How a strategy carries out collectives.
 
 #include <distribute/base/config.hpp>
 
@@ -8,27 +8,26 @@
 
 namespace distribute {
 
-/// Auto takes the fastest that needs nothing: shared memory on one host, NCCL between GPUs, else
-/// TCP. Ring is TensorFlow's word for "without NCCL". Mpi and Ucx carry what lies in host memory
-/// over an engine that is installed (docs/engines.md), and DISTRIBUTE_TRANSPORT says the same from
-/// outside.
+/// What carries the bytes. Auto takes the fastest that needs no installation: shared memory on one
+/// host, NCCL between GPUs, else TCP. Ring is TensorFlow's name for "without NCCL". Mpi and Ucx
+/// send arrays in host memory over an engine that is installed (docs/engines.md);
+/// DISTRIBUTE_TRANSPORT sets the same from outside.
 /// Source  tf.distribute.experimental.CommunicationImplementation
 enum class CommunicationImplementation { Auto, Ring, Nccl, Mpi, Ucx };
 
 /// Options of reductions. Source  tf.distribute.experimental.CommunicationOptions
 struct CommunicationOptions {
-  /// Gradients travel in packs that are closed once they are larger than this; 0: 1 MiB for the
-  /// first, 25 MiB for the others. The result is the same for every size.
+  /// Size in bytes after which a pack of gradients is closed and sent; 0: 1 MiB for the first, 25
+  /// MiB for the others. The result is the same for every size.
   int64_t bytes_per_pack = 0;
-  /// Every collective ends after this time; none: after DISTRIBUTE_OPERATION_TIMEOUT, 300 s where
-  /// it is not set.
+  /// Time limit of every collective; unset: DISTRIBUTE_OPERATION_TIMEOUT, by default 300 s.
   std::optional<double> timeout_seconds = {};
   CommunicationImplementation implementation = CommunicationImplementation::Auto;
-  /// Gradients between hosts travel as bfloat16 and are summed in float32: half the bytes, 8 bits
-  /// of mantissa.
+  /// Sends gradients between hosts as bfloat16 and sums them in float32: half the bytes, 8 bits of
+  /// mantissa.
   bool bfloat16_gradients = false;
 
-  /// Fields of `other` that are not the default replace these.
+  /// Returns these options with the fields of `other` that are not the default.
   CommunicationOptions merge(const CommunicationOptions& other) const;
   /// Throws  InvalidArgumentError for a negative size or time.
   void check() const;

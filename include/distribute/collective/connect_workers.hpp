@@ -14,33 +14,35 @@
 
 namespace distribute::collective {
 
-/// Replica i of worker w has rank w * replicas_per_worker + i among the replicas. A plain value.
+/// Communicators of a worker. Replica i of worker w has rank w * replicas_per_worker + i among the
+/// replicas.
 struct WorkerGroup {
   int worker = 0, num_workers = 1, replicas_per_worker = 1;
-  /// The names of the workers, such as "chief 0 (10.0.0.3:2222)"; empty where workers are threads.
+  /// Names of the workers, such as "chief 0 (10.0.0.3:2222)"; empty if workers are threads.
   std::vector<std::string> names = {};
-  /// Between workers, from cross-replica context.
+  /// Connects workers; used in cross-replica context.
   std::shared_ptr<Communicator> workers;
-  /// Between replicas, one end for each local replica; with one replica per worker `workers` too.
+  /// Connect replicas, one end for each local replica; with one replica per worker this is
+  /// `workers`.
   std::vector<std::shared_ptr<Communicator>> replicas;
-  /// The same over NCCL, for arrays on the replicas' GPUs; empty where there is no such group.
+  /// Connect replicas over NCCL, for arrays on their GPUs; empty if there is no such group.
   std::vector<std::shared_ptr<Communicator>> gpus;
   /// Tells the other workers why this one gives up; may be empty.
   std::function<void(StatusCode code, const std::string& message)> report_error;
-  /// Whether all workers say the same here, within a few seconds; may be empty.
+  /// Whether all workers pass the same text, within a few seconds; may be empty.
   std::function<bool(const std::string& text)> all_say;
-  /// Records when this job does what; null: no record.
+  /// Records the times of this job's actions; null: no record.
   std::shared_ptr<Timeline> timeline;
   /// Ends this worker's part of the job; may be empty.
   std::function<void()> leave;
 
   /// Ends all operations of this worker with the error.
   void abort(StatusCode code, const std::string& message) const;
-  /// Ends those that wait for this worker, which has left for this reason.
+  /// Ends the operations that wait for this worker, which has left for this reason.
   void depart(int other_worker, const std::string& reason) const;
 };
 
-/// The groups of `workers` workers that are threads of this process.
+/// Makes the groups of `workers` workers that are threads of this process.
 std::vector<WorkerGroup> make_thread_workers(int workers, int replicas_per_worker = 1,
                                              const CommunicatorOptions& options = {});
 
@@ -52,34 +54,35 @@ class ClusterRuntime;
 
 namespace distribute::collective {
 
-/// What the environment variable DISTRIBUTE_TRANSPORT asks for: "auto" (also when it is empty or
-/// not there), "tcp" (no shared memory), "mpi" (the one that has started the job), "openmpi",
-/// "mpich" or "ucx".
+/// Value of the environment variable DISTRIBUTE_TRANSPORT: "auto" (also when it is empty or not
+/// set), "tcp" (no shared memory), "mpi" (the one that has started the job), "openmpi", "mpich" or
+/// "ucx".
 enum class WantedTransport { Auto, Tcp, Mpi, OpenMpi, Mpich, Ucx };
 const char* name_of(WantedTransport transport);
+/// Returns the value of the variable.
 /// Throws  InvalidArgumentError for any other value.
 WantedTransport wanted_transport();
 
-/// Shared memory when all tasks turn out to run on one host; between hosts TCP, with shared memory
-/// on those that hold several replicas where replicas of a host follow each other. With
-/// DISTRIBUTE_TRANSPORT or options.implementation an engine carries everything: MPI in a job that
-/// mpirun started, one replica per process; UCX, with shared memory on hosts that hold several
+/// Connects the tasks of a job: by shared memory when all tasks run on one host, else by TCP, with
+/// shared memory on hosts that hold several replicas if replicas of a host have consecutive ranks.
+/// With DISTRIBUTE_TRANSPORT or options.implementation an engine sends everything: MPI in a job
+/// that mpirun started, one replica per process; UCX, with shared memory on hosts that hold several
 /// replicas of a job on several hosts. Replicas on `gpus` get NCCL's communicators as well, unless
-/// options say Ring; where nccl_group_problem() has a reason, it is told. Every task calls it with
-/// the same arguments, but for the names of its GPUs. When the job fails, operations on all workers
-/// throw the runtime's error, and each worker prints a flight report. Throws
-/// FailedPreconditionError when the arguments differ, NCCL is demanded and cannot be, or
-///         MPI numbers processes otherwise than the cluster, the engine is missing on a task, tasks
-///         found different ones, or hosts are to encrypt what an engine sends; what the runtime
-///         throws. The same error on all tasks.
+/// options say Ring; a reason of nccl_group_problem() is logged. Every task calls it with the same
+/// arguments, except for the names of its GPUs. When the job fails, operations on all workers throw
+/// the runtime's error, and each worker prints a flight report.
+/// Throws  FailedPreconditionError when the arguments differ, NCCL is required and not possible,
+///          MPI numbers processes otherwise than the cluster, the engine is missing on a task,
+///          tasks found different ones, or hosts must encrypt what an engine sends; what the
+///          runtime throws. All tasks throw the same error.
 WorkerGroup connect_workers(const std::shared_ptr<ClusterRuntime>& runtime, int replicas_per_worker,
                             const CommunicationOptions& options = {},
                             std::span<const Device> gpus = {});
 
-/// Connects some of a job's ranks, so that they can communicate beside the others: by shared memory
-/// between members of one host, else by TCP. Every rank of the job calls it with the same name and
-/// members; those that are not among them get null. When the job fails, operations throw the
-/// runtime's error; the caller aborts them.
+/// Connects some of a job's ranks to another group: by shared memory between members of one host,
+/// else by TCP. Every rank of the job calls it with the same name and members; ranks that are not
+/// members get null. When the job fails, operations throw the runtime's error; the caller aborts
+/// them.
 /// Throws  what the runtime throws.
 std::shared_ptr<Communicator> connect_members(const std::shared_ptr<ClusterRuntime>& runtime,
                                               const std::string& name,
@@ -89,7 +92,7 @@ std::shared_ptr<Communicator> connect_members(const std::shared_ptr<ClusterRunti
 /// Lets `tasks` tasks that compute on one host share its cores, unless the environment or the
 /// program has set a number of threads.
 void share_cores(int tasks);
-/// The same for the tasks of this host that `runtime` has met.
+/// Shares the cores of this host between its tasks in `runtime`.
 void share_cores(const ClusterRuntime& runtime);
 
 }  // namespace distribute::collective

@@ -1,5 +1,5 @@
 #pragma once
-/// From one generation of an elastic job's workers to the next.
+/// Connects the workers of one generation of an elastic job after the other.
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/detail/elastic_member.hpp>
@@ -16,43 +16,43 @@ namespace distribute {
 
 class ClusterRuntime;
 
-/// What this worker brings along, besides the list of all workers that there may be.
+/// Settings of this worker, besides the list of all possible workers.
 struct ElasticSetup {
   ElasticOptions limits;
-  std::string agreement;  // JSON; what must be the same on all workers
+  std::string agreement;  // JSON that must be equal on all workers
 };
 
-/// Used by one thread.
+/// Connects to the other workers, anew in each generation. Used by one thread.
 class ElasticWorkers {
  public:
-  /// Opens the port; waits for no other worker. Throws  as ElasticMember.
+  /// Opens the port without waiting for other workers. Throws  as ElasticMember.
   ElasticWorkers(ClusterTasks all_tasks, const ElasticSetup& setup);
   ~ElasticWorkers();
 
   using Connect = std::function<void(const std::shared_ptr<ClusterRuntime>&)>;
-  /// Meets the others and connects to them by `connect`, again when one is lost meanwhile. The
-  /// previous runtime must have been left. None when the job has finished without this worker, or
-  /// it has given up.
-  /// Blocks and throws  as ElasticMember::meet.
+  /// Meets the other workers and connects to them by `connect`, again when one is lost meanwhile.
+  /// The previous runtime must have been left. Returns nullopt when the job has finished without
+  /// this worker, or it has given up.
+  /// Blocks  and throws as ElasticMember::meet.
   std::optional<ElasticGeneration> next(const ElasticState& mine,
                                         const std::function<bool()>& given_up,
                                         const Connect& connect);
 
-  /// Says which task was lost, or has failed, in this generation.
+  /// Returns the task that was lost, or has failed, in this generation.
   std::optional<TaskFailure> failure() const;
-  /// Whether that, if anything, was this very worker by a fault of its own.
+  /// Whether this worker itself failed, by its own error.
   bool failed_itself() const;
   bool has_waiting_worker() const { return member_.has_waiting_worker(); }
   void finish() { member_.finish(); }
   void withdraw() { member_.withdraw(); }
-  /// The others take this worker's error for its end, and go on.
+  /// Reports this worker's error; the others count it as lost and continue.
   void report_error(StatusCode code, const std::string& message);
 
  private:
   std::vector<int> lost() const;
 
   ElasticMember member_;
-  std::shared_ptr<ClusterRuntime> runtime_;  // of this generation
+  std::shared_ptr<ClusterRuntime> runtime_;  // of the current generation
 };
 
 }  // namespace distribute

@@ -26,47 +26,47 @@ enum class Collective : uint8_t {  // the kinds of collective operation
 };
 inline constexpr size_t kCollectives = size_t(Collective::Barrier) + 1;
 
-/// How elements of several ranks become one. Sums are taken in rank order; 16-bit floats add in
+/// How elements of several ranks are combined. Sums are taken in rank order; 16-bit floats add in
 /// float32. For Bool, Sum and Max are "or", Product and Min are "and".
 enum class ReductionOp : uint8_t { Sum, Mean, Min, Max, Product };
 
-/// Everything a transport needs to know. The ranks of a group must agree on all but the pointers.
+/// Arguments of an operation. The ranks of a group must agree on all but the pointers.
 struct Operation {
   Collective kind = Collective::Barrier;
   ReductionOp op = ReductionOp::Sum;
   DType dtype = DType::UInt8;
-  /// Elements: of the whole array for AllReduce, Reduce, Broadcast, Send, Receive; for each pair of
-  /// ranks for AllToAll; unused where `counts` is.
+  /// Number of elements: of the whole array for AllReduce, Reduce, Broadcast, Send, Receive; for
+  /// each pair of ranks for AllToAll; unused if `counts` is set.
   int64_t count = 0;
-  /// Elements of each rank's part, for ReduceScatter, AllGather and Gather.
+  /// Number of elements of each rank's part, for ReduceScatter, AllGather and Gather.
   std::span<const int64_t> counts = {};
   /// The root of Reduce, Gather and Broadcast; the other end of Send and Receive.
   int peer = 0;
-  /// May be the same memory (Broadcast: always `output`); null where the rank gives or gets
-  /// nothing.
+  /// Both may be the same memory (for Broadcast always `output`); one is null if the rank sends or
+  /// receives nothing.
   const void* input = nullptr;
   void* output = nullptr;
-  /// Number of the operation in its group, counted by every rank; from 1. Send and Receive have
+  /// Number of the operation in its group, counted by every rank from 1. Send and Receive have
   /// none.
   uint64_t sequence = 0;
   net::Deadline deadline = net::Deadline::after_seconds(0);
 };
 
-const char* name_of(Collective kind);  // as in messages
-const char* name_of(ReductionOp op);   // as in messages
+const char* name_of(Collective kind);  // for messages
+const char* name_of(ReductionOp op);   // for messages
 
-/// The number of elements of all parts together.
+/// Returns the total number of elements of all parts.
 int64_t total(std::span<const int64_t> counts);
-/// Bytes of the array that is worked on, on one rank.
+/// Returns the bytes of the operation's array on one rank.
 int64_t bytes_of(const Operation& operation);
 
-/// Bytes that a rank must give to others, and get from them, whatever moves them.
+/// Bytes that a rank must send to others and receive from them, with any transport.
 struct Traffic {
   int64_t sent = 0, received = 0;
 };
 Traffic traffic_of(const Operation& operation, int rank, int size);
 
-/// What the ranks of a group must agree on, small enough to travel with the data.
+/// Fields on which the ranks of a group must agree, small enough to be sent with the data.
 struct Signature {
   uint64_t sequence = 0;
   uint64_t counts_hash = 0;  // of `counts`
@@ -78,7 +78,7 @@ struct Signature {
   int32_t peer = 0;
   bool operator==(const Signature&) const = default;
 
-  /// How it travels.
+  /// Visits the fields for messages.
   void fields(net::FieldVisitor& visit) {
     visit("sequence", sequence)("counts_hash", counts_hash)("count", count);
     visit("kind", kind, Collective::Barrier)("op", op, ReductionOp::Product);
@@ -87,7 +87,7 @@ struct Signature {
 };
 Signature signature_of(const Operation& operation);
 
-/// "all_reduce(sum) #12 float32 x 1000".
+/// Formats "all_reduce(sum) #12 float32 x 1000".
 std::string to_string(const Signature& signature);
 
 /// Throws  FailedPreconditionError that shows both when they differ.

@@ -1,6 +1,6 @@
 #pragma once
-/// What every task of a job did when, as a Chrome trace: DISTRIBUTE_TIMELINE=trace.json. Open it in
-/// https://ui.perfetto.dev or chrome://tracing.
+/// Actions of all tasks of a job and their times, as a Chrome trace:
+/// DISTRIBUTE_TIMELINE=trace.json. Open it in https://ui.perfetto.dev or chrome://tracing.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/span_recorder.hpp>
@@ -17,26 +17,28 @@
 
 namespace distribute::collective {
 
-/// The spans of one task, in named rows; the last `capacity` of them. Thread-safe.
+/// The last `capacity` spans of one task, in named rows. Thread-safe.
 class Timeline : public monitoring::SpanRecorder {
  public:
   using Clock = std::chrono::steady_clock;
 
   explicit Timeline(std::string path, size_t capacity = 100'000);
-  /// Null when DISTRIBUTE_TIMELINE is not set. All tasks of a job together keep 100,000 spans.
+  /// Returns null when DISTRIBUTE_TIMELINE is not set. All tasks of a job together keep 100,000
+  /// spans.
   static std::shared_ptr<Timeline> from_environment(int tasks = 1);
 
   DISTRIBUTE_INLINE int add_row(std::string name) override;
   /// Adds a span to a row; any thread may call it.
   DISTRIBUTE_INLINE void add(int row, std::string name, Clock::time_point begin,
                              Clock::time_point end) override;
-  /// A collective that has ended; also how long it waited for its turn.
+  /// Adds a collective that has ended, with the time that it waited for its turn.
   void add(int row, const FlightRecorder::Record& record);
 
-  /// The spans as JSON objects with commas between them, in the trace event format. `clock_offset`
-  /// goes from this task's clock to the one of the task with which all are aligned.
+  /// Returns the spans as JSON objects with commas between them, in the trace event format.
+  /// `clock_offset` is the difference from this task's clock to that of the task whose clock is
+  /// used.
   std::string events(int task, const std::string& task_name, std::chrono::nanoseconds offset) const;
-  /// Writes the events of all tasks. One that cannot be written is a warning on stderr.
+  /// Writes the events of all tasks. If that fails it prints a warning on stderr.
   void save(std::span<const std::string> events) const;
   DISTRIBUTE_INLINE void save_alone(const std::string& task) const override;
 
@@ -45,7 +47,7 @@ class Timeline : public monitoring::SpanRecorder {
     int row = 0;
     std::string name;
     Clock::time_point begin, end;
-    // Of collectives:
+    // Of collectives only:
     Clock::time_point queued = {};
     int64_t bytes = -1;
     bool failed = false;
@@ -57,15 +59,15 @@ class Timeline : public monitoring::SpanRecorder {
 
   const std::string path_;
   const size_t capacity_;
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards the members below
   std::vector<std::string> rows_;
-  std::vector<Span> spans_;  // round and round, once they are `capacity_`
+  std::vector<Span> spans_;  // a ring once it holds `capacity_` spans
   uint64_t next_ = 0;
 };
 
 using TimelineSpan = monitoring::RecordedSpan;
 
-/// What strategies of one process record with. In a job the file has the task in its name:
+/// Makes the recorder of strategies of one process. In a job the file has the task in its name:
 /// "trace.worker-1.json" for "trace.json".
 std::shared_ptr<monitoring::SpanRecorder> make_process_timeline(const std::string& task);
 

@@ -19,35 +19,35 @@
 
 namespace distribute {
 
-/// Times are in seconds. The name in the comment is the environment variable.
+/// Options of coordinators. Times are in seconds; each comment ends with the environment variable.
 struct CoordinatorOptions {
-  /// How many functions may wait; schedule() blocks beyond.
+  /// Largest number of waiting functions; schedule() blocks beyond.
   int64_t queue_size = 256 * 1024;
-  /// Worker i begins min(i * delay, maximum) later: TF_COORDINATOR_SCHEDULE_START_DELAY and
+  /// Worker i begins after min(i * delay, maximum): TF_COORDINATOR_SCHEDULE_START_DELAY and
   /// TF_COORDINATOR_SCHEDULE_START_DELAY_MAX (0: no maximum).
   double schedule_start_delay = 0, schedule_start_delay_max = 0;
-  /// Number of errors of one parameter server at which it counts as lost; the ones before are
-  /// taken for passing trouble: TF_COORDINATOR_IGNORE_TRANSIENT_PS_FAILURES.
+  /// Number of errors of one parameter server at which it counts as lost; earlier ones count as
+  /// temporary: TF_COORDINATOR_IGNORE_TRANSIENT_PS_FAILURES.
   int ignore_transient_ps_failures = 3;
-  /// Number of timeouts that are tolerated first; -1: a tenth of the workers:
+  /// Number of timeouts that are tolerated; -1: a tenth of the workers:
   /// TF_COORDINATOR_IGNORE_TRANSIENT_TIMEOUTS.
   int ignore_transient_timeouts = -1;
-  /// Number of workers with which the job begins; the others of the cluster's list may come at any
-  /// time and leave again: DISTRIBUTE_MIN_WORKERS. 0: all must be there.
+  /// Number of workers with which the job begins; the others of the cluster's list may come and
+  /// leave at any time: DISTRIBUTE_MIN_WORKERS. 0: all must be there.
   int min_workers = 0;
-  /// All workers, or min_workers, must be there within this time: DISTRIBUTE_STARTUP_TIMEOUT.
+  /// Time in which all workers, or min_workers, must be there: DISTRIBUTE_STARTUP_TIMEOUT.
   double startup_timeout = 300;
   double report_interval = 10;  // of those that are missing: DISTRIBUTE_REPORT_INTERVAL
-  /// The time in which a lost worker may return: DISTRIBUTE_WORKER_RECOVERY_TIMEOUT.
+  /// Time in which a lost worker may return: DISTRIBUTE_WORKER_RECOVERY_TIMEOUT.
   double worker_recovery_timeout = 3600;
-  /// Seconds without an ended function after which a line says so: DISTRIBUTE_WATCHDOG_TIMEOUT.
+  /// Time without an ended function after which a line says so: DISTRIBUTE_WATCHDOG_TIMEOUT.
   double watchdog_timeout = 300;
-  /// Gets the lines that people should read, from any thread; empty: stderr.
+  /// Receives lines for users, from any thread; empty: stderr.
   std::function<void(const std::string&)> log = {};
 
-  /// To `log`, or as a message of the library where it is not set.
+  /// Prints to `log`, or as a message of the library if it is not set.
   void print(const std::string& line) const;
-  /// The defaults with what the environment sets.
+  /// Returns the defaults with the values that the environment sets.
   /// Throws  InvalidArgumentError that names the variable, its value and what is allowed.
   static CoordinatorOptions from_environment();
 };
@@ -62,18 +62,19 @@ namespace coordinator_internal {
 
 class WorkerPool;
 
-/// What all coordinators of one strategy share; the last one tells the workers that the job is
-/// done, unless an exception is on its way: then they wait for the coordinator's return.
+/// State that all coordinators of one strategy share. When the last one is destroyed it tells the
+/// workers that the job is done, unless an exception is in flight: then they wait for the
+/// coordinator's return.
 class CoordinatorCore {
  public:
-  /// `servers` are watched until the coordinator ends.
+  /// Watches `servers` until the coordinator ends.
   CoordinatorCore(Strategy& strategy, std::shared_ptr<WorkerPool> pool,
                   std::shared_ptr<void> servers = {});
   ~CoordinatorCore();
   CoordinatorCore(const CoordinatorCore&) = delete;
   CoordinatorCore& operator=(const CoordinatorCore&) = delete;
 
-  /// The strategy's, or the one that `make` gives and that is its from now on.
+  /// Returns the strategy's core, or the one that `make` returns, which the strategy then keeps.
   static std::shared_ptr<CoordinatorCore> of(
       Strategy& strategy, const std::function<std::shared_ptr<CoordinatorCore>()>& make);
 
@@ -93,8 +94,8 @@ std::shared_ptr<CoordinatorCore> connect_coordinator(Strategy& strategy,
 
 }  // namespace coordinator_internal
 
-/// Runs RemoteFunctions on the workers, each at least once, wherever there is one that is free.
-/// Thread-safe; handles of one strategy share everything. The strategy must outlive it.
+/// Runs RemoteFunctions on the workers, each at least once, on any worker that is free.
+/// Thread-safe; coordinators of one strategy share all state. The strategy must outlive it.
 /// Source  tf.distribute.experimental.coordinator.ClusterCoordinator
 class ClusterCoordinator {
  public:
@@ -107,19 +108,21 @@ class ClusterCoordinator {
   explicit ClusterCoordinator(std::shared_ptr<coordinator_internal::CoordinatorCore> core)
       : core_(std::move(core)) {}
 
-  /// The strategy that it was made with; workers of the job, also those that are lost.
+  /// Returns the strategy of the constructor; num_workers() counts the workers of the job, also
+  /// lost ones.
   Strategy& strategy() const { return core_->strategy; }
   int num_workers() const;
   /// The number of workers that are not lost.
   int num_live_workers() const;
 
-  /// Queues a call; arguments are copied now, and PerWorkerValues replaced by the element of the
-  /// worker that runs it. A worker that dies in the middle has run a part of it: it runs again.
+  /// Queues a call. Arguments are copied at once, and PerWorkerValues replaced by the element of
+  /// the worker that runs it. If a worker fails in the middle of a function, it runs again as a
+  /// whole.
   /// Blocks  while CoordinatorOptions::queue_size functions wait.
-  /// Throws  the first error of any function since the last that was thrown; then all other
-  ///         functions are cancelled, and the coordinator can be used again. InvalidArgumentError
-  ///         for a RemoteValue among the arguments. UnavailableError, ever again, when a parameter
-  ///         server is lost: restart the coordinator, and restore the last checkpoint.
+  /// Throws  the first error of any function since the last that was thrown; all other functions
+  ///          are then cancelled, and the coordinator can be used again. InvalidArgumentError for a
+  ///          RemoteValue among the arguments. UnavailableError, from every further call, when a
+  ///          parameter server is lost: restart the coordinator, and restore the last checkpoint.
   template <typename R, typename... Params, typename... Args>
   RemoteValue<R> schedule(const RemoteFunction<R(Params...)>& function, const Args&... args);
   template <typename F, typename... Args>
@@ -129,29 +132,31 @@ class ClusterCoordinator {
                   "can run on a worker: RemoteFunction step(\"step\", [&] { ... });");
   }
 
-  /// Blocks  until all functions have ended; no schedule() gets in meanwhile.
+  /// Waits for all functions.
+  /// Blocks  until all functions have ended; schedule() waits meanwhile.
   /// Throws  as schedule().
   void join();
   /// Whether all functions have ended. Throws  as schedule().
   bool done();
 
-  /// The local values of a RemoteValue, PerWorkerValues, or of a vector, tuple, pair or map with
-  /// such inside; anything else as it is.
-  /// Blocks  until they are there. Throws  as RemoteValue::fetch.
+  /// Returns the local values of a RemoteValue, PerWorkerValues, or of a vector, tuple, pair or map
+  /// that contains them; any other value unchanged.
+  /// Blocks  until they have come.
+  /// Throws  as RemoteValue::fetch.
   template <typename Nest>
   auto fetch(const Nest& nest) const {
     return coordinator_internal::Fetch<Nest>::of(nest);
   }
 
   /// Calls `fn(InputContext)`, or `fn()`, on every worker, and again on one that comes back. The
-  /// datasets should be endless; each worker shuffles its own in an order of its own. Variables may
-  /// not be made inside. An error comes out of the functions that use the dataset.
+  /// datasets should be endless; each worker shuffles its own differently. Variables may not be
+  /// created inside. Functions that use the dataset throw its error.
   template <DatasetFunction F>
   PerWorkerDataset create_per_worker_dataset(const F& fn);
   PerWorkerDataset create_per_worker_dataset(const RemoteDataset& dataset) {
     return create_per_worker_dataset(dataset.name());
   }
-  /// The same by the name under which the function is registered.
+  /// Makes the datasets by the name under which the function is registered.
   PerWorkerDataset create_per_worker_dataset(const std::string& registered) {
     return make_dataset("dataset " + registered, registered);
   }
@@ -186,7 +191,7 @@ PerWorkerDataset ClusterCoordinator::create_per_worker_dataset(const F&) {
                 "it by name in every process before Server::join(), as in RemoteDataset "
                 "train(\"train\", [&](const InputContext& input) { ... }); and pass that");
   using Type = coordinator_internal::DatasetType<F>;
-  static_cast<void>(Type::added);  // makes it registered before main
+  static_cast<void>(Type::added);  // registers it before main
   return make_dataset("dataset", Type::name());
 }
 

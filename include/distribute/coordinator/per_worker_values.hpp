@@ -1,6 +1,5 @@
 #pragma once
-/// Values that each worker has one of, the index of a function's worker, and the errors of its
-/// inputs.
+/// Values of which each worker has one, the index of a function's worker, and errors of its inputs.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -16,15 +15,16 @@
 
 namespace distribute {
 
-/// The number of this worker, from 0, in a function given to ClusterCoordinator::schedule and in
-/// one that makes a per-worker dataset; on the thread that runs it, not on those of its replicas.
+/// Returns the number of this worker, from 0. It works in a function given to
+/// ClusterCoordinator::schedule and in one that makes a per-worker dataset, on the thread that runs
+/// it, not on those of its replicas.
 /// Throws  FailedPreconditionError elsewhere.
 /// Source  tf.distribute.coordinator.experimental_get_current_worker_index
 int experimental_get_current_worker_index();
 
 namespace coordinator_internal {
 
-/// Says, for its life and on its thread, which worker functions run on.
+/// Sets, while it lives and on its thread, the worker on which functions run.
 class [[nodiscard]] WorkerIndexScope {
  public:
   explicit WorkerIndexScope(int index);
@@ -42,22 +42,23 @@ class DistributedIterator;
 
 namespace coordinator_internal {
 
-/// Something that lives on every worker, such as a dataset, under a number that the element's bytes
-/// hold. Thread-safe.
+/// A resource that exists on every worker, such as a dataset, under a number that the element's
+/// bytes hold. Thread-safe.
 struct WorkerResource {
   ~WorkerResource() {
     if (release) release(*this);
   }
-  std::string label;                           // "dataset train", for errors
-  std::string recipe;                          // bytes from which the worker's service makes it
-  std::shared_ptr<const WorkerResource> base;  // what it is made of: an iterator's dataset
-  std::vector<RemoteStatePtr> elements;        // by worker
+  std::string label;   // "dataset train", for errors
+  std::string recipe;  // bytes from which the worker's service makes it
+  // the resource it is made from: an iterator's dataset
+  std::shared_ptr<const WorkerResource> base;
+  std::vector<RemoteStatePtr> elements;  // by worker
   std::function<void(WorkerResource&)> release = {};
 };
 
 }  // namespace coordinator_internal
 
-/// Copies share the values.
+/// One value of a type for each worker; copies share the values.
 /// Source  tf.distribute.experimental.coordinator.PerWorkerValues
 template <typename T>
 class PerWorkerValues {
@@ -72,11 +73,11 @@ class PerWorkerValues {
     for (const auto& element : resource_->elements) values_.emplace_back(element);
   }
 
-  /// One value for each worker, in the order of their numbers.
+  /// Returns one value for each worker, in the order of their numbers.
   const std::vector<RemoteValue<T>>& values() const { return values_; }
   size_t size() const { return values_.size(); }
   const RemoteValue<T>& operator[](size_t worker) const { return values_.at(worker); }
-  /// Null for values that the coordinator holds.
+  /// Returns null for values that the coordinator holds.
   const auto& resource() const { return resource_; }
 
  private:
@@ -84,10 +85,10 @@ class PerWorkerValues {
   std::shared_ptr<const coordinator_internal::WorkerResource> resource_;
 };
 
-/// A dataset on every worker. A function that wants a data::Iterator& or a DistributedIterator&
-/// gets the one iterator of its kind that goes with it, one that wants a const data::Dataset& the
-/// dataset. Thread-safe.
-/// Source  what ClusterCoordinator.create_per_worker_dataset gives
+/// A dataset on every worker. A function with a parameter data::Iterator& or DistributedIterator&
+/// gets the dataset's one iterator of that kind, one with const data::Dataset& the dataset.
+/// Thread-safe.
+/// Source  the result of ClusterCoordinator.create_per_worker_dataset
 class PerWorkerDataset : public PerWorkerValues<data::Dataset> {
  public:
   using Resource = std::shared_ptr<const coordinator_internal::WorkerResource>;
@@ -95,7 +96,7 @@ class PerWorkerDataset : public PerWorkerValues<data::Dataset> {
   using MakeIterator = std::function<Resource(bool distributed)>;
   PerWorkerDataset(Resource resource, MakeIterator make_iterator);
 
-  /// A new pass on every worker. Source  iter(per_worker_dataset)
+  /// Starts a new pass on every worker. Source  iter(per_worker_dataset)
   PerWorkerValues<data::Iterator> iter() const;
   PerWorkerValues<DistributedIterator> distributed_iter() const;
   const PerWorkerValues<data::Iterator>& own_iterator() const;
@@ -109,7 +110,8 @@ class PerWorkerDataset : public PerWorkerValues<data::Dataset> {
   std::shared_ptr<Own> own_;
 };
 
-/// A function could not run because a value it needs was not made; says which and why.
+/// Thrown when a function could not run because a value it needs was not made; names the value and
+/// the reason.
 /// Source  tf.distribute.experimental.coordinator.ClosureInputError
 class ClosureInputError : public InvalidArgumentError {
  public:
@@ -118,23 +120,24 @@ class ClosureInputError : public InvalidArgumentError {
 
 namespace coordinator_internal {
 
-/// The same bytes for every worker, or what that worker has.
+/// The same bytes for every worker, or each worker's resource.
 struct ClosureArgument {
   std::shared_ptr<const std::string> bytes = {};
   std::vector<RemoteStatePtr> per_worker = {};
-  std::shared_ptr<const WorkerResource> resource = {};  // lives as long as the closure
+  std::shared_ptr<const WorkerResource> resource = {};  // kept as long as the closure
 };
 
-/// Belongs to one thread at a time: who schedules it, then the queue, then a worker's thread.
+/// A scheduled call. It belongs to one thread at a time: first the caller's, then the queue's, then
+/// a worker's.
 struct Closure {
   std::string method;   // of the worker's service
-  std::string label;    // the function's name, for people
-  uint64_t number = 0;  // counts the queue's closures; 0: for one worker alone
+  std::string label;    // the function's name, for messages
+  uint64_t number = 0;  // number in the queue; 0: for one worker alone
   std::vector<ClosureArgument> arguments;
   RemoteStatePtr output = std::make_shared<RemoteState>();
 
   void mark_cancelled() const;
-  /// What the worker's service gets: a ClosureCall.
+  /// Returns the message for the worker's service: a ClosureCall.
   /// Throws  ClosureInputError
   std::string body_for(int worker, uint64_t id, uint64_t settled) const;
 };

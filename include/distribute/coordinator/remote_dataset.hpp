@@ -14,18 +14,18 @@
 
 namespace distribute {
 
-/// The function may take the context or nothing.
+/// A function that takes an InputContext or nothing.
 template <typename F>
 concept DatasetFunction = std::is_invocable_r_v<data::Dataset, const F&, const InputContext&> ||
     std::is_invocable_r_v<data::Dataset, const F&>;
 
 namespace coordinator_internal {
 
-/// Registers what makes the datasets of a type of functions; true.
+/// Registers the function for datasets of a type; returns true.
 bool add_dataset_type(const char* name, data::Dataset (*make)(const InputContext&));
 
-/// A function without captures has no state: a worker that never gets to the line where it stands
-/// can make one of its own. Every process of the same binary registers it before main.
+/// Type of a function without captures. It has no state, so a worker that never reaches the line
+/// with the function can make one. Every process of the same binary registers it before main.
 template <typename F>
 concept StatelessDatasetFunction =
     DatasetFunction<F> && std::is_empty_v<F> && std::is_default_constructible_v<F>;
@@ -44,8 +44,9 @@ struct DatasetType {
 
 }  // namespace coordinator_internal
 
-/// `RemoteDataset train("train", [&](const InputContext& input) { ... });` in every process before
-/// Server::join(), for a function that captures something. Registered as long as it lives.
+/// Registers a function that captures variables: `RemoteDataset train("train", [&](const
+/// InputContext& input) { ... });` in every process before Server::join(). It is registered while
+/// the object lives.
 class RemoteDataset {
  public:
   /// Throws  AlreadyExistsError for a name that is taken.

@@ -1,5 +1,5 @@
 #pragma once
-/// A function that workers can run because every process of the job has registered it by name.
+/// A function that workers can run, as every process of the job has registered it by name.
 
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/detail/registry.hpp>
@@ -15,7 +15,7 @@
 
 namespace distribute {
 
-/// A parameter that a remote function may have: a value that can travel, or what lives on the
+/// A possible parameter of a remote function: a value that can be sent, or a resource of the
 /// worker: data::Iterator&, DistributedIterator& (whose batches are divided among the worker's
 /// replicas), const data::Dataset&.
 template <typename P>
@@ -25,11 +25,11 @@ concept RemoteParameter = std::same_as<P, data::Iterator&> ||
      (!std::is_lvalue_reference_v<P> || std::is_const_v<std::remove_reference_t<P>>));
 
 template <typename R>
-concept RemoteResult = std::is_void_v<R> || WireValue<R>;  // what a remote function gives back
+concept RemoteResult = std::is_void_v<R> || WireValue<R>;  // result type of a remote function
 
 namespace coordinator_internal {
 
-/// Holds one argument for the time of the call.
+/// Holds one argument during the call.
 template <typename P>
 struct Received {
   explicit Received(RemoteCall& call) : value(from_bytes<std::remove_cvref_t<P>>(call.next())) {}
@@ -79,7 +79,7 @@ struct SignatureOf<std::function<R(Params...)>> {
   using type = R(Params...);
 };
 
-/// Whether std::function can tell the parameters; it cannot of `auto` and of overloads.
+/// Whether std::function can deduce the parameters; it cannot for `auto` and overloads.
 template <typename F>
 concept OneSignature = requires(F fn) {
   std::function(fn);
@@ -90,9 +90,10 @@ concept OneSignature = requires(F fn) {
 template <typename Signature>
 class RemoteFunction;
 
-/// `RemoteFunction step("step", [&](data::Iterator& it) { ... return loss; });` in every process,
-/// at the same place in the order, before Server::join(). Registered as long as it lives; the
-/// worker runs it on the thread that called join(). It is neither copied nor moved.
+/// Registers a function: `RemoteFunction step("step", [&](data::Iterator& it) { ... return loss;
+/// });` in every process, in the same order, before Server::join(). It is registered while the
+/// object lives; the worker runs it on the thread that called join(). It is neither copied nor
+/// moved.
 template <typename R, typename... Params>
 class RemoteFunction<R(Params...)> {
   static_assert(RemoteResult<R>,
@@ -111,7 +112,7 @@ class RemoteFunction<R(Params...)> {
       : fn_(std::make_shared<std::function<R(Params...)>>(std::move(fn))),
         handle_(registration(name, fn_)) {}
 
-  /// Under which it is registered in every process.
+  /// Returns the name under which it is registered in every process.
   const std::string& name() const { return handle_.name(); }
   /// Runs the function in this process, not on a worker.
   R operator()(Params... params) const { return (*fn_)(std::forward<Params>(params)...); }

@@ -1,5 +1,5 @@
 #pragma once
-/// The result of a function that runs, or ran, on a worker.
+/// The result of a function on a worker.
 
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/wire_value.hpp>
@@ -19,16 +19,17 @@ enum class RemoteValueStatus { NotReady, Ready, Aborted };
 
 namespace coordinator_internal {
 
-/// What the coordinator knows of one remote value: its bytes, or why there are none. Thread-safe.
+/// The coordinator's copy of one remote value: its bytes, or the error. Thread-safe.
 class RemoteState {
  public:
   void set_bytes(std::string bytes);
   void set_error(std::exception_ptr error);
-  /// A value that lives on a worker is not there any more; it may be made again.
+  /// Marks a value as missing when it was on a worker that is lost; it may be made again.
   void reset() { become(RemoteValueStatus::NotReady, {}, nullptr); }
 
   RemoteValueStatus status() const;
-  /// Blocks  until there are some.
+  /// Returns the bytes.
+  /// Blocks  until they have come.
   /// Throws  the error.
   std::shared_ptr<const std::string> bytes() const;
 
@@ -36,7 +37,7 @@ class RemoteState {
   void become(RemoteValueStatus status, std::shared_ptr<const std::string> bytes,
               std::exception_ptr error);
 
-  mutable std::mutex mutex_;  // guards all
+  mutable std::mutex mutex_;  // guards all members
   mutable std::condition_variable changed_;
   RemoteValueStatus status_ = RemoteValueStatus::NotReady;
   std::shared_ptr<const std::string> bytes_;
@@ -45,7 +46,7 @@ class RemoteState {
 
 using RemoteStatePtr = std::shared_ptr<RemoteState>;
 
-/// What the coordinator sees behind a RemoteValue.
+/// Access to the state inside a RemoteValue.
 struct RemoteValueAccess {
   template <typename Value>
   static const RemoteStatePtr& state(const Value& value) {
@@ -71,9 +72,9 @@ class RemoteValue {
     const auto bytes = state_->bytes();
     if constexpr (!std::is_void_v<T>) return coordinator_internal::from_bytes<T>(*bytes);
   }
-  /// The same: a tensor that was fetched is a tensor.
+  /// Returns the value as fetch(): a fetched tensor is a tensor.
   T get() const { return fetch(); }
-  /// Ready when the result has come, Aborted after an error. Does not wait.
+  /// Returns Ready when the result has come, Aborted after an error. Does not wait.
   RemoteValueStatus status() const { return state_->status(); }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Which values a remote function may take and give, and their bytes on the way.
+/// Types that a remote function may take and return, and their bytes in messages.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -17,8 +17,9 @@
 
 namespace distribute {
 
-/// Tensors, numbers, strings, batches; vectors, maps, tuples, pairs, optionals and PerReplica of
-/// them; structs with `void fields(net::FieldVisitor&)` (net/message.hpp).
+/// A type that can be sent: tensors, numbers, strings, batches; vectors, maps, tuples, pairs,
+/// optionals and PerReplica of them; structs with `void fields(net::FieldVisitor&)`
+/// (net/message.hpp).
 template <typename T>
 concept WireValue = net::Field<T>;
 
@@ -44,10 +45,10 @@ T from_bytes(std::string_view bytes, const char* what = "remote value") {
 
 namespace net {
 
-/// The values of the replicas, in their order.
+/// Visits the values of the replicas, in their order.
 template <Field T>
 struct FieldsOf<PerReplica<T>> {
-  /// Gives the values to `visit`, or makes `value` of those that it fills in.
+  /// Passes the values to `visit`, or makes `value` from those that it fills in.
   static void visit(FieldVisitor& visit, PerReplica<T>& value) {
     std::vector<T> values;
     if (!visit.fills()) values = value.values();
@@ -56,10 +57,10 @@ struct FieldsOf<PerReplica<T>> {
   }
 };
 
-/// The components of a batch and their names.
+/// Visits the components of a batch and their names.
 template <>
 struct FieldsOf<data::Batch> {
-  /// Gives the components to `visit`, or fills `batch` with those that it reads.
+  /// Passes the components to `visit`, or fills `batch` with those that it reads.
   static void visit(FieldVisitor& visit, data::Batch& batch) {
     std::vector<Tensor> components;
     std::vector<std::string> names;

@@ -117,7 +117,7 @@ bool has_http();
 /// The client that file systems share; it lives as long as the program.
 HttpClient& http_client();
 
-/// How often and how fast a request is repeated. Times are in seconds.
+/// Number and pace of the repetitions of a request. Times are in seconds.
 /// Source  "Exponential Backoff And Jitter", AWS Architecture Blog (full jitter).
 struct HttpRetryPolicy {
   int max_attempts = 6;  // number of attempts, the first included

@@ -1,5 +1,5 @@
 #pragma once
-/// A child process with its pipes; nothing of it is left when its owner goes.
+/// A child process with its pipes, which ends with its owner.
 
 #include <distribute/base/config.hpp>
 #include <distribute/launch/detail/descriptor.hpp>
@@ -17,28 +17,30 @@ namespace distribute::launch {
 /// How a process ended.
 struct ExitStatus {
   int code = 0;    // its exit status
-  int signal = 0;  // the signal that ended it; 0: none, it exited
+  int signal = 0;  // signal that ended it; 0 if it exited
 
   /// Whether the process has ended with status 0.
   bool ok() const { return code == 0 && signal == 0; }
-  /// As a shell shows it: 128 + signal for signals.
+  /// Returns the status as a shell shows it: 128 + signal for signals.
   int shell_status() const { return signal ? 128 + signal : code; }
-  /// "exited with status 3", "ended with signal 9 (Killed)".
+  /// Returns "exited with status 3", "ended with signal 9 (Killed)".
   std::string describe() const;
 };
 
 struct ProcessOptions {                                 // options of Process
   std::vector<std::string> command = {};                // program, looked up in PATH, and arguments
-  std::map<std::string, std::string> environment = {};  // beside what this process has
-  std::vector<std::string> unset = {};                  // names that the child does not get
-  std::optional<std::string> input = {};  // stdin begins with this and stays open; none: /dev/null
-  bool channel = false;                   // descriptor 3 of the child is a socket to channel()
+  std::map<std::string, std::string> environment = {};  // added to this process's environment
+  std::vector<std::string> unset = {};                  // names that are removed from it
+  // first bytes of stdin, which then stays open; unset: stdin is /dev/null
+  std::optional<std::string> input = {};
+  bool channel = false;  // descriptor 3 of the child is a socket to channel()
   const ProcessGuard* guard = nullptr;
 };
 
-/// Owns a child that leads its own process group. The child gets default signal handling and no
-/// descriptor but 0, 1, 2 (and 3). Thread-compatible; signal() may be called from any thread
+/// Owns a child that leads its own process group. Thread-compatible; any thread may call signal()
 /// between the calls that reap.
+/// 1. The child has default signal handling and no descriptors except 0, 1, 2 (and 3).
+/// 2. The destructor kills the whole group.
 class Process {
  public:
   /// Throws  NotFoundError, PermissionDeniedError that name the program; UnavailableError when the
@@ -49,14 +51,14 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  /// The number that the system gave it.
+  /// Returns the system's number of the process.
   pid_t pid() const { return pid_; }
   /// Non-blocking read ends of the child's stdout and stderr.
   Descriptor& out() { return out_; }
   Descriptor& err() { return err_; }
-  /// The other end of the child's descriptor 3, non-blocking.
+  /// Returns the other end of the child's descriptor 3, which does not block.
   Descriptor& channel() { return channel_; }
-  /// For ::poll: readable when the child has ended; -1 where the kernel has none.
+  /// Returns a descriptor for ::poll: readable when the child has ended; -1 if the kernel has none.
   int exit_descriptor() const { return exit_.native(); }
 
   /// Writes to the child's stdin; a child that has gone is no error.
@@ -64,9 +66,9 @@ class Process {
   void write_input(std::string_view text, net::Deadline deadline);
   void close_input() { input_.close(); }
 
-  /// Sends a signal to the group; nothing once the child is reaped.
+  /// Sends a signal to the group; does nothing once the child is reaped.
   void signal(int number) const noexcept;
-  /// Reaps the child if it has ended, and kills what is left of its group.
+  /// Reaps the child if it has ended, and kills the rest of its group.
   const std::optional<ExitStatus>& poll();
   /// Blocks  until the child has ended.
   /// Throws  DeadlineExceededError
@@ -82,11 +84,12 @@ class Process {
   std::optional<ExitStatus> status_;
 };
 
-/// The file that a shell would run for `program`.
+/// Returns the file that a shell would run for `program`.
 /// Throws  NotFoundError, PermissionDeniedError.
 std::string find_program(const std::string& program);
 
-/// Appends what can be read now, about a megabyte at most; false at the end of the stream.
+/// Appends the bytes that can be read now, about a megabyte at most; returns false at the end of
+/// the stream.
 bool read_available(int descriptor, std::string& text);
 
 }  // namespace distribute::launch

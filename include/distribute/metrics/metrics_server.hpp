@@ -1,5 +1,5 @@
 #pragma once
-/// Metrics of a process in the format of Prometheus, the server that shows them, and their reader.
+/// Metrics of a process in the format of Prometheus: a server and a reader.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/monitoring.hpp>
@@ -15,14 +15,14 @@ namespace distribute::monitoring {
 
 inline constexpr const char* kPrometheusContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-/// HELP, TYPE and a line for each point of each family, in the order given; samplers become
+/// Formats HELP, TYPE and a line for each point of each family, in the given order; samplers become
 /// histograms. Families without points are left out.
 /// Source  https://prometheus.io/docs/instrumenting/exposition_formats
 std::string prometheus_text(const std::vector<MetricFamily>& families);
 
-/// What the system says about this process, under the names that Prometheus's own clients use:
-/// process_resident_memory_bytes, process_cpu_seconds_total, process_open_fds, ... Units are in the
-/// names.
+/// Returns what the system reports about this process, under the names that Prometheus's own
+/// clients use: process_resident_memory_bytes, process_cpu_seconds_total, process_open_fds, ...
+/// Units are in the names.
 std::vector<MetricFamily> process_metrics();
 
 }  // namespace distribute::monitoring
@@ -31,14 +31,13 @@ namespace distribute {
 
 struct MetricsServerOptions {  // options of MetricsServer
   net::Address address;        // port 0: the system chooses
-  std::string token = {};      // that a reader must show; empty: none
+  std::string token = {};      // that readers must send; empty: none is required
   bool insecure = false;       // allows an address beyond loopback without a token
 };
 
-/// Answers GET /metrics with all of monitoring::default_registry() and the process's own figures,
-/// in text format 0.0.4, on a thread of its own. Readers are few at a time and short-lived: who
-/// sends nothing, or slowly, is dropped after 5 seconds, and does not keep others waiting.
-/// Thread-safe.
+/// Answers GET /metrics with all of monitoring::default_registry() and the process's own metrics,
+/// in text format 0.0.4, on its own thread. It expects few, short-lived readers: a connection that
+/// sends nothing, or slowly, is closed after 5 seconds, and does not delay others. Thread-safe.
 class MetricsServer {
  public:
   /// Throws  FailedPreconditionError when the port is taken, or the address is not loopback and
@@ -47,7 +46,7 @@ class MetricsServer {
   ~MetricsServer();
   MetricsServer(const MetricsServer&) = delete;
 
-  /// The address as numbers, with the port that the system chose.
+  /// Returns the address as numbers, with the port that the system chose.
   const net::Address& address() const;
 
  private:
@@ -55,21 +54,21 @@ class MetricsServer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// DISTRIBUTE_METRICS_TOKEN, or a text that follows from the job's token and does not give it away;
-/// empty without either.
+/// Returns DISTRIBUTE_METRICS_TOKEN, or a text derived from the job's token that does not reveal
+/// it; empty without either.
 /// Throws  UnimplementedError when it would have to be derived in a build without OpenSSL.
 std::string metrics_token(const std::string& job_token);
 
 /// Starts the server of this process on `host` when DISTRIBUTE_METRICS_PORT is set (0: any port),
-/// at the first call; it lives as long as the process and says where it listens.
+/// at the first call; it lives as long as the process and logs its address.
 /// Throws  InvalidArgumentError for a bad port; as MetricsServer.
 void start_metrics_server(const std::string& host);
 
-/// What the MetricsServer at `address` shows, in Prometheus's text format. `token`: as
-/// metrics_token() gives it; "" for none.
+/// Reads the metrics of the MetricsServer at `address`, in Prometheus's text format. `token` is
+/// that of metrics_token(), empty for none.
 /// Blocks  until the answer is whole, `seconds` at most.
 /// Throws  UnavailableError when nothing answers in time; UnauthenticatedError for a refusal, with
-///         the task's reason.
+///          the task's reason.
 std::string read_metrics(const net::Address& address, const std::string& token,
                          double seconds = 10);
 
@@ -80,21 +79,23 @@ namespace distribute::monitoring {
 /// One reading of a task's metrics.
 struct MetricSample {
   std::map<std::string, double> values = {};  // by "name" or "name{labels}"
-  double seconds = 0;                         // when it was read, of a clock that only goes forward
+  // time of the reading, by a clock that never goes back
+  double seconds = 0;
 
-  /// The value of a metric, named with its labels as they are printed; nothing where it is missing.
+  /// Returns the value of a metric, named with its labels as they are printed; nullopt if it is
+  /// missing.
   std::optional<double> value(const std::string& name) const;
-  /// What a label of the first point of `name` says: label("distribute_task_info", "job"); "" where
-  /// there is none.
+  /// Returns the value of a label of the first point of `name`: label("distribute_task_info",
+  /// "job"); "" if there is none.
   std::string label(const std::string& name, const std::string& label) const;
 };
 
-/// Reads Prometheus's text. Comments, lines that are no values, and buckets of histograms are left
+/// Parses Prometheus's text. Comments, lines without a value, and buckets of histograms are left
 /// out.
 MetricSample parse_prometheus_text(const std::string& text, double seconds = 0);
 
-/// Growth of a counter in a second, from one reading to a later one. Nothing where it is not there,
-/// `before` has no values, or it went back because the task is a new one.
+/// Returns the growth of a counter per second, from one reading to a later one; nullopt if it is
+/// missing, `before` has no values, or it went back because the task was restarted.
 std::optional<double> rate(const MetricSample& before, const MetricSample& now,
                            const std::string& name);
 

@@ -19,7 +19,7 @@ namespace distribute::nn {
 class Activation : public Module {
  public:
   explicit Activation(ActivationFunction function, std::string name = {});
-  /// The function of the constructor; null: none is applied.
+  /// Returns the function that the constructor got; null leaves the input as it is.
   ActivationFunction function() const { return function_; }
 
  private:
@@ -32,9 +32,9 @@ class Activation : public Module {
 
 namespace nn_internal {
 
-/// Relu when it can be done by the operation before it.
+/// Returns Relu if the operation before can apply the activation itself, else no epilogue.
 Epilogue epilogue_of(ActivationFunction activation);
-/// What is left to do after an operation with epilogue_of(activation).
+/// Applies the part of the activation that an operation with epilogue_of(activation) leaves out.
 Tensor activate(ActivationFunction activation, const Tensor& x);
 
 }  // namespace nn_internal
@@ -46,7 +46,7 @@ struct ReLUOptions {  // options of ReLU
   std::string name = {};
 };
 
-/// x from the threshold up to max_value, negative_slope (x - threshold) below.
+/// Gives x from the threshold up to max_value, and negative_slope (x - threshold) below.
 /// Throws  InvalidArgumentError for a negative option.
 /// Source  tf.keras.layers.ReLU
 class ReLU : public Module {
@@ -90,7 +90,8 @@ struct PReLUOptions {  // options of PReLU
   Initializer alpha_initializer = initializers::zeros();
   Regularizer alpha_regularizer = {};
   Constraint alpha_constraint = {};
-  std::vector<int> shared_axes = {};  // of one alpha, counted with the batch: 1 is the first
+  // axes that share one alpha; axis 0 is the batch, so 1 is the first that is allowed
+  std::vector<int> shared_axes = {};
   std::string name = {};
 };
 

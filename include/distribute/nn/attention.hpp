@@ -1,5 +1,5 @@
 #pragma once
-/// The layer of attention with several heads.
+/// Multi-head attention as a layer.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/pimpl.hpp>
@@ -19,42 +19,44 @@ namespace distribute::nn {
 
 struct MultiHeadAttentionOptions {  // options of MultiHeadAttention
   int64_t num_heads = 0;
-  int64_t key_dim = 0;                    // of each head, for queries and keys
-  std::optional<int64_t> value_dim = {};  // of each head; unset: key_dim
-  double dropout = 0;                     // of the probabilities, in training
+  int64_t key_dim = 0;                    // size of each head's queries and keys
+  std::optional<int64_t> value_dim = {};  // size of each head's values; unset: key_dim
+  // probability of dropping an attention probability in training
+  double dropout = 0;
   bool use_bias = true;
   std::optional<int64_t> output_shape = {};  // unset: the query's features
-  bool use_causal_mask = false;              // where call() does not say
+  bool use_causal_mask = false;              // used by calls that do not set their own
   Initializer kernel_initializer = initializers::glorot_uniform();
   Initializer bias_initializer = initializers::zeros();
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
   Constraint kernel_constraint = {};  // of each of the four products, as in Keras
   Constraint bias_constraint = {};
-  std::optional<uint64_t> seed = {};  // of the dropout; unset: the next one of the program
+  std::optional<uint64_t> seed = {};  // of the dropout; unset: drawn from the program's seeds
   std::string name = {};
 };
 
-/// What a call may say beside query and value. Masks are bool, true where a place counts.
+/// Optional arguments of a call beside query and value. Masks are bool, true for positions that
+/// count.
 struct MultiHeadAttentionCall {
-  Tensor key = {};                           // none: the value
+  Tensor key = {};                           // empty: the value is the key
   Tensor query_mask = {};                    // [batch, queries]
   Tensor value_mask = {};                    // [batch, keys]
   Tensor key_mask = {};                      // [batch, keys]
   Tensor attention_mask = {};                // [batch or 1, queries, keys]
-  std::optional<bool> use_causal_mask = {};  // unset: the layer's
+  std::optional<bool> use_causal_mask = {};  // unset: as in the layer's options
   bool training = false;
 };
 
-/// Queries, keys and values of every head by a product, attention (ops/attention.hpp), and a
-/// product that joins the heads. Called with one tensor it is self-attention, whose mask says which
-/// places count as query and as key. Masks that a call does not give are those of the tensors; the
-/// result has the query's, and the tensors have none any more, as in Keras 3: Add of x and
-/// attention(x, x) has no mask. Where a query may look at no key, attention gives the mean of all
-/// values, or zeros with dropout, in training or not, as Keras.
+/// Projects queries, keys and values for every head, applies attention (ops/attention.hpp), and
+/// joins the heads by another projection. Called with one tensor it is self-attention; that
+/// tensor's mask then says which positions count as query and as key. A mask that a call does not
+/// give is taken from its tensor. The result carries the query's mask, and the inputs lose theirs,
+/// as in Keras 3: the sum of x and attention(x, x) has no mask. A query that may attend to no key
+/// gets the mean of all values, or zeros if the layer has dropout, in training or not, as in Keras.
 /// Shapes  query [batch, queries, d], value and key [batch, keys, ...] -> [batch, queries,
-///         output_shape]; query/kernel [d, heads, key_dim], query/bias [heads, key_dim], key and
-///         value likewise, attention_output/kernel [heads, value_dim, output_shape].
+///          output_shape]; query/kernel [d, heads, key_dim], query/bias [heads, key_dim], key and
+///          value likewise, attention_output/kernel [heads, value_dim, output_shape].
 /// Source  tf.keras.layers.MultiHeadAttention; Vaswani et al. 2017
 class MultiHeadAttention : public Module {
  public:
@@ -65,7 +67,7 @@ class MultiHeadAttention : public Module {
   MultiHeadAttention& operator=(MultiHeadAttention&&) noexcept;
 
   using Module::operator();
-  /// Two tensors; a template, so that braces are never taken for the second one.
+  /// Takes two tensors. It is a template so that braces are never taken for the second one.
   template <std::same_as<Tensor> T>
   Tensor operator()(const Tensor& query, const T& value, MultiHeadAttentionCall options = {}) {
     return call_with(query, value, std::move(options));

@@ -1,5 +1,5 @@
 #pragma once
-/// Attention without projections, and with a sum in place of the product.
+/// Attention layers without projections: scores by products, or by sums.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>
@@ -18,11 +18,13 @@ class ReplicaCalls;
 
 namespace distribute::nn {
 
-/// What a call of attention may say. Masks are bool, true where a step counts.
+/// Optional arguments of a call. Masks are bool, true for steps that count.
 struct AttentionCall {
-  Tensor query_mask = {};                    // [batch, queries]; none: the query's own
-  Tensor value_mask = {};                    // [batch, keys]; none: the value's own
-  std::optional<bool> use_causal_mask = {};  // unset: the layer's
+  // [batch, queries]; empty: the mask that the query carries
+  Tensor query_mask = {};
+  // [batch, keys]; empty: the mask that the value carries
+  Tensor value_mask = {};
+  std::optional<bool> use_causal_mask = {};  // unset: as in the layer's options
   bool training = false;
 };
 
@@ -31,12 +33,11 @@ struct AttentionResult {  // of AttentionLayer::attend
   Tensor scores;          // [batch, queries, keys], the probabilities
 };
 
-/// Means of the values with the probabilities softmax(scores of query and key). Called with the
-/// tensors {query, value} or {query, value, key}; without a key it is the value. Values that a mask
-/// leaves out have probability 0, queries that it leaves out give 0; the result has the query's
-/// mask.
-/// Shapes  query [batch, queries, d], value [batch, keys, v], key [batch, keys, d] ->
-///         [batch, queries, v].
+/// Averages the values with the probabilities softmax(scores of query and key). It is called with
+/// the tensors {query, value} or {query, value, key}; without a key the value is the key. A masked
+/// value has probability 0, a masked query gives 0; the result carries the query's mask.
+/// Shapes  query [batch, queries, d], value [batch, keys, v], key [batch, keys, d] -> [batch,
+///          queries, v].
 /// Throws  InvalidArgumentError for other than two or three tensors.
 class AttentionLayer : public MultiInputModule {
  public:
@@ -44,15 +45,15 @@ class AttentionLayer : public MultiInputModule {
   AttentionLayer(AttentionLayer&&) noexcept;
   AttentionLayer& operator=(AttentionLayer&&) noexcept;
 
-  /// Whether no query sees a later key, where a call does not say.
+  /// Whether queries ignore later keys in calls that do not set it themselves.
   bool use_causal_mask() const { return use_causal_mask_; }
-  /// The result with its probabilities, and masks that the tensors do not have themselves.
+  /// Returns the result and the probabilities. The masks in `call` replace those of the tensors.
   AttentionResult attend(const std::vector<Tensor>& inputs, AttentionCall call = {});
 
  protected:
   AttentionLayer(const char* layer, double dropout, bool use_causal_mask,
                  std::optional<uint64_t> seed, std::string name);
-  /// [batch, queries, keys].
+  /// Returns the scores, [batch, queries, keys].
   virtual Tensor scores(const Tensor& query, const Tensor& key) const = 0;
 
  private:
@@ -69,8 +70,8 @@ class AttentionLayer : public MultiInputModule {
   Pimpl<nn_internal::ReplicaCalls> calls_;
 };
 
-/// Dot: the product of query and key. Concat: the sum of tanh(query + key) over the features times
-/// a weight "concat_score_weight", a scalar.
+/// Dot takes the product of query and key. Concat sums tanh(query + key) over the features and
+/// multiplies by a weight "concat_score_weight", a scalar.
 enum class ScoreMode : uint8_t { Dot, Concat };
 
 struct AttentionLayerOptions {  // options of Attention
@@ -108,7 +109,7 @@ struct AdditiveAttentionOptions {  // options of AdditiveAttention
   std::string name = {};
 };
 
-/// Scores sum(scale tanh(query + key)) over the features.
+/// Attention with the scores sum(scale tanh(query + key)) over the features.
 /// Source  tf.keras.layers.AdditiveAttention; Bahdanau et al. 2014
 class AdditiveAttention : public AttentionLayer {
  public:

@@ -12,9 +12,8 @@
 
 namespace distribute::nn::metrics {
 
-/// The sum of one kind of predictions at each threshold. A prediction above the threshold is
-/// positive, a target that is not 0 true. result() is a scalar for one threshold, else
-/// [thresholds].
+/// Sums one kind of predictions at each threshold. A prediction above the threshold is positive, a
+/// target other than 0 is true. result() is a scalar for one threshold, else [thresholds].
 /// Shapes  targets and predictions [batch...] alike; sample_weight as in Mean.
 /// Source  tf.keras.metrics.TruePositives and its siblings
 class ConfusionCount : public Metric {
@@ -32,7 +31,7 @@ class ConfusionCount : public Metric {
   Variable accumulator_;
 };
 
-/// Without thresholds 0.5.
+/// Counts at the threshold 0.5 unless others are given.
 /// Throws  InvalidArgumentError for a threshold outside of [0, 1].
 class TruePositives : public ConfusionCount {
  public:
@@ -54,20 +53,20 @@ class FalseNegatives : public ConfusionCount {
 };
 
 struct PrecisionOptions {               // options of Precision
-  std::vector<double> thresholds = {};  // 0.5; with top_k none
-  std::optional<int> top_k = {};        // of the last axis only the k largest are positive
-  std::optional<int> class_id = {};     // of the last axis only this class counts
+  std::vector<double> thresholds = {};  // empty: 0.5, or no threshold with top_k
+  std::optional<int> top_k = {};        // only the k largest elements of the last axis are positive
+  std::optional<int> class_id = {};     // only this class of the last axis counts
   std::string name = "precision";
 };
 
-/// True positives of all positives; 0 without any.
+/// True positives divided by all positives; 0 if there are no positives.
 /// Source  tf.keras.metrics.Precision
 class Precision : public Metric {
  public:
   explicit Precision(EmptyBraces) : Precision() {}
   explicit Precision(PrecisionOptions options = {});
   void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {});
-  /// A scalar for one threshold, else [thresholds].
+  /// Returns a scalar for one threshold, else [thresholds].
   DISTRIBUTE_INLINE Tensor result() const override;
 
  private:
@@ -83,7 +82,8 @@ struct RecallOptions {  // options of Recall
   std::string name = "recall";
 };
 
-/// True positives of all that is true; 0 without any. Options as of Precision.
+/// True positives divided by all true targets; 0 if there are none. It has the options of
+/// Precision.
 /// Source  tf.keras.metrics.Recall
 class Recall : public Metric {
  public:
@@ -98,29 +98,30 @@ class Recall : public Metric {
   Variable true_positives_, false_negatives_;
 };
 
-/// ROC: true positives against false positives; PR: precision against recall.
+/// ROC plots true positives against false positives, PR precision against recall.
 enum class AUCCurve { ROC, PR };
-/// Between two points: the trapezoid (for PR the interpolation of Davis & Goadrich 2006), the lower
-/// or the higher of both.
+/// How the area between two points is estimated: by the trapezoid (for PR the interpolation of
+/// Davis & Goadrich 2006), or by the lower or the higher of both.
 enum class AUCSummationMethod { Interpolation, Minoring, Majoring };
 
 struct AUCOptions {              // options of AUC
-  int64_t num_thresholds = 200;  // evenly from 0 to 1
+  int64_t num_thresholds = 200;  // spread evenly from 0 to 1
   AUCCurve curve = AUCCurve::ROC;
   AUCSummationMethod summation_method = AUCSummationMethod::Interpolation;
-  std::vector<double> thresholds = {};  // instead, beside 0 and 1
+  std::vector<double> thresholds = {};  // used in place of num_thresholds, with 0 and 1 added
   bool multi_label = false;             // the mean of the areas of all labels
-  int64_t num_labels = 0;               // with multi_label
+  int64_t num_labels = 0;               // required with multi_label
   std::vector<float> label_weights = {};
   bool from_logits = false;
   std::string name = "auc";
 };
 
-/// Approximated by sums at the thresholds, so that replicas and workers add up exactly.
+/// Area under a curve, approximated by sums at the thresholds, so that the sums of replicas and
+/// workers add up exactly.
 /// Shapes  targets and predictions [batch...] alike, with multi_label [batch, labels];
-///         sample_weight as in Mean.
+///          sample_weight as in Mean.
 /// Throws  InvalidArgumentError for fewer than two thresholds, one outside of [0, 1], multi_label
-///         without num_labels or the other way round, and label weights of another number.
+///          without num_labels or the other way round, and a wrong number of label weights.
 /// Source  tf.keras.metrics.AUC
 class AUC : public Metric {
  public:
@@ -140,14 +141,14 @@ class AUC : public Metric {
   Variable true_positives_, false_positives_, true_negatives_, false_negatives_;
 };
 
-/// What becomes of the scores of the classes: all of them, one score of all elements, their mean,
-/// their mean by the number of true examples.
+/// How the scores of the classes become a result: None keeps them, Micro counts all elements
+/// together, Macro averages, Weighted averages by the number of true examples of each class.
 enum class FScoreAverage { None, Micro, Macro, Weighted };
 
 struct FBetaScoreOptions {  // options of FBetaScore
   FScoreAverage average = FScoreAverage::None;
-  double beta = 1.0;  // how many times recall counts
-  // A prediction above it is positive; without one, the largest of each example.
+  double beta = 1.0;  // recall counts beta times as much as precision
+  // Predictions above it are positive; if it is unset, the largest of each example is.
   std::optional<double> threshold = {};
   std::string name = "fbeta_score";
 };

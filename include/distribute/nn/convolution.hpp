@@ -49,8 +49,8 @@ class Conv2D : public Module {
  public:
   /// Throws  InvalidArgumentError for filters < 1 or filters that groups do not divide.
   explicit Conv2D(Conv2DLayerOptions options);
-  /// In front of a BatchNormalization, which in training then takes sums over channels from here
-  /// where the device sums while it convolves.
+  /// Convolves in front of a BatchNormalization. On devices that can sum while they convolve, the
+  /// normalization then gets its sums over channels from here in training.
   Tensor before_norm(const Tensor& x, CallOptions options = {});
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }
@@ -86,9 +86,9 @@ struct DepthwiseConv2DLayerOptions {  // options of DepthwiseConv2D
   std::string name = {};
 };
 
-/// Each channel convolved with its own `depth_multiplier` filters.
+/// Convolves each channel with its own `depth_multiplier` filters.
 /// Shapes  [batch, height, width, channels] -> [batch, out_height, out_width, channels *
-///         multiplier]; kernel [height, width, channels, multiplier].
+///          multiplier]; kernel [height, width, channels, multiplier].
 /// Source  tf.keras.layers.DepthwiseConv2D
 class DepthwiseConv2D : public Module {
  public:
@@ -113,7 +113,7 @@ namespace nn_internal {
 void check_image(const std::string& layer, const Shape& input);
 }  // namespace nn_internal
 
-/// How Conv1D fills up a sequence: Causal with zeros in front, so that no step sees a later one.
+/// How Conv1D pads a sequence. Causal puts zeros in front, so that no step sees a later one.
 enum class Padding1D : uint8_t { Valid, Same, Causal };
 
 struct Conv1DOptions {  // options of Conv1D
@@ -172,9 +172,9 @@ struct SeparableConv2DOptions {  // options of SeparableConv2D
   std::string name = {};
 };
 
-/// A convolution of each channel by itself and one of 1 x 1.
+/// Convolves each channel by itself, then all channels by a 1 x 1 convolution.
 /// Shapes  as Conv2D; depthwise_kernel [height, width, channels, depth_multiplier],
-///         pointwise_kernel [1, 1, channels * depth_multiplier, filters], bias [filters].
+///          pointwise_kernel [1, 1, channels * depth_multiplier, filters], bias [filters].
 /// Source  tf.keras.layers.SeparableConv2D
 class SeparableConv2D : public Module {
  public:

@@ -48,10 +48,11 @@ class Dense : public Module {
   Variable kernel_, bias_;
 };
 
-struct EinsumDenseOptions {           // options of EinsumDense
-  std::string equation;               // such as "abc,cde->abde" or "...x,xy->...y"
-  std::vector<int64_t> output_shape;  // without the batch; -1: as the input's axis of that letter
-  std::string bias_axes = {};         // letters of the output; none: no bias
+struct EinsumDenseOptions {  // options of EinsumDense
+  std::string equation;      // such as "abc,cde->abde" or "...x,xy->...y"
+  // without the batch; -1: the size of the input's axis of that letter
+  std::vector<int64_t> output_shape;
+  std::string bias_axes = {};  // letters of the output; empty: no bias
   ActivationFunction activation = nullptr;
   Initializer kernel_initializer = initializers::glorot_uniform();
   Initializer bias_initializer = initializers::zeros();
@@ -62,10 +63,11 @@ struct EinsumDenseOptions {           // options of EinsumDense
   std::string name = {};
 };
 
-/// activation(einsum(x, kernel) + bias) where the input's last letters are the kernel's first and
-/// the output has the input's other letters and then the kernel's: a product of matrices.
+/// Computes activation(einsum(x, kernel) + bias). The equation must be a matrix product: the
+/// input's last letters are the kernel's first, and the output has the input's other letters and
+/// then the kernel's.
 /// Throws  InvalidArgumentError for an equation that does not fit the input; UnimplementedError for
-///         equations that are no such product.
+///          equations that are no such product.
 /// Source  tf.keras.layers.EinsumDense
 class EinsumDense : public Module {
  public:
@@ -82,7 +84,8 @@ class EinsumDense : public Module {
   std::string kind() const override { return "einsum_dense"; }
 
   EinsumDenseOptions options_;
-  std::string kept_, shared_, made_;  // letters of input and output, both, output alone
+  // letters of input and output, of input and kernel, of the output alone
+  std::string kept_, shared_, made_;
   bool ellipsis_;
   std::vector<int64_t> made_sizes_;
   Variable kernel_, bias_;

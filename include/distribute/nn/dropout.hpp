@@ -17,7 +17,7 @@ namespace distribute::nn {
 
 struct DropoutOptions {  // options of Dropout
   double rate = 0.5;
-  std::vector<std::optional<int64_t>> noise_shape = {};  // of the mask; none: the input's
+  std::vector<std::optional<int64_t>> noise_shape = {};  // shape of the mask; empty: the input's
   std::optional<uint64_t> seed = {};                     // unset: the next one of the program
   std::string name = {};
 };
@@ -36,7 +36,7 @@ class Dropout : public Module {
   Dropout& operator=(Dropout&&) noexcept;
   /// The probability in [0, 1] with which training drops an element.
   float rate() const { return rate_; }
-  /// The shape of the mask that the constructor got.
+  /// Returns the mask's shape that the constructor got.
   const std::vector<std::optional<int64_t>>& noise_shape() const { return noise_shape_; }
 
  private:
@@ -57,7 +57,7 @@ struct GaussianNoiseOptions {  // options of GaussianNoise
   std::string name = {};
 };
 
-/// In training adds normal numbers, others at every call of every replica.
+/// Adds random normal numbers in training, different ones at every call of every replica.
 /// Throws  InvalidArgumentError for a stddev outside [0, 1].
 /// Source  tf.keras.layers.GaussianNoise
 class GaussianNoise : public Module {
@@ -80,7 +80,7 @@ class GaussianNoise : public Module {
   Pimpl<nn_internal::ReplicaCalls> calls_;
 };
 
-/// Dropout of whole channels: what all steps, or all pixels, of an example share.
+/// Drops whole channels: all steps, or all pixels, of an example share one decision.
 class SpatialDropout : public Module {
  public:
   /// The probability in [0, 1] with which training drops a channel.

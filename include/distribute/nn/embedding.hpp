@@ -17,16 +17,16 @@ struct EmbeddingOptions {  // options of Embedding
   std::string name = {};
 };
 
-/// Rows of a table; the table's gradient holds the rows of the batch only.
+/// Looks up rows of a table; the table's gradient holds only the rows of the batch. With mask_zero
+/// the result carries the mask x != 0, whatever mask the input has.
 /// Shapes  integer [i...] -> [i..., output_dim]; weight embeddings [input_dim, output_dim].
-/// With mask_zero its mask is x != 0, in place of the one it gets.
 /// Throws  InvalidArgumentError for a number outside [0, input_dim).
 /// Source  tf.keras.layers.Embedding
 class Embedding : public Module {
  public:
   explicit Embedding(EmbeddingOptions options);
   const Variable& embeddings() const { return embeddings_; }
-  /// x != 0 with mask_zero, else none.
+  /// Returns x != 0 with mask_zero, else an empty tensor.
   /// Source  tf.keras.layers.Embedding.compute_mask
   Tensor compute_mask(const Tensor& x) const;
   /// The options that the constructor got.
@@ -54,7 +54,8 @@ class Masking : public Module {
  public:
   explicit Masking(EmptyBraces) : Masking() {}
   explicit Masking(MaskingOptions options = {});
-  /// bool, x without its last axis: false where all features have the mask's value.
+  /// Returns a bool tensor of x's shape without its last axis: false where all features equal the
+  /// mask value.
   Tensor compute_mask(const Tensor& x) const;
   /// The options that the constructor got.
   const MaskingOptions& options() const { return options_; }

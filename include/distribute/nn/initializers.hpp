@@ -1,5 +1,5 @@
 #pragma once
-/// How weights start: the initializers of Keras.
+/// First values of weights: the initializers of Keras.
 
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -15,7 +15,8 @@ namespace distribute::nn {
 /// Rows [begin, end) of a weight's first value; `begin` 0 and `end` -1 is all of it.
 struct InitialRows {
   int64_t begin = 0, end = -1;
-  /// Their shape, and the position of their first element, in a weight of shape `whole`.
+  /// Returns the rows' shape, and the position of their first element, in a weight of shape
+  /// `whole`.
   Shape shape_in(const Shape& whole) const;
   int64_t first_element(const Shape& whole) const;
 };
@@ -43,8 +44,8 @@ class Initializer {
   Function function_;
 };
 
-/// Without a seed of its own an initializer takes the next one of the program
-/// (random::next_seed) each time a layer is built.
+/// An initializer without a seed takes the program's next one (random::next_seed) each time a layer
+/// is built.
 /// Source  tf.keras.initializers
 namespace initializers {
 
@@ -53,12 +54,13 @@ using Seed = std::optional<uint64_t>;
 Initializer zeros();                 // all elements are 0
 Initializer ones();                  // all elements are 1
 Initializer constant(double value);  // all elements are this value
-/// A given value; its shape must be the weight's.
+/// Returns a given value; its shape must be the weight's.
 Initializer value(const Tensor& tensor);
-/// Normal with this mean and deviation; uniform in [minimum, maximum).
+/// random_normal() draws from the normal distribution with this mean and deviation,
+/// random_uniform() uniformly from [minimum, maximum).
 Initializer random_normal(double mean = 0, double stddev = 0.05, Seed seed = {});
 Initializer random_uniform(double minimum = -0.05, double maximum = 0.05, Seed seed = {});
-/// Normal, with values further than two `stddev` from the mean drawn again.
+/// Draws normal numbers, and draws again those further than two `stddev` from the mean.
 Initializer truncated_normal(double mean = 0, double stddev = 0.05, Seed seed = {});
 
 Initializer glorot_uniform(Seed seed = {});  // Glorot & Bengio 2010, uniform
@@ -76,17 +78,18 @@ struct VarianceScaling {  // options of variance_scaling()
   Distribution distribution = Distribution::TruncatedNormal;
   Seed seed = {};
 };
-/// Variance scale / fan.
+/// Draws numbers of variance scale / fan.
 /// Source  tf.keras.initializers.VarianceScaling
 Initializer variance_scaling(VarianceScaling options);
 
-/// A random matrix with orthogonal columns, or rows where there are fewer of them; axes before the
-/// last one count as one.
+/// Makes a random matrix with orthogonal columns, or rows if there are fewer of them; the axes
+/// before the last count as one.
 /// Throws  InvalidArgumentError for a weight of fewer than two axes.
 /// Source  tf.keras.initializers.Orthogonal; Saxe et al. 2013
 Initializer orthogonal(double gain = 1, Seed seed = {});
 
-/// Inputs and outputs of one unit: the last two axes times the size of the receptive field.
+/// Number of inputs and outputs of one unit: the last two axes times the size of the receptive
+/// field.
 struct Fans {
   double in, out;
 };

@@ -16,15 +16,17 @@ struct IoUOptions {  // options of IoU
   std::vector<int64_t> target_class_ids;
   std::optional<int64_t> ignore_class = {};  // targets that do not count
   bool sparse_y_true = true;                 // targets are class numbers, else one-hot
-  bool sparse_y_pred = true;                 // the same of the predictions, else the largest one
-  int axis = -1;                             // of the classes, where they are not sparse
+  // predictions are class numbers, else the largest score's class
+  bool sparse_y_pred = true;
+  // axis of the classes, if targets or predictions are not sparse
+  int axis = -1;
   std::string name = "io_u";
 };
 
-/// Mean over the target classes that occur of: intersection / union of where the class is and where
-/// it is predicted. Numbers outside of the classes do not count.
+/// The mean, over the target classes that occur, of intersection / union of the area of the class
+/// and the area predicted for it. Class numbers out of range do not count.
 /// Shapes  class numbers [batch...]; sample_weight alike, or a scalar.
-/// Throws  InvalidArgumentError for a target class that is none.
+/// Throws  InvalidArgumentError for a target class id out of range in the options.
 /// Source  tf.keras.metrics.IoU, OneHotIoU
 class IoU : public Metric {
  public:
@@ -55,7 +57,7 @@ class MeanIoU : public IoU {
 
 struct BinaryIoUOptions {  // options of BinaryIoU
   std::vector<int64_t> target_class_ids = {0, 1};
-  double threshold = 0.5;  // from which on a prediction is class 1
+  double threshold = 0.5;  // predictions from here on are class 1
   std::string name = "binary_io_u";
 };
 

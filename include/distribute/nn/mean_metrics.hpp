@@ -23,13 +23,13 @@ class MeanAbsoluteError : public MeanMetricWrapper {
   explicit MeanAbsoluteError(std::string name = "mean_absolute_error");
 };
 
-/// In percent of the target. Source  tf.keras.metrics.MeanAbsolutePercentageError
+/// Mean error in percent of the target. Source  tf.keras.metrics.MeanAbsolutePercentageError
 class MeanAbsolutePercentageError : public MeanMetricWrapper {
  public:
   explicit MeanAbsolutePercentageError(std::string name = "mean_absolute_percentage_error");
 };
 
-/// The squared error of log(y + 1); y below 0 counts as 0.
+/// Mean squared error of log(y + 1); y below 0 counts as 0.
 /// Source  tf.keras.metrics.MeanSquaredLogarithmicError
 class MeanSquaredLogarithmicError : public MeanMetricWrapper {
  public:
@@ -51,8 +51,8 @@ class RootMeanSquaredError : public Mean {
   DISTRIBUTE_INLINE Tensor result() const override;
 };
 
-/// Mean cosine of the angle between targets and predictions along `axis`: 1 where they point the
-/// same way, the negative of the loss.
+/// Mean cosine of the angle between targets and predictions along `axis`: 1 if they point the same
+/// way. The loss of this name is its negative.
 /// Source  tf.keras.metrics.CosineSimilarity
 class CosineSimilarity : public MeanMetricWrapper {
  public:
@@ -78,7 +78,8 @@ class BinaryCrossentropy : public MeanMetricWrapper {
                               CrossentropyOptions options = {});
 };
 
-/// Mean of categorical_crossentropy(). Source  tf.keras.metrics.CategoricalCrossentropy
+/// Mean of categorical_crossentropy() over all examples. Source
+/// tf.keras.metrics.CategoricalCrossentropy
 class CategoricalCrossentropy : public MeanMetricWrapper {
  public:
   explicit CategoricalCrossentropy(std::string name = "categorical_crossentropy",

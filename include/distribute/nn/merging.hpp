@@ -1,5 +1,5 @@
 #pragma once
-/// Layers of several inputs.
+/// Layers that merge several inputs.
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/module.hpp>
@@ -11,7 +11,7 @@
 
 namespace distribute::nn {
 
-/// A module of several tensors: layer({a, b}).
+/// Base of layers of several tensors, called as layer({a, b}).
 /// Source  a layer of tf.keras whose call() takes a list
 class MultiInputModule : public Module {
  public:
@@ -21,7 +21,8 @@ class MultiInputModule : public Module {
  protected:
   using Module::Module;
   virtual Tensor call_all(std::span<const Tensor> inputs, CallOptions options) = 0;
-  /// The mask of the result, for layers that support masking; the inputs' are get_keras_mask.
+  /// Returns the result's mask, for layers that support masking; the inputs' masks are
+  /// get_keras_mask.
   /// Source  tf.keras.layers.Layer.compute_mask
   virtual Tensor compute_mask(std::span<const Tensor>) const { return {}; }
 
@@ -29,12 +30,13 @@ class MultiInputModule : public Module {
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
 };
 
-/// Functions of two tensors, element by element, from left to right; shapes broadcast.
+/// Elementwise functions of two tensors, applied from left to right; shapes broadcast.
 enum class MergeFunction : uint8_t { Add, Subtract, Multiply, Average, Maximum, Minimum };
 
-/// A step of the result counts where it counts in one of the inputs, and everywhere when one of
-/// them has no mask. Multiply takes steps that do not count as 1, with 0 where they count in no
-/// input; Maximum and Minimum leave them out. The others take them as they are.
+/// Merges inputs element by element. A step of the result counts if it counts in one of the inputs,
+/// and all steps count if one input has no mask. Multiply takes masked steps as 1, and gives 0 for
+/// a step that is masked in all inputs; Maximum and Minimum leave them out. The others ignore
+/// masks.
 /// Throws  InvalidArgumentError for fewer than two inputs, and for Subtract other than two.
 /// Source  tf.keras.layers.Add and so on
 class Merge : public MultiInputModule {
@@ -78,8 +80,8 @@ struct ConcatenateOptions {  // options of Concatenate
   std::string name = {};
 };
 
-/// Joins inputs along `axis`, the last unless given, and their masks: all steps of an input without
-/// one count; along the last axis a step counts where it counts in one of the inputs.
+/// Joins inputs along `axis`, by default the last, and their masks. All steps of an input without a
+/// mask count; along the last axis a step counts if it counts in one of the inputs.
 /// Source  tf.keras.layers.Concatenate
 class Concatenate : public MultiInputModule {
  public:
@@ -97,13 +99,13 @@ class Concatenate : public MultiInputModule {
 
 /// Options of Dot.
 struct DotOptions {
-  /// The axis of each input that is summed over; not 0, the batch.
+  /// The axis of each input that is summed over; it may not be 0, the batch.
   std::array<int, 2> axes = {-1, -1};
-  bool normalize = false;  // inputs to length 1 along their axes first: the cosine
+  bool normalize = false;  // scales inputs to length 1 along their axes, which gives the cosine
   std::string name = {};
 };
 
-/// The products of two inputs, summed over one axis of each, example by example.
+/// Computes the products of two inputs, summed over one axis of each, for each example.
 /// Shapes  [batch, a..., k], [batch, k, b...] -> [batch, a..., b...]; of two vectors [batch, 1].
 /// Throws  InvalidArgumentError for other than two inputs, the batch's axis, and sizes that differ.
 /// Source  tf.keras.layers.Dot

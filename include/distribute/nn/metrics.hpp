@@ -1,5 +1,5 @@
 #pragma once
-/// Figures that add up over batches and replicas.
+/// Metrics: values that add up over batches and replicas.
 
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/base/config.hpp>
@@ -12,14 +12,15 @@
 
 namespace distribute::nn::metrics {
 
-/// Which results of a metric are better: what mode "auto" of callbacks that watch it asks for.
+/// Which results of a metric are better; callbacks with mode "auto" use it.
 enum class Direction { Unknown, Up, Down };
 
 /// Base of metrics. Its variables are synchronized on read and summed: each replica adds to its
-/// own, result() in cross-replica context is that of all replicas. Updated there, too, as in a
-/// plain loop of evaluation, it counts the values once. Create it in the strategy's scope; replica
-/// threads may update it together. Workers of parameter servers that make their own steps each have
-/// their own figures; a coordinator's metrics are on the servers and count what all workers see.
+/// own, and result() in cross-replica context is the total of all replicas. An update in
+/// cross-replica context, as in a plain loop of evaluation, counts the values once. Create it in
+/// the strategy's scope; replica threads may update it together. Workers of parameter servers that
+/// make their own steps each have their own values; a coordinator's metrics are on the servers and
+/// count the values of all workers.
 /// Source  tf.keras.metrics.Metric
 class Metric : public Trackable {
  public:
@@ -27,12 +28,12 @@ class Metric : public Trackable {
   Metric(Metric&&) = default;
   Metric& operator=(Metric&&) = default;
 
-  /// A float32 scalar, or one number for each threshold or class where the metric says so.
+  /// Returns a float32 scalar, or one number for each threshold or class where the metric says so.
   virtual Tensor result() const = 0;
-  /// Back to zero; call in cross-replica context, or in every replica.
+  /// Sets the metric to zero. Call it in cross-replica context, or in every replica.
   void reset_state();
   const std::string& name() const { return name_; }
-  /// Unknown for sums, means and your own metrics that do not say it.
+  /// Returns Unknown for sums, means and your own metrics that do not set it.
   /// Source  keras.metrics.Metric._direction
   Direction direction() const { return direction_; }
   void set_direction(Direction direction) { direction_ = direction; }
@@ -41,9 +42,9 @@ class Metric : public Trackable {
 
  protected:
   explicit Metric(std::string name);
-  /// float32 zeros.
+  /// Adds a variable of float32 zeros.
   Variable add_variable(const std::string& name, const Shape& shape = {});
-  /// Calls `make`, which adds variables whose shape the first values tell, once for all replicas.
+  /// Calls `make` once for all replicas. It adds variables whose shape depends on the first values.
   void build_once(const std::function<void()>& make);
 
  private:
@@ -54,7 +55,7 @@ class Metric : public Trackable {
   std::vector<NamedVariable> variables_;
 };
 
-/// Sum of all values, each times its weight.
+/// Sums all values, each times its weight.
 /// Source  tf.keras.metrics.Sum
 class Sum : public Metric {
  public:
@@ -72,7 +73,7 @@ class Sum : public Metric {
 class Mean : public Metric {
  public:
   explicit Mean(std::string name = "mean");
-  /// Shapes  sample_weight as values, or their first axes; a scalar weighs them as one; or none.
+  /// Shapes  sample_weight as values, or their first axes, or a scalar for all of them; or empty.
   void update_state(const Tensor& values, const Tensor& sample_weight = {});
   DISTRIBUTE_INLINE Tensor result() const override;
 
@@ -80,14 +81,14 @@ class Mean : public Metric {
   Variable total_, count_;
 };
 
-/// Mean of what a function gives for each example or element.
+/// Averages the results of a function over examples or elements.
 /// Source  tf.keras.metrics.MeanMetricWrapper
 class MeanMetricWrapper : public Mean {
  public:
   using Function = std::function<Tensor(const Tensor& y_true, const Tensor& y_pred)>;
   explicit MeanMetricWrapper(Function function, std::string name = "mean_metric_wrapper",
                              Direction direction = Direction::Unknown);
-  /// Predictions are float32 for the function; steps that their mask leaves out do not count.
+  /// Casts predictions to float32 for the function; steps that their mask leaves out do not count.
   /// Shapes  sample_weight as in Mean.
   void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {});
 
@@ -95,7 +96,7 @@ class MeanMetricWrapper : public Mean {
   Function function_;
 };
 
-/// What the accuracies are means of: 1 where the prediction is right, float32.
+/// The functions that accuracies average: 1 where the prediction is right, else 0, as float32.
 /// Shapes  targets as the classes below take them -> [batch...], binary and equal ones elementwise.
 /// Source  tf.keras.metrics.binary_accuracy and so on
 Tensor accuracy(const Tensor& y_true, const Tensor& y_pred);
@@ -127,7 +128,7 @@ class SparseCategoricalAccuracy : public MeanMetricWrapper {
   explicit SparseCategoricalAccuracy(std::string name = "sparse_categorical_accuracy");
 };
 
-/// The same for targets [batch..., classes].
+/// Mean of "the largest prediction is the true class", for targets [batch..., classes].
 /// Source  tf.keras.metrics.CategoricalAccuracy
 class CategoricalAccuracy : public MeanMetricWrapper {
  public:
@@ -143,7 +144,7 @@ class SparseTopKCategoricalAccuracy : public MeanMetricWrapper {
                                          std::string name = "sparse_top_k_categorical_accuracy");
 };
 
-/// The same for targets [batch, classes].
+/// Mean of "the true class is among the k largest predictions", for targets [batch, classes].
 /// Source  tf.keras.metrics.TopKCategoricalAccuracy
 class TopKCategoricalAccuracy : public MeanMetricWrapper {
  public:

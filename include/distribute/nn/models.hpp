@@ -14,10 +14,11 @@
 
 namespace distribute::nn {
 
-/// Calls its layers in order, each with the mask of the one before it; owns them. Sequential
-/// model(Conv2D({...}), Flatten(), Dense({...})). Layers without a name are called "conv2d",
-/// "conv2d_1", ... as in Keras; in checkpoints the first one of each kind within a sequence has no
-/// number. Source  tf.keras.Sequential
+/// Calls its layers in order, each with the mask of the one before it; owns them. Example:
+/// Sequential model(Conv2D({...}), Flatten(), Dense({...})). Layers without a name are called
+/// "conv2d", "conv2d_1", ... as in Keras; in checkpoints the first one of each kind within a
+/// sequence has no number.
+/// Source  tf.keras.Sequential
 class Sequential : public Module {
  public:
   template <std::derived_from<Module>... Layers>
@@ -26,7 +27,7 @@ class Sequential : public Module {
     number_parts_in_order();
   }
 
-  /// Adds a layer at the end, and gives a reference to it; the sequence owns it.
+  /// Adds a layer at the end and returns a reference to it; the sequence owns it.
   template <std::derived_from<Module> Layer>
   Layer& append(Layer layer) {
     return Module::add(std::string(), std::move(layer));
@@ -37,8 +38,9 @@ class Sequential : public Module {
   }
   size_t size() const { return num_children(); }
   Module& operator[](size_t index) const { return child(index); }
-  /// The number of examples of every batch: saving::save_model writes it into the model's input,
-  /// and without it none; for layers that are stateful, that of the first call.
+  /// Sets the number of examples of every batch, which saving::save_model writes into the model's
+  /// input. Without it the input has no fixed batch, except for stateful layers, where it is the
+  /// first call's.
   /// Source  tf.keras.Input(batch_size=)
   void set_batch_size(std::optional<int64_t> size) { batch_size_ = size; }
   std::optional<int64_t> batch_size() const { return batch_size_; }
@@ -53,8 +55,8 @@ class Sequential : public Module {
 /// Tensors by the names of inputs or outputs; data::TensorMap is the same type.
 using NamedTensors = std::map<std::string, Tensor>;
 
-/// A function of named tensors that gives named tensors: module({{"image", x}, {"text", y}}). With
-/// one input and one output it is also called as other modules are.
+/// Maps named tensors to named tensors: module({{"image", x}, {"text", y}}). With one input and one
+/// output it can also be called with a tensor, as other modules.
 /// Source  a tf.keras.Model whose inputs and outputs are dicts
 class NamedModule : public Module {
  public:
@@ -63,12 +65,12 @@ class NamedModule : public Module {
   ///         does not give exactly its outputs.
   NamedTensors operator()(const NamedTensors& inputs, CallOptions options = {});
 
-  /// In the order in which they were added.
+  /// Returns the names in the order in which they were added.
   const std::vector<std::string>& input_names() const { return inputs_; }
   const std::vector<std::string>& output_names() const { return outputs_; }
 
  protected:
-  /// Throws  InvalidArgumentError for a name that is there twice.
+  /// Throws  InvalidArgumentError for a name that occurs twice.
   explicit NamedModule(std::vector<std::string> inputs = {}, std::vector<std::string> outputs = {},
                        std::string name = {});
   void add_input_name(const std::string& name);
@@ -84,7 +86,7 @@ class NamedModule : public Module {
 };
 
 namespace nn_internal {
-/// "a", "b".
+/// Formats names as "a", "b".
 std::string quoted_list(const std::vector<std::string>& names);
 }  // namespace nn_internal
 
@@ -105,20 +107,20 @@ class Functional : public NamedModule {
   /// A tensor of the graph: a cheap value.
   struct Node {
     size_t index = 0;
-    Shape shape = {};  // of an example, with a batch of 1, or as large as the inputs say
+    Shape shape = {};  // of an example with a batch of 1, or the batch size that the inputs set
   };
 
   explicit Functional(std::string name = {});
 
-  /// A `batch_size` is the number of examples of every batch. Keras wants it for layers that are
-  /// stateful, so save_model does; calls do not depend on it.
+  /// Adds an input. `batch_size` is the number of examples of every batch; Keras requires it for
+  /// stateful layers, so save_model does too, but calls do not depend on it.
   /// Shapes  `shape` is that of one example, without the batch.
-  /// Throws  InvalidArgumentError for a name that is taken, and for a batch size below 1 or unlike
-  ///         that of the first input, which is every input's.
+  /// Throws  InvalidArgumentError for a name that is taken, for a batch size below 1, and for one
+  ///          that differs from the first input's.
   /// Source  tf.keras.Input
   Node input(const std::string& name, const Shape& shape, DType dtype = DType::Float32,
              std::optional<int64_t> batch_size = {});
-  /// Takes in a layer that is applied several times: its weights are shared.
+  /// Adds a layer that can be applied several times with the same weights.
   template <std::derived_from<Module> Layer>
   Layer& add(Layer layer) {
     return Module::add(std::string(), std::move(layer));
@@ -127,13 +129,15 @@ class Functional : public NamedModule {
     add_child({}, std::move(layer));
     return child(num_children() - 1);
   }
-  /// Throws  InvalidArgumentError for a layer of another model, or one of several inputs; what the
-  ///         layer throws for the shape.
+  /// Applies a layer.
+  /// Throws  InvalidArgumentError for a layer of another model, or one of several inputs, and what
+  ///          the layer throws for the shape.
   Node apply(Module& layer, const Node& x);
-  /// The same for layers of several inputs, such as Add and Concatenate, and MultiHeadAttention of
+  /// Applies a layer of several inputs, such as Add and Concatenate, or MultiHeadAttention with
   /// query, value and, if given, key. A NamedModule takes its inputs in the order of input_names().
   Node apply(Module& layer, const std::vector<Node>& inputs);
-  /// All results of a NamedModule, in the order of output_names(); of other layers the one.
+  /// Returns all results of a NamedModule, in the order of output_names(), or the one result of
+  /// another layer.
   std::vector<Node> apply_all(Module& layer, const std::vector<Node>& inputs);
   template <std::derived_from<Module> Layer>
   requires(!std::is_lvalue_reference_v<Layer>) Node apply(Layer&& layer, const Node& x) {
@@ -144,29 +148,32 @@ class Functional : public NamedModule {
       apply(Layer&& layer, const std::vector<Node>& inputs) {
     return apply(static_cast<Module&>(add(std::move(layer))), inputs);
   }
+  /// Names an output.
   /// Throws  InvalidArgumentError for a name that is taken.
   void output(const std::string& name, const Node& y);
 
-  /// Also says what each layer is connected to: layer, number of its call, 0.
+  /// Returns the table with a column that says what each layer is connected to: layer, number of
+  /// its call, 0.
   /// Source  tf.keras.Model.summary
   std::string summary() const;
 
-  /// One call of a layer; numbers are those of nodes.
+  /// One call of a layer; its numbers are those of nodes.
   struct Step {
     Module* layer;
     std::vector<size_t> inputs;
     size_t result;
-    size_t num_results = 1;  // those behind the first follow it
+    size_t num_results = 1;  // results behind the first have the numbers that follow
   };
   const std::vector<Step>& steps() const { return steps_; }
-  /// In the order of input_names() and output_names().
+  /// Nodes in the order of input_names() and output_names().
   const std::vector<size_t>& input_nodes() const { return inputs_; }
   const std::vector<size_t>& output_nodes() const { return outputs_; }
-  /// Shape and dtype of an example, with a batch of 1, or as large as the inputs say.
+  /// Returns shape and dtype of an example, with a batch of 1 or the batch size that the inputs
+  /// set.
   InputSpec node_spec(size_t node) const {
     return {examples_.at(node).shape(), examples_.at(node).dtype()};
   }
-  /// The batch size that input() was given.
+  /// Returns the batch size that input() was given.
   std::optional<int64_t> batch_size() const { return batch_size_; }
 
  private:

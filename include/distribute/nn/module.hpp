@@ -39,23 +39,27 @@ struct Masked {
   Tensor value, mask;
 };
 
-/// The mask of the result of a module: the next module takes it where its call is given none, and
-/// losses and metrics leave out what it says does not count. It belongs to this tensor: what any
-/// operation makes of the tensor has none.
+/// Returns the mask that a module attached to its result. The next module uses it unless its call
+/// is given one, and losses and metrics leave out the steps that it excludes. It belongs to this
+/// tensor: results of other operations on the tensor have none.
 /// Source  keras.src.backend.get_keras_mask; tensor._keras_mask
 Tensor get_keras_mask(const Tensor& x);
 
 namespace nn_internal {
-/// `y`, which a module has made of `x`, with this mask. One whose sizes are not the first of y's,
-/// as behind a layer that changes the number of steps, is none. Where `y` is `x` or has another
-/// mask already, the result is a new handle to the same elements.
+/// Attaches a mask to `y`, which a module computed from `x`. A mask whose sizes are not the first
+/// sizes of y, as after a layer that changes the number of steps, is not attached. If `y` is `x` or
+/// has another mask already, the result is a new handle to the same elements.
 Tensor with_mask(const Tensor& y, const Tensor& mask, const Tensor& x = {});
 }  // namespace nn_internal
 
-/// A function of one tensor with weights. Made on one thread; replica threads may call it together.
-/// Weights are created at the first call, once for all replicas, under the current strategy.
-/// Modules move, parts included; they are not copied. Your own module owns its layers and
-/// refers to them:
+/// A function of one tensor with weights. It is made on one thread; replica threads may call it
+/// together.
+/// Invariants:
+/// 1. Weights are created at the first call, once for all replicas, under the current strategy.
+/// 2. A module owns its parts; modules move together with them and are never copied.
+/// 3. A module that is part of another one has a name that is unique there.
+///
+/// Your own module owns its layers and refers to them:
 ///
 ///   class Block : public nn::Module {
 ///    public:
@@ -70,7 +74,7 @@ Tensor with_mask(const Tensor& y, const Tensor& mask, const Tensor& x = {});
 ///     nn::BatchNormalization& norm_ = add("norm", nn::BatchNormalization());
 ///   };
 ///
-/// Weights are named by their path: "sequential/block/conv/kernel". A module that was given no name
+/// Weights are named by their path: "sequential/block/conv/kernel". A module without a given name
 /// is called after its kind, with a number that counts such modules of the thread as Keras does:
 /// "dense", "dense_1", in the order in which they were made. clear_session() starts again.
 /// Checkpoints do not depend on these names, but on those of the parts within their module.
@@ -85,7 +89,7 @@ class Module : public Trackable {
   /// policy's compute dtype, as Keras does. Without options.mask the mask is get_keras_mask(x), and
   /// the result has the mask that the module gives it.
   Tensor operator()(const Tensor& x, CallOptions options = {});
-  /// The same result with its mask beside it.
+  /// Returns the same result with its mask beside it.
   /// Source  tf.keras.layers.Layer.compute_mask
   Masked call_with_mask(const Tensor& x, CallOptions options = {});
 
@@ -94,49 +98,51 @@ class Module : public Trackable {
   void ensure_built(const Shape& input);
   bool built() const override;
 
-  /// The name given, or kind and number ("conv2d_1").
+  /// Returns the given name, or kind and number ("conv2d_1").
   std::string name() const;
-  /// Before the first call: weights keep the names that they were made with.
+  /// Sets the name. Call it before the first call, as weights keep the names that they were made
+  /// with.
   /// Throws  FailedPreconditionError when the module is part of another one; InvalidArgumentError
-  ///         for a name with '/'.
+  ///          for a name with '/'.
   void set_name(std::string name);
-  /// What the names of its weights begin with: "sequential/dense".
+  /// Returns the beginning of the names of its weights: "sequential/dense".
   /// Source  tf.keras.layers.Layer.path
   std::string path() const;
-  /// False: as long as it is the outermost module its name is no part of paths, as with Keras's
-  /// functional models. Names then do not depend on how many models there are.
+  /// With false, the name of the module is no part of paths as long as it is the outermost module,
+  /// as with Keras's functional models. Names then do not depend on how many models exist.
   void set_name_in_path(bool shown) { name_in_path_ = shown; }
   /// Keras' lower-case class name, such as "conv2d".
   std::string class_name() const { return kind(); }
-  /// False for lists: paths go through them without their name.
+  /// Whether paths through this module contain its name; false for lists.
   virtual bool adds_name() const { return true; }
-  /// The result's shape in the first call, with the batch axis; none before it.
+  /// Returns the result's shape in the first call, with the batch axis; nullopt before it.
   std::optional<Shape> output_shape() const;
-  /// The input of the first call; none before it. Source  tf.keras.layers.Layer.input_spec
+  /// Returns the input of the first call; nullopt before it. Source
+  /// tf.keras.layers.Layer.input_spec
   std::optional<InputSpec> input_spec() const;
-  /// Layers without weights of their own count as well.
+  /// Whether the module is trained; layers without weights of their own have this setting as well.
   bool trainable() const { return trainable_; }
-  /// Freezes or frees the module with its parts.
+  /// Freezes or unfreezes the module and its parts.
   void set_trainable(bool trainable);
 
-  /// The global policy at the module's making, unless another was set.
+  /// Returns the policy that was set, else the global policy at the time the module was made.
   const Policy& dtype_policy() const { return policy_; }
-  /// For the module with its parts; before the first call.
+  /// Sets the policy of the module and its parts. Call it before the first call.
   /// Source  the argument `dtype` of Keras' layers
   void set_dtype_policy(const Policy& policy);
 
-  /// Weights that exist, own ones first, then those of the parts in order; of a weight that is cut
-  /// into shards, the shards.
+  /// Returns the weights that exist, own ones first, then those of the parts in order. A weight
+  /// that is cut into shards is listed as its shards.
   std::vector<Variable> variables() const;
   std::vector<Variable> trainable_variables() const;
   std::vector<Variable> non_trainable_variables() const;
   int64_t count_params() const;
-  /// Regularization terms of module and parts, computed anew and recorded on the active tapes.
+  /// Computes the regularization terms of module and parts anew, recorded on the active tapes.
   std::vector<Tensor> losses() const;
-  /// Forgets what stateful recurrent layers in it keep between calls.
+  /// Clears the states that stateful recurrent layers in it keep between calls.
   /// Source  reset_states of tf.keras.layers.RNN, in Keras 2 of tf.keras.Model, too
   void reset_states();
-  /// Table of parts, output shapes and numbers of weights.
+  /// Returns a table of parts, output shapes and numbers of weights.
   std::string summary() const;
 
   DISTRIBUTE_INLINE std::vector<NamedVariable> own_variables() const override;
@@ -146,31 +152,34 @@ class Module : public Trackable {
   explicit Module(std::string name = {});
 
   virtual Tensor call(const Tensor& x, CallOptions options) = 0;
-  /// For modules that make masks. The others give the mask that the last module inside has put on
-  /// the result; where there is none, the mask of x if they support masking.
+  /// Computes the result and its mask; modules that make masks override it. By default the mask is
+  /// the one that the last module inside has attached to the result, else the mask of x if the
+  /// module supports masking.
   DISTRIBUTE_INLINE virtual Masked masked_call(const Tensor& x, CallOptions options);
-  /// True for modules whose results have the steps of their inputs, and therefore their mask.
+  /// Whether the results have the steps of the inputs, and therefore their mask.
   /// Source  tf.keras.layers.Layer.supports_masking
   virtual bool supports_masking() const { return false; }
-  /// For modules of several inputs: builds the module if this is the first call, then computes.
+  /// Builds a module of several inputs if this is its first call, then computes.
   Tensor enter(std::span<const Tensor> inputs, const std::function<Tensor()>& compute);
-  /// x in the policy's compute dtype; integers stay what they are.
+  /// Casts x to the policy's compute dtype; integers keep their dtype.
   Tensor autocast(const Tensor& x) const;
   /// Creates the module's own weights through add_weight; `input` has the batch axis.
   DISTRIBUTE_INLINE virtual void build(const Shape& input);
-  /// For modules of several inputs; the others build for the first one.
+  /// Builds a module of several inputs; by default it builds for the first one.
   DISTRIBUTE_INLINE virtual void build_all(std::span<const Shape> inputs);
-  /// Regularization terms of the module's own weights, scalars; parts give theirs themselves.
+  /// Returns the regularization terms of the module's own weights as scalars, without those of its
+  /// parts.
   DISTRIBUTE_INLINE virtual std::vector<Tensor> own_losses() const;
-  /// Forgets what the layer keeps between calls; layers that keep nothing leave it as it is.
+  /// Clears what the layer keeps between calls; layers without states need not override it.
   virtual void reset_own_states() {}
-  /// Keras' lower-case class name; automatic names start with it.
+  /// Returns Keras' lower-case class name, with which automatic names start.
   virtual std::string kind() const { return "module"; }
 
   /// Creates a weight; `options.name` is replaced by the full name. Call inside build().
   Variable add_weight(const std::string& name, const Shape& shape, const Initializer& initializer,
                       VariableOptions options = {});
-  /// Takes the layer in and refers to it. An empty name: the layer's own, or an automatic one.
+  /// Takes over the layer and returns a reference to it. An empty name stands for the layer's own
+  /// or an automatic one.
   /// Throws  InvalidArgumentError for a name that is taken already or has a '/'.
   template <std::derived_from<Module> Layer>
   Layer& add(const std::string& name, Layer layer) {
@@ -180,9 +189,9 @@ class Module : public Trackable {
     return reference;
   }
   void add_child(std::string name, std::unique_ptr<Module> child);
-  /// Takes in the next part of a list: checkpoints call it by its index.
+  /// Adds the next element of a list, which checkpoints name by its index.
   void add_element(std::unique_ptr<Module> child);
-  /// Automatic names below follow the order of the parts, in whatever order the compiler has made
+  /// Makes automatic names of parts follow their order, in whatever order the compiler evaluated
   /// the arguments of a constructor.
   void number_parts_in_order();
   size_t num_children() const;
@@ -211,15 +220,15 @@ class Module : public Trackable {
   void summarize(std::string& table, const std::string& indent) const;
 
   Policy policy_ = global_policy();
-  std::string name_;  // empty until it is named
-  std::string path_;  // since the module was built
+  std::string name_;  // empty until the module is named
+  std::string path_;  // set when the module is built
   bool trainable_ = true, name_in_path_ = true;
   std::vector<NamedVariable> weights_;
   std::vector<std::pair<std::string, std::unique_ptr<Module>>> children_;
   Pimpl<State> state_;
 };
 
-/// Forgets which names modules of this thread have, so that the next ones are "dense" again.
+/// Resets the automatic names of this thread, so that the next ones are "dense" again.
 /// Source  tf.keras.backend.clear_session
 void clear_session();
 

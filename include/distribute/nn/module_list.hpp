@@ -7,7 +7,7 @@
 
 namespace distribute::nn {
 
-/// What lists of any kind of layer share.
+/// Base of lists of layers.
 class ModuleListBase : public Module {
  public:
   size_t size() const { return num_children(); }

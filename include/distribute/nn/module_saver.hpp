@@ -1,6 +1,6 @@
 #pragma once
-/// How a module is written for other programs; <distribute/saved_model.hpp> brings the SavedModel,
-/// <distribute/saving.hpp> the files of Keras.
+/// Functions that write a module for other programs; <distribute/saved_model.hpp> brings the
+/// SavedModel, <distribute/saving.hpp> the files of Keras.
 
 #include <distribute/base/config.hpp>
 
@@ -19,13 +19,15 @@ class Module;
 using ModuleSaver = std::function<void(Module& module, const std::string& path,
                                        const saved_model::SaveOptions* options)>;
 
-/// The saver of Model::save for paths that end so, such as ".keras"; without an ending of all
-/// others; an empty one takes it away. Thread-compatible.
+/// Sets the saver that Model::save uses for paths with this ending, such as ".keras"; an empty
+/// ending stands for all other paths. An empty saver removes the entry. Thread-compatible.
 void register_module_saver(ModuleSaver saver, const std::string& ending = "");
 
+/// Writes the module with the saver registered for the path.
 /// Throws  FailedPreconditionError in a program without the headers of that saver.
 void save_module(Module& module, const std::string& path, const saved_model::SaveOptions* options);
-/// Throws  the same for such a path, before a long training.
+/// Checks before a long training that save_module() has a saver for the path.
+/// Throws  FailedPreconditionError if it has none.
 void check_module_saver(const std::string& path);
 
 }  // namespace distribute::nn

@@ -41,7 +41,7 @@ class BatchNormalization : public Module {
  public:
   explicit BatchNormalization(EmptyBraces) : BatchNormalization() {}
   explicit BatchNormalization(BatchNormalizationOptions options = {});
-  /// activation(normalized x + residual), in one pass: the end of a residual block.
+  /// Computes activation(normalized x + residual) in one pass, for the end of a residual block.
   /// Shapes  residual as x.
   Tensor with_residual(const Tensor& x, const Tensor& residual, CallOptions options = {});
   const Variable& gamma() const { return gamma_; }
@@ -64,7 +64,7 @@ class BatchNormalization : public Module {
   Variable gamma_, beta_, moving_mean_, moving_variance_;
 };
 
-/// One axis or several.
+/// One or several axes.
 struct NormalizedAxes {
   std::vector<int> list;
   NormalizedAxes(int axis) : list{axis} {}
@@ -72,7 +72,7 @@ struct NormalizedAxes {
 };
 
 struct LayerNormalizationOptions {  // options of LayerNormalization
-  NormalizedAxes axis = -1;         // normalized together
+  NormalizedAxes axis = -1;         // axes that are normalized together
   double epsilon = 1e-3;
   bool center = true;
   bool scale = true;
@@ -85,10 +85,10 @@ struct LayerNormalizationOptions {  // options of LayerNormalization
   std::string name = {};
 };
 
-/// To mean 0 and variance 1 along the axes, times gamma plus beta.
+/// Normalizes to mean 0 and variance 1 along the axes, then multiplies by gamma and adds beta.
 /// Shapes  any -> the same; gamma and beta have the sizes of the axes. The last axes are normalized
-///         in one pass, others are brought there first.
-/// Throws  InvalidArgumentError for no axes, or one that comes twice.
+///          in one pass; others are transposed to the end first.
+/// Throws  InvalidArgumentError for no axes, or one that occurs twice.
 /// Source  tf.keras.layers.LayerNormalization
 class LayerNormalization : public Module {
  public:
@@ -107,8 +107,8 @@ class LayerNormalization : public Module {
   bool supports_masking() const override { return true; }
 
   LayerNormalizationOptions options_;
-  std::vector<int> order_;  // that puts the axes last; empty: they are
-  int first_ = -1;          // of the axes, then
+  std::vector<int> order_;  // permutation that puts the axes last; empty if they are
+  int first_ = -1;          // first of the axes after the permutation
   Variable gamma_, beta_;
 };
 
@@ -124,7 +124,8 @@ struct GroupNormalizationOptions {  // options of GroupNormalization
   std::string name = {};
 };
 
-/// Each group of channels of an example to mean 0 and variance 1, times gamma plus beta.
+/// Normalizes each group of channels of an example to mean 0 and variance 1, then multiplies by
+/// gamma and adds beta.
 /// Shapes  [batch, ..., channels] -> the same; gamma and beta [channels].
 /// Throws  InvalidArgumentError when the groups do not divide the channels.
 /// Source  tf.keras.layers.GroupNormalization; Wu & He 2018
@@ -152,7 +153,7 @@ struct RMSNormalizationOptions {  // options of RMSNormalization
   std::string name = {};
 };
 
-/// x / sqrt(mean of x^2 + epsilon) * scale, along one axis.
+/// Computes x / sqrt(mean of x^2 + epsilon) * scale along one axis.
 /// Shapes  any -> the same; scale [size of the axis].
 /// Source  tf.keras.layers.RMSNormalization; Zhang & Sennrich 2019
 class RMSNormalization : public Module {
@@ -177,9 +178,9 @@ struct LayerScaleOptions {  // options of LayerScale
   std::string name = {};
 };
 
-/// x times a weight "gamma" of one number for each feature.
+/// Multiplies x by a weight "gamma" that has one number for each feature.
 /// Shapes  [..., projection_dim] -> the same.
-/// Throws  InvalidArgumentError for an input of other features.
+/// Throws  InvalidArgumentError for an input with another number of features.
 /// Source  keras.src.applications.convnext.LayerScale; Touvron et al. 2021
 class LayerScale : public Module {
  public:

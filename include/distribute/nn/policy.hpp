@@ -1,5 +1,5 @@
 #pragma once
-/// In which precision layers compute, and in which they keep their weights.
+/// Precision policies: the dtypes in which layers compute and keep their weights.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/dtype.hpp>
@@ -13,7 +13,7 @@ namespace distribute::nn {
 /// Source  tf.keras.mixed_precision.Policy
 class Policy {
  public:
-  /// Throws  InvalidArgumentError for a name that is none of the three.
+  /// Throws  InvalidArgumentError for a name other than these three.
   explicit Policy(const std::string& name = "float32");
   std::string name() const;
   DType compute_dtype() const { return compute_dtype_; }
@@ -24,11 +24,12 @@ class Policy {
   DType compute_dtype_;
 };
 
-/// What layers made from now on compute in. Set it before the model is made.
+/// Sets the policy of layers made afterwards. Call it before the model is made.
 /// Source  tf.keras.mixed_precision.set_global_policy
 void set_global_policy(const Policy& policy);
 void set_global_policy(const std::string& name);
-/// "float32" until it is set. Source  tf.keras.mixed_precision.global_policy
+/// Returns the global policy, "float32" until it is set. Source
+/// tf.keras.mixed_precision.global_policy
 Policy global_policy();
 
 }  // namespace distribute::nn

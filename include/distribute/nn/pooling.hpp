@@ -10,7 +10,7 @@
 
 namespace distribute::nn {
 
-struct Pool2DLayerOptions {  // of pooling layers
+struct Pool2DLayerOptions {  // options of pooling layers
   Size2D pool_size = 2;
   std::optional<Size2D> strides = {};  // unset: as pool_size
   Padding padding = Padding::Valid;
@@ -35,7 +35,7 @@ class MaxPool2D : public Module {
 
 using MaxPooling2D = MaxPool2D;  // Keras's other name
 
-/// Mean over the elements inside the image.
+/// Averages the elements of each window that lie inside the image.
 /// Source  tf.keras.layers.AveragePooling2D
 class AveragePooling2D : public Module {
  public:
@@ -75,7 +75,7 @@ class MaxPooling1D : public Module {
   Pool1DLayerOptions options_;
 };
 
-/// Mean over the steps inside the sequence. Shapes as MaxPooling1D.
+/// Averages the steps of each window that lie inside the sequence. Shapes as MaxPooling1D.
 /// Source  tf.keras.layers.AveragePooling1D
 class AveragePooling1D : public Module {
  public:
@@ -91,7 +91,7 @@ class AveragePooling1D : public Module {
   Pool1DLayerOptions options_;
 };
 
-struct GlobalPoolLayerOptions {  // of global pooling layers
+struct GlobalPoolLayerOptions {  // options of global pooling layers
   bool keepdims = false;
   std::string name = {};
 };
@@ -128,7 +128,7 @@ class GlobalMaxPooling2D : public Module {
   GlobalPoolLayerOptions options_;
 };
 
-/// Mean over the steps, of those that the mask counts; its result has no mask.
+/// Averages the steps that the mask counts; its result has no mask.
 /// Shapes  [batch, steps, features] -> [batch, features], or [batch, 1, features].
 /// Source  tf.keras.layers.GlobalAveragePooling1D
 class GlobalAveragePooling1D : public Module {
@@ -145,7 +145,7 @@ class GlobalAveragePooling1D : public Module {
   GlobalPoolLayerOptions options_;
 };
 
-/// Largest over the steps, whatever the mask says. Shapes as GlobalAveragePooling1D.
+/// Takes the maximum over all steps, also masked ones. Shapes as GlobalAveragePooling1D.
 /// Source  tf.keras.layers.GlobalMaxPooling1D
 class GlobalMaxPooling1D : public Module {
  public:

@@ -24,11 +24,11 @@ struct SimpleRNNOptions {  // options of SimpleRNN
   Constraint kernel_constraint = {};
   Constraint recurrent_constraint = {};
   Constraint bias_constraint = {};
-  double dropout = 0;  // of the inputs, the same for all steps
+  double dropout = 0;  // probability of dropping an input; the mask is the same for all steps
   bool return_sequences = false;
   bool go_backwards = false;
   bool zero_output_for_mask = false;
-  bool stateful = false;  // the next call goes on with the states of this one
+  bool stateful = false;  // a call begins with the final states of the one before
   std::string name = {};
 };
 
@@ -51,7 +51,7 @@ struct LSTMOptions {  // options of LSTM
   bool return_sequences = false;
   bool go_backwards = false;
   bool zero_output_for_mask = false;
-  bool stateful = false;  // the next call goes on with the states of this one
+  bool stateful = false;  // a call begins with the final states of the one before
   std::string name = {};
 };
 
@@ -73,27 +73,27 @@ struct GRUOptions {  // options of GRU
   bool return_sequences = false;
   bool go_backwards = false;
   bool zero_output_for_mask = false;
-  bool stateful = false;    // the next call goes on with the states of this one
-  bool reset_after = true;  // the reset gate after the product with the state
+  bool stateful = false;    // a call begins with the final states of the one before
+  bool reset_after = true;  // applies the reset gate after the product with the state
   std::string name = {};
 };
 
-/// Options of all kinds of recurrent layers, in one form.
+/// Options of all kinds of recurrent layers in one struct.
 struct RecurrentLayerOptions {
   RecurrentOptions step;
   SimpleRNNOptions common;
   bool unit_forget_bias = false;
 };
 
-/// Runs a cell over the steps of a sequence; the mask's steps alone. Weights kernel,
+/// Runs a cell over the steps of a sequence, only those that the mask counts. Weights kernel,
 /// recurrent_kernel and bias lie in a part "lstm_cell", "gru_cell" or "simple_rnn_cell". A stateful
-/// layer keeps the states after the last step, of each replica its own, until reset_states(); they
-/// are no weights, and no gradient goes through them.
+/// layer keeps the states after the last step for each replica until reset_states(); they are no
+/// weights, and no gradient goes through them.
 /// Shapes  [batch, steps, inputs] -> [batch, units], or [batch, steps, units] with
-///         return_sequences.
-/// Throws  InvalidArgumentError for units < 1 or a dropout outside [0, 1), and where a stateful
-///         layer has states of another batch size; UnimplementedError for a stateful layer in a
-///         step that is recorded or exported.
+///          return_sequences.
+/// Throws  InvalidArgumentError for units < 1 or a dropout outside [0, 1), and when a stateful
+///          layer has states of another batch size; UnimplementedError for a stateful layer in a
+///          step that is recorded or exported.
 /// Source  tf.keras.layers.RNN; with state: return_state and initial_state
 class RecurrentLayer : public Module {
  public:
@@ -102,7 +102,8 @@ class RecurrentLayer : public Module {
   RecurrentLayer(RecurrentLayer&&) noexcept;
   RecurrentLayer& operator=(RecurrentLayer&&) noexcept;
 
-  /// The output with the states after the last step, from the states `initial` (empty: zeros).
+  /// Returns the output and the states after the last step, from the states `initial` (empty:
+  /// zeros).
   RecurrentResult call_with_states(const Tensor& x, const std::vector<Tensor>& initial = {},
                                    CallOptions options = {});
   const RecurrentLayerOptions& options() const { return options_; }
@@ -120,7 +121,7 @@ class RecurrentLayer : public Module {
   RecurrentLayerOptions options_;
   Cell* cell_;
   Module* dropout_ = nullptr;
-  Pimpl<KeptStates> kept_;  // of a stateful layer
+  Pimpl<KeptStates> kept_;  // states of a stateful layer
 };
 
 /// Source  tf.keras.layers.SimpleRNN
@@ -152,20 +153,20 @@ struct BidirectionalOptions {  // options of Bidirectional
   std::string name = {};
 };
 
-/// Two layers with the options of the given one, "forward_<its name>" and "backward_<its name>",
-/// each with its own weights; the backward one reads from the last step, and its outputs are turned
-/// back into the order of the steps. With return_sequences masked steps give 0.
+/// Runs two layers with the options of the given one, "forward_<its name>" and "backward_<its
+/// name>", each with its own weights. The backward one reads from the last step, and its outputs
+/// are reversed into the order of the steps. With return_sequences masked steps give 0.
 /// Shapes  [batch, steps, inputs] -> as the layer's, with Concat twice as wide.
 /// Source  tf.keras.layers.Bidirectional
 class Bidirectional : public Module {
  public:
   explicit Bidirectional(const RecurrentLayer& layer, BidirectionalOptions options = {});
-  /// The output with the states of the forward layer and then those of the backward one.
+  /// Returns the output, then the states of the forward layer and those of the backward one.
   RecurrentResult call_with_states(const Tensor& x, const std::vector<Tensor>& initial = {},
                                    CallOptions options = {});
   /// How the outputs of both directions become one.
   MergeMode merge_mode() const { return merge_mode_; }
-  /// The layer that reads from the first step.
+  /// Returns the layer that reads from the first step.
   const RecurrentLayer& forward_layer() const { return *forward_; }
 
  private:

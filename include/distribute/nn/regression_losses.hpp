@@ -24,9 +24,9 @@ using Hinge = FunctionLoss<hinge>;
 using SquaredHinge = FunctionLoss<squared_hinge>;
 using CategoricalHinge = FunctionLoss<categorical_hinge>;
 
-// Shapes of all: y_true and y_pred [batch..., d] -> [batch...], the mean over the last axis. y_true
-// may lack, or have alone, a last axis of size 1. They throw InvalidArgumentError for shapes that
-// do not fit.
+// Shapes of all following functions: y_true and y_pred [batch..., d] -> [batch...], the mean over
+// the last axis. y_true may lack, or alone have, a last axis of size 1. They throw
+// InvalidArgumentError for shapes that do not fit.
 
 /// 100 |y_true - y_pred| / |y_true|.
 /// Source  tf.keras.losses.mean_absolute_percentage_error
@@ -77,7 +77,8 @@ struct CosineSimilarityOptions {  // options of CosineSimilarity
   Reduction reduction = Reduction::Auto;
 };
 
-/// Along the last axis unless given. Source  tf.keras.losses.CosineSimilarity
+/// cosine_similarity() as an object, along the last axis unless given. Source
+/// tf.keras.losses.CosineSimilarity
 class CosineSimilarity : public Loss {
  public:
   explicit CosineSimilarity(EmptyBraces) : CosineSimilarity() {}
@@ -100,21 +101,22 @@ Tensor kl_divergence(const Tensor& y_true, const Tensor& y_pred);
 /// Source  tf.keras.losses.poisson
 Tensor poisson(const Tensor& y_true, const Tensor& y_pred);
 
-struct BinaryFocalOptions {  // of binary focal losses
+struct BinaryFocalOptions {  // options of binary focal losses
   bool apply_class_balancing = false;
-  double alpha = 0.25;  // weight of class 1 with class balancing, 1 - alpha that of class 0
+  double alpha = 0.25;  // weight of class 1 with class balancing; class 0 has 1 - alpha
   double gamma = 2.0;
   bool from_logits = false;
   double label_smoothing = 0;
 };
 
-/// Binary crossentropy, each element times (1 - p)^gamma with p the probability of what is true.
+/// Binary crossentropy, with each element multiplied by (1 - p)^gamma, where p is the probability
+/// of the true class.
 /// Shapes  y_true and y_pred [batch..., d] -> [batch...].
 /// Source  tf.keras.losses.binary_focal_crossentropy; Lin et al. 2018
 Tensor binary_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred,
                                  BinaryFocalOptions options = {});
 
-struct CategoricalFocalOptions {  // of focal losses
+struct CategoricalFocalOptions {  // options of categorical focal losses
   double alpha = 0.25;
   double gamma = 2.0;
   bool from_logits = false;

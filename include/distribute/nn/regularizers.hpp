@@ -9,13 +9,13 @@
 
 namespace distribute::nn {
 
-/// l1 * sum(|w|) + l2 * sum(w^2); no factor 1/2.
+/// The penalty l1 * sum(|w|) + l2 * sum(w^2), without a factor 1/2.
 /// Source  tf.keras.regularizers.L1L2
 struct Regularizer {
   double l1 = 0;
   double l2 = 0;
   explicit operator bool() const { return l1 != 0 || l2 != 0; }
-  /// A scalar, recorded on the active tapes.
+  /// Returns the penalty as a scalar, recorded on the active tapes.
   Tensor operator()(const Tensor& weight) const;
 };
 
@@ -32,7 +32,7 @@ inline Regularizer L1L2(double l1 = 0, double l2 = 0) { return {l1, l2}; }
 }  // namespace regularizers
 
 namespace nn_internal {
-/// The penalties of a layer's weights, as far as it has them and they have regularizers.
+/// Returns the penalties of those weights of a layer that exist and have a regularizer.
 std::vector<Tensor> penalties(const Regularizer& on_kernel, const Variable& kernel,
                               const Regularizer& on_bias, const Variable& bias);
 }  // namespace nn_internal

@@ -1,5 +1,5 @@
 #pragma once
-/// Layers that change a shape and no values.
+/// Layers that change shapes.
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/convolution.hpp>
@@ -31,7 +31,7 @@ class Flatten : public Module {
 class Reshape : public Module {
  public:
   explicit Reshape(std::vector<int64_t> target_shape, std::string name = {});
-  /// The shape without the batch.
+  /// Returns the shape without the batch.
   const std::vector<int64_t>& target_shape() const { return target_shape_; }
 
  private:
@@ -41,13 +41,13 @@ class Reshape : public Module {
   std::vector<int64_t> target_shape_;
 };
 
-/// The axes behind the batch in another order; the first of them is 1.
+/// Permutes the axes behind the batch, of which the first has number 1.
 /// Throws  InvalidArgumentError when `dims` does not name each of them once.
 /// Source  tf.keras.layers.Permute
 class Permute : public Module {
  public:
   explicit Permute(std::vector<int> dims, std::string name = {});
-  /// The axes in their new order; the first behind the batch is 1.
+  /// Returns the axes in their new order; the first behind the batch is 1.
   const std::vector<int>& dims() const { return dims_; }
 
  private:
@@ -62,7 +62,7 @@ class Permute : public Module {
 class RepeatVector : public Module {
  public:
   explicit RepeatVector(int64_t n, std::string name = {});
-  /// How often each vector comes.
+  /// Returns the number of copies of each vector.
   int64_t n() const { return n_; }
 
  private:
@@ -78,7 +78,7 @@ struct ZeroPadding2DOptions {            // options of ZeroPadding2D
   std::string name = {};
 };
 
-/// Zeros around images; a Size2D is the same on opposite sides.
+/// Puts zeros around images; a Size2D gives opposite sides the same number.
 /// Source  tf.keras.layers.ZeroPadding2D
 class ZeroPadding2D : public Module {
  public:
@@ -94,18 +94,19 @@ class ZeroPadding2D : public Module {
   ZeroPadding2DOptions options_;
 };
 
-/// How pixels of another size come about: as the pixel that lies nearest, or as a weighted mean of
-/// the four around; outside of the picture its edge goes on.
+/// How pixels of a resized image are computed: as the nearest pixel, or as a weighted mean of the
+/// four around; pixels outside of the image equal those at its edge.
 /// Source  tf.image.ResizeMethod, without antialias
 enum class Interpolation : uint8_t { Nearest, Bilinear };
 
-/// Every pixel repeated `size` times down and across; bilinear: pictures `size` times as large.
+/// Repeats every pixel `size` times down and across; bilinear resizes images to `size` times their
+/// size.
 /// Source  tf.keras.layers.UpSampling2D
 class UpSampling2D : public Module {
  public:
   explicit UpSampling2D(Size2D size = 2, std::string name = {});
   UpSampling2D(Size2D size, Interpolation interpolation, std::string name = {});
-  /// How often each row and column comes.
+  /// Returns how often each row and column is repeated.
   Size2D size() const { return size_; }
   Interpolation interpolation() const { return interpolation_; }
 
@@ -123,7 +124,7 @@ struct ResizingOptions {  // options of Resizing
   std::string name = {};
 };
 
-/// Pictures of any size become pictures of this one, without antialias.
+/// Resizes images of any size to this one, without antialias.
 /// Shapes  [batch, rows, columns, channels] -> [batch, height, width, channels].
 /// Source  tf.keras.layers.Resizing
 class Resizing : public Module {
@@ -141,7 +142,7 @@ class Resizing : public Module {
   ResizingOptions options_;
 };
 
-/// Calls a layer for every step by itself, with the same weights.
+/// Calls a layer for every step separately, with the same weights.
 /// Shapes  [batch, steps, ...] -> [batch, steps, the layer's].
 /// Source  tf.keras.layers.TimeDistributed
 class TimeDistributed : public Module {
@@ -150,7 +151,7 @@ class TimeDistributed : public Module {
   explicit TimeDistributed(Layer layer, std::string name = {})
       : TimeDistributed(std::make_unique<Layer>(std::move(layer)), std::move(name)) {}
   explicit TimeDistributed(std::unique_ptr<Module> layer, std::string name = {});
-  /// The layer inside.
+  /// Returns the layer inside.
   Module& layer() const { return child(0); }
   bool supports_masking() const override { return true; }
 

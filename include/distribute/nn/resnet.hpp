@@ -15,18 +15,19 @@
 
 namespace distribute::nn::applications {
 
-/// Two children of a network, one behind the other. Without a convolution there is no step.
+/// Two successive children of a network. Without a convolution there is no step.
 struct ResNetStep {
   OptionalModule<Conv2D> convolution;
   OptionalModule<BatchNormalization> norm;
 };
 
-/// What a network without its classifier makes of the last pictures: nothing, or their mean or
-/// maximum over all pixels.
+/// How a network without its classifier reduces the last feature maps: not at all, or to the mean
+/// or maximum over all pixels.
 enum class Pooling : uint8_t { None, Avg, Max };
 
-struct ResNetOptions {                      // options of ResNet
-  std::vector<int64_t> blocks{3, 4, 6, 3};  // of each stage; 3, 4, 23, 3 is ResNet-101
+struct ResNetOptions {  // options of ResNet
+  // number of blocks of each stage; 3, 4, 23, 3 is ResNet-101
+  std::vector<int64_t> blocks{3, 4, 6, 3};
   int64_t classes = 1000;
   bool version_1 = false;   // as keras.applications.ResNet50: strides in the first 1x1, biases
   bool zero_gamma = false;  // the last scale of each block starts at 0 (Goyal et al. 2017)
@@ -35,23 +36,22 @@ struct ResNetOptions {                      // options of ResNet
   bool synchronized = false;                           // batch statistics over all replicas
   ActivationFunction classifier_activation = softmax;  // nullptr: the network gives logits
   bool include_top = true;                             // ends in the mean and the dense layer
-  Pooling pooling = Pooling::None;                     // without the top
+  Pooling pooling = Pooling::None;                     // used when include_top is false
 };
 
-/// Bottleneck residual network of 7x7/2 stem, four stages, and a dense layer that gives
-/// probabilities. A loss takes these as they are; one with from_logits wants a network with
-/// .classifier_activation = nullptr.
-/// Version 1.5: the 3x3 convolution of a stage's first block has the stride. Layers are named as
-/// in Keras ("conv2_block1_1_conv"), and as there no model's name stands before them, so its
-/// checkpoints load by name (docs/resnet50.md).
+/// Bottleneck residual network: a 7x7/2 stem, four stages, and a dense layer that returns
+/// probabilities. A loss takes these as they are; a loss with from_logits needs a network with
+/// .classifier_activation = nullptr. It has version 1.5: the 3x3 convolution of a stage's first
+/// block has the stride. Layers are named as in Keras ("conv2_block1_1_conv"), without a model's
+/// name, so Keras's checkpoints load by name (docs/resnet50.md).
 /// Shapes  [batch, height, width, 3] -> [batch, classes]; without the top [batch, height / 32,
-///         width / 32, channels], pooled [batch, channels].
+///          width / 32, channels], pooled [batch, channels].
 /// Source  tf.keras.applications.ResNet50; He et al. 2015
 class ResNet : public Module {
  public:
   explicit ResNet(EmptyBraces) : ResNet() {}
-  /// Throws  InvalidArgumentError for no stages, a stage without blocks, and a pooling beside the
-  ///         top, which has one of its own.
+  /// Throws  InvalidArgumentError for no stages, a stage without blocks, and a pooling together
+  ///          with the top, which has its own.
   explicit ResNet(ResNetOptions options = {});
 
  private:
@@ -75,7 +75,7 @@ class ResNet : public Module {
 };
 
 struct SmallResNetOptions {                  // options of SmallResNet
-  std::vector<int64_t> filters{16, 32, 64};  // of each stage
+  std::vector<int64_t> filters{16, 32, 64};  // number of filters of each stage
   int64_t blocks = 1;                        // in each stage; 3 is He et al.'s ResNet-20
   int64_t classes = 10;
   ActivationFunction activation = relu;

@@ -10,28 +10,29 @@
 
 namespace distribute::nn {
 
-/// Which keys a query may look at; all of it together.
+/// Keys that a query may attend to: those that all of these allow.
 struct AttentionOptions {
-  std::optional<double> scale = {};  // of the scores; unset: 1 / sqrt(depth)
-  bool is_causal = false;            // keys up to the query's own place
+  std::optional<double> scale = {};  // factor of the scores; unset: 1 / sqrt(depth)
+  bool is_causal = false;            // allows keys up to the query's own position
   Tensor query_mask = {};            // bool [batch, queries]
   Tensor key_mask = {};              // bool [batch, keys]
   Tensor mask = {};                  // bool [batch or 1, queries, keys]
   double dropout = 0;                // of the probabilities
-  /// What a query gets that may look at no key: zeros, or the mean of all values. Keras's function
-  /// gives the mean, as it replaces forbidden scores by a large negative number; so does its layer
-  /// without dropout. With dropout the layer gives zeros, also outside of training.
+  /// Makes queries that may attend to no key get zeros instead of the mean of all values. Keras's
+  /// function gives the mean, as it replaces forbidden scores by a large negative number; so does
+  /// its layer without dropout. With dropout the layer gives zeros, also outside of training.
   bool zeros_without_keys = false;
   uint64_t seed = 0;  // of the dropout, and a number that differs from call to call
   std::function<uint64_t()> counter = {};
 };
 
-/// softmax(scale q k^T) v for every head. On CPUs without dropout it goes block by block with a
-/// running softmax, and the gradient computes the scores again, so that memory grows with the
-/// length and not with its square; it has no second derivative. So does cuDNN on GPUs in 16 bits,
-/// without masks but the causal one. Else, on GPUs and with dropout, all scores are there at once.
-/// Shapes  query [batch, queries, heads, depth], key [batch, keys, heads, depth],
-///         value [batch, keys, heads, width] -> [batch, queries, heads, width]. Floating.
+/// Computes softmax(scale q k^T) v for every head. On CPUs without dropout it computes block by
+/// block with a running softmax, and the gradient computes the scores again, so that memory grows
+/// with the length and not with its square; it has no second derivative. cuDNN does the same on
+/// GPUs in 16 bits, without masks except the causal one. In other cases on GPUs, and with dropout,
+/// all scores are in memory at once.
+/// Shapes  query [batch, queries, heads, depth], key [batch, keys, heads, depth], value [batch,
+///          keys, heads, width] -> [batch, queries, heads, width]. Floating.
 /// Throws  InvalidArgumentError with the shapes that do not fit.
 /// Source  keras.ops.dot_product_attention; Dao et al., "FlashAttention", 2022
 Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,

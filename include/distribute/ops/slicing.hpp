@@ -41,13 +41,13 @@ inline Tensor strided_slice(const Tensor& x, std::initializer_list<Range> ranges
 
 namespace ops_internal {
 
-/// Names the elements begin[i] + k * step[i], k < shape[i], of each axis.
+/// Selects the elements begin[i] + k * step[i], k < shape[i], of each axis.
 struct SliceSpec {
   std::vector<int64_t> begin, step;
   Shape shape;
 };
 
-/// First position and number of elements of begin:end:step on an axis of `size` elements.
+/// Returns first position and number of elements of begin:end:step on an axis of `size` elements.
 std::pair<int64_t, int64_t> resolve_range(const Range& range, int64_t size);
 /// Gives the elements that `spec` names; rows of the first axis share memory.
 Tensor take_slice(const Tensor& x, const SliceSpec& spec);

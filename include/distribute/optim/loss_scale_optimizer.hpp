@@ -31,7 +31,7 @@ class LossScaleOptimizer : public Optimizer {
   /// Throws  InvalidArgumentError for a scale or a number of steps that is not positive, and for an
   ///         optimizer with clip_per_replica, since scaled gradients must be summed first.
   explicit LossScaleOptimizer(Optimizer& inner, LossScaleOptimizerOptions options = {});
-  /// The same with an optimizer that it owns.
+  /// Wraps an optimizer that it owns.
   explicit LossScaleOptimizer(std::unique_ptr<Optimizer> inner,
                               LossScaleOptimizerOptions options = {});
   /// Throws  InvalidArgumentError without an "inner_optimizer".

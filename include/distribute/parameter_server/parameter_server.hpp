@@ -1,5 +1,5 @@
 #pragma once
-/// The server of variables that workers pull and push.
+/// The server of variables that workers pull and update.
 
 #include <distribute/base/config.hpp>
 #include <distribute/rpc/job_task.hpp>
@@ -15,16 +15,17 @@ namespace distribute::parameter_server {
 struct ServerOptions {
   /// Updates of several clients never mix within an element of a variable.
   bool use_locking = true;
-  /// Clients on the same host read and write through shared memory.
+  /// Lets clients on the same host read and write through shared memory.
   bool shared_memory = true;
-  /// Threads that apply one push; 0: one for each core that the tasks of this host leave.
+  /// Threads that apply one push; 0: the cores of this host divided by its tasks.
   int threads = 0;
-  /// How long join() waits for a chief that was there and is lost.
+  /// Time that join() waits for a chief that was there and is lost.
   double chief_timeout = 300;
-  /// Gradients that have arrived and are not applied yet, together; one push is always let in.
+  /// Largest total of received gradients that are not applied yet; one push is always accepted.
   int64_t max_staged_bytes = int64_t{4} << 30;
-  /// Asked a few times a second whether this server was told to go. Then it tells the tasks that
-  /// use it, and stays until the chief has saved and left, at most `leave_timeout`. May be empty.
+  /// Called a few times a second; returns whether this server was told to leave. It then tells the
+  /// tasks that use it, and stays until the chief has saved and left, at most `leave_timeout`. May
+  /// be empty.
   std::function<bool()> leaves = {};
   double leave_timeout = 25;
   /// The library's version; clients of another version are refused.
@@ -41,13 +42,13 @@ class ParameterServer {
   /// Ends all connections.
   ~ParameterServer();
 
-  /// False when this server was told to go before the job was finished.
+  /// Waits for the end of the job; returns false when this server was told to leave before it.
   /// Blocks  until a client has said that the job is finished and all of them have left.
-  /// Throws  UnavailableError when the chief (worker 0 where there is none) has not come within
-  ///         the task's ClusterOptions::startup_timeout, or was there and stays away longer than
-  ///         options.chief_timeout.
+  /// Throws  UnavailableError when the chief (worker 0 if there is none) has not come within the
+  ///          task's ClusterOptions::startup_timeout, or was lost for longer than
+  ///          options.chief_timeout.
   bool join();
-  /// Bytes of all variables here.
+  /// Returns the total bytes of all variables here.
   int64_t bytes() const;
 
  private:

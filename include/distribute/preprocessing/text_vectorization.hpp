@@ -46,7 +46,7 @@ using IntegerLookup = IndexLookup<int64_t>;
 /// How a text is changed first: ASCII letters to lower case, ASCII punctuation removed, both or
 /// neither.
 enum class Standardize { None, LowerAndStripPunctuation, Lower, StripPunctuation };
-/// Where a text is cut: nowhere, at white space, or between the characters of UTF-8.
+/// Places at which a text is cut: nowhere, at white space, or between the characters of UTF-8.
 enum class Split { None, Whitespace, Character };
 
 /// Options of TextVectorization.

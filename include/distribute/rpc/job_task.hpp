@@ -1,5 +1,5 @@
 #pragma once
-/// This process's place in a job whose tasks come and go.
+/// This process's part in a job whose tasks may leave and come back.
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_options.hpp>
@@ -30,53 +30,55 @@ struct JobTaskOptions {  // options of JobTask
   ClusterOptions options = ClusterOptions::from_environment();
 };
 
-/// Opens the task's port and finds the other tasks. There is no leader, and no task is required:
-/// a pair meets when one of them wants to, and a task that was started again is a new Peer. Two
-/// threads (port, heartbeats) and one for each connection that others make. Thread-safe.
+/// Opens the task's port and finds the other tasks. Two threads (port, heartbeats) and one for each
+/// connection that others make. Thread-safe.
+/// 1. There is no leader, and no task is required.
+/// 2. A pair of tasks connects when one of them needs the other.
+/// 3. A task that was started again is a new Peer.
 class JobTask {
  public:
-  /// Gives the task that this process has open already, with the options of its first start: a
-  /// strategy and a Server share one port.
+  /// Returns the task that this process has open already, with the options of its first start, or
+  /// opens it: a strategy and a Server share one port.
   /// Throws  InvalidArgumentError when the cluster has no such task; FailedPreconditionError when
-  ///         the port is taken, or without a token outside of loopback.
+  ///          the port is taken, or without a token outside of loopback.
   static std::shared_ptr<JobTask> start(JobTaskOptions options);
-  /// With the task's port open already.
+  /// Starts with the task's port, which is open already.
   static std::shared_ptr<JobTask> start(JobTaskOptions options, net::Listener listener);
   JobTask(const JobTask&) = delete;
   /// Ends all connections that others have made.
   ~JobTask();
 
-  /// What the task was made with.
+  /// Returns the arguments of start().
   const ClusterSpec& cluster() const;
   const ClusterOptions& options() const;
-  /// This task.
+  /// Returns this task.
   const PeerName& self() const;
-  /// "worker 2 (10.0.0.3:2222)".
+  /// Returns "worker 2 (10.0.0.3:2222)".
   std::string describe(const std::string& type, int index) const;
 
-  /// Methods that others may call.
+  /// Returns the server of methods that others may call.
   RpcServer& rpc();
-  /// The server of this task's port, to which further purposes can be added.
+  /// Returns the server of this task's port, to which further purposes can be added.
   TaskServer& server();
-  /// Tells the tasks that have dialed this one why it is about to end: it is what their errors will
-  /// say.
-  /// Blocks  for about a second at most.
-  /// Tells all tasks that dial this one that it was told to go and stays for a while yet; see
-  /// PeerMonitor.
+  /// announce_leave() tells all tasks that dial this one that it was told to leave and stays for a
+  /// while; see PeerMonitor. say_goodbye() tells the tasks that have dialed this one why it is
+  /// about to end; their errors contain it.
+  /// Blocks  say_goodbye() for about a second at most.
   void announce_leave();
   void say_goodbye(const std::string& why);
-  /// The task that has dialed this one, for who serves a purpose of its own; null: lost by now.
+  /// Returns the task that has dialed this one, for handlers of other purposes; null if it is lost
+  /// by now.
   std::shared_ptr<Peer> client(const std::string& type, int index, uint64_t incarnation) const;
 
-  /// The other task, with a heartbeat; the same Peer until it is lost.
+  /// Returns the other task, with a heartbeat; the same Peer until it is lost.
   /// Blocks  until the task is there; prints every report interval that it is missing.
   /// Throws  DeadlineExceededError that names the task, its address and the last reason;
-  ///         UnauthenticatedError for a wrong token; FailedPreconditionError for another job's
-  ///         task; InvalidArgumentError when the cluster has no such task.
+  ///          UnauthenticatedError for a wrong token; FailedPreconditionError for another job's
+  ///          task; InvalidArgumentError when the cluster has no such task.
   std::shared_ptr<Peer> peer(const std::string& type, int index, net::Deadline deadline);
-  /// A new channel for calls; blocks and throws as peer().
+  /// Makes a new channel for calls; blocks and throws as peer().
   std::shared_ptr<RpcChannel> connect(const std::string& type, int index, net::Deadline deadline);
-  /// A new connection to this start of the task, for a purpose that its server() serves.
+  /// Makes a new connection to this start of the task, for a purpose that its server() serves.
   /// Throws  UnavailableError when it is lost; DeadlineExceededError.
   net::Socket dial(const Peer& peer, const std::string& purpose, const std::string& detail,
                    net::Deadline deadline);

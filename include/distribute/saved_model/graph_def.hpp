@@ -1,5 +1,5 @@
 #pragma once
-/// Functions as graphs of TensorFlow's operations.
+/// Translates functions to graphs of TensorFlow's operations.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/element_spec.hpp>
@@ -17,15 +17,16 @@ class ProtoWriter;
 
 namespace distribute::saved_model {
 
-/// Runs the function twice, with batches of two sizes, and lists what it does: all that it calls
-/// must be operations of this library whose numbers do not depend on the input.
-/// Throws  InvalidArgumentError for an input without axes or with further unknown sizes, and where
-///         the two passes differ; UnimplementedError that names an operation which files cannot
-///         have; what the function throws.
+/// Runs the function twice, with batches of two sizes, and records its operations: all its calls
+/// must be operations of this library whose attributes do not depend on the input's values.
+/// Throws  InvalidArgumentError for an input without axes or with further unknown sizes, and if the
+///          two passes differ; UnimplementedError that names an operation which files cannot have;
+///          what the function throws.
 InferenceGraph trace_inference(const InferenceFunction& function, const TraceOptions& options);
 
-/// The spec of a module's input: as given, else of its first call, the batch unknown.
-/// Throws  FailedPreconditionError when there was none.
+/// Returns the spec of a module's input: the given one, else that of its first call with unknown
+/// batch.
+/// Throws  FailedPreconditionError when there was no call.
 data::TensorSpec inference_input(const nn::Module& module,
                                  const std::optional<data::TensorSpec>& given);
 
@@ -33,7 +34,7 @@ data::TensorSpec inference_input(const nn::Module& module,
 
 namespace distribute::saved_model_internal {
 
-/// The operations that lead to the result, which comes last.
+/// Returns the operations that lead to the result, which comes last.
 std::vector<PassOp> compare_passes(const saved_model::InferenceFunction& function,
                                    const data::TensorSpec& input);
 
@@ -41,23 +42,24 @@ std::vector<PassOp> compare_passes(const saved_model::InferenceFunction& functio
 
 namespace distribute::saved_model {
 
-/// Where the weights are: in the graph as constants (a frozen graph, one file), or in variables
-/// that a TensorBundle beside it fills.
+/// How the weights are stored: in the graph as constants (a frozen graph, one file), or as
+/// variables with a TensorBundle beside it.
 enum class Weights { Constants, Variables };
 
-/// A graph in TensorFlow's terms, and what a SavedModel says about its variables.
+/// An encoded graph, and its variables for a SavedModel.
 struct GraphDef {
   std::string bytes;                 // encoded
-  std::vector<InferenceNode> saved;  // nodes of the variables, by name; none with Constants
+  std::vector<InferenceNode> saved;  // nodes of the variables, by name; empty with Constants
 };
 
-/// What the operations that save and restore variables are called.
+/// Names of the operations that save and restore variables.
 inline constexpr const char* kSaverFilename = "save/filename";
 inline constexpr const char* kSaverControl = "save/control_dependency";
 inline constexpr const char* kSaverRestore = "save/restore_all";
 
-/// Biases become BiasAdd, explicit paddings of convolutions Pad. Attributes with their default
-/// values are left out, so that older and newer versions of TensorFlow read the graph alike.
+/// Encodes a graph. Biases become BiasAdd, explicit paddings of convolutions Pad. Attributes with
+/// their default values are left out, so that older and newer versions of TensorFlow can read the
+/// graph.
 /// Throws  InvalidArgumentError when constants make it larger than the 2 GiB of a message.
 /// Source  tensorflow/core/framework/graph.proto
 GraphDef encode_graph_def(const InferenceGraph& graph, Weights weights = Weights::Constants);

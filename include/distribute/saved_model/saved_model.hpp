@@ -15,7 +15,7 @@ namespace distribute::saved_model {
 
 /// Source  tf.saved_model.SaveOptions and the argument `signatures`
 struct SaveOptions {
-  /// Shape and type of the input, its first axis the batch; unset: those of the module's first
+  /// Shape and type of the input, whose first axis is the batch; unset: those of the module's first
   /// call.
   std::optional<data::TensorSpec> input = {};
   std::string input_name = "inputs";  // keys of the signature
@@ -27,51 +27,52 @@ struct SaveOptions {
   std::map<std::string, std::string> assets_extra = {};
 };
 
-/// Writes PATH/saved_model.pb, with Weights::Variables also PATH/variables: what the module
-/// computes outside of training, for batches of any size, in float32 whatever its policy. The
-/// directory appears whole or, after an error, not at all, and an older SavedModel there is
-/// replaced. On object stores, which cannot rename, saved_model.pb comes last.
-/// With several workers every worker calls it, as model.save in Keras: the chief writes PATH, the
-/// others below `workertemp_<id>` beside it, which they remove.
+/// Writes PATH/saved_model.pb, with Weights::Variables also PATH/variables. The graph computes what
+/// the module computes outside of training, for batches of any size, in float32 whatever its
+/// policy. The directory appears complete or, after an error, not at all, and replaces an older
+/// SavedModel. On object stores, which cannot rename, saved_model.pb is written last. With several
+/// workers every worker calls it, as model.save in Keras: the chief writes PATH, the others below
+/// `workertemp_<id>` beside it, which they remove.
 /// Blocks  until the chief's directory is complete.
 /// Throws  as trace_inference; FailedPreconditionError for a module that was never called and no
-///         input given; InvalidArgumentError for constants of 2 GiB and more, and for a place
-///         outside of assets.extra; AlreadyExistsError for a path that is something else; what
-///         files throw (PermissionDeniedError, ResourceExhaustedError for a full disk, ...).
+///          input given; InvalidArgumentError for constants of 2 GiB and more, and for a path
+///          outside of assets.extra; AlreadyExistsError for a path that is something else; errors
+///          of files (PermissionDeniedError, ResourceExhaustedError for a full disk, ...).
 /// Source  tf.saved_model.save, tf.keras.Model.save
 void save(nn::Module& module, const std::string& path, const SaveOptions& options = {});
-/// Any function of one tensor, such as a module with its preprocessing and a softmax behind it;
-/// needs `options.input`.
+/// Writes any function of one tensor, such as a module with its preprocessing and a softmax behind
+/// it; needs `options.input`.
 void save(const InferenceFunction& function, const std::string& path, const SaveOptions& options);
 
-/// Whether save() may write there, before a long training; makes missing directories above it.
+/// Checks before a long training that save() may write there; makes missing parent directories.
 /// Throws  AlreadyExistsError for a path that is something else than a SavedModel or an empty
-///         directory; PermissionDeniedError and others with the path.
+///          directory; PermissionDeniedError and others with the path.
 void check_path(const std::string& path);
 
-/// An encoded SavedModel message.
+/// Returns an encoded SavedModel message.
 std::string encode_saved_model(const InferenceGraph& graph, const GraphDef& def,
                                const SaveOptions& options);
 
-struct OnnxOptions {  // of save_onnx()
-  /// Shape and type of the input, its first axis the batch; unset: those of the module's first
+struct OnnxOptions {  // options of export_onnx()
+  /// Shape and type of the input, whose first axis is the batch; unset: those of the module's first
   /// call.
   std::optional<data::TensorSpec> input = {};
   std::string input_name = "inputs";
   std::string output_name = "outputs";
-  /// Constants of more bytes in all go to a file beside the model; a message holds 2 GiB at most.
+  /// Total bytes of constants above which they are written to a file beside the model; a message
+  /// holds at most 2 GiB.
   int64_t external_data_above = int64_t{2000} << 20;
 };
 
 /// Writes what the module computes outside of training, for batches of any size, in float32
-/// whatever its policy, as operations of ONNX's opset 17. Images stay NHWC outside; inside they are
-/// transposed once and convolutions get transposed weights. Large models have their constants in
-/// FILE.data. The file is replaced as a whole or, after an error, not at all. With several workers
-/// every worker calls it, as saved_model::save.
+/// whatever its policy, as operations of ONNX's opset 17. Inputs and outputs keep NHWC; inside,
+/// images are transposed once and convolutions get transposed weights. Large models have their
+/// constants in FILE.data. The file is replaced completely or, after an error, not at all. With
+/// several workers every worker calls it, as saved_model::save.
 /// Throws  as saved_model::save.
 /// Source  github.com/onnx/onnx, docs/IR.md, docs/Operators.md
 void export_onnx(nn::Module& module, const std::string& file, const OnnxOptions& options = {});
-/// Any function of one tensor; needs `options.input`.
+/// Writes any function of one tensor; needs `options.input`.
 void export_onnx(const InferenceFunction& function, const std::string& file,
                  const OnnxOptions& options);
 

@@ -14,45 +14,47 @@
 
 namespace distribute::saving {
 
-/// What save_weights and save_model write beside the weights.
+/// Options of save_weights and save_model.
 struct SaveWeightsOptions {
-  /// Its steps, learning rate and slots ("optimizer/vars/0", ...): in `.weights.h5` and models.
+  /// Optimizer whose steps, learning rate and slots ("optimizer/vars/0", ...) are saved: in
+  /// `.weights.h5` and models.
   optim::Optimizer* optimizer = nullptr;
 };
 
-/// Writes all weights of a module that was called once. The ending says how: `.weights.h5` as
-/// Keras 3 (layers/dense/vars/0, ...), `.h5` and `.hdf5` as Keras 2, which Keras 3 reads, too,
-/// `.safetensors` by the names of the variables. The file appears whole or not at all. With several
-/// workers every worker calls it, and the chief's file stays. Blocks  until the chief's file is
-/// complete. Throws  InvalidArgumentError for another ending, or an optimizer in safetensors or in
-/// weights
-///         of Keras 2; FailedPreconditionError for a module without weights; UnimplementedError in
-///         a build without libhdf5; what files throw.
+/// Writes all weights of a module that was called once. The ending chooses the format:
+/// `.weights.h5` that of Keras 3 (layers/dense/vars/0, ...), `.h5` and `.hdf5` that of Keras 2,
+/// which Keras 3 reads, too, `.safetensors` by the names of the variables. The file appears
+/// completely or not at all. With several workers every worker calls it, and the chief's file is
+/// kept.
+/// Blocks  until the chief's file is complete.
+/// Throws  InvalidArgumentError for another ending, or an optimizer in safetensors or in weights of
+///          Keras 2; FailedPreconditionError for a module without weights; UnimplementedError in a
+///          build without libhdf5; errors of files.
 /// Source  tf.keras.Model.save_weights
 void save_weights(nn::Module& module, const std::string& path,
                   const SaveWeightsOptions& options = {});
 
-/// What load_weights may pass over.
+/// Options of load_weights.
 struct LoadWeightsOptions {
-  /// Layers by their names, those that the file does not have keep their values; else layers by
-  /// their place in the model. For `.safetensors` and ResNet names count in any case.
+  /// Matches layers by their names, and those that the file does not have keep their values; else
+  /// layers are matched by their position in the model. `.safetensors` and ResNet are always
+  /// matched by name.
   bool by_name = false;
   /// Weights that the file does not have, or of another shape or type, keep their values.
   bool skip_mismatch = false;
-  /// Gets steps, learning rate and slots from files of Keras 3, for the trained variables in the
-  /// order in which Keras has them. Not Nadam.
+  /// Optimizer that gets steps, learning rate and slots from files of Keras 3, for the trained
+  /// variables in the order of Keras. It may not be a Nadam.
   optim::Optimizer* optimizer = nullptr;
 };
 
 /// Gives a module that was called once the weights of a file: `.weights.h5` and `.keras` of Keras
-/// 3,
-/// `.h5` of Keras 2 and 3 (weights alone or with a model), `.safetensors`. All values are read and
-/// checked before the first is assigned. Floating values take the dtype of the variable. Every
+/// 3, `.h5` of Keras 2 and 3 (weights alone or with a model), `.safetensors`. All values are read
+/// and checked before the first is assigned. Floating values take the dtype of the variable. Every
 /// worker calls it and reads the file.
 /// Throws  NotFoundError for a file, a weight or an optimizer that is missing, InvalidArgumentError
-/// for one of
-///         another shape, with variable, file and both shapes; DataLossError for a damaged file;
-///         UnimplementedError in a build without libhdf5 or libzip. Then nothing is assigned.
+///          for one of another shape, with variable, file and both shapes; DataLossError for a
+///          damaged file; UnimplementedError in a build without libhdf5 or libzip. Then nothing is
+///          assigned.
 /// Source  tf.keras.Model.load_weights
 train::LoadedWeights load_weights(nn::Module& module, const std::string& path,
                                   const LoadWeightsOptions& options = {});
@@ -64,7 +66,7 @@ namespace distribute::saving::safetensors {
 using Tensors = std::map<std::string, Tensor>;
 using Metadata = std::map<std::string, std::string>;
 
-/// What a file holds.
+/// Contents of a file.
 struct Contents {
   Tensors tensors;
   Metadata metadata;  // "__metadata__" of the header
@@ -73,18 +75,19 @@ struct Contents {
 /// Source  https://huggingface.co/docs/safetensors, safetensors.serialize
 std::string serialize(const Tensors& tensors, const Metadata& metadata = {});
 
-/// The way back. Every offset is checked: the tensors fill the file without gap or overlap.
-/// Errors call the file `name`.
+/// Parses a file's bytes. Every offset is checked: the tensors fill the file without gap or
+/// overlap. Errors call the file `name`.
 /// Throws  DataLossError for bytes that are no such file, or damaged; UnimplementedError for an
-///         element type that tensors here cannot have.
+///          element type that tensors here cannot have.
 /// Source  safetensors.deserialize
 Contents deserialize(std::string_view bytes, const std::string& name);
 
-/// The file appears whole or not at all.
-/// Throws  what files throw (PermissionDeniedError, ResourceExhaustedError, ...).
+/// Writes a file, which appears completely or not at all.
+/// Throws  errors of files (PermissionDeniedError, ResourceExhaustedError, ...).
 /// Source  safetensors.numpy.save_file
 void save_file(const Tensors& tensors, const std::string& path, const Metadata& metadata = {});
 
+/// Reads a file.
 /// Throws  NotFoundError; as deserialize.
 /// Source  safetensors.numpy.load_file
 Contents load_file(const std::string& path);
@@ -95,24 +98,25 @@ namespace distribute::saving {
 
 /// Writes a `.keras` file, or an `.h5` or `.hdf5` one, that keras.models.load_model opens: the
 /// layers with their options, the shape of the input of the first call, and the weights; no loss,
-/// and initializers as Keras has them by default. An activation inside of BatchNormalization
-/// becomes a layer behind it, an explicit padding one before. train::Model::save calls it for paths
-/// with these endings. The file appears whole or not at all; with several workers every worker
-/// calls it, and the chief's file stays. Blocks  until the chief's file is complete. Throws
-/// InvalidArgumentError for another ending; FailedPreconditionError for a model that was
-///         never called; UnimplementedError for what is no Sequential or Functional, a layer that
-///         it cannot describe, and a build without libhdf5 or libzip; what files throw.
+/// and Keras's default initializers. An activation inside of BatchNormalization becomes a layer
+/// behind it, an explicit padding one before. train::Model::save calls it for paths with these
+/// endings. The file appears completely or not at all; with several workers every worker calls it,
+/// and the chief's file is kept.
+/// Blocks  until the chief's file is complete.
+/// Throws  InvalidArgumentError for another ending; FailedPreconditionError for a model that was
+///          never called; UnimplementedError for a module other than Sequential and Functional, a
+///          layer that it cannot describe, and a build without libhdf5 or libzip; errors of files.
 /// Source  tf.keras.Model.save
 void save_model(nn::Module& model, const std::string& path, const SaveWeightsOptions& options = {});
 
-/// The model of a `.keras` file, or of an `.h5` or `.hdf5` one of Keras 3, with its weights: a
-/// Sequential, or a Functional, which is a NamedModule for its inputs and outputs. Its layers have
-/// the names of Keras's. What only concerns training anew (initializers, loss, metrics) is left
-/// out; load_weights with the same path and an optimizer gives that what the file has for it. Every
-/// worker calls it and reads the file. Throws  UnimplementedError that names a layer or an option
-/// that is not known here, for a model
-///         of Keras 2, and in a build without libhdf5 or libzip; DataLossError for a damaged file;
-///         NotFoundError for none, or one of weights alone.
+/// Returns the model of a `.keras` file, or of an `.h5` or `.hdf5` one of Keras 3, with its
+/// weights: a Sequential, or a Functional, which is a NamedModule for its inputs and outputs. Its
+/// layers have the names of Keras's. Settings that only concern a new training (initializers, loss,
+/// metrics) are left out; load_weights with the same path restores an optimizer. Every worker calls
+/// it and reads the file.
+/// Throws  UnimplementedError that names an unknown layer or option, for a model of Keras 2, and in
+///          a build without libhdf5 or libzip; DataLossError for a damaged file; NotFoundError for
+///          a missing one, or one of weights alone.
 /// Source  tf.keras.models.load_model
 std::unique_ptr<nn::Module> load_model(const std::string& path);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Synchronous training on several devices of one process, the variables on one of them.
+/// Synchronous training on several devices of one process, with the variables on one of them.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>
@@ -10,17 +10,17 @@
 
 namespace distribute {
 
-struct CentralStorageOptions {  // of CentralStorageStrategy
-  /// That many logical devices compute: GPUs, or CPUs where there is none; 0: all of them.
+struct CentralStorageOptions {  // options of CentralStorageStrategy
+  /// Number of logical devices that compute: GPUs, or CPUs if there are no GPUs; 0: all of them.
   int num_replicas = 0;
-  /// Instead of a number: names such as "/cpu:0".
+  /// Device names such as "/cpu:0", in place of a number.
   std::vector<std::string> compute_devices = {};
-  /// Where the variables are; empty: the CPU, or the compute device when there is only one.
+  /// Device that holds the variables; empty: the CPU, or the compute device if there is only one.
   std::string parameter_device = {};
 };
 
-/// One replica per compute device; all read and update the one copy of each variable. A GPU reads a
-/// copy of it, which is made once for each value.
+/// Trains with one replica per compute device; all of them read and update the one copy of each
+/// variable. A GPU reads a copy of it, which is made once for each value.
 /// Source  tf.distribute.experimental.CentralStorageStrategy
 class CentralStorageStrategy : public Strategy {
  public:

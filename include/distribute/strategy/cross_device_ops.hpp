@@ -1,5 +1,5 @@
 #pragma once
-/// How values of several devices are reduced and broadcast.
+/// Reduces and broadcasts values between devices.
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
@@ -25,7 +25,7 @@ struct ReduceOpArgument {
   ReduceOpArgument(const std::string& name) : op(reduce_op_from_string(name)) {}
 };
 
-/// Without axes only the replicas are reduced, else also these axes of each replica's tensor.
+/// Axes of each replica's tensor that are reduced together with the replicas; none by default.
 /// Negative axes count from the end.
 struct ReduceAxis {
   bool given = false;
@@ -41,14 +41,14 @@ struct ReduceValue {
   enum class Kind { PerReplica, Mirrored, Single } kind;
   std::vector<Tensor> values;
   ReduceValue(const PerReplica<Tensor>& value) : kind(Kind::PerReplica), values(value.values()) {}
-  /// With one copy, as reduce_to gives for one device, a plain tensor.
+  /// A Mirrored with one copy, as reduce_to returns for one device, counts as a plain tensor.
   ReduceValue(const Mirrored<Tensor>& value)
       : kind(value.size() == 1 ? Kind::Single : Kind::Mirrored), values(value.values()) {}
   ReduceValue(const Tensor& value) : kind(Kind::Single), values{value} {}
   /// Takes each replica's value of a sync-on-read variable, the copies of a mirrored one, and the
   /// value of any other.
   ReduceValue(const Variable& variable);
-  /// A plain number; 1.5 is float32, as in Tensor(1.5).
+  /// Takes a plain number; 1.5 is float32, as in Tensor(1.5).
   template <typename T>
   requires std::is_arithmetic_v<T> ReduceValue(T value)
       : kind(Kind::Single), values{Tensor(value)} {}
@@ -58,7 +58,7 @@ struct ReduceValue {
   }
 };
 
-/// Where a result goes: a device, or the devices of a value, which is not modified.
+/// The devices of a result: one device, or the devices of a value, which is not modified.
 /// Throws  InvalidArgumentError when empty.
 struct Destinations {
   std::vector<Device> devices;
@@ -70,21 +70,23 @@ struct Destinations {
   Destinations(const PerReplica<Tensor>& value);
 };
 
-/// Given to a strategy it serves reductions in cross-replica context, the replicas' all_reduce and
-/// the gradients of optimizers. Thread-compatible: strategies call it from one thread at a time.
+/// Computes reductions across devices. A strategy that is given one uses it for reductions in
+/// cross-replica context, the replicas' all_reduce and the gradients of optimizers.
+/// Thread-compatible: strategies call it from one thread at a time.
 /// Source  tf.distribute.CrossDeviceOps
 class CrossDeviceOps {
  public:
   virtual ~CrossDeviceOps() = default;
   /// Throws  InvalidArgumentError for no values, or shapes or dtypes that differ.
   Tensor reduce(ReduceOp op, const std::vector<Tensor>& per_replica);
-  /// Reduces each value, which is one tensor per replica, by itself; results in their order.
+  /// Reduces each value, which is one tensor per replica, separately; results are in the same
+  /// order.
   std::vector<Tensor> batch_reduce(ReduceOp op, const std::vector<std::vector<Tensor>>& values);
-  /// `count` handles to the value, which is not copied.
+  /// Returns `count` handles to the value, which is not copied.
   std::vector<Tensor> broadcast(const Tensor& value, int count);
 
-  /// True when the results are sums in replica order, which replicas compute faster themselves,
-  /// each a share. A class that does anything else leaves it false.
+  /// True if the results are sums in replica order. Strategies then compute them in a faster way,
+  /// each replica a share. A class that computes anything else must return false.
   virtual bool sums_in_replica_order() const { return false; }
 
  protected:
@@ -99,8 +101,8 @@ class CrossDeviceOps {
 class ReductionToOneDevice : public CrossDeviceOps {
  public:
   using AccumulationFunction = std::function<Tensor(const std::vector<Tensor>&)>;
-  /// Empty arguments: the first device of the values, and a sum. Logical CPUs share one memory, so
-  /// a value on any of them is on all.
+  /// An empty device stands for the first device of the values, an empty function for the sum.
+  /// Logical CPUs share one memory, so a value on any of them is on all.
   /// Throws  InvalidArgumentError for a name that is no device of this process.
   explicit ReductionToOneDevice(std::string reduce_to_device = {},
                                 AccumulationFunction accumulation_fn = {});
@@ -120,7 +122,8 @@ class ReductionToOneDevice : public CrossDeviceOps {
 /// Source  tf.distribute.HierarchicalCopyAllReduce
 class HierarchicalCopyAllReduce : public CrossDeviceOps {
  public:
-  /// `num_packs`: into how many pieces the values of a batch are laid together; 0: each by itself.
+  /// `num_packs` is the number of pieces into which the values of a batch are packed; 0 sends each
+  /// value separately.
   /// Throws  InvalidArgumentError for a negative number.
   explicit HierarchicalCopyAllReduce(int num_packs = 1);
   bool sums_in_replica_order() const override { return true; }
@@ -135,15 +138,15 @@ class HierarchicalCopyAllReduce : public CrossDeviceOps {
   int num_packs_;
 };
 
-/// Over NCCL where every value is on a GPU of its own; else, and for sparse values or without NCCL,
-/// copies to the first device are added there in replica order. NCCL chooses the order of a sum: it
-/// is the same for the same devices and size. The result is on the first value's device. Thread-
-/// compatible.
+/// Reduces over NCCL if each value is on a different GPU. Otherwise, for sparse values, and without
+/// NCCL, it copies the values to the first device and adds them in replica order. NCCL chooses the
+/// order of a sum: it is the same for the same devices and size. The result is on the first value's
+/// device. Thread-compatible.
 /// Source  tf.distribute.NcclAllReduce
 class NcclAllReduce : public CrossDeviceOps {
  public:
-  /// The values of a batch are joined into `num_packs` messages; 0 sends each by itself. Throws
-  /// InvalidArgumentError for a negative number.
+  /// The values of a batch are packed into `num_packs` messages; 0 sends each separately.
+  /// Throws  InvalidArgumentError for a negative number.
   explicit NcclAllReduce(int num_packs = 1);
 
  protected:

@@ -1,5 +1,5 @@
 #pragma once
-/// The strategy that is current, and the texts that its chief leaves for other tasks.
+/// The current strategy, and texts that a chief publishes for the other tasks of its job.
 
 #include <distribute/base/config.hpp>
 
@@ -11,11 +11,11 @@ namespace distribute {
 
 class Strategy;
 
-/// The innermost strategy in scope, or the default one.
+/// Returns the innermost strategy in scope, or the default one.
 /// Source  tf.distribute.get_strategy
 Strategy& get_strategy();
 
-/// True when the current strategy is not the default one.
+/// Whether the current strategy is not the default one.
 /// Source  tf.distribute.has_strategy
 bool has_strategy();
 
@@ -28,34 +28,35 @@ void experimental_set_strategy(Strategy* strategy);
 
 namespace distribute::strategy_internal {
 
-/// What the chief of a job with parameter servers leaves for its other tasks, by key, such as the
-/// vocabularies that it has learned. Thread-safe.
+/// Texts that the chief of a job with parameter servers publishes for its other tasks, by key, such
+/// as learned vocabularies. Thread-safe.
 class ChiefTexts {
  public:
   virtual ~ChiefTexts() = default;
   virtual bool is_chief() const = 0;
-  /// A number of its own for each caller. All tasks get the same ones, as they run the same
+  /// Returns 0, 1, ... at successive calls. All tasks get the same numbers, as they run the same
   /// program.
   virtual int64_t next_number() = 0;
-  /// The chief calls it.
-  /// Throws  FailedPreconditionError for another text of the same key, as others may have taken the
-  ///         first; UnavailableError for a lost server.
+  /// Publishes a text; only the chief calls it.
+  /// Throws  FailedPreconditionError for another text of the same key, as other tasks may have read
+  ///          the first; UnavailableError for a lost server.
   virtual void give(const std::string& key, const std::string& text) = 0;
-  /// Workers other than the chief call it. `what` says in errors what the chief is to do.
-  /// Blocks  until the chief has given it, at most the startup timeout.
+  /// Reads a text; the workers other than the chief call it. `what` tells in errors what the chief
+  /// has to do.
+  /// Blocks  until the chief has published it, at most for the startup timeout.
   /// Throws  DeadlineExceededError that names the chief; UnavailableError for a lost server.
   virtual std::string take(const std::string& key, const std::string& what) = 0;
 };
 
-/// A strategy's work that has them.
+/// Implementation of a strategy whose chief publishes texts.
 class HasChiefTexts {
  public:
   virtual ~HasChiefTexts() = default;
-  /// It is null without a cluster, and on a parameter server.
+  /// Returns null without a cluster, and on a parameter server.
   virtual std::shared_ptr<ChiefTexts> chief_texts() const = 0;
 };
 
-/// The texts of the current strategy's chief; null where it has no job.
+/// Returns the texts of the current strategy's chief; null if the strategy has no job.
 std::shared_ptr<ChiefTexts> current_chief_texts();
 
 }  // namespace distribute::strategy_internal

@@ -1,5 +1,5 @@
 #pragma once
-/// Input of a strategy: every step one batch for each replica.
+/// Input of a strategy: one batch for each replica in every step.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/dataset.hpp>
@@ -21,15 +21,15 @@ enum class InputReplicationMode { PerWorker, PerReplica };
 
 /// Options of distributed datasets. Source  tf.distribute.InputOptions
 struct InputOptions {
-  /// Batches are on the replicas' GPUs a step ahead, copied while these compute; none: true. CPUs
-  /// need no copies.
+  /// Copies batches to the replicas' GPUs a step ahead, while these compute; unset: true. CPUs need
+  /// no copies.
   std::optional<bool> experimental_fetch_to_device = {};
   InputReplicationMode experimental_replication_mode = InputReplicationMode::PerWorker;
-  /// With PerReplica and without experimental_fetch_to_device: each replica's dataset runs on its
-  /// device. That has to be a CPU, as datasets do not run on GPUs.
+  /// With PerReplica and without experimental_fetch_to_device each replica's dataset runs on its
+  /// device. That must be a CPU, as datasets do not run on GPUs.
   bool experimental_place_dataset_on_device = false;
-  /// Batches ready per replica. Above 1 a thread makes them ahead; 0: GPUs get their batches in the
-  /// step that needs them. CPUs have nothing ready for 0 and 1.
+  /// Number of batches prepared per replica. Above 1 a thread prepares them; with 0 GPUs get their
+  /// batches in the step that needs them. CPUs prepare none for 0 and 1.
   int64_t experimental_per_replica_buffer_size = 1;
 };
 
@@ -37,23 +37,23 @@ struct InputOptions {
 /// Source  tf.distribute.DistributedIterator
 class DistributedIterator {
  public:
-  /// `strategy`: asked whether other workers have data left; null when there are none.
+  /// `strategy` tells whether other workers have data left; null if there are no others.
   DistributedIterator(std::vector<data::Iterator> sources, int num_replicas,
                       StrategyExtended* strategy = nullptr);
 
-  /// Each replica's batch; where some have no data left theirs have no rows. But where all sizes of
-  /// the elements are known in advance, and there is one worker, the pass ends there, and what the
-  /// other replicas would have got is left out.
+  /// Returns each replica's batch; replicas that have no data left get batches without rows. But if
+  /// all sizes of the elements are known in advance, and there is one worker, the pass ends when
+  /// one replica has no data, and the other replicas' last batches are dropped.
   /// Throws  OutOfRangeError at the end; InvalidArgumentError inside a replica.
   PerReplica<data::Batch> get_next();
   PerReplica<data::Batch> next() { return get_next(); }
-  /// None where get_next() throws OutOfRangeError: what loops take.
+  /// As get_next(), but returns nullopt where that throws OutOfRangeError; loops use it.
   std::optional<PerReplica<data::Batch>> next_if_any() { return take(true); }
-  /// As get_next(), but leaves nothing out; none at the end.
+  /// As get_next(), but never drops a batch; returns nullopt at the end.
   std::optional<PerReplica<data::Batch>> get_next_as_optional() { return take(false); }
   data::ElementSpec element_spec() const { return sources_[0].element_spec(); }
 
-  /// The positions of this worker's iterators, int64 [n], for restore().
+  /// Returns the positions of this worker's iterators, int64 [n], for restore().
   Tensor state() const;
   void restore(const Tensor& state);
 
@@ -61,18 +61,20 @@ class DistributedIterator {
   std::optional<PerReplica<data::Batch>> take(bool whole_steps);
   bool has_ended(int with_data, bool whole_steps);
 
-  std::vector<data::Iterator> sources_;  // one for all replicas, or one each
+  std::vector<data::Iterator> sources_;  // one for all replicas, or one for each
   int num_replicas_;
   StrategyExtended* strategy_;
   bool done_ = false;
 };
 
-/// What a strategy made of a dataset for the replicas of this process.
+/// The datasets that a strategy made for the replicas of this process.
 struct DistributedSources {
-  std::vector<data::Dataset> datasets;  // the replicas' batches in turn, or one dataset for each
+  // batches for the replicas in turn, or one dataset for each replica
+  std::vector<data::Dataset> datasets;
   int num_replicas = 1;
-  int64_t cardinality = data::kUnknownCardinality;  // of the dataset that was divided
-  bool asks_others = false;                         // every step, whether any worker has data left
+  int64_t cardinality = data::kUnknownCardinality;  // of the dataset before it was divided
+  // in every step, whether any worker has data left
+  bool asks_others = false;
 };
 
 /// A dataset divided among the replicas of a strategy. A cheap value; each loop starts from the
@@ -85,13 +87,14 @@ class DistributedDataset {
 
   /// Throws  InvalidArgumentError on a coordinator, whose workers read the elements.
   DistributedIterator iterator() const;
-  /// Types and shapes of one replica's batch; its first axis is unknown where other workers may
-  /// have data longer.
+  /// Returns types and shapes of one replica's batch; its first axis is unknown if other workers
+  /// may have more data.
   data::ElementSpec element_spec() const;
-  /// The batches of the dataset that was divided; of the first replica's where each has one.
+  /// Returns the number of batches of the dataset before it was divided; if each replica has a
+  /// dataset, that of the first.
   int64_t cardinality() const { return sources_.cardinality; }
 
-  /// function(... function(initial, first), ... last); elements are PerReplica<Batch>.
+  /// Computes function(... function(initial, first), ... last); elements are PerReplica<Batch>.
   /// Throws  InvalidArgumentError for a dataset without an end.
   template <typename State, typename Function>
   State reduce(State initial, Function function) const {
@@ -100,7 +103,7 @@ class DistributedDataset {
     return initial;
   }
 
-  /// For `for (auto batch : dataset) strategy.run(step, batch);`.
+  /// Serves `for (auto batch : dataset) strategy.run(step, batch);`.
   data::LoopIterator<DistributedIterator> begin() const;
   std::nullptr_t end() const { return nullptr; }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// A strategy's variables: their copies, and how each kind reads and writes them.
+/// Variables of strategies: their copies, and how each kind reads and writes them.
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
@@ -21,8 +21,8 @@ namespace strategy_internal {
 class DeviceCopies;
 }
 
-/// What a variable needs of the other workers; may outlive the strategy. Every worker makes the
-/// same calls.
+/// Operations of a variable with the other workers; it may outlive the strategy. Every worker makes
+/// the same calls.
 class OtherWorkers {
  public:
   virtual ~OtherWorkers() = default;
@@ -31,9 +31,10 @@ class OtherWorkers {
   virtual int num_replicas() const = 0;
 };
 
-/// Base of a strategy's variables. Copies that are equal share one tensor, which is never written
-/// in place while it is shared. Thread-safe: replicas may read and write their own
-/// copies at the same time.
+/// Base of a strategy's variables. Thread-safe: replicas may read and write their own copies at the
+/// same time.
+/// 1. Copies that are equal share one tensor.
+/// 2. A tensor that is shared is never written in place.
 /// Source  tf.distribute.DistributedValues (DistributedVariable)
 class DistributedVariable : public VariableImpl {
  public:
@@ -41,51 +42,54 @@ class DistributedVariable : public VariableImpl {
                       int num_components, std::shared_ptr<OtherWorkers> others = nullptr);
   DISTRIBUTE_INLINE ~DistributedVariable() override;
 
-  /// The strategy in whose scope it was created; compare only, it may be gone.
+  /// Returns the strategy in whose scope it was created, only for comparison, as it may be
+  /// destroyed.
   const Strategy* owner() const { return owner_; }
 
-  /// In a replica its own copy; inside extended.update the copy being updated; elsewhere the value
-  /// across replicas. Inside another strategy it does what read_foreign() does.
+  /// Returns in a replica its own copy, inside extended.update the copy being updated, elsewhere
+  /// the value across replicas. Inside another strategy it returns read_foreign().
   DISTRIBUTE_INLINE Tensor read() const override;
   DISTRIBUTE_INLINE Tensor read_in_own_strategy() const override;
   DISTRIBUTE_INLINE void check_number(bool is_zero) const override;
   void assign(const Tensor& value) override { write(Write::Assign, value); }
   void assign_add(const Tensor& delta) override { write(Write::Add, delta); }
   void assign_sub(const Tensor& delta) override { write(Write::Subtract, delta); }
-  /// Slices of several replicas are aggregated as assigned values are: joined, and for Mean
-  /// divided.
+  /// Aggregates slices of several replicas as assigned values: they are joined, and divided for
+  /// Mean.
   DISTRIBUTE_INLINE void scatter(ScatterOp op, const IndexedSlices& slices) override;
 
   DISTRIBUTE_INLINE int num_components() const override;
-  /// Also while an update has taken the first copy; they hold none, so a replica that asks does not
-  /// keep another from writing in place.
+  /// Shape and dtype are known also while an update has taken the first copy, and are read without
+  /// holding a copy, which would keep another replica from writing in place.
   DISTRIBUTE_INLINE Shape shape() const override;
   DISTRIBUTE_INLINE DType dtype() const override;
-  /// Inside of a replica it is the device of its own copy, elsewhere that of the first copy.
+  /// Returns inside of a replica the device of its own copy, elsewhere that of the first copy.
   DISTRIBUTE_INLINE std::string device() const override;
   DISTRIBUTE_INLINE std::vector<std::string> devices() const override;
-  /// Throws  FailedPreconditionError for a replica of a strategy with more of them.
+  /// Throws  FailedPreconditionError for a replica of a strategy with more replicas.
   DISTRIBUTE_INLINE Tensor component(int replica) const override;
   DISTRIBUTE_INLINE void set_component(int replica, Tensor value) override;
-  /// Gives each copy memory on its own device, where later values follow. Single numbers stay on
-  /// the host, which reads them more often than GPUs do. Call before the first read.
+  /// Gives each copy memory on its own device, also for later values. Single numbers stay on the
+  /// host, which reads them more often than GPUs do. Call it before the first read.
   void place_on(std::vector<Device> devices);
-  /// What devices() says of copies in the host's memory, which logical CPUs share: the name of each
-  /// copy's CPU. Names of GPUs say nothing. Call before the first read.
+  /// Sets the names that devices() returns for copies in the host's memory, which logical CPUs
+  /// share: the name of each copy's CPU. Names of GPUs have no effect. Call it before the first
+  /// read.
   void name_cpus(std::vector<std::string> names) { names_ = std::move(names); }
 
  protected:
-  /// Assign, Add, Subtract, or from Scatter on a ScatterOp whose slices come as a sparse tensor.
+  /// Assign, Add, Subtract; numbers from Scatter on stand for a ScatterOp whose slices are passed
+  /// as a sparse tensor.
   enum class Write { Assign, Add, Subtract, Scatter };
   static Write write_of(ScatterOp op) { return Write(int(Write::Scatter) + int(op)); }
 
   virtual Tensor read_cross_replica() const = 0;
-  /// The value inside another strategy; `in_replica` says whether in a replica of it.
-  /// Throws  FailedPreconditionError where the copies may differ.
+  /// Returns the value inside another strategy; `in_replica` tells whether in one of its replicas.
+  /// Throws  FailedPreconditionError if the copies may differ.
   DISTRIBUTE_INLINE virtual Tensor read_foreign(bool in_replica) const;
   virtual void write_cross_replica(Write write, const Tensor& value) = 0;
   virtual void write_in_replica(Write write, ReplicaContext& replica, const Tensor& value) = 0;
-  /// `value` where it is put together with the variable's.
+  /// Returns `value` on the device on which it is combined with the variable's.
   virtual Tensor brought_home(const Tensor& value) const { return value; }
   /// Throws  UnimplementedError where the kind or the aggregation does not allow the operation.
   virtual void check_scatter(ScatterOp op) const { (void)op; }
@@ -96,27 +100,28 @@ class DistributedVariable : public VariableImpl {
   Tensor reduce_replicas(const char* what, ReduceOp op, std::vector<Tensor> values) const;
   int num_replicas() const;
   void write_component(Write write, int replica, const Tensor& value);
-  /// The same to every copy; computed once while they are equal.
+  /// Applies the same write to every copy; it is computed once while they are equal.
   void write_all(Write write, const Tensor& value);
-  /// In a replica: one value out of all replicas' by `aggregation`, then the same to every copy.
+  /// Aggregates the values that all replicas write into one, then applies it to every copy.
+  /// Replicas call it.
   void write_aggregated(Write write, ReplicaContext& replica, const Tensor& value);
 
  private:
   void write(Write write, const Tensor& value);
   size_t checked_index(int replica) const;
   std::string device_of(size_t copy, Device device) const;
-  /// A copy's new value; reads nothing but its arguments.
+  /// Returns a copy's new value; it reads nothing but its arguments.
   static Tensor written(Write write, const Tensor& old, const Tensor& value);
 
   Strategy* owner_;
   const std::shared_ptr<OtherWorkers> others_;  // null: this process is the only worker
   struct Components;
   const Pimpl<Components> components_;
-  std::vector<Device> homes_;       // of the components; empty: wherever the values are
-  std::vector<std::string> names_;  // of their devices, where they are CPUs
+  std::vector<Device> homes_;       // of the components; empty: values stay on any device
+  std::vector<std::string> names_;  // names of the components' devices if they are CPUs
 };
 
-/// A value per replica, equal after every write. Source  MirroredVariable
+/// Has a value per replica, all equal after every write. Source  MirroredVariable
 class MirroredVariable final : public DistributedVariable {
  public:
   using DistributedVariable::DistributedVariable;
@@ -126,7 +131,7 @@ class MirroredVariable final : public DistributedVariable {
   DISTRIBUTE_INLINE Tensor read_foreign(bool in_replica) const override;
   void write_cross_replica(Write write, const Tensor& value) override { write_all(write, value); }
   DISTRIBUTE_INLINE void check_scatter(ScatterOp op) const override;
-  /// Aggregation None writes the own copy alone, and the copies may then differ.
+  /// With aggregation None it writes only the replica's own copy, and the copies may then differ.
   DISTRIBUTE_INLINE void write_in_replica(Write write, ReplicaContext& replica,
                                           const Tensor& value) override;
 };
@@ -135,7 +140,7 @@ class MirroredVariable final : public DistributedVariable {
 class SyncOnReadVariable final : public DistributedVariable {
  public:
   using DistributedVariable::DistributedVariable;
-  /// In a replica its own value grows; across replicas their sum, divided among them.
+  /// Adds to the replica's own value; across replicas to their sum, divided among them.
   DISTRIBUTE_INLINE void accumulate(const Tensor& delta) override;
 
  protected:
@@ -149,19 +154,20 @@ class SyncOnReadVariable final : public DistributedVariable {
   DISTRIBUTE_INLINE void check_scatter(ScatterOp op) const override;
 };
 
-/// One copy on the parameter device that all replicas read and update together; on other devices
-/// they read copies of it.
+/// Has one copy on the parameter device that all replicas read and update together; on other
+/// devices they read copies of it.
 /// Source  AggregatingVariable
 class AggregatingVariable final : public DistributedVariable {
  public:
-  /// `home`: the parameter device. `staging`: of the replicas' devices, null where none is a GPU.
+  /// `home` is the parameter device. `staging` serves the replicas' devices; it is null if none is
+  /// a GPU.
   AggregatingVariable(const Tensor& initial_value, VariableOptions options, Strategy& owner,
                       Device home = {}, std::shared_ptr<StagingMemory> staging = nullptr);
   DISTRIBUTE_INLINE ~AggregatingVariable() override;
 
   DISTRIBUTE_INLINE Tensor read() const override;
-  Tensor read_in_own_strategy() const override { return read(); }  // there is one copy alone
-  /// On a GPU rows of the host's copy: the other rows need not travel.
+  Tensor read_in_own_strategy() const override { return read(); }  // there is only one copy
+  /// Replicas on GPUs read rows of the host's copy, so that the other rows need not be copied.
   DISTRIBUTE_INLINE bool reads_rows() const override;
   DISTRIBUTE_INLINE Tensor read_rows(const Tensor& flat) const override;
 
@@ -181,8 +187,8 @@ class AggregatingVariable final : public DistributedVariable {
 
 namespace strategy_internal {
 
-/// What the calling thread may do with a variable of `owner`: a replica of it, its copy of an
-/// extended.update, or the whole.
+/// How the calling thread may access a variable of `owner`: as one of its replicas, as an update of
+/// one copy in extended.update, or as a whole.
 struct Access {
   ReplicaContext* replica = nullptr;
   int component = -1;    // -1: all of them
@@ -192,11 +198,11 @@ Access access_of(const Strategy* owner);
 /// Throws  InvalidArgumentError when the calling thread is one of several replicas, whose number
 ///         would be summed.
 void check_number(const VariableOptions& options, const Access& access, bool is_zero);
-/// What writes to foreign variables throw, and some reads.
+/// Throws the error of writes, and of some reads, of another strategy's variable.
 [[noreturn]] void throw_foreign(const std::string& name);
 
-/// One value out of those that all replicas assign, by the variable's aggregation; `reduce` is for
-/// values that differ.
+/// Combines the values that all replicas assign into one, by the variable's aggregation; `reduce`
+/// combines values that differ.
 /// Throws  InvalidArgumentError for the sum of one tensor that all of them pass.
 Tensor aggregate_values(const VariableOptions& options, std::vector<Tensor> values,
                         const std::function<Tensor(ReduceOp, std::vector<Tensor>)>& reduce);

@@ -1,5 +1,5 @@
 #pragma once
-/// A step that a GPU does as one CUDA graph, recorded once for each shape of its arguments.
+/// A step that is recorded as a CUDA graph once for each shape of its arguments.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/batch.hpp>
@@ -20,17 +20,18 @@
 namespace distribute {
 
 struct FunctionOptions {  // options of Function
-  /// Calls with arguments of a new shape before one is recorded: kernels are compiled, slots made.
+  /// Number of ordinary calls for each shape of arguments before recording, in which kernels are
+  /// compiled and slots made.
   int plain_calls = 2;
 };
 
 namespace strategy_internal {
 
-/// What a function does with its arguments, all of whose tensors come one after the other.
+/// A function of all tensors of its arguments, in order.
 using FunctionBody = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 
-/// The recorded steps behind a Function; copies of that share them. The replicas of a process call
-/// it together, each from its thread, and meet to agree on what to do.
+/// The recorded steps of a Function, shared by its copies. The replicas of a process call it
+/// together, each from its thread, and meet to agree on what to do.
 class RecordedFunction {
  public:
   explicit RecordedFunction(FunctionOptions options);
@@ -57,14 +58,15 @@ class RecordedFunction {
   void tell(const std::string& why);
 
   FunctionOptions options_;
-  std::vector<std::unique_ptr<Graph>> graphs_;  // the one used last comes last
-  std::string problem_;                         // why the last call was a plain one
+  std::vector<std::unique_ptr<Graph>> graphs_;  // the one used last is at the end
+  std::string problem_;                         // why the last call was not recorded
   bool has_told_ = false, has_given_up_ = false;
   int64_t launches_ = 0;
-  int failures_ = 0;  // recordings in a row that were of no use
+  int failures_ = 0;  // recordings in a row that could not be used
 };
 
-/// The tensors of an argument, and an argument of the same form made of others.
+/// append_tensors() lists the tensors of an argument; with_tensors() makes an argument of the same
+/// form from others.
 inline void append_tensors(const Tensor& value, std::vector<Tensor>& all) { all.push_back(value); }
 void append_tensors(const std::vector<Tensor>& value, std::vector<Tensor>& all);
 void append_tensors(const data::Batch& value, std::vector<Tensor>& all);
@@ -74,26 +76,26 @@ data::Batch with_tensors(data::Batch value, const Tensor*& next);
 
 }  // namespace strategy_internal
 
-/// What a Function takes: a tensor, several, or a batch.
+/// Argument of a Function: a tensor, several tensors, or a batch.
 template <typename T>
 concept FunctionArgument = requires(const T& value, std::vector<Tensor>& all, const Tensor*& next) {
   strategy_internal::append_tensors(value, all);
   { strategy_internal::with_tensors(value, next) } -> std::convertible_to<T>;
 };
 
-/// What a Function gives back: a tensor, several, or nothing.
+/// Result of a Function: a tensor, several tensors, or void.
 template <typename T>
 concept FunctionResult =
     std::is_void_v<T> || std::same_as<T, Tensor> || std::same_as<T, std::vector<Tensor>>;
 
-/// Calls a step of training, such as strategy.run() takes. Where the calling replica is the only
-/// one, and on a GPU, or one of several on GPUs of one process whose gradients NCCL sums, the third
-/// call with arguments of a shape is recorded as a CUDA graph for each replica, which later calls
-/// launch: then nothing of the step happens on the host but what optimizers and dropout layers
-/// count, and what the step gives back is copied. Elsewhere, and where the step of one replica
-/// cannot be recorded (it reads a value of the GPU, scales a loss), every call of all replicas is a
-/// plain one; one line of the log says why. Copies share the graphs. All replicas call it equally
-/// often, each from its own thread. What the step uses must outlive the function.
+/// Records a training step, such as strategy.run() takes, as a CUDA graph. This needs a replica
+/// that is the only one and on a GPU, or the GPUs of one process whose gradients NCCL sums. The
+/// third call with arguments of a shape is recorded as a CUDA graph for each replica, which later
+/// calls launch: on the host then only the counters of optimizers and dropout layers are updated
+/// and the results copied. In other cases, and if the step of one replica cannot be recorded (it
+/// reads a value of the GPU, scales a loss), every call of all replicas is an ordinary one; one
+/// line of the log gives the reason. Copies share the graphs. All replicas call it the same number
+/// of times, each from its own thread. Objects that the step uses must outlive the function.
 /// Source  tf.function
 template <typename Fn>
 class Function {
@@ -126,9 +128,9 @@ class Function {
     if constexpr (std::same_as<Result, std::vector<Tensor>>) return results;
   }
 
-  /// Calls that launched a graph.
+  /// Returns the number of calls that launched a graph.
   int64_t launches() const { return state_->launches(); }
-  /// Why the last call could not be recorded; empty: it could.
+  /// Returns why the last call could not be recorded; empty if it could.
   const std::string& problem() const { return state_->problem(); }
 
  private:
@@ -136,7 +138,8 @@ class Function {
   std::shared_ptr<strategy_internal::RecordedFunction> state_;
 };
 
-/// `auto train_step = function([&](const data::Batch& batch) { ... return loss; });`
+/// Makes a Function: `auto train_step = function([&](const data::Batch& batch) { ... return loss;
+/// });`
 /// Source  tf.function
 template <typename Fn>
 Function<std::decay_t<Fn>> function(Fn&& fn, FunctionOptions options = {}) {

@@ -1,5 +1,5 @@
 #pragma once
-/// The strategy that the environment asks for: of one process, of workers, or with servers.
+/// Makes the strategy that fits the environment: for one process, for workers, or with servers.
 
 #include <distribute/base/config.hpp>
 #include <distribute/strategy/devices.hpp>
@@ -12,9 +12,9 @@
 
 namespace distribute {
 
-/// For each strategy its own options, of which those of the chosen one are used.
+/// Options for each strategy, of which those of the chosen one are used.
 struct StrategyOptions {
-  /// Replicas of this process, whichever strategy it is; 0: as the strategy's own options say.
+  /// Number of replicas of this process for any strategy; 0: as in the strategy's own options.
   int num_replicas = 0;
   MirroredOptions mirrored = {};
   MultiWorkerOptions multi_worker = {};
@@ -26,9 +26,9 @@ namespace strategy_internal {
 enum class ImpliedStrategy { Mirrored, MultiWorkerMirrored, ParameterServer };
 
 ImpliedStrategy implied_strategy(const ClusterResolver& resolver, const StrategyOptions& options);
-/// What the environment implies, such as TF_CONFIG.
+/// Returns the resolver that the environment implies, for instance by TF_CONFIG.
 std::shared_ptr<ClusterResolver> environment_resolver();
-/// Puts num_replicas into the options of each strategy.
+/// Copies num_replicas into the options of each strategy.
 StrategyOptions with_num_replicas(StrategyOptions options);
 
 template <typename Kind>
@@ -47,21 +47,21 @@ std::unique_ptr<Strategy> make_implied(std::shared_ptr<ClusterResolver> resolver
 
 }  // namespace strategy_internal
 
-/// Without a cluster, or with an empty one, a MirroredStrategy; a ParameterServerStrategy for a
-/// cluster with parameter servers; else a MultiWorkerMirroredStrategy, as for elastic options.
-/// An evaluator gets the strategy of its job, which is alone there.
+/// Makes a MirroredStrategy without a cluster or with an empty one, a ParameterServerStrategy for a
+/// cluster with parameter servers, else a MultiWorkerMirroredStrategy, also for elastic options. An
+/// evaluator gets a strategy of its job's kind that runs alone.
 ///
 ///   std::unique_ptr<dist::Strategy> strategy = dist::make_strategy();
 ///
 /// Blocks  as the constructor of the strategy.
-/// Throws  InvalidArgumentError for num_replicas where the options of a strategy have another
-///         number, or names of devices, and for elastic options of a cluster with parameter
-///         servers; what default_resolver() and the constructor throw.
+/// Throws  InvalidArgumentError for num_replicas if the options of a strategy have another number,
+///          or names of devices, and for elastic options of a cluster with parameter servers; what
+///          default_resolver() and the constructor throw.
 template <typename Kind = DefaultDevice>
 std::unique_ptr<Strategy> make_strategy(const StrategyOptions& options = {}) {
   return strategy_internal::make_implied<Kind>(strategy_internal::environment_resolver(), options);
 }
-/// With your own resolver; it must outlive the strategy.
+/// Makes it with your own resolver, which must outlive the strategy.
 template <typename Kind = DefaultDevice>
 std::unique_ptr<Strategy> make_strategy(ClusterResolver& resolver,
                                         const StrategyOptions& options = {}) {

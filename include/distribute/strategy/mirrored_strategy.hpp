@@ -1,5 +1,5 @@
 #pragma once
-/// Synchronous training on several devices of one process, a copy of every variable on each.
+/// Synchronous training on several devices of one process, with a copy of every variable on each.
 
 #include <distribute/base/config.hpp>
 #include <distribute/strategy/devices.hpp>
@@ -17,36 +17,37 @@ namespace distribute {
 
 class CrossDeviceOps;
 
-struct MirroredOptions {  // of MirroredStrategy
-  /// That many logical CPU devices; 0: every visible GPU, or else every logical CPU device.
+struct MirroredOptions {  // options of MirroredStrategy
+  /// Number of logical devices of the class's kind; 0: every visible GPU, or else every logical CPU
+  /// device.
   int num_replicas = 0;
-  /// Instead of a number: names such as "/cpu:0".
+  /// Device names such as "/cpu:0", in place of a number.
   std::vector<std::string> devices = {};
-  /// How reductions are computed; null for the fastest that there is.
+  /// Computes the reductions; null: the fastest available.
   std::shared_ptr<CrossDeviceOps> cross_device_ops = nullptr;
 };
 
 namespace strategy_internal {
 
-/// `default_devices` are asked where the options name none.
+/// `default_devices` returns the devices if the options name none.
 std::unique_ptr<StrategyExtended> make_mirrored(
     const MirroredOptions& options,
     const std::function<std::vector<std::string>()>& default_devices);
 
 }  // namespace strategy_internal
 
-/// One replica per device, each on a thread of its own; gradients are summed over the replicas.
-/// TF_CONFIG is ignored.
+/// Trains with one replica per device, each on its own thread; gradients are summed over the
+/// replicas. TF_CONFIG is ignored.
 /// Source  tf.distribute.MirroredStrategy
 template <typename Kind = DefaultDevice>
 class MirroredStrategy : public Strategy {  // as a type: MirroredStrategy<>
  public:
-  /// Throws  InvalidArgumentError for the same device twice.
+  /// Throws  InvalidArgumentError for a device that occurs twice.
   explicit MirroredStrategy(const MirroredOptions& options = {})
       : Strategy(strategy_internal::make_mirrored(options, [&] {
           return strategy_internal::devices_of(Kind(), options.num_replicas, "MirroredStrategy");
         })) {}
-  /// Devices by name, such as "/gpu:0"; none: as without options.
+  /// Takes device names such as "/gpu:0"; an empty list is the same as no options.
   explicit MirroredStrategy(std::initializer_list<const char*> devices)
       : MirroredStrategy(std::vector<std::string>(devices.begin(), devices.end())) {}
   template <std::same_as<std::vector<std::string>> Names>  // keeps {.num_replicas = 2} unambiguous

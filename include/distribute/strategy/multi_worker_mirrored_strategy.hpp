@@ -15,37 +15,39 @@
 
 namespace distribute {
 
-struct MultiWorkerOptions {  // of MultiWorkerMirroredStrategy
+struct MultiWorkerOptions {  // options of MultiWorkerMirroredStrategy
   CommunicationOptions communication_options = {};
-  /// Local replicas; the same on all workers. 0: every visible GPU, or else every logical CPU
-  /// device.
+  /// Number of local replicas, the same on all workers. 0: every visible GPU, or else every logical
+  /// CPU device.
   int num_replicas = 0;
-  /// What else must be the same on all workers, such as the program's flags: name and value.
+  /// Further settings that must be equal on all workers, such as the program's flags, by name.
   std::map<std::string, std::string> must_agree = {};
-  /// With min_workers: workers may leave and join while the job runs. The strategy then does not
-  /// wait when it is made, and has this worker's replicas alone until a train::ElasticLoop runs.
+  /// With min_workers set, workers may leave and join while the job runs. The strategy's
+  /// constructor then does not wait, and the strategy has only this worker's replicas until a
+  /// train::ElasticLoop runs.
   ElasticOptions elastic = {};
 };
 
 namespace strategy_internal {
 
-/// Joins the cluster. `resolver` null: what the environment implies.
+/// Joins the cluster. A null `resolver` stands for the one that the environment implies.
 StrategyParts join_cluster(std::shared_ptr<ClusterResolver> resolver,
                            std::vector<std::string> devices, const MultiWorkerOptions& options);
 
 }  // namespace strategy_internal
 
-/// Run the same program on every worker of TF_CONFIG (or of Slurm, torchrun, mpirun, ...). Without
-/// a cluster it trains on this process alone. Variables start with the chief's values; gradients
-/// are summed over all replicas in rank order, so the result does not depend on how replicas are
-/// dealt to workers, on transports or on timing. Gradients of GPUs are summed when the backward
-/// pass is over: over NCCL, which chooses the order of the sum, else in host memory.
+/// Trains one model on the replicas of many workers. Run the same program on every worker of
+/// TF_CONFIG (or of Slurm, torchrun, mpirun, ...). Without a cluster it trains on this process
+/// alone. Variables start with the chief's values; gradients are summed over all replicas in rank
+/// order, so the result does not depend on the division of replicas among workers, on transports or
+/// on timing. Gradients of GPUs are summed when the backward pass is over: over NCCL, which chooses
+/// the order of the sum, else in host memory.
 /// Blocks  in the constructor, until all workers have come; in the destructor, until all have ended
-///         or the time for it is over.
-/// Throws  InvalidArgumentError for a cluster or task that makes no sense; what
-///         ClusterRuntime::join throws; FailedPreconditionError with the difference when workers
-///         were started with different options. Later a worker that is lost or fails is an
-///         UnavailableError, or its own error, on all workers.
+///          or the timeout is over.
+/// Throws  InvalidArgumentError for an inconsistent cluster or task; what ClusterRuntime::join
+///          throws; FailedPreconditionError with the difference when workers were started with
+///          different options. Later a lost or failed worker causes an UnavailableError, or its own
+///          error, on all workers.
 /// Source  tf.distribute.MultiWorkerMirroredStrategy
 template <typename Kind = DefaultDevice>
 class MultiWorkerMirroredStrategy : public Strategy {  // as a type: MultiWorkerMirroredStrategy<>
@@ -53,12 +55,13 @@ class MultiWorkerMirroredStrategy : public Strategy {  // as a type: MultiWorker
   explicit MultiWorkerMirroredStrategy(EmptyBraces) : MultiWorkerMirroredStrategy() {}
   explicit MultiWorkerMirroredStrategy(const MultiWorkerOptions& options = {})
       : MultiWorkerMirroredStrategy(std::shared_ptr<ClusterResolver>(), options) {}
-  /// With your own resolver; it must outlive the strategy.
+  /// Joins with your own resolver, which must outlive the strategy.
   explicit MultiWorkerMirroredStrategy(ClusterResolver& resolver,
                                        const MultiWorkerOptions& options = {})
       : MultiWorkerMirroredStrategy(
             std::shared_ptr<ClusterResolver>(std::shared_ptr<void>(), &resolver), options) {}
-  /// With a resolver that the strategy keeps; null: what the environment implies.
+  /// Joins with a resolver that the strategy keeps; null stands for the one that the environment
+  /// implies.
   MultiWorkerMirroredStrategy(std::shared_ptr<ClusterResolver> resolver,
                               const MultiWorkerOptions& options)
       : Strategy(strategy_internal::join_cluster(

@@ -1,5 +1,5 @@
 #pragma once
-/// Strategies of one replica: the default one, and everything on one named device.
+/// Strategies of one replica: the default one, and OneDeviceStrategy.
 
 #include <distribute/base/config.hpp>
 #include <distribute/strategy/strategy.hpp>
@@ -8,8 +8,8 @@
 
 namespace distribute {
 
-/// Everything on one device, to try a distributed program without distribution. Variables are
-/// plain, reductions give their input.
+/// Places everything on one device, to try a distributed program without distribution. Variables
+/// are plain, and reductions return their input.
 /// Source  tf.distribute.OneDeviceStrategy
 class OneDeviceStrategy : public Strategy {
  public:

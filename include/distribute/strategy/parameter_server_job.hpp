@@ -1,5 +1,5 @@
 #pragma once
-/// Training against parameter servers without a coordinator, and where variables are placed.
+/// Training with parameter servers but without a coordinator, and placement of variables.
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
@@ -24,12 +24,13 @@ struct PlacedOp {
   DType dtype = DType::Float32;
 };
 
-/// Gives the task of the parameter servers' job for each variable.
+/// Returns the parameter server task for each variable.
 using PsStrategy = std::function<int(const PlacedOp&)>;
-/// The device of an op where the scopes around it give `current`. Copies share their state.
+/// Returns the device of an op; `current` is the device of the enclosing scopes. Copies share their
+/// state.
 using DeviceFunction = std::function<DeviceSpec(const PlacedOp&, const DeviceSpec& current)>;
 
-/// Tasks 0, 1, ..., n - 1, 0, ... Copies count on together. Not thread-safe.
+/// Returns tasks 0, 1, ..., n - 1, 0, ... Copies share the counter. Not thread-safe.
 /// Source  tensorflow/python/training/device_setter.py _RoundRobinStrategy
 class RoundRobinStrategy {
  public:
@@ -41,11 +42,11 @@ class RoundRobinStrategy {
   std::shared_ptr<int64_t> next_;
 };
 
-/// Bytes of a variable.
+/// Returns the bytes of a variable.
 /// Source  tf.contrib.training.byte_size_load_fn
 double byte_size_load_fn(const PlacedOp& op);
 
-/// The task with the least load so far; the first of several.
+/// Returns the task with the least load so far; the first of equal ones.
 /// Source  tf.contrib.training.GreedyLoadBalancingStrategy
 class GreedyLoadBalancingStrategy {
  public:
@@ -59,18 +60,18 @@ class GreedyLoadBalancingStrategy {
 };
 
 struct ReplicaDeviceSetterOptions {  // options of replica_device_setter()
-  int ps_tasks = 0;                  // 0: as many as `cluster` has
+  int ps_tasks = 0;                  // 0: the number in `cluster`
   std::string ps_device = "/job:ps";
   std::string worker_device = "/job:worker";
-  bool merge_devices = true;  // false: a scope's device is taken as it is
+  bool merge_devices = true;  // false: replaces a scope's device instead of completing it
   std::optional<ClusterSpec> cluster = {};
   std::vector<std::string> ps_ops = {};  // empty: variables
   PsStrategy ps_strategy = nullptr;      // null: round robin
 };
 
-/// Variables go to the parameter servers, everything else to `worker_device`; what the scopes
-/// around an op say wins part by part. Variables that a scope sends to another job do not count in
-/// the strategy. It is null without parameter servers.
+/// Places variables on the parameter servers and everything else on `worker_device`; parts of a
+/// device name that enclosing scopes set take precedence. Variables that a scope places on another
+/// job do not count in the strategy. Returns null without parameter servers.
 /// Source  tf.compat.v1.train.replica_device_setter
 DeviceFunction replica_device_setter(ReplicaDeviceSetterOptions options = {});
 
@@ -84,15 +85,15 @@ namespace strategy_internal {
 class ParameterServerExtended;
 }
 
-/// What a program asks about its job, and what the chief tells the other workers before the first
-/// step. Refers to the strategy, which must outlive it. Thread-compatible.
+/// Describes a program's job, and exchanges the state of initialization between chief and workers
+/// before the first step. It refers to the strategy, which must outlive it. Thread-compatible.
 /// Source  the chief's part of tf.compat.v1.train.MonitoredTrainingSession
 class ParameterServerJob {
  public:
-  /// Gives nothing for other strategies, and for a ParameterServerStrategy without a cluster.
+  /// Returns nullopt for other strategies, and for a ParameterServerStrategy without a cluster.
   static std::optional<ParameterServerJob> of(const Strategy& strategy);
 
-  /// The job, and this task's place in it.
+  /// Returns the job; task_type() and so on tell this task's position in it.
   const ClusterSpec& cluster() const;
   const std::string& task_type() const;
   int task_id() const;
@@ -105,9 +106,9 @@ class ParameterServerJob {
   /// True on a chief that has come back to servers which hold all variables, and which an earlier
   /// chief has called initialized: nothing is to be restored.
   bool servers_have_kept_variables() const;
-  /// The chief tells the others that variables have the values to begin with; `note` is for them.
+  /// Announces on the chief that variables have their initial values; the other workers get `note`.
   void set_initialized(const std::string& note = {}) const;
-  /// Waits for set_initialized and gives its note. `seconds`: none is the startup timeout.
+  /// Waits for set_initialized() and returns its note. `seconds` defaults to the startup timeout.
   /// Throws  DeadlineExceededError that names the chief.
   std::string wait_until_initialized(std::optional<double> seconds = {}) const;
 

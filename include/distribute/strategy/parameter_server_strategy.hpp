@@ -1,5 +1,5 @@
 #pragma once
-/// ParameterServerStrategy, its backup workers, and a cache for reads of variables.
+/// ParameterServerStrategy with backup workers, and a cache for reads of variables.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>
@@ -21,15 +21,15 @@ namespace distribute {
 /// Synchronous training with parameter servers.
 /// Source  tf.compat.v1.train.SyncReplicasOptimizer
 struct SyncReplicas {
-  int replicas_to_aggregate = 1;  // gradients that make a step; their mean is applied
-  int total_num_replicas = 0;     // more than that: backup workers; 0: the same number
-  /// Tokens that are there at the start; -1: replicas_to_aggregate, as in TensorFlow, so that the
-  /// second gradients of all workers are stale and dropped. With 0 every gradient counts.
+  int replicas_to_aggregate = 1;  // number of gradients that form a step; their mean is applied
+  int total_num_replicas = 0;     // 0: replicas_to_aggregate; a larger number adds backup workers
+  /// Number of tokens at the start; -1: replicas_to_aggregate, as in TensorFlow, so that the second
+  /// gradients of all workers are stale and dropped. With 0 every gradient counts.
   int num_init_tokens = -1;
 };
 
-/// While it lives, each variable on a server that the calling thread reads keeps the value of its
-/// first read, also across writes.
+/// Keeps, while it lives, the first value that the calling thread reads of each variable on a
+/// server, also across writes.
 /// Throws  FailedPreconditionError inside another one.
 /// Source  tf.distribute cache_variable_reads
 class [[nodiscard]] CacheVariableReads {
@@ -42,32 +42,33 @@ class [[nodiscard]] CacheVariableReads {
 
 /// Options of ParameterServerStrategy; they must be equal on all tasks.
 struct ParameterServerOptions {
-  /// Which variables are cut into shards; none by default.
+  /// Cuts variables into shards; none by default.
   VariablePartitioner variable_partitioner = {};
-  /// Replicas of a worker, on that many logical devices: GPUs, or CPUs where there is none; 0: all
-  /// of them.
+  /// Number of replicas of a worker, each on a logical device: GPUs, or CPUs if there are no GPUs;
+  /// 0: all of them.
   int num_replicas = 0;
-  /// How variables find their servers: one after the other as TensorFlow 2, or by bytes.
+  /// How variables are assigned to servers: in turn as in TensorFlow 2, or by bytes.
   parameter_server::Placement placement = parameter_server::Placement::RoundRobin;
-  /// Instead: chooses the task for each variable, heeding device scopes such as
-  /// device("/job:ps/task:1"). Without it the strategy wins over all scopes.
+  /// Chooses the task for each variable in place of `placement`, observing device scopes such as
+  /// device("/job:ps/task:1"). Without it the strategy ignores scopes.
   train::DeviceFunction device_setter = nullptr;
-  /// Synchronous steps; without it every gradient is applied when it comes.
+  /// Makes steps synchronous; unset: every gradient is applied when it arrives.
   std::optional<SyncReplicas> sync_replicas = {};
-  /// Age of the weights, in steps, above which a gradient is dropped: apply_gradients gives -1,
-  /// and the worker goes on with new weights. -1: any age will do. Pushes that are being applied
-  /// while weights are read count as if those had them.
+  /// Age of the weights, in steps, above which a gradient is dropped: apply_gradients then returns
+  /// -1, and the worker continues with new weights. -1: no limit. Gradients that are being applied
+  /// while weights are read count as contained in these.
   int64_t max_staleness = -1;
-  /// Updates of one piece exclude each other and readers; false: the fastest, with torn reads.
+  /// Updates of one piece exclude each other and reads. With false they are fastest, but reads may
+  /// see half-updated values.
   bool use_locking = true;
-  /// Gradients and values travel as bfloat16; servers keep float32.
+  /// Sends gradients and values as bfloat16; servers keep float32.
   bool bf16_on_wire = false;
 };
 
 namespace strategy_internal {
 
-/// What a task of this type computes on. Only workers must have the GPUs that `Kind` asks for: a
-/// server computes nothing, and a chief may only give out work.
+/// Returns the devices of a task of this type. Only workers must have the GPUs that `Kind` asks
+/// for: a server computes nothing, and a chief may only distribute work.
 template <typename Kind>
 std::vector<std::string> devices_of_task(const std::string& type, int count) {
   const char* const strategy = "ParameterServerStrategy";
@@ -77,8 +78,8 @@ std::vector<std::string> devices_of_task(const std::string& type, int count) {
   return devices_of(Kind(), count, strategy);
 }
 
-/// `resolver` null: what the environment implies, which may be no cluster. `devices_of`: of a task
-/// of this type.
+/// A null `resolver` stands for the one that the environment implies, which may have no cluster.
+/// `devices_of` returns the devices of a task of the given type.
 StrategyParts join_servers(
     std::shared_ptr<ClusterResolver> resolver,
     const std::function<std::vector<std::string>(const std::string& type)>& devices_of,
@@ -86,16 +87,17 @@ StrategyParts join_servers(
 
 }  // namespace strategy_internal
 
-/// Run the same program on every task: parameter servers keep the variables (`Server(strategy).
-/// join()`), the chief, or worker 0 where there is none, gives them their first values, and either
-/// every worker runs its own loop, or the chief gives out functions with a ClusterCoordinator.
-/// Without a cluster variables are on the CPU and everything else is in this process. Workers may
-/// die and come back; num_replicas_in_sync() counts one worker's replicas.
+/// Keeps the variables on parameter servers. Run the same program on every task: parameter servers
+/// keep the variables (`Server(strategy).join()`), the chief, or worker 0 if there is no chief,
+/// gives them their first values, and either every worker runs its own loop, or the chief sends
+/// functions to workers with a ClusterCoordinator. Without a cluster variables are on the CPU and
+/// everything else is in this process. Workers may fail and be restarted; num_replicas_in_sync()
+/// counts one worker's replicas.
 /// Blocks  in the constructor of chief and workers, until all servers are there; in the destructor,
-///         until what was pushed is applied.
-/// Throws  InvalidArgumentError for a cluster or task that makes no sense; what JobTask::start
-///         throws; DeadlineExceededError for servers that do not come. Later a server that is lost
-///         is an UnavailableError.
+///          until the pushed gradients are applied.
+/// Throws  InvalidArgumentError for an inconsistent cluster or task; what JobTask::start throws;
+///          DeadlineExceededError for servers that do not come. Later a lost server causes an
+///          UnavailableError.
 /// Source  tf.distribute.ParameterServerStrategy
 template <typename Kind = DefaultDevice>
 class ParameterServerStrategy : public Strategy {  // as a type: ParameterServerStrategy<>
@@ -103,12 +105,13 @@ class ParameterServerStrategy : public Strategy {  // as a type: ParameterServer
   explicit ParameterServerStrategy(EmptyBraces) : ParameterServerStrategy() {}
   explicit ParameterServerStrategy(const ParameterServerOptions& options = {})
       : ParameterServerStrategy(std::shared_ptr<ClusterResolver>(), options) {}
-  /// With your own resolver, which must name a cluster and outlive the strategy.
+  /// Joins with your own resolver, which must name a cluster and outlive the strategy.
   explicit ParameterServerStrategy(ClusterResolver& resolver,
                                    const ParameterServerOptions& options = {})
       : ParameterServerStrategy(
             std::shared_ptr<ClusterResolver>(std::shared_ptr<void>(), &resolver), options) {}
-  /// With a resolver that the strategy keeps; null: what the environment implies.
+  /// Joins with a resolver that the strategy keeps; null stands for the one that the environment
+  /// implies.
   ParameterServerStrategy(std::shared_ptr<ClusterResolver> resolver,
                           const ParameterServerOptions& options)
       : Strategy(strategy_internal::join_servers(

@@ -12,8 +12,8 @@ namespace distribute {
 
 class Strategy;
 
-/// Makes a strategy current, in cross-replica context, and lets it create the variables; from
-/// construction to exit() or destruction, on one thread. Scopes end in the reverse order of their
+/// Makes a strategy current, in cross-replica context, and lets it create the variables, on one
+/// thread, from construction to exit() or destruction. Scopes end in the reverse order of their
 /// beginning. The default strategy's scope changes nothing: inside it the thread stays the default
 /// strategy's one replica.
 /// Source  tf.distribute.Strategy.scope
@@ -22,11 +22,11 @@ class [[nodiscard]] Scope {
   /// Throws  FailedPreconditionError inside another strategy, or in a replica.
   explicit Scope(Strategy& strategy);
   ~Scope();
-  /// The scope goes on in the new object; the old one is as after exit().
+  /// Moves the scope to the new object; the old one is as after exit().
   Scope(Scope&& other) noexcept;
   Scope& operator=(Scope&&) = delete;
 
-  /// Ends the scope before the object's life does.
+  /// Ends the scope before the object is destroyed.
   /// Throws  FailedPreconditionError when an inner scope is still open.
   void exit();
 
@@ -37,7 +37,7 @@ class [[nodiscard]] Scope {
   bool has_creator_, open_ = true;
 };
 
-/// The same where `strategy` is not current yet; nothing where it is.
+/// A Scope, or nothing if `strategy` is current already.
 class [[nodiscard]] ScopeUnlessCurrent {
  public:
   /// Throws  as Scope.
@@ -49,12 +49,12 @@ class [[nodiscard]] ScopeUnlessCurrent {
 
 namespace strategy_internal {
 
-/// The strategy that the thread is in; null: the default one.
+/// Returns the current strategy of the thread; null for the default one.
 Strategy* current_strategy();
-/// Null stands for the default strategy.
+/// Whether this is the default strategy, for which null stands too.
 bool is_default_strategy(const Strategy* strategy);
 
-/// The variable creator that a scope of the strategy installs.
+/// Returns the variable creator that a scope of the strategy installs.
 VariableCreator creator_of(Strategy& strategy);
 
 /// Throws  FailedPreconditionError inside a replica of any but the default strategy.

@@ -1,5 +1,5 @@
 #pragma once
-/// Variables cut into shards, and the partitioners that decide how.
+/// Variables cut into shards, and partitioners, which choose the number of shards.
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
@@ -17,27 +17,29 @@
 
 namespace distribute {
 
-/// Gives the number of shards along each axis.
+/// Returns the number of shards along each axis.
 /// Source  tf.distribute.experimental.partitioners.Partitioner
 using Partitioner = std::function<std::vector<int64_t>(const Shape& shape, DType dtype)>;
 
-/// What a strategy takes: any Partitioner, or limits as options. An aggregate, so that
-/// `.variable_partitioner = {.min_shard_bytes = 256 << 10, .max_shards = 2}` can be written.
+/// A partitioner as strategies take it: any Partitioner, or limits as options. It is an aggregate
+/// so that `.variable_partitioner = {.min_shard_bytes = 256 << 10, .max_shards = 2}` can be
+/// written.
 struct VariablePartitioner {
   Partitioner partitioner = nullptr;
   int64_t num_shards = 0;       // FixedShardsPartitioner
   int64_t min_shard_bytes = 0;  // MinSizePartitioner
   int64_t max_shard_bytes = 0;  // MaxSizePartitioner
-  int64_t max_shards = 0;       // for the two with sizes; alone: MinSizePartitioner's 256 KiB
+  // for the two with sizes; if set alone, for a MinSizePartitioner with 256 KiB
+  int64_t max_shards = 0;
 
-  /// The partitioner that is meant; null for none.
+  /// Returns the partitioner that the members describe; null if none is set.
   /// Throws  InvalidArgumentError for limits that exclude each other, and what those classes throw.
   Partitioner get() const;
 };
 
 namespace partitioners {
 
-/// Always that many shards, or as many as there are rows.
+/// Cuts into a fixed number of shards, or one for each row if there are fewer rows.
 /// Source  tf.distribute.experimental.partitioners.FixedShardsPartitioner
 class FixedShardsPartitioner {
  public:
@@ -51,9 +53,8 @@ class FixedShardsPartitioner {
   int64_t num_shards_;
 };
 
-/// A shard for each `min_shard_bytes` that have begun, as TensorFlow counts: a variable that is no
-/// multiple of it gets shards that are a little smaller. Cuts a variable into at most `max_shards`
-/// shards.
+/// Makes one shard for each started `min_shard_bytes`, at most `max_shards`. As in TensorFlow,
+/// shards of a variable whose size is no multiple of it are a little smaller.
 /// Source  tf.distribute.experimental.partitioners.MinSizePartitioner
 class MinSizePartitioner {
  public:
@@ -66,8 +67,8 @@ class MinSizePartitioner {
   int64_t min_shard_bytes_, max_shards_;
 };
 
-/// As few shards as possible with at most `max_shard_bytes` each; `max_shards` wins, and a row is
-/// never cut.
+/// Makes the smallest number of shards of at most `max_shard_bytes` each; `max_shards` takes
+/// precedence, and a row is never cut.
 /// Source  tf.distribute.experimental.partitioners.MaxSizePartitioner
 class MaxSizePartitioner {
  public:
@@ -90,12 +91,12 @@ struct ShardRows {
   int64_t begin, end;
 };
 
-/// The shards of `rows` rows: the first rows % shards of them have one more ("div").
+/// Divides `rows` rows into shards: the first rows % shards of them have one more ("div").
 std::vector<ShardRows> shard_rows(int64_t rows, int64_t shards);
 
-/// How many shards variable `name` is cut into; 1 for a scalar.
-/// Throws  InvalidArgumentError that names variable_partitioner when the answer is not one positive
-///         number per axis, all but the first being 1.
+/// Returns the number of shards of variable `name`; 1 for a scalar.
+/// Throws  InvalidArgumentError that names variable_partitioner when the result is not one positive
+///          number per axis, all but the first being 1.
 int64_t num_shards(const Partitioner& partitioner, const std::string& name, const Shape& shape,
                    DType dtype);
 
@@ -103,10 +104,11 @@ int64_t num_shards(const Partitioner& partitioner, const std::string& name, cons
 
 namespace strategy_internal {
 
-/// Reads join the shards, recorded, so that the gradient flows to each of them; writes are cut.
+/// Reads join the shards and are recorded, so that the gradient reaches each of them; writes are
+/// cut.
 class ShardedVariableImpl final : public VariableImpl {
  public:
-  /// Shards that fit together.
+  /// `parts` must fit together.
   ShardedVariableImpl(std::vector<Variable> parts, VariableOptions options);
 
   DISTRIBUTE_INLINE Tensor read() const override;
@@ -115,7 +117,7 @@ class ShardedVariableImpl final : public VariableImpl {
   DISTRIBUTE_INLINE void assign_sub(const Tensor& delta) override;
   DISTRIBUTE_INLINE Tensor component(int replica) const override;
   DISTRIBUTE_INLINE void set_component(int replica, Tensor value) override;
-  /// Every shard changes the rows that are its own.
+  /// Applies to every shard the slices of its rows.
   DISTRIBUTE_INLINE void scatter(ScatterOp op, const IndexedSlices& slices) override;
 
   Shape shape() const override { return shape_; }
@@ -131,15 +133,15 @@ class ShardedVariableImpl final : public VariableImpl {
 
 /// Throws  as ShardedVariable's constructor.
 Variable join_shards(std::vector<Variable> parts, VariableOptions options);
-/// The variable whose shards these are; not the handle that was made with them.
+/// Returns the variable whose shards these are, as another handle than the one made with them.
 Variable view_of_shards(std::vector<Variable> shards);
 
 }  // namespace strategy_internal
 
-/// A handle to a variable whose rows lie in several; works wherever a Variable does. Layers read it
-/// as one tensor, embeddings look up in each shard, optimizers see the shards
-/// (model.trainable_variables() lists them), checkpoints hold one tensor that any number of shards
-/// can take up again.
+/// A handle to a variable whose rows lie in several variables; works wherever a Variable does.
+/// Layers read it as one tensor, embeddings look up in each shard, optimizers get the shards
+/// (model.trainable_variables() lists them), and checkpoints hold one tensor, which any number of
+/// shards can restore.
 /// Source  tf.python.distribute.sharded_variable.ShardedVariable
 class ShardedVariable : public Variable {
  public:
@@ -147,20 +149,20 @@ class ShardedVariable : public Variable {
   /// Throws  InvalidArgumentError for no shards, an empty handle, dtypes that differ, shapes that
   ///         differ beyond the first axis, or a SaveSliceInfo that is set.
   explicit ShardedVariable(std::vector<Variable> variables, std::string name = "ShardedVariable");
-  /// The same variable as `variable`.
+  /// Makes another handle to `variable`.
   /// Throws  InvalidArgumentError when that has no shards.
   explicit ShardedVariable(const Variable& variable);
 
-  /// The shards in order; together their rows are those of the variable.
+  /// Returns the shards in order; together their rows are those of the variable.
   const std::vector<Variable>& variables() const { return impl().parts(); }
   size_t size() const { return variables().size(); }
   std::vector<Variable>::const_iterator begin() const { return variables().begin(); }
   std::vector<Variable>::const_iterator end() const { return variables().end(); }
 
-  /// Row i; negative ones count from the end. Reads one shard.
+  /// Returns row i; negative ones count from the end. Reads one shard.
   /// Throws  OutOfRangeError
   Tensor operator[](int64_t i) const;
-  /// sv[begin:end:step, ...]; reads the shards that have rows of it.
+  /// Returns sv[begin:end:step, ...]; reads only the shards that contain such rows.
   Tensor slice(std::span<const Range> ranges) const;
   Tensor slice(std::initializer_list<Range> ranges) const {
     return slice(std::span(ranges.begin(), ranges.size()));

@@ -1,5 +1,5 @@
 #pragma once
-/// The user's view of a strategy: where variables live, and how a step runs on every replica.
+/// Strategy: creates variables, and runs a step on every replica.
 
 #include <distribute/base/config.hpp>
 #include <distribute/replica/nest.hpp>
@@ -27,7 +27,7 @@ namespace data {
 class Dataset;
 }
 
-/// What one replica gets of an argument given to run(): its part of a PerReplica, else the whole.
+/// Type of one replica's part of an argument of run(): its part of a PerReplica, else the whole.
 template <typename T>
 using ReplicaArgument = typename replica_internal::ReplicaPart<T>::type;
 
@@ -44,7 +44,7 @@ concept PlainValue = !replica_internal::ReplicaPart<T>::kDistributed;
 template <typename Fn, typename... Args>
 concept ReplicaFunction = strategy_internal::kIsReplicaFunction<Fn, Args...>;
 
-/// Position of one replica for functions that make its value.
+/// Position of one replica, for functions that make its value.
 /// Source  tf.distribute.experimental.ValueContext
 struct ValueContext {
   int replica_id_in_sync_group = 0;
@@ -52,15 +52,15 @@ struct ValueContext {
 };
 
 namespace strategy_internal {
-/// The extended part, and the resolver that it asked, if any.
+/// Implementation of a strategy, and the resolver that it used, if any.
 struct StrategyParts {
   std::unique_ptr<StrategyExtended> extended;
   std::shared_ptr<ClusterResolver> resolver = {};
 };
 }  // namespace strategy_internal
 
-/// How a program is spread over devices. A thin shell over StrategyExtended. Must outlive the
-/// scopes and runs it began. run() may be called from several threads: one runs at a time.
+/// Distributes a program over devices; the implementation is a StrategyExtended. It must outlive
+/// its scopes and runs. run() may be called from several threads: one runs at a time.
 /// Source  tf.distribute.Strategy
 class Strategy {
  public:
@@ -81,7 +81,7 @@ class Strategy {
   template <typename Fn, typename... Args>
   requires ReplicaFunction<Fn, Args...>
   auto run(Fn&& fn, const Args&... args);
-  /// The same with options, which come first.
+  /// Calls fn with options, which come first.
   /// Throws  UnimplementedError for options that this library does not have.
   template <typename Fn, typename... Args>
   requires ReplicaFunction<Fn, Args...>
@@ -90,50 +90,51 @@ class Strategy {
     return run(std::forward<Fn>(fn), args...);
   }
 
-  /// Over all replicas; with an axis also over that axis of each replica's tensor, where MEAN
-  /// divides by the number of elements that there really are. The mean of integers is float32. A
-  /// tensor, number or variable that is no PerReplica stands for itself on every replica of this
-  /// worker, so SUM counts it that often, which needs an axis; without one it may only be zero. On
+  /// Reduces over all replicas; with an axis also over that axis of each replica's tensor, where
+  /// MEAN divides by the actual number of elements. The mean of integers is float32. A tensor,
+  /// number or variable that is no PerReplica stands for the value of every replica of this worker,
+  /// so SUM counts it once per replica, which needs an axis; without one it may only be zero. On
   /// several workers it is this worker's value, and with one replica each SUM adds those of all.
   /// Throws  FailedPreconditionError in a replica; InvalidArgumentError for an axis out of range,
-  ///         and for the sum without an axis of what several replicas of a worker share.
+  ///          and for the sum without an axis of a value that several replicas of a worker share.
   Tensor reduce(ReduceOpArgument op, const ReduceValue& value, const ReduceAxis& axis = {});
-  /// Reduces each tensor of a list by itself, as above.
+  /// Reduces each tensor of a list separately.
   std::vector<Tensor> reduce(ReduceOpArgument op, const PerReplica<std::vector<Tensor>>& value,
                              const ReduceAxis& axis = {});
-  /// Each tensor of a nested structure, such as a map or an aggregate that `run` gives.
+  /// Reduces each tensor of a nested structure, such as a map or an aggregate that `run` returns.
   /// Throws  InvalidArgumentError when the structures of the replicas differ.
   template <NestedTensors T>
   T reduce(ReduceOpArgument op, const PerReplica<T>& value, const ReduceAxis& axis = {});
-  /// The replicas' tensors one after the other along `axis`; of a tensor that is no PerReplica
-  /// those of all workers, and with one worker itself.
+  /// Joins the replicas' tensors along `axis`. A tensor that is no PerReplica is joined with those
+  /// of all workers, and with one worker returned.
   /// Shapes  equal but for `axis`, in [0, rank).
   /// Throws  FailedPreconditionError in a replica; UnimplementedError for IndexedSlices.
   Tensor gather(const ReduceValue& value, int axis);
   template <NestedTensors T>
   T gather(const PerReplica<T>& value, int axis);
 
-  /// The values of this process's replicas, in order.
+  /// Returns the values of this process's replicas, in order.
   template <typename T>
   std::vector<T> experimental_local_results(const PerReplica<T>& value) const {
     return value.values();
   }
-  /// The copies of a distributed variable; the one value of a plain one.
+  /// Returns the copies of a distributed variable, or the one value of a plain one.
   std::vector<Tensor> experimental_local_results(const Variable& variable) const;
   template <strategy_internal::PlainValue T>
   std::vector<T> experimental_local_results(const T& value) const {
     return {value};
   }
 
-  /// Calls fn(ValueContext) for each local replica; gives the results as PerReplica.
+  /// Calls fn(ValueContext) for each local replica and returns the results as PerReplica.
   template <std::invocable<const ValueContext&> Fn>
   auto experimental_distribute_values_from_function(Fn&& fn);
 
-  /// Every step each replica gets its part of one batch of the dataset, whose batch size is that
-  /// of all replicas together. At the end parts may be smaller, or empty, never missing. What this
-  /// returns is in <distribute/strategy/distributed_dataset.hpp>, which the umbrellas include.
+  /// Gives each replica its part of one batch of the dataset in every step; the batch size of the
+  /// dataset is that of all replicas together. At the end parts may be smaller, or empty, but never
+  /// missing. The returned type is in <distribute/strategy/distributed_dataset.hpp>, which the
+  /// umbrellas include.
   /// Throws  UnimplementedError for InputReplicationMode::PerReplica; InvalidArgumentError when the
-  ///         dataset has no batches to divide.
+  ///          dataset has no batches to divide.
   DistributedDataset experimental_distribute_dataset(const data::Dataset& dataset);
   DistributedDataset experimental_distribute_dataset(const data::Dataset& dataset,
                                                      const InputOptions& options);
@@ -144,9 +145,9 @@ class Strategy {
   DistributedDataset distribute_datasets_from_function(
       const std::function<data::Dataset(const InputContext&)>& fn, const InputOptions& options);
 
-  /// Number of replicas of the whole job over which gradients are summed.
+  /// Returns the number of replicas of the whole job over which gradients are summed.
   int num_replicas_in_sync() const { return extended_->num_replicas_in_sync(); }
-  /// Describes the cluster of the job; null for strategies of one process.
+  /// Returns a description of the job's cluster; null for strategies of one process.
   ClusterResolver* cluster_resolver() const { return resolver_.get(); }
   StrategyExtended& extended() const { return *extended_; }
 
@@ -155,7 +156,8 @@ class Strategy {
   std::shared_ptr<ClusterResolver> resolver_;
 };
 
-/// "MirroredStrategy with 2 replicas in sync on /device:CPU:0, /device:CPU:1".
+/// Returns a text such as "MirroredStrategy with 2 replicas in sync on /device:CPU:0,
+/// /device:CPU:1".
 std::string to_string(const Strategy& strategy);
 
 template <typename Fn, typename... Args>
@@ -182,12 +184,13 @@ auto Strategy::run(Fn&& fn, const Args&... args) {
 namespace strategy_internal {
 
 using TensorReduction = std::function<Tensor(const PerReplica<Tensor>&)>;
-/// Replaces each tensor of the first structure by that of all.
-/// Throws  InvalidArgumentError where the structures differ.
+/// Replaces each tensor of the first structure by the reduction over all structures.
+/// Throws  InvalidArgumentError when the structures differ.
 void reduce_into_first(const char* what, std::vector<replica_internal::TensorsOf>& replicas,
                        const TensorReduction& reduce);
 
-/// A structure like those of the replicas, with reduce(PerReplica<Tensor>) in each tensor's place.
+/// Returns a structure like those of the replicas, with reduce(PerReplica<Tensor>) in place of each
+/// tensor.
 template <typename T>
 T reduce_parts(const char* what, const PerReplica<T>& value, const TensorReduction& reduce) {
   std::vector<T> copies = value.values();
@@ -223,7 +226,7 @@ auto Strategy::experimental_distribute_values_from_function(Fn&& fn) {
 }
 
 namespace strategy_internal {
-/// The default strategy exists from the start, as replicas without a scope belong to it.
+/// Makes the default strategy exist from the start, as replicas without a scope belong to it.
 inline const bool default_strategy_exists = (get_strategy(), true);
 }  // namespace strategy_internal
 

@@ -1,5 +1,5 @@
 #pragma once
-/// StrategyExtended: what a kind of strategy implements.
+/// StrategyExtended: the interface that each kind of strategy implements.
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
@@ -19,11 +19,11 @@
 
 namespace distribute {
 
-/// All of them are about XLA and TPUs. TensorFlow's other strategies ignore them; here what cannot
-/// be done is refused.
+/// Options of run(), all of them about XLA and TPUs. TensorFlow's other strategies ignore them;
+/// this library refuses what it cannot do.
 /// Source  tf.distribute.RunOptions
 struct RunOptions {
-  /// Replicas' batches may differ in size: they always may, and false is refused.
+  /// Lets batches of replicas differ in size: they always may, and false is refused.
   bool experimental_enable_dynamic_batch_size = true;
   /// Pads to a power of two so that XLA compiles less often: true is refused.
   bool experimental_bucketizing_dynamic_shape = false;
@@ -47,91 +47,93 @@ class StrategyExtended : public SyncGroup {
   StrategyExtended(const StrategyExtended&) = delete;
   StrategyExtended& operator=(const StrategyExtended&) = delete;
 
-  /// "MirroredStrategy", and so on; in messages.
+  /// Returns a name for messages, such as "MirroredStrategy".
   virtual const char* name() const = 0;
   int num_replicas_in_sync() const override { return 1; }
   virtual int num_local_replicas() const { return 1; }
-  /// Number of a local replica in the whole job, from 0.
+  /// Returns the number of a local replica in the whole job, from 0.
   virtual int replica_id(int local_replica) const { return local_replica; }
   /// Throws  FailedPreconditionError on the default strategy.
   virtual std::vector<std::string> worker_devices() const = 0;
   virtual std::vector<std::string> parameter_devices() const = 0;
-  /// Where the local replicas compute; none where that is left to them.
+  /// Returns the devices of the local replicas; empty if the replicas choose them.
   virtual std::vector<Device> replica_devices() const { return {}; }
 
-  /// Calls `fn` once per local replica, all at once, each in its replica context.
+  /// Calls `fn` once per local replica, all at the same time, each in its replica context.
   /// Throws  the first exception of any replica.
   virtual void call_for_each_replica(const std::function<void(ReplicaContext&)>& fn) = 0;
-  /// Makes a variable as this strategy wants it; `next` makes a plain one.
+  /// Makes a variable of this strategy's kind; `next` makes a plain one.
   virtual std::shared_ptr<VariableImpl> create_variable(const NextCreator& next,
                                                         const Variable::Initializer& initial_value,
                                                         const VariableOptions& options) = 0;
   /// Reduces over all replicas in sync, from one tensor of each local replica.
   virtual Tensor reduce_local(ReduceOp op, std::vector<Tensor> values) = 0;
   virtual Tensor gather_local(std::vector<Tensor> values, int axis) = 0;
-  /// Over all replicas in sync, from one tensor that is no replica's: the same on all of them, or
-  /// each worker's own.
-  /// Throws  InvalidArgumentError for the sum of what several replicas share, unless it is zero.
+  /// Reduces over all replicas in sync a tensor that belongs to no replica: the same on all of
+  /// them, or each worker's own.
+  /// Throws  InvalidArgumentError for the sum of a value that several replicas share, unless it is
+  ///          zero.
   DISTRIBUTE_INLINE virtual Tensor reduce_plain(ReduceOp op, const Tensor& value);
   virtual Tensor gather_plain(const Tensor& value, int axis) {
     (void)axis;
     return value;
   }
-  /// True when any worker says so; every worker asks.
+  /// Returns true if any worker passes true; every worker calls it.
   virtual bool any_worker(bool mine) { return mine; }
-  /// The texts (or tensors) of all workers, the chief's first; every worker calls it.
+  /// Returns the texts (or tensors) of all workers, the chief's first; every worker calls it.
   DISTRIBUTE_INLINE virtual std::vector<std::string> all_gather_texts(const std::string& mine);
   DISTRIBUTE_INLINE virtual std::vector<std::vector<Tensor>> all_gather_tensors(
       const std::vector<Tensor>& mine);
-  /// Tells the other workers that this one gives up; they get the same error. Where all of them
-  /// fail at the same place, no worker waits for another, and the job can go on.
+  /// Tells the other workers that this one gives up; they get the same error. If all of them fail
+  /// at the same place, no worker waits for another, and the job can continue.
   virtual void report_failure(const std::exception_ptr&) {}
-  /// While the object lives, what this process writes into variables on servers stays here, and so
-  /// does what it reads of them; null where variables are this process's own. Outside of run.
+  /// Keeps, while the returned object lives, writes of this process to variables on servers local,
+  /// and reads what is kept; null if variables are this process's own. Call it outside of run.
   DISTRIBUTE_INLINE virtual std::shared_ptr<void> keep_values_here();
-  /// While the object lives, this process's replicas meet no other worker's; null where there is
-  /// none. Outside of run.
+  /// Makes, while the returned object lives, this process's replicas meet no other worker's; null
+  /// if there is no other. Call it outside of run.
   DISTRIBUTE_INLINE virtual std::shared_ptr<void> work_apart();
-  /// Ends this worker's part of the job in good order, before a process exits without destructors.
-  /// Blocks  until all workers have called it, or the time for it is over.
+  /// Ends this worker's part of the job in order, before a process exits without destructors.
+  /// Blocks  until all workers have called it, or the timeout is over.
   virtual void leave() {}
-  /// Why a step of its replicas cannot be recorded as CUDA graphs; empty: it can.
+  /// Returns why a step of its replicas cannot be recorded as CUDA graphs; empty if it can.
   virtual std::string recording_problem() const {
     return num_replicas_in_sync() > 1 ? "several replicas step together" : "";
   }
-  /// This process's number among the tasks of its job, as in TF_CONFIG.
+  /// Returns this process's number among the tasks of its job, as in TF_CONFIG.
   virtual int task_id() const { return 0; }
-  /// Workers of the job, also those that have a loop of their own beside parameter servers.
+  /// Returns the number of workers of the job, also those with their own loop beside parameter
+  /// servers.
   virtual int num_workers() const { return int(input_context().num_input_pipelines()); }
-  /// Which part of the input this process reads, and for how many replicas in all.
+  /// Returns which part of the input this process reads, and the number of replicas in all.
   virtual InputContext input_context() const { return InputContext(1, 0, num_replicas_in_sync()); }
   /// Throws  InvalidArgumentError on a coordinator: functions that it sends read the elements.
   virtual void check_reads_input() const {}
-  /// Whether each replica may have an input pipeline of its own.
+  /// Whether each replica may have its own input pipeline.
   virtual bool supports_per_replica_input() const { return false; }
   /// True on the process that writes checkpoints and summaries.
   virtual bool should_checkpoint() const { return true; }
-  /// Whether a coordinator in this process gives the steps to workers.
+  /// Whether a coordinator in this process distributes the steps among workers.
   virtual bool has_coordinator() const { return false; }
   virtual bool should_save_summary() const { return true; }
 
-  /// The replicas' values reduced to one, a copy on each device of `destinations`. A plain tensor
-  /// is as for Strategy::reduce.
+  /// Reduces the replicas' values to one, with a copy on each device of `destinations`. A plain
+  /// tensor is treated as by Strategy::reduce.
   /// Throws  InvalidArgumentError for no destination or one in another process, and for the sum of
-  ///         a value that is the same on several replicas, unless it is zero;
-  ///         FailedPreconditionError in a replica.
+  ///          a value that is the same on several replicas, unless it is zero;
+  ///          FailedPreconditionError in a replica.
   Mirrored<Tensor> reduce_to(ReduceOpArgument op, const ReduceValue& value,
                              const Destinations& destinations);
   std::vector<Mirrored<Tensor>> batch_reduce_to(
       ReduceOpArgument op, const std::vector<std::pair<ReduceValue, Destinations>>& values);
 
   /// Calls fn(variable, args...) for each copy of the variable; inside, the variable is that copy
-  /// and PerReplica arguments are that replica's. In a replica goes through a merge_call.
+  /// and PerReplica arguments are that replica's. In a replica it uses a merge_call.
   /// Throws  FailedPreconditionError for a variable of another strategy.
   template <typename Fn, typename... Args>
   auto update(const Variable& variable, Fn&& fn, const Args&... args);
 
-  /// Variables made on this thread while it lives have the devices of a variable.
+  /// Places, while it lives, variables made on this thread on the devices of a given variable.
   class [[nodiscard]] ColocationScope {
    public:
     explicit ColocationScope(const Variable& variable);
@@ -139,22 +141,24 @@ class StrategyExtended : public SyncGroup {
    private:
     VariableCreatorScope creator_;
   };
-  /// With parameter servers they are whole, on the server of `variable`, and do not count where
-  /// variables are dealt in turn. Those of other strategies are on the same devices anyway.
+  /// Colocates new variables with `variable`. With parameter servers they are whole, on the server
+  /// of `variable`, and are not counted by round-robin placement. Variables of other strategies are
+  /// on the same devices anyway.
   /// Throws  InvalidArgumentError when the variable is another strategy's, or cut into shards;
-  ///         FailedPreconditionError outside this strategy's scope.
+  ///          FailedPreconditionError outside this strategy's scope.
   ColocationScope colocate_vars_with(const Variable& variable);
   DISTRIBUTE_INLINE virtual bool variable_created_in_scope(const Variable& variable) const;
-  /// The distributed variable of a component; components are tensors here, so the variable itself.
+  /// Returns the distributed variable of a component; components are tensors here, so it returns
+  /// the variable itself.
   Variable value_container(const Variable& variable) const { return variable; }
 
-  /// The strategy that this is the inside of.
+  /// Returns the strategy whose implementation this is.
   Strategy& strategy() const { return *strategy_; }
 
  protected:
   template <typename Fn, typename... Args>
   auto update_components(const Variable& variable, Fn& fn, const Args&... args);
-  /// The calling thread's replica of this strategy, or null.
+  /// Returns the calling thread's replica of this strategy, or null.
   ReplicaContext* merging_replica() const;
   /// Runs `fn(component)` in update context.
   void for_each_component(const Variable& variable, const std::function<void(int)>& fn);

@@ -1,5 +1,5 @@
 #pragma once
-/// Backs up the state of a training loop, and takes it up again after an interruption.
+/// Backs up the state of a training loop, and restores it after an interruption.
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
@@ -20,17 +20,17 @@ struct BackupAndRestoreOptions {  // options of BackupAndRestore
   std::string backup_dir;
   SaveFrequency save_freq = "epoch";
   bool delete_checkpoint = true;  // when training has ended
-  /// Also saves when a worker is told to go, and exits.
+  /// Also saves, and exits, when a worker gets a preemption notice.
   bool save_before_preemption = false;
   TerminationConfig termination_config = {};  // for save_before_preemption
 };
 
-/// A callback of fit, or of your own training loop, which calls the methods named so. Keeps one
-/// checkpoint: in `<backup_dir>/chief`; other workers write `<backup_dir>/workertemp_<id>` and
+/// A callback of fit, or of your own training loop, which calls its methods. It keeps one
+/// checkpoint in `<backup_dir>/chief`; other workers write `<backup_dir>/workertemp_<id>` and
 /// remove it. Unlike in Keras the position of the input is restored too: by fit, and when a part of
 /// the checkpoint is state_of(iterator). Within fit so is the state of the other callbacks
-/// (Callback::state), wherever this one stands in their list. Every worker makes the same calls,
-/// outside strategy.run. One thread.
+/// (Callback::state), whatever the order in their list. Every worker makes the same calls, outside
+/// strategy.run. One thread.
 ///
 ///   backup.on_train_begin();
 ///   auto at = backup.start(steps_per_epoch);
@@ -47,17 +47,17 @@ struct BackupAndRestoreOptions {  // options of BackupAndRestore
 /// Source  tf.keras.callbacks.BackupAndRestore
 class BackupAndRestore : public Callback {
  public:
-  /// Where a loop begins; batches count within the epoch.
+  /// Position at which a loop begins; batches count within the epoch.
   struct Position {
     int64_t epoch = 0, batch = 0;
   };
 
-  /// For fit, which says what to save.
+  /// Makes a callback for fit, which provides the state.
   /// Throws  InvalidArgumentError without a directory, and when neither save_freq nor
-  ///         save_before_preemption asks for a backup.
+  ///          save_before_preemption asks for a backup.
   explicit BackupAndRestore(BackupAndRestoreOptions options);
-  /// For your own loop. `parts`: what to save, such as model, optimizer and iterator; in the
-  /// scope of the strategy.
+  /// Makes one for your own loop. `parts` is the state to save, such as model, optimizer and
+  /// iterator. Call it in the scope of the strategy.
   BackupAndRestore(CheckpointParts parts, BackupAndRestoreOptions options);
   BackupAndRestore(const Trackable& model, const Trackable& optimizer,
                    BackupAndRestoreOptions options);
@@ -85,10 +85,10 @@ class BackupAndRestore : public Callback {
     return options_.save_freq.every_epoch() && !options_.save_before_preemption;
   }
 
-  /// What comes after the backup; {0, 0} without one. With the number of steps the batch after an
-  /// epoch's last is the next epoch's first.
+  /// Returns the position after the backup; {0, 0} without one. With the number of steps given, the
+  /// batch after an epoch's last is the next epoch's first.
   Position start(std::optional<int64_t> steps_per_epoch = {}) const;
-  /// Batches trained, over all starts of the job.
+  /// Returns the number of batches trained, over all starts of the job.
   int64_t train_counter() const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Callbacks of fit: what they see, and lists of them.
+/// Callbacks of fit: their base class, and lists of them.
 
 #include <distribute/base/config.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
@@ -19,8 +19,8 @@
 
 namespace distribute::train {
 
-/// An object made on the spot is owned, a named one is referred to and outlives the handle. Copies
-/// share it.
+/// Refers to an object. A temporary is owned, a named object must outlive the handle. Copies share
+/// it.
 template <typename Base>
 class Handle {
  public:
@@ -40,23 +40,24 @@ class Handle {
   std::shared_ptr<Base> object_;
 };
 
-/// A cheap value. Source  the `logs` dictionary of tf.keras.callbacks.Callback
+/// Values of metrics by name; cheap to copy. Source  the `logs` dictionary of
+/// tf.keras.callbacks.Callback
 class Logs {
  public:
   using Entry = std::pair<std::string, double>;
   Logs() = default;
   Logs(std::initializer_list<Entry> entries);
 
-  /// Adds the figure, or replaces the one of that name.
+  /// Adds the value, or replaces the one of that name.
   void set(std::string_view name, double value);
-  /// Null when there is none of that name.
+  /// Returns the value of that name; null when there is none.
   const double* find(std::string_view name) const;
-  /// Throws  NotFoundError that lists the names there are.
+  /// Throws  NotFoundError that lists the names.
   double at(std::string_view name) const;
-  /// "loss, accuracy".
+  /// Returns names such as "loss, accuracy".
   std::string names() const;
 
-  /// The figures with their names, in the order in which they came.
+  /// The values with their names, in the order in which they were added.
   bool empty() const { return entries_.empty(); }
   size_t size() const { return entries_.size(); }
   std::vector<Entry>::const_iterator begin() const { return entries_.begin(); }
@@ -69,28 +70,30 @@ class Logs {
 
 class Model;
 
-/// What callbacks know of a loop before it begins.
+/// Describes a loop to callbacks before it begins.
 struct CallbackParams {
   int64_t epochs = 0;
-  std::optional<int64_t> steps = {};  // of an epoch, when it is known
+  std::optional<int64_t> steps = {};  // of an epoch, if known
   bool has_validation = false;
 };
 
-/// Base of callbacks: override what is needed. Batches and epochs count from 0. `logs` hold figures
-/// over all replicas and workers, so every worker's callbacks see the same and decide the same. At
-/// the end of a batch they are means over the epoch so far. What one callback adds to the logs of
-/// an epoch the later ones see. Called outside strategy.run, on the thread of the loop; an
-/// exception ends the loop on all workers. Source  tf.keras.callbacks.Callback
+/// Base of callbacks; override the hooks that you need. Batches and epochs count from 0. `logs`
+/// hold values over all replicas and workers, so every worker's callbacks see the same and decide
+/// alike. At the end of a batch they are means over the epoch so far. Values that one callback adds
+/// to the logs of an epoch are visible to later callbacks. Hooks are called outside strategy.run,
+/// on the thread of the loop; an exception ends the loop on all workers.
+/// Source  tf.keras.callbacks.Callback
 class Callback {
  public:
   virtual ~Callback() = default;
 
-  /// The loop calls it first of all, and then set_model().
+  /// Called by the loop before everything else.
   virtual void set_params(const CallbackParams& params) { params_ = params; }
-  /// It is called before any hook below.
+  /// Called before any hook below.
   virtual void set_model(Model& model) { model_ = &model; }
 
-  /// Around the training, each epoch and each batch of `fit`. At the end `logs` hold the figures.
+  /// Called around the training, each epoch and each batch of `fit`. At the end `logs` hold the
+  /// values.
   virtual void on_train_begin(Logs& logs) { (void)logs; }
   virtual void on_train_end(Logs& logs) { (void)logs; }
   virtual void on_epoch_begin(int64_t epoch, Logs& logs) { (void)epoch, (void)logs; }
@@ -98,30 +101,30 @@ class Callback {
   virtual void on_train_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
   virtual void on_train_batch_end(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
 
-  /// Around `evaluate` and its batches, also around the validation inside `fit`.
+  /// Called around `evaluate` and its batches, also around the validation inside `fit`.
   virtual void on_test_begin(Logs& logs) { (void)logs; }
   virtual void on_test_end(Logs& logs) { (void)logs; }
   virtual void on_test_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
   virtual void on_test_batch_end(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
 
-  /// These are called around `predict` and its batches.
+  /// Called around `predict` and its batches.
   virtual void on_predict_begin(Logs& logs) { (void)logs; }
   virtual void on_predict_end(Logs& logs) { (void)logs; }
   virtual void on_predict_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
   virtual void on_predict_batch_end(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
 
-  /// Whether the logs of batches have to hold the metrics: asking for them costs an operation
-  /// between workers for each. The loss is always there. The same on all workers.
+  /// Whether the logs of batches must hold the metrics, each of which costs an operation between
+  /// workers. The loss is always there. All workers must return the same.
   virtual bool wants_batch_metrics() const { return true; }
-  /// What it takes to go on after an interruption, such as counts and best values, with the names
-  /// of the parts: BackupAndRestore saves it with the model, and restores it after on_train_begin.
-  /// The same names on all workers; the chief's values are kept.
+  /// Returns the state that is needed after an interruption, such as counts and best values, by
+  /// name: BackupAndRestore saves it with the model, and restores it after on_train_begin. All
+  /// workers have the same names; the chief's values are kept.
   virtual CheckpointParts state() { return {}; }
-  /// True for a callback that saves the state of the others: it begins before them, and is told of
-  /// everything after them.
+  /// Whether the callback saves the state of the others: it then begins before them, and its other
+  /// hooks are called after theirs.
   virtual bool saves_the_others() const { return false; }
-  /// For callbacks that override hooks of batches: whether one call for all batches of an epoch
-  /// will do. A coordinator does not know single batches, and refuses those that want them.
+  /// Whether one call for all batches of an epoch is enough, for callbacks that override hooks of
+  /// batches. A coordinator does not know single batches, and refuses callbacks that need them.
   /// Source  _supports_tf_logs of Keras 2
   virtual bool works_by_epoch() const { return false; }
 
@@ -139,7 +142,7 @@ class Callback {
   Model* model_ = nullptr;
 };
 
-/// `.callbacks = {EarlyStopping({.patience = 3}), my_history}`.
+/// A callback in options: `.callbacks = {EarlyStopping({.patience = 3}), my_history}`.
 class CallbackHandle : public Handle<Callback> {
  public:
   template <typename T>
@@ -149,12 +152,12 @@ class CallbackHandle : public Handle<Callback> {
   CallbackHandle(std::shared_ptr<T> object)
       : Handle(std::move(object)), overrides_(!InheritsBatchHooks<T>) {}
 
-  /// Whether it has hooks that have to be called for each batch.
+  /// Whether it has hooks that must be called for each batch.
   bool needs_batches() const { return overrides_ && !(**this).works_by_epoch(); }
 
  private:
   using Hook = void (Callback::*)(int64_t, Logs&);
-  /// A hook that T or a class between overrides has another type, or is not public.
+  /// Whether T or a class between overrides a hook: it then has another type, or is not public.
   template <typename T>
   static constexpr bool InheritsBatchHooks = requires {
     requires std::same_as<decltype(&T::on_train_batch_begin), Hook>;
@@ -168,26 +171,27 @@ class CallbackHandle : public Handle<Callback> {
   bool overrides_;
 };
 
-/// Calls the callbacks of a loop in their order; those that save the others come last. One thread.
+/// Calls the callbacks of a loop in their order; those that save the state of others come last. One
+/// thread.
 /// Source  tf.keras.callbacks.CallbackList
 class CallbackList {
  public:
   using Hook = void (Callback::*)(Logs&);
   using NumberedHook = void (Callback::*)(int64_t, Logs&);
 
-  /// Throws  InvalidArgumentError, with a coordinator, for those that want single batches.
+  /// Throws  InvalidArgumentError, with a coordinator, for those that need single batches.
   CallbackList(std::vector<CallbackHandle> callbacks, Model& model, const CallbackParams& params);
   CallbackList(const CallbackList&) = delete;
   CallbackList& operator=(const CallbackList&) = delete;
-  /// Calls on_train_begin, those that save the others first. States that they restore are given to
-  /// the callbacks afterwards.
+  /// Calls on_train_begin, first of callbacks that save the state of others. States that they
+  /// restore are assigned to the callbacks afterwards.
   void begin_training();
-  /// Adds the states of all callbacks as parts, with numbers where names come twice. The list
+  /// Adds the states of all callbacks as parts, with numbers for names that occur twice. The list
   /// outlives the parts.
   void add_states(CheckpointParts& parts);
   void call(Hook hook, Logs& logs) const;
   void call(NumberedHook hook, int64_t number, Logs& logs) const;
-  /// The same with empty logs, for hooks that have none.
+  /// Calls a hook that has no logs with empty ones.
   void call(Hook hook) const;
   void call(NumberedHook hook, int64_t number) const;
   bool wants_batch_metrics() const;
@@ -197,7 +201,7 @@ class CallbackList {
 
   std::vector<CallbackHandle> callbacks_;
   bool has_begun_ = false;
-  std::vector<std::function<void()>> restored_;  // before the callbacks had begun
+  std::vector<std::function<void()>> restored_;  // from before the callbacks began
 };
 
 }  // namespace distribute::train

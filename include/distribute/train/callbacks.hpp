@@ -21,20 +21,20 @@
 
 namespace distribute::train {
 
-/// What Model::fit gives back. `history.at("val_loss")[i]` is of epoch `epoch[i]`; figures that
-/// some epochs do not have, as with validation_freq, have fewer numbers.
+/// Result of Model::fit. `history.at("val_loss")[i]` belongs to epoch `epoch[i]`; values that some
+/// epochs do not have, as with validation_freq, have fewer entries.
 /// Source  tf.keras.callbacks.History
 class History : public Callback {
  public:
   std::vector<int64_t> epoch;
   std::map<std::string, std::vector<double>> history;
 
-  /// In an elastic job it says whether training has ended, or only this worker's part in it. A
-  /// program that Left returns 143, so that it is started again elsewhere.
+  /// In an elastic job, whether training has ended, or only this worker's part in it. A program
+  /// that Left returns 143, so that it is started again elsewhere.
   ElasticEnd end = ElasticEnd::Finished;
 
   void on_train_begin(Logs&) override { epoch.clear(), history.clear(); }
-  /// An epoch whose end was interrupted comes again.
+  /// Replaces the entries of an epoch whose end was interrupted and which runs again.
   void on_epoch_end(int64_t number, Logs& logs) override {
     const bool again = !epoch.empty() && epoch.back() == number;
     if (!again) epoch.push_back(number);
@@ -50,14 +50,14 @@ class History : public Callback {
 struct CSVLoggerOptions {  // options of CSVLogger
   std::string filename;
   std::string separator = ",";
-  bool append = false;  // to the rows that are there, in their columns
+  bool append = false;  // adds to existing rows, in their columns
 };
 
-/// Columns: epoch, then the figures by name. Figures that an epoch does not have are NA. The chief
-/// alone writes. A run that BackupAndRestore resumes keeps the rows of the epochs before it, with
-/// or without `append`, and removes later ones. Throws  InvalidArgumentError for an empty name;
-/// PermissionDeniedError with the path when the
-///         file cannot be written.
+/// Writes a file with the columns epoch, then the metrics by name. Metrics that an epoch does not
+/// have are NA. Only the chief writes. A run that BackupAndRestore resumes keeps the rows of the
+/// epochs before it, with or without `append`, and removes later ones.
+/// Throws  InvalidArgumentError for an empty name; PermissionDeniedError with the path when the
+///          file cannot be written.
 /// Source  tf.keras.callbacks.CSVLogger
 class CSVLogger : public Callback {
  public:
@@ -80,7 +80,7 @@ class CSVLogger : public Callback {
   CSVLoggerOptions options_;
   std::vector<std::string> columns_;  // without the epoch
   int64_t kept_ = 0;                  // bytes of the file up to the last row
-  bool is_cut_ = false;               // what is behind them has been removed
+  bool is_cut_ = false;               // whether later rows have been removed
   std::shared_ptr<std::FILE> file_;
 };
 
@@ -94,7 +94,7 @@ struct LambdaCallbackOptions {  // options of LambdaCallback
   NumberedHook on_test_batch_begin = {}, on_test_batch_end = {};
 };
 
-/// Calls the functions that were given. Source  tf.keras.callbacks.LambdaCallback
+/// Calls the given functions. Source  tf.keras.callbacks.LambdaCallback
 class LambdaCallback : public Callback {
  public:
   explicit LambdaCallback(LambdaCallbackOptions options) : hooks_(std::move(options)) {}
@@ -133,8 +133,8 @@ class LambdaCallback : public Callback {
   LambdaCallbackOptions hooks_;
 };
 
-/// `schedule(epoch, rate)` or `schedule(epoch)` gives the rate of the epoch; the same function on
-/// all workers. The logs of the epoch get it as "learning_rate".
+/// Sets the learning rate of each epoch by `schedule(epoch, rate)` or `schedule(epoch)`, which must
+/// be the same function on all workers. The logs of the epoch get it as "learning_rate".
 /// Throws  FailedPreconditionError, before the first epoch, for an optimizer with a schedule.
 /// Source  tf.keras.callbacks.LearningRateScheduler
 class LearningRateScheduler : public Callback {
@@ -163,13 +163,13 @@ class LearningRateScheduler : public Callback {
 
 struct ProgressLoggerOptions {  // options of ProgressLogger
   Verbose verbose = Verbose::Auto;
-  std::optional<int64_t> batches = {};  // of the first epoch, where known; later ones are counted
+  std::optional<int64_t> batches = {};  // of the first epoch, if known; later ones are counted
   std::FILE* out = stdout;
-  std::optional<bool> terminal = {};  // none: what `out` is
+  std::optional<bool> terminal = {};  // unset: whether `out` is a terminal
 };
 
-/// "Epoch 2/5", a bar or lines for its steps, and a line with the figures at its end. fit adds one
-/// by itself.
+/// Prints "Epoch 2/5", a bar or lines for its steps, and a line with the metrics at its end. fit
+/// adds one by itself.
 /// Source  tf.keras.callbacks.ProgbarLogger
 class ProgressLogger : public Callback {
  public:
@@ -187,8 +187,8 @@ class ProgressLogger : public Callback {
 
   ProgressLoggerOptions options_;
   std::shared_ptr<Progress> progress_;
-  int64_t batches_ = 0;  // of this epoch so far
-  double began_ = 0;     // the epoch, on the steady clock
+  int64_t batches_ = 0;  // number in this epoch so far
+  double began_ = 0;     // beginning of the epoch, on the steady clock
 };
 
 }  // namespace distribute::train

@@ -1,5 +1,5 @@
 #pragma once
-/// Losses and metrics as compile takes them: by name, by object or by function.
+/// Losses and metrics as arguments of compile: by name, by object or by function.
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/loss.hpp>
@@ -15,9 +15,9 @@
 
 namespace distribute::train {
 
-/// Made from a loss object, such as nn::SparseCategoricalCrossentropy, or from a function
-/// (y_true, y_pred) that gives the loss of each example [batch, ...]. Losses are averaged over the
-/// global batch unless the object's reduction is Sum.
+/// A loss for compile, made from a loss object, such as nn::SparseCategoricalCrossentropy, or from
+/// a function (y_true, y_pred) that returns the loss of each example [batch, ...]. Losses are
+/// averaged over the global batch unless the object's reduction is Sum.
 class LossFunction {
  public:
   LossFunction() = default;
@@ -33,19 +33,19 @@ class LossFunction {
       LossFunction(F function)
       : function_(std::move(function)) {}
 
-  /// A loss of Keras's name, with default options: "mse", "sparse_categorical_crossentropy",
-  /// "Huber" and so on; "crossentropy" is binary, categorical or sparse, as the shapes of targets
-  /// and predictions tell.
+  /// Takes the name of a loss in Keras, with default options: "mse",
+  /// "sparse_categorical_crossentropy", "Huber" and so on; "crossentropy" is binary, categorical or
+  /// sparse, depending on the shapes of targets and predictions.
   /// Throws  InvalidArgumentError for an unknown name.
   /// Source  tf.keras.losses.get
   LossFunction(const char* name) : LossFunction(by_name(name)) {}
   LossFunction(const std::string& name) : LossFunction(by_name(name)) {}
 
   explicit operator bool() const { return function_ != nullptr; }
-  /// One replica's share: the shares of all replicas sum up to the mean over the `global_batch`
-  /// examples, or to their sum. An empty batch gives 0. Further axes of a loss are averaged. Where
-  /// y_pred has a mask (nn::get_keras_mask) each replica takes the mean of what counts in its part
-  /// of the batch, and so it does with Reduction::MeanWithSampleWeight.
+  /// Returns one replica's share: the shares of all replicas sum up to the mean over the
+  /// `global_batch` examples, or to their sum. An empty batch gives 0. Further axes of a loss are
+  /// averaged. If y_pred has a mask (nn::get_keras_mask), or with Reduction::MeanWithSampleWeight,
+  /// each replica averages over its own part of the batch.
   /// Shapes  sample_weight as in nn::Loss.
   /// Throws  InvalidArgumentError for a loss that is one number.
   Tensor share(const Tensor& y_true, const Tensor& y_pred, int64_t global_batch,
@@ -59,16 +59,17 @@ class LossFunction {
   nn::Reduction reduction_ = nn::Reduction::Auto;
 };
 
-/// update_state(y_true, y_pred, sample_weight).
+/// Whether M has update_state(y_true, y_pred, sample_weight).
 template <typename M>
 concept PredictionMetric = std::derived_from<M, nn::metrics::Metric> &&
     requires(M& metric, const Tensor& tensor) {
   metric.update_state(tensor, tensor, tensor);
 };
 
-/// Owns a metric; copies share it. A metric object made outside of the strategy's scope counts the
-/// values of all replicas of its process, one replica after the other; compile refuses it where
-/// several processes train. One of the scope does not wait.
+/// A metric for compile; it owns the metric, and copies share it. A metric object made outside of
+/// the strategy's scope is updated by all replicas of its process, one replica after the other;
+/// compile refuses it if several processes train. Replicas update a metric made in the scope at the
+/// same time.
 class CompiledMetric {
  public:
   template <PredictionMetric M>
@@ -79,23 +80,24 @@ class CompiledMetric {
     };
     state_->metric = std::move(owned);
   }
-  /// A metric of Keras's name, with default options: "accuracy" (binary, categorical or sparse, as
-  /// the shapes of targets and predictions tell), "mse", "auc", "AUC", "mean_squared_error" and so
-  /// on. Logs show it under this name. compile makes it, in the strategy's scope.
+  /// Takes the name of a metric in Keras, with default options: "accuracy" (binary, categorical or
+  /// sparse, depending on the shapes of targets and predictions), "mse", "auc", "AUC",
+  /// "mean_squared_error" and so on. Logs show it under this name. compile makes it, in the
+  /// strategy's scope.
   /// Throws  InvalidArgumentError for an unknown name.
   /// Source  tf.keras.metrics.get
   CompiledMetric(const char* name) : CompiledMetric(std::string(name)) {}
   CompiledMetric(const std::string& name);
   void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& weight) const;
-  /// The metric; makes that of a name, where this has not been done, in the current scope.
+  /// Returns the metric; one given by name is made at the first call, in the current scope.
   nn::metrics::Metric& operator*() const { return *made().metric; }
   nn::metrics::Metric* operator->() const { return made().metric.get(); }
-  /// Whether the metric has variables, none of which belongs to a strategy.
+  /// Whether the metric has variables, and none of them belongs to a strategy.
   bool is_of_no_strategy() const;
 
  private:
   struct State {
-    std::function<CompiledMetric()> make = {};  // of a name
+    std::function<CompiledMetric()> make = {};  // makes a metric given by name
     std::shared_ptr<nn::metrics::Metric> metric = {};
     std::function<void(const Tensor&, const Tensor&, const Tensor&)> update = {};
     std::mutex replicas = {};  // guards variables of no strategy

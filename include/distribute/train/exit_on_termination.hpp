@@ -1,5 +1,5 @@
 #pragma once
-/// Ends a process that is told to go while it has nothing to save.
+/// Ends a process at a termination signal while it has nothing to save.
 
 #include <distribute/base/config.hpp>
 
@@ -8,13 +8,13 @@
 namespace distribute::train {
 
 /// While it lives SIGTERM ends the process at once with kExitPreempted, and a line on stderr says
-/// that nothing was saved; also where it is the first process of a container: there the kernel
-/// drops signals without a handler, and the pod would only end when its grace period is over. A
-/// PreemptionCheckpointHandler takes the signal over while it lives. Where the signal was ignored
-/// it stays so. The main thread uses it.
+/// that nothing was saved. This works also in the first process of a container, for which the
+/// kernel drops signals without a handler, so that the pod would only end when its grace period is
+/// over. A PreemptionCheckpointHandler handles the signal instead while it lives. A signal that was
+/// ignored stays ignored. The main thread uses it.
 class ExitOnTermination {
  public:
-  /// `says`: the line is written. False for a server, whose variables the chief saves.
+  /// `says` tells whether to write the line; false for a server, whose variables the chief saves.
   explicit ExitOnTermination(bool says = true);
   /// Restores the previous handler.
   ~ExitOnTermination();

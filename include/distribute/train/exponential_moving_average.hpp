@@ -1,5 +1,5 @@
 #pragma once
-/// Averages of weights, and the callback that evaluates with them.
+/// Moving averages of weights, and a callback that evaluates with them.
 
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/base/config.hpp>
@@ -15,14 +15,16 @@ namespace distribute::train {
 
 struct ExponentialMovingAverageOptions {  // options of ExponentialMovingAverage
   double decay = 0.999;
-  /// With the number of updates n the decay is at most (1 + n) / (10 + n): quick at the beginning.
+  /// Returns the number of updates n, which limits the decay to (1 + n) / (10 + n), so that the
+  /// average follows faster at the beginning.
   std::function<int64_t()> num_updates = {};
   std::string name = "ExponentialMovingAverage";
 };
 
-/// average -= (1 - decay) (average - variable), beginning with the variable's value when it is seen
-/// first. Averages are variables "<variable>/<name>"; a checkpoint with the object as a part holds
-/// them. Made in the strategy's scope; used outside of strategy.run, by all workers alike.
+/// Computes average -= (1 - decay) (average - variable), beginning with the variable's value at its
+/// first update. Averages are variables "<variable>/<name>"; a checkpoint with this object as a
+/// part holds them. Make it in the strategy's scope and use it outside of strategy.run, on all
+/// workers alike.
 ///
 ///   ExponentialMovingAverage ema({.decay = 0.9999});
 ///   ... after each step: ema.apply(model.trainable_variables());
@@ -35,15 +37,15 @@ class ExponentialMovingAverage : public Trackable {
   /// Throws  InvalidArgumentError for a decay outside [0, 1).
   explicit ExponentialMovingAverage(ExponentialMovingAverageOptions options = {});
 
-  /// Makes the averages of variables that have none, with their values or those of a checkpoint
-  /// that was restored.
+  /// Makes averages of variables that have none, with the variables' values or those of a restored
+  /// checkpoint.
   void build(const std::vector<Variable>& variables);
-  /// Adds the present values of these variables to their averages.
+  /// Adds the current values of these variables to their averages.
   void apply(const std::vector<Variable>& variables);
-  /// None for a variable that apply has not seen.
+  /// Returns an empty handle for a variable that apply has not seen.
   Variable average(const Variable& variable) const;
   std::string average_name(const Variable& variable) const;
-  /// Exchanges all variables with their averages; twice restores both.
+  /// Exchanges all variables with their averages; a second call restores both.
   void swap();
 
   class [[nodiscard]] AveragedWeights {
@@ -56,7 +58,7 @@ class ExponentialMovingAverage : public Trackable {
    private:
     ExponentialMovingAverage& ema_;
   };
-  /// The averages stand in the model's variables while the result lives.
+  /// Puts the averages into the model's variables while the result lives.
   AveragedWeights averaged_weights() { return AveragedWeights(*this); }
 
   DISTRIBUTE_INLINE std::vector<NamedVariable> own_variables() const override;
@@ -72,12 +74,12 @@ class ExponentialMovingAverage : public Trackable {
   std::vector<Pair> pairs_;
 };
 
-/// Puts the averages in the place of the weights during every evaluation: those that an optimizer
-/// with use_ema keeps, or those of an ExponentialMovingAverage, which it then applies after every
-/// batch to the trained weights. With `swap_on_epoch` from the end of an epoch to the beginning of
-/// the next, so that what other callbacks save are the averages. At the end the weights are the
-/// averages of the optimizer, as `fit` leaves them; also where a callback stopped the training in
-/// its middle, where Keras leaves the weights before averaging.
+/// Replaces the weights by averages during every evaluation: by those that an optimizer with
+/// use_ema keeps, or those of an ExponentialMovingAverage, which it updates with the trained
+/// weights after every batch. With `swap_on_epoch` it does so from the end of an epoch to the
+/// beginning of the next, so that other callbacks save the averages. At the end the weights are the
+/// averages of the optimizer, as `fit` leaves them, also when a callback has stopped the training
+/// in the middle of an epoch, where Keras leaves the weights that are not averaged.
 /// Source  tf.keras.callbacks.SwapEMAWeights
 class SwapEMAWeights : public Callback {
  public:

@@ -22,14 +22,14 @@
 
 namespace distribute::train {
 
-/// This worker's share of the data or, where workers may change, one order of batches for all.
-/// One thread.
+/// Iterates over this worker's share of the data or, in an elastic job, over batches for all
+/// workers. One thread.
 class FitIterator {
  public:
   explicit FitIterator(DistributedIterator iterator) : iterator_(std::move(iterator)) {}
   explicit FitIterator(ElasticIterator iterator) : iterator_(std::move(iterator)) {}
 
-  /// Does what the iterator inside does.
+  /// Calls the function of the iterator inside.
   std::optional<PerReplica<data::Batch>> next_if_any() {
     return std::visit([](auto& one) { return one.next_if_any(); }, iterator_);
   }
@@ -39,7 +39,7 @@ class FitIterator {
   void restore(const Tensor& state) {
     std::visit([&](auto& one) { one.restore(state); }, iterator_);
   }
-  /// Whether each worker has a position of its own.
+  /// Whether each worker has its own position.
   bool per_worker() const { return iterator_.index() == 0; }
 
  private:
@@ -62,7 +62,7 @@ class TestLoop {
  public:
   TestLoop(Model& model, const DistributedDataset& data, std::optional<int64_t> steps)
       : model_(model), data_(&data), steps_(steps) {}
-  /// Runs on the workers of a coordinator.
+  /// Makes a loop that runs on the workers of a coordinator.
   TestLoop(Model& model, train_internal::CoordinatedLoop& workers, std::optional<int64_t> steps)
       : model_(model), workers_(&workers), steps_(steps) {}
   /// Throws  InvalidArgumentError for data without examples.
@@ -91,14 +91,14 @@ class FitLoop {
   void take_data(const InputData& data);
   void begin_pass();
   CheckpointParts state();
-  /// From the position to the end, with the workers that there are now.
+  /// Trains from the position to the end, with the current workers.
   void go_on();
   void epoch(int64_t number, int64_t first_batch);
-  /// The batches of an epoch from this one on; how many were trained.
+  /// Trains the batches of an epoch from this one on; returns their number.
   int64_t batches(int64_t first);
-  /// Does the same on the workers of a coordinator: one execution for callbacks.
+  /// Trains the batches on the workers of a coordinator, as one execution for callbacks.
   int64_t batches_on_workers(int64_t first);
-  /// The batches between two calls of callbacks; the one after them.
+  /// Trains the batches between two calls of callbacks; returns the number of the next one.
   int64_t execution(int64_t first);
   void note_end_of_data(int64_t batch);
   void commit();
@@ -107,24 +107,24 @@ class FitLoop {
   Model& model_;
   const FitOptions& options_;
   History history_;
-  std::optional<data::Dataset> global_data_;  // where workers may change
-  std::optional<DistributedDataset> data_;    // where they do not
+  std::optional<data::Dataset> global_data_;  // set if workers may change
+  std::optional<DistributedDataset> data_;    // set if they do not
   std::optional<DistributedDataset> validation_data_;
   std::unique_ptr<train_internal::CoordinatedLoop> workers_, validating_;  // with a coordinator
   std::optional<CallbackList> callbacks_;
-  /// Where training stands, for workers that take it over.
+  /// Position of the training, for workers that take it over.
   struct Position {
     int64_t epoch = 0, batch = 0;
-    bool fresh = true;  // this epoch goes on with the model's iterator
+    bool fresh = true;  // this epoch uses the model's iterator
   };
   Position position_;
   ElasticLoop* loop_ = nullptr;  // while it runs
-  int64_t updates_ = 0;          // of the optimizer, at the last commit
+  int64_t updates_ = 0;          // updates of the optimizer at the last commit
   bool data_ended_ = false;      // in this epoch
-  bool out_of_data_ = false;     // before the epoch had all its steps
+  bool out_of_data_ = false;     // the data ended before the epoch had all its steps
 };
 
-/// Tells the other workers of an exception that `loop` lets go by.
+/// Runs `loop` and tells the other workers of an exception that it throws.
 void run_on_all_workers(Model& model, const std::function<void()>& loop);
 
 }  // namespace distribute::train

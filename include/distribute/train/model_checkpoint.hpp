@@ -15,7 +15,7 @@
 
 namespace distribute::train {
 
-/// "epoch", a number of batches, or false for never.
+/// When to save: "epoch", a number of batches, or false for never.
 class SaveFrequency {
  public:
   /// Throws  InvalidArgumentError for other texts and for numbers below 1.
@@ -24,9 +24,9 @@ class SaveFrequency {
   SaveFrequency(Number batches)
       : batches_(checked(int64_t(batches), std::same_as<Number, bool>)), epoch_(false) {}
 
-  /// Whether each end of an epoch saves.
+  /// Whether it saves at each end of an epoch.
   bool every_epoch() const { return epoch_; }
-  /// Batches between two saves; 0: not by batches.
+  /// Returns the number of batches between two saves; 0 if it saves by epochs.
   int64_t batches() const { return batches_; }
   bool never() const { return !epoch_ && batches_ == 0; }
 
@@ -38,21 +38,23 @@ class SaveFrequency {
 };
 
 struct ModelCheckpointOptions {  // options of ModelCheckpoint
-  /// Prefix of the files; may hold {epoch}, {batch} (both from 1) and names of figures, with
+  /// Prefix of the files. It may contain {epoch}, {batch} (both from 1) and names of metrics, with
   /// Python's formats: "ckpt/{epoch:02d}-{val_loss:.2f}".
   std::string filepath;
   std::string monitor = "val_loss";
   bool verbose = false;
-  bool save_best_only = false;     // without the monitor: always, with a warning
+  // if the monitored metric is missing it saves always, with a warning
+  bool save_best_only = false;
   bool save_weights_only = false;  // without the optimizer
   MonitorMode mode = MonitorMode::Auto;
   SaveFrequency save_freq = "epoch";
-  std::optional<double> initial_value_threshold = {};  // to be beaten by the first best
-  CheckpointOptions options = {};                      // such as enable_async
+  // the first best value must be better than this
+  std::optional<double> initial_value_threshold = {};
+  CheckpointOptions options = {};  // such as enable_async
 };
 
 /// Writes TensorFlow checkpoints with the parts "model" and "optimizer", and the directory's
-/// `checkpoint` file. Every worker calls it; the chief's files stay, others write below
+/// `checkpoint` file. Every worker calls it; the chief's files are kept, others write below
 /// `workertemp_<task id>` and remove it.
 /// Source  tf.keras.callbacks.ModelCheckpoint
 class ModelCheckpoint : public Callback {
@@ -68,7 +70,7 @@ class ModelCheckpoint : public Callback {
   DISTRIBUTE_INLINE CheckpointParts state() override;
   bool wants_batch_metrics() const override { return options_.save_freq.batches() > 0; }
   bool works_by_epoch() const override { return !wants_batch_metrics(); }
-  /// The best value so far; NaN before the first value.
+  /// Returns the best value so far; NaN before the first value.
   double best() const { return best_.value_or(std::numeric_limits<double>::quiet_NaN()); }
 
  private:
@@ -84,10 +86,10 @@ class ModelCheckpoint : public Callback {
   int64_t epoch_ = 0, last_batch_ = 0, batches_since_save_ = 0;
 };
 
-/// `pattern` with {name} and {name:format} replaced by figures as Python's str.format does; "{{" is
-/// "{". "epoch" and "batch" are whole numbers, other figures are Python's floats.
+/// Replaces {name} and {name:format} in `pattern` by values as Python's str.format does; "{{" is
+/// "{". "epoch" and "batch" are whole numbers, other values are Python's floats.
 /// Throws  InvalidArgumentError for names that `values` does not have, and formats that Python does
-///         not know for such a number.
+///          not know for such a number.
 std::string format_figures(const std::string& pattern, const Logs& values);
 
 }  // namespace distribute::train

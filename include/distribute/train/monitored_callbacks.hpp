@@ -1,5 +1,5 @@
 #pragma once
-/// Callbacks that watch a value: early stopping, lower learning rates, NaN.
+/// Callbacks that monitor a metric: early stopping, lower learning rates, NaN.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>
@@ -13,23 +13,23 @@
 
 namespace distribute::train {
 
-/// Auto: as the model's metric of that name says (nn::metrics::Metric::direction), with or without
-/// "val_"; smaller losses are better.
+/// Which values are better. Auto takes it from the model's metric of that name
+/// (nn::metrics::Metric::direction), with or without "val_"; for losses smaller is better.
 enum class MonitorMode { Auto, Min, Max };
 
 class Monitor {  // what a callback watches
  public:
-  /// `owner`: the callback's name in warnings; `name`: of the figure in the logs.
+  /// `owner` is the callback's name in warnings, `name` the metric's in the logs.
   Monitor(std::string owner, std::string name, MonitorMode mode, double min_delta = 0);
 
-  /// Before the first comparison: finds out what is better in mode Auto.
-  /// Throws  InvalidArgumentError where the model has no metric of that name, or one that does not
-  ///         say it.
+  /// Determines which values are better in mode Auto; call it before the first comparison.
+  /// Throws  InvalidArgumentError if the model has no metric of that name, or its direction is
+  ///          Unknown.
   void begin(const Model& model);
-  /// The figure; nothing, with a warning once, when the logs do not have it.
+  /// Returns the metric's value; nullopt, with one warning, when the logs do not have it.
   std::optional<double> value(const Logs& logs);
-  /// True when `value` is better than `than` by more than min_delta. Everything is better than no
-  /// value, and every number than NaN, which Keras keeps as the best one for ever.
+  /// Whether `value` is better than `than` by more than min_delta. Everything is better than no
+  /// value, and every number is better than NaN, which Keras keeps as the best one for ever.
   bool improves(double value, std::optional<double> than) const;
   const std::string& name() const { return name_; }
 
@@ -46,9 +46,9 @@ struct EarlyStoppingOptions {  // options of EarlyStopping
   int64_t patience = 0;  // epochs without improvement before the end
   bool verbose = false;
   MonitorMode mode = MonitorMode::Auto;
-  std::optional<double> baseline = {};  // to be beaten
-  bool restore_best_weights = false;    // at the end of the training
-  int64_t start_from_epoch = 0;         // epochs that are not looked at
+  std::optional<double> baseline = {};  // the first best value must be better than this
+  bool restore_best_weights = false;    // restored at the end of the training
+  int64_t start_from_epoch = 0;         // earlier epochs are ignored
 };
 
 /// Stops after `patience` epochs without improvement. Source  tf.keras.callbacks.EarlyStopping
@@ -63,10 +63,10 @@ class EarlyStopping : public Callback {
   DISTRIBUTE_INLINE CheckpointParts state() override;
   bool wants_batch_metrics() const override { return false; }
 
-  /// The epoch, from 0, after which training was stopped; 0: it was not.
+  /// Returns the epoch, from 0, after which training was stopped; 0 if it was not.
   int64_t stopped_epoch() const { return stopped_epoch_; }
   int64_t best_epoch() const { return best_epoch_; }
-  /// The best value so far; NaN before the first value.
+  /// Returns the best value so far; NaN before the first value.
   double best() const { return best_.value_or(std::numeric_limits<double>::quiet_NaN()); }
 
  private:
@@ -86,17 +86,18 @@ struct ReduceLROnPlateauOptions {  // options of ReduceLROnPlateau
   bool verbose = false;
   MonitorMode mode = MonitorMode::Auto;
   double min_delta = 1e-4;
-  int64_t cooldown = 0;  // epochs after a change that do not count
+  int64_t cooldown = 0;  // epochs after a change that are ignored
   double min_lr = 0;
 };
 
-/// Lowers the rate when the figure no longer improves. Source  tf.keras.callbacks.ReduceLROnPlateau
+/// Lowers the learning rate when the metric no longer improves. Source
+/// tf.keras.callbacks.ReduceLROnPlateau
 class ReduceLROnPlateau : public Callback {
  public:
   explicit ReduceLROnPlateau(EmptyBraces) : ReduceLROnPlateau() {}
   /// Throws  InvalidArgumentError for a factor of 1 or more, and for negative numbers. At the
-  ///         begin of the training FailedPreconditionError for an optimizer with a schedule, which
-  ///         Keras refuses at the first plateau.
+  ///          beginning of the training FailedPreconditionError for an optimizer with a schedule,
+  ///          which Keras refuses at the first plateau.
   explicit ReduceLROnPlateau(ReduceLROnPlateauOptions options = {});
   DISTRIBUTE_INLINE void on_train_begin(Logs& logs) override;
   DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;

@@ -1,5 +1,5 @@
 #pragma once
-/// Saves a checkpoint on all workers when one of them is told to go, and ends them.
+/// Saves a checkpoint on all workers when one of them is to be preempted, and ends them.
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
@@ -25,33 +25,34 @@ class StrategyExtended;
 
 /// How a worker ends after a notice. Source  tf.distribute.experimental.TerminationConfig
 struct TerminationConfig {
-  /// Asked before each step whether this worker has to go; must be quick. When it is unset, the
-  /// signals count.
+  /// Called before each step; returns whether this worker is to be preempted. It must be quick. If
+  /// it is unset, the signals are used.
   std::function<bool()> termination_watcher_fn = {};
   /// Ends the program after the checkpoint. Unset: exits with kExitPreempted, without destructors.
   std::function<void()> exit_fn = {};
   /// Seconds of training between the notice and the end, with a second checkpoint just before it.
-  /// None: the first checkpoint is the end.
+  /// Unset: the program ends after the first checkpoint.
   std::optional<double> grace_period = {};
-  /// Saves instead of the manager, on every worker.
+  /// Runs on every worker to save in place of the manager.
   std::function<void()> save_fn = {};
-  std::vector<int> signals = {SIGTERM};  // without termination_watcher_fn
-  /// Steps between two questions to the other workers: a question takes about 1 us through shared
+  std::vector<int> signals = {SIGTERM};  // used without termination_watcher_fn
+  /// Steps between two checks with the other workers: a check takes about 1 us through shared
   /// memory and 40 us over a network. It is the same on all workers.
   int64_t steps_between_checks = 1;
 };
 
-/// Wraps the steps of a training loop. Before a step all workers agree whether one of them was
-/// given notice; if so all save together at that very step and exit, so that a restart continues
-/// without a step lost or repeated. Restores the newest checkpoint when it is made. Every worker
-/// makes it, in the scope of its strategy, and the same calls. The main thread uses it.
+/// Wraps the steps of a training loop. The constructor restores the newest checkpoint. Every worker
+/// makes it, in the scope of its strategy, and makes the same calls, on the main thread.
+/// 1. Before a step all workers agree whether one of them got a notice.
+/// 2. If so, all save together at that step and exit, so that a restart continues without a step
+///    lost or repeated.
 /// Source  tf.distribute.experimental.PreemptionCheckpointHandler
 class PreemptionCheckpointHandler {
  public:
-  /// Saves to a manager of its own that keeps one checkpoint. `cluster_resolver`: of the strategy;
-  /// may be null.
+  /// Saves with its own manager, which keeps one checkpoint. `cluster_resolver` is that of the
+  /// strategy and may be null.
   /// Throws  InvalidArgumentError without a directory; UnimplementedError for a cluster with
-  ///         parameter servers; what restoring throws.
+  ///          parameter servers; what restoring throws.
   PreemptionCheckpointHandler(const ClusterResolver* cluster_resolver,
                               train::Checkpoint& checkpoint, const std::string& checkpoint_dir,
                               TerminationConfig termination_config = {});
@@ -62,19 +63,20 @@ class PreemptionCheckpointHandler {
   PreemptionCheckpointHandler(const PreemptionCheckpointHandler&) = delete;
   PreemptionCheckpointHandler& operator=(const PreemptionCheckpointHandler&) = delete;
 
-  /// Saves and exits if it is time, else gives fn(args...). An exception of fn reaches all workers;
-  /// OutOfRangeError, the end of the data, is this worker's own.
+  /// Saves and exits if a notice has come, else returns fn(args...). An exception of fn is thrown
+  /// on all workers, except OutOfRangeError, the end of the data, which stays on this worker.
   template <typename Fn, typename... Args>
   requires std::invocable<Fn&, const Args&...>
   auto run(Fn&& fn, const Args&... args);
 
-  /// For loops that do not wrap their step: the same check, counted as a call of run.
+  /// Makes the same check for loops that do not wrap their step; it counts as a call of run.
   void save_checkpoint_if_preempted();
 
-  /// Calls fn() without a check; its exceptions reach all workers as those of run.
+  /// Calls fn() without a check; its exceptions are thrown on all workers as those of run.
   void watch_preemption_scope(const std::function<void()>& fn);
 
-  /// Over all starts of the job: it is saved with the checkpoint, as `checkpointed_runs`.
+  /// Returns the number over all starts of the job, which is saved with the checkpoint as
+  /// `checkpointed_runs`.
   int64_t total_run_calls() const { return total_run_calls_; }
 
  private:
@@ -115,19 +117,19 @@ auto PreemptionCheckpointHandler::run(Fn&& fn, const Args&... args) {
 
 namespace train {
 
-/// For the chief of a job whose parameter servers keep the variables: the tasks need not save at
-/// the same step, and the other tasks wait for its return. Where all workers save together it is
-/// PreemptionCheckpointHandler. While it lives SIGTERM is noticed and does not end the process. One
-/// thread, the main one.
+/// Saves on the chief of a job whose parameter servers keep the variables: the tasks need not save
+/// at the same step, and the other tasks wait for the chief's return. Jobs in which all workers
+/// save together use PreemptionCheckpointHandler. While it lives SIGTERM is recorded and does not
+/// end the process. It is used by one thread, the main one.
 class ChiefPreemptionHandler {
  public:
-  /// `manager` must outlive it. `further`: asked besides SIGTERM and PreemptionNotice whether this
-  /// task has to go; may be empty.
+  /// `manager` must outlive it. `further`, which may be empty, returns whether this task is to be
+  /// preempted for another reason than SIGTERM and PreemptionNotice.
   explicit ChiefPreemptionHandler(CheckpointManager& manager, std::function<bool()> further = {});
 
-  /// Whether this task was told to go.
+  /// Whether this task got a notice.
   bool was_preempted() const { return notice_.has_come(); }
-  /// Call it between two steps. If the task was told to go, it saves checkpoint number `step` and
+  /// Call it between two steps. If the task got a notice, it saves checkpoint number `step` and
   /// ends the process with kExitPreempted.
   /// Throws  what CheckpointManager::save throws.
   void save_checkpoint_if_preempted(int64_t step);

@@ -1,5 +1,5 @@
 #pragma once
-/// Tells a program that its process is about to be taken away.
+/// Tells a program that its process is about to be preempted.
 
 #include <distribute/base/config.hpp>
 
@@ -15,16 +15,15 @@ namespace distribute {
 class LeaveNotice;
 
 struct PreemptionWatcherOptions {  // options of PreemptionWatcher
-  /// preemption_message() asks it instead of the signals.
+  /// Called by preemption_message() in place of the signals.
   std::function<bool()> termination_watcher_fn = {};
-  std::vector<int> signals = {SIGTERM};  // without termination_watcher_fn
+  std::vector<int> signals = {SIGTERM};  // used without termination_watcher_fn
 };
 
-/// Remembers a notice that this process has to go; while it lives its signals do not end the
+/// Records a notice that this process is to be preempted; while it lives its signals do not end the
 /// process. Programs that save on all workers at one step use PreemptionCheckpointHandler.
 /// Thread-compatible.
-/// Source  tf.distribute.experimental.PreemptionWatcher, which watches TPUs on Borg and nothing
-/// else
+/// Source  tf.distribute.experimental.PreemptionWatcher, which watches only TPUs on Borg
 class PreemptionWatcher {
  public:
   /// Throws  InvalidArgumentError for a signal that cannot be handled.
@@ -33,7 +32,7 @@ class PreemptionWatcher {
   PreemptionWatcher(const PreemptionWatcher&) = delete;
   PreemptionWatcher& operator=(const PreemptionWatcher&) = delete;
 
-  /// What has come; none until then. Does not block.
+  /// Returns the notice; nullopt until it has come. Does not block.
   std::optional<std::string> preemption_message() const;
 
  private:

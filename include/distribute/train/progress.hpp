@@ -1,6 +1,6 @@
 #pragma once
-/// Times the steps of a training and shows how it goes: a bar on a terminal, else now and then a
-/// line.
+/// Times the steps of a training and shows its progress: a bar on a terminal, else a line from time
+/// to time.
 
 #include <distribute/base/config.hpp>
 #include <distribute/train/callback.hpp>
@@ -15,14 +15,14 @@
 namespace distribute::train {
 
 struct ProgressOptions {                    // options of Progress
-  int64_t first_step = 0;                   // done before
-  std::optional<int64_t> total_steps = {};  // none: not known, so no estimate of the time left
-  int64_t batch_size = 0;                   // examples of a step; 0: steps are counted
+  int64_t first_step = 0;                   // number of steps done before
+  std::optional<int64_t> total_steps = {};  // unset: unknown, so the time left is not estimated
+  int64_t batch_size = 0;                   // examples of a step; 0: shows steps
   std::string unit = "images";              // of the examples
-  int64_t steps_per_line = 100;             // where the output is no terminal
-  bool prints = true;                       // the chief does
+  int64_t steps_per_line = 100;             // if the output is no terminal
+  bool prints = true;                       // true on the chief
   std::FILE* out = stdout;
-  std::optional<bool> terminal = {};   // none: what `out` is
+  std::optional<bool> terminal = {};   // unset: whether `out` is a terminal
   std::function<double()> clock = {};  // in seconds; unset: the system's steady one
 };
 
@@ -39,12 +39,14 @@ class Progress {
   void step_done(int64_t step, const Logs& values);
   /// Ends the bar's line, if there is one.
   void finish();
-  /// Examples of each step from now on; 0: steps are counted.
+  /// Sets the number of examples of each further step; 0: shows steps.
   void set_batch_size(int64_t examples) { options_.batch_size = examples; }
 
-  /// The speed of the median step; without batch_size steps per second; 0 before the first step.
+  /// Returns the speed of the median step; without batch_size in steps per second; 0 before the
+  /// first step.
   double examples_per_second() const;
-  /// A quantile of the steps after the first ten (of all when there are fewer); 0 without any.
+  /// Returns a quantile of the times of the steps after the first ten (of all if there are fewer);
+  /// 0 without any.
   double step_seconds(double quantile) const;
   int64_t steps_timed() const { return int64_t(seconds_.size()); }
 
@@ -59,9 +61,10 @@ class Progress {
   std::vector<double> seconds_;
 };
 
-/// "1:02" for 62 seconds, "1:01:02" for an hour more.
+/// Formats 62 seconds as "1:02", an hour more as "1:01:02".
 std::string clock_text(double seconds);
-/// "  loss 0.2312  accuracy 0.9150": four decimals, or three digits of small and large numbers.
+/// Formats "  loss 0.2312  accuracy 0.9150", with four decimals, or three digits of small and large
+/// numbers.
 std::string figures_text(const Logs& values);
 
 }  // namespace distribute::train

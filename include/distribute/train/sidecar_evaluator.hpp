@@ -1,5 +1,5 @@
 #pragma once
-/// A process of its own that evaluates the checkpoints of a training while it goes on.
+/// Evaluates the checkpoints of a running training in a separate process.
 
 #include <distribute/base/config.hpp>
 #include <distribute/train/checkpoint_files.hpp>
@@ -18,29 +18,30 @@ namespace distribute::train {
 
 struct SidecarEvaluatorOptions {  // options of SidecarEvaluator
   std::string checkpoint_dir;
-  std::optional<int64_t> steps = {};            // of an evaluation; none: all data
-  std::optional<int64_t> max_evaluations = {};  // ends at the checkpoint of this number
+  std::optional<int64_t> steps = {};            // of an evaluation; unset: all data
+  std::optional<int64_t> max_evaluations = {};  // ends after the checkpoint of this number
   std::vector<CallbackHandle> callbacks = {};
-  std::FILE* out = nullptr;  // where its lines go; null: the log
-  /// `timeout`: seconds after which a line says that it still waits.
+  std::FILE* out = nullptr;  // output of its lines; null: the log
+  /// `timeout` is the number of seconds after which it logs that it still waits.
   CheckpointsIteratorOptions waiting = {.timeout = 30};
 };
 
-/// Reads checkpoints with the parts "model" and "optimizer", as BackupAndRestore, ModelCheckpoint
-/// and Checkpoint(model, optimizer) write them: the weights, and the number of steps, at which
-/// callbacks such as TensorBoard write. Checkpoints that are overtaken are left out. Never gives up
-/// waiting. Run it as the task `evaluator`, outside of the cluster, with a strategy of one process.
+/// Evaluates checkpoints with the parts "model" and "optimizer", as BackupAndRestore,
+/// ModelCheckpoint and Checkpoint(model, optimizer) write them. It reads the weights, and the
+/// number of steps, at which callbacks such as TensorBoard write. Checkpoints that a newer one has
+/// replaced are skipped. It never gives up waiting. Run it as the task `evaluator`, outside of the
+/// cluster, with a strategy of one process.
 /// Source  tf.keras.utils.SidecarEvaluator
 class SidecarEvaluator {
  public:
-  /// `model` is compiled, with an optimizer as the training's.
+  /// `model` must be compiled, with the same kind of optimizer as the training's.
   SidecarEvaluator(Model& model, InputData data, SidecarEvaluatorOptions options);
-  /// Blocks until max_evaluations is reached, or waiting.timeout_fn says so.
+  /// Evaluates until max_evaluations is reached, or waiting.timeout_fn returns true.
   /// Throws  FailedPreconditionError for a checkpoint without the optimizer's iterations;
-  ///         UnavailableError; what the evaluation throws. Other errors of a restore are told, and
-  ///         the next checkpoint is tried.
+  ///          UnavailableError; what the evaluation throws. Other errors of a restore are logged,
+  ///          and the next checkpoint is tried.
   void start();
-  /// Loss and metrics of the last evaluation; empty before the first.
+  /// Returns loss and metrics of the last evaluation; empty before the first.
   const Logs& last_logs() const { return last_logs_; }
   int64_t evaluations() const { return evaluations_; }
 
@@ -58,8 +59,8 @@ class SidecarEvaluator {
 };
 
 struct SidecarEvaluatorModelExportOptions {  // options of SidecarEvaluatorModelExport
-  std::string export_filepath;               // as ModelCheckpointOptions::filepath
-  std::string checkpoint_dir;                // the evaluator's
+  std::string export_filepath;               // a pattern as in ModelCheckpointOptions::filepath
+  std::string checkpoint_dir;                // directory of the evaluator's checkpoints
   std::string monitor = "loss";
   MonitorMode mode = MonitorMode::Auto;
   bool save_weights_only = true;

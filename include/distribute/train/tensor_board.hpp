@@ -1,5 +1,5 @@
 #pragma once
-/// Writes what TensorBoard shows of a training.
+/// Writes summaries of a training for TensorBoard.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>
@@ -20,13 +20,14 @@ struct TensorBoardOptions {  // options of TensorBoard
   bool write_graph = true;
   bool write_steps_per_second = false;
   SaveFrequency update_freq = "epoch";  // or batches between scalars; 1 is Keras's "batch"
-  data::PipelineStatisticsPtr input_statistics = {};  // of the training data, at epochs' ends
+  // statistics of the training data, written at epochs' ends
+  data::PipelineStatisticsPtr input_statistics = {};
 };
 
-/// The runs `train` and `validation` below log_dir, with the tags of Keras: epoch_loss,
+/// Writes the runs `train` and `validation` below log_dir, with the tags of Keras: epoch_loss,
 /// epoch_learning_rate, batch_loss (means over the epoch so far), evaluation_loss_vs_iterations,
-/// "<weight>/histogram", and the graph of the layers; of the input, "input/<stage>/wait_share" and
-/// "input/<stage>/elements_per_second". The chief alone writes.
+/// "<weight>/histogram", and the graph of the layers; for the input "input/<stage>/wait_share" and
+/// "input/<stage>/elements_per_second". Only the chief writes.
 /// Source  tf.keras.callbacks.TensorBoard
 class TensorBoard : public Callback {
  public:

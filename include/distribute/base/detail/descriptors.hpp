@@ -1,5 +1,5 @@
 #pragma once
-/// Open files: how many a process may have (ulimit -n), and what to say when there is none left.
+/// Limit of open files of a process (ulimit -n), and the message when it is reached.
 
 #include <distribute/base/config.hpp>
 
@@ -7,12 +7,12 @@
 
 namespace distribute::base_internal {
 
-/// std::strerror; where a limit of open files is reached also the limit and the cure.
+/// Returns std::strerror(); if a limit of open files is reached also the limit and the remedy.
 std::string system_error_text(int error);
 
-/// Raises the limit of this process as far as it may itself, where `wanted` more files would pass
-/// it. `who` needs `least` more, whatever happens.
-/// Throws  ResourceExhaustedError with limit, need and cure where even those cannot be opened.
+/// Raises the limit of this process as far as allowed, if `wanted` more files would exceed it.
+/// `who` needs at least `least` more.
+/// Throws  ResourceExhaustedError with limit, need and remedy if even those cannot be opened.
 void prepare_descriptors(const std::string& who, int least, int wanted);
 
 }  // namespace distribute::base_internal

@@ -5,9 +5,9 @@
 
 namespace distribute {
 
-/// What `{}` becomes first of all, and nothing else becomes by itself. Without a constructor that
-/// takes it, `Adam({})` is ambiguous: the braces could be default options or a default optimizer to
-/// be copied.
+/// `{}` converts to this type before any other, and no other value converts to it. Without a
+/// constructor that takes it, `Adam({})` is ambiguous: the braces could be default options or a
+/// default optimizer to be copied.
 enum class EmptyBraces {};
 
 }  // namespace distribute

@@ -1,5 +1,5 @@
 #pragma once
-/// Takes an exception out of threads that must not end with one.
+/// Passes an exception from threads, which must not end with one, to the waiting thread.
 
 #include <distribute/base/config.hpp>
 
@@ -11,9 +11,9 @@ namespace distribute::base_internal {
 /// The first exception of a group of threads, for the one that waits for them. Thread-safe.
 class FirstException {
  public:
-  /// In a handler: keeps what was thrown unless another thread was first.
+  /// Keeps the exception being handled, unless another thread has kept one.
   void keep() noexcept;
-  /// Once the threads have ended. Throws  what keep() has kept.
+  /// Throws the kept exception, if there is one. Call it once the threads have ended.
   void rethrow() {
     if (kept_.load(std::memory_order_acquire)) throw_kept();
   }
@@ -22,7 +22,7 @@ class FirstException {
   [[noreturn]] void throw_kept();
 
   std::atomic<bool> claimed_{false}, kept_{false};
-  std::exception_ptr exception_;  // written by the thread that claimed it, read once it is kept
+  std::exception_ptr exception_;  // written by the first thread, read once it is kept
 };
 
 }  // namespace distribute::base_internal

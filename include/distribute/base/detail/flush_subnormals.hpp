@@ -1,5 +1,5 @@
 #pragma once
-/// Takes numbers too small for full precision for zero: CPUs compute with them hundreds of times
+/// Treats numbers too small for full precision as zero, as CPUs compute with them hundreds of times
 /// slower.
 
 #include <distribute/base/config.hpp>
@@ -35,8 +35,8 @@ inline void set_float_control(uint64_t) {}
 
 }  // namespace base_internal
 
-/// While it lives, subnormal floats are zero for the calling thread. Threads of its OpenMP pool
-/// keep it for good: they run no other thread's work.
+/// Makes subnormal floats zero for the calling thread while it lives. Threads of its OpenMP pool
+/// keep the setting for ever, as they run no other thread's work.
 /// Source  TensorFlow's ScopedFlushDenormal around every operation
 class [[nodiscard]] FlushSubnormals {
  public:

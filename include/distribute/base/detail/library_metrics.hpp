@@ -1,5 +1,5 @@
 #pragma once
-/// Everything this library counts about itself, in one list.
+/// All metrics of this library.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/monitoring.hpp>
@@ -15,7 +15,7 @@ struct CollectiveCells {
   CounterCell* calls = nullptr;
   CounterCell* time = nullptr;  // nanoseconds
   CounterCell* bytes = nullptr;
-  CounterCell* sent = nullptr;  // null where the transport itself counts what moves
+  CounterCell* sent = nullptr;  // null if the transport itself counts its bytes
   CounterCell* received = nullptr;
 };
 
@@ -25,11 +25,11 @@ struct TrafficCells {
   CounterCell& received;
 };
 
-/// Time of threads that had nothing else to do.
+/// Waiting time of threads that had no other work.
 class WaitCells {
  public:
   WaitCells(CounterCell& time, CounterCell& stalls) : time_(time), stalls_(stalls) {}
-  /// A wait of more than a second is a stall.
+  /// Adds a wait; one of more than a second is a stall.
   void add(int64_t nanoseconds) noexcept {
     time_.increment_by(nanoseconds);
     if (nanoseconds > 1'000'000'000) stalls_.increment_by();
@@ -40,17 +40,17 @@ class WaitCells {
   CounterCell& stalls_;
 };
 
-/// Cells of all that happens often are kept here; whatever is rare or has many labels asks the
+/// Cells of frequent metrics are members; those that are rare or have many labels are found in the
 /// registry. Thread-safe; only collective() takes a lock.
 struct LibraryMetrics {
   LibraryMetrics();
   LibraryMetrics(const LibraryMetrics&) = delete;
 
-  /// One more step of the optimizer, and the time since the one before.
+  /// Counts a step of the optimizer, and the time since the one before.
   void count_step() noexcept;
   CollectiveCells collective(const std::string& kind, const std::string& transport);
 
-  CollectionRegistry registry;  // first: the others live in it
+  CollectionRegistry registry;  // declared first, as the other members live in it
 
   CounterCell& train_steps;
   SamplerCell& step_seconds;
@@ -85,8 +85,8 @@ struct LibraryMetrics {
 
   GaugeCell& cluster_tasks;
   CounterCell& refused_connections;
-  Counter& last_steps;  // by the worker that the others waited for
-  Counter& late_time;   // the same
+  Counter& last_steps;  // by the worker for which the others waited
+  Counter& late_time;   // likewise
   Counter& log_lines;   // by level
   Gauge& task_info;     // 1 for this task: job and index
 

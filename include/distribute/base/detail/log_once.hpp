@@ -1,5 +1,5 @@
 #pragma once
-/// Log lines about a choice that is made again in every step.
+/// Logs a choice that is made in every step only once.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/logging.hpp>
@@ -8,8 +8,8 @@
 
 namespace distribute::log_internal {
 
-/// log(), unless the process has written a line with this component and topic before: later texts,
-/// which may differ, are dropped. Thread-safe.
+/// Calls log() unless the process has written a line with this component and topic before; later
+/// texts, which may differ, are dropped. Thread-safe.
 void log_once(LogSeverity severity, std::string_view component, std::string_view topic,
               std::string_view message);
 

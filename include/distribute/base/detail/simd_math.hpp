@@ -1,7 +1,8 @@
 #pragma once
-/// Functions of a float that a loop marked `omp simd` computes for a whole vector at once, where
-/// the C library has them so (glibc's libmvec, x86-64): 6 to 20 times as fast as one by one, within
-/// 4 units in the last place. A loop's last elements, which fill no vector, have other last bits.
+/// Functions of a float that a loop marked `omp simd` computes for a whole vector at once, if the C
+/// library has them (glibc's libmvec, x86-64): 6 to 20 times as fast as one by one, within 4 units
+/// in the last place. The last elements of a loop, which fill no vector, may differ in their last
+/// bits.
 /// Source  https://sourceware.org/glibc/wiki/libmvec; names as in <cmath>
 
 #include <distribute/base/parallel.hpp>
@@ -17,7 +18,7 @@
 namespace distribute::simd_math {
 
 #ifdef DISTRIBUTE_HAS_SIMD_MATH
-// The C library's own functions under names of ours: glibc declares their vector forms only for
+// The C library's own functions under other names: glibc declares their vector forms only for
 // programs that are compiled with -ffast-math.
 #define DISTRIBUTE_SIMD_FUNCTION(name)                                                 \
   extern "C" __attribute__((simd("notinbranch"), const)) float distribute_simd_##name( \

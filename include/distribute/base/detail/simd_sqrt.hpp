@@ -7,7 +7,7 @@
 
 namespace distribute {
 
-/// to[i] = sqrt(from[i]), correctly rounded; `from` and `to` may be the same.
+/// Computes to[i] = sqrt(from[i]), correctly rounded; `from` and `to` may be the same.
 void simd_sqrt(const float* from, float* to, int64_t count);
 
 }  // namespace distribute

@@ -1,5 +1,5 @@
 #pragma once
-/// What happened when in this process, for strategies that have no other workers. The recorder
+/// Records the times of this process's actions, for strategies without other workers. The recorder
 /// itself, which writes DISTRIBUTE_TIMELINE, is collective/timeline.hpp.
 
 #include <distribute/base/config.hpp>
@@ -19,11 +19,11 @@ class SpanRecorder {
   /// Spans of one row may contain each other, but do not overlap otherwise.
   virtual int add_row(std::string name) = 0;
   virtual void add(int row, std::string name, Clock::time_point begin, Clock::time_point end) = 0;
-  /// Writes what has been recorded so far, as the spans of one task alone.
+  /// Writes the recorded spans, as those of a single task.
   virtual void save_alone(const std::string& task) const = 0;
 };
 
-/// Adds the time between its beginning and its end. Nothing when `recorder` is null.
+/// Adds the time between its construction and its destruction, unless `recorder` is null.
 class RecordedSpan {
  public:
   RecordedSpan(SpanRecorder* recorder, int row, const char* name)
@@ -43,29 +43,29 @@ class RecordedSpan {
   SpanRecorder::Clock::time_point begin_{};
 };
 
-/// Makes the recorder of `task`, such as "worker-1"; empty: what the environment says.
+/// Makes the recorder of `task`, such as "worker-1"; an empty name stands for the environment's.
 using MakeSpanRecorder = std::shared_ptr<SpanRecorder> (*)(const std::string& task);
 
-/// Called by the header that has the recorder, when the program starts. Returns true.
+/// Sets the function; the header with the recorder calls it when the program starts. Returns true.
 bool register_span_recorder(MakeSpanRecorder make);
 
-/// What has spans beside those of the host's threads, such as a GPU.
+/// A source of other spans than those of the host's threads, such as a GPU.
 struct SpanSource {
-  /// Adds spans to `recorder` from now on, while it lives.
+  /// Adds spans to `recorder` from this call on, while that lives.
   void (*record)(const std::shared_ptr<SpanRecorder>& recorder) = nullptr;
-  /// Adds those of what has been done so far.
+  /// Adds the spans of work that is complete.
   void (*flush)() = nullptr;
 };
 
-/// The process's one source, which records for the recorder that was made last. Returns true.
+/// Sets the process's one source, which records for the recorder made last. Returns true.
 bool register_span_source(SpanSource source);
-/// The source records for it from now on. What makes a recorder calls it.
+/// Makes the source record for this recorder; the maker of a recorder calls it.
 void record_source(const std::shared_ptr<SpanRecorder>& recorder);
-/// Before the spans are written.
+/// Flushes the source before the spans are written.
 void flush_source();
 
-/// The one recorder of `task` in this process; null when DISTRIBUTE_TIMELINE is not set. A program
-/// that has no recorder gets a warning.
+/// Returns the one recorder of `task` in this process; null when DISTRIBUTE_TIMELINE is not set. A
+/// program without a recorder gets a warning.
 std::shared_ptr<SpanRecorder> span_recorder(const std::string& task);
 
 }  // namespace distribute::monitoring

@@ -1,5 +1,5 @@
 #pragma once
-/// Finds by trying with how many threads a program is fastest beside other programs.
+/// Finds by trials the number of threads with which a program is fastest beside other programs.
 
 #include <distribute/base/config.hpp>
 
@@ -8,28 +8,30 @@
 
 namespace distribute::base_internal {
 
-/// Told of every step and of how crowded the cores are, it says how many threads the next step
-/// should compute with. On quiet cores that is the most. Where threads wait for cores it tries the
-/// most, one fewer, half and one, keeps the fewest that are nearly the fastest, and tries again
-/// from time to time, as one thread on a core of its own no longer sees that a neighbour has left.
-/// Thread-compatible; knows no clock.
+/// Chooses the number of threads of the next step from the times of steps and the load of the
+/// cores. Thread-compatible; it reads no clock.
+/// 1. On quiet cores the number is the largest.
+/// 2. If threads wait for cores it tries the largest, one fewer, half and one, and keeps the
+///    smallest that is nearly the fastest.
+/// 3. It tries again from time to time, as one thread on its own core does not notice when another
+///    program has ended.
 class ThreadChooser {
  public:
   explicit ThreadChooser(int most);
 
-  /// Another number from now on; starts anew.
+  /// Sets another largest number and starts anew.
   void set_most(int most);
   int most() const { return most_; }
   int threads() const { return threads_; }
-  /// From the first sign of neighbours until the most threads run undisturbed.
+  /// Whether other programs were noticed, and the largest number has not run undisturbed since.
   bool is_contended() const { return state_ != State::Quiet; }
 
-  /// Whether threads had to wait for cores in the time before `now` (seconds). Two in a row count.
-  /// `may_try`: the number of threads may change.
+  /// Reports whether threads had to wait for cores in the time before `now` (seconds). Two reports
+  /// in a row count. `may_try` tells whether the number of threads may change.
   void observe(double now, bool crowded, bool may_try = true);
-  /// A step ended at `now`.
+  /// Reports that a step ended at `now`.
   void step(double now);
-  /// There are free cores: tries again after a quarter of the usual time.
+  /// Reports free cores: it tries again after a quarter of the usual time.
   void hurry(double now);
 
  private:
@@ -43,7 +45,7 @@ class ThreadChooser {
   void begin_trials(double now);
   bool can_try() const { return may_try_ && most_ > 1; }
   void begin_trial(double now);
-  /// One number is faster than all others by a fifth: no second trial is needed.
+  /// Whether one number is faster than all others by a fifth, so that no second trial is needed.
   bool is_clear() const;
   void end_trials(double now);
 
@@ -51,9 +53,9 @@ class ThreadChooser {
   State state_ = State::Quiet;
   bool may_try_ = true;
   int crowded_ = 0, free_ = 0;  // observations in a row
-  std::vector<Trial> trials_;   // every number, and again unless the first round is clear
+  std::vector<Trial> trials_;   // each number once, and twice unless the first round is clear
   size_t trial_ = 0;
-  double settled_at_ = 0;  // the trial's first steps are not counted: they may prepare kernels
+  double settled_at_ = 0;  // the first steps of a trial do not count, as they may prepare kernels
   double counted_from_ = -1;
   int steps_ = 0;
   double tried_at_ = 0, next_trials_ = 0, pause_ = 0;

@@ -6,7 +6,7 @@
 namespace distribute {
 
 namespace base_internal {
-/// The calling thread's flag, or null.
+/// Returns the calling thread's flag, or null.
 DISTRIBUTE_INLINE const CancellationFlag*& cancellation_flag() {
   return base_internal::in_thread_context<base_internal::ContextPlace{0, 0, true},
                                           const CancellationFlag*>();

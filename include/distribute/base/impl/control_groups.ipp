@@ -10,7 +10,7 @@ namespace distribute {
 
 namespace base_internal {
 
-/// The words of a file's first line; none where it cannot be read.
+/// Returns the words of a file's first line; empty if it cannot be read.
 DISTRIBUTE_INLINE std::vector<std::string> words_of_file(const std::string& path) {
   std::ifstream file(path);
   std::string line;
@@ -21,7 +21,7 @@ DISTRIBUTE_INLINE std::vector<std::string> words_of_file(const std::string& path
   return all;
 }
 
-/// The number behind `key` in a file of lines "key number".
+/// Returns the number behind `key` in a file of lines "key number".
 DISTRIBUTE_INLINE std::optional<int64_t> number_in_file(const std::string& path,
                                                         const std::string& key) {
   std::ifstream file(path);
@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE std::optional<int64_t> number_in_file(const std::string& path,
   return std::nullopt;
 }
 
-/// Nothing for "max", for what is no number, and for what is not positive.
+/// Returns nullopt for "max", for text that is no number, and for numbers that are not positive.
 DISTRIBUTE_INLINE std::optional<int64_t> limit_in_file(const std::string& path) {
   const auto words = words_of_file(path);
   if (words.empty()) return std::nullopt;
@@ -69,8 +69,8 @@ DISTRIBUTE_INLINE std::vector<Mount> group_mounts(const std::string& root) {
   return mounts;
 }
 
-/// The folder of the group `path` below the mount. A group outside of what is mounted, as a process
-/// in a namespace or container sees its own, is the mount itself.
+/// Returns the folder of the group `path` below the mount. A group outside of the mounted ones, as
+/// a process in a namespace or container sees its own, is the mount itself.
 DISTRIBUTE_INLINE std::string path_below(const Mount& mount, const std::string& path) {
   if (path.starts_with("/..")) return "";
   if (mount.root == "/") return path == "/" ? "" : path;
@@ -78,7 +78,7 @@ DISTRIBUTE_INLINE std::string path_below(const Mount& mount, const std::string& 
   return path.substr(mount.root.size());
 }
 
-/// The group of the process in /proc/self/cgroup; nothing where it has none of this kind.
+/// Returns the group of the process in /proc/self/cgroup; nullopt if it has none of this kind.
 DISTRIBUTE_INLINE std::optional<std::string> group_path(const std::string& root, int version,
                                                         const std::string& controller) {
   std::ifstream file(root + "/proc/self/cgroup");

@@ -23,7 +23,7 @@
 
 namespace distribute::base_internal {
 
-/// Time in which the host's cores had nothing to do, summed over them.
+/// Returns the time in which the host's cores were idle, summed over them.
 /// Units   seconds.
 DISTRIBUTE_INLINE double idle_seconds() {
   std::ifstream file("/proc/stat");
@@ -33,13 +33,14 @@ DISTRIBUTE_INLINE double idle_seconds() {
   return idle / double(::sysconf(_SC_CLK_TCK));
 }
 
-/// What happened since the look before.
+/// Changes since the last check.
 class CoreLook {
  public:
   /// Threads waited for more than this part of one core's time, or the quota stopped them.
   static constexpr double kWaited = 0.1;
 
-  /// `for_idle`: idle_cores() is wanted, which takes milliseconds on large machines.
+  /// Takes a measurement; `for_idle` requests idle_cores(), which takes milliseconds on large
+  /// machines.
   void take(double now, bool for_idle) {
     const double waited = run_queue_times().waited, idle = for_idle ? idle_seconds() : 0;
     const double seconds = std::max(now - at_, 1e-3);
@@ -100,7 +101,8 @@ class CoreWatch {
     const char* dynamic = std::getenv("OMP_DYNAMIC");
     return core_limits().environment == 0 && (!dynamic || ::strcasecmp(dynamic, "false") != 0);
   }
-  /// One thread's steps tell how fast the program is; another's, when that one has ended.
+  /// Whether this thread's steps are used as the program's speed; when it has ended another
+  /// thread's are.
   bool is_followed(double now) {
     if (thread_ != std::this_thread::get_id() && now - stepped_ < 5) return false;
     thread_ = std::this_thread::get_id();

@@ -17,7 +17,7 @@ namespace distribute {
 
 namespace base_internal {
 
-/// Also where the system has more cores than fit into a cpu_set_t.
+/// Works also if the system has more cores than fit into a cpu_set_t.
 DISTRIBUTE_INLINE int cores_by_affinity(int online) {
   for (int cores = 1024; cores <= 1 << 16; cores *= 4) {
     cpu_set_t* set = CPU_ALLOC(size_t(cores));
@@ -30,7 +30,7 @@ DISTRIBUTE_INLINE int cores_by_affinity(int online) {
   return online;
 }
 
-/// The first number of OMP_NUM_THREADS, as OpenMP takes it for the outermost loops; 0: none.
+/// Returns the first number of OMP_NUM_THREADS, as OpenMP uses it for the outermost loops; 0: none.
 DISTRIBUTE_INLINE int threads_by_environment() {
   const char* text = std::getenv("OMP_NUM_THREADS");
   return text ? std::clamp(std::atoi(text), 0, 1 << 16) : 0;

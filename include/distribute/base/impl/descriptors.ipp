@@ -21,7 +21,8 @@ DISTRIBUTE_INLINE rlimit descriptor_limit() {
   return limit;
 }
 
-/// Of this process; `otherwise` where there is none left to look with.
+/// Returns the number of open descriptors of this process; `otherwise` if none is left for
+/// counting.
 DISTRIBUTE_INLINE int64_t open_descriptors(int64_t otherwise) {
   DIR* const folder = ::opendir("/proc/self/fd");
   if (!folder) return otherwise;

@@ -10,13 +10,13 @@ namespace distribute {
 
 namespace base_internal {
 
-/// What the process was told so far.
+/// Notices that the process has received so far.
 struct LeaveState {
   std::atomic<int64_t> signals{0};  // counted
   std::atomic<int64_t> announcements{0};
 };
 
-/// In a signal handler: nothing but an atomic number.
+/// Counts in a signal handler, which may only change an atomic number.
 DISTRIBUTE_INLINE void count_signal(int) {
   static_assert(std::atomic<int64_t>::is_always_lock_free);
   in_process<LeaveState>().signals.fetch_add(1, std::memory_order_relaxed);

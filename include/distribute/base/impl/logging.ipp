@@ -16,7 +16,8 @@
 
 namespace distribute::log_internal {
 
-/// What a terminal would take for a command is escaped here, too: people read these lines as well.
+/// Characters that a terminal would execute are escaped here, too, as people read these lines as
+/// well.
 DISTRIBUTE_INLINE std::string json_string(std::string_view text) {
   std::string json = "\"";
   while (!text.empty()) {
@@ -46,7 +47,7 @@ DISTRIBUTE_INLINE std::string json_number(double value) {
   return std::isfinite(value) ? base_internal::exact_word(value) : "null";
 }
 
-/// "2026-11-22T02:30:00.123456Z"
+/// Returns "2026-11-22T02:30:00.123456Z".
 DISTRIBUTE_INLINE std::string utc_time() {
   using namespace std::chrono;
   const auto now = system_clock::now();
@@ -75,7 +76,7 @@ DISTRIBUTE_INLINE std::string json_line(LogSeverity severity, std::string_view t
   return line + (fields.size() ? "}}\n" : "}\n");
 }
 
-/// With the state's mutex held.
+/// Writes a line; the state's mutex must be held.
 DISTRIBUTE_INLINE void write_line(const LogOptions& options, const std::string& line) {
   if (options.sink) return options.sink(line);
   base_internal::ignore_file_size_signal();          // stderr may be a file
@@ -88,7 +89,7 @@ struct LogState {
   LogOptions options = LogOptions::from_environment();
 };
 
-/// `text` is what people get.
+/// Writes a message; `text` is the form for people.
 DISTRIBUTE_INLINE void write(LogSeverity severity, std::string_view component,
                              std::string_view message, LogFields fields, const std::string& text) {
   monitoring::metrics().log_lines.get_cell({level_name(severity)}).increment_by();

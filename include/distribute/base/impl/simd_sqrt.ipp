@@ -12,7 +12,7 @@ namespace distribute {
 namespace base_internal {
 
 #if defined(__x86_64__)
-/// Both do the whole vectors and return how many elements that was.
+/// Both compute the whole vectors and return the number of elements done.
 __attribute__((target("avx512f"))) inline int64_t sqrt_avx512(const float* from, float* to,
                                                               int64_t count) {
   int64_t i = 0;

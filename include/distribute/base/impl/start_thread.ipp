@@ -15,7 +15,7 @@
 
 namespace distribute::base_internal {
 
-/// There may be no memory even for the line.
+/// Ends the process; there may be no memory even for the line.
 [[noreturn]] DISTRIBUTE_INLINE void end_by(const std::string& purpose,
                                            const std::exception& error) {
   try {

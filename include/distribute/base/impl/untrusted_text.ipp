@@ -24,7 +24,7 @@ DISTRIBUTE_INLINE std::string printable(std::string_view text, size_t most) {
   throw InvalidArgumentError(text);
 }
 
-/// Why the file cannot be a small text; "" for one that can be.
+/// Returns why the file cannot be a small text; "" if it can.
 DISTRIBUTE_INLINE std::string no_text_file(const struct stat& file, size_t most) {
   if (S_ISDIR(file.st_mode)) return "it is a directory";
   if (!S_ISREG(file.st_mode)) return "it is a device or a pipe; wanted a file";

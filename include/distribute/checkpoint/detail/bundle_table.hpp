@@ -1,5 +1,5 @@
 #pragma once
-/// The sorted table (leveldb format) that a checkpoint's .index file is.
+/// The sorted table (leveldb format) of a checkpoint's .index file.
 
 #include <distribute/base/config.hpp>
 
@@ -17,12 +17,12 @@ using TableRow = std::pair<std::string, std::string>;
 /// One block under construction: keys share prefixes with their predecessors.
 class TableBlockBuilder {
  public:
-  /// Every `restart_interval`-th key is stored whole.
+  /// Every key whose number is a multiple of `restart_interval` is stored whole.
   explicit TableBlockBuilder(int restart_interval) : restart_interval_(restart_interval) {}
   void add(std::string_view key, std::string_view value);
   bool empty() const { return body_.empty(); }
   size_t size_estimate() const { return body_.size() + 4 * restarts_.size() + 4; }
-  /// The finished block; the builder is empty again.
+  /// Returns the finished block and empties the builder.
   std::string finish();
 
  private:
@@ -42,7 +42,7 @@ class TableBuilder {
   std::string finish();
 
  private:
-  /// Adds block, type byte and checksum; returns the encoded place of the block.
+  /// Adds block, type byte and checksum; returns the block's encoded position.
   std::string write_block(const std::string& block);
   void close_block();
 
@@ -51,12 +51,12 @@ class TableBuilder {
   TableBlockBuilder data_{16};
   TableBlockBuilder index_{1};
   std::string last_key_;
-  std::string pending_handle_;  // of a closed block whose index row awaits the next key
+  std::string pending_handle_;  // of a closed block whose index row is written with the next key
 };
 
-/// All rows of a table in key order. `file` is for messages.
-/// Throws  DataLossError when the bytes are damaged, cut off or no table; UnimplementedError for
-///         compressed blocks, which TensorFlow never writes into checkpoints.
+/// Returns all rows of a table in key order. `file` is for messages.
+/// Throws  DataLossError when the bytes are damaged, truncated or no table; UnimplementedError for
+///          compressed blocks, which TensorFlow never writes into checkpoints.
 std::vector<TableRow> parse_table(std::string_view bytes, const std::string& file);
 
 }  // namespace distribute::train

@@ -10,16 +10,17 @@
 
 namespace distribute::checkpoint_internal {
 
-/// A lock on the file `.checkpoint_writer` of a local directory, which the system gives back when
-/// the process ends, however it ends; the file says who has it. Managers of one process share it,
-/// and so do processes of one job (the same DISTRIBUTE_JOB_TOKEN and TF_CONFIG's cluster): a worker
-/// that takes over from a frozen chief is none of two jobs. Where the file system has no locks, and
-/// on object stores, it does nothing. Thread-safe.
+/// A lock on the file `.checkpoint_writer` of a local directory. Thread-safe.
+/// 1. The system releases it when the process ends, however it ends; the file names the owner.
+/// 2. Managers of one process share it, and so do processes of one job (the same
+///    DISTRIBUTE_JOB_TOKEN and TF_CONFIG's cluster): a worker that takes over from a frozen chief
+///    is not another job.
+/// 3. On object stores, and on file systems without locks, it does nothing.
 class DirectoryLock {
  public:
   explicit DirectoryLock(std::string directory) : directory_(std::move(directory)) {}
 
-  /// Takes the lock at the first call, until this object goes.
+  /// Takes the lock at the first call, until this object is destroyed.
   /// Throws  FailedPreconditionError that names directory and owner when another job has it.
   void hold();
 

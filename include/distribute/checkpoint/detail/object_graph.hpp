@@ -14,7 +14,7 @@ namespace distribute::train {
 /// Key of the string scalar that holds the graph.
 inline constexpr const char* kObjectGraphKey = "_CHECKPOINTABLE_OBJECT_GRAPH";
 
-/// An edge to another object, under the name the parent knows it by.
+/// An edge to another object, with the name that the parent has for it.
 struct ObjectReference {
   int32_t node_id = 0;
   std::string local_name;
@@ -38,7 +38,7 @@ struct SlotVariableReference {
   bool operator==(const SlotVariableReference&) const = default;
 };
 
-/// A saver of its own that an object registered with TensorFlow; kept, never used.
+/// A saver that an object registered with TensorFlow; it is preserved and never used.
 struct RegisteredSaver {
   std::string name;
   std::string object_name;
@@ -54,26 +54,27 @@ struct TrackableObject {  // a node of the object graph
   bool operator==(const TrackableObject&) const = default;
 };
 
-/// Node 0 is the root; ids in breadth-first order, slot variables last.
+/// All objects: node 0 is the root; ids are in breadth-first order, slot variables last.
 /// Source  tensorflow/core/protobuf/trackable_object_graph.proto
 struct TrackableObjectGraph {
   std::vector<TrackableObject> nodes;
   bool operator==(const TrackableObjectGraph&) const = default;
 };
-/// The bytes of the graph, as a checkpoint holds them.
+/// Returns the bytes of the graph, as a checkpoint holds them.
 std::string encode_object_graph(const TrackableObjectGraph& graph);
 
-/// `where` is for messages.
-/// Throws  DataLossError when the bytes are malformed or name nodes that are not there.
+/// Parses a graph; `where` is for messages.
+/// Throws  DataLossError when the bytes are malformed or name nodes that do not exist.
 TrackableObjectGraph decode_object_graph(std::string_view bytes, const std::string& where);
 
-/// A name as one step of a path: "." becomes "..", "/" becomes ".S".
+/// Escapes a name as one step of a path: "." becomes "..", "/" becomes ".S".
 std::string escape_local_name(std::string_view name);
 
-/// "<path>/.ATTRIBUTES/<attribute>"; the path joins escaped names by slashes, "" is the root.
+/// Returns "<path>/.ATTRIBUTES/<attribute>"; the path joins escaped names by slashes, "" is the
+/// root.
 std::string object_key(std::string_view path, std::string_view attribute = "VARIABLE_VALUE");
 
-/// "<variable path>/.OPTIMIZER_SLOT/<optimizer path>/<slot>": the path of a slot variable.
+/// Returns "<variable path>/.OPTIMIZER_SLOT/<optimizer path>/<slot>", the path of a slot variable.
 std::string slot_path(std::string_view variable_path, std::string_view optimizer_path,
                       std::string_view slot_name);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The objects of the running program as a graph of named edges, as a checkpoint sees them.
+/// The objects of the running program as a graph of named edges, for checkpoints.
 
 #include <distribute/base/config.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
@@ -21,10 +21,10 @@ class Optimizer;
 
 namespace distribute::checkpoint_internal {
 
-/// Name of the part every checkpoint adds: how often it was saved.
+/// Name of the part that every checkpoint adds: the number of its saves.
 inline constexpr const char* kSaveCounter = "save_counter";
 
-/// One object, variable or state of the program. `node` below: an index into the graph's nodes.
+/// An object, variable or state of the program. `node` below is an index into the graph's nodes.
 struct ProgramNode {
   const Trackable* object = nullptr;
   Variable variable = {};
@@ -42,12 +42,13 @@ struct ProgramNode {
   };
   std::vector<Edge> children = {};
   std::vector<Slot> slots = {};
-  std::vector<Edge> lists = {};  // of an optimizer, for Keras: written, not matched by their order
-  bool derived = false;          // a value that follows from others: files may lack it
+  // lists of an optimizer in Keras's order: written, not used for matching
+  std::vector<Edge> lists = {};
+  bool derived = false;  // a value that is computed from others, which files may lack
 
   bool has_value() const { return variable || state; }
   std::string key() const { return train::object_key(path); }
-  /// Where the state of a worker stands; the chief's, rank 0, under key().
+  /// Returns the key of a worker's state; that of rank 0, the chief, is key().
   std::string key_of_worker(int rank) const {
     return rank == 0 ? key() : train::object_key(path, worker_attribute(rank));
   }
@@ -55,19 +56,20 @@ struct ProgramNode {
 };
 
 /// All objects reachable from the parts, each once: node 0 is the root, then breadth-first, then
-/// the slot variables of optimizers. Edges have this library's names and those of Keras, so
-/// that either reads what the other wrote. Refers to the parts; valid while these and their objects
-/// live.
+/// the slot variables of optimizers. Edges have both this library's names and those of Keras, so
+/// that either reads the other's files. It refers to the parts, and is valid while these and their
+/// objects live.
 class ProgramGraph {
  public:
-  /// For a file that Keras `keras_version` reads, 2 or 3; 0: to read files of both.
-  /// Throws  InvalidArgumentError when an object calls two of its parts the same.
+  /// `keras_version`, 2 or 3, is that of the reader of the file; 0 makes a graph that matches files
+  /// of both.
+  /// Throws  InvalidArgumentError when an object has two parts of one name.
   explicit ProgramGraph(const train::CheckpointParts& parts, int keras_version = 0);
   ProgramGraph(const ProgramGraph&) = delete;
   ProgramGraph& operator=(const ProgramGraph&) = delete;
 
   const std::deque<ProgramNode>& nodes() const { return nodes_; }
-  /// The graph as it stands in a checkpoint of `workers` workers.
+  /// Returns the graph as a checkpoint of `workers` workers has it.
   train::TrackableObjectGraph to_proto(int workers = 1) const;
 
  private:
@@ -96,7 +98,7 @@ class ProgramGraph {
   std::deque<ProgramNode> nodes_;
   std::unordered_map<const Trackable*, size_t> objects_;
   std::unordered_map<uint64_t, size_t> variables_;  // by id
-  std::deque<train::TensorState> states_;           // of derived values
+  std::deque<train::TensorState> states_;           // of values that are computed from others
 };
 
 }  // namespace distribute::checkpoint_internal

@@ -1,5 +1,5 @@
 #pragma once
-/// One checkpoint file being restored, now and for what is created later.
+/// Restores one checkpoint file, into existing objects and those created later.
 
 #include <distribute/base/config.hpp>
 #include <distribute/checkpoint/bundle_reader.hpp>
@@ -16,35 +16,38 @@
 
 namespace distribute::checkpoint_internal {
 
-/// Lives as long as a status or an object that still waits for values; knows no object itself, so
-/// these may move and die. The file is open only while it is read. Thread-safe.
+/// A file that is being restored. It lives as long as a status or an object that still waits for
+/// values. It keeps no pointer to objects, so these may be moved and destroyed. The file is open
+/// only while it is read. Thread-safe.
 class Restoration : public std::enable_shared_from_this<Restoration> {
  public:
   /// Reads the index, for worker `rank` of `workers`. Throws  what BundleReader throws.
   explicit Restoration(const std::string& prefix, int rank = 0, int workers = 1);
-  /// Warns of the values that no object took, unless told not to.
+  /// Warns of values that no object took, unless told not to.
   DISTRIBUTE_INLINE ~Restoration();
 
-  /// Reads and checks every value that has a place. States are restored here: they can refuse.
+  /// Reads and checks every value that has a variable. States are restored here, as they can
+  /// refuse.
   void read(const ProgramGraph& program);
-  /// Gives the variables what was read. Objects that may get more later get a restorer.
+  /// Assigns the values read to the variables. Objects that may get more values later get a
+  /// restorer.
   void assign();
-  /// Node of the file for each node of the program, -1 for none.
+  /// Returns the node of the file for each node of the program, -1 if it has none.
   std::vector<int32_t> match(const ProgramGraph& program) const;
-  /// The key of a program's node in the file; null when the file has none.
+  /// Returns the key of a program's node in the file; null when the file has none.
   const std::string* key_of(const ProgramNode& node, int32_t file_node) const;
 
-  /// A variable or slot that was created on the object `parent` of the file.
+  /// Restores a variable or slot that was created on the object `parent` of the file.
   void created(int32_t parent, const std::string& name, const Variable& variable,
                const Variable& original);
   int32_t child(int32_t parent, const std::string& name) const;
   bool waits() const;
-  /// Nothing is read any more: the file may go.
+  /// Ends the restoration: nothing more is read from the file.
   void end();
 
   const std::string& prefix() const { return reader_.prefix(); }
   bool was_taken(const std::string& key) const;
-  /// A key that was not taken; null when all were.
+  /// Returns a key that no object took; null when all were taken.
   const std::string* unused() const;
   bool has_matches() const;
   void set_quiet() { quiet_ = true; }
@@ -60,11 +63,11 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
                             std::vector<int32_t>& found) const;
   const std::string* state_key(const ProgramNode& node, const train::TrackableObject& saved) const;
   void take(const ProgramNode& node, int32_t file_node, const std::string& key);
-  /// Where a restored variable, and its shards, stand in the file: slots of theirs may come.
+  /// Notes the node of a restored variable, and of its shards, as slots of it may be created later.
   void remember(const Variable& variable, int32_t file_node);
   void leave_restorers();
 
-  /// Between read() and assign().
+  /// Values between read() and assign().
   struct Pending {
     std::vector<std::pair<Variable, Tensor>> values;
     std::vector<std::pair<Variable, std::string>> cut;  // with their keys; read shard by shard
@@ -83,7 +86,7 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
   Pending pending_;
 };
 
-/// What an object keeps of a restoration: the file and its own node in it.
+/// An object holds it: the restoration, and the object's node in the file.
 class NodeRestorer : public Trackable::Restorer {
  public:
   NodeRestorer(std::shared_ptr<Restoration> restoration, int32_t node)

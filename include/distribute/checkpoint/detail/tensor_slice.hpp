@@ -1,5 +1,5 @@
 #pragma once
-/// A rectangular part of a partitioned tensor, and the table key it is stored under.
+/// A rectangular part of a partitioned tensor, and the table key under which it is stored.
 
 #include <distribute/base/config.hpp>
 
@@ -20,22 +20,22 @@ struct SliceExtent {
 /// One extent per dimension. Source  tensorflow/core/framework/tensor_slice.proto
 using TensorSlice = std::vector<SliceExtent>;
 
-/// The sizes of a slice of a tensor with sizes `dims`.
+/// Returns the sizes of a slice of a tensor with sizes `dims`.
 /// Throws  InvalidArgumentError when the slice does not lie inside.
 std::vector<int64_t> slice_dims(const TensorSlice& slice, const std::vector<int64_t>& dims);
 
-/// The table key of a slice: name and extents in TensorFlow's order-preserving code.
+/// Returns the table key of a slice: name and extents in TensorFlow's order-preserving code.
 /// Source  tensorflow/core/util/saved_tensor_slice_util.cc, core/lib/strings/ordered_code.cc
 std::string slice_key(std::string_view name, const TensorSlice& slice);
 
-/// A stretch of a slice that is contiguous in the slice and in the whole tensor, in elements.
+/// A range of elements that is contiguous both in the slice and in the whole tensor.
 struct SliceRun {
   int64_t tensor_offset = 0;
   int64_t slice_offset = 0;
   int64_t count = 0;
 };
 
-/// Cuts a slice into as few runs as possible, in row-major order.
+/// Cuts a slice into the smallest number of runs, in row-major order.
 std::vector<SliceRun> slice_runs(const TensorSlice& slice, const std::vector<int64_t>& dims);
 
 /// Whether an element lies in two of the slices, which are slices of one tensor.

@@ -13,8 +13,8 @@
 
 namespace distribute::checkpoint_internal {
 
-/// Opens the index; a directory given instead of a prefix is a mistake worth a hint, and so is a
-/// state file that names what is not there.
+/// Opens the index. The error has a hint for a directory given instead of a prefix, and for a state
+/// file that names a missing checkpoint.
 DISTRIBUTE_INLINE std::string read_bundle_index(const std::string& prefix) {
   auto bytes = io::read_file(train::bundle_index_path(prefix));
   if (bytes.ok()) return *std::move(bytes);
@@ -166,7 +166,7 @@ DISTRIBUTE_INLINE void BundleReader::check_slices(std::string_view key, const Bu
   if (slices_overlap(entry.slices, entry.dims)) fail(key, entry, "slices overlap");
 }
 
-/// Where it was not done before.
+/// Verifies the bytes unless that was done before.
 DISTRIBUTE_INLINE void BundleReader::verify_bytes(std::string_view key, const BundleEntry& entry) {
   if (verified_.contains({entry.shard_id, entry.offset})) return;
   check_inside_file(key, entry);
@@ -211,7 +211,7 @@ DISTRIBUTE_INLINE const BundleEntry& BundleReader::numeric_entry(std::string_vie
 
 DISTRIBUTE_INLINE std::vector<std::byte> BundleReader::read(std::string_view key) {
   const BundleEntry& found = numeric_entry(key);
-  // Before the memory is taken, so that an index that lies costs none.
+  // The size is checked before memory is allocated, so that an index with wrong sizes costs none.
   if (found.slices.empty()) {
     check_inside_file(key, found);
   } else {

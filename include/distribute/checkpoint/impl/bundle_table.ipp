@@ -12,7 +12,7 @@ namespace distribute::checkpoint_internal {
 inline constexpr size_t kTableFooterBytes = 48;
 inline constexpr uint64_t kTableMagic = 0xdb4775248b80fb57u;
 
-/// A short key k with a <= k < b, for the index.
+/// Returns a short key k with a <= k < b, for the index.
 DISTRIBUTE_INLINE std::string shortest_separator(const std::string& a, std::string_view b) {
   const size_t shorter = std::min(a.size(), b.size());
   size_t i = 0;
@@ -21,7 +21,7 @@ DISTRIBUTE_INLINE std::string shortest_separator(const std::string& a, std::stri
   return a.substr(0, i) + char(a[i] + 1);
 }
 
-/// A short key that is not below `a`, for the last index row.
+/// Returns a short key that is not below `a`, for the last index row.
 DISTRIBUTE_INLINE std::string short_successor(const std::string& a) {
   for (size_t i = 0; i < a.size(); ++i) {
     if (uint8_t(a[i]) != 0xff) return a.substr(0, i) + char(a[i] + 1);

@@ -33,7 +33,7 @@ DISTRIBUTE_INLINE void BundleWriter::check_new(std::string_view key) const {
   if (entries_.contains(key)) fail(key, "was added before");
 }
 
-/// In pieces: a writer in the background makes way between them.
+/// Writes in pieces, between which a writer in the background pauses.
 DISTRIBUTE_INLINE void BundleWriter::append(std::string_view bytes) {
   constexpr size_t kPiece = 4 << 20;
   offset_ += int64_t(bytes.size());
@@ -122,7 +122,7 @@ DISTRIBUTE_INLINE void BundleWriter::add_slice(std::string_view key, io::DataTyp
   whole.slices.push_back(slice);
 }
 
-/// Whatever happens in between, an index is only ever there with its own data.
+/// At any moment, an index exists only together with its own data.
 DISTRIBUTE_INLINE void BundleWriter::commit_on_store(io::FileSystem& fs, io::AtomicFile& index) {
   const std::string index_path = bundle_index_path(prefix_);
   const absl::Status removed = fs.remove_file(index_path);

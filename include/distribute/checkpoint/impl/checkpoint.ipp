@@ -24,7 +24,7 @@
 
 namespace distribute::checkpoint_internal {
 
-/// The other replicas would go on writing while this one reads.
+/// Refuses calls in replicas, as the other replicas would continue to write while this one reads.
 DISTRIBUTE_INLINE void check_outside_replicas(const char* method) {
   const auto& modes = replica_internal::mode_stack();
   if (modes.empty() || !modes.back().replica) return;
@@ -52,12 +52,12 @@ struct SavedShard {
   SaveSliceInfo info;
 };
 
-/// What a checkpoint will hold, in the order of its keys; the graph is a text. A variable that is
-/// cut is read shard by shard while it is written, as it may be too large to be had whole.
+/// The values of a checkpoint, in the order of their keys; the graph is a text. A variable that is
+/// cut is read shard by shard while it is written, as the whole may be too large for memory.
 using ValuesToSave =
     std::map<std::string, std::variant<std::string, Tensor, Variable, std::vector<SavedShard>>>;
 
-/// What workers compare before they read variables together.
+/// Returns the text that workers compare before they read variables together.
 DISTRIBUTE_INLINE std::string describe_graph(const ProgramGraph& program) {
   std::map<std::string, Shape> shapes;
   for (const auto& node : program.nodes())
@@ -77,7 +77,7 @@ DISTRIBUTE_INLINE void check_same_graphs(const std::vector<std::string>& descrip
                   "; every worker must make the same variables and parts of the checkpoint"));
 }
 
-/// The states of the program, on each worker its own, of all workers.
+/// Adds the states of the program; those that each worker has for itself are added for all workers.
 DISTRIBUTE_INLINE void add_states(ValuesToSave& values, const ProgramGraph& program,
                                   const std::vector<Tensor>& mine, StrategyExtended& extended) {
   if (mine.empty()) return;
@@ -99,10 +99,11 @@ DISTRIBUTE_INLINE bool is_built(const Trackable& object) {
          });
 }
 
-/// What does not exist yet, or on other tasks alone, would be missing in the checkpoint.
+/// Checks that variables exist in this process; those that do not exist yet, or only on other
+/// tasks, would be missing in the checkpoint.
 /// Source  keras.Model.save_weights, which warns
-/// Throws  FailedPreconditionError where workers have the variables, as a coordinator gave them the
-///         steps.
+/// Throws  FailedPreconditionError if workers have the variables, as a coordinator gave them the
+///          steps.
 DISTRIBUTE_INLINE void check_built(const train::CheckpointParts& parts,
                                    const StrategyExtended& extended) {
   for (const auto& [name, part] : parts) {
@@ -197,7 +198,7 @@ struct SaveCount {
   monitoring::Stopwatch watch = {};
 };
 
-/// One save from its begin to its end; `prepare` and `publish` run on the chief.
+/// Makes one save; `prepare` and `publish` run on the chief.
 DISTRIBUTE_INLINE void write_values(train::WorkerSave& save, const ValuesToSave& values,
                                     const std::function<void()>& prepare,
                                     const std::function<void()>& publish) {
@@ -248,7 +249,8 @@ DISTRIBUTE_INLINE const CheckpointPart* Checkpoint::part(const std::string& name
   return nullptr;
 }
 
-/// All values are read before any worker writes: reading some of them takes every worker.
+/// Reads all values before any worker writes, as reading some of them is an operation between
+/// workers.
 DISTRIBUTE_INLINE void Checkpoint::write_with(const std::string& prefix,
                                               const WorkerSaveOptions& where, ChiefWork work,
                                               const CheckpointOptions& options) const {

@@ -31,8 +31,8 @@ DISTRIBUTE_INLINE bool is_checkpoint_of(const std::string& file, const std::stri
   return digits != std::string::npos && digits > name.size() + 1 && file[digits] == '.';
 }
 
-/// What a killed program left of files it had not finished. Only who saves does this: others may
-/// look at the directory while a file is being written.
+/// Removes unfinished files of a killed program. Only the process that saves calls it: others may
+/// read the directory while a file is being written.
 DISTRIBUTE_INLINE void sweep_temporary_files(const std::string& directory,
                                              const std::string& name) {
   remove_files(directory, [&](const std::string& file) {
@@ -77,7 +77,8 @@ DISTRIBUTE_INLINE CheckpointManager::CheckpointManager(Checkpoint& checkpoint,
   adopt(base_internal::leading_number(found), found.substr(found.find('\n') + 1));
 }
 
-/// What the chief tells the others: its clock and the text of the state file, if there is one.
+/// Returns the data that the chief sends to the others: its clock and the text of the state file,
+/// if there is one.
 DISTRIBUTE_INLINE std::string CheckpointManager::look_at_directory() const {
   io::FileSystem& files = *value_or_throw(io::file_system_for(options_.directory));
   throw_if_error(files.make_dirs(options_.directory));
@@ -91,8 +92,8 @@ DISTRIBUTE_INLINE std::string CheckpointManager::look_at_directory() const {
                  state ? encode_checkpoint_state(*state) : "");
 }
 
-/// Without a state file. To begin again at step 0 would overwrite what is there. A single
-/// checkpoint is what a program leaves that was killed before it wrote its first state file.
+/// Makes the state without a state file. Starting again at step 0 would overwrite existing files. A
+/// single checkpoint is left by a program that was killed before it wrote its first state file.
 DISTRIBUTE_INLINE std::optional<CheckpointState> CheckpointManager::state_from_files() const {
   const auto found =
       checkpoint_internal::numbered_checkpoints(options_.directory, options_.checkpoint_name);

@@ -14,7 +14,7 @@
 
 namespace distribute::checkpoint_internal {
 
-/// A quoted string with C escapes; bytes outside ASCII in octal, as protobuf writes them.
+/// Returns a quoted string with C escapes; bytes outside ASCII in octal, as protobuf writes them.
 DISTRIBUTE_INLINE std::string quote(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -32,7 +32,7 @@ DISTRIBUTE_INLINE std::string quote(std::string_view text) {
   return quoted + "\"";
 }
 
-/// The shortest text that reads back as the same number, with a point as Python prints it.
+/// Returns the shortest text that reads back as the same number, with a point as Python prints it.
 DISTRIBUTE_INLINE std::string number_text(double value) {
   std::string text = base_internal::exact_word(value);
   if (text.find_first_of(".eni") == std::string::npos) text += ".0";
@@ -159,7 +159,7 @@ DISTRIBUTE_INLINE train::CheckpointState StateParser::parse() {
   return state;
 }
 
-/// A checkpoint's number, or -1 where its name has none.
+/// Returns a checkpoint's number, or -1 if its name has none.
 DISTRIBUTE_INLINE int64_t number_of(const std::string& prefix) {
   const char* digits = prefix.data() + (prefix.rfind('-') + 1);  // npos + 1: the whole name
   int64_t number = -1;
@@ -167,7 +167,7 @@ DISTRIBUTE_INLINE int64_t number_of(const std::string& prefix) {
   return number;
 }
 
-/// The names of all checkpoints in a directory that can be read, by number.
+/// Returns the names of all readable checkpoints in a directory, by number.
 DISTRIBUTE_INLINE std::vector<std::string> checkpoints_in(const std::string& directory) {
   constexpr std::string_view kIndex = ".index";
   const auto fs = io::file_system_for(directory);
@@ -193,7 +193,7 @@ DISTRIBUTE_INLINE std::vector<std::string> numbered_checkpoints(const std::strin
   return prefixes;
 }
 
-/// What to do about a state file that leads nowhere, from what lies beside it.
+/// Returns the remedy for a state file that names a missing checkpoint, from the files beside it.
 DISTRIBUTE_INLINE std::string cure_of_state(const std::string& directory, const std::string& file) {
   const std::vector<std::string> beside = checkpoints_in(directory);
   if (beside.empty()) return "; remove " + file + " to start anew: no checkpoint lies beside it";

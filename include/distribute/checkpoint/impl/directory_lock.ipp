@@ -27,8 +27,8 @@ struct DirectoryLock::Held {
   ~Held() { release(); }
   Held(const Held&) = delete;
 
-  /// Removed before others can have the lock: one who has opened it meanwhile looks again. A child
-  /// of the process, which has the descriptor too, removes nothing.
+  /// Removes the file before others can get the lock; a process that has opened it meanwhile tries
+  /// again. A child of the process, which has the descriptor too, does nothing.
   void release() {
     if (descriptor < 0 || owner != ::getpid()) return;
     ::unlink(path.c_str());
@@ -40,8 +40,8 @@ struct DirectoryLock::Held {
   int descriptor = -1;  // no lock
 };
 
-/// The locks of this process. Programs that end by std::exit or std::quick_exit destroy no manager:
-/// what they hold is released then.
+/// The locks of this process. As programs that end by std::exit or std::quick_exit destroy no
+/// manager, their locks are released then.
 class HeldLocks {
  public:
   HeldLocks() {
@@ -61,14 +61,15 @@ class HeldLocks {
   std::map<std::string, std::weak_ptr<DirectoryLock::Held>> by_path_;
 };
 
-/// TF_CONFIG without what differs between the tasks of a job.
+/// Returns TF_CONFIG without the part that differs between the tasks of a job.
 DISTRIBUTE_INLINE std::string without_task(std::string config) {
   const size_t begin = config.find("\"task\"");
   const size_t end = begin == std::string::npos ? begin : config.find('}', begin);
   return end == std::string::npos ? config : config.erase(begin, end + 1 - begin);
 }
 
-/// What the processes of one job have in common; empty when nothing says that there is a job.
+/// Returns a text that the processes of one job have in common; empty when nothing shows that there
+/// is a job.
 DISTRIBUTE_INLINE std::string job_of_environment() {
   const auto value = [](const char* name) {
     const char* text = std::getenv(name);
@@ -84,7 +85,7 @@ DISTRIBUTE_INLINE std::string job_of_environment() {
   return digits;
 }
 
-/// "process 12 on host-a, job 0123456789abcdef".
+/// Returns "process 12 on host-a, job 0123456789abcdef".
 DISTRIBUTE_INLINE std::string own_name(const std::string& job) {
   char host[256] = "";
   ::gethostname(host, sizeof host - 1);
@@ -106,7 +107,7 @@ DISTRIBUTE_INLINE std::string text_of(int descriptor) {
   return std::string(whole.substr(0, whole.find('\n')));
 }
 
-/// A descriptor with the lock; -1 where there are none, or where the same job has it.
+/// Returns a descriptor with the lock; -1 if there are no locks, or if the same job has it.
 DISTRIBUTE_INLINE int lock_file(const std::string& path, const std::string& directory) {
   base_internal::ignore_file_size_signal();
   const std::string job = job_of_environment();

@@ -52,7 +52,7 @@ DISTRIBUTE_INLINE DType dtype_in_file(const BundleReader& reader, const std::str
                                      io::name_of(entry.dtype), ", which tensors here cannot be"));
 }
 
-/// Memory of a new tensor, to read into.
+/// Returns the memory of a new tensor, to read into.
 DISTRIBUTE_INLINE std::span<std::byte> bytes_of(Tensor& value) {
   auto* data = reinterpret_cast<std::byte*>(value.array().bytes());
   return {data, size_t(value.num_elements() * size_of(value.dtype()))};
@@ -71,7 +71,7 @@ DISTRIBUTE_INLINE bool has_rows_in(const BundleReader& reader, const std::string
   return info && Shape(reader.entry(key).dims) == info->full_shape;
 }
 
-/// `shape`: of what the file has for the variable.
+/// Checks that a variable fits; `shape` is that of the file's value.
 DISTRIBUTE_INLINE void check_fits(const BundleReader& reader, const std::string& key,
                                   const Variable& variable, const Shape& shape,
                                   const std::string& called) {

@@ -15,7 +15,7 @@
 
 namespace distribute::checkpoint_internal {
 
-/// "there are: a, b, c, ...": enough to see what kind of names the file has.
+/// Returns "there are: a, b, c, ...", which shows what kind of names the file has.
 DISTRIBUTE_INLINE std::string some_names(const train::WeightKeys& keys) {
   std::string text;
   size_t shown = 0;
@@ -32,13 +32,13 @@ DISTRIBUTE_INLINE std::string name_in_file(const Variable& variable,
   return given ? given(name) : name;
 }
 
-/// "dense/kernel" of "sequential/dense/kernel".
+/// Returns "dense/kernel" of "sequential/dense/kernel".
 DISTRIBUTE_INLINE std::string name_without_model(const std::string& name) {
   const size_t end = name.find('/');
   return end == std::string::npos ? name : name.substr(end + 1);
 }
 
-/// One load: the values are read and checked before any of them is assigned.
+/// A load: all values are read and checked before the first is assigned.
 class WeightsByName {
  public:
   WeightsByName(const std::string& prefix, const train::LoadWeightsOptions& options)
@@ -77,7 +77,8 @@ class WeightsByName {
     }
   }
 
-  /// What has shards, or is one, may be too large to be had whole: it is read when it is assigned.
+  /// A variable with shards, or a shard, may be too large for memory as a whole: it is read when it
+  /// is assigned.
   void read_checked(const Variable& variable, const std::string& key, const std::string& wanted) {
     if (train::is_cut(variable)) {
       train::check_shards(reader_, key, variable, wanted);
@@ -119,7 +120,7 @@ struct NamedValue {
   Tensor value;  // none for a shard: its rows are had when it is their turn
 };
 
-/// Shards in the place of what is cut, by name and row.
+/// Replaces variables that are cut by their shards, in the order of name and row.
 /// Throws  InvalidArgumentError for a name that two variables have.
 DISTRIBUTE_INLINE std::vector<NamedValue> sorted_by_name(const std::vector<Variable>& variables,
                                                          const train::NameInFile& map) {

@@ -26,7 +26,7 @@ DISTRIBUTE_INLINE ProgramGraph::ProgramGraph(const train::CheckpointParts& parts
   for (size_t node = 1; node < count; ++node) add_keras_lists(node);
 }
 
-/// A node that was not there before, with the edge that leads to it.
+/// Adds a new node, with the edge that leads to it.
 DISTRIBUTE_INLINE size_t ProgramGraph::add(size_t parent, const std::string& name,
                                            ProgramNode node) {
   const std::string& path = nodes_[parent].path;

@@ -21,7 +21,7 @@ DISTRIBUTE_INLINE bool ProgramGraph::has_edge(size_t node, const std::string& na
                              [&](const auto& edge) { return edge.name == name; });
 }
 
-/// A second name of a part. The first keeps the key.
+/// Adds a second name of a part. The first keeps the key.
 DISTRIBUTE_INLINE void ProgramGraph::add_alias(size_t parent, const std::string& name,
                                                size_t node) {
   if (!has_edge(parent, name)) nodes_[parent].children.push_back({name, node});
@@ -61,7 +61,7 @@ DISTRIBUTE_INLINE void ProgramGraph::add_keras_operations(size_t node, const nn:
   }
 }
 
-/// A model that was compiled holds its optimizer.
+/// Adds the optimizer of a compiled model as its part.
 DISTRIBUTE_INLINE void ProgramGraph::add_optimizer_of_model() {
   std::vector<size_t> models, optimizers;
   for (const auto& edge : nodes_[0].children) {
@@ -72,8 +72,8 @@ DISTRIBUTE_INLINE void ProgramGraph::add_optimizer_of_model() {
     add_alias(models[0], "optimizer", optimizers[0]);
 }
 
-/// The weights that an optimizer trains, in the order of Keras. One without slots does not know
-/// them: then those of the only model.
+/// Returns the weights that an optimizer trains, in the order of Keras. For an optimizer without
+/// slots they are not known, so they are those of the only model.
 DISTRIBUTE_INLINE std::vector<size_t> ProgramGraph::trained_by(size_t optimizer) const {
   std::vector<size_t> known;
   const auto push = [&](size_t node) {
@@ -107,7 +107,7 @@ DISTRIBUTE_INLINE size_t ProgramGraph::add_keras_list(size_t parent, const std::
   return list;
 }
 
-/// A value that follows from others.
+/// Adds a value that is computed from others.
 DISTRIBUTE_INLINE size_t ProgramGraph::add_derived(size_t parent, const std::string& name,
                                                    train::TensorState state) {
   states_.push_back(std::move(state));

@@ -23,7 +23,7 @@ DISTRIBUTE_INLINE Restoration::Restoration(const std::string& prefix, int rank, 
     throw DataLossError(str_cat("checkpoint ", prefix, ": the object graph has no root"));
 }
 
-/// "'a', 'b', 'c' and 5 more", without what all keys end in.
+/// Returns "'a', 'b', 'c' and 5 more", without the common ending of all keys.
 DISTRIBUTE_INLINE std::string shortened_list(const std::set<std::string>& keys) {
   constexpr size_t kMost = 4;
   std::string text;
@@ -124,7 +124,7 @@ DISTRIBUTE_INLINE const std::string* Restoration::key_of(const ProgramNode& want
   return nullptr;
 }
 
-/// This worker's own, if the file has one for each of as many workers as there are.
+/// Returns this worker's own key, if the file was saved by the same number of workers.
 DISTRIBUTE_INLINE const std::string* Restoration::state_key(
     const ProgramNode& wanted, const train::TrackableObject& saved) const {
   if (int(saved.attributes.size()) != workers_) return nullptr;
@@ -156,8 +156,7 @@ DISTRIBUTE_INLINE std::vector<int32_t> Restoration::match(const ProgramGraph& pr
   return found;
 }
 
-/// From TensorFlow 2.11 on optimizers of Keras 2 list slots, but not the weights that these are
-/// for.
+/// Since TensorFlow 2.11 optimizers of Keras 2 list slots without the weights to which they belong.
 DISTRIBUTE_INLINE void Restoration::match_slots_by_order(const ProgramGraph& program,
                                                          size_t optimizer,
                                                          std::vector<int32_t>& found) const {
@@ -174,8 +173,8 @@ DISTRIBUTE_INLINE void Restoration::match_slots_by_order(const ProgramGraph& pro
   }
 }
 
-/// Keras 3 leaves layers in lists out of a file but for the optimizer's list of weights. It is
-/// trusted where the weights that have names stand in it as they do here.
+/// Keras 3 leaves layers in lists out of a file except for the optimizer's list of weights. That
+/// list is used if the weights that have names are at the same positions as here.
 DISTRIBUTE_INLINE void Restoration::match_trained(const ProgramGraph& program, size_t optimizer,
                                                   std::vector<int32_t>& found) const {
   const auto& nodes = program.nodes();
@@ -199,7 +198,7 @@ DISTRIBUTE_INLINE void Restoration::remember(const Variable& variable, int32_t f
   for (const Variable& part : variable.impl().parts()) variables_[part.impl().id()] = file_node;
 }
 
-/// A state that the file has for another number of workers.
+/// Warns of a state that the file has for another number of workers.
 DISTRIBUTE_INLINE void warn_of_workers(const std::string& prefix, const std::string& path,
                                        size_t saved, int workers) {
   log_warning("checkpoint", str_cat("checkpoint ", prefix, ": '", path, "' was saved by ", saved,
@@ -256,7 +255,7 @@ DISTRIBUTE_INLINE void Restoration::assign() {
   pending_ = {};
 }
 
-/// A later restore takes the place of an earlier one, also where it has nothing to give.
+/// Replaces the restorers of an earlier restore, also if this one has no values for them.
 DISTRIBUTE_INLINE void Restoration::leave_restorers() {
   for (const auto& [object, file_node] : pending_.objects) {
     const bool waits = !unused_.empty() && (!has_graph_ || file_node >= 0);
@@ -317,7 +316,7 @@ DISTRIBUTE_INLINE bool Restoration::has_matches() const {
 
 DISTRIBUTE_INLINE std::shared_ptr<Trackable::Restorer> NodeRestorer::part(const std::string& name) {
   const int32_t node = node_ < 0 ? -1 : restoration_->child(node_, name);
-  // In a file without graph (node -1) variables go by their full names, wherever they are.
+  // In a file without graph (node -1) variables are found by their full names, wherever they are.
   if (!restoration_->waits() || (node_ >= 0 && node < 0)) return nullptr;
   return std::make_shared<NodeRestorer>(restoration_, node);
 }

@@ -8,7 +8,7 @@
 
 namespace distribute::checkpoint_internal {
 
-/// Length byte, then the number without leading zero bytes, most significant first.
+/// Writes a length byte, then the number without leading zero bytes, most significant first.
 DISTRIBUTE_INLINE void append_ordered_number(std::string& out, uint64_t value) {
   const int bytes = (64 - std::countl_zero(value) + 7) / 8;
   out += char(bytes);
@@ -24,7 +24,7 @@ DISTRIBUTE_INLINE void append_ordered_string(std::string& out, std::string_view 
   out.append("\0\x01", 2);
 }
 
-/// n bytes hold 7n-1 bits and a sign, under a header of n one bits.
+/// Writes n bytes, which hold 7n-1 bits and a sign, under a header of n one bits.
 DISTRIBUTE_INLINE void append_ordered_signed(std::string& out, int64_t value) {
   const uint64_t magnitude = uint64_t(value < 0 ? ~value : value);
   const int bytes = (64 - std::countl_zero(magnitude)) / 7 + 1;
@@ -94,7 +94,8 @@ DISTRIBUTE_INLINE std::vector<SliceRun> slice_runs(const TensorSlice& slice,
   return runs;
 }
 
-/// In the order of their first rows each meets only those that begin before it ends.
+/// Slices are sorted by their first rows; each is compared only with those that begin before it
+/// ends.
 DISTRIBUTE_INLINE bool slices_overlap(const std::vector<TensorSlice>& slices,
                                       const std::vector<int64_t>& dims) {
   std::vector<TensorSlice> sorted;  // with lengths, without those that are empty

@@ -19,9 +19,9 @@ DISTRIBUTE_INLINE std::string temporary_directory(const std::string& dirpath, St
   return io::join_path(dirpath, str_cat(kWorkerDirectory, strategy.extended().task_id()));
 }
 
-/// Temporary directories of workers that this job, which has `workers`, does not have: an earlier
-/// one had more. `present`: the numbers of those that write now; in an elastic job they need not be
-/// 0, 1, 2 ..., and workers with a loop of their own are not among them.
+/// Removes temporary directories of workers that this job, which has `workers`, does not have,
+/// since an earlier job had more. `present` are the numbers of those that write now; in an elastic
+/// job they need not be 0, 1, 2 ..., and workers with their own loop are not among them.
 DISTRIBUTE_INLINE void remove_other_workers(const std::string& dirpath, int workers,
                                             const std::vector<std::string>& present) {
   io::FileSystem& files = *value_or_throw(io::file_system_for(dirpath));
@@ -114,7 +114,7 @@ DISTRIBUTE_INLINE void WorkerSave::State::look_at_path(const WorkerSaveOptions& 
                           : !checkpoint_internal::is_there(is_checkpoint ? path + ".index" : path);
 }
 
-/// Waits for the other workers also where this one has failed: they have to know.
+/// Waits for the other workers also if this one has failed, as they must learn of the failure.
 DISTRIBUTE_INLINE void WorkerSave::State::agree() {
   if (error || !temporary.empty()) undo();
   has_ended = true;

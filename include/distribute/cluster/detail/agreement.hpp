@@ -1,5 +1,5 @@
 #pragma once
-/// Finds where the ranks' descriptions of what they are about to do differ.
+/// Finds differences between the ranks' descriptions of an operation.
 
 #include <distribute/base/config.hpp>
 
@@ -9,13 +9,13 @@
 
 namespace distribute::cluster_internal {
 
-/// Writes the JSON value in its only form: no white space, keys in order.
+/// Returns the JSON value in canonical form: no white space, keys in order.
 /// Throws  InvalidArgumentError when `text` is not JSON.
 std::string canonical_json(const std::string& text);
 
 /// Compares texts of canonical_json(), one for each name, and describes the first difference:
 ///   "/variables/3/shape differs: [3,3] in worker 0, worker 1; [5,5] in worker 2"
-/// Empty when all are equal.
+/// Returns an empty text when all are equal.
 std::string first_difference(const std::vector<std::string>& names,
                              const std::vector<std::string>& texts);
 

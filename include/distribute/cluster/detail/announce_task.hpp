@@ -1,5 +1,5 @@
 #pragma once
-/// The name of a task in log and metrics.
+/// Sets the name of a task in log and metrics.
 
 #include <distribute/base/config.hpp>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What tasks call the connections over which they look at the network between them.
+/// Purposes of the connections with which tasks check the network between them.
 
 namespace distribute::cluster_internal {
 

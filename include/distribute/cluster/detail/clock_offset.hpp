@@ -1,5 +1,5 @@
 #pragma once
-/// How far this task's clock is from the leader's.
+/// Measures the difference between this task's clock and the leader's.
 
 #include <distribute/net/deadline.hpp>
 
@@ -8,20 +8,21 @@
 
 namespace distribute {
 
-/// Nanoseconds of std::chrono::steady_clock.
+/// Returns nanoseconds of std::chrono::steady_clock.
 inline int64_t clock_ns() { return net::Deadline::Clock::now().time_since_epoch().count(); }
 
-/// Keeps the last round trips and believes the shortest one: what was delayed by a busy machine is
-/// off by half its delay at most. Thread-compatible.
+/// Keeps the last round trips and uses the shortest one: a trip that a busy machine delayed is
+/// wrong by at most half its delay. Thread-compatible.
 class ClockOffset {
  public:
-  /// A message left at `sent` and came back at `received`, on this task's clock; the leader got it
-  /// at `there` and answered at `back`, on the leader's.
+  /// Adds a round trip. The message left at `sent` and came back at `received`, on this task's
+  /// clock; the leader got it at `there` and answered at `back`, on the leader's.
   void add(int64_t sent, int64_t there, int64_t back, int64_t received) {
     trips_[next_++ % trips_.size()] = {received - sent - (back - there),
                                        ((there - sent) + (back - received)) / 2};
   }
-  /// To add to this task's clock to get the leader's; 0 before the first round trip.
+  /// Returns the difference to add to this task's clock to get the leader's; 0 before the first
+  /// round trip.
   int64_t offset() const {
     Trip best = trips_[0];
     for (const Trip& trip : trips_)

@@ -1,5 +1,5 @@
 #pragma once
-/// One end of a control connection, for threads that poll.
+/// One end of a control connection, for threads that use ::poll.
 
 #include <distribute/cluster/detail/control_message.hpp>
 #include <distribute/net/socket.hpp>
@@ -8,7 +8,8 @@
 
 namespace distribute::cluster_internal {
 
-/// Never blocks: what the socket does not take at once waits here. Thread-compatible.
+/// A connection that never blocks: bytes that the socket does not take at once are queued.
+/// Thread-compatible.
 class ControlLink {
  public:
   using Clock = net::Deadline::Clock;
@@ -17,20 +18,20 @@ class ControlLink {
   ControlLink(net::Socket socket, uint64_t most)
       : socket_(std::move(socket)), reader_(most), heard_(Clock::now()) {}
 
-  /// Queues the message and sends what the socket takes. Errors show in receive().
+  /// Queues the message and sends what the socket takes. receive() returns errors.
   void send(const ControlMessage& message);
   void flush();
-  /// Appends messages that have arrived, a limited number: other links get their turn, too.
+  /// Appends messages that have arrived, a limited number, so that other links are served too.
   /// Errors  Unavailable when the other end has closed; InvalidArgument for a damaged message. The
-  ///         messages before it are appended all the same.
+  /// messages before it are appended all the same.
   absl::Status receive(std::vector<ControlMessage>& messages);
 
-  /// What ::poll should wait for.
+  /// Returns the events for ::poll.
   short events() const;
   int native() const { return socket_.native(); }
   const std::string& peer() const { return socket_.peer(); }
   bool idle() const { return unsent_.empty(); }
-  /// When bytes last came.
+  /// Returns the time at which bytes last arrived.
   Clock::time_point heard() const { return heard_; }
 
  private:

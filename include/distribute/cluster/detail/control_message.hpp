@@ -1,5 +1,5 @@
 #pragma once
-/// What a task and its leader say to each other on their control connection.
+/// Messages between a task and its leader on their control connection.
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/frame.hpp>
@@ -13,48 +13,48 @@ namespace distribute::cluster_internal {
 
 enum class ControlType : uint16_t {
   Join = 16,  // member: name = its address, value = its host
-  Waiting,    // leader: name = who is missing
+  Waiting,    // leader: name = the missing tasks
   Start,      // leader: value = JoinedMembers
   Heartbeat,  // member: times[0] = its clock, value = its progress
-  Echo,       // leader: times = the heartbeat's, when it came, when this left; value = progress
+  Echo,       // leader: times = the heartbeat's, of its arrival, of this message; value = progress
   Set,        // member: name, value
   Get,        // member: name, times[0] = nanoseconds that it waits
   Gather,     // member: name, value, times[0] = nanoseconds that it waits
-  Reply,      // leader: code, name = what is wrong, value
+  Reply,      // leader: code, name = error message, value
   Failed,     // leader: rank, code, name = what happened (member: the leader is lost; with a code:
               // it waits for this rank, which has left, in name)
   Error,      // member: code, name = what happened
-  Leave,      // member: it has finished
+  Leave,      // member: this task has finished
   Left,       // leader: rank has finished
-  Released,   // leader: so have all others
+  Released,   // leader: all others have finished, too
   Late,       // member: it has waited for long in a collective
-  Ask,        // leader: who is it that you do not reach?
+  Ask,        // leader: asks which tasks this one does not reach
   Unreached,  // member: value = UnreachedRanks, the answer
 };
 
-/// One struct for all types; what a type does not use is empty.
+/// One struct for all types; fields that a type does not use are empty.
 struct ControlMessage {
   ControlType type{};
-  uint64_t request = 0;  // tells a member's requests apart; the reply has the same
+  uint64_t request = 0;  // distinguishes a member's requests; the reply has the same number
   int32_t rank = -1;
   int32_t code = 0;  // a StatusCode
   std::array<int64_t, 3> times{};
   std::string name = {};
   std::string value = {};
 
-  /// Without the type, which is the frame's.
+  /// Visits all fields but the type, which is the frame's.
   void fields(net::FieldVisitor& visit) {
     visit("request", request)("rank", rank)("code", code)("times", times)("name", name);
     visit("value", value);
   }
-  /// As bytes on the wire, with the frame's header.
+  /// Returns the bytes on the wire, with the frame's header.
   std::string encode() const { return net::encode_frame_of(uint16_t(type), *this); }
 };
 
 /// Errors  InvalidArgument.
 absl::StatusOr<ControlMessage> parse_control_message(const net::Frame& frame);
 
-/// What a task tells about itself when it joins.
+/// Description of a task that joins.
 struct JoinedMember {
   std::string address;
   uint64_t incarnation = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// Asks the other workers of an elastic job who leads.
+/// Asks the other workers of an elastic job which of them leads.
 
 #include <distribute/cluster/detail/elastic_message.hpp>
 #include <distribute/cluster/detail/task_server.hpp>
@@ -12,14 +12,14 @@
 
 namespace distribute::cluster_internal {
 
-/// What another worker answers when asked.
+/// Answer of another worker.
 enum class MeetAnswer {
   NotThere,  // its port is closed
   Silent,    // perhaps frozen
   Trains,    // is rank 0, and keeps workers that want to join while they are connected
-  Leads,     // gathers workers
-  Looks,     // for one who leads, and may come to lead
-  Follows,   // another one
+  Leads,     // gathers workers for the next generation
+  Looks,     // looks for a leader, and may become one
+  Follows,   // waits for another leader
 };
 struct MeetReply {
   MeetAnswer answer = MeetAnswer::NotThere;
@@ -46,8 +46,9 @@ struct ElasticInquiry {
   const std::string& agreement;  // canonical JSON
   std::shared_ptr<TaskServer> server = {};
   MeetRequest mine = {};
-  bool finished = false;                               // the job has, or this worker has given up
-  std::map<int, Clock::time_point> silent_until = {};  // not to be asked before
+  // the job has finished, or this worker has given up
+  bool finished = false;
+  std::map<int, Clock::time_point> silent_until = {};  // not to be asked before this time
 };
 
 }  // namespace distribute::cluster_internal

@@ -1,6 +1,6 @@
 #pragma once
-/// The port's side of an elastic worker: answers others that look for the one who leads, and keeps
-/// those who wait here.
+/// The server side of an elastic worker: answers workers that look for the leader, and keeps the
+/// connections of those that wait here.
 
 #include <distribute/cluster/detail/elastic_message.hpp>
 #include <distribute/cluster/detail/task_server.hpp>
@@ -16,32 +16,33 @@
 namespace distribute::cluster_internal {
 
 enum class MeetRole {
-  Looks,    // for one who leads
+  Looks,    // looks for a leader
   Leads,    // gathers workers
   Follows,  // waits for one who gathers
-  Trains,   // in a generation; its rank 0 keeps workers that want to join
+  Trains,   // member of a generation; its rank 0 keeps workers that want to join
   Finished,
 };
 
-/// Thread-safe.
+/// Keeps the workers that wait here, and the role of this one. Thread-safe.
 class ElasticRendezvous {
  public:
-  /// `options`: canonical JSON that must be equal on all workers.
+  /// `options` is canonical JSON that must be equal on all workers.
   ElasticRendezvous(ClusterTasks tasks, std::string options);
 
-  /// The server's thread calls it.
+  /// Takes a new connection; the server's thread calls it.
   void take(TaskConnection connection);
 
-  /// `leader`: the index of the worker that leads, or -1. Workers that wait here are sent to it,
-  /// unless this worker leads or looks.
+  /// Changes this worker's role. `leader` is the index of the worker that leads, or -1. Workers
+  /// that wait here are sent to it, unless this worker leads or looks for a leader.
   void become(MeetRole role, int leader);
-  /// The workers that wait here and have not disconnected.
+  /// Returns the workers that wait here and have not disconnected.
   std::vector<std::pair<int, MeetRequest>> waiting();
-  /// When the last one came; the epoch when none has since the role changed.
+  /// Returns the time of the last arrival; the epoch when no worker has come since the role
+  /// changed.
   net::Deadline::Clock::time_point last_arrival() const;
   /// Blocks  until the next worker comes, at most until the deadline.
   void wait(net::Deadline deadline);
-  /// Sends the result to the members who wait, and becomes one of them.
+  /// Sends the result to the waiting members; this worker becomes a member, too.
   void announce(const MeetResult& result);
 
   uint64_t checksum() const { return checksum_; }

@@ -1,5 +1,5 @@
 #pragma once
-/// A checksum that tells texts apart; it keeps no secrets.
+/// A checksum to compare texts; it is not cryptographic.
 
 #include <distribute/base/config.hpp>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// A connection that has not proved yet to belong to the job.
+/// A connection that is not authenticated yet.
 
 #include <distribute/net/detail/handshake.hpp>
 #include <distribute/net/socket.hpp>
@@ -13,7 +13,8 @@ class TlsHandshake;
 
 namespace distribute::cluster_internal {
 
-/// Never blocks: advance() does what the socket allows now. Thread-compatible.
+/// A handshake that never blocks: advance() does what the socket allows at the moment.
+/// Thread-compatible.
 class HalfOpen {
  public:
   enum class State { Proving, Refusing, Accepted, Closed };
@@ -24,15 +25,15 @@ class HalfOpen {
 
   void advance();
   State state() const { return state_; }
-  /// What ::poll should wait for.
+  /// Returns the events for ::poll.
   short events() const;
   int native() const { return socket_.native(); }
   net::Deadline deadline() const { return deadline_; }
-  /// Says who the other side is, as far as that is known, and why it was refused.
+  /// Describes the other side, as far as it is known, and why it was refused.
   std::string description() const;
   const absl::Status& reason() const { return reason_; }
 
-  /// Once accepted:
+  /// The following functions may be called once the connection is accepted:
   net::Socket take_socket();
   const net::HandshakeHello& hello() const { return handshake_.hello(); }
 

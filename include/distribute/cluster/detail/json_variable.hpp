@@ -1,5 +1,5 @@
 #pragma once
-/// A variable of the environment that holds a JSON object, parsed once.
+/// An environment variable that holds a JSON object, parsed once.
 
 #include <distribute/base/untrusted_json.hpp>
 #include <distribute/cluster/environment.hpp>
@@ -13,27 +13,26 @@
 
 namespace distribute::cluster_internal {
 
-/// How often this process has parsed a JSON variable, for tests.
+/// Number of times that this process has parsed a JSON variable, for tests.
 struct JsonVariableParses {
   std::atomic<int64_t> count{0};
 };
 
-/// The variable is read for every answer, and parsed when its text differs from the last one.
-/// Thread-safe.
+/// Reads the variable at every call, and parses it when its text has changed. Thread-safe.
 class JsonVariable {
  public:
   JsonVariable(Environment variables, std::string name)
       : variables_(std::move(variables)), name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
-  /// The object; an empty one when the variable is not set.
+  /// Returns the object; an empty one when the variable is not set.
   /// Throws  InvalidArgumentError, with the name, for text that is no JSON object.
   std::shared_ptr<const untrusted::JsonValue> object();
 
  private:
   const Environment variables_;
   const std::string name_;
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards the members below
   std::string text_;
   std::shared_ptr<const untrusted::JsonValue> object_;  // of text_; null before the first answer
 };

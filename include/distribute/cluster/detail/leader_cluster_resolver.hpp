@@ -1,30 +1,31 @@
 #pragma once
-/// A world of equal processes that know their number, their count and the address of number 0.
+/// Resolver for equal processes that know their number, their count and the address of number 0.
 
 #include <distribute/cluster/cluster_resolver.hpp>
 
 namespace distribute {
 
-/// Base of the resolvers for launchers that name ranks but no addresses (torchrun, mpirun). All
-/// ranks are workers: cluster_spec() holds worker 0 alone, world_size() says how many there are,
-/// and the others get to know each other through worker 0.
+/// Base of the resolvers for launchers that tell ranks but no addresses (torchrun, mpirun). All
+/// ranks are workers: cluster_spec() holds worker 0 alone, world_size() returns their number, and
+/// they exchange addresses through worker 0.
 class LeaderClusterResolver : public ClusterResolver {
  public:
   struct World {
     int rank = 0;
     int size = 1;
     std::string leader;                  // host:port
-    std::optional<int> local_size = {};  // ranks on this host, where the launcher tells
+    std::optional<int> local_size = {};  // ranks on this host, if the launcher tells it
   };
 
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
   std::optional<int> world_size() const override { return world().size; }
-  /// Says so when the leader is at a loopback address of one of several hosts.
+  /// Returns a text when the leader has a loopback address and there are several hosts.
   DISTRIBUTE_INLINE std::string incomplete_because() const override;
 
  protected:
-  /// Throws  FailedPreconditionError outside of the launcher; InvalidArgumentError for numbers that
-  ///         do not fit together.
+  /// Returns rank, size and leader.
+  /// Throws  FailedPreconditionError outside of the launcher; InvalidArgumentError for inconsistent
+  ///          numbers.
   virtual World world() const = 0;
   std::optional<TaskType> find_task_type() const override { return TaskType(TaskType::Worker); }
   std::optional<int> find_task_id() const override { return world().rank; }
@@ -34,7 +35,7 @@ class LeaderClusterResolver : public ClusterResolver {
 };
 
 namespace cluster_internal {
-/// Gives the world after the check 0 <= rank < size. The names are those of the variables, for
+/// Returns the world after the check 0 <= rank < size. The names are those of the variables, for
 /// errors.
 LeaderClusterResolver::World checked_world(int rank, int size, std::string leader,
                                            const std::string& rank_name,

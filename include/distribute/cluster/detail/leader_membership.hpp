@@ -1,5 +1,5 @@
 #pragma once
-/// The leader's side of the control plane.
+/// The leader's side of the membership.
 
 #include <distribute/cluster/detail/control_link.hpp>
 #include <distribute/cluster/detail/membership.hpp>
@@ -12,7 +12,7 @@
 
 namespace distribute::cluster_internal {
 
-/// Holds one control connection to every other task; decides who is lost. Thread-safe.
+/// Holds one control connection to every other task and decides which tasks are lost. Thread-safe.
 class LeaderMembership final : public Membership {
  public:
   /// `server` is borrowed; null in a job of one task.
@@ -27,9 +27,10 @@ class LeaderMembership final : public Membership {
     std::unique_ptr<ControlLink> link;
     uint64_t incarnation = 0;
     bool joined = false;
-    uint64_t contender = 0;  // another process that wants the place before the job has started
-    Time contested{};        // since when
-    uint64_t seen = 0;       // of the progress board
+    // another process that wants to be this task before the job has started
+    uint64_t contender = 0;
+    Time contested{};   // time since which there is a contender
+    uint64_t seen = 0;  // version of the progress board that the member has
   };
 
   DISTRIBUTE_INLINE void submit(const ControlMessage& message) override;
@@ -68,11 +69,11 @@ class LeaderMembership final : public Membership {
   const std::string purpose_;
   std::vector<Slot> slots_;  // by rank; the leader's own has no link
   std::unique_ptr<Rendezvous> rendezvous_;
-  std::vector<int> watched_;  // whose descriptors stand in `polled`, after the first entry
-  size_t told_left_ = 0;      // of left_, which the others know of
+  std::vector<int> watched_;  // ranks whose descriptors are in `polled`, after the first entry
+  size_t told_left_ = 0;      // number of entries of left_ that the others have been told
   bool released_ = false;
   Partition partition_;
-  std::set<int> asked_;  // who has yet to say whom it does not reach
+  std::set<int> asked_;  // ranks that have not answered yet which tasks they do not reach
   Time next_question_{};
 };
 

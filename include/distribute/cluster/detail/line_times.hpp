@@ -1,5 +1,5 @@
 #pragma once
-/// When a wait says that it lasts.
+/// Times at which a long wait is logged.
 
 #include <distribute/base/config.hpp>
 
@@ -7,7 +7,8 @@
 
 namespace distribute::cluster_internal {
 
-/// A line is due after 10, 30 and 60 s, then each minute: the first of these times after `seconds`.
+/// Returns the first time after `seconds` at which a line is due: 10, 30 and 60 s, then each
+/// minute.
 inline double next_line_after(double seconds) {
   if (seconds < 10) return 10;
   if (seconds < 30) return 30;

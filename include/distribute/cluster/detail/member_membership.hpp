@@ -1,5 +1,5 @@
 #pragma once
-/// The control plane's side of every task but the leader.
+/// The membership of every task except the leader.
 
 #include <distribute/cluster/detail/control_link.hpp>
 #include <distribute/cluster/detail/membership.hpp>
@@ -15,7 +15,7 @@ namespace distribute::cluster_internal {
 class MemberMembership final : public Membership {
  public:
   /// Called when the leader has been reached, with the address of this end: opens the task's port
-  /// where it is not open yet, and gives the address that the others should use.
+  /// unless it is open, and returns the address that the others should use.
   using OpenServer = std::function<std::string(const net::Address& local)>;
 
   MemberMembership(ClusterTasks tasks, ClusterOptions options, net::HandshakeConfig config,

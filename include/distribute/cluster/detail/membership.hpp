@@ -1,6 +1,6 @@
 #pragma once
-/// A task's part in the job's control plane: one thread that exchanges heartbeats and messages with
-/// the leader (or, in the leader, with all others).
+/// A task's membership in the job: one thread that exchanges heartbeats and messages with the
+/// leader (or, in the leader, with all others).
 
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
@@ -24,11 +24,11 @@ struct pollfd;
 
 namespace distribute::cluster_internal {
 
-/// What a member's connection to the leader is for.
+/// Purpose of a member's connection to the leader.
 inline constexpr const char* kMemberPurpose = "member";
 
-/// What leader and members have in common. Thread-safe. A derived class stops the thread in its
-/// destructor.
+/// Base of the memberships of leader and members. Thread-safe. A derived class stops the thread in
+/// its destructor.
 class Membership {
  public:
   using Time = net::Deadline::Clock::time_point;
@@ -38,8 +38,9 @@ class Membership {
   Membership(const Membership&) = delete;
   virtual ~Membership() = default;
 
+  /// Joins the job.
   /// Blocks  until all tasks have joined.
-  /// Throws  DeadlineExceededError with the missing tasks; what the leader refuses with.
+  /// Throws  DeadlineExceededError with the missing tasks; the leader's refusal.
   virtual void join(net::Deadline deadline) = 0;
 
   /// Sends a request to the leader and waits for the reply.
@@ -55,28 +56,29 @@ class Membership {
   void throw_if_failed() const;
   /// Throws  UnavailableError when the task has left; as throw_if_failed().
   void throw_if_gone(int rank) const;
-  /// Whether there is one by then.
+  /// Waits for a failure; returns whether there is one by the deadline.
   bool wait_failure(net::Deadline deadline);
   int on_lost(LostCallback callback);
-  /// For each task that leaves, also those that have left already.
+  /// Calls `callback` for each task that leaves, also for those that have left already.
   int on_left(LostCallback callback);
   void remove_on_lost(int id);
-  /// Whether a task has left; then the job fails on all ranks, as this one waits for it in `what`.
+  /// Returns whether a task has left; if so, the job fails on all ranks, as this one waits for it
+  /// in `what`.
   /// Blocks  until the leader has told all, at most 2 s.
   bool report_waiting(const std::string& what);
-  /// This task has waited for long in a collective: the leader asks who does not reach whom, and
-  /// ends the job where two do not. Returns at once.
+  /// Reports that this task has waited long in a collective: the leader asks which tasks do not
+  /// reach each other, and ends the job if there are such. Returns at once.
   void report_late();
   void set_progress(std::function<std::string()> progress);
   std::vector<std::string> progress() const;
   int64_t clock_offset_ns() const;
-  /// In rank order; does not change after join().
+  /// Returns the members in rank order; they do not change after join().
   const std::vector<JoinedMember>& joined() const { return joined_; }
-  /// "worker 2 (10.0.0.3:2222)".
+  /// Returns "worker 2 (10.0.0.3:2222)".
   std::string text(int rank) const;
 
  protected:
-  // All of these run with mutex_ held.
+  // The following functions are called with mutex_ held.
   virtual void submit(const ControlMessage& message) = 0;  // to the leader
   virtual void watch(std::vector<pollfd>& polled) = 0;     // adds its descriptors
   // Reads and writes what ::poll found.
@@ -89,7 +91,7 @@ class Membership {
   virtual void shutdown_overdue() = 0;  // others are still at work when this task closes
 
   void note_left(int rank);
-  void fail(TaskFailure failure);  // the first one counts
+  void fail(TaskFailure failure);  // only the first call has an effect
   void fail_lost(int rank, const std::string& why);
   void start_thread();
   void stop_thread();
@@ -98,13 +100,13 @@ class Membership {
   const ClusterTasks tasks_;
   const ClusterOptions options_;
   net::WakeUp wake_up_;
-  mutable std::mutex mutex_;  // guards all below, and what derived classes add
+  mutable std::mutex mutex_;  // guards the members below, and those that derived classes add
   std::condition_variable changed_;
   RequestTable requests_;
   std::optional<TaskFailure> failure_;
   ProgressBoard board_;
   ClockOffset clock_;
-  PeerTable peers_;  // by rank: the others of the leader, the leader of a member
+  PeerTable peers_;  // by rank: in the leader the other tasks, in a member the leader
   std::vector<JoinedMember> joined_;
   std::vector<int> left_;       // ranks, in the order of their leaving
   std::vector<bool> has_left_;  // by rank
@@ -119,7 +121,7 @@ class Membership {
   void deliver_failure();
   void deliver_left();
 
-  // Guards those below; held while a callback runs, which may remove itself.
+  // Guards the members below; held while a callback runs, which may remove itself.
   std::recursive_mutex callbacks_mutex_;
   std::map<int, LostCallback> lost_callbacks_, left_callbacks_;
   int last_callback_ = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// How fast the network between the tasks of a job is, measured for each pair of them.
+/// Measures the speed of the network between each pair of tasks.
 
 #include <distribute/base/config.hpp>
 
@@ -11,31 +11,31 @@ namespace distribute {
 
 class ClusterRuntime;
 
-/// What two tasks measured between them.
+/// Measurement between two tasks.
 struct NetworkLine {
   int from = 0, to = 0;
   bool one_host = false;
-  std::string problem = {};  // why there is nothing else
-  double latency_p50 = 0;    // seconds, there and back, 64 bytes
+  std::string problem = {};  // why nothing was measured
+  double latency_p50 = 0;    // seconds for a round trip of 64 bytes
   double latency_p99 = 0;
   double forth = 0, back = 0;  // bytes per second
   double clock_offset = 0;     // seconds that `to`'s clock is ahead
   int mtu = 0;                 // bytes, of the path
-  double lost_share = 0;       // of the segments, sent again
+  double lost_share = 0;       // share of the segments that were sent again
 
-  /// As tasks send it to each other.
+  /// Returns the message that tasks exchange.
   nlohmann::ordered_json json() const;
   static NetworkLine from_json(const nlohmann::ordered_json& json);
 };
 
-/// All pairs one after the other, side by side where they share no task; gives what this task
-/// knows. `unreached`: by rank, whom the task has not reached; such pairs are left out. All tasks
-/// call it with the same list.
+/// Measures all pairs, in parallel if they have no task in common; returns the measures that this
+/// task took part in. `unreached` are, by rank, the tasks that it has not reached; such pairs are
+/// left out. All tasks call it with the same list.
 /// Blocks  about half a second for each task.
 /// Throws  what the runtime throws.
 std::vector<NetworkLine> measure_network_lines(ClusterRuntime& runtime,
                                                const std::vector<std::vector<int>>& unreached = {});
-/// What all tasks know, on every task. Throws  what the runtime throws.
+/// Returns the measures of all tasks, on every task. Throws  what the runtime throws.
 std::vector<NetworkLine> gather_network_lines(ClusterRuntime& runtime,
                                               const std::vector<NetworkLine>& mine);
 

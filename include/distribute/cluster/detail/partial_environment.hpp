@@ -1,5 +1,5 @@
 #pragma once
-/// Environments with only a part of the variables that a launcher or a platform sets.
+/// Recognizes environments that have only some of the variables of a launcher or a platform.
 
 #include <distribute/cluster/environment.hpp>
 
@@ -7,8 +7,9 @@
 
 namespace distribute::cluster_internal {
 
-/// What the variables say about a job although no resolver finds its environment whole: what is
-/// set, what is missing, and what to do. "" when nothing speaks of a job, or it has one task.
+/// Describes variables that belong to a job although no resolver finds its environment complete:
+/// the variables set, those missing, and a remedy. Returns "" when no variable belongs to a job, or
+/// it has one task.
 /// Throws  InvalidArgumentError for a variable that must be a number and is not.
 std::string partial_environment(const Environment& variables);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Which tasks of a job do not reach each other.
+/// Finds tasks of a job that do not reach each other.
 
 #include <distribute/base/config.hpp>
 
@@ -10,18 +10,18 @@
 
 namespace distribute::cluster_internal {
 
-/// Collects pairs of ranks. All reach rank 0, which leads. A value.
+/// Collects pairs of ranks that do not reach each other. All reach rank 0, which leads.
 class Partition {
  public:
   void clear() { pairs_.clear(); }
   bool empty() const { return pairs_.empty(); }
   void add(int one, int other);
 
-  /// The ranks without which all others reach each other: few of them, of two alike the higher one,
-  /// never rank 0.
+  /// Returns a small set of ranks without which all others reach each other; of two equal choices
+  /// the higher rank, and never rank 0.
   std::set<int> smaller_side() const;
-  /// One sentence that names pairs, time and cure. `name` tells what to call a rank, `leader` is
-  /// the name of rank 0.
+  /// Returns one sentence that names pairs, time and remedy. `name` returns the name of a rank,
+  /// `leader` is the name of rank 0.
   std::string text(const std::function<std::string(int)>& name, const std::string& leader,
                    double seconds) const;
 

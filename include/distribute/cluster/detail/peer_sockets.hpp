@@ -1,5 +1,5 @@
 #pragma once
-/// Connections that other tasks have made to this one, kept until this task waits for them.
+/// Connections that other tasks have made to this one, kept until this task asks for them.
 
 #include <distribute/cluster/detail/task_server.hpp>
 
@@ -12,18 +12,19 @@
 
 namespace distribute::cluster_internal {
 
-/// The purpose of a direct connection between two tasks, and what tells several of them apart.
+/// Purpose of a direct connection between two tasks; its detail distinguishes several of them.
 inline constexpr const char* kPeerPurpose = "data";
 std::string peer_detail(const std::string& channel, int index);
 
-/// Thread-safe.
+/// Keeps connections by peer and detail. Thread-safe.
 class PeerSockets {
  public:
-  /// The server's thread calls it.
+  /// Adds a connection; the server's thread calls it.
   void add(TaskConnection connection);
   /// Waits for the next connection that `peer` makes with this detail. Connections of another
-  /// incarnation, or which their maker has given up, are dropped.
-  /// Throws  DeadlineExceededError with `what`; what `interrupted` throws, asked after wake().
+  /// incarnation, or that their maker has closed, are dropped.
+  /// Throws  DeadlineExceededError with `what`; what `interrupted`, which is called after wake(),
+  ///          throws.
   net::Socket wait(const net::TaskIdentity& peer, const std::string& detail, net::Deadline deadline,
                    const std::string& what, const std::function<void()>& interrupted);
   void wake();

@@ -1,6 +1,6 @@
 #pragma once
-/// Which of the tasks that this one watches are alive: one rule for silence, ended connections and
-/// tasks that leave.
+/// Decides which of the tasks that this one watches are alive: one rule for silence, broken
+/// connections and tasks that leave.
 
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/detail/standstill.hpp>
@@ -14,49 +14,49 @@
 
 namespace distribute::cluster_internal {
 
-/// A peer that is not there any more.
+/// A peer that has left or is lost.
 struct PeerDeparture {
   int peer = 0;
-  bool lost = true;    // false: it had said that it leaves
+  bool lost = true;    // false: it had announced that it leaves
   std::string reason;  // "it has been silent for 9 s (DISTRIBUTE_LOST_AFTER)"
 };
 
 /// Used by the leader of a job for its members, by a member for the leader, and between tasks that
-/// call each other. No input and output, no clock: its owner says what it hears, and when.
+/// call each other. It does no input and output and reads no clock: its owner passes events with
+/// their times. Thread-compatible.
 ///
-/// 1. A peer is watched from arrive() to the departure that close() or judge() gives, once.
-/// 2. A peer whose connection ends is lost, unless it has said before that it leaves.
-/// 3. A peer that was silent for `lost_after` is lost, unless it has said that it leaves.
+/// 1. A peer is watched from arrive() to the departure that close() or judge() returns, once.
+/// 2. A peer whose connection ends is lost, unless it has announced before that it leaves.
+/// 3. A peer that was silent for `lost_after` is lost, unless it has announced that it leaves.
 /// 4. Silence does not count while this process stood still itself.
-/// Thread-compatible.
 class PeerTable {
  public:
   using Time = net::Deadline::Clock::time_point;
 
-  /// Takes `heartbeat_interval` and `lost_after`.
+  /// Reads `heartbeat_interval` and `lost_after`.
   explicit PeerTable(const ClusterOptions& options);
 
   /// The peer is connected. A peer that has departed may arrive again.
   void arrive(int peer, Time now);
-  /// Something of the peer came at this time.
+  /// Notes that bytes of the peer arrived at this time.
   void heard(int peer, Time when);
-  /// The peer has said that it leaves, and why.
+  /// Notes that the peer has announced that it leaves, and why.
   void leave(int peer, const std::string& why = "");
   bool has_left(int peer) const;
-  /// The peer's connection has ended; `why` is the reason where it is a loss. None for a peer that
-  /// is not watched.
+  /// Notes that the peer's connection has ended; `why` is the reason if it is a loss. Returns
+  /// nullopt for a peer that is not watched.
   std::optional<PeerDeparture> close(int peer, const std::string& why);
-  /// Called at least at next_turn(): the peers that were silent for too long.
+  /// Returns the peers that were silent for too long. Call it at least at next_turn().
   std::vector<PeerDeparture> judge(Time now);
 
-  /// Whether it is time for a heartbeat to the peers; then the next interval begins.
+  /// Whether a heartbeat to the peers is due; then the next interval begins.
   bool is_beat_due(Time now);
-  /// When a heartbeat is due or a silence too long, whatever comes first.
+  /// Returns the time at which a heartbeat is due or a silence too long, whichever comes first.
   Time next_turn() const;
 
-  /// "silent for 9 s (DISTRIBUTE_LOST_AFTER)".
+  /// Returns "silent for 9 s (DISTRIBUTE_LOST_AFTER)".
   std::string silence() const;
-  /// The times at which this process stood still, as judge() reads them.
+  /// Returns the record of times at which this process stood still, which judge() reads.
   std::shared_ptr<const Standstill> standstill() const { return standstill_; }
 
  private:

@@ -11,7 +11,7 @@
 
 namespace distribute::cluster_internal {
 
-/// Longer texts are cut: they travel with every heartbeat.
+/// Longer texts are cut, as they are part of every heartbeat.
 inline constexpr size_t kProgressBytes = 1024;
 
 /// A task's new text.
@@ -22,7 +22,8 @@ struct ProgressChange {
   void fields(net::FieldVisitor& visit) { visit("rank", rank)("text", text, kProgressBytes); }
 };
 
-/// The leader's copy is the source; the others get what has changed. Thread-compatible.
+/// Progress texts of all tasks. The leader's copy is the source; the others get the changes.
+/// Thread-compatible.
 class ProgressBoard {
  public:
   explicit ProgressBoard(size_t tasks) : texts_(tasks), changed_(tasks) {}
@@ -30,14 +31,14 @@ class ProgressBoard {
   void set(int rank, std::string_view text);
   const std::vector<std::string>& texts() const { return texts_; }
 
-  /// What has changed after `seen`, which then is now, as the bytes of a list of changes.
+  /// Returns the changes after version `seen`, as bytes, and sets `seen` to the current version.
   std::string changes(uint64_t& seen) const;
-  /// Takes over what changes() of another board gave; damaged bytes change nothing.
+  /// Applies changes() of another board; damaged bytes change nothing.
   void apply(std::string_view changes);
 
  private:
   std::vector<std::string> texts_;
-  std::vector<uint64_t> changed_;  // value of clock_ then
+  std::vector<uint64_t> changed_;  // version of each text
   uint64_t clock_ = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Whether other tasks can be reached.
+/// Checks whether other tasks can be reached.
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/detail/control_message.hpp>
@@ -13,26 +13,26 @@
 
 namespace distribute::cluster_internal {
 
-/// What a connection that only looks whether a task is there is for, beside members with this
-/// purpose.
+/// Returns the purpose of a connection that only checks whether a task with members of this purpose
+/// is there.
 inline std::string reach_purpose(const std::string& member_purpose) {
   return member_purpose + "/reach";
 }
 
-/// Tries to reach others beside the caller, again and again until they answer. begin() and stop()
+/// Tries to reach other tasks on another thread, repeatedly until they answer. begin() and stop()
 /// are called by one thread at a time.
 class ReachCheck {
  public:
-  /// Whether the task of this rank answers by then.
+  /// Whether the task of this rank answers before the deadline.
   using Try = std::function<bool(int rank, net::Deadline deadline)>;
   using Done = std::function<void(const UnreachedRanks&)>;
 
   ~ReachCheck() { stop(); }
 
-  /// Calls `done` on another thread with those of `ranks` that did not answer for `seconds`.
-  /// Without effect while an earlier check runs, or when there is no thread for it.
+  /// Calls `done` on another thread with those of `ranks` that did not answer for `seconds`. It has
+  /// no effect while an earlier check runs, or if no thread can be made.
   void begin(std::vector<int> ranks, double seconds, Try try_once, Done done);
-  /// A running check ends within a second, and calls nothing.
+  /// Ends a running check within a second, without a call of `done`.
   void stop();
 
  private:
@@ -40,7 +40,7 @@ class ReachCheck {
   bool reaches(int rank, double seconds, const Try& try_once) const;
 
   std::atomic<bool> stopping_{false}, running_{false};
-  std::vector<std::thread> thread_;  // none or one
+  std::vector<std::thread> thread_;  // empty, or one thread
 };
 
 }  // namespace distribute::cluster_internal

@@ -1,5 +1,5 @@
 #pragma once
-/// The leader's side of store, barrier and all_gather: who waits for what.
+/// The leader's side of store, barrier and all_gather.
 
 #include <distribute/cluster/detail/control_message.hpp>
 #include <distribute/net/deadline.hpp>
@@ -11,27 +11,28 @@
 
 namespace distribute::cluster_internal {
 
-/// No input and output: requests come in through handle(), answers go out through `reply`.
-/// Thread-compatible.
+/// Keeps the values and the waiting requests. It does no input and output: requests come in through
+/// handle(), answers go out through `reply`. Thread-compatible.
 class Rendezvous {
  public:
   using Time = net::Deadline::Clock::time_point;
   using Reply = std::function<void(int rank, const ControlMessage&)>;
 
-  /// `names` says what to call each rank in errors; an all_gather of more than `most` bytes is
+  /// `names` are the names of the ranks in errors; an all_gather of more than `most` bytes is
   /// refused.
   Rendezvous(std::vector<std::string> names, size_t most, Reply reply)
       : names_(std::move(names)), most_(most), left_(names_.size()), reply_(std::move(reply)) {}
 
-  /// A Set, Get or Gather of `rank`.
+  /// Handles a Set, Get or Gather of `rank`.
   void handle(int rank, const ControlMessage& request, Time now);
-  /// `rank` will send nothing more: what waits for it fails.
+  /// Notes that `rank` will send nothing more: requests that wait for it fail.
   void has_left(int rank);
-  /// Answers ranks that have waited long enough, with the names of the missing.
+  /// Answers ranks whose time is over, with the names of the missing ranks.
   void expire(Time now);
-  /// Lines that are due about all_gathers and barriers that wait, each with the missing.
+  /// Returns lines that are due about waiting all_gathers and barriers, each with the missing
+  /// ranks.
   std::vector<std::string> lines(Time now);
-  /// When expire() or lines() has something to do next; Time::max() for never.
+  /// Returns the time at which expire() or lines() is due next; Time::max() for never.
   Time next_expiry() const;
 
  private:
@@ -48,7 +49,7 @@ class Rendezvous {
   using Gather = std::map<int, Contribution>;  // by rank
   struct Wait {
     Time begun;
-    double next_line;  // seconds after that
+    double next_line;  // seconds after its beginning
   };
 
   void set(int rank, const ControlMessage& request);

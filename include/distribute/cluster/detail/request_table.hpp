@@ -12,14 +12,14 @@
 
 namespace distribute::cluster_internal {
 
-/// Used with the mutex of its owner held.
+/// Holds the waiting requests; used with the mutex of its owner held.
 class RequestTable {
  public:
-  /// A number for a new request, which waits from now on.
+  /// Returns the number of a new request, which waits from now on.
   uint64_t open();
-  /// A reply has come; replies to requests without a waiter are dropped.
+  /// Stores a reply; replies to requests without a waiter are dropped.
   void answer(const ControlMessage& reply);
-  /// Wakes all waiters: wait() asks `interrupted` again.
+  /// Wakes all waiters: wait() calls `interrupted` again.
   void wake() { changed_.notify_all(); }
 
   /// Waits for the reply, and takes it.
@@ -30,7 +30,7 @@ class RequestTable {
 
  private:
   uint64_t last_ = 0;
-  std::map<uint64_t, ControlMessage> replies_;  // type Reply when it has come
+  std::map<uint64_t, ControlMessage> replies_;  // of type Reply when it has come
   std::condition_variable changed_;
 };
 

@@ -11,9 +11,9 @@ namespace distribute::cluster_internal {
 /// Whether all of these variables are set.
 bool has_all(const Environment& variables, std::initializer_list<const char*> names);
 
-/// Gives the kinds in the order in which they are asked. The kinds of <distribute/platforms.hpp>
-/// are among them in every program: where the header is missing their `make` says so, since tasks
-/// that do not find each other would each train alone.
+/// Returns the kinds in the order in which they are checked. The kinds of
+/// <distribute/platforms.hpp> are among them in every program: without that header their `make`
+/// throws an error that names it, since tasks that do not find each other would each train alone.
 std::vector<ResolverKind> resolver_kinds();
 
 }  // namespace distribute::cluster_internal

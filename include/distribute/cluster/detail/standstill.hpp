@@ -1,5 +1,5 @@
 #pragma once
-/// Whether this process was frozen itself: then it is the others that took it for lost.
+/// Detects that this process itself was frozen, so that the others counted it as lost.
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/deadline.hpp>
@@ -9,20 +9,20 @@
 
 namespace distribute::cluster_internal {
 
-/// Looked at again and again by a thread; a long time between two looks was a standstill of this
-/// process. Thread-safe.
+/// A thread calls look() regularly; a long time between two calls was a standstill of this process.
+/// Thread-safe.
 class Standstill {
  public:
   using Clock = net::Deadline::Clock;
 
-  /// Others may count this task as lost when it stood still for `limit` seconds: they do so after
-  /// a silence, which begins with the heartbeat before.
+  /// `limit` is the number of seconds of standstill after which others may count this task as lost.
+  /// They do so after a silence, which begins with the heartbeat before.
   explicit Standstill(double limit) : limit_(limit), last_(Clock::now()) {}
 
   /// Returns the seconds since the last look.
   double look(Clock::time_point now);
-  /// For the end of the reason why a peer is lost: that this process stood still until a moment
-  /// ago. Empty when it did not.
+  /// Returns a text for the end of the reason why a peer is lost: that this process stood still
+  /// until a moment ago; empty when it did not.
   std::string text(Clock::time_point now) const;
 
  private:

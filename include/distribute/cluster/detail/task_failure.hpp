@@ -7,9 +7,9 @@
 
 namespace distribute {
 
-/// The same on every surviving rank: the leader decides, and tells all.
+/// A failure, the same on every surviving rank: the leader decides, and tells all.
 struct TaskFailure {
-  int rank = 0;                               // which task it was
+  int rank = 0;                               // the task that failed
   StatusCode code = StatusCode::Unavailable;  // Unavailable: lost; else what it reported
   std::string reason;                         // a whole sentence with the task's name and address
 };

@@ -1,6 +1,6 @@
 #pragma once
-/// This task's one listening port: a task that connects proves that it belongs to the job, and is
-/// then handed to the part of the program that serves its purpose.
+/// The listening port of this task: a task that connects is authenticated, and its connection is
+/// passed to the handler of its purpose.
 
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/net/detail/handshake.hpp>
@@ -27,8 +27,8 @@ struct TaskConnection {
 
 namespace cluster_internal {
 class HalfOpen;
-/// Returns whether the refusal says that the task does not serve the purpose: not yet, or no more.
-/// Tasks start in any order, so a client asks again, and the log has no line about it.
+/// Whether the refusal says that the task does not serve the purpose, not yet or no more. As tasks
+/// start in any order, a client then tries again, without a line in the log.
 bool is_not_served(const absl::Status& refusal);
 }  // namespace cluster_internal
 
@@ -52,19 +52,20 @@ class TaskServer {
   /// Closes the port and all connections that no handler has taken.
   ~TaskServer();
 
-  /// Starts the thread, once; purposes served by then are there for every connection.
+  /// Starts the thread, once; purposes served before that are available for every connection.
   void start();
-  /// Hands connections with this purpose to `handler`; `admit` may refuse them first, and the other
-  /// side reads why. Both run on the server's thread, must not block and must not call serve().
-  /// A handler that throws has refused the connection: it ends, and the error is printed.
+  /// Passes connections with this purpose to `handler`; `admit` may refuse them first, with a
+  /// reason for the other side. Both run on the server's thread, must not block and must not call
+  /// serve(). If a handler throws, the connection is closed and the error printed.
   void serve(const std::string& purpose, Handler handler, Admit admit = nullptr);
-  /// Refuses the purpose from now on; no call of its handler runs any more.
+  /// Refuses the purpose from now on; no call of its handler runs after it.
   void stop_serving(const std::string& purpose);
 
-  /// Where it listens, and what its handshakes demand.
+  /// Returns the address of the port; config() what its handshakes require.
   const net::Address& address() const { return listener_.address(); }
   const net::HandshakeConfig& config() const { return config_; }
-  /// Connections that were refused or gave up so far, but for those that came too early.
+  /// Returns the number of connections refused or given up so far, without those that came too
+  /// early.
   int64_t refused() const { return refused_; }
 
  private:
@@ -92,11 +93,11 @@ class TaskServer {
   std::atomic<int64_t> refused_{0};
   std::mutex mutex_;  // guards services_, held while a handler runs
   std::map<std::string, Service> services_;
-  // The thread's own:
+  // Only the server's thread uses these:
   std::vector<std::unique_ptr<cluster_internal::HalfOpen>> half_open_;  // oldest first
-  Clock::time_point accept_again_{};  // after the process ran out of descriptors
+  Clock::time_point accept_again_{};  // set after the process ran out of descriptors
   Clock::time_point next_report_{};   // refusals are printed once a second
-  Clock::time_point next_full_{};     // the next line that there is no descriptor
+  Clock::time_point next_full_{};     // time of the next line about missing descriptors
   int64_t unreported_ = 0;
   std::thread thread_;
 };

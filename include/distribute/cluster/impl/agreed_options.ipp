@@ -8,7 +8,7 @@
 
 namespace distribute::cluster_internal {
 
-/// The line of `text` that holds the character at `place`; "nothing" behind its end.
+/// Returns the line of `text` that contains the character at `place`; "nothing" behind its end.
 DISTRIBUTE_INLINE std::string line_at(const std::string& text, size_t place) {
   const size_t begin = place ? text.rfind('\n', place - 1) + 1 : 0;
   if (begin >= text.size()) return "nothing";

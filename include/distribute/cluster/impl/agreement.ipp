@@ -14,7 +14,7 @@
 namespace distribute::cluster_internal {
 
 using AgreementJson = nlohmann::json;
-/// The same place in two descriptions; null where there is nothing.
+/// The values at one path in two descriptions; null if a description has none.
 using JsonPair = std::pair<const AgreementJson*, const AgreementJson*>;
 
 inline const AgreementJson* json_item(const AgreementJson& list, size_t i) {
@@ -29,7 +29,7 @@ inline bool json_differ(const JsonPair& at) {
   return !at.first || !at.second || *at.first != *at.second;
 }
 
-/// Where the walk stands: the pair there, its path for a program and for people.
+/// Position of the comparison: the pair there, and its path for programs and for messages.
 struct JsonPlace {
   JsonPair at;
   AgreementJson::json_pointer pointer = AgreementJson::json_pointer();
@@ -47,7 +47,7 @@ struct JsonPlace {
   }
 };
 
-/// Short lists of plain values, such as shapes, are shown whole.
+/// Whether it is a short list of plain values, such as a shape, which is shown whole.
 DISTRIBUTE_INLINE bool is_short_list(const AgreementJson& list) {
   return list.size() <= 8 &&
          std::none_of(list.begin(), list.end(), [](const auto& x) { return x.is_structured(); });
@@ -75,7 +75,7 @@ DISTRIBUTE_INLINE std::string shown_json(const AgreementJson& text,
   return untrusted::printable(json_text(text.at(pointer)), 200);
 }
 
-/// "[3,3] in worker 0, worker 1; [5,5] in worker 2"
+/// Returns "[3,3] in worker 0, worker 1; [5,5] in worker 2".
 DISTRIBUTE_INLINE std::string who_has_what(const std::vector<std::string>& names,
                                            const std::vector<std::string>& shown) {
   std::string text;

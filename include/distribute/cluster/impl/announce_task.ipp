@@ -8,7 +8,7 @@
 
 namespace distribute::cluster_internal {
 
-/// What `distribute run` says in DISTRIBUTE_RESTART_COUNT.
+/// Counts restarts, whose number `distribute run` passes in DISTRIBUTE_RESTART_COUNT.
 DISTRIBUTE_INLINE void count_restarts() {
   int64_t restarts = -1;
   read_limit("DISTRIBUTE_RESTART_COUNT", int64_t{0}, int64_t{1'000'000'000}, restarts);

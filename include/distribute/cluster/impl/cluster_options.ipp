@@ -24,7 +24,7 @@ DISTRIBUTE_INLINE void read_tls(ClusterOptions& options) {
   options.tls_ca_file = file("DISTRIBUTE_TLS_CA");
 }
 
-/// DISTRIBUTE_BIND_ADDRESS; "" where it is not set.
+/// Returns DISTRIBUTE_BIND_ADDRESS; "" if it is not set.
 DISTRIBUTE_INLINE std::string bind_address_of_environment() {
   const char* const text = std::getenv("DISTRIBUTE_BIND_ADDRESS");
   if (!text || !*text) return "";

@@ -8,7 +8,7 @@
 
 namespace distribute::cluster_internal {
 
-/// The answer, or nothing when there is none.
+/// Returns the answer, or nullopt when there is none.
 template <typename Question>
 auto if_known(const Question& question, std::string* problem = nullptr)
     -> std::optional<decltype(question())> {
@@ -20,7 +20,7 @@ auto if_known(const Question& question, std::string* problem = nullptr)
   }
 }
 
-/// The cluster with all of its workers, the unknown ones without an address.
+/// Returns the cluster with all of its workers, the unknown ones without an address.
 DISTRIBUTE_INLINE ClusterSpec with_all_workers(const ClusterSpec& spec, std::optional<int> size) {
   if (!size) return spec;
   ClusterSpec::Jobs jobs = spec.as_dict();

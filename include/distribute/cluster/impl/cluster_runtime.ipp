@@ -22,8 +22,9 @@
 
 namespace distribute::cluster_internal {
 
-/// A port, the control connections, what waits for both and a look-up of names, at least; several
-/// connections to each other task, as many again for the data.
+/// The needed descriptors are at least a port, the control connections, those for waiting and a
+/// look-up of names; in addition several connections to each other task, and the same number for
+/// data.
 DISTRIBUTE_INLINE void prepare_descriptors(const ClusterTasks& tasks) {
   const int control = tasks.rank == 0 ? tasks.size() - 1 : 1;
   base_internal::prepare_descriptors(tasks.self().name(), control + 8, 64 + 16 * tasks.size());
@@ -50,7 +51,7 @@ struct ClusterRuntime::Impl {
   absl::StatusOr<net::Socket> try_to_dial(int rank, const std::string& detail,
                                           net::Deadline deadline);
   net::TaskIdentity identity(int rank) const;
-  /// On a port that several jobs share, each has purposes of its own.
+  /// Returns a purpose that differs between the jobs that share a port.
   std::string of_generation(const char* purpose) const {
     return generation == 0 ? purpose : str_cat(purpose, "/", generation);
   }
@@ -67,8 +68,8 @@ struct ClusterRuntime::Impl {
   std::vector<int> hosts;
   const int64_t generation = 0;
   int exceptions = std::uncaught_exceptions();
-  // In this order: the server's handlers use the two before it, the leader's membership uses the
-  // server.
+  // The order matters: the server's handlers use the two members before it, and the leader's
+  // membership uses the server.
   cluster_internal::PeerSockets peers;
   std::shared_ptr<TaskServer> server;
   std::unique_ptr<cluster_internal::Membership> membership;
@@ -122,7 +123,8 @@ DISTRIBUTE_INLINE std::string ClusterRuntime::Impl::host_for_others(
   return local.is_loopback() && !leader.is_loopback() ? leader.host : local.host;
 }
 
-/// Where the server listens, by that host's name where the numbers say nothing to other hosts.
+/// Returns the server's address, with the host's name if the numbers have no meaning on other
+/// hosts.
 DISTRIBUTE_INLINE std::string ClusterRuntime::Impl::address_for_others(
     const std::string& host) const {
   const net::Address& own = server->address();
@@ -168,7 +170,7 @@ DISTRIBUTE_INLINE void ClusterRuntime::Impl::make_membership() {
   membership->on_left(wake);
 }
 
-/// Metrics are read where the task listens; one without a port of its own keeps to this machine.
+/// Metrics are served at the task's address; a task without a port serves them on loopback only.
 DISTRIBUTE_INLINE void ClusterRuntime::Impl::announce() const {
   cluster_internal::announce_task(tasks.self().type, tasks.self().index,
                                   server ? server->address().host : "127.0.0.1");

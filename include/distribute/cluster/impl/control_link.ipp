@@ -20,7 +20,7 @@ DISTRIBUTE_INLINE void ControlLink::flush() {
 }
 
 DISTRIBUTE_INLINE absl::Status ControlLink::receive(std::vector<ControlMessage>& messages) {
-  // What was decrypted already ::poll would not speak of again.
+  // ::poll does not report bytes that are decrypted already.
   while (messages.size() < 64 || socket_.has_buffered()) {
     const auto got = socket_.read_some(reader_.space());
     if (!got.ok()) return got.status();

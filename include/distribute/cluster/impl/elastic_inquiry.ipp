@@ -13,7 +13,8 @@
 
 namespace distribute::cluster_internal {
 
-/// A frozen worker is not asked again for a while: every question to it costs a second.
+/// Asks a worker. A frozen one is not asked again for a while, as every question to it costs a
+/// second.
 DISTRIBUTE_INLINE MeetReply ElasticInquiry::ask(int index, bool wait_there) {
   if (Clock::now() < silent_until[index]) return {MeetAnswer::Silent};
   const auto deadline = net::Deadline::after_seconds(1);
@@ -77,7 +78,8 @@ DISTRIBUTE_INLINE MeetReply ElasticInquiry::read_reply(int index, net::Socket so
   }
 }
 
-/// The worker that leads: one that says so or, of those that look for one, the lowest.
+/// Asks the known leader, then all workers in order, and returns the first reply of one that leads,
+/// or that names a leader with a lower index than this worker.
 DISTRIBUTE_INLINE MeetReply ElasticInquiry::find_leader(int known_leader) {
   std::vector<int> order{known_leader};
   for (int index = 0; index < tasks.size(); ++index) order.push_back(index);
@@ -89,7 +91,7 @@ DISTRIBUTE_INLINE MeetReply ElasticInquiry::find_leader(int known_leader) {
   return {};
 }
 
-/// The worker that is asked may know another leader.
+/// Asks a worker which one leads; it may name another one, which is then asked.
 DISTRIBUTE_INLINE MeetReply ElasticInquiry::ask_for_leader(int index) {
   MeetReply reply = ask(index);
   const int other = reply.leader;

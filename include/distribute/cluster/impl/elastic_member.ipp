@@ -62,7 +62,7 @@ struct ElasticMember::Impl {
   const ElasticLimits limits;
   const ClusterOptions options;
   cluster_internal::ElasticRendezvous rendezvous;  // the server's handler uses it
-  // This worker's thread's own:
+  // Only this worker's thread uses:
   cluster_internal::ElasticInquiry others{tasks, options, rendezvous.options()};
   std::function<bool()> given_up;
   int known_leader = -1;
@@ -98,7 +98,7 @@ DISTRIBUTE_INLINE ElasticMember::Impl::Impl(ClusterTasks the_tasks, ElasticLimit
   others.server->start();
 }
 
-/// For one that leads: a generation that was formed without it, as it seemed to be lost.
+/// Tells a leader of a generation that was formed without it, as it seemed to be lost.
 DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::other_generation() {
   if (Clock::now() < next_search) return {};
   next_search = Clock::now() + std::chrono::milliseconds(500);
@@ -111,7 +111,7 @@ DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::other_generat
   return {};
 }
 
-/// What the leader says next.
+/// Returns the leader's next frame.
 DISTRIBUTE_INLINE absl::StatusOr<net::Frame> ElasticMember::Impl::wait_for_frame(
     net::Socket& socket) {
   constexpr int kLookUpMs = 200;
@@ -134,8 +134,8 @@ DISTRIBUTE_INLINE bool ElasticMember::Impl::look_up() {
   return others.finished = others.finished || (given_up && given_up());
 }
 
-/// Waits for what this worker says, which leads; none when it does not lead any more, or for too
-/// long: then there may be another one.
+/// Waits for the result of the worker that leads; returns nullopt when it does not lead any more,
+/// or does so for too long, as there may be another leader then.
 DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::Impl::follow(int index) {
   MeetReply reply = others.ask(index, true);
   if (!reply.keeps()) return std::nullopt;

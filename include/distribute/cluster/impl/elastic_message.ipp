@@ -30,7 +30,7 @@ DISTRIBUTE_INLINE MeetResult choose_members(const std::vector<std::pair<int, Mee
   for (const auto& [index, request] : all) result.number = std::max(result.number, request.seen);
   ++result.number;
   for (const auto& [index, request] : chosen) {
-    // In the first generation no worker has a state yet: all start with the first one's.
+    // In the first generation no worker has a state yet, so all start with that of the first one.
     const bool counts = result.state.generation > 0 || result.members.empty();
     result.members.push_back(index);
     result.current.push_back(counts && request.state == result.state);

@@ -11,14 +11,14 @@
 
 namespace distribute::cluster_internal {
 
-/// The other end is gone; workers that wait say nothing. On an encrypted connection the end is told
-/// by a record, which only reading tells from others.
+/// Whether the other end has closed the connection; workers that wait send nothing. On an encrypted
+/// connection the end is announced by a record, which can only be recognized by reading.
 DISTRIBUTE_INLINE bool has_closed(net::Socket& socket) {
   std::byte byte;
   return !socket.read_some(std::span(&byte, 1)).ok();
 }
 
-/// The text is short and the other end waits for it: it fits into the socket's buffer.
+/// Sends a text, which is short and fits into the socket's buffer, as the other end waits for it.
 DISTRIBUTE_INLINE void tell(net::Socket& socket, MeetFrame frame, std::string_view text) {
   (void)net::write_frame(socket, uint16_t(frame), text, net::Deadline::after_seconds(0.5));
 }
@@ -43,7 +43,7 @@ DISTRIBUTE_INLINE void ElasticRendezvous::take(TaskConnection connection) {
   if (!keeps()) return tell(connection.socket, MeetFrame::Follow, std::to_string(leader_));
   const int index = int(who - tasks_.members.begin());
   if (request->options != checksum_) {
-    // Of two that look for others the lower one says what the options of the job are.
+    // Of two workers that look for a leader, the lower one determines the options of the job.
     if (role_ == MeetRole::Looks && index < tasks_.rank)
       return tell(connection.socket, MeetFrame::Follow, "-1");
     return tell(connection.socket, MeetFrame::Refused, options_);

@@ -96,7 +96,7 @@ DISTRIBUTE_INLINE void HalfOpen::write_answers() {
   if (answers_.empty() && state_ == State::Refusing) socket_.end_writing();
 }
 
-/// Closing a socket with unread input would take the refusal away from the other side.
+/// Reads and drops input, as closing a socket with unread input would discard the refusal.
 DISTRIBUTE_INLINE void HalfOpen::discard_input() {
   std::array<std::byte, 4096> buffer;
   for (;;) {
@@ -117,7 +117,7 @@ DISTRIBUTE_INLINE void HalfOpen::refuse(const absl::Status& reason) {
   deadline_ = deadline_.earlier(net::Deadline::after_seconds(1));
 }
 
-/// In the other side's version, which is the only one that it reads.
+/// Refuses in the other side's version, which is the only one that it can read.
 DISTRIBUTE_INLINE void HalfOpen::refuse_version(uint16_t theirs) {
   refuse(absl::FailedPreconditionError(str_cat(
       config_.self.name(), " runs distribute ", kVersion, " with protocol version ",

@@ -9,7 +9,7 @@
 
 namespace distribute::cluster_internal {
 
-/// "1 of 3: worker 1 (10.0.0.2:2222)", at most 20 names.
+/// Returns "1 of 3: worker 1 (10.0.0.2:2222)", at most 20 names.
 DISTRIBUTE_INLINE std::string count_and_names(const std::vector<std::string>& names, size_t all) {
   std::string text = str_cat(names.size(), " of ", all, ": ");
   for (size_t i = 0; i < std::min<size_t>(names.size(), 20); ++i)
@@ -60,8 +60,8 @@ DISTRIBUTE_INLINE absl::Status LeaderMembership::admit(const net::HandshakeHello
   return check_free(rank, hello.client.incarnation);
 }
 
-/// Before the job has started the process that holds the place may be frozen or cut off: the second
-/// one asks again until the first has been heard of since, or has been silent for too long.
+/// Before the job has started, the process that has joined as this task may be frozen or cut off: a
+/// second one tries again until the first has answered since, or has been silent for too long.
 DISTRIBUTE_INLINE absl::Status LeaderMembership::refuse_contender(int rank, uint64_t incarnation) {
   Slot& slot = slots_[size_t(rank)];
   const std::string name = tasks_.members[size_t(rank)].name();
@@ -194,7 +194,7 @@ DISTRIBUTE_INLINE void LeaderMembership::read_link(int rank) {
   if (!status.ok()) link_closed(rank, status);
 }
 
-/// Silent for too long.
+/// Handles a member that was silent for too long.
 DISTRIBUTE_INLINE void LeaderMembership::departed(const PeerDeparture& peer) {
   if (started_)
     fail_lost(peer.peer, peer.reason);
@@ -202,7 +202,7 @@ DISTRIBUTE_INLINE void LeaderMembership::departed(const PeerDeparture& peer) {
     free_place(peer.peer, "was " + peers_.silence());
 }
 
-/// It, or another process in its place, may come before the job has started.
+/// Lets the task, or another process in its place, join again before the job has started.
 DISTRIBUTE_INLINE void LeaderMembership::free_place(int rank, const std::string& why) {
   slots_[size_t(rank)] = {};
   options_.print(str_cat(text(rank), " ", why, " before the job started"));
@@ -265,7 +265,7 @@ DISTRIBUTE_INLINE void LeaderMembership::handle_leave(int rank) {
   changed_.notify_all();
 }
 
-/// With the next heartbeat: tasks that leave together need not hear of each other.
+/// Tells them with the next heartbeat, as tasks that leave together need not hear of each other.
 DISTRIBUTE_INLINE void LeaderMembership::tell_left() {
   for (; told_left_ < left_.size() && !released_; ++told_left_)
     for (size_t other = 1; other < slots_.size(); ++other)
@@ -273,7 +273,7 @@ DISTRIBUTE_INLINE void LeaderMembership::tell_left() {
         send(int(other), {.type = ControlType::Left, .rank = left_[told_left_]});
 }
 
-/// `rank` takes the leader for lost, or waits for a task that has left.
+/// Handles a member that counts the leader as lost, or waits for a task that has left.
 DISTRIBUTE_INLINE void LeaderMembership::handle_given_up(int rank, const ControlMessage& message) {
   if (message.code == 0)
     return fail_lost(
@@ -297,7 +297,7 @@ DISTRIBUTE_INLINE void LeaderMembership::handle_late() {
   for (const int rank : asked_) send(rank, {.type = ControlType::Ask});
 }
 
-/// All answer after options_.lost_after, or are lost.
+/// Handles an answer; all members answer after options_.lost_after, or are lost.
 DISTRIBUTE_INLINE void LeaderMembership::handle_unreached(int rank, const ControlMessage& message) {
   const auto ranks = net::parse_message<UnreachedRanks>(message.value, "list of ranks");
   if (!ranks.ok() || asked_.erase(rank) == 0) return;
@@ -319,7 +319,7 @@ DISTRIBUTE_INLINE Membership::Time LeaderMembership::next_event() const {
   return rendezvous_ ? rendezvous_->next_expiry() : Time::max();
 }
 
-/// Each task of the smaller side of a partition hears that it is the one that has failed.
+/// Tells each task of the smaller side of a partition that it is the one that has failed.
 DISTRIBUTE_INLINE void LeaderMembership::announce(const TaskFailure& failure) {
   const std::set<int> left_out = partition_.smaller_side();
   for (size_t rank = 1; rank < slots_.size(); ++rank)
@@ -329,7 +329,7 @@ DISTRIBUTE_INLINE void LeaderMembership::announce(const TaskFailure& failure) {
                      .name = failure.reason});
 }
 
-/// The others close first, so that nothing is lost on the way to them.
+/// Whether all others have closed; they close first, so that no message to them is lost.
 DISTRIBUTE_INLINE bool LeaderMembership::shutdown_done() const {
   return released_ && std::none_of(slots_.begin(), slots_.end(),
                                    [](const Slot& slot) { return slot.link != nullptr; });

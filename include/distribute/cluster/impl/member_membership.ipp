@@ -28,7 +28,7 @@ DISTRIBUTE_INLINE MemberMembership::~MemberMembership() {
   stop_thread();
 }
 
-/// A leader that is not there yet, or goes away before the job has started, may come (again).
+/// Joins; a leader that is not there yet, or ends before the job has started, may come (again).
 DISTRIBUTE_INLINE void MemberMembership::join(net::Deadline deadline) {
   for (;;) {
     const absl::Status status = try_to_join(deadline);
@@ -230,7 +230,7 @@ DISTRIBUTE_INLINE void MemberMembership::look_for_others() {
       });
 }
 
-/// A host that takes the connection is there, whatever its task is doing.
+/// Whether the task's host accepts a connection, whatever the task is doing.
 DISTRIBUTE_INLINE bool MemberMembership::reaches(int rank, net::Deadline deadline) const {
   const auto address = net::parse_address(joined_[size_t(rank)].address);
   if (!address.ok()) return true;
@@ -252,7 +252,7 @@ DISTRIBUTE_INLINE void MemberMembership::heartbeat(const std::string& progress) 
           .value = progress.substr(0, kProgressBytes)});
 }
 
-/// A leader that was only frozen learns in this way what the others think.
+/// Reports the failure to the leader, which learns it in this way if it was only frozen.
 DISTRIBUTE_INLINE void MemberMembership::announce(const TaskFailure& failure) {
   if (failure.rank != 0 || failure.code != StatusCode::Unavailable) return;
   submit({.type = ControlType::Failed, .rank = 0, .name = failure.reason});

@@ -32,12 +32,12 @@ DISTRIBUTE_INLINE double now_seconds() {
   return std::chrono::duration<double>(net::Deadline::Clock::now().time_since_epoch()).count();
 }
 
-/// Of the clock on the wall, which two hosts may compare.
+/// Returns the time of the system clock, which two hosts may compare.
 DISTRIBUTE_INLINE int64_t wall_ns() {
   return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// Both ends of one connection; all waits end at the deadline with an error.
+/// A connection with both ends; all waits end at the deadline with an error.
 class Wire {
  public:
   Wire(net::Socket socket, net::Deadline deadline)
@@ -61,7 +61,7 @@ class Wire {
   net::Deadline deadline_;
 };
 
-/// The number before each ping says whether there is another.
+/// Answers pings; the number before each tells whether another follows.
 DISTRIBUTE_INLINE void answer_pings(Wire& wire) {
   std::array<std::byte, kPingBytes> ping{};
   while (wire.receive_number()) {
@@ -124,7 +124,7 @@ DISTRIBUTE_INLINE double stream(Wire& wire) {
   return rate;
 }
 
-/// The kernel's tcp_info goes on where the C library's ends.
+/// The kernel's tcp_info has more fields than the C library's.
 struct LongTcpInfo {
   tcp_info start;
   uint64_t pacing_rates[2], bytes_acked, bytes_received;
@@ -169,7 +169,7 @@ DISTRIBUTE_INLINE void measure(Wire& wire, bool leads, NetworkLine& line) {
   measure_streams(wire, leads, line);
 }
 
-/// Who plays whom in a round of a tournament of `size` (even) players, the circle method.
+/// Returns the opponent in a round of a tournament of `size` (even) players, by the circle method.
 DISTRIBUTE_INLINE int opponent(int player, int round, int size) {
   if (player == size - 1) return round;
   if (player == round) return size - 1;
@@ -185,7 +185,7 @@ DISTRIBUTE_INLINE bool is_cut(const std::vector<std::vector<int>>& unreached, in
   return misses(a, b) || misses(b, a);
 }
 
-/// The lower rank leads, and knows the figures.
+/// Measures a pair of tasks; the lower rank leads, and gets the results.
 DISTRIBUTE_INLINE NetworkLine measure_pair(ClusterRuntime& runtime, int other) {
   const int self = runtime.rank();
   NetworkLine line{.from = self, .to = other};
@@ -239,7 +239,7 @@ DISTRIBUTE_INLINE std::vector<NetworkLine> measure_network_lines(
     const int other = cluster_internal::opponent(runtime.rank(), round, players);
     if (other < runtime.size() && !cluster_internal::is_cut(unreached, runtime.rank(), other)) {
       const NetworkLine line = cluster_internal::measure_pair(runtime, other);
-      // What the higher rank alone saw, such as a way that is closed, counts as well.
+      // Problems that only the higher rank saw, such as a blocked connection, count as well.
       if (runtime.rank() < other || !line.problem.empty()) mine.push_back(line);
     }
     runtime.barrier("doctor");

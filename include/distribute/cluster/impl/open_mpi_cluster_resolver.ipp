@@ -8,7 +8,7 @@
 
 namespace distribute::cluster_internal {
 
-/// What one MPI, or horovodrun, calls its variables.
+/// Names of the variables of one MPI, or of horovodrun.
 struct MpiNames {
   const char* rank;
   const char* size;

@@ -68,7 +68,8 @@ DISTRIBUTE_INLINE net::Listener open_own_port(const std::string& task, const std
   }
 }
 
-/// One of the host's addresses when it is certainly another host's; names may not be known yet.
+/// Returns one of the addresses if it certainly belongs to another host; names may not be known
+/// yet.
 DISTRIBUTE_INLINE std::string address_elsewhere(const net::Address& address) {
   constexpr double kPatienceSeconds = 2;
   const auto found = net::resolve(address, net::Deadline::after_seconds(kPatienceSeconds));

@@ -8,13 +8,13 @@
 
 namespace distribute::cluster_internal {
 
-/// What one launcher sets for every process.
+/// Variables that one launcher sets for every process.
 struct LauncherVariables {
   const char* launcher;
   std::vector<const char*> needed;      // together they make the environment whole
   const char* count;                    // how many processes; with 1 there is no job
   std::vector<const char*> hints = {};  // also speak of a job
-  /// Said instead of what is missing, for launchers without a resolver.
+  /// Text for launchers without a resolver, in place of the missing variables.
   const char* cure = "";
 };
 
@@ -46,7 +46,8 @@ DISTRIBUTE_INLINE std::vector<LauncherVariables> launcher_variables() {
   };
 }
 
-/// KUBERNETES_SERVICE_HOST is in every pod and names the cluster, not the job.
+/// Whether the variable belongs to a job. KUBERNETES_SERVICE_HOST is in every pod and names the
+/// cluster, not the job.
 DISTRIBUTE_INLINE bool speaks_of_a_job(const char* name) {
   return std::string_view(name) != "KUBERNETES_SERVICE_HOST";
 }
@@ -78,7 +79,8 @@ DISTRIBUTE_INLINE std::string partly_set(const Environment& variables,
                  " not: set what is missing");
 }
 
-/// In the script of sbatch, or in the shell of salloc: the variables of the job without a step's.
+/// Describes the script of sbatch, or the shell of salloc, which have the variables of the job but
+/// not a step's.
 DISTRIBUTE_INLINE std::string outside_of_slurm_step(const Environment& variables) {
   if (!variables.has("SLURM_JOB_ID") && !variables.has("SLURM_PROCID")) return "";
   for (const char* count : {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_JOB_NUM_NODES"})

@@ -11,7 +11,7 @@ DISTRIBUTE_INLINE void Partition::add(int one, int other) {
   pairs_.insert(std::minmax({one, other}));
 }
 
-/// Again and again the one that is in most pairs.
+/// Chooses repeatedly the rank that is in most pairs.
 DISTRIBUTE_INLINE std::set<int> Partition::smaller_side() const {
   std::set<int> side;
   for (auto pairs = pairs_; !pairs.empty();) {

@@ -30,7 +30,7 @@ DISTRIBUTE_INLINE void ReachCheck::stop() {
   thread_.clear();
 }
 
-/// Several at a time: each that does not answer takes the whole time.
+/// Checks several tasks at a time, as each that does not answer takes the whole time.
 DISTRIBUTE_INLINE UnreachedRanks ReachCheck::look(const std::vector<int>& ranks, double seconds,
                                                   const Try& try_once) const {
   constexpr int kThreads = 32;
@@ -51,7 +51,7 @@ DISTRIBUTE_INLINE UnreachedRanks ReachCheck::look(const std::vector<int>& ranks,
   return unreached;
 }
 
-/// Each try begins anew, as the system asks ever more seldom within one.
+/// Connects anew at each try, as the system repeats ever more rarely within one.
 DISTRIBUTE_INLINE bool ReachCheck::reaches(int rank, double seconds, const Try& try_once) const {
   const auto deadline = net::Deadline::after_seconds(seconds);
   while (!stopping_ && !deadline.passed()) {

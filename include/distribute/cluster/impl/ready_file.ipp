@@ -16,8 +16,8 @@ namespace distribute {
 
 namespace cluster_internal {
 
-/// When the process was started, in the kernel's ticks; "" when there is none of that number. A
-/// number alone may belong to another process by now.
+/// Returns when the process was started, in the kernel's ticks; "" if there is no process of that
+/// number. A number alone may belong to another process by now.
 DISTRIBUTE_INLINE std::string start_time_of(const std::string& pid) {
   std::ifstream file("/proc/" + pid + "/stat");
   std::string text;
@@ -28,7 +28,7 @@ DISTRIBUTE_INLINE std::string start_time_of(const std::string& pid) {
   return text.substr(at + 1, text.find(' ', at + 1) - at - 1);
 }
 
-/// What the file of this process holds.
+/// Returns the contents of this process's file.
 DISTRIBUTE_INLINE std::string text_of_this_process() {
   const std::string pid = std::to_string(::getpid());
   return str_cat(pid, ' ', start_time_of(pid), '\n');
@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE bool may_replace(const std::string& path) {
 
 }  // namespace cluster_internal
 
-/// A probe must not meet half a file: it appears by its new name.
+/// Writes the file and renames it, so that a probe never reads half of it.
 DISTRIBUTE_INLINE ReadyFile::ReadyFile(std::string path) : path_(std::move(path)) {
   if (path_.empty()) return;
   if (!cluster_internal::may_replace(path_))

@@ -92,7 +92,7 @@ DISTRIBUTE_INLINE void TaskServer::accept_waiting() {
   }
 }
 
-/// Once in a while: it lasts.
+/// Logs from time to time that there is no descriptor, as this lasts.
 DISTRIBUTE_INLINE void TaskServer::tell_full(const absl::Status& why) {
   if (Clock::now() < next_full_) return;
   options_.print(str_cat(config_.self.name(), " takes no connection now: ", why.message()));

@@ -27,7 +27,7 @@ DISTRIBUTE_INLINE bool may_come(const absl::Status& status) {
          status.code() == absl::StatusCode::kDeadlineExceeded;
 }
 
-/// One attempt, and whether a further one is of no use.
+/// The result of one attempt, and whether another one cannot succeed.
 struct WayTry {
   TaskWay way;
   bool final = true;
@@ -116,7 +116,7 @@ DISTRIBUTE_INLINE std::vector<TaskWay> find_task_ways(const ClusterTasks& tasks,
           [&, rank] { ways[size_t(rank)] = cluster_internal::find_way(config, to, deadline); });
   }
   for (std::thread& thread : threads) thread.join();
-  // Who has failed stays for a while, so that the others hear why.
+  // A task that has failed stays for a while, so that the others get its reason.
   const auto patience = deadline.earlier(net::Deadline::after_seconds(5));
   const bool all =
       std::all_of(ways.begin(), ways.end(), [](const TaskWay& w) { return w.reached(); });

@@ -16,7 +16,7 @@ DISTRIBUTE_INLINE untrusted::JsonValue json_object_variable(const Environment& v
   return *JsonVariable(variables, name).object();
 }
 
-/// Member `key` of "task"; null when either is missing.
+/// Returns member `key` of "task"; null when either is missing.
 DISTRIBUTE_INLINE const untrusted::JsonValue* task_member(const untrusted::JsonValue& root,
                                                           const std::string& name,
                                                           const char* key) {
@@ -24,7 +24,7 @@ DISTRIBUTE_INLINE const untrusted::JsonValue* task_member(const untrusted::JsonV
   return task ? untrusted::object_of(*task, name + ": task").find(key) : nullptr;
 }
 
-/// As Python's str(): 5 is "5", null is "None".
+/// Converts as Python's str(): 5 is "5", null is "None".
 DISTRIBUTE_INLINE std::optional<TaskType> task_type_in(const untrusted::JsonValue& root,
                                                        const std::string& name) {
   const untrusted::JsonValue* type = task_member(root, name, "type");
@@ -55,7 +55,8 @@ DISTRIBUTE_INLINE bool names_a_job(const std::string& key, const untrusted::Json
   return is_list(value) && std::find(std::begin(kJobs), std::end(kJobs), key) != std::end(kJobs);
 }
 
-/// A key such as "clusters" or "sparseCluster", a job on the top level, or an object of jobs.
+/// Whether it is a key such as "clusters" or "sparseCluster", a job on the top level, or an object
+/// of jobs.
 DISTRIBUTE_INLINE bool looks_like_cluster(std::string key, const untrusted::JsonValue& value) {
   for (char& c : key) c = char(std::tolower(static_cast<unsigned char>(c)));
   if (key.find("cluster") != std::string::npos || names_a_job(key, value)) return true;
@@ -72,7 +73,7 @@ DISTRIBUTE_INLINE std::string misplaced_cluster(const untrusted::JsonValue& root
   return root.find("cluster") ? name + ": `cluster` is empty" : "";
 }
 
-/// A member that is a string, or null, or missing.
+/// Returns a member that is a string; nullopt if it is null or missing.
 DISTRIBUTE_INLINE std::optional<std::string> text_in(const untrusted::JsonValue& root,
                                                      const std::string& name, const char* key) {
   const untrusted::JsonValue* value = root.find(key);
@@ -101,7 +102,7 @@ DISTRIBUTE_INLINE ClusterSpec TFConfigClusterResolver::cluster_spec() const {
   return cluster_internal::cluster_spec_of(*cluster, "TF_CONFIG: cluster");
 }
 
-/// True when "worker" is an object that names this task alone, or none where this is no worker.
+/// Whether "worker" is an object that names this task alone, or no task if this is not a worker.
 DISTRIBUTE_INLINE bool TFConfigClusterResolver::has_dynamic_workers() const {
   const auto root = config_->object();
   const auto* cluster = root->find("cluster");

@@ -1,5 +1,5 @@
 #pragma once
-/// Why a group was told to stop.
+/// The reason why a group was aborted.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -10,12 +10,12 @@
 
 namespace distribute::collective {
 
-/// Thread-safe.
+/// Keeps the first reason. Thread-safe.
 class AbortState {
  public:
-  /// False when there is a reason already: the first one stays.
+  /// Sets the reason; returns false when there is one already, which is kept.
   bool set(StatusCode code, const std::string& message);
-  /// Throws  the reason, as an error of its code.
+  /// Throws  the reason, as an error of its code, if there is one.
   void throw_if_set() const {
     if (is_set_.load(std::memory_order_acquire)) throw_error(code_, message_);
   }
@@ -23,7 +23,7 @@ class AbortState {
  private:
   std::mutex mutex_;  // of set()
   std::atomic<bool> is_set_ = false;
-  StatusCode code_ = StatusCode::Ok;  // do not change once is_set_
+  StatusCode code_ = StatusCode::Ok;  // constant once is_set_
   std::string message_;
 };
 

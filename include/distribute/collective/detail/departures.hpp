@@ -1,5 +1,5 @@
 #pragma once
-/// Ranks of a group that take part in nothing more.
+/// Ranks of a group that have left the job.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -13,33 +13,34 @@
 
 namespace distribute::collective {
 
-/// An operation waits for a rank whose task has left the job.
+/// Thrown when an operation waits for a rank whose task has left the job.
 class RankLeftError : public UnavailableError {
  public:
   RankLeftError(const std::string& reason, int rank, const Operation& operation);
-  /// The operation, for messages.
+  /// Returns the operation, for messages.
   const std::string& operation() const { return operation_; }
 
  private:
   std::string operation_;
 };
 
-/// What the job's runtime says about them; each transport looks here while it waits. Thread-safe.
+/// Ranks that have left, as the job's runtime reports; each transport checks it while it waits.
+/// Thread-safe.
 class Departures {
  public:
   using Time = net::Deadline::Clock::time_point;
 
-  /// `reason`: "worker 1 (10.0.0.3:2222) has left the job".
+  /// Adds a rank. `reason` is a text such as "worker 1 (10.0.0.3:2222) has left the job".
   void add(int rank, const std::string& reason);
-  /// Quick, for loops that wait.
+  /// Whether there are any; fast enough for loops that wait.
   bool any() const { return any_.load(std::memory_order_acquire); }
   bool has(int rank) const;
   /// Throws  RankLeftError, in the operation of rank `me`, when `rank` has departed.
   void throw_if_left(int rank, int me, const Operation& operation) const;
-  /// The same a second after the departure and after `moved`, when bytes last came: what the rank
-  /// has sent before may be on its way.
+  /// Throws the same one second after the departure and after `moved`, the time of the last bytes,
+  /// as bytes that the rank has sent before may still arrive.
   void throw_if_silent(int rank, Time moved, int me, const Operation& operation) const;
-  /// The same for an operation that waits for all ranks at once.
+  /// Throws the same for an operation that waits for all ranks at once.
   void throw_if_any_silent(Time moved, int me, const Operation& operation) const;
 
  private:

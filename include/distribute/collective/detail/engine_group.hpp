@@ -19,10 +19,10 @@ namespace distribute::collective {
 
 /// Owns the group. Thread-compatible.
 ///
-/// A message that is sent may still need this rank: a part of it lies in the module's memory, or
-/// the other rank's library waits for an answer of this one's. Where a module says so, a thread
-/// gives it its turns while the caller is not in it: else a rank that computes, or waits for
-/// something else, could hold up the others for ever.
+/// A message that was sent may still need this rank: a part of it lies in the module's memory, or
+/// the other rank's library waits for an answer of this one's. If a module declares that, a thread
+/// calls it while the caller does not: otherwise a rank that computes, or waits for something else,
+/// could block the others for ever.
 class EngineGroup {
  public:
   /// Throws  what the module reports.
@@ -44,14 +44,14 @@ class EngineGroup {
   void receive(int from, uint32_t tag, std::span<std::byte> out, uint64_t cookie);
   void all_reduce(const void* input, void* output, int64_t count, int dtype, int op,
                   uint64_t cookie);
-  /// The events that have come, at most as many as fit. `moved`: whether anything has, parts of
-  /// messages included where the engine tells.
+  /// Returns the events that have come, at most as many as fit. `moved` tells whether any data have
+  /// moved, parts of messages included if the engine reports them.
   std::span<const distribute_engine_event> progress(std::span<distribute_engine_event> events,
                                                     bool& moved);
-  /// The caller waits for the descriptor and calls progress() after it.
+  /// Returns a descriptor on which the caller waits before it calls progress() again.
   int wait_handle();
 
-  /// From here on others may be gone: the destructor waits for nothing.
+  /// Notes that other ranks may be gone: the destructor then waits for nothing.
   void set_broken();
 
  private:
@@ -63,8 +63,8 @@ class EngineGroup {
   net::WakeUp stop_;
   std::mutex mutex_;  // guards all below, and the calls of the module
   distribute_engine_group* group_ = nullptr;
-  uint64_t turns_ = 0;  // of the caller
-  bool waits_ = false;  // the caller, for the descriptor
+  uint64_t turns_ = 0;  // calls of the caller
+  bool waits_ = false;  // whether the caller waits for the descriptor
   bool broken_ = false;
   std::thread thread_;
 };

@@ -22,20 +22,23 @@
 
 namespace distribute::collective {
 
-/// What only the two ranks of a pair know, in each direction; empty: nothing is proved.
+/// Secrets of the two ranks of each pair, in each direction; empty: messages are not authenticated.
 struct EngineProofs {
   std::vector<std::string> out, in;  // 16 bytes for each rank
 };
 
-/// A message is a head, which carries short contents with it; long ones are a second message. Its
-/// engine tag follows from the message's own, so that the receiver asks for it, into the memory
-/// where it belongs, before either has come: engines keep what is not asked for in memory of their
-/// own, and copy it once more. A head is received in one of two channels for each rank, of
-/// collectives and from point to point, and stays there while its operation has not begun. A
-/// message has come when its head is checked, too. Used by one thread, but for abort().
+/// Sends a message as a head, which contains short contents; long ones are a second message. Used
+/// by one thread, except abort().
+/// 1. The tag of the contents in the engine follows from the message's tag, so that the receiver
+///    can post the receive, with its final memory, before either has come; engines buffer and copy
+///    messages without a posted receive.
+/// 2. A head is received in one of two channels for each rank, for collectives and for
+///    point-to-point messages, and stays there until its operation begins.
+/// 3. A message has come only when its head is checked, too.
 class EngineMessages final : public GroupMessages {
  public:
-  /// `names` of the ranks, for messages. `spin_seconds`: how long to look before sleeping.
+  /// `names` are those of the ranks, for messages. `spin_seconds` is the time of polling before
+  /// sleeping.
   EngineMessages(std::unique_ptr<EngineGroup> group, int rank, std::vector<std::string> names,
                  EngineProofs proofs = {}, double spin_seconds = 0);
   DISTRIBUTE_INLINE ~EngineMessages() override;
@@ -54,7 +57,7 @@ class EngineMessages final : public GroupMessages {
   DISTRIBUTE_INLINE void abort(StatusCode code, const std::string& message) override;
   DISTRIBUTE_INLINE void hang_up(StatusCode code, const std::string& message) override;
 
-  /// The engine's own all-reduce of the operation that runs; finish() waits for it.
+  /// Starts the engine's own all-reduce for the running operation; finish() waits for it.
   void all_reduce(int dtype, int op);
   EngineGroup& group() { return *group_; }
 
@@ -62,22 +65,23 @@ class EngineMessages final : public GroupMessages {
   struct Incoming {
     uint64_t tag;
     std::span<std::byte> out;
-    uint64_t slot;  // of contents that come alone, else kNoSlot
+    uint64_t slot;  // slot of contents received separately, else kNoSlot
   };
-  /// What a rank sends in turn.
+  /// Messages of one kind from a rank, which are numbered.
   struct Channel {
     EngineBufferPointer buffer;
-    bool arrived = false;  // before it is wanted here
+    bool arrived = false;  // before this rank needs it
   };
   struct Peer : MessagePeer {
     std::array<Channel, 2> channels;  // of collectives, and from point to point
     std::vector<Incoming> wanted;
-    std::vector<EngineBufferPointer> early;   // heads of this collective, before their receive()
-    uint64_t parts_sent = 0, parts_come = 0;  // point-to-point, ever
+    // heads of this collective that came before their receive()
+    std::vector<EngineBufferPointer> early;
+    uint64_t parts_sent = 0, parts_come = 0;  // point-to-point, since the start
     bool lost = false;
     std::string why;
   };
-  // Cookies of what is no slot of a message.
+  // Cookies of requests that are not a slot of a message.
   static constexpr uint64_t kHeads = uint64_t{1} << 62, kReduction = kHeads << 1,
                             kLastWords = kReduction + 1, kNoSlot = kReduction + 2;
 
@@ -110,13 +114,13 @@ class EngineMessages final : public GroupMessages {
   std::array<distribute_engine_event, 64> engine_events_;
   std::span<const distribute_engine_event> unread_;
   std::deque<Event> events_;
-  size_t pending_ = 0;  // messages that are not done, of all peers, and the engine's all-reduce
+  size_t pending_ = 0;  // unfinished messages of all peers, and the engine's all-reduce
   RunningOperation running_;
   bool broken_ = false;
   bool reduction_failed_ = false;
   int last_words_ = 0;
 
-  net::WakeUp wake_;  // after abort() and depart()
+  net::WakeUp wake_;  // signalled by abort() and depart()
   AbortState aborted_;
   EngineWait wait_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// Memory of the messages that an engine has in hand.
+/// Memory of the messages that an engine is sending or receiving.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/detail/message_header.hpp>
@@ -14,7 +14,7 @@
 
 namespace distribute::collective {
 
-/// Stands before every message.
+/// First bytes of every message.
 struct EngineHead {
   MessageHeader header;
   std::array<char, 16> proof{};
@@ -29,6 +29,7 @@ struct EngineBuffer {
   std::array<std::byte, kSize> bytes;
 
   void write(const EngineHead& head);
+  /// Reads the head.
   /// Throws  DataLossError that names `peer` for bytes that are no head.
   EngineHead head(const std::string& peer) const;
   const std::byte* contents() const { return bytes.data() + kEngineHeadBytes; }
@@ -36,23 +37,23 @@ struct EngineBuffer {
 };
 using EngineBufferPointer = std::unique_ptr<EngineBuffer>;
 
-/// A message that is under way.
+/// A message in progress.
 struct EngineSlot {
   int peer = 0;
   uint64_t tag = 0;
   bool sends = false;
-  int parts = 0;    // that have not ended; 0: the slot is free
-  int failure = 0;  // the engine's code, of contents whose head has not come
+  int parts = 0;    // unfinished parts; 0: the slot is free
+  int failure = 0;  // the engine's code, for contents whose head has not come
   EngineBufferPointer head = {};
 };
 
-/// Slots by the cookies of their messages, and buffers; both are used again. One thread.
+/// Slots by the cookies of their messages, and buffers; both are reused. One thread.
 class EngineSlots {
  public:
   uint64_t open(EngineSlot slot);
-  /// One that is never closed: the engine may need it to the end.
+  /// Returns a slot that is never closed, as the engine may need it to the end.
   EngineSlot& keep(EngineSlot slot);
-  /// Takes back the slot and its head.
+  /// Frees the slot and its head.
   void close(uint64_t cookie);
   EngineSlot& operator[](uint64_t cookie) { return slots_[cookie]; }
 

@@ -13,13 +13,13 @@
 
 namespace distribute::collective {
 
-/// What large arrays are cut into. With its own head a message of this size fits the pieces in
-/// which the module for UCX sends over TCP; from larger ones on UCX asks the receiver first, which
+/// Size of the pieces of large arrays. With its own head a message of this size fits the pieces in
+/// which the module for UCX sends over TCP; for larger ones UCX asks the receiver first, which
 /// costs two wake-ups of a rank that sleeps.
 inline constexpr int64_t kEngineSegmentBytes = 192 << 10;
 
-/// Our algorithms over the engine's messages; large all-reduces over the engine's own, where it has
-/// one and the options allow it. Ranks compare their operations in both.
+/// Runs this library's algorithms over the engine's messages; large all-reduces use the engine's
+/// own if it has one and the options allow it. Ranks compare their operations in both.
 class EngineTransport final : public Transport {
  public:
   explicit EngineTransport(std::unique_ptr<EngineMessages> messages,
@@ -41,7 +41,7 @@ class EngineTransport final : public Transport {
   MessageAlgorithms algorithms_;
 };
 
-/// The transport of a process whose rank is MPI's.
+/// Makes the transport of a process whose rank is MPI's.
 std::unique_ptr<Transport> make_mpi_transport(const Engine& engine,
                                               const EngineTransportOptions& options);
 

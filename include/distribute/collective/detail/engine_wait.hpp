@@ -1,5 +1,5 @@
 #pragma once
-/// How long a rank looks for messages of an engine before it sleeps.
+/// Time that a rank polls for messages of an engine before it sleeps.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/operation.hpp>
@@ -9,27 +9,27 @@ namespace distribute::collective {
 
 class EngineGroup;
 
-/// One thread.
+/// Waits for messages. One thread.
 class EngineWait {
  public:
   using Time = net::Deadline::Clock::time_point;
-  /// `spin_seconds`: how long to look before sleeping, where the cores are not contended.
+  /// `spin_seconds` is the time of polling before sleeping if the cores are not contended.
   explicit EngineWait(double spin_seconds) : spin_seconds_(spin_seconds) {}
 
-  /// Something has moved just now.
+  /// Notes that data have moved.
   void moved() { moved_at_ = {}; }
   void moved(Time now) { moved_at_ = now; }
-  /// When something has moved, as the last wait() knew it.
+  /// Returns the time when data last moved, as the last wait() knew it.
   Time moved_at() const { return moved_at_; }
-  /// Sleeps, at most `most_ms`, where the engine says when there is something to do, or `wake` can
-  /// be read, else as long as seems right.
+  /// Sleeps at most `most_ms`, until the engine's descriptor or `wake` can be read; if the engine
+  /// has no descriptor, for an estimated time.
   void wait(EngineGroup& group, int wake, const Operation& operation, int most_ms);
 
  private:
   void wait_without_handle(const Operation& operation, Time now, bool each_rank_has_a_core);
 
   const double spin_seconds_;
-  Time moved_at_ = {}, yielded_at_ = {};  // moved: none while it is not looked at
+  Time moved_at_ = {}, yielded_at_ = {};  // moved_at_ is zero while it is not known
 };
 
 }  // namespace distribute::collective

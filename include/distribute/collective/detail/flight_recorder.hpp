@@ -1,5 +1,5 @@
 #pragma once
-/// The last collectives of a rank: what to look at when a job hangs.
+/// Records the last collectives of a rank, to find the cause when a job hangs.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/operation.hpp>
@@ -34,21 +34,22 @@ class FlightRecorder {
   void start(uint64_t number);
   void end(uint64_t number, bool failed);
 
-  /// Oldest first.
+  /// Returns the records, oldest first.
   std::vector<Record> records() const;
-  /// Nothing when it is not kept any more.
+  /// Returns nullopt when the record is not kept any more.
   std::optional<Record> record(uint64_t number) const;
-  /// The one that runs now; nothing when none does.
+  /// Returns the running operation; nullopt when none runs.
   std::optional<Record> running() const;
-  /// The newest that has begun, in one line: "in all_reduce(sum) #12 float32 x 1000 for 3.2 s".
+  /// Describes the newest operation that has begun, in one line: "in all_reduce(sum) #12 float32 x
+  /// 1000 for 3.2 s".
   std::string position() const;
-  /// The last `lines` records as a table, with times before now.
+  /// Formats the last `lines` records as a table, with times relative to now.
   std::string table(size_t lines) const;
 
  private:
   Record* find(uint64_t number);
 
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards the members below
   std::vector<Record> records_;
   uint64_t next_ = 0;
 };

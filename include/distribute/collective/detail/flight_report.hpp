@@ -1,5 +1,5 @@
 #pragma once
-/// What a task prints when the job, or a generation of an elastic one, stops.
+/// Report of a task when the job, or a generation of an elastic one, stops.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/detail/flight_recorder.hpp>
@@ -13,8 +13,8 @@ class ClusterRuntime;
 
 namespace distribute::collective {
 
-/// "worker 1 (10.0.0.2:2222) ...", where it stood when it was last heard, where each other task
-/// stands, and the last collectives of this one.
+/// Formats "worker 1 (10.0.0.2:2222) ...", its last known position, the positions of the other
+/// tasks, and the last collectives of this one.
 std::string flight_report(const ClusterRuntime& runtime, const std::string& error,
                           const FlightRecorder& recorder);
 

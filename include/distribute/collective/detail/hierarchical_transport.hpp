@@ -24,19 +24,19 @@
 namespace distribute::collective {
 
 /// Sums along a chain of hosts. Each segment has a carrier on every host, so that the ranks of a
-/// host share the work and the connections. The others put their numbers into the host's shared
-/// memory; the carrier gets the running sum from the host before, adds its host's ranks in rank
-/// order, and passes it on. Results come back the same way while later segments go up, and their
-/// carrier shows them to its host. A rank that has put or shown something says so in an empty
-/// message.
+/// host share the work and the connections. The other ranks put their elements into the host's
+/// shared memory; the carrier receives the running sum from the host before, adds its host's ranks
+/// in rank order, and passes it on. Results come back the same way while later segments go up, and
+/// their carrier puts them into its host's shared memory. A rank announces elements in shared
+/// memory by an empty message.
 /// Units   bytes on the wire per host and direction: size; 16-bit floats go up as float32.
 class HierarchicalReduction {
  public:
-  /// Shared memory that a rank takes at most.
+  /// Largest shared memory of a rank.
   static constexpr int64_t kMostBytes = 32 << 20;
 
   /// `layout` is contiguous and has several hosts; `window` is that of this rank's host, null for a
-  /// rank that is alone there. `operation` is AllReduce.
+  /// rank that is alone there. `operation` is an AllReduce.
   HierarchicalReduction(Messages& messages, Scratch& scratch, const HostLayout& layout,
                         const Window* window, const Operation& operation, int64_t segment_bytes);
   void run();
@@ -67,7 +67,7 @@ class HierarchicalReduction {
   const std::byte* input(int64_t segment) const;
   std::byte* output(int64_t segment) const;
   std::byte* put_place(int rank, int64_t segment) const;
-  /// In memory that the host shares; of a rank that is alone, its output.
+  /// Returns memory that the host shares; for a rank that is alone, its output.
   std::byte* result_place(int rank, int64_t segment) const;
   std::byte* sum_place(int64_t segment) const;
   int64_t own(int64_t segment) const { return segment / ranks_on(host_); }
@@ -78,28 +78,30 @@ class HierarchicalReduction {
   const Operation& operation_;
   const int rank_, host_, last_host_;
   const int64_t width_, sum_width_;
-  const int64_t ahead_;  // segments that may be under way, the same on all hosts
+  const int64_t ahead_;  // largest number of segments in progress, the same on all hosts
   const int64_t segment_, segments_;
   std::byte* sums_ = nullptr;
-  std::vector<int> missing_;       // of own segments: what add() waits for
-  std::vector<int> unsettled_;     // of own segments: what is under way after it
-  std::vector<bool> done_;         // this rank has nothing more to do with the segment
-  int64_t low_ = 0, entered_ = 0;  // all below are done; have been entered
+  std::vector<int> missing_;    // of own segments: parts for which add() waits
+  std::vector<int> unsettled_;  // of own segments: transfers in progress after it
+  std::vector<bool> done_;      // whether this rank is done with the segment
+  // all segments below low_ are done, those below entered_ have begun
+  int64_t low_ = 0, entered_ = 0;
 };
 
-/// TCP or an engine between all ranks, and shared memory among those of each host: large
+/// Uses TCP or an engine between all ranks, and shared memory among those of each host: large
 /// all-reduces cross the network once a host and not once a rank. For small ones the hosts' first
-/// ranks exchange the arrays of all, and every rank sums them. Everything else, and all of it when
-/// the ranks of a host do not follow each other, runs as on a TcpTransport. The bits are the same
-/// everywhere.
+/// ranks exchange the arrays of all, and every rank sums them. All other collectives, and all of
+/// them when the ranks of a host are not consecutive, run as on a TcpTransport. The bits are the
+/// same in all cases.
 class HierarchicalTransport final : public Transport {
  public:
   /// `host_of_rank` has a number for each rank, the same lists on all. `window` has a place for
-  /// each rank of this host, in rank order, and arenas of kArenaBytes; null where a rank is alone
-  /// on its host. Throws  InvalidArgumentError when the three do not fit together.
+  /// each rank of this host, in rank order, and arenas of kArenaBytes; it is null if a rank is
+  /// alone on its host.
+  /// Throws  InvalidArgumentError when the three do not fit together.
   HierarchicalTransport(TcpMesh mesh, const std::vector<int>& host_of_rank,
                         std::shared_ptr<Window> window, const TcpOptions& options = {});
-  /// Works over messages of another kind.
+  /// Uses messages of another kind.
   HierarchicalTransport(std::unique_ptr<GroupMessages> messages,
                         const std::vector<int>& host_of_rank, std::shared_ptr<Window> window,
                         const TcpOptions& options = {});
@@ -130,7 +132,7 @@ class HierarchicalTransport final : public Transport {
   const HostLayout layout_;
   const bool uses_hosts_;
   const std::shared_ptr<Window> window_;
-  std::unique_ptr<HostMeeting> meeting_;  // null: alone on the host, or not used
+  std::unique_ptr<HostMeeting> meeting_;  // null if alone on the host, or not used
   const TcpOptions options_;
   Scratch scratch_;
 };

@@ -1,5 +1,6 @@
 #pragma once
-/// Where the ranks of a host meet, in its shared memory, while their first rank speaks for them.
+/// Meetings of the ranks of a host in its shared memory, while their first rank communicates with
+/// other hosts.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -16,38 +17,40 @@
 
 namespace distribute::collective {
 
-/// Every collective passes here first: a rank that waits here sees which operation the others run.
-/// There are two areas of memory in turn. A rank may come to an operation when all have come to the
-/// one before it, and so have left the area of the one before that.
-/// Used by one thread.
+/// Every collective begins here: a rank that waits sees which operation the others run. Used by one
+/// thread.
+/// 1. There are two areas of memory, used in turn.
+/// 2. A rank enters an operation only when all have entered the one before it, and so have left the
+///    area of the one before that.
 class HostMeeting {
  public:
   static constexpr int64_t kAreaBytes = 1 << 20;
-  /// Called while waiting, to throw what is to be heard elsewhere.
+  /// Called while waiting; it throws errors that arrive elsewhere.
   using Listen = std::function<void()>;
 
-  /// `area_offset`: where both areas lie in the arena of the host's first rank. `departures` are
-  /// borrowed.
+  /// `area_offset` is the position of both areas in the arena of the host's first rank.
+  /// `departures` are borrowed.
   HostMeeting(std::shared_ptr<Window> window, const HostLayout& layout, int rank,
               int64_t area_offset, const Departures& departures, Listen listen);
 
-  /// The area of the operation that comes next. Blocks  until it is free.
+  /// Returns the area of the next operation. Blocks  until it is free.
   std::byte* area(const Operation& operation);
-  /// Says that this rank has come; its part of the area is written.
+  /// Announces that this rank has come and has written its part of the area.
   void come(const Operation& operation);
-  /// Blocks  until all are here.
+  /// Waits for the other ranks of the host.
+  /// Blocks  until all have come.
   /// Throws  FailedPreconditionError when they run other operations; DeadlineExceededError with the
-  ///         missing ranks; the error of a rank that failed.
+  ///          missing ranks; the error of a rank that failed.
   void wait_for_all(const Operation& operation);
-  /// The first rank lets the others go on, as often as they wait for it.
+  /// Lets the other ranks continue; the first rank calls it once for each of their waits.
   void release();
   void wait_for_release(const Operation& operation, net::Deadline deadline);
-  /// Ends the others' waits, now and in future.
+  /// Ends running and later waits of the others.
   void fail(StatusCode code, const std::string& message);
 
  private:
   int members() const { return window_->ranks(); }
-  /// The member's rank in the group.
+  /// Returns the member's rank in the group.
   int rank_of(int member) const { return first_ + member; }
   SharedCounter& releases() const { return window_->channel(0, 0).written; }
   void wait_for_step(const Operation& operation, uint32_t step);
@@ -62,8 +65,8 @@ class HostMeeting {
   const Departures& departures_;
   const Listen listen_;
   const Patience patience_;
-  uint32_t step_ = 0;      // operations this rank has come to
-  uint32_t released_ = 0;  // waits for a release
+  uint32_t step_ = 0;      // number of operations that this rank has entered
+  uint32_t released_ = 0;  // number of waits for a release
 };
 
 }  // namespace distribute::collective

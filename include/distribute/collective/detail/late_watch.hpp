@@ -1,5 +1,5 @@
 #pragma once
-/// Lines about collectives that take long.
+/// Logs collectives that take long.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communicator.hpp>
@@ -12,22 +12,22 @@
 
 namespace distribute::collective {
 
-/// Looks at a worker's collectives with each of its heartbeats. Used by one thread.
+/// Checks a worker's collectives at each of its heartbeats. Used by one thread.
 class LateWatch {
  public:
   /// `timeout` is that of the collectives. `runtime` is borrowed.
   LateWatch(ClusterRuntime& runtime, const WorkerGroup& group, double timeout);
 
-  /// Where this worker stands, for the others. A collective that runs for 10, 30, 60 s and so on is
-  /// told in one line, by the first of the workers that wait in it; the runtime is asked to look
-  /// for workers that do not reach each other.
+  /// Returns this worker's position, for the others. A collective that runs for 10, 30, 60 s and so
+  /// on is logged in one line, by the first of the workers that wait in it; the runtime is asked to
+  /// look for workers that do not reach each other.
   std::string look();
 
  private:
   struct Watched {
     std::shared_ptr<Communicator> group;
-    std::string name;       // of a replica, where there are several
-    uint64_t sequence = 0;  // of the newest that was seen running
+    std::string name;       // of a replica, if there are several
+    uint64_t sequence = 0;  // of the newest that was found running
     double next_line = 0;
   };
 
@@ -39,7 +39,7 @@ class LateWatch {
   ClusterRuntime& runtime_;
   const double timeout_;
   const int replicas_;
-  std::shared_ptr<Communicator> between_workers_;  // null: the replicas' own
+  std::shared_ptr<Communicator> between_workers_;  // null: the replicas' communicators are used
   std::vector<Watched> all_;                       // the replicas first
 };
 

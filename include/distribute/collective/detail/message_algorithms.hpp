@@ -1,5 +1,5 @@
 #pragma once
-/// Every collective, written in messages.
+/// All collectives, implemented with messages.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/detail/cost_model.hpp>
@@ -14,8 +14,8 @@
 namespace distribute::collective {
 
 /// Every rank sends each part to its owner. The owner sums a segment as soon as all pieces of it
-/// are there and, where others want the result, sends it while it is in the cache, before pieces
-/// that still wait. A few segments are under way at once.
+/// have come and, if other ranks need the result, sends it while it is in the cache, before pieces
+/// that still wait. A few segments are in progress at once.
 /// Units   bytes on the wire per rank: 2 (n-1)/n * size for AllReduce, half for ReduceScatter.
 class DirectReduction {
  public:
@@ -26,7 +26,7 @@ class DirectReduction {
 
  private:
   static constexpr uint32_t kPiece = 0, kResult = 1;
-  static constexpr int64_t kWindow = 8;  // segments whose pieces may come
+  static constexpr int64_t kWindow = 8;  // segments whose pieces may be received
 
   void expect_pieces(int64_t segment);
   void expect_results();
@@ -47,13 +47,14 @@ class DirectReduction {
   std::vector<int> missing_;     // pieces of each segment of this rank's part
 };
 
-/// Segment by segment, rank 0's numbers go to rank 1, which adds its own and sends the sum to rank
-/// 2, and so on; the last rank has the result, which comes back down the same way, while later
-/// segments go up. Each rank talks to two others, and the sum is in rank order, unlike a ring's.
+/// Segment by segment, rank 0 sends its elements to rank 1, which adds its own and sends the sum to
+/// rank 2, and so on; the last rank has the result, which comes back the same way, while later
+/// segments go up. Each rank communicates with two others, and the sum is in rank order, unlike a
+/// ring's.
 /// Units   bytes on the wire per rank: 2 * size; 16-bit floats go up as float32.
 class ChainReduction {
  public:
-  /// `operation` is AllReduce, or Reduce: then the last rank sends to the root alone.
+  /// `operation` is AllReduce, or Reduce, for which the last rank sends to the root alone.
   ChainReduction(Messages& messages, Scratch& scratch, const Operation& operation,
                  int64_t segment_bytes);
   void run();
@@ -78,11 +79,10 @@ class ChainReduction {
   const int rank_, last_, root_;  // root_ < 0: all ranks get the result
   const int64_t width_, sum_width_, segment_, segments_, slot_bytes_;
   std::byte *slots_ = nullptr, *results_ = nullptr;
-  int64_t sums_left_ = 0, results_left_ = 0;  // segments this rank has work with
+  int64_t sums_left_ = 0, results_left_ = 0;  // segments that this rank still has to process
 };
 
-/// Chooses the algorithm by bytes and ranks alone; sums are in rank order in all of them.
-/// One thread.
+/// Chooses the algorithm by bytes and ranks alone; all of them sum in rank order. One thread.
 class MessageAlgorithms {
  public:
   /// `messages` must outlive this; costs and segments must be the same on all ranks.
@@ -106,7 +106,7 @@ class MessageAlgorithms {
 
   void reduce_by_exchange(const Operation& operation);
   void reduce_by_bruck(const Operation& operation);
-  /// Every rank's bytes to every rank; where rank r's are then.
+  /// Sends every rank's bytes to every rank; returns the addresses of rank r's bytes.
   std::vector<const std::byte*> bruck(std::span<const std::byte> mine,
                                       const std::vector<int64_t>& bytes);
 

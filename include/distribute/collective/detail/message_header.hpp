@@ -1,5 +1,5 @@
 #pragma once
-/// What stands before the bytes of a message between two ranks.
+/// Header of a message between two ranks.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -12,7 +12,7 @@
 
 namespace distribute::collective {
 
-/// The contents follow it and are never copied for it.
+/// The contents follow the header and are not copied for it.
 struct MessageHeader {
   static constexpr uint32_t kMagic = 0x43545344;            // "DSTC" on the wire
   static constexpr uint64_t kMaxBytes = uint64_t{1} << 30;  // longer messages are cut by the sender
@@ -24,7 +24,7 @@ struct MessageHeader {
   StatusCode code = StatusCode::Ok;  // of a Failure
   Signature signature;
   uint64_t tag = 0;
-  uint64_t bytes = 0;  // that follow
+  uint64_t bytes = 0;  // number of bytes that follow
 
   void fields(net::FieldVisitor& visit) {
     visit("magic", magic)("kind", kind, Kind::Failure)("code", code, StatusCode::Unauthenticated);
@@ -33,15 +33,15 @@ struct MessageHeader {
 };
 inline constexpr size_t kMessageHeaderBytes = 56;
 
-/// `bytes` are kMessageHeaderBytes.
+/// Parses a header; `bytes` are kMessageHeaderBytes.
 /// Throws  DataLossError that names `peer` when no rank of this version can have sent them.
 MessageHeader read_header(std::string_view bytes, const std::string& peer);
-/// The same for a header that was read.
+/// Checks a header that was received as a struct.
 void check_header(const MessageHeader& header, const std::string& peer);
-/// Throws  DataLossError when not `wanted` bytes follow.
+/// Throws  DataLossError unless `wanted` bytes follow.
 void check_length(const MessageHeader& header, size_t wanted, const std::string& peer);
 /// Compares the signatures of a message from rank `from`: the receiver's, and its sender's.
-/// Throws  FailedPreconditionError that shows both when `theirs` is not what is received.
+/// Throws  FailedPreconditionError that shows both when `theirs` does not fit the receive.
 void check_point_to_point(const Signature& mine, const Signature& theirs, int from);
 
 }  // namespace distribute::collective

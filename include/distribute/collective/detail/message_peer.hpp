@@ -1,5 +1,5 @@
 #pragma once
-/// What every kind of messages knows of another rank.
+/// State of another rank that all kinds of messages need.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/operation.hpp>
@@ -10,16 +10,17 @@
 
 namespace distribute::collective {
 
-/// Says which other rank a message goes to or comes from. A plain value.
+/// Another rank, to which messages go and from which they come.
 struct MessagePeer {
   std::string name;                 // "rank 1 (10.0.0.3:2222)"
-  size_t to_send = 0, to_come = 0;  // messages that are not done
-  bool heard = false;               // of the present operation
+  size_t to_send = 0, to_come = 0;  // unfinished messages
+  bool heard = false;               // whether a message of the current operation has come
 
   bool awaited() const { return to_send + to_come > 0; }
 };
 
-/// Throws  DeadlineExceededError that names those who were not heard, else those who are awaited.
+/// Throws  DeadlineExceededError that names the ranks from which no message has come, else those
+///          for which it waits.
 [[noreturn]] void throw_too_late(const std::vector<const MessagePeer*>& peers,
                                  const Operation& operation, int my_rank);
 

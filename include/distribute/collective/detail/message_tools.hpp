@@ -1,5 +1,5 @@
 #pragma once
-/// What algorithms over messages share: memory that stays, long messages in pieces, parts.
+/// Tools of algorithms over messages: reused memory, long messages in pieces, parts.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/detail/messages.hpp>
@@ -16,7 +16,7 @@ namespace distribute::collective {
 /// Memory that is kept from one operation to the next. Thread-compatible.
 class Scratch {
  public:
-  /// Uninitialized; what was taken before is gone.
+  /// Returns uninitialized memory; memory returned before becomes invalid.
   std::byte* take(int64_t bytes);
 
  private:
@@ -24,20 +24,20 @@ class Scratch {
   int64_t bytes_ = 0;
 };
 
-/// An array cut into parts, one a rank, and each part into segments. Positions and sizes count
-/// elements.
+/// An array cut into parts, one for each rank, and each part into segments. Positions and sizes
+/// count elements.
 class Parts {
  public:
   Parts(std::span<const int64_t> counts, int64_t segment);
-  /// `ranks` parts of equal size, to one element.
+  /// Makes `ranks` parts whose sizes differ by at most one element.
   static Parts equal(int64_t count, int ranks, int64_t segment);
 
   int64_t begin(int part) const { return begins_[size_t(part)]; }
   int64_t count(int part) const { return begins_[size_t(part) + 1] - begins_[size_t(part)]; }
   int64_t segment() const { return segment_; }
-  /// At least one: an empty part has an empty segment, so that its owner hears of the operation.
+  /// Returns at least 1: an empty part has an empty segment, so that its owner gets a message.
   int64_t segments(int part) const;
-  /// Where segment `number` begins within the whole array, and how many elements it has.
+  /// Returns where segment `number` begins within the whole array; segment_count() its elements.
   int64_t segment_begin(int part, int64_t number) const { return begin(part) + number * segment_; }
   int64_t segment_count(int part, int64_t number) const;
 
@@ -46,7 +46,7 @@ class Parts {
   int64_t segment_;
 };
 
-/// A message in pieces, so that several flows carry it; both ends must cut alike.
+/// Sends a message in pieces, so that several flows carry it; both ends must cut alike.
 void send_in_pieces(Messages& messages, int to, std::span<const std::byte> bytes,
                     int64_t piece_bytes);
 void receive_in_pieces(Messages& messages, int from, std::span<std::byte> out, int64_t piece_bytes);

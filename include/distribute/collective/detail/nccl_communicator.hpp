@@ -1,5 +1,5 @@
 #pragma once
-/// Owner of one rank of an NCCL group, and the guard that every call of it needs.
+/// Owns one rank of an NCCL group; NcclGroup guards its calls.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/detail/nccl_library.hpp>
@@ -21,39 +21,40 @@ class CudaGraphLife;
 
 namespace distribute::collective {
 
-/// A name for a new group, made by one rank and given to all.
+/// Returns the name of a new group; one rank makes it and passes it to all.
 NcclUniqueId make_nccl_id();
-/// Writes the id as text for a store; the other function reads it. Throws  InvalidArgumentError for
-/// other text.
+/// Writes the id as text for a store; nccl_id_from() reads it.
+/// Throws  InvalidArgumentError for other text.
 std::string to_text(const NcclUniqueId& id);
 NcclUniqueId nccl_id_from(const std::string& text);
 
-/// Calls made while it lives start together, at end(): ranks that call for several peers or
-/// devices one after the other cannot wait for each other.
+/// Makes calls during its life start together, at end(): ranks that call for several peers or
+/// devices one after the other then cannot wait for each other.
 class [[nodiscard]] NcclGroup {
  public:
   NcclGroup();
-  /// Ends the group where end() was not called, and ignores what that gives.
+  /// Ends the group unless end() was called, and ignores errors.
   ~NcclGroup();
   NcclGroup(const NcclGroup&) = delete;
   NcclGroup& operator=(const NcclGroup&) = delete;
-  /// Throws  InternalError with NCCL's words.
+  /// Throws  InternalError with NCCL's message.
   void end();
 
  private:
   bool open_ = true;
 };
 
-/// Aborts every communicator of the process; what exit() calls first.
+/// Aborts every communicator of the process; exit() calls it first.
 void abort_nccl_communicators() noexcept;
 
-/// One rank, on one GPU. Calls return before the work is done: it is queued on the stream. Moved-
-/// from is empty. abort() may come from any thread, else used by one thread at a time. What is left
-/// when the program ends is aborted before the libraries' own cleaning up.
+/// One rank, on one GPU. Calls return before the work is done: it is queued on the stream. A
+/// moved-from object is empty. Any thread may call abort(); other functions are used by one thread
+/// at a time. Communicators that live when the program ends are aborted before the destructors of
+/// the libraries.
 class NcclCommunicator {
  public:
-  /// Begins to meet the other ranks; wait_ready() ends it.
-  /// Throws  InternalError with NCCL's words and their likely cause, such as two ranks on one GPU.
+  /// Begins to connect to the other ranks; wait_ready() completes it.
+  /// Throws  InternalError with NCCL's message and its likely cause, such as two ranks on one GPU.
   NcclCommunicator(NcclGroup& group, Device device, int rank, int size, const NcclUniqueId& id);
   NcclCommunicator(std::nullptr_t) = delete;
   NcclCommunicator(NcclCommunicator&& other) noexcept;
@@ -66,18 +67,19 @@ class NcclCommunicator {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// Blocks  until what was begun has been handed to the device.
+  /// Blocks  until the work that was begun has been queued on the device.
   /// Throws  DeadlineExceededError; UnavailableError when a peer or the network failed. `stop` is
-  ///         asked from time to time and may throw.
+  ///          called from time to time and may throw.
   void wait_ready(net::Deadline deadline, const std::function<void()>& stop = {}) const;
-  /// Throws  UnavailableError when the group failed; false while something is under way.
+  /// Returns false while work is being queued.
+  /// Throws  UnavailableError when the group failed.
   bool is_ready() const;
-  /// The graph will hold work of this rank. It is dropped first at an abort, as NCCL waits until no
-  /// graph holds work of a communicator that ends.
+  /// Notes that the graph contains work of this rank. An abort drops the graph first, as NCCL waits
+  /// until no graph holds work of a communicator that ends.
   void record_in(const std::shared_ptr<CudaGraphLife>& graph);
-  /// True when graphs that live hold work of this rank.
+  /// Whether live graphs contain work of this rank.
   bool is_recorded() const;
-  /// Ends everything on the device at once; the group is then lost, for all ranks.
+  /// Ends all work on the device at once; the group is then broken for all ranks.
   void abort() noexcept;
 
   void all_reduce(NcclGroup&, const void* input, void* output, int64_t count, DType dtype,
@@ -97,7 +99,7 @@ class NcclCommunicator {
 
  private:
   struct State {
-    std::mutex mutex;  // guards the graphs, and the end of the handle
+    std::mutex mutex;  // guards the graphs, and the destruction of the handle
     std::vector<std::weak_ptr<CudaGraphLife>> graphs;
   };
   void check(int result, const char* call) const;

@@ -1,5 +1,5 @@
 #pragma once
-/// The functions of NCCL, loaded at first use: nothing links it.
+/// The functions of NCCL, loaded at first use; no program links it.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/cuda_driver.hpp>
@@ -15,13 +15,13 @@ struct NcclUniqueId {
   char bytes[128] = {};
 };
 
-/// The beginning of ncclConfig_t, which NCCL extends by its defaults: `size` says how much there
-/// is.
+/// The first fields of ncclConfig_t, which NCCL completes with its defaults: `size` is the size
+/// passed.
 struct NcclConfig {
   size_t size = sizeof(NcclConfig);
   unsigned magic = 0xcafebeef;
   unsigned version = 21800;
-  int blocking = 0;  // calls return at once, so that none waits for a rank that never comes
+  int blocking = 0;  // calls return at once, so that none waits for a rank that does not come
   int cga_cluster_size = INT_MIN, min_ctas = INT_MIN, max_ctas = INT_MIN;
   const char* net_name = nullptr;
   int split_share = INT_MIN;
@@ -53,13 +53,13 @@ struct NcclTable {
 /// Returns  an empty string, or what is missing and how to get it; the table is then unusable.
 std::string load_nccl(NcclTable& table);
 
-/// Why there is no NCCL: empty when it can be used.
+/// Returns why NCCL cannot be used; empty when it can.
 std::string nccl_problem();
 
 /// Throws  UnavailableError with the reason when there is none.
 const NcclTable& nccl();
 
-/// For tests: while it lives, NCCL is this table. Not thread-safe.
+/// Replaces NCCL by this table while it lives, for tests. Not thread-safe.
 class [[nodiscard]] ScopedNccl {
  public:
   explicit ScopedNccl(const NcclTable& table);

@@ -1,5 +1,5 @@
 #pragma once
-/// The operation that a rank's messages belong to.
+/// The operation to which a rank's messages belong.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/detail/message_header.hpp>
@@ -12,19 +12,19 @@
 
 namespace distribute::collective {
 
-/// A plain value.
+/// A running operation with its signatures.
 struct RunningOperation {
   Operation operation;
   bool is_collective = false;
-  Signature collective, point_to_point;  // of the newest of each kind, as the sender has them
-  bool lingers = false;                  // past its deadline
+  Signature collective, point_to_point;  // of the newest operation of each kind on this rank
+  bool lingers = false;                  // whether it is past its deadline
 
   void begin(const Operation& next, int rank);
-  /// The header of one of its messages.
+  /// Returns the header of one of its messages.
   MessageHeader header(uint64_t tag, size_t bytes) const;
-  /// Its deadline has passed. A rank that has heard from all it waits for lets others name the
-  /// missing rank for a moment.
-  /// Throws  as throw_too_late(), but for that moment.
+  /// Reports that its deadline has passed. A rank that has messages from all ranks it waits for
+  /// gives other ranks a moment to name the missing one.
+  /// Throws  as throw_too_late(), after that moment.
   void late(const std::vector<const MessagePeer*>& peers, int rank);
 };
 

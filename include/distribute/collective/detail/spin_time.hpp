@@ -1,5 +1,5 @@
 #pragma once
-/// How long a rank looks for messages before it sleeps.
+/// Time that a rank polls for messages before it sleeps.
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/socket.hpp>
@@ -8,11 +8,11 @@
 
 namespace distribute::collective {
 
-/// Polling for a few microseconds saves the wake-up, but takes the core from other threads:
-/// 0 where this host has more ranks than cores.
+/// Polling for a few microseconds saves the wake-up, but takes the core from other threads: the
+/// time is 0 if this host has more ranks than cores.
 /// Units   seconds.
 double useful_spin(int ranks_on_host);
-/// The same of the ranks that are found to be here; `flows[peer]` are the connections to a rank.
+/// Counts the ranks on this host by their connections; `flows[peer]` are the connections to a rank.
 double useful_spin(const std::vector<std::vector<net::Socket>>& flows);
 
 }  // namespace distribute::collective

@@ -1,5 +1,5 @@
 #pragma once
-/// Messages over TCP: the loop in which a rank sends and receives at once.
+/// Messages over TCP: a loop in which a rank sends and receives at the same time.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -23,15 +23,15 @@ struct pollfd;
 
 namespace distribute::collective {
 
-/// No thread of its own: bytes move while the caller is in next() or finish(), and in between as
-/// far as the system's buffers reach. The flows to a rank share one queue, so a slow one does not
-/// pace the rest. A message without a receive() stops its flow; only small point-to-point
-/// messages are taken in, because a rank may send one before a collective that both take part in.
-/// Used by one thread, but for abort().
+/// Moves bytes while the caller is in next() or finish(), without its own thread; in between the
+/// system's buffers hold them. Used by one thread, except abort().
+/// 1. The flows to a rank share one queue, so a slow one does not slow down the rest.
+/// 2. A message without a receive() stops its flow, except small point-to-point messages, because a
+///    rank may send one before a collective in which both take part.
 class TcpMessages final : public GroupMessages {
  public:
-  /// `flows[peer]` are the connections to a rank, empty for this rank itself. `spin_seconds`: how
-  /// long to look before sleeping; negative: a little where every rank of this host has a core.
+  /// `flows[peer]` are the connections to a rank, empty for this rank itself. `spin_seconds` is the
+  /// time of polling before sleeping; negative: short if every rank of this host has a core.
   TcpMessages(int rank, std::vector<std::vector<net::Socket>> flows, double spin_seconds);
   DISTRIBUTE_INLINE ~TcpMessages() override;
 
@@ -82,12 +82,12 @@ class TcpMessages final : public GroupMessages {
   std::vector<pollfd> polled_;
   std::vector<std::pair<int, TcpFlow*>> polled_flows_;
   std::deque<Event> events_;
-  size_t pending_ = 0;  // messages that are not done, of all peers
+  size_t pending_ = 0;  // unfinished messages of all peers
   RunningOperation running_;
   net::Deadline::Clock::time_point moved_at_;
   std::array<std::byte, MessageHeader::kMaxFailureBytes> failure_;
 
-  net::WakeUp wake_;  // after abort() and depart()
+  net::WakeUp wake_;  // signalled by abort() and depart()
   AbortState aborted_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Another rank as the TCP loop sees it: its connections, and the messages that are not done.
+/// Another rank in the TCP loop: its connections, and the unfinished messages.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/detail/message_header.hpp>
@@ -17,7 +17,8 @@
 
 namespace distribute::collective {
 
-/// The flows share the queues, so a slow one does not pace the rest. Of one thread.
+/// Queues that all flows to a rank share, so that a slow one does not slow down the rest. One
+/// thread.
 struct TcpPeer : MessagePeer {
   struct Outgoing {
     uint64_t tag;
@@ -40,11 +41,11 @@ struct TcpPeer : MessagePeer {
   std::vector<Incoming> wanted;
   std::deque<Early> early;
   size_t early_bytes = 0;
-  uint64_t parts_sent = 0, parts_come = 0;  // point-to-point, ever
+  uint64_t parts_sent = 0, parts_come = 0;  // point-to-point, since the start
 
   /// Whether every connection has ended.
   bool gone() const;
-  /// Throws  DataLossError where its bytes were damaged, else UnavailableError.
+  /// Throws  DataLossError if its bytes were damaged, else UnavailableError.
   [[noreturn]] void throw_gone(const Operation& operation, int my_rank) const;
 };
 

@@ -14,23 +14,24 @@
 
 namespace distribute::collective {
 
-/// A rank's connections: `flows[peer]` are the sockets to that rank, at least one each and equally
-/// many at both ends; empty for the rank itself.
+/// A rank's connections: `flows[peer]` are the sockets to that rank, at least one and the same
+/// number at both ends; empty for the rank itself.
 struct TcpMesh {
   int rank = 0;
   std::vector<std::vector<net::Socket>> flows;
 };
 
-struct TcpOptions {  // of TCP between ranks
-  /// Must be the same on all ranks, as the algorithms are chosen by them.
+struct TcpOptions {  // options of TcpTransport
+  /// Must be the same on all ranks, as they determine the algorithms.
   LinkCosts costs = {};
-  int64_t segment_bytes = 512 << 10;  // what large arrays are cut into
-  /// How long a rank looks for messages before it sleeps; negative: as long as it helps.
+  int64_t segment_bytes = 512 << 10;  // size of the segments of large arrays
+  /// Time of polling for messages before sleeping; negative: chosen by the number of ranks on the
+  /// host.
   double spin_seconds = -1;
 };
 
-/// One rank of a group whose pairs are all connected. Sends of more than 64 KiB may wait for their
-/// receive. After an error every call throws it again; the other ranks get the same error.
+/// One rank of a group in which every pair is connected. Sends of more than 64 KiB may wait for
+/// their receive. After an error every call throws it again; the other ranks get the same error.
 class TcpTransport final : public Transport {
  public:
   explicit TcpTransport(TcpMesh mesh, const TcpOptions& options = {});

@@ -1,6 +1,5 @@
 #pragma once
-/// What moves the bytes of collectives: one implementation each for threads, shared memory, TCP,
-/// ...
+/// Base of the classes that move the bytes of collectives: for threads, shared memory, TCP, ...
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -17,7 +16,7 @@ class CudaGraphLife;
 
 namespace distribute::collective {
 
-/// One rank's end of a group. Used by a Communicator, which has checked the operation and calls
+/// One rank's end of a group. A Communicator uses it, which has checked the operation and calls
 /// execute() from one thread at a time.
 class Transport {
  public:
@@ -26,23 +25,23 @@ class Transport {
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
-  /// "threads", "shm", "tcp", ...
+  /// Returns "threads", "shm", "tcp", ...
   virtual const char* name() const = 0;
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  /// Takes part in one collective, to its end. Every rank gets the same bits.
-  /// Throws  FailedPreconditionError when the ranks run different operations;
-  ///         DeadlineExceededError that names ranks that did not come; UnavailableError when a
-  ///         peer's connection broke; what abort() was given.
+  /// Takes part in one collective until it is complete. Every rank gets the same bits.
+  /// Throws  FailedPreconditionError when the ranks run different operations; DeadlineExceededError
+  ///          that names ranks that did not come; UnavailableError when a peer's connection broke;
+  ///          the error of abort().
   virtual void execute(const Operation& operation) = 0;
 
-  /// Called at once by the thread that asks for an operation which another thread will execute.
+  /// Called at once by the thread that requests an operation which another thread will execute.
   virtual void announce(const Operation& operation) { (void)operation; }
 
   /// Makes the operation a part of the CUDA graph that the calling thread records: it begins after
-  /// what the thread's stream was given before, and runs beside what comes until join_recorded().
-  /// `graph` is dropped before the group ends. Other ranks are not waited for.
+  /// the work that the thread's stream was given before, and runs beside later work until
+  /// join_recorded(). `graph` is dropped before the group ends. It does not wait for other ranks.
   virtual void record(const Operation& operation, const std::shared_ptr<CudaGraphLife>& graph) {
     (void)graph;
     throw FailedPreconditionError(
@@ -50,16 +49,16 @@ class Transport {
   }
   virtual void join_recorded() {}
 
-  /// From any thread: execute(), running or coming, throws an error of this code and message soon.
-  /// The first call counts.
+  /// Makes execute(), running or later, throw an error of this code and message soon. Any thread
+  /// may call it; only the first call counts.
   virtual void abort(StatusCode code, const std::string& message) = 0;
 
-  /// From any thread: `rank` takes part in nothing more. What waits for it, and finds nothing that
-  /// it has done before, throws RankLeftError with this reason.
+  /// Notes that `rank` takes part in nothing more; any thread may call it. Operations that wait for
+  /// it, and do not find data that it has sent before, throw RankLeftError with this reason.
   virtual void depart(int rank, const std::string& reason) { departures_.add(rank, reason); }
 
-  /// Memory of `rank` that all ranks read and write in place: reductions of arrays in it need no
-  /// copies. Empty unless the whole group shares memory. Lives as long as the transport.
+  /// Returns memory of `rank` that all ranks read and write in place: reductions of arrays in it
+  /// need no copies. Empty unless the whole group shares memory. It lives as long as the transport.
   virtual std::span<std::byte> shared_memory(int rank) const {
     (void)rank;
     return {};

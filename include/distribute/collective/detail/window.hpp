@@ -1,5 +1,5 @@
 #pragma once
-/// Memory that all ranks of a host see, and how they wait for each other in it.
+/// Memory that all ranks of a host share, and waiting for each other in it.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -13,39 +13,39 @@
 
 namespace distribute::collective {
 
-/// A counter that one rank advances and others wait for. All zero is a valid start.
+/// A counter that one rank advances and for which others wait. All bytes zero is a valid start.
 struct alignas(64) SharedCounter {
   std::atomic<uint32_t> value{0};
-  std::atomic<uint32_t> waiters{0};  // in the kernel
+  std::atomic<uint32_t> waiters{0};  // ranks that sleep in the kernel
 
   void advance();
 };
 
-/// The memory itself. No name in any file system: it goes away with the last process that maps it,
-/// however that ends. All zero is a valid start, so it needs no initialization.
+/// Shared memory without a name in any file system: it is freed with the last process that maps it,
+/// however that ends. All bytes zero is a valid start, so it needs no initialization.
 class Window {
  public:
   static constexpr int64_t kSlotBytes = 256
                                         << 10;  // two per rank: what fits into a second-level cache
-  static constexpr int64_t kMailBytes = 64 << 10;  // one per ordered pair of ranks
+  static constexpr int64_t kMailBytes = 64 << 10;  // for each ordered pair of ranks
 
-  /// What a rank shows the others.
+  /// The part of a rank that the others read.
   struct Place {
-    SharedCounter arrived;     // exchange steps it has begun
+    SharedCounter arrived;     // number of exchange steps it has begun
     Signature signatures[2];   // of the operation of step s at [s % 2]
-    int64_t arena_offsets[2];  // where its array lies in its arena; -1: not there
+    int64_t arena_offsets[2];  // position of its array in its arena; -1: elsewhere
     std::atomic<uint32_t> failed;
-    char failure[236];  // written before `failed`
+    char failure[236];  // message, written before `failed`
   };
-  /// Data on its way from one rank to another.
+  /// Data that one rank sends to another.
   struct Channel {
     SharedCounter written, taken;
   };
 
-  /// For ranks that are threads of this process.
+  /// Makes a window for ranks that are threads of this process.
   /// Throws  ResourceExhaustedError.
   static std::shared_ptr<Window> in_process(int ranks, int64_t arena_bytes = kArenaBytes);
-  /// For processes: others map the memory with attach(descriptor()).
+  /// Makes a window for processes; others map the memory with attach(descriptor()).
   static std::shared_ptr<Window> create(int ranks, int64_t arena_bytes = kArenaBytes);
   /// Takes ownership of `descriptor`.
   /// Throws  InvalidArgumentError when the memory is not a window of `ranks` ranks.
@@ -76,12 +76,12 @@ class Window {
   std::byte* base_ = nullptr;
 };
 
-/// How long to spin before giving up the core, in this moment.
+/// Returns how long to spin before yielding the core at the moment.
 struct Patience {
   int ranks;  // of this host that wait for each other
-  /// None where that does not pay (base/cores).
+  /// Returns 0 if spinning does not pay (base/cores).
   int spins() const;
-  /// More where ranks outnumber cores, as the core then goes to another rank; none where it may go
+  /// Returns more if ranks outnumber cores, as the core then goes to another rank; 0 if it may go
   /// to other programs.
   int yields() const;
 };

@@ -15,13 +15,14 @@
 namespace distribute::collective {
 
 /// Works in exchange steps. In a step every rank writes into its slot, arrives, waits until all
-/// have arrived, and reads the others' slots. Slots alternate, so a step needs one wait: who writes
-/// into a slot again knows that all have read it, since they have arrived at the step between.
-/// Every rank sums a slice of the array, in rank order. Arrays in the ranks' arenas are not copied:
-/// the owner of a slice reads all of them in place and writes the sum into all.
+/// have arrived, and reads the others' slots. Every rank sums a slice of the array, in rank order.
+/// Arrays in the ranks' arenas are not copied: the owner of a slice reads all of them in place and
+/// writes the sum into all.
+/// 1. Slots alternate, so a step needs one wait: a rank that writes into a slot again knows that
+///    all have read it, since they have arrived at the step between.
 class WindowTransport : public Transport {
  public:
-  /// `name`: "threads" or "shm".
+  /// `name` is "threads" or "shm".
   WindowTransport(std::shared_ptr<Window> window, int rank, const char* name);
 
   const char* name() const override { return name_; }
@@ -35,7 +36,7 @@ class WindowTransport : public Transport {
   using Fill = std::function<void(std::byte* slot)>;
 
   void dispatch(const Operation& operation);
-  /// One exchange step: arrive, and wait for all.
+  /// Makes one exchange step: arrives, and waits for all.
   void exchange();
   void begin(const Operation& operation, const void* array);
   void wait_for(SharedCounter& counter, uint32_t value, int peer);
@@ -51,7 +52,7 @@ class WindowTransport : public Transport {
   void reduce();
   void broadcast();
   void all_gather();
-  /// ReduceScatter and AllToAll: a piece for each rank in every slot.
+  /// Implements ReduceScatter and AllToAll, with a piece for each rank in every slot.
   void exchange_pieces();
   void take_pieces(int64_t offset, int64_t most);
   void send();
@@ -69,13 +70,13 @@ class WindowTransport : public Transport {
   const int rank_;
   const char* const name_;
   const Patience patience_;
-  const Operation* operation_ = nullptr;  // while execute() runs
-  uint32_t step_ = 0;                     // exchange steps done
+  const Operation* operation_ = nullptr;  // set while execute() runs
+  uint32_t step_ = 0;                     // number of exchange steps done
   AbortState aborted_;
-  std::mutex failure_mutex_;  // guards the writing of Place::failure
+  std::mutex failure_mutex_;  // held to write Place::failure
 };
 
-/// The ranks of a group of threads.
+/// Makes the ranks of a group of threads.
 std::vector<std::unique_ptr<Transport>> make_thread_transports(int ranks);
 
 }  // namespace distribute::collective

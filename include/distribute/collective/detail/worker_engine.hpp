@@ -1,5 +1,5 @@
 #pragma once
-/// The engine of a job: all tasks have it, or all say what is wrong.
+/// Chooses the engine of a job: all tasks have it, or all throw the same error.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/connect_workers.hpp>
@@ -13,30 +13,30 @@
 
 namespace distribute::collective {
 
-/// What a task says of the engine that is wanted.
+/// A task's report about the requested engine.
 struct EngineVerdict {
   bool usable = false;
-  std::string text = {};  // its name, or what is wrong
+  std::string text = {};  // its name, or the error
 
   bool operator==(const EngineVerdict&) const = default;
   void fields(net::FieldVisitor& visit) { visit("usable", usable)("text", text); }
 };
 
-/// Where an engine finds a rank. A task sends a list of them.
+/// Address of a rank in an engine. A task sends a list of them.
 struct EngineAddress {
   std::string address = {};
-  std::string proof = {};  // that a task of this job says so; empty without a token
+  std::string proof = {};  // shows that a task of this job sent it; empty without a token
 
   void fields(net::FieldVisitor& visit) { visit("address", address)("proof", proof); }
 };
 
-/// Opens the engine that is wanted; null where none is. The first task logs which it is.
-/// Throws  FailedPreconditionError on all tasks when one of them cannot have it, when they found
-///         different ones, or when several hosts are to encrypt their traffic.
+/// Opens the requested engine; null if none is. The first task logs its name.
+/// Throws  FailedPreconditionError on all tasks when one of them cannot open it, when they found
+///          different ones, or when several hosts must encrypt their traffic.
 const Engine* agree_on_engine(ClusterRuntime& runtime, WantedTransport wanted);
 
-/// The messages of this task's replicas. Addresses go through the runtime's store, each with a
-/// proof that its sender knows the job's token; with every message goes such a proof of its own.
+/// Makes the messages of this task's replicas. Addresses go through the runtime's store, each with
+/// a proof that its sender knows the job's token; every message has its own proof.
 /// Throws  UnauthenticatedError when an address has no such proof.
 std::vector<std::unique_ptr<EngineMessages>> connect_engine(ClusterRuntime& runtime,
                                                             const Engine& engine,

@@ -8,7 +8,7 @@
 
 namespace distribute::collective {
 
-/// What elements of type T are added up in.
+/// The type in which elements of type T are added.
 template <typename T>
 using Accumulator =
     std::conditional_t<std::is_same_v<T, bfloat16> || std::is_same_v<T, float16>, float,

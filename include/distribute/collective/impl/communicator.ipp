@@ -89,7 +89,7 @@ DISTRIBUTE_INLINE void check_operation(const Operation& operation, int rank, int
     refuse("the mean of bool is not defined");
 }
 
-/// With mutex_ held.
+/// Numbers and checks an operation; mutex_ must be held.
 DISTRIBUTE_INLINE Operation Communicator::prepare(Operation operation) {
   if (error_) std::rethrow_exception(error_);
   autograd_internal::refuse_in_recording("replicas exchange values");
@@ -99,7 +99,7 @@ DISTRIBUTE_INLINE Operation Communicator::prepare(Operation operation) {
   return operation;
 }
 
-/// On the calling thread, after everything that was queued before.
+/// Runs an operation on the calling thread, after all operations queued before.
 DISTRIBUTE_INLINE void Communicator::run(Operation operation) {
   const monitoring::Waiting waiting(monitoring::metrics().wait_collective);
   std::unique_lock lock(mutex_);
@@ -199,7 +199,7 @@ DISTRIBUTE_INLINE void Communicator::record_all_reduce(
   transport_->record(operation, graph);
 }
 
-/// The life of the thread for asynchronous operations; it finishes what was queued.
+/// The function of the thread for asynchronous operations, which completes queued operations.
 DISTRIBUTE_INLINE void Communicator::work_off() {
   std::unique_lock lock(mutex_);
   for (;;) {

@@ -55,7 +55,7 @@ DISTRIBUTE_INLINE const char* name_of(WantedTransport transport) {
   return "ucx";
 }
 
-/// What the environment and the program want together.
+/// Combines the requests of the environment and the program.
 DISTRIBUTE_INLINE WantedTransport wanted_transport(const CommunicationOptions& options) {
   const WantedTransport outside = wanted_transport();
   const bool mpi = options.implementation == CommunicationImplementation::Mpi;
@@ -125,7 +125,7 @@ DISTRIBUTE_INLINE std::vector<int> WorkerConnector::hosts_of_ranks(int per_worke
   return result;
 }
 
-/// Memory that this host's ranks share; null on all tasks where it would not be used.
+/// Returns memory that this host's ranks share; null on all tasks if it would not be used.
 DISTRIBUTE_INLINE std::shared_ptr<Window> WorkerConnector::host_window(const std::string& name,
                                                                        int per_worker) const {
   const HostLayout ranks(hosts_of_ranks(per_worker)), tasks(runtime_->hosts());
@@ -173,7 +173,7 @@ DISTRIBUTE_INLINE TcpMesh WorkerConnector::mesh(const std::string& name, int per
   return mesh;
 }
 
-/// MPI knows processes only, and has numbered them itself.
+/// MPI connects processes only, and has its own numbers for them.
 DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::mpi_transports(
     int per_worker) const {
   if (per_worker > 1)
@@ -194,7 +194,7 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::mpi_t
   return result;
 }
 
-/// Flat, or with shared memory below where hosts hold several replicas.
+/// Makes transports between all ranks, with shared memory on hosts that hold several replicas.
 DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::ucx_transports(
     const std::string& name, int per_worker) {
   const std::vector<int> hosts = hosts_of_ranks(per_worker);
@@ -233,7 +233,8 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::trans
   return result;
 }
 
-/// What broke first may be seen differently by every worker: the runtime knows what it was.
+/// Replaces the error by the runtime's, as every worker may see another consequence of the first
+/// failure.
 DISTRIBUTE_INLINE void explain_failure(ClusterRuntime& runtime, std::atomic<bool>& explained,
                                        const Error& error, const FlightRecorder& recorder) {
   const auto* left = dynamic_cast<const RankLeftError*>(&error);

@@ -20,7 +20,7 @@ DISTRIBUTE_INLINE const char* name_of(AllReduceAlgorithm algorithm) {
 
 DISTRIBUTE_INLINE int64_t chain_segment_bytes(int64_t bytes, int ranks, const LinkCosts& costs,
                                               int64_t segment_bytes) {
-  // Where filling the pipeline costs what its messages do.
+  // At this size filling the pipeline costs as much as its messages.
   const double best = std::sqrt(2 * double(bytes) * costs.per_message * costs.bytes_per_second /
                                 std::max(ranks - 1, 1));
   return std::clamp(int64_t(best), std::min<int64_t>(4096, segment_bytes), segment_bytes);

@@ -16,7 +16,8 @@ DISTRIBUTE_INLINE ElasticLimits limits_of(const ElasticOptions& options, int wor
           .last_call = options.last_call_seconds};
 }
 
-/// All members of a generation are there: one that does not join soon has died meanwhile.
+/// Returns options with short limits: all members of a generation exist, so one that does not join
+/// soon has failed.
 DISTRIBUTE_INLINE ClusterOptions generation_options() {
   ClusterOptions options = ClusterOptions::from_environment();
   options.startup_timeout = std::min(options.startup_timeout, 10.0);
@@ -37,13 +38,13 @@ DISTRIBUTE_INLINE std::optional<TaskFailure> ElasticWorkers::failure() const {
   return runtime_ ? runtime_->lost() : std::nullopt;
 }
 
-/// One whose silence was taken for its end comes back like a new one.
+/// A worker that was counted as lost because of its silence joins like a new one.
 DISTRIBUTE_INLINE bool ElasticWorkers::failed_itself() const {
   const auto failed = failure();
   return failed && failed->rank == runtime_->rank() && failed->code != StatusCode::Unavailable;
 }
 
-/// In the list of all workers.
+/// Returns indices in the list of all workers.
 DISTRIBUTE_INLINE std::vector<int> ElasticWorkers::lost() const {
   const auto failed = failure();
   if (!failed) return {};

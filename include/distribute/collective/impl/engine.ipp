@@ -70,7 +70,7 @@ DISTRIBUTE_INLINE Traits traits_of(EngineKind kind) {
   return {"libdistribute_ucx.so", "libucx-dev"};
 }
 
-/// What is wrong with an opened file; empty when it can be used.
+/// Returns what is wrong with an opened file; empty when it can be used.
 DISTRIBUTE_INLINE std::string problem_of(const distribute_engine_module* module, EngineKind kind) {
   if (module->abi != DISTRIBUTE_ENGINE_ABI || module->bytes < sizeof(distribute_engine_module))
     return str_cat("it was built for version ", module->abi, " of the modules' interface (",
@@ -102,7 +102,8 @@ DISTRIBUTE_INLINE const distribute_engine_module* open_file(const std::string& f
   return nullptr;
 }
 
-/// The file to open; without a folder for the loader's own path; empty when there is none.
+/// Returns the file to open; a name without folder for the loader's own path; empty when there is
+/// none.
 DISTRIBUTE_INLINE std::string file_of(const char* name) {
   std::error_code none;
   for (const std::string& folder : engine_folders()) {
@@ -145,7 +146,7 @@ struct Registry {
   std::array<Slot, 3> slots;
 };
 
-/// Never destroyed: groups may outlive main().
+/// Returns the registry, which is never destroyed, as groups may outlive main().
 DISTRIBUTE_INLINE Registry& registry() { return in_process<Registry>(); }
 
 /// The libraries of MPIs that this process has loaded, by kind.

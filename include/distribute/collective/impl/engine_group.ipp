@@ -62,9 +62,9 @@ DISTRIBUTE_INLINE void EngineGroup::give_turns() {
   }
 }
 
-/// What to wait for; -1: look again after a while, as the caller is at work, or has events to take.
-/// While it waits for the descriptor, it alone may call progress(): what came would be read, and
-/// the descriptor silent.
+/// Returns a descriptor to wait for, or -1 to try again after a while, as the caller is working, or
+/// has events to take. While the caller waits for the descriptor, only it may call progress(),
+/// which would read the event and leave the descriptor silent.
 DISTRIBUTE_INLINE int EngineGroup::take_turn(uint64_t& seen) {
   const std::lock_guard lock(mutex_);
   if (waits_ || broken_ || turns_ != seen) {

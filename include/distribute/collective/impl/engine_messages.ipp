@@ -53,7 +53,7 @@ DISTRIBUTE_INLINE EngineMessages::~EngineMessages() {
   }
 }
 
-/// The next head of the channel goes into its buffer.
+/// Posts the receive of the channel's next head into its buffer.
 DISTRIBUTE_INLINE void EngineMessages::post(int from, int channel) {
   Channel& place = peer(from).channels[size_t(channel)];
   if (!place.buffer) place.buffer = slots_.new_buffer();
@@ -155,7 +155,7 @@ DISTRIBUTE_INLINE void EngineMessages::look() {
   throw_if_aborted();
 }
 
-/// Whether something has come or gone.
+/// Returns whether a message has come or was sent.
 DISTRIBUTE_INLINE bool EngineMessages::turn_once() {
   bool moved = true;
   if (unread_.empty()) unread_ = group_->progress(engine_events_, moved);
@@ -272,8 +272,8 @@ DISTRIBUTE_INLINE bool EngineMessages::read_point_to_point(int from, const Engin
   return deliver(from, *peer(from).channels[1].buffer);
 }
 
-/// Checks the head, and puts short contents where they are wanted; false: no operation waits for
-/// them yet.
+/// Checks the head, and copies short contents to their memory; returns false if no operation waits
+/// for them yet.
 DISTRIBUTE_INLINE bool EngineMessages::deliver(int from, const EngineBuffer& buffer) {
   Peer& other = peer(from);
   const EngineHead head = buffer.head(other.name);
@@ -334,7 +334,8 @@ DISTRIBUTE_INLINE void EngineMessages::abort(StatusCode code, const std::string&
   if (aborted_.set(code, message)) wake_.signal();
 }
 
-/// In both channels, as the receiver may have something in one of them that it does not want yet.
+/// Sends in both channels, as the receiver may have a message in one of them that it does not need
+/// yet.
 DISTRIBUTE_INLINE void EngineMessages::hang_up(StatusCode code, const std::string& message) {
   using namespace std::chrono_literals;
   broken_ = true;

@@ -40,7 +40,7 @@ DISTRIBUTE_INLINE EngineTransport::EngineTransport(std::unique_ptr<EngineMessage
       options_(options),
       algorithms_(*messages_, {}, kEngineSegmentBytes) {}
 
-/// The same answer on all ranks: it depends on the operation and the options alone.
+/// Returns the same on all ranks, as it depends only on the operation and the options.
 DISTRIBUTE_INLINE bool EngineTransport::engine_reduces(const Operation& operation) const {
   return !options_.rank_order && messages_->group().reduces() && size() > 1 &&
          operation.kind == Collective::AllReduce && operation.count < (int64_t{1} << 31) &&
@@ -48,8 +48,8 @@ DISTRIBUTE_INLINE bool EngineTransport::engine_reduces(const Operation& operatio
          engine_internal::dtype_of(operation.dtype) && engine_internal::op_of(operation.op);
 }
 
-/// Before it, each rank sends the next an empty message, whose head says what it runs: MPI does not
-/// survive ranks that run different collectives.
+/// Before the all-reduce each rank sends the next an empty message, whose head names its operation,
+/// as MPI does not survive ranks that run different collectives.
 DISTRIBUTE_INLINE void EngineTransport::all_reduce(const Operation& operation) {
   messages_->receive((rank() + size() - 1) % size(), tag_of(0, 0), {});
   messages_->send((rank() + 1) % size(), tag_of(0, 0), {}, false);
@@ -101,7 +101,7 @@ DISTRIBUTE_INLINE std::unique_ptr<Transport> make_mpi_transport(
 
 namespace engine_internal {
 
-/// One rank of a group over UCX that has an address for each.
+/// Makes one rank of a group over UCX that has an address for each.
 DISTRIBUTE_INLINE std::unique_ptr<Transport> ucx_transport(
     std::unique_ptr<EngineGroup> group, int rank, const std::vector<std::string>& addresses) {
   const int ranks = int(addresses.size());

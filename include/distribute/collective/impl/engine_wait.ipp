@@ -26,10 +26,10 @@ DISTRIBUTE_INLINE void EngineWait::wait(EngineGroup& group, int wake, const Oper
   }
 }
 
-/// MPI moves bytes only while it is called, a piece at a call, and tells of none before the end: it
-/// is called again and again for as long as a transfer takes, as MPI's own waits do. After that
-/// another rank is late, and the core may be needed. Now and then the core is given away even where
-/// each rank should have one: the system may have put two of them on the same.
+/// MPI moves bytes only while it is called, one piece at a call, and reports a message only at its
+/// end: it is called repeatedly for as long as a transfer takes, as in MPI's own waits. After that
+/// time another rank is late, and the core may be needed. The core is yielded from time to time
+/// even if each rank should have one, as the system may run two of them on the same core.
 DISTRIBUTE_INLINE void EngineWait::wait_without_handle(const Operation& operation, Time now,
                                                        bool each_rank_has_a_core) {
   using namespace std::chrono_literals;

@@ -54,7 +54,7 @@ DISTRIBUTE_INLINE void HierarchicalTransport::check() const {
                                        " are needed"));
 }
 
-/// The same answer on all ranks: it depends on the layout and the operation alone.
+/// Returns the same on all ranks, as it depends only on the layout and the operation.
 DISTRIBUTE_INLINE HierarchicalTransport::Way HierarchicalTransport::way_of(
     const Operation& operation) const {
   if (operation.kind != Collective::AllReduce || !uses_hosts_) return Way::Flat;
@@ -100,7 +100,8 @@ DISTRIBUTE_INLINE void HierarchicalTransport::run_gathered(const Operation& oper
   combine(operation.op, operation.dtype, inputs, operation.output, operation.count);
 }
 
-/// Between the first ranks of the hosts: each sends what its host has to all others.
+/// Exchanges arrays between the first ranks of the hosts: each sends those of its host to all
+/// others.
 DISTRIBUTE_INLINE void HierarchicalTransport::exchange(std::byte* arrays, int64_t bytes) {
   const auto part = [&](int host) {
     const std::vector<int>& ranks = layout_.members(host);

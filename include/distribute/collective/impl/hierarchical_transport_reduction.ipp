@@ -7,7 +7,8 @@
 
 namespace distribute::collective {
 
-/// As many as keep a chain of hosts busy in both directions, and all ranks of a host.
+/// Returns a number of segments that keeps a chain of hosts busy in both directions, and all ranks
+/// of a host.
 DISTRIBUTE_INLINE int64_t segments_ahead(const HostLayout& layout) {
   return std::max({8, 2 * layout.hosts() + 4, 2 * layout.most_members()});
 }
@@ -89,7 +90,8 @@ DISTRIBUTE_INLINE void HierarchicalReduction::greet() {
   }
 }
 
-/// Messages without bytes are expected from the start: they never hold up what is behind them.
+/// Posts the receives of messages without bytes at the start, so that they never block later
+/// messages.
 DISTRIBUTE_INLINE void HierarchicalReduction::expect() {
   for (int64_t s = 0; s < segments_; ++s) {
     if (!carries(s)) messages_.receive(carrier(s, host_), tag_of(kShown, s), {});
@@ -118,7 +120,7 @@ DISTRIBUTE_INLINE void HierarchicalReduction::put(int64_t segment) {
   messages_.send(carrier(segment, host_), tag_of(kPut, segment), {}, true);
 }
 
-/// One thing more that the carrier needs: its turn, another rank's numbers, or the sum.
+/// Counts a condition for which the carrier waits: its turn, another rank's elements, or the sum.
 DISTRIBUTE_INLINE void HierarchicalReduction::arrive(int64_t segment) {
   if (--missing_[size_t(own(segment))] > 0) return;
   add(segment);
@@ -139,7 +141,8 @@ DISTRIBUTE_INLINE void HierarchicalReduction::add(int64_t segment) {
   }
 }
 
-/// All have put: they have also taken what was in the place of the result before.
+/// Passes the sum on when all have put their elements; they have then also read the earlier result
+/// in its memory.
 DISTRIBUTE_INLINE void HierarchicalReduction::pass_up(int64_t segment) {
   const int next = carrier(segment, host_ + 1);
   messages_.receive(next, tag_of(kResult, segment),
@@ -148,7 +151,7 @@ DISTRIBUTE_INLINE void HierarchicalReduction::pass_up(int64_t segment) {
                  {sum_place(segment), size_t(count_of(segment) * sum_width_)});
 }
 
-/// On the last host.
+/// Completes a segment on the last host.
 DISTRIBUTE_INLINE void HierarchicalReduction::end(int64_t segment) {
   finish(operation_.op, operation_.dtype, sum_place(segment), result_place(rank_, segment),
          count_of(segment), layout_.ranks());
@@ -166,7 +169,7 @@ DISTRIBUTE_INLINE void HierarchicalReduction::pass_down(int64_t segment) {
   settle(segment);
 }
 
-/// Where another rank carries.
+/// Takes the result of a segment that another rank carries.
 DISTRIBUTE_INLINE void HierarchicalReduction::take(int64_t segment) {
   copy_bytes(output(segment), result_place(carrier(segment, host_), segment), bytes_of(segment));
   done_[size_t(segment)] = true;

@@ -44,7 +44,7 @@ DISTRIBUTE_INLINE void HostMeeting::wait_for_release(const Operation& operation,
   wait(releases(), ++released_, 0, operation, deadline);
 }
 
-/// Until all have come to `step` operations.
+/// Waits until all ranks have entered `step` operations.
 DISTRIBUTE_INLINE void HostMeeting::wait_for_step(const Operation& operation, uint32_t step) {
   for (int i = 1; i < members(); ++i) {
     const int member = (me_ + i) % members();
@@ -68,7 +68,7 @@ DISTRIBUTE_INLINE void HostMeeting::wait(SharedCounter& counter, uint32_t value,
   }
 }
 
-/// With the code before the words.
+/// Stores the code in the first byte of the text, and the message behind it.
 DISTRIBUTE_INLINE void HostMeeting::fail(StatusCode code, const std::string& message) {
   Window::Place& place = window_->place(me_);
   if (place.failed.load(std::memory_order_relaxed)) return;

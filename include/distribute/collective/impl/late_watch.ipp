@@ -10,7 +10,7 @@
 
 namespace distribute::collective {
 
-/// "in all_reduce(sum) #12 float32 x 1000": a position without its time.
+/// Returns "in all_reduce(sum) #12 float32 x 1000", a position without its time.
 DISTRIBUTE_INLINE std::string place_of(const std::string& position) {
   const size_t end = std::min(position.rfind(" for "), position.rfind(" ended "));
   return position.substr(0, end);

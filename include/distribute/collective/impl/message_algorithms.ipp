@@ -7,7 +7,7 @@
 
 namespace distribute::collective {
 
-/// A group of one: the result is the input.
+/// Runs an operation of a group of one, whose result is the input.
 DISTRIBUTE_INLINE void run_alone(const Operation& operation) {
   if (operation.kind == Collective::Barrier || operation.output == nullptr) return;
   copy_bytes(operation.output, operation.input, bytes_of(operation));
@@ -71,8 +71,9 @@ DISTRIBUTE_INLINE void MessageAlgorithms::reduce_by_bruck(const Operation& opera
   combine(operation.op, operation.dtype, inputs, operation.output, operation.count);
 }
 
-/// In round k, a rank gets from the one 2^k above it all that this one has: twice as much each
-/// time. Source  Bruck et al. 1997.
+/// In round k, a rank receives from the one 2^k above it all arrays that this one has: twice as
+/// many each time.
+/// Source  Bruck et al. 1997.
 DISTRIBUTE_INLINE std::vector<const std::byte*> MessageAlgorithms::bruck(
     std::span<const std::byte> mine, const std::vector<int64_t>& bytes) {
   const int rank = messages_.rank(), ranks = messages_.size();
@@ -94,7 +95,7 @@ DISTRIBUTE_INLINE std::vector<const std::byte*> MessageAlgorithms::bruck(
   return parts;
 }
 
-/// Small arrays go straight to the root; large ones are summed by all.
+/// Sends small arrays straight to the root; large ones are summed by all ranks.
 DISTRIBUTE_INLINE void MessageAlgorithms::reduce(const Operation& operation) {
   static constexpr int64_t kSmall = 16 << 10;
   const int ranks = messages_.size(), root = operation.peer;
@@ -168,7 +169,7 @@ DISTRIBUTE_INLINE void MessageAlgorithms::broadcast(const Operation& operation) 
   bytes_of(operation) <= kSmall ? broadcast_tree(operation) : broadcast_chain(operation);
 }
 
-/// Binomial tree: a rank with the bytes sends them to the rank half the rest away.
+/// Sends along a binomial tree: a rank with the bytes sends them to the rank half the rest away.
 DISTRIBUTE_INLINE void MessageAlgorithms::broadcast_tree(const Operation& operation) {
   const int ranks = messages_.size(), root = operation.peer;
   const int me = (messages_.rank() - root + ranks) % ranks;
@@ -185,7 +186,7 @@ DISTRIBUTE_INLINE void MessageAlgorithms::broadcast_tree(const Operation& operat
   messages_.finish();
 }
 
-/// From each rank to the next above it, segment by segment.
+/// Sends from each rank to the next above it, segment by segment.
 DISTRIBUTE_INLINE void MessageAlgorithms::broadcast_chain(const Operation& operation) {
   const int rank = messages_.rank(), ranks = messages_.size(), root = operation.peer;
   const int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
@@ -220,7 +221,8 @@ DISTRIBUTE_INLINE void MessageAlgorithms::all_to_all(const Operation& operation)
   messages_.finish();
 }
 
-/// No rank leaves before all have come: each hears of all others, in log2(n) rounds.
+/// Waits until all ranks have come: each gets a message that depends on all others, in log2(n)
+/// rounds.
 DISTRIBUTE_INLINE void MessageAlgorithms::barrier() {
   bruck({}, std::vector<int64_t>(size_t(messages_.size()), 0));
 }

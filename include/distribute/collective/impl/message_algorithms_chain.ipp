@@ -30,14 +30,14 @@ DISTRIBUTE_INLINE int64_t ChainReduction::count_of(int64_t segment) const {
   return std::min(segment_, operation_.count - segment * segment_);
 }
 
-/// Where the result goes: a rank that only passes it on has a few segments of memory for it.
+/// Returns memory for the result: a rank that only passes it on has memory for a few segments.
 DISTRIBUTE_INLINE std::byte* ChainReduction::output(int64_t segment) {
   if (wants_results())
     return static_cast<std::byte*>(operation_.output) + segment * segment_ * width_;
   return results_ + segment % kWindow * segment_ * width_;
 }
 
-/// A slot of this rank takes up `segment`.
+/// Assigns a slot of this rank to `segment`.
 DISTRIBUTE_INLINE void ChainReduction::enter(int64_t segment) {
   if (segment >= segments_) return;
   if (rank_ == 0)
@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE void ChainReduction::enter(int64_t segment) {
                       {slot(segment), size_t(count_of(segment) * sum_width_)});
 }
 
-/// This rank's numbers, and on to the next.
+/// Adds this rank's elements and sends the sum to the next.
 DISTRIBUTE_INLINE void ChainReduction::add(int64_t segment) {
   const int64_t count = count_of(segment);
   const void* mine = bytes_at(operation_.input, segment * segment_ * width_, 0).data();
@@ -56,7 +56,7 @@ DISTRIBUTE_INLINE void ChainReduction::add(int64_t segment) {
   messages_.send(rank_ + 1, tag_of(kSum, segment), {slot(segment), size_t(count * sum_width_)});
 }
 
-/// On the last rank.
+/// Completes a segment on the last rank.
 DISTRIBUTE_INLINE void ChainReduction::end(int64_t segment) {
   const int64_t count = count_of(segment);
   finish(operation_.op, operation_.dtype, slot(segment), output(segment), count, messages_.size());

@@ -54,7 +54,8 @@ DISTRIBUTE_INLINE void DirectReduction::expect_pieces(int64_t segment) {
       messages_.receive(r, tag_of(kPiece, segment), {slot(segment, r), size_t(bytes)});
 }
 
-/// Their place is free when they come: the owner had this rank's numbers before.
+/// The memory of the results is free when they come, as the owner has received this rank's elements
+/// before.
 DISTRIBUTE_INLINE void DirectReduction::expect_results() {
   if (!wants_results(rank_)) return;
   for (int r = 0; r < ranks_; ++r)

@@ -27,7 +27,7 @@ DISTRIBUTE_INLINE std::string words_of(int result, CudaHandle communicator) {
   return str_cat(nccl().ncclGetErrorString(result), last && *last ? ": " : "", last ? last : "");
 }
 
-/// ncclDataType_t; bool travels as a byte.
+/// Returns the ncclDataType_t; bool is sent as a byte.
 DISTRIBUTE_INLINE int type_of(DType dtype) {
   switch (dtype) {
     case DType::Float32: return 7;
@@ -39,7 +39,7 @@ DISTRIBUTE_INLINE int type_of(DType dtype) {
   }
 }
 
-/// ncclRedOp_t; "or" and "and" of bytes that are 0 or 1 are their maximum and minimum.
+/// Returns the ncclRedOp_t; "or" and "and" of bytes that are 0 or 1 are their maximum and minimum.
 DISTRIBUTE_INLINE int op_of(ReductionOp op, DType dtype) {
   constexpr int kSum = 0, kProduct = 1, kMax = 2, kMin = 3, kMean = 4;
   if (dtype == DType::Bool) return op == ReductionOp::Sum || op == ReductionOp::Max ? kMax : kMin;
@@ -152,7 +152,7 @@ DISTRIBUTE_INLINE NcclCommunicator::NcclCommunicator(NcclCommunicator&& other) n
   nccl_internal::note_life(this, true);
 }
 
-/// By abort: ncclCommDestroy waits for the other ranks, which may be gone.
+/// Aborts, as ncclCommDestroy waits for the other ranks, which may be lost.
 DISTRIBUTE_INLINE NcclCommunicator::~NcclCommunicator() {
   nccl_internal::note_life(this, false);
   abort();

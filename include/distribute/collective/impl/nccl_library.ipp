@@ -39,14 +39,14 @@ struct Library {
   std::string problem = load_nccl(table);
 };
 
-/// Never destroyed: communicators may outlive main().
+/// Returns the library, which is never destroyed, as communicators may outlive main().
 DISTRIBUTE_INLINE Library& library() { return in_process<Library>(); }
 
 struct TestTable {
   const NcclTable* table = nullptr;
 };
 
-/// The table of a test; null: the library's.
+/// Returns the table of a test; null: the library's is used.
 DISTRIBUTE_INLINE const NcclTable*& slot() { return in_process<TestTable>().table; }
 
 }  // namespace nccl_internal

@@ -44,8 +44,8 @@ DISTRIBUTE_INLINE void NcclTransport::join_recorded() {
   if (beside_) current_stream(communicator_.device()).wait(*beside_);
 }
 
-/// Operations that NCCL has no call for: parts of different sizes, and what goes from point to
-/// point.
+/// Runs operations for which NCCL has no call: parts of different sizes, and point-to-point
+/// operations.
 DISTRIBUTE_INLINE void NcclTransport::enqueue_parts(const Operation& o, NcclGroup& group,
                                                     CudaStreamRef stream) {
   const int64_t bytes = size_of(o.dtype);
@@ -115,7 +115,7 @@ DISTRIBUTE_INLINE void NcclTransport::announce(const Operation& operation) {
   announced_.emplace(operation.sequence, std::move(event));
 }
 
-/// For what was queued before the operation was asked for, and for nothing that came later.
+/// Waits for the work that was queued before the operation was requested, and not for later work.
 DISTRIBUTE_INLINE void NcclTransport::wait_for_input(const Operation& operation,
                                                      CudaStreamRef stream) {
   const std::lock_guard lock(mutex_);
@@ -125,7 +125,7 @@ DISTRIBUTE_INLINE void NcclTransport::wait_for_input(const Operation& operation,
   announced_.erase(event);
 }
 
-/// Kernels of an aborted group end by themselves, but not at once: what comes next on the GPU may
+/// Kernels of an aborted group end by themselves, but not at once, and the next work on the GPU may
 /// get the memory that they use.
 DISTRIBUTE_INLINE void wait_for_aborted(CudaStreamRef stream) noexcept {
   try {

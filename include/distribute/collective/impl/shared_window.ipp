@@ -17,11 +17,11 @@ DISTRIBUTE_INLINE int fetch_descriptor(const std::string& name, net::Deadline de
   return value_or_throw(net::receive_descriptor(socket, deadline));
 }
 
-/// What the first task puts in the place of the socket's name when there is no shared memory.
+/// The first task sends it in place of the socket's name when there is no shared memory.
 inline constexpr std::string_view kNoWindow = "none: ";
 
-/// The part of a host's first task. When it fails before the others know the socket, they get the
-/// reason in its place; those that know it see it close.
+/// The part of a host's first task. When it fails before the others have the socket's name, they
+/// get the reason in its place; those that have the name see the socket close.
 DISTRIBUTE_INLINE std::shared_ptr<Window> offer_window(ClusterRuntime& runtime,
                                                        const std::string& key, size_t clients,
                                                        int ranks, net::Deadline deadline) {
@@ -45,7 +45,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Window> offer_window(ClusterRuntime& runtime,
   }
 }
 
-/// One task's part; throws where it does not work.
+/// Opens one task's window; throws if that fails.
 DISTRIBUTE_INLINE std::shared_ptr<Window> open_window(ClusterRuntime& runtime,
                                                       const std::string& name,
                                                       const std::vector<int>& tasks, int ranks) {

@@ -59,7 +59,7 @@ DISTRIBUTE_INLINE void TcpFlow::accept(std::byte* out) {
   drain();
 }
 
-/// Copies what was read ahead to where it belongs.
+/// Copies bytes that were read ahead to the message's memory.
 DISTRIBUTE_INLINE void TcpFlow::drain() {
   const size_t part = std::min(end_ - begin_, size_t(in_.bytes) - in_done_);
   if (part > 0) std::memcpy(in_data_ + in_done_, ahead_.get() + begin_, part);

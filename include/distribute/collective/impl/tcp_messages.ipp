@@ -74,7 +74,7 @@ DISTRIBUTE_INLINE void TcpMessages::finish() {
   for (events_.clear(); pending_ > 0; events_.clear()) turn();
 }
 
-/// Writes and reads what goes now; waits when nothing does.
+/// Writes and reads what is possible without waiting; waits if nothing is.
 DISTRIBUTE_INLINE void TcpMessages::turn() {
   const bool moved = write_some();
   const int ready = poll(moved || !events_.empty());
@@ -132,8 +132,8 @@ DISTRIBUTE_INLINE void TcpMessages::write(int to, TcpFlow& flow) {
   events_.push_back({.peer = to, .tag = flow.sending_tag(), .sent = true});
 }
 
-/// `moved`: there is something to do anyway. Returns what ::poll does, at least 1 when there are
-/// bytes that it does not know of.
+/// With `moved` there is more work, so it does not wait. Returns the result of ::poll, at least 1
+/// when there are bytes of which ::poll does not know.
 DISTRIBUTE_INLINE int TcpMessages::poll(bool moved) {
   polled_.assign(1, {wake_.native(), POLLIN, 0});
   polled_flows_.clear();
@@ -166,7 +166,7 @@ DISTRIBUTE_INLINE void TcpMessages::read(int from, TcpFlow& flow) {
   consume(from, flow);
 }
 
-/// Hands on what was read, up to a message without a receive().
+/// Passes the received messages on, up to one without a receive().
 DISTRIBUTE_INLINE void TcpMessages::consume(int from, TcpFlow& flow) {
   flow.parked = false;
   for (;;) {
@@ -225,7 +225,7 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_point_to_point(
   return other.early.back().bytes.get();
 }
 
-/// Whether the message is here, or on its way into memory of its own.
+/// Whether the message has come, or is being received in its own memory.
 DISTRIBUTE_INLINE bool TcpMessages::take_early(int from, const TcpPeer::Incoming& wanted) {
   TcpPeer& other = peer(from);
   const auto at =
@@ -260,7 +260,7 @@ DISTRIBUTE_INLINE void TcpMessages::arrived(int from, const MessageHeader& heade
   events_.push_back({.peer = from, .tag = header.tag});
 }
 
-/// A connection has ended; that is an error once something is missing.
+/// Handles a connection that has ended; that is an error once a message is missing.
 DISTRIBUTE_INLINE void TcpMessages::lost(int who, TcpFlow& flow, bool broken) {
   flow.closed = true;
   const TcpPeer& other = peer(who);

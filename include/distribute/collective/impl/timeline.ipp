@@ -66,7 +66,7 @@ DISTRIBUTE_INLINE std::string microseconds(std::chrono::nanoseconds time) {
   return log_internal::json_number(double(time.count()) * 1e-3);
 }
 
-/// The event that names a process, or one of its rows.
+/// Returns the event that names a process, or one of its rows.
 DISTRIBUTE_INLINE std::string naming_event(const char* what, const std::string& place,
                                            const std::string& name) {
   return str_cat("{\"name\":\"", what, "\",\"ph\":\"M\",", place,
@@ -113,7 +113,7 @@ DISTRIBUTE_INLINE void Timeline::save_alone(const std::string& task) const {
   save(std::span(&own, 1));
 }
 
-/// The letters, digits, - and _ that stand behind `"key":` in `json`; empty: none.
+/// Returns the letters, digits, - and _ behind `"key":` in `json`; empty if there are none.
 DISTRIBUTE_INLINE std::string_view word_behind(std::string_view json, std::string_view key) {
   const size_t at = json.find(str_cat('"', key, '"'));
   if (at == std::string_view::npos) return {};

@@ -56,7 +56,11 @@ DISTRIBUTE_INLINE void wait_while(SharedCounter& counter, uint32_t seen, int rou
   counter.waiters.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-// Layout: places | channels | slots | mail | arenas, each on a page of its own.
+// The layout is: places
+// channels
+// slots
+// mail
+// arenas, each beginning on a new page.
 DISTRIBUTE_INLINE int64_t page_aligned(int64_t bytes) { return (bytes + 4095) & ~int64_t{4095}; }
 DISTRIBUTE_INLINE int64_t places_bytes(int ranks) {
   return page_aligned(ranks * int64_t(sizeof(Window::Place)));

@@ -24,7 +24,7 @@ DISTRIBUTE_INLINE void WindowTransport::abort(StatusCode code, const std::string
   if (aborted_.set(code, message)) fail(message);
 }
 
-/// Tells the others why this rank will not come.
+/// Tells the others why this rank does not take part.
 DISTRIBUTE_INLINE void WindowTransport::fail(const std::string& message) {
   const std::lock_guard lock(failure_mutex_);
   Window::Place& place = window_->place(rank_);
@@ -45,7 +45,7 @@ DISTRIBUTE_INLINE void WindowTransport::execute(const Operation& operation) {
   operation_ = nullptr;
 }
 
-/// Small enough that every rank sums everything.
+/// Whether the array is so small that every rank sums everything.
 DISTRIBUTE_INLINE bool is_small(const Operation& operation) {
   return operation.kind == Collective::AllReduce && bytes_of(operation) <= 4096;
 }
@@ -70,8 +70,8 @@ DISTRIBUTE_INLINE void WindowTransport::dispatch(const Operation& operation) {
   }
 }
 
-/// The first step of an operation: the ranks compare what they are about to do. Small reductions
-/// bring their data along.
+/// Begins an operation: the ranks compare their operations. Small reductions send their data in the
+/// same step.
 DISTRIBUTE_INLINE void WindowTransport::begin(const Operation& operation, const void* array) {
   Window::Place& place = window_->place(rank_);
   const Signature signature = signature_of(operation);
@@ -97,7 +97,7 @@ DISTRIBUTE_INLINE void WindowTransport::exchange() {
   }
 }
 
-/// Until `counter` has reached `value`.
+/// Waits until `counter` has reached `value`.
 DISTRIBUTE_INLINE void WindowTransport::wait_for(SharedCounter& counter, uint32_t value, int peer) {
   for (int round = 0;; ++round) {
     const bool left = departures_.any() && departures_.has(peer);  // before its counter is read
@@ -273,7 +273,7 @@ DISTRIBUTE_INLINE void WindowTransport::exchange_pieces() {
   }
 }
 
-/// What every rank has put into its slot for this one.
+/// Takes the pieces that every rank has written for this one.
 DISTRIBUTE_INLINE void WindowTransport::take_pieces(int64_t begin, int64_t most) {
   const int64_t count = std::clamp<int64_t>(count_of(rank_) - begin, 0, most);
   std::vector<const void*> pieces;

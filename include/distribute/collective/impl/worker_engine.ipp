@@ -48,7 +48,7 @@ DISTRIBUTE_INLINE EngineVerdict verdict(WantedTransport wanted, const Engine*& e
   }
 }
 
-/// Tells the other tasks this one's verdict and checks theirs.
+/// Exchanges the tasks' verdicts and checks them.
 DISTRIBUTE_INLINE void check_verdicts(ClusterRuntime& runtime, const std::string& name,
                                       const EngineVerdict& mine) {
   std::vector<EngineVerdict> verdicts;
@@ -66,7 +66,7 @@ DISTRIBUTE_INLINE void check_verdicts(ClusterRuntime& runtime, const std::string
                   "DISTRIBUTE_TRANSPORT alike"));
 }
 
-/// 32 bytes that only tasks of this job can make; empty where the job has no token.
+/// Returns 32 bytes that only tasks of this job can make; empty if the job has no token.
 DISTRIBUTE_INLINE std::string proof(const ClusterRuntime& runtime, std::string_view purpose,
                                     const std::string& text) {
   const std::string& token = runtime.options().job_token;
@@ -75,14 +75,14 @@ DISTRIBUTE_INLINE std::string proof(const ClusterRuntime& runtime, std::string_v
       net::hmac_sha256(token, str_cat("distribute engine ", purpose, "\n", text)));
 }
 
-/// Of messages from one rank to another, in groups of this name.
+/// Returns the proof for messages from one rank to another, in groups of this name.
 DISTRIBUTE_INLINE std::string pair_proof(const ClusterRuntime& runtime, const std::string& group,
                                          int from, int to) {
   const std::string whole = proof(runtime, "messages", str_cat(group, "\n", from, "\n", to));
   return whole.substr(0, std::min<size_t>(whole.size(), 16));
 }
 
-/// The tasks' addresses, checked; `mine` has one for each replica.
+/// Exchanges and checks the tasks' addresses; `mine` has one for each replica.
 DISTRIBUTE_INLINE std::vector<std::string> exchange_addresses(
     ClusterRuntime& runtime, const std::string& name, const std::vector<std::string>& mine) {
   const auto proof_of = [&](size_t rank, const std::string& address) {
@@ -131,7 +131,7 @@ DISTRIBUTE_INLINE const Engine* agree_on_engine(ClusterRuntime& runtime, WantedT
 
 namespace engine_internal {
 
-/// Opens a group for each replica of this task. Where one task cannot, all throw what it says.
+/// Opens a group for each replica of this task. If one task cannot, all throw its error.
 DISTRIBUTE_INLINE std::vector<std::unique_ptr<EngineGroup>> open_groups(ClusterRuntime& runtime,
                                                                         const Engine& engine,
                                                                         const std::string& name,

@@ -1,5 +1,5 @@
 #pragma once
-/// From what a caller gives to schedule() to what travels to the worker.
+/// Converts an argument of schedule() to the form that is sent to the worker.
 
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/per_worker_values.hpp>
@@ -26,7 +26,7 @@ inline constexpr bool kIsPerWorker = false;
 template <typename T>
 inline constexpr bool kIsPerWorker<PerWorkerValues<T>> = true;
 
-/// Values that the coordinator holds are waited for, so that no worker's thread has to.
+/// Waits for values that the coordinator holds, so that no worker's thread has to.
 template <typename T>
 ClosureArgument per_worker_argument(const PerWorkerValues<T>& values) {
   ClosureArgument argument;
@@ -39,7 +39,7 @@ ClosureArgument per_worker_argument(const PerWorkerValues<T>& values) {
   return argument;
 }
 
-/// `A` for a parameter of type `Param` of the function with this name.
+/// Converts `A` for a parameter of type `Param` of the function with this name.
 template <typename Param, typename A>
 ClosureArgument closure_argument(const std::string& function, const A& value) {
   using Value = std::remove_cvref_t<Param>;

@@ -1,6 +1,5 @@
 #pragma once
-/// The work that waits for workers: bounded, in order, and what happens to all of it after an
-/// error.
+/// Closures that wait for workers: bounded, in order, and cancelled after an error.
 
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/per_worker_values.hpp>
@@ -20,7 +19,7 @@ namespace distribute::coordinator_internal {
 
 inline constexpr int64_t kClosureQueueSize = 256 * 1024;
 
-/// For waits that end with the job, whose parts all have limits of their own.
+/// Returns a deadline for waits that end with the job, whose parts all have their own limits.
 inline net::Deadline no_deadline() { return net::Deadline::after_seconds(1e9); }
 
 /// Hands the closures of a coordinator to its workers. Thread-safe.
@@ -39,10 +38,10 @@ class ClosureQueue {
   /// Blocks  while the queue is full.
   /// Throws  the first error; CancelledError after stop().
   void put(ClosurePtr closure);
-  /// For this worker alone, whatever else there is; neither blocks nor throws.
+  /// Queues a closure for this worker alone, beside all others; neither blocks nor throws.
   void put_for(int worker, ClosurePtr closure);
-  /// The next closure, which must be given back by one of the four below, unless it is `tagged`.
-  /// Null after stop(), and when `deadline` has passed.
+  /// The next closure, which must be returned by one of the four functions below, unless it is
+  /// `tagged`. It is null after stop(), and when `deadline` has passed.
   /// Blocks  until there is one.
   struct Taken {
     ClosurePtr closure;
@@ -51,38 +50,41 @@ class ClosureQueue {
   Taken get(int worker, net::Deadline deadline = no_deadline());
 
   void mark_finished(const ClosurePtr& closure = nullptr);
-  /// Its output has the error already.
+  /// Marks a closure as failed; its output has the error already.
   void mark_failed(std::exception_ptr error, const ClosurePtr& closure = nullptr);
-  /// The worker could not finish it: to the front of the queue, or cancelled after an error.
+  /// Takes back a closure that the worker could not finish: to the front of the queue, or cancelled
+  /// after an error.
   void put_back(ClosurePtr closure);
-  /// Forgets what waits for this worker alone.
+  /// Removes the closures that wait for this worker alone.
   void drop_for(int worker);
-  /// put_back() for a closure that put_for() gave.
+  /// Takes back a closure of put_for().
   void put_back_for(int worker, ClosurePtr closure);
 
-  /// Blocks  until nothing is queued or in flight; no put() gets in meanwhile. False at the
-  ///         deadline.
+  /// Waits for all closures; returns false at the deadline.
+  /// Blocks  until nothing is queued or in flight; put() waits meanwhile.
   /// Throws  the first error.
   bool wait(net::Deadline deadline = no_deadline());
   /// Whether nothing is queued or in flight. Throws  the first error.
   bool done();
 
-  /// From now on every put(), wait() and done() throws `error`, and what is queued fails with it.
+  /// Makes every further put(), wait() and done() throw `error`; queued closures fail with it.
   void break_for_good(std::exception_ptr error);
-  /// Ends all waiting: get() gives null, what is queued is cancelled.
+  /// Ends all waiting: get() returns null, queued closures are cancelled.
   void stop();
 
-  /// Called when closures in flight should end early, on the thread that throws the error.
+  /// Sets a function that is called when closures in flight should end early, on the thread that
+  /// throws the error.
   void on_cancel(std::function<void()> callback);
   /// Whether closures in flight should end early.
   bool cancelling() const;
-  /// Whether a wait() keeps put() out.
+  /// Whether a wait() blocks put().
   bool has_waiter() const;
-  /// All closures whose numbers are below it have ended, with their updates, and do not run again.
+  /// Returns a number below which all closures have ended, with their updates, and do not run
+  /// again.
   uint64_t settled() const;
   int64_t queued() const;
   int64_t in_flight() const;
-  /// How many have been marked finished or failed.
+  /// Returns the number of closures marked finished or failed.
   int64_t completed() const;
 
  private:
@@ -104,7 +106,7 @@ class ClosureQueue {
   int64_t in_flight_ = 0, completed_ = 0;
   uint64_t last_number_ = 0;
   uint64_t last_begun_ = 0;
-  std::set<uint64_t> begun_;  // numbers of those that have been given out and have not ended
+  std::set<uint64_t> begun_;  // numbers of those in flight
   std::exception_ptr error_;
   bool broken_ = false;  // error_ stays
   bool waiting_ = false, cancelling_ = false, stopped_ = false;

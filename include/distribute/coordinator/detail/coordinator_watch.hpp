@@ -1,5 +1,5 @@
 #pragma once
-/// A worker's eye on its coordinator: whether it comes, and comes back.
+/// Watches on a worker whether its coordinator comes, and comes back.
 
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/detail/worker_service.hpp>
@@ -19,20 +19,20 @@ class Peer;
 
 namespace distribute::coordinator_internal {
 
-/// Cancels the function that runs when the coordinator is lost, and stops the service when the
+/// Cancels the running function when the coordinator is lost, and stops the service when the
 /// coordinator has not come, or not returned, in time; at once when a parameter server is lost,
-/// too, as this process then has to start again. Thread-safe; one thread of its own.
+/// too, as this process then has to start again. Thread-safe; it has its own thread.
 class CoordinatorWatch {
  public:
   using Peers = std::vector<std::shared_ptr<rpc::Peer>>;
   struct Options {
     Peers servers = {};  // parameter servers
-    /// How long to wait for the coordinator at first, and when it was lost; in seconds.
+    /// Time to wait for the coordinator at first, and when it was lost; in seconds.
     double first_patience = 300, return_patience = 300;
-    /// Asked a few times a second, with whether the coordinator is there; true ends the service,
-    /// after the function that runs.
+    /// Called a few times a second, with whether the coordinator is there; true ends the service,
+    /// after the running function.
     std::function<bool(bool)> leaves = {};
-    std::function<void(const std::string&)> log = {};  // gets a line when it is lost
+    std::function<void(const std::string&)> log = {};  // receives a line when it is lost
   };
   /// The service is borrowed.
   CoordinatorWatch(WorkerService& service, Options options);
@@ -40,7 +40,7 @@ class CoordinatorWatch {
   CoordinatorWatch(const CoordinatorWatch&) = delete;
   CoordinatorWatch& operator=(const CoordinatorWatch&) = delete;
 
-  /// This one is the coordinator from now on.
+  /// Sets the current coordinator.
   void greeted(const std::shared_ptr<rpc::Peer>& coordinator);
 
  private:

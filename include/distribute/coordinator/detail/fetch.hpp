@@ -1,5 +1,5 @@
 #pragma once
-/// Local values of all remote ones inside vectors, tuples, pairs and maps.
+/// Fetches remote values inside vectors, tuples, pairs and maps.
 
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/per_worker_values.hpp>
@@ -12,7 +12,7 @@
 
 namespace distribute::coordinator_internal {
 
-/// What is not remote stays as it is.
+/// Returns a value that is not remote unchanged.
 template <typename T>
 struct Fetch {
   static T of(const T& value) { return value; }
@@ -23,7 +23,7 @@ struct Fetch<RemoteValue<T>> {
   static T of(const RemoteValue<T>& value) { return value.fetch(); }
 };
 
-/// One value per worker.
+/// Fetches one value per worker.
 template <typename T>
 struct Fetch<PerWorkerValues<T>> {
   static std::vector<T> of(const PerWorkerValues<T>& values) {

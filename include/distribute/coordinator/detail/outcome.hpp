@@ -1,5 +1,5 @@
 #pragma once
-/// How a function ended on its worker, as the coordinator is told.
+/// Result of a function on its worker, as sent to the coordinator.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -16,8 +16,8 @@ namespace distribute::coordinator_internal {
 enum class OutcomeKind : uint8_t {
   Finished,      // text: the result's bytes
   Failed,        // code and message of what the function threw
-  Cancelled,     // as asked
-  ResourceLost,  // it needs something that this worker does not have (any more)
+  Cancelled,     // at the coordinator's request
+  ResourceLost,  // it needs a resource that this worker does not have (any more)
 };
 
 struct Outcome {
@@ -32,14 +32,14 @@ struct Outcome {
   std::string encode() const { return net::encode_message(*this); }
   /// Throws  DataLossError
   static Outcome decode(std::string_view bytes);
-  /// The exception that is being handled. `cancelled`: it was asked to end.
+  /// Describes the exception that is being handled. `cancelled` tells whether it was asked to end.
   static Outcome of_current_exception(bool cancelled);
-  /// The error of a function that failed, with `where` in front of the message.
+  /// Returns the error of a function that failed, with `where` in front of the message.
   std::exception_ptr error(const std::string& where) const;
 };
 
-/// The number of the parameter server that an error's message names first ("ps 1 (host:port) ...");
-/// nothing when it names none.
+/// Returns the number of the parameter server that an error's message names first ("ps 1
+/// (host:port) ..."); nullopt when it names none.
 std::optional<int> named_parameter_server(std::string_view message);
 
 }  // namespace distribute::coordinator_internal

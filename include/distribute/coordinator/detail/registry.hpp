@@ -1,6 +1,6 @@
 #pragma once
-/// What a worker can be asked to run: functions and dataset functions by name, in every process of
-/// the job the same.
+/// Functions and dataset functions that a worker can run, by name; equal in every process of the
+/// job.
 
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/wire_value.hpp>
@@ -22,13 +22,13 @@ class DistributedIterator;
 
 namespace distribute::coordinator_internal {
 
-/// A function was sent to a worker that is not the one it was for any more.
+/// Thrown when a function was sent to a worker of which its argument is not a resource any more.
 class ResourceLostError : public AbortedError {
  public:
   using AbortedError::AbortedError;
 };
 
-/// The things that live on a worker for the coordinator, by number.
+/// The coordinator's resources on a worker, by number.
 class WorkerResources {
  public:
   int64_t add(std::shared_ptr<data::Dataset> dataset);
@@ -36,7 +36,7 @@ class WorkerResources {
   int64_t add(std::shared_ptr<DistributedIterator> iterator);
   void remove(int64_t id);
   void clear();
-  /// Throw  ResourceLostError when there is none of that kind and number.
+  /// Throw  ResourceLostError when there is no resource of that kind and number.
   data::Dataset& dataset(int64_t id) const;
   data::Iterator& iterator(int64_t id) const;
   DistributedIterator& distributed_iterator(int64_t id) const;
@@ -48,13 +48,13 @@ class WorkerResources {
   int64_t next_ = 1;
 };
 
-/// The bytes of an argument, in the message that brought it.
+/// The bytes of an argument, inside the message that contains it.
 struct ArgumentBytes {
   std::string_view bytes = {};
   void fields(net::FieldVisitor& visit) { visit.view("bytes", bytes); }
 };
 
-/// A function to run, as it travels.
+/// A function to run, as it is sent.
 struct ClosureCall {
   uint64_t id = 0;        // of the worker's calls
   uint64_t function = 0;  // Closure::number
@@ -68,12 +68,12 @@ struct ClosureCall {
   }
 };
 
-/// One call on its way into a function.
+/// A call whose arguments are being read.
 struct RemoteCall {
-  std::span<const ArgumentBytes> arguments;  // that were not taken yet
+  std::span<const ArgumentBytes> arguments;  // arguments that have not been read yet
   const WorkerResources& resources;
 
-  /// The next argument. Throws  DataLossError when there is none.
+  /// Returns the next argument. Throws  DataLossError when there is none.
   std::string_view next() {
     if (arguments.empty()) throw DataLossError("a remote call has too few arguments");
     const std::string_view bytes = arguments.front().bytes;
@@ -84,46 +84,47 @@ struct RemoteCall {
 
 struct Registration {
   std::string kind;                                  // "function" or "dataset"
-  std::string name;                                  // of the user's choice
+  std::string name;                                  // chosen by the user
   std::string signature;                             // of a function, as the compiler writes it
   std::function<std::string(RemoteCall&)> run = {};  // gives the result's bytes
-  std::function<data::Dataset(const InputContext&)> make_data = {};  // of a dataset
+  std::function<data::Dataset(const InputContext&)> make_data = {};  // makes a dataset
 
-  /// `function "train_step"`.
+  /// Returns `function "train_step"`.
   std::string describe() const { return kind + " \"" + name + "\""; }
 };
 
 using RegistrationPtr = std::shared_ptr<const Registration>;
 
-/// Thread-safe.
+/// Registered functions of a process. Thread-safe.
 class Registry {
  public:
   /// Throws  AlreadyExistsError for a name that is taken; InvalidArgumentError for an empty one.
   void add(RegistrationPtr registration);
   void remove(const RegistrationPtr& registration);
-  /// Datasets of functions without captures, which every process registers before main.
+  /// Registers datasets of functions without captures, in every process before main.
   void add_type(RegistrationPtr registration);
 
-  /// Throws  InvalidArgumentError that shows the names there are.
+  /// Throws  InvalidArgumentError that lists the registered names.
   RegistrationPtr find(const std::string& kind, const std::string& name) const;
-  /// Kind, name and signature in the order of registration: what processes compare.
+  /// Returns kind, name and signature in the order of registration, which processes compare.
   std::vector<std::string> list() const;
 
  private:
   mutable std::mutex mutex_;  // guards the rest
   std::vector<RegistrationPtr> by_order_;
-  std::map<std::string, std::vector<RegistrationPtr>> by_type_;  // several: ambiguous
+  // a name with several entries is ambiguous
+  std::map<std::string, std::vector<RegistrationPtr>> by_type_;
 };
 
 /// The registry of this process.
 Registry& registry();
 
-/// Throws  InvalidArgumentError that shows the first difference and names the worker; a worker may
-///         know more than the coordinator.
+/// Compares registrations; a worker may have more than the coordinator.
+/// Throws  InvalidArgumentError that shows the first difference and names the worker.
 void check_same_registrations(const std::vector<std::string>& coordinators,
                               const std::vector<std::string>& workers, const std::string& worker);
 
-/// The function is registered as long as this object lives.
+/// Keeps a function registered while it lives.
 class RegistrationHandle {
  public:
   explicit RegistrationHandle(RegistrationPtr registration) : registration_(registration) {

@@ -1,5 +1,5 @@
 #pragma once
-/// A link to a worker in another process, and the worker's end of it.
+/// A connection to a worker in another process, and the worker's end of it.
 
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/detail/worker_link.hpp>
@@ -38,18 +38,18 @@ class RpcWorkerLink final : public WorkerLink {
   const std::shared_ptr<rpc::JobTask> task_;
   const std::string type_;
   const int index_;
-  mutable std::mutex mutex_;  // guards the two below
+  mutable std::mutex mutex_;  // guards the next two members
   Channels channels_;
   bool closed_ = false;
 };
 
-/// Links to all tasks of job "worker".
+/// Returns links to all tasks of job "worker".
 /// Throws  InvalidArgumentError when there is none.
 std::vector<std::unique_ptr<WorkerLink>> links_to_workers(
     const std::shared_ptr<rpc::JobTask>& task);
 
-/// Lets other tasks call the service's methods, as "coordinator/run" and so on, as long as it
-/// lives. Who greets the service is its coordinator from then on.
+/// Lets other tasks call the service's methods, as "coordinator/run" and so on, while it lives. The
+/// last task that greets the service is its coordinator.
 class ServiceMethods {
  public:
   using OnGreeting = std::function<void(const std::shared_ptr<rpc::Peer>&)>;

@@ -1,5 +1,5 @@
 #pragma once
-/// The coordinator's way to one worker, whatever carries the bytes.
+/// The coordinator's connection to one worker, independent of the transport.
 
 #include <distribute/net/deadline.hpp>
 
@@ -8,23 +8,23 @@
 
 namespace distribute::coordinator_internal {
 
-/// connect() and call() from one thread; control() and close() from any.
+/// Connection to a worker. One thread calls connect() and call(), any thread control() and close().
 class WorkerLink {
  public:
   virtual ~WorkerLink() = default;
-  /// "worker 1 (10.0.0.2:2222)".
+  /// Returns "worker 1 (10.0.0.2:2222)".
   virtual std::string name() const = 0;
-  /// Reaches the worker, also one that has started again.
+  /// Connects to the worker, also to one that has started again.
   /// Throws  UnavailableError or DeadlineExceededError; AbortedError after close().
   virtual void connect(net::Deadline deadline) = 0;
-  /// WorkerService::handle over there.
-  /// Blocks  until the answer is there.
+  /// Calls WorkerService::handle of the worker.
+  /// Blocks  until the answer has come.
   /// Throws  UnavailableError when the worker is lost; what the method threw.
   virtual std::string call(const std::string& method, std::string_view body) = 0;
-  /// The same beside a call that runs.
+  /// Calls a method while a call() runs.
   virtual void control(const std::string& method, std::string_view body,
                        net::Deadline deadline) = 0;
-  /// For good: all that waits, and all that comes, throws.
+  /// Closes the connection for ever: all waiting and later calls throw.
   virtual void close() = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// All workers of a coordinator: the queue, what lives on the workers, and a thread for each.
+/// All workers of a coordinator: the queue, the resources on the workers, and a thread for each.
 
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/cluster_coordinator.hpp>
@@ -21,48 +21,49 @@ namespace distribute::coordinator_internal {
 
 class WorkerThread;
 
-/// Thread-safe.
+/// Runs closures on workers. Thread-safe.
 class WorkerPool {
  public:
-  /// `functions` are borrowed; null: this process's.
+  /// `functions` are borrowed; null stands for this process's.
   WorkerPool(std::vector<std::unique_ptr<WorkerLink>> links, CoordinatorOptions options,
              const Registry* functions = nullptr);
-  /// Stops all threads; what is queued or in flight is cancelled.
+  /// Stops all threads; closures that are queued or in flight are cancelled.
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  /// Connects to all workers.
-  /// Blocks  until all are there, or CoordinatorOptions::min_workers, and prints the missing.
+  /// Connects to all workers, and prints the missing ones.
+  /// Blocks  until all are there, or CoordinatorOptions::min_workers.
   /// Throws  UnavailableError that names the missing; InvalidArgumentError when a worker has
-  ///         registered other functions.
+  ///          registered other functions.
   void start();
+  /// Queues a closure.
   /// Throws  InvalidArgumentError for per-worker values that are not one per worker; as
-  ///         ClosureQueue::put.
+  ///          ClosureQueue::put.
   void schedule(ClosurePtr closure);
   ClosureQueue& queue() { return *queue_; }
   int num_workers() const { return int(threads_.size()); }
-  /// The number of workers that are connected now.
+  /// Returns the number of workers that are connected now.
   int num_live_workers() const;
 
-  /// Made on every worker, and again on one that has started anew.
+  /// Makes a resource on every worker, and again on one that has started anew.
   std::shared_ptr<const WorkerResource> make_resource(const std::string& label, Recipe recipe,
                                                       std::shared_ptr<const WorkerResource> base);
 
-  /// Nothing can go on: from now on every call throws `error`.
+  /// Makes every further call throw `error`, when nothing can continue.
   void break_for_good(std::exception_ptr error) { queue_->break_for_good(std::move(error)); }
-  /// Tells the workers that the job is done; nothing may be scheduled any more.
+  /// Tells the workers that the job is done; nothing may be scheduled afterwards.
   void finish();
 
  private:
   friend class WorkerThread;
-  /// The workers' threads call it.
+  /// The workers' threads call these:
   void on_connected(int worker);
   void on_refused(std::exception_ptr error);
   void on_given_up(const std::string& why);
   void forget_resources(int worker, const std::exception_ptr& why);
   void rebuild_resources(int worker);
-  /// Whether trouble with a parameter server, or a deadline, is taken for passing.
+  /// Whether an error of a parameter server, or a deadline, counts as temporary.
   bool ignore(const Outcome& outcome);
 
   static void release(ClosureQueue& queue, const WorkerResource& gone);

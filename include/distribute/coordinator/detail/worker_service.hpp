@@ -1,5 +1,5 @@
 #pragma once
-/// The worker's side: runs the coordinator's functions on the thread that serves.
+/// The worker's side: runs the coordinator's functions on the thread that called serve().
 
 #include <distribute/base/cancellation.hpp>
 #include <distribute/base/config.hpp>
@@ -25,17 +25,17 @@ namespace distribute::coordinator_internal {
 struct WorkerServiceOptions {
   std::string name = "worker 0";        // for errors
   const Registry* functions = nullptr;  // null: this process's
-  Strategy* strategy = nullptr;         // whose scope they run in; null: none
-  /// Calls a function in the way that the strategy wants; empty: just so. What the function has
-  /// pushed, under its origin, must have arrived when it returns.
+  Strategy* strategy = nullptr;         // functions run in its scope; null: in no scope
+  /// Calls a function as the strategy requires; empty: directly. The function's updates, sent under
+  /// its origin, must have arrived when it returns.
   std::function<void(const parameter_server::UpdateOrigin&, const std::function<void()>&)>
       run_closure = {};
 };
 
-/// What the coordinator says when it connects.
+/// First message of a coordinator that connects.
 struct Greeting {
   uint64_t session = 0;     // of the coordinator's process
-  uint64_t generation = 0;  // counts the connections to this worker
+  uint64_t generation = 0;  // number of the connection to this worker
   int32_t worker = 0, num_workers = 1;
   std::vector<std::string> registrations;
 
@@ -45,36 +45,38 @@ struct Greeting {
   }
 };
 
-/// How a dataset or iterator is made; the bytes of WorkerResource::recipe.
+/// Describes how a dataset or iterator is made; the bytes of WorkerResource::recipe.
 struct Recipe {
   enum class Kind : uint8_t { Dataset, Iterator, DistributedIterator };
   Kind kind = Kind::Dataset;
   std::string name;     // of the registered function
-  uint64_t serial = 0;  // tells the resources of one coordinator apart
+  uint64_t serial = 0;  // distinguishes the resources of one coordinator
 
   void fields(net::FieldVisitor& visit) {
     visit("kind", kind, Kind::DistributedIterator)("name", name)("serial", serial);
   }
 };
 
-/// It runs one function at a time. A new greeting cancels what an earlier one left behind, and
-/// drops its datasets. Thread-safe.
+/// Runs the coordinator's functions. Thread-safe.
+/// 1. It runs one function at a time.
+/// 2. A new greeting cancels the functions of an earlier one, and drops its datasets.
 class WorkerService {
  public:
   explicit WorkerService(WorkerServiceOptions options);
 
-  /// Methods "hello", "run", "make", "release", "cancel" and "finish"; gives the answer's bytes.
+  /// Handles methods "hello", "run", "make", "release", "cancel" and "finish"; returns the answer's
+  /// bytes.
   /// Blocks  until the function has run, for "run" and "make".
   /// Throws  InvalidArgumentError for registrations that differ ("hello") and unknown methods;
-  ///         CancelledError when the service ends first.
+  ///          CancelledError when the service ends first.
   std::string handle(const std::string& method, std::string_view body);
 
-  /// Runs what comes, on this thread, until "finish" or stop().
+  /// Runs functions on this thread until "finish" or stop().
   /// Throws  the error that stop() was given.
   void serve();
-  /// Asks the function that runs to end; the coordinator is gone.
+  /// Asks the running function to end, as the coordinator is lost.
   void cancel_running();
-  /// Ends serve(), after the function that runs.
+  /// Ends serve(), after the running function.
   void stop(std::exception_ptr error = nullptr);
   bool greeted() const;
 
@@ -98,15 +100,15 @@ class WorkerService {
   const Registry& functions() const;
 
   const WorkerServiceOptions options_;
-  mutable std::mutex mutex_;  // guards the rest but what the serving thread alone uses
+  mutable std::mutex mutex_;  // guards the members below, except those of the serving thread
   std::condition_variable changed_;
   Greeting greeting_;
   bool greeted_ = false, stopped_ = false;
   std::exception_ptr error_;
-  uint64_t cancelled_up_to_ = 0;  // functions that this coordinator does not want any more
+  uint64_t cancelled_up_to_ = 0;  // functions below it are cancelled by this coordinator
   Job* waiting_ = nullptr;
   Job* running_ = nullptr;
-  CancellationFlag cancelled_{false};  // the running function's
+  CancellationFlag cancelled_{false};  // of the running function
   WorkerResources resources_;  // used with the mutex, or by a function while running_ is set
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The thread that brings functions to one worker, and what it does when the worker is lost.
+/// The thread that sends functions to one worker, and handles its loss.
 
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/detail/closure_queue.hpp>
@@ -17,7 +17,7 @@ namespace distribute::coordinator_internal {
 class WorkerPool;
 struct Outcome;
 
-/// Lives as long as its pool.
+/// Sends functions to one worker. It lives as long as its pool.
 class WorkerThread {
  public:
   WorkerThread(WorkerPool& pool, int worker, std::unique_ptr<WorkerLink> link);
@@ -26,15 +26,15 @@ class WorkerThread {
   WorkerThread& operator=(const WorkerThread&) = delete;
 
   void start();
-  /// The pool is stopping: the connection ends, and with it the thread.
+  /// Closes the connection, which ends the thread, when the pool stops.
   void close() { link_->close(); }
   void join();
-  /// Asks the function that runs now to end. Trouble is the thread's to notice.
+  /// Asks the running function to end. The thread notices errors itself.
   void cancel_current();
   void finish();
 
   std::string name() const { return link_->name(); }
-  /// "worker 1: train_step for 12 s"; "" when nothing runs.
+  /// Returns "worker 1: train_step for 12 s"; "" when nothing runs.
   std::string doing() const;
   bool busy() const { return last_id_ > done_id_; }
 
@@ -57,7 +57,7 @@ class WorkerThread {
   std::unique_ptr<WorkerLink> link_;
   uint64_t generation_ = 0;
   std::atomic<uint64_t> last_id_{0}, done_id_{0};
-  mutable std::mutex mutex_;  // guards the two below
+  mutable std::mutex mutex_;  // guards the next two members
   std::string label_;
   std::chrono::steady_clock::time_point since_{};
   std::thread thread_;

@@ -13,7 +13,7 @@ DISTRIBUTE_INLINE void Closure::mark_cancelled() const {
   output->set_error(cancelled_error(label));
 }
 
-/// The bytes of a worker's element.
+/// Returns the bytes of a worker's element.
 DISTRIBUTE_INLINE std::shared_ptr<const std::string> element_bytes(const Closure& closure,
                                                                    const ClosureArgument& argument,
                                                                    int worker) {

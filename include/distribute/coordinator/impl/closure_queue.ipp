@@ -71,7 +71,7 @@ DISTRIBUTE_INLINE void count_closure(const char* result) {
   monitoring::metrics().closures.get_cell({result}).increment_by();
 }
 
-/// Null: one that this queue has not numbered.
+/// Marks a closure as ended; null stands for one that this queue has not numbered.
 DISTRIBUTE_INLINE void ClosureQueue::settle(const ClosurePtr& closure) {
   if (closure) begun_.erase(closure->number);
 }
@@ -137,7 +137,7 @@ DISTRIBUTE_INLINE bool ClosureQueue::done() {
   return queue_.empty() && in_flight_ == 0;
 }
 
-/// Gives nothing back when another thread has taken the error meanwhile.
+/// Throws the error; returns when another thread has taken it meanwhile.
 DISTRIBUTE_INLINE void ClosureQueue::throw_error(Lock& lock) {
   idle_.wait(lock, [&] { return !cancelling_; });
   if (!error_) return;
@@ -162,8 +162,8 @@ DISTRIBUTE_INLINE void ClosureQueue::cancel_all(Lock& lock) {
   free_slot_.notify_all();
 }
 
-/// Without an error they are cancelled. The closures that come back must end without the mutex:
-/// with them may end what they alone hold, and that puts closures of its own.
+/// Cancels queued closures if there is no error. The returned closures must be destroyed without
+/// the mutex: objects that they alone hold may be destroyed with them, and those put closures.
 DISTRIBUTE_INLINE ClosureQueue::Closures ClosureQueue::fail_queued(
     const std::exception_ptr& error) {
   for (const ClosurePtr& closure : queue_) {

@@ -23,7 +23,7 @@ DISTRIBUTE_INLINE CoordinatorWatch::~CoordinatorWatch() {
   thread_.join();
 }
 
-/// Not with the mutex: the callback that may run now wants it.
+/// It must be called without the mutex, as the callback that may be running locks it.
 DISTRIBUTE_INLINE void CoordinatorWatch::leave_peer() {
   std::shared_ptr<rpc::Peer> gone;
   int callback = 0;

@@ -39,7 +39,7 @@ DISTRIBUTE_INLINE int only_task(const ClusterSpec& cluster, const std::string& j
   return tasks.front();
 }
 
-/// For a task that has nothing to serve.
+/// Throws the error of a task that does not serve.
 [[noreturn]] DISTRIBUTE_INLINE void refuse_to_join(const std::string& job) {
   const bool evaluator = job == TaskType::Evaluator;
   throw FailedPreconditionError(
@@ -128,7 +128,7 @@ DISTRIBUTE_INLINE int Server::join() {
 
 namespace coordinator_internal {
 
-/// The strategy has met them all.
+/// Returns the servers, all of which the strategy has met.
 DISTRIBUTE_INLINE CoordinatorWatch::Peers servers_of(rpc::JobTask& task) {
   const auto deadline = net::Deadline::after_seconds(task.options().startup_timeout);
   CoordinatorWatch::Peers servers;
@@ -137,9 +137,9 @@ DISTRIBUTE_INLINE CoordinatorWatch::Peers servers_of(rpc::JobTask& task) {
   return servers;
 }
 
-/// Whether a worker that was told to go does so now. While servers leave, too, the coordinator
-/// saves, and needs the workers for the steps under way. Signals to all tasks of a job do not come
-/// at one moment.
+/// Decides whether a worker that was told to leave does so now. While servers leave, too, the
+/// coordinator saves, and needs the workers for the current steps. Signals to all tasks of a job do
+/// not arrive at the same moment.
 class WorkerLeave {
  public:
   WorkerLeave(const LeaveNotice& notice, CoordinatorWatch::Peers servers, double timeout)
@@ -163,7 +163,8 @@ class WorkerLeave {
   std::optional<net::Deadline::Clock::time_point> since_ = {};
 };
 
-/// A result is reported when the servers have applied all that the function pushed.
+/// Runs a function and waits until the servers have applied its updates; then its result is
+/// reported.
 DISTRIBUTE_INLINE void run_and_flush(strategy_internal::ParameterServerExtended& servers,
                                      const parameter_server::UpdateOrigin& origin,
                                      const std::function<void()>& fn) {

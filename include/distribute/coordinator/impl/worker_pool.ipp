@@ -145,7 +145,7 @@ DISTRIBUTE_INLINE std::shared_ptr<const WorkerResource> WorkerPool::make_resourc
   return resource;
 }
 
-/// The last handle of the resource has gone; may be called with the pool's mutex.
+/// Runs when the last handle of the resource is destroyed, possibly with the pool's mutex held.
 DISTRIBUTE_INLINE void WorkerPool::release(ClosureQueue& queue, const WorkerResource& gone) {
   for (size_t worker = 0; worker < gone.elements.size(); ++worker) {
     if (gone.elements[worker]->status() != RemoteValueStatus::Ready) continue;
@@ -163,7 +163,7 @@ WorkerPool::closure_for(const std::shared_ptr<const WorkerResource>& resource, i
   closure->method = "make";
   closure->label = resource->label;
   closure->output = resource->elements.at(size_t(worker));
-  // Who lets go of the resource while it is being made must not leave it on the worker for good.
+  // If the resource is released while it is being made, it must not stay on the worker.
   closure->arguments.push_back(
       {.bytes = std::make_shared<const std::string>(resource->recipe), .resource = resource});
   if (resource->base)
@@ -172,7 +172,7 @@ WorkerPool::closure_for(const std::shared_ptr<const WorkerResource>& resource, i
   return closure;
 }
 
-/// What was to be made there is forgotten, too: rebuild_resources makes all anew.
+/// Removes pending requests for resources, too, as rebuild_resources makes all of them anew.
 DISTRIBUTE_INLINE void WorkerPool::forget_resources(int worker, const std::exception_ptr& why) {
   const std::lock_guard lock(mutex_);
   connected_[size_t(worker)] = false;
@@ -222,7 +222,7 @@ DISTRIBUTE_INLINE std::string WorkerPool::in_flight() const {
   return all;
 }
 
-/// Says so when functions run, but none ends.
+/// Logs it when functions run, but none ends.
 DISTRIBUTE_INLINE void WorkerPool::watch() {
   int64_t seen = queue_->completed();
   std::unique_lock lock(mutex_);

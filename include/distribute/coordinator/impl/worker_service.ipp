@@ -43,7 +43,7 @@ DISTRIBUTE_INLINE std::string WorkerService::hello(std::string_view body) {
   return {};
 }
 
-/// The answer to a function that does not run any more.
+/// Returns the answer to a function that is not run.
 DISTRIBUTE_INLINE std::string not_run(const std::string& why) {
   return Outcome{OutcomeKind::Cancelled, StatusCode::Cancelled, why}.encode();
 }
@@ -143,7 +143,7 @@ DISTRIBUTE_INLINE std::string WorkerService::make(const ClosureCall& call) {
   const auto recipe = from_bytes<Recipe>(remote.next(), "description of a dataset");
   if (recipe.kind == Recipe::Kind::Dataset) return to_bytes(make_dataset(recipe, call.label));
   data::Dataset& dataset = resources_.dataset(from_bytes<int64_t>(remote.next()));
-  // Every worker and every start draws orders of its own, though the seeds are the same.
+  // Every worker and every start shuffles differently, though the seeds are equal.
   data::set_next_pass(*dataset.node(), first_pass(recipe));
   if (recipe.kind == Recipe::Kind::Iterator)
     return to_bytes(resources_.add(std::make_shared<data::Iterator>(dataset.iterator())));

@@ -38,7 +38,8 @@ DISTRIBUTE_INLINE void WorkerThread::run() {
   }
 }
 
-/// Not all workers ask for their first variables and data at the same moment.
+/// Delays the start, so that not all workers ask for their first variables and data at the same
+/// moment.
 DISTRIBUTE_INLINE void WorkerThread::delay_start() const {
   const CoordinatorOptions& options = pool_.options_;
   double delay = worker_ * options.schedule_start_delay;
@@ -48,7 +49,7 @@ DISTRIBUTE_INLINE void WorkerThread::delay_start() const {
   pool_.changed_.wait_for(lock, net::seconds(delay), [&] { return pool_.stopping_; });
 }
 
-/// False when there is nothing left to do for this thread.
+/// Returns false when this thread has no more work.
 DISTRIBUTE_INLINE bool WorkerThread::connect(double patience) {
   const auto deadline = net::Deadline::after_seconds(patience);
   std::string why;
@@ -68,7 +69,7 @@ DISTRIBUTE_INLINE bool WorkerThread::connect(double patience) {
   return false;
 }
 
-/// False when the worker is of another program. Throws  what the link throws.
+/// Returns false when the worker belongs to another program. Throws  what the link throws.
 DISTRIBUTE_INLINE bool WorkerThread::greet_once() {
   const Greeting greeting{.session = pool_.session_,
                           .generation = ++generation_,
@@ -154,7 +155,7 @@ DISTRIBUTE_INLINE void WorkerThread::cancelled(const ClosureQueue::Taken& taken)
   if (!taken.tagged) pool_.queue_->mark_finished(taken.closure);
 }
 
-/// The other workers go on meanwhile. False when this one does not come back.
+/// Waits for the worker while the others continue. Returns false when it does not come back.
 DISTRIBUTE_INLINE bool WorkerThread::recover(const std::string& why) {
   if (stopping()) return false;
   pool_.options_.print(link_->name() +

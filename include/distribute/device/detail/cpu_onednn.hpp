@@ -10,17 +10,17 @@
 
 namespace distribute {
 
-/// The oneDNN backend, or null when this build has none.
+/// Returns the oneDNN backend, or null when this build has none.
 Backend* onednn_backend();
 
-/// The oneDNN backend, or Eigen's when this build has none.
+/// Returns the oneDNN backend, or Eigen's when this build has none.
 Backend& built_in_backend();
 
 /// Says how the CPU multiplies 16-bit floats, "bfloat16 as it is (oneDNN,
 /// brg:avx512_core_amx_bf16), float16 widened to float32".
 std::string cpu_products_of_half();
 
-/// A product of matrices of 16-bit floats, as MatmulShape, whose rows lie apart in memory.
+/// A product of matrices of 16-bit floats, as MatmulShape, whose rows are not adjacent in memory.
 struct CpuBlockProduct {
   DType dtype;  // one that the CPU's backend multiplies
   int64_t rows, columns, inner;
@@ -31,8 +31,8 @@ struct CpuBlockProduct {
 /// Computes the product on the calling thread alone. Thread-safe.
 void cpu_multiply_block(const CpuBlockProduct& shape, const void* a, const void* b, void* c);
 
-/// Names of the kernels that oneDNN chose so far, "convolution_forward jit:avx512_core"; empty
-/// without oneDNN.
+/// Returns the names of the kernels that oneDNN has chosen so far, "convolution_forward
+/// jit:avx512_core"; empty without oneDNN.
 std::vector<std::string> onednn_kernels_in_use();
 
 }  // namespace distribute

@@ -36,8 +36,8 @@ Blocking blocking_of(const Desc& desc);
 Memory::data_type data_type_of(const Desc& desc);
 Memory::data_type data_type_of(DType dtype);
 
-/// True when both place every element alike, in the same type; strides of axes of size one do not
-/// count.
+/// Whether both place every element at the same position, in the same type; strides of axes of size
+/// one do not count.
 bool same_placement(const Desc& a, const Desc& b);
 
 /// A blocked arrangement and the row-major descriptor of the same tensor.
@@ -65,13 +65,13 @@ class OneDnnLayout final : public Layout {
   std::vector<int64_t> image_block_;
 };
 
-/// Images [batch, channels, height, width] of a type in groups of `inner` channels; the same object
-/// every time, since plans are found by the addresses of layouts.
+/// Returns the layout of images [batch, channels, height, width] of a type in groups of `inner`
+/// channels; the same object every time, since plans are found by the addresses of layouts.
 LayoutPtr image_layout(const Dims& dims, int64_t inner, Memory::data_type type);
 
-/// oneDNN 2.6 does not look whether it got memory for the code that it makes, and crashes. To be
-/// called before every primitive is made.
-/// Throws  ResourceExhaustedError under `ulimit -v` when a few megabytes cannot be had.
+/// Checks that there is memory for the code that oneDNN makes: oneDNN 2.6 does not check it, and
+/// crashes. It is called before every primitive is made.
+/// Throws  ResourceExhaustedError under `ulimit -v` when a few megabytes are not available.
 void require_room_for_code();
 
 /// Copies a block from one arrangement to another.

@@ -21,13 +21,14 @@
 
 namespace distribute::onednn_internal {
 
-/// One place of a primitive: what the caller brings and what the primitive wants.
+/// An argument of a primitive: the descriptor that the caller has and the one that the primitive
+/// needs.
 struct Slot {
   Desc given, wanted;
   bool ready = false;  // no reorder needed
 };
 
-/// A compiled operation with everything that repeats from call to call. Immutable once made.
+/// A compiled operation with everything that is the same in each call. Immutable once made.
 struct Plan {
   dnnl::primitive primitive;
   Slot inputs[2];
@@ -40,8 +41,8 @@ struct Plan {
 
 using PlanPtr = std::shared_ptr<const Plan>;
 
-/// All plans of the process, by a key of plain bytes. Thread-safe; holds on to layouts whose
-/// addresses are part of keys.
+/// All plans of the process, by a key of plain bytes. Thread-safe; it keeps layouts whose addresses
+/// are part of keys.
 struct PlanCache {
   std::shared_mutex mutex;  // guards everything below
   std::unordered_map<std::string, PlanPtr> plans;
@@ -51,7 +52,8 @@ struct PlanCache {
 
 PlanCache& plan_cache();
 
-/// Key of a call: the operation, its shape, the layouts of its inputs, the number of threads.
+/// Returns the key of a call: the operation, its shape, the layouts of its inputs, the number of
+/// threads.
 template <typename Shape>
 std::string key_of(char operation, const Shape& shape, const Array& a, const Array& b, int flags) {
   struct Tail {
@@ -64,7 +66,7 @@ std::string key_of(char operation, const Shape& shape, const Array& a, const Arr
   return key;
 }
 
-/// The plan of a key; fill(plan) makes one that is new.
+/// Returns the plan of a key; fill(plan) makes a new one.
 template <typename Fill>
 PlanPtr find_or_make(const std::string& key, const Array& a, const Array& b, const Fill& fill) {
   PlanCache& cache = plan_cache();
@@ -81,14 +83,15 @@ PlanPtr find_or_make(const std::string& key, const Array& a, const Array& b, con
   return cache.plans.emplace(key, plan).first->second;
 }
 
-/// Descriptor of an array: its own when it carries one, else the row-major one.
+/// Returns the descriptor of an array: its own if it has one, else the row-major one.
 Desc desc_of(const Array& array, const Desc& plain);
-/// The same tensor in whatever arrangement a primitive likes.
+/// Returns a descriptor that leaves the arrangement to the primitive.
 Desc any(const Desc& plain);
 dnnl::primitive_attr attributes(Epilogue epilogue);
 Slot slot(const Array& array, const Desc& plain, const Desc& wanted);
 
-/// Primitive descriptor with user-managed scratch memory; the two API generations differ here.
+/// Makes a primitive descriptor with user-managed scratch memory; the two API generations differ
+/// here.
 template <typename Primitive, typename... Args>
 auto describe(const dnnl::primitive_attr& attr, const Args&... args) {
   require_room_for_code();
@@ -111,7 +114,8 @@ auto describe_backward(const Hint& hint, const Args&... args) {
 #endif
 }
 
-/// Fills what every plan has: the primitive, its scratch memory, its result's arrangement.
+/// Sets the members that every plan has: the primitive, its scratch memory, its result's
+/// arrangement.
 template <typename Primitive, typename PrimitiveDesc>
 void finish_plan(Plan& plan, const PrimitiveDesc& pd, const char* name, const Desc& output,
                  const Desc& final_output, const Desc& plain) {
@@ -127,7 +131,7 @@ void finish_plan(Plan& plan, const PrimitiveDesc& pd, const char* name, const De
   cache.kernels.insert(std::string(name) + " " + pd.impl_info_str());
 }
 
-/// The array in the arrangement that the slot wants.
+/// Returns the array in the arrangement that the slot needs.
 Array fit(const Slot& slot, const Array& array);
 /// Runs a plan; `bias` is an input of forward operations and an output of weight gradients.
 Array execute(const Plan& plan, const Array& a, const Array& b, const Array* bias);

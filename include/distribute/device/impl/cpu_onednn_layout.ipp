@@ -61,7 +61,7 @@ DISTRIBUTE_INLINE bool same_placement(const Desc& a, const Desc& b) {
   return true;
 }
 
-/// [outer, height, width, inner] for nChw16c and its kin, else empty.
+/// Returns [outer, height, width, inner] for nChw16c and similar layouts, else an empty list.
 DISTRIBUTE_INLINE std::vector<int64_t> image_block_of(const Blocking& b) {
   if (b.dims.size() != 4 || b.blocks.size() != 1 || b.block_axes[0] != 1) return {};
   const int64_t inner = b.blocks[0], width = b.dims[3], height = b.dims[2];
@@ -143,7 +143,7 @@ DISTRIBUTE_INLINE void reorder(const Desc& from, const void* source, const Desc&
 }
 
 /// Copies images of 16-bit elements, `block` as Layout::image_block, from groups of channels to
-/// row-major order or back: oneDNN has reorders of bfloat16 for AVX-512 alone.
+/// row-major order or back, as oneDNN has reorders of bfloat16 only for AVX-512.
 DISTRIBUTE_INLINE void copy_groups(std::span<const int64_t> block, int64_t batch,
                                    const uint16_t* from, uint16_t* to, bool to_row_major) {
   const int64_t groups = block[0] / batch, pixels = block[1] * block[2], inner = block[3];

@@ -49,7 +49,7 @@ struct HalfProductKernels {
   }
 };
 
-/// The line of the log; made by the first use in a process.
+/// Logs the line about 16-bit products; made by the first use in a process.
 struct HalfProductLine {
   HalfProductLine() {
     log(LogSeverity::Info, "device", str_cat("products of ", half_products_text()));
@@ -71,10 +71,10 @@ DISTRIBUTE_INLINE bool is_small_batch_gradient(const MatmulShape& s) {
          s.inner <= 64;
 }
 
-/// How far apart an operand's rows should lie, of which `other` is the other operand's length. A
-/// dense kernel's gradient reads its operands downwards: where rows lie 4 KiB apart they meet in
-/// few sets of a cache, and the gemm for AVX2 takes twice as long for products with a short other
-/// side (docs/decisions.md).
+/// Returns the distance between an operand's rows, of which `other` is the other operand's length.
+/// A dense kernel's gradient reads its operands downwards: rows 4 KiB apart fall into few sets of a
+/// cache, and the gemm for AVX2 takes twice as long for products with a short other side
+/// (docs/decisions.md).
 DISTRIBUTE_INLINE int64_t row_stride(const MatmulShape& s, int64_t length, int64_t other) {
   const bool downwards = s.batch == 1 && s.transpose_a && !s.transpose_b && s.inner >= 256;
   return simd_level() < 2 && downwards && length % 1024 == 0 && other <= 256 ? length + 16 : length;
@@ -104,14 +104,15 @@ DISTRIBUTE_INLINE void plan_product(Plan& plan, const MatmulShape& s, bool with_
   finish_plan<dnnl::matmul>(plan, pd, "matmul", result, result, result);
 }
 
-/// A dense layer of at least 1,024 rows: packing its kernel first costs next to nothing.
+/// Whether it is a dense layer of at least 1,024 rows, for which packing its kernel first costs
+/// very little.
 DISTRIBUTE_INLINE bool is_large_dense(const MatmulShape& s) {
   return simd_level() == 2 && s.batch == 1 && !s.transpose_a && !s.transpose_b &&
          !s.float32_result && s.rows >= 1024;
 }
 
-/// As an inner product, whose kernels for AVX-512 are up to 13 % faster than oneDNN's matmul, and
-/// for AMX up to twice as fast. False: it has none for this shape.
+/// Plans the product as an inner product, whose kernels for AVX-512 are up to 13 % faster than
+/// oneDNN's matmul, and for AMX up to twice as fast. Returns false if there is none for this shape.
 DISTRIBUTE_INLINE bool plan_large_dense(Plan& plan, const MatmulShape& s, bool with_bias,
                                         Epilogue epilogue) {
   const auto type = data_type_of(s.dtype);
@@ -130,13 +131,13 @@ DISTRIBUTE_INLINE bool plan_large_dense(Plan& plan, const MatmulShape& s, bool w
   return true;
 }
 
-/// The gradient of a dense kernel in float32, of 16-bit operands.
+/// Whether it is the gradient of a dense kernel in float32, of 16-bit operands.
 DISTRIBUTE_INLINE bool is_half_gradient(const MatmulShape& s) {
   return s.float32_result && s.batch == 1 && s.transpose_a && !s.transpose_b;
 }
 
-/// As the inner product's gradient: there oneDNN takes up to half of the time of its matmul, which
-/// turns x and packs dy (docs/decisions.md).
+/// Plans it as the inner product's gradient, which takes at best half the time of oneDNN's matmul,
+/// as that transposes x and packs dy (docs/decisions.md).
 DISTRIBUTE_INLINE void plan_half_gradient(Plan& plan, const MatmulShape& s) {
   const auto half = data_type_of(s.dtype);
   const Desc x({s.inner, s.rows}, half, Tag::ab), dy({s.inner, s.columns}, half, Tag::ab);
@@ -165,7 +166,7 @@ DISTRIBUTE_INLINE Array matrix_product(const MatmulShape& s, const Array& a, con
   return execute(*find_or_make(key_of('m', s, a, b, flags), a, b, fill), a, b, bias);
 }
 
-/// oneDNN's operations of the calling thread run on it alone.
+/// Makes oneDNN's operations of the calling thread run on it alone.
 class OneThread {
  public:
   OneThread() { omp_set_num_threads(1); }
@@ -226,7 +227,7 @@ DISTRIBUTE_INLINE bool is_product(const Conv2DShape& s, const Array& a, const Ar
          s.pad_before == Pair{} && s.pad_after == Pair{} && !a.layout && !b.layout;
 }
 
-/// Puts compact bfloat16 pixels where strides reach them in an image.
+/// Copies compact bfloat16 pixels to the positions that strides reach in an image.
 DISTRIBUTE_INLINE void spread_strided(const Conv2DShape& s, const Array& compact,
                                       const Array& image) {
   const size_t bytes = size_t(s.in_channels) * 2;
@@ -279,7 +280,7 @@ DISTRIBUTE_INLINE bool writes_windows_out(const Conv2DShape& s, const Array& x, 
 }
 
 /// Copies one row of a window, `columns` pixels from column x of an image row (null: outside of the
-/// image), with zeros where it hangs over the border.
+/// image), with zeros beyond the border.
 DISTRIBUTE_INLINE void copy_window_row(const char* row, int64_t width, int64_t x, int64_t columns,
                                        size_t pixel_bytes, char* to) {
   const int64_t first = row ? std::clamp<int64_t>(-x, 0, columns) : columns;
@@ -291,7 +292,7 @@ DISTRIBUTE_INLINE void copy_window_row(const char* row, int64_t width, int64_t x
   std::memset(to + size_t(last) * pixel_bytes, 0, size_t(columns - last) * pixel_bytes);
 }
 
-/// [batch * out, kernel height * kernel width * in_channels] of bfloat16.
+/// Returns [batch * out, kernel height * kernel width * in_channels] of bfloat16.
 DISTRIBUTE_INLINE Array windows_of(const Conv2DShape& s, const Array& x) {
   const size_t pixel = size_t(s.in_channels) * 2;
   const size_t line = size_t(s.kernel[1]) * pixel;

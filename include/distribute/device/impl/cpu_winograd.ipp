@@ -67,7 +67,7 @@ void with_kernels(int64_t size, int64_t batch, Conv2DShape::Pair outputs, Conv2D
     fn(Winograd<Kernels, 6, 3>(batch, outputs, pad, in_channels, out_channels));
 }
 
-/// The same for this machine.
+/// Calls fn with the algorithm for this machine.
 template <typename Fn>
 void with_winograd(int64_t size, int64_t batch, Conv2DShape::Pair outputs, Conv2DShape::Pair pad,
                    int64_t in_channels, int64_t out_channels, const Fn& fn) {
@@ -92,13 +92,15 @@ DISTRIBUTE_INLINE bool winograd_suits(const Conv2DShape& s) {
                         (large || small) && s.stride == Pair{1, 1} && s.dilation == Pair{1, 1} &&
                         s.in_channels % 16 == 0 && s.out_channels % 16 == 0;
   if (!possible || !device_state().allow_winograd) return false;
-  // Measured: hardly ever slower within these bounds. Tiles that hang over the border cost as much
-  // as others; of few channels the transforms cost too much, and the sums of many leave the caches.
+  // Measurements show that it is hardly ever slower within these bounds. Tiles that extend beyond
+  // the border cost as much as others; with few channels the transforms cost too much, and the sums
+  // of many do not fit into the caches.
   const int64_t tiles = ((s.out[0] + 3) / 4) * ((s.out[1] + 3) / 4);
   const int64_t points = large ? 64 : 36, taps = s.kernel[0] * s.kernel[1];
   if (small && std::min(s.in_channels, s.out_channels) < 32) return false;
   const int64_t filters = s.in_channels * s.out_channels, usual = large ? 128 * 256 : 256 * 256;
-  // Direct kernels for AVX2 are slow enough that filters from the third cache pay, given the tiles.
+  // Direct kernels for AVX2 are so slow that filters read from the third cache pay, given enough
+  // tiles.
   const bool many = simd_level() == 1 && small && filters <= 512 * 512 && s.batch * tiles >= 32;
   return tiles * points * 3 <= s.out[0] * s.out[1] * taps && s.batch * tiles >= 16 &&
          (filters <= usual || many);

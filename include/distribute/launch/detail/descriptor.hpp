@@ -9,7 +9,7 @@
 
 namespace distribute::launch {
 
-/// Closes in the destructor; moved-from is empty. Thread-compatible.
+/// Closes the descriptor in its destructor; a moved-from object is empty. Thread-compatible.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -22,7 +22,7 @@ class Descriptor {
   ~Descriptor() { close(); }
 
   explicit operator bool() const { return descriptor_ >= 0; }
-  /// -1 when empty, which ::poll skips.
+  /// Returns -1 when empty, which ::poll skips.
   int native() const { return descriptor_; }
   int release() { return std::exchange(descriptor_, -1); }
   void close() {

@@ -8,7 +8,8 @@
 
 namespace distribute::launch {
 
-/// Hexadecimal digits from the system's source of random numbers; `digits` is even, at most 512.
+/// Returns hexadecimal digits from the system's source of random numbers; `digits` is even, at most
+/// 512.
 std::string random_hex(size_t digits);
 
 }  // namespace distribute::launch

@@ -1,5 +1,5 @@
 #pragma once
-/// How often something may be started again, and after which pause.
+/// Number of restarts allowed, and the pauses before them.
 
 #include <distribute/base/config.hpp>
 
@@ -10,29 +10,29 @@ namespace distribute::launch_internal {
 
 /// The pauses before restarts of one task, or of the whole job: none before the first, then 1 s, 2
 /// s, 4 s and so on up to a minute, each shortened at random by up to a half, so that jobs that
-/// failed together do not come back together. One that has run for ten minutes begins anew, as in
+/// failed together do not restart together. After a run of ten minutes they begin anew, as in
 /// Kubernetes. Thread-compatible.
 /// Source  Kubernetes, container restart policy (back-off)
 class RestartPause {
  public:
-  /// Seconds to wait before the next restart of what has run for `ran_seconds`.
+  /// Returns the seconds to wait before the next restart of a task that has run for `ran_seconds`.
   double next(double ran_seconds);
 
  private:
   int in_a_row_ = 0;
 };
 
-/// At most `most` restarts in any `window_seconds`, or at all when that is 0. Thread-compatible.
+/// Allows `most` restarts in any `window_seconds`, or altogether if that is 0. Thread-compatible.
 class RestartBudget {
  public:
   using Clock = std::chrono::steady_clock;
 
   RestartBudget(int most, double window_seconds) : most_(most), window_(window_seconds) {}
-  /// Whether one more may happen now.
+  /// Whether another restart is allowed now.
   bool allows(Clock::time_point now = Clock::now());
-  /// Notes one more; its number within the budget.
+  /// Counts a restart; returns its number within the budget.
   int take(Clock::time_point now = Clock::now());
-  /// The number of all restarts so far.
+  /// Returns the number of all restarts so far.
   int total() const { return total_; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// One task of a job at work, on this machine or through ssh on another one.
+/// A running task of a job, on this machine or through ssh on another one.
 
 #include <distribute/base/config.hpp>
 #include <distribute/launch/detail/line_buffer.hpp>
@@ -12,27 +12,29 @@
 
 namespace distribute::launch_internal {
 
-/// Thread-compatible; neither copied nor moved.
+/// Owns the process of a task. Thread-compatible; neither copied nor moved.
 class RunningTask {
  public:
-  /// `number` counts the tasks of the job, `attempt` the starts of the job. `outputs` gets its
+  /// `number` is that of the task in the job, `attempt` that of the job's start. `outputs` gets its
   /// lines.
   RunningTask(const launch::LaunchOptions& options, const launch::Job& job, int number, int attempt,
               const launch::ProcessGuard& guard, Outputs& outputs);
 
   launch::Process& process() { return process_; }
   const launch::Task& task() const { return task_; }
-  /// "worker 2 (pid 123)", "worker 2 (ssh to node1, pid 123)".
+  /// Returns "worker 2 (pid 123)", "worker 2 (ssh to node1, pid 123)".
   std::string who() const;
-  /// "worker 2 (pid 123) ended with signal 9 (Killed)".
+  /// Returns "worker 2 (pid 123) ended with signal 9 (Killed)".
   std::string report(const launch::ExitStatus& status) const;
 
-  /// To the group of a local task; by name through ssh, whose own end would cut the connection.
+  /// Sends a signal: to the group of a local task; through ssh by name, as a signal to ssh would
+  /// cut the connection.
   void signal(int number);
-  /// The streams that read() would read now: for ::poll.
+  /// Returns the streams that read() would read now, for ::poll.
   std::vector<int> readable();
-  /// Passes on what the streams hold whose outputs have room, as whole lines behind the task's
-  /// name; the log file gets them without it. `last`: the task has ended, all of it is taken.
+  /// Passes on the contents of the streams whose outputs have room, as whole lines behind the
+  /// task's name; the log file gets them without it. With `last` the task has ended, and everything
+  /// is read.
   void read(bool last);
 
  private:
@@ -46,7 +48,7 @@ class RunningTask {
 
   const launch::Task& task_;
   launch::Process process_;
-  OutputQueue* const log_;  // null: none
+  OutputQueue* const log_;  // null: no log file
   Stream out_, err_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Signals to this process, read from a descriptor instead of handled at any moment.
+/// Signals to this process, read from a descriptor instead of interrupting it.
 
 #include <distribute/base/config.hpp>
 #include <distribute/launch/detail/descriptor.hpp>
@@ -10,9 +10,9 @@
 
 namespace distribute::launch {
 
-/// While it lives the signals are blocked in the calling thread (and threads that it starts) and
-/// wait in the descriptor. A signal that was ignored, as nohup ignores SIGHUP, stays so.
-/// For programs: other threads must not take the signals.
+/// Blocks the signals in the calling thread (and threads that it starts) while it lives; they wait
+/// in the descriptor. A signal that was ignored, as nohup ignores SIGHUP, stays ignored. It is for
+/// programs: other threads must not receive the signals.
 class SignalWatch {
  public:
   explicit SignalWatch(std::vector<int> signals);
@@ -20,9 +20,9 @@ class SignalWatch {
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 
-  /// For ::poll: readable when a signal has come.
+  /// Returns a descriptor for ::poll: readable when a signal has come.
   int native() const { return descriptor_.native(); }
-  /// The next signal that has come, or 0.
+  /// Returns the next signal that has come, or 0.
   int next() const;
 
  private:

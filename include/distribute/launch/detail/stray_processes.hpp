@@ -1,5 +1,5 @@
 #pragma once
-/// What tasks leave running in sessions and groups of their own.
+/// Processes that tasks leave running in other sessions and groups.
 
 #include <distribute/base/config.hpp>
 
@@ -9,17 +9,18 @@
 
 namespace distribute::launch_internal {
 
-/// While it lives, processes whose parents have ended become children of this process rather than
-/// of init, and it can find and end them: daemons that a task has started. Those on other hosts it
-/// does not reach, and those of a launcher that is killed itself go to init. One thread.
+/// Makes, while it lives, processes whose parents have ended children of this process rather than
+/// of init, so that it can find and end them: daemons that a task has started. It does not reach
+/// those on other hosts, and those of a launcher that is killed itself become children of init. One
+/// thread.
 class StrayProcesses {
  public:
   StrayProcesses();
   ~StrayProcesses();
   StrayProcesses(const StrayProcesses&) = delete;
 
-  /// Kills children of this process that are not known: those that were there at the beginning, and
-  /// `own`. Call it when no task runs. Returns their number.
+  /// Kills children of this process, except those that existed at the beginning, and `own`. Call it
+  /// when no task runs. Returns their number.
   int end_all(const std::vector<pid_t>& own) const;
 
  private:

@@ -56,13 +56,13 @@ DISTRIBUTE_INLINE void check_host_name(std::string_view name, const std::string&
   if (!good) throw InvalidArgumentError(str_cat(where, ": '", name, "' is not the name of a host"));
 }
 
-/// A zone such as "%eth0" may follow.
+/// Whether it is an IPv6 address, which may have a zone such as "%eth0".
 DISTRIBUTE_INLINE bool is_ipv6(const std::string& text) {
   in6_addr address;
   return ::inet_pton(AF_INET6, text.substr(0, text.find('%')).c_str(), &address) == 1;
 }
 
-/// "name", "name:slots", "[v6]:slots", "v6".
+/// Parses "name", "name:slots", "[v6]:slots", "v6".
 DISTRIBUTE_INLINE Host parse_host(std::string_view text, const std::string& where) {
   Host host;
   std::string_view slots;
@@ -101,7 +101,7 @@ DISTRIBUTE_INLINE void add_host(std::vector<Host>& hosts, const Host& host) {
   hosts.push_back(host);
 }
 
-/// The words of a line up to '#'.
+/// Returns the words of a line up to '#'.
 DISTRIBUTE_INLINE std::vector<std::string_view> words_of(std::string_view line) {
   line = line.substr(0, line.find('#'));
   std::vector<std::string_view> words;

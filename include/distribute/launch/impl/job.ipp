@@ -15,7 +15,7 @@ using launch::Task;
 
 inline constexpr int kMostTasks = 65536;
 
-/// Below the range that systems take outgoing ports from.
+/// Returns a port below the range that systems use for outgoing connections.
 DISTRIBUTE_INLINE int random_port() {
   return 20'000 + int(std::stoul(launch::random_hex(8), nullptr, 16) % 10'000);
 }
@@ -34,7 +34,7 @@ DISTRIBUTE_INLINE void check_counts(const JobOptions& options) {
     throw InvalidArgumentError(str_cat("a port is 1 to 65535, not ", options.metrics_port));
 }
 
-/// A task of each type in order; not placed yet.
+/// Lists the tasks of each type in order, without hosts.
 DISTRIBUTE_INLINE std::vector<Task> list_tasks(const JobOptions& options) {
   std::vector<Task> tasks;
   const auto add = [&](const char* type, int count) {
@@ -48,7 +48,7 @@ DISTRIBUTE_INLINE std::vector<Task> list_tasks(const JobOptions& options) {
   return tasks;
 }
 
-/// How many tasks each host gets: its slots, and what is left over dealt out evenly.
+/// Returns the number of tasks for each host: its slots, and an even share of the remaining tasks.
 DISTRIBUTE_INLINE std::vector<int> tasks_per_host(const JobOptions& options, int tasks) {
   const int slots = count_slots(options.hosts);
   if (tasks > slots && !options.oversubscribe)
@@ -63,7 +63,7 @@ DISTRIBUTE_INLINE std::vector<int> tasks_per_host(const JobOptions& options, int
   return counts;
 }
 
-/// IPv6 addresses stand in brackets.
+/// Puts IPv6 addresses in brackets.
 DISTRIBUTE_INLINE std::string join_address(const std::string& host, int port) {
   const bool brackets = host.find(':') != std::string::npos;
   return brackets ? str_cat("[", host, "]:", port) : str_cat(host, ":", port);

@@ -37,7 +37,7 @@ using net::Deadline;
 
 inline constexpr double kSecondsToDie = 5;  // between SIGTERM and SIGKILL
 
-/// What the user has asked for by signals; outlives the attempts.
+/// Requests of the user by signals; they outlive the attempts.
 struct Wishes {
   int interrupts = 0;
   int signal = 0;                       // the first that asks for the end
@@ -68,7 +68,7 @@ DISTRIBUTE_INLINE int order_of_blame(const ExitStatus& status) {
   return status.signal != 0 ? 0 : may_help(status) ? 2 : 1;
 }
 
-/// "restart 2 of 5 in 600 s: worker 1, after a pause of 0.8 s"
+/// Returns "restart 2 of 5 in 600 s: worker 1, after a pause of 0.8 s".
 DISTRIBUTE_INLINE std::string restart_text(const LaunchOptions& options, int number, double pause,
                                            const std::string& whose) {
   const double window = options.restart_window_seconds;
@@ -78,7 +78,8 @@ DISTRIBUTE_INLINE std::string restart_text(const LaunchOptions& options, int num
       pause > 0 ? str_cat(", after a pause of ", std::round(pause * 10) / 10, " s") : "");
 }
 
-/// One start of all tasks. The order of the members matters: processes go before their guard.
+/// One start of all tasks. The order of the members matters: processes are destroyed before their
+/// guard.
 class Attempt {
  public:
   /// `restarts`: of the job and of single tasks so far; counted on here.
@@ -153,7 +154,8 @@ DISTRIBUTE_INLINE Attempt::Attempt(const LaunchOptions& options, const SignalWat
   }
 }
 
-/// Parameter servers end well when the job is done and all other tasks have left them.
+/// Whether all parameter servers have ended with status 0, as they do when the job is done and all
+/// other tasks have left them.
 DISTRIBUTE_INLINE bool Attempt::servers_are_done() const {
   return options_.job.parameter_servers > 0 &&
          std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
@@ -227,8 +229,8 @@ DISTRIBUTE_INLINE void Attempt::signal_all(int number) {
 
 DISTRIBUTE_INLINE void Attempt::say(const std::string& text) { outputs_.err().add(own_line(text)); }
 
-/// Of tasks that are found dead together, one that a signal ended is the cause of the others' end,
-/// or else one that says that another start would not help.
+/// If several tasks are found ended, one that a signal ended counts as the cause, or else one whose
+/// status says that another start would not help.
 DISTRIBUTE_INLINE void Attempt::look_for_ends() {
   std::vector<Slot*> ended;
   for (Slot& slot : slots_)
@@ -274,8 +276,9 @@ DISTRIBUTE_INLINE int Attempt::running_workers() const {
   }));
 }
 
-/// A chief or worker that a signal has ended while servers keep the variables: what ends by itself
-/// has found a reason that the others share, such as a lost server.
+/// Whether a chief or worker that a signal has ended starts again while servers keep the variables.
+/// A task that ends by itself has found a cause that concerns the others too, such as a lost
+/// server.
 DISTRIBUTE_INLINE bool Attempt::returns_to_servers(const Slot& slot) const {
   const ExitStatus status = *slot.task->process().poll();
   const std::string& type = slot.task->task().type;
@@ -283,7 +286,7 @@ DISTRIBUTE_INLINE bool Attempt::returns_to_servers(const Slot& slot) const {
          (status.signal != 0 || status.code == launch::kPreempted);
 }
 
-/// A task that has failed and starts again alone, or is not needed.
+/// Whether a task that has failed starts again alone, or is not needed.
 DISTRIBUTE_INLINE bool Attempt::goes_on_without(Slot& slot) {
   if (wishes_.end()) return false;
   const bool elastic = options_.min_workers > 0 && slot.task->task().type == "worker";
@@ -306,7 +309,7 @@ DISTRIBUTE_INLINE void Attempt::plan_restart(Slot& slot) {
   slot.again = Deadline::after_seconds(pause);
 }
 
-/// Starts what has paused for long enough; nothing any more once the job ends.
+/// Starts tasks whose pause is over; none once the job ends.
 DISTRIBUTE_INLINE void Attempt::start_due() {
   for (Slot& slot : slots_) {
     if (!slot.again) continue;
@@ -344,7 +347,7 @@ DISTRIBUTE_INLINE void report_strays(int count, Outputs& outputs) {
   outputs.err().add(own_line(str_cat("ended ", count, " processes that tasks had left behind")));
 }
 
-/// Between two starts of the whole job; a signal that ends it ends the pause.
+/// Pauses between two starts of the whole job; a signal that ends the job ends the pause.
 DISTRIBUTE_INLINE void pause_between_attempts(const LaunchOptions& options,
                                               const SignalWatch& signals, Wishes& wishes,
                                               double seconds) {
@@ -356,9 +359,9 @@ DISTRIBUTE_INLINE void pause_between_attempts(const LaunchOptions& options,
   }
 }
 
-/// Waits for the readers of what the tasks have printed: as long as they like after a job that went
-/// well; while they read on after one that failed; and until its end after a signal, of which the
-/// second one ends the wait.
+/// Waits for the readers of the tasks' output: without limit after a job that succeeded; while they
+/// continue to read after one that failed; and until the deadline after a signal, where a second
+/// signal ends the wait.
 DISTRIBUTE_INLINE void write_the_rest(const LaunchOptions& options, const SignalWatch& signals,
                                       Wishes& wishes, Outputs& outputs, bool failed) {
   constexpr double kShortest = 0.5;  // also where the tasks have taken all of the time
@@ -382,7 +385,8 @@ DISTRIBUTE_INLINE void write_the_rest(const LaunchOptions& options, const Signal
   outputs.give_up();
 }
 
-/// One line on stderr, which may be what has stalled: it gets a moment.
+/// Writes one line to stderr, which may itself be the blocked output, and waits for it only a
+/// moment.
 DISTRIBUTE_INLINE void report_lost_output(const std::string& lost) {
   if (lost.empty()) return;
   Outputs last;

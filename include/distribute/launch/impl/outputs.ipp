@@ -47,7 +47,7 @@ struct OutputQueue::State {
 
 using OutputState = OutputQueue::State;
 
-/// The number of bytes that were written, at least one; 0 and errno when none can be.
+/// Returns the number of bytes written, at least one; 0 with errno when none can be.
 DISTRIBUTE_INLINE size_t write_some(int descriptor, std::string_view text) {
   constexpr size_t kPiece = 4096;  // pieces of this size are not mixed with others' in a pipe
   for (;;) {
@@ -62,7 +62,7 @@ DISTRIBUTE_INLINE size_t write_some(int descriptor, std::string_view text) {
   }
 }
 
-/// Notes what became of the first bytes of a piece; false once the rest is given up.
+/// Records how the first bytes of a piece were written; returns false once the rest is given up.
 DISTRIBUTE_INLINE bool note_written(OutputState& state, size_t written, size_t left, int error) {
   const std::lock_guard lock(state.mutex);
   if (state.given_up) return false;
@@ -76,7 +76,7 @@ DISTRIBUTE_INLINE bool note_written(OutputState& state, size_t written, size_t l
   return !error;
 }
 
-/// A FIFO without a reader blocks here.
+/// Opens a file, which blocks for a FIFO without a reader.
 DISTRIBUTE_INLINE int open_late(OutputState& state) {
   while (!state.own) {
     state.own = Descriptor(::open(state.path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
@@ -99,7 +99,7 @@ DISTRIBUTE_INLINE void write_piece(OutputState& state, std::string_view piece) {
   }
 }
 
-/// The body of the thread: writes what is added until the queue ends.
+/// The function of the thread: writes added text until the queue ends.
 DISTRIBUTE_INLINE void write_all(const std::shared_ptr<OutputState>& state) {
   for (;;) {
     std::string piece;

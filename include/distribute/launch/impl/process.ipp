@@ -43,8 +43,8 @@ DISTRIBUTE_INLINE Pipe make_socket_pair() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-/// So that an input up to the system's limit (a mebibyte by default) is written at once, whether or
-/// not the child reads it: what waits for it hears no signals.
+/// Enlarges the pipe so that an input up to the system's limit (a mebibyte by default) is written
+/// at once, whether or not the child reads it, as a blocked writer does not react to signals.
 DISTRIBUTE_INLINE void make_room(const Pipe& pipe, size_t bytes) {
   constexpr size_t kUsual = size_t{1} << 16, kMost = size_t{1} << 20;
   if (bytes > kUsual) ::fcntl(pipe.write.native(), F_SETPIPE_SZ, int(std::min(2 * bytes, kMost)));
@@ -55,7 +55,7 @@ DISTRIBUTE_INLINE void make_non_blocking(const Descriptor& descriptor) {
     ::fcntl(descriptor.native(), F_SETFL, ::fcntl(descriptor.native(), F_GETFL) | O_NONBLOCK);
 }
 
-/// NAME=value of this process, changed as the options say.
+/// Returns this process's NAME=value, changed as the options say.
 DISTRIBUTE_INLINE std::vector<std::string> child_environment(
     const launch::ProcessOptions& options) {
   std::vector<std::string> result;
@@ -78,7 +78,7 @@ DISTRIBUTE_INLINE std::vector<char*> pointers(const std::vector<std::string>& wo
   return result;
 }
 
-/// What the child needs after the fork, ready so that it only makes system calls.
+/// Data that the child needs after the fork, prepared so that it only makes system calls.
 struct ChildPlan {
   const char* file;
   char* const* arguments;
@@ -96,7 +96,7 @@ DISTRIBUTE_INLINE void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// Moves the four descriptors to 0..3; first out of the way of each other.
+/// Moves the four descriptors to 0..3, after moving them to numbers that do not collide.
 DISTRIBUTE_INLINE bool place_descriptors(const ChildPlan& plan) {
   int above[4];
   for (int i = 0; i < 4; ++i) {
@@ -147,7 +147,7 @@ DISTRIBUTE_INLINE bool is_file(const std::string& path) {
   throw PermissionDeniedError(message);
 }
 
-/// What the first line of a script names, where that is not there; else "".
+/// Returns the interpreter in a script's first line if it does not exist; else "".
 DISTRIBUTE_INLINE std::string missing_interpreter(const std::string& file) {
   char head[256] = "";  // as much as the system reads
   const Descriptor script(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
@@ -205,7 +205,7 @@ DISTRIBUTE_INLINE bool read_available(int descriptor, std::string& text) {
   return true;
 }
 
-// From here on the destructor cleans up behind an exception.
+// From here on the destructor cleans up after an exception.
 DISTRIBUTE_INLINE Process::Process(const ProcessOptions& options) : Process(options.guard) {
   start(options);
   exit_ = Descriptor(int(::syscall(SYS_pidfd_open, pid_, 0)));

@@ -84,7 +84,7 @@ DISTRIBUTE_INLINE ProcessGuard::ProcessGuard() {
   if (pid_ < 0) throw UnavailableError(str_cat("cannot make a process: ", std::strerror(errno)));
   if (pid_ == 0) launch_internal::guard_groups(ends[0], ready[1]);
   says_ready.close();
-  // Until it has left this process's group, a signal to the group would end the guard too.
+  // Until the guard has left this process's group, a signal to the group would end it too.
   char byte;
   while (::read(is_ready.native(), &byte, 1) < 0 && errno == EINTR) {
   }

@@ -13,8 +13,9 @@
 
 namespace distribute::launch_internal {
 
-/// Reads a mark, and then text up to the mark, which it runs. `read` takes no byte too many, so the
-/// rest of stdin, now descriptor 3, is the watcher's. Holds no ' because it stands between them.
+/// Reads a mark, and then text up to the mark, which it runs. `read` consumes no further byte, so
+/// the rest of stdin, now descriptor 3, is left for the watcher. The text contains no ' because it
+/// is quoted by them.
 inline constexpr const char* kRemoteReader =
     "exec 3<&0 </dev/null; IFS= read -r end <&3 || exit 255; text=; line=; "
     "while IFS= read -r line <&3 && [ \"$line\" != \"$end\" ]; do text=\"$text$line\n\"; done; "
@@ -51,7 +52,7 @@ DISTRIBUTE_INLINE std::vector<std::string> ssh_command(const std::string& ssh,
   std::vector<std::string> words;
   for (std::string word; parts >> word;) words.push_back(word);
   words.push_back(host);
-  // The login shell of the other side may be any: it only sees one quoted word.
+  // The other side's login shell may be any shell, as it only sees one quoted word.
   words.push_back(str_cat("exec sh -c '", launch_internal::kRemoteReader, "'"));
   return words;
 }

@@ -56,7 +56,7 @@ DISTRIBUTE_INLINE std::string error_prefix(const Task& task, int number) {
   return launch::task_prefix(task.name(), number, ::isatty(STDERR_FILENO));
 }
 
-/// Null without an output directory. A restarted job writes behind what is there.
+/// Returns null without an output directory. A restarted job appends to existing files.
 DISTRIBUTE_INLINE OutputQueue* log_of(const std::string& directory, const Task& task,
                                       Outputs& outputs) {
   if (directory.empty()) return nullptr;

@@ -16,7 +16,7 @@
 
 namespace distribute::launch_internal {
 
-/// Of /proc/PID/stat: what stands behind the name, which may hold anything.
+/// Fields of /proc/PID/stat behind the name, which may contain anything.
 struct ProcessStat {
   char state = 'X';
   pid_t parent = 0, group = 0, session = 0;
@@ -48,7 +48,7 @@ DISTRIBUTE_INLINE std::vector<pid_t> own_children() {
   return children;
 }
 
-/// Not what dies with its task's group at this moment.
+/// Whether the process was left behind, and is not ending with its task's group at this moment.
 DISTRIBUTE_INLINE bool was_left_behind(pid_t pid) {
   const ProcessStat stat = stat_of(std::to_string(pid));
   return stat.state != 'Z' && stat.state != 'X' && stat.session != ::getsid(0);

@@ -1,5 +1,5 @@
 #pragma once
-/// Random numbers of layers: each call of each replica has its own.
+/// Random numbers of layers, different for each call of each replica.
 
 #include <distribute/base/config.hpp>
 
@@ -10,16 +10,16 @@
 
 namespace distribute::nn::nn_internal {
 
-/// A call draws its random numbers from it.
+/// The seed from which a call draws its random numbers.
 struct CallSeed {
   uint64_t seed;
-  std::function<uint64_t()> counter;  // the next call of the replica
+  std::function<uint64_t()> counter;  // returns the number of the replica's next call
 };
 
-/// Thread-safe.
+/// Counts the calls of each replica. Thread-safe.
 class ReplicaCalls {
  public:
-  /// For a call of the calling thread's replica, whose numbers are its own; `seed` is the layer's.
+  /// Returns the seed of the next call of the calling thread's replica; `seed` is the layer's.
   CallSeed next(uint64_t seed);
 
  private:

@@ -10,7 +10,7 @@
 
 namespace distribute::nn {
 
-/// A product over the last axes of its input, which gives axes of its own.
+/// A product over the last axes of its input, whose result has several axes in their place.
 class MultiHeadAttention::Projection : public Module {
  public:
   /// The input's last `taken` axes become `given`; -1: known when it is built.
@@ -88,7 +88,7 @@ DISTRIBUTE_INLINE MultiHeadAttention::MultiHeadAttention(MultiHeadAttention&&) n
 DISTRIBUTE_INLINE MultiHeadAttention& MultiHeadAttention::operator=(MultiHeadAttention&&) noexcept =
     default;
 
-/// Of query, value and key; those not given are the ones before.
+/// Builds for query, value and key; an input that is not given is the one before it.
 DISTRIBUTE_INLINE void MultiHeadAttention::build_all(std::span<const Shape> inputs) {
   const Shape &query = inputs.front(), &value = inputs[inputs.size() > 1 ? 1 : 0];
   const Shape& key = inputs.back();
@@ -112,8 +112,8 @@ DISTRIBUTE_INLINE void MultiHeadAttention::build_all(std::span<const Shape> inpu
 
 namespace nn_internal {
 
-/// What attention has taken into account is no mask of its inputs any more.
-/// Source  keras.layers.MultiHeadAttention.call, which calls set_keras_mask(query, None)
+/// Removes the masks of the inputs, which attention has applied. Source
+/// keras.layers.MultiHeadAttention.call, which calls set_keras_mask(query, None)
 DISTRIBUTE_INLINE void take_masks(std::initializer_list<Tensor> inputs) {
   for (Tensor x : inputs)
     if (get_keras_mask(x)) TensorHints::of(x).mask = {};

@@ -44,7 +44,7 @@ DISTRIBUTE_INLINE Tensor causal_mask(int64_t queries, int64_t keys, Device devic
   return greater_equal(rows, reshape(columns, {1, 1, keys})).to(device);
 }
 
-/// Scores of what a mask leaves out become so small that their probability is 0.
+/// Makes masked scores so small that their probability is 0.
 DISTRIBUTE_INLINE Tensor leave_out(const Tensor& scores, const Tensor& mask) {
   if (!mask) return scores;
   const double most = scores.dtype() == DType::Float16 ? 65504.0 : 1e9;

@@ -13,7 +13,7 @@
 
 namespace distribute::nn::metrics::metrics_internal {
 
-/// Every prediction but the k largest of the last axis becomes -1e10.
+/// Replaces every prediction except the k largest of the last axis by -1e10.
 DISTRIBUTE_INLINE Tensor largest_alone(const Tensor& predictions, int k) {
   const int64_t classes = predictions.shape()[-1];
   const Tensor chosen = reduce_sum(one_hot(top_k(predictions, k).indices, classes), {-2});
@@ -27,7 +27,7 @@ DISTRIBUTE_INLINE Tensor one_class(const char* what, const Tensor& x, int id) {
   return gather(x, Tensor{int64_t(id)}, -1);
 }
 
-/// Targets as weights: of what is true, and of what is false.
+/// Weights of the true and of the false targets.
 struct WeightedTargets {
   Tensor of_true, of_false;
 };

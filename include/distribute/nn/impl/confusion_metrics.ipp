@@ -9,7 +9,7 @@ namespace distribute::nn::metrics {
 
 namespace metrics_internal {
 
-/// One number for one threshold.
+/// Returns a scalar if there is one threshold.
 DISTRIBUTE_INLINE Tensor by_threshold(const Tensor& values) {
   return values.num_elements() == 1 ? reshape(values, Shape{}) : values;
 }

@@ -155,7 +155,7 @@ class LostMasks {
   explicit LostMasks(size_t values) : lost_(values) {}
 
   bool operator[](size_t value) const { return lost_[value]; }
-  /// After a layer has been called with these inputs.
+  /// Updates the masks after a layer has been called with these inputs.
   void follow(const Module& layer, const std::vector<size_t>& inputs, size_t result,
               const std::vector<Tensor>& values) {
     const auto lost = [&](size_t i) { return bool(lost_[i]); };

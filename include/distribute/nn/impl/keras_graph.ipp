@@ -81,7 +81,7 @@ DISTRIBUTE_INLINE bool ends_mask(const Module& layer) {
                            "random_contrast"});
 }
 
-/// The calls of a model's layers, with those that Keras makes of its own.
+/// The calls of a model's layers, with those that only Keras has.
 class KerasGraph {
  public:
   size_t input() { return add(nullptr, {}); }
@@ -218,7 +218,7 @@ DISTRIBUTE_INLINE std::vector<const Module*> operations_of(const Sequential& mod
   return graph.in_order({tensor});
 }
 
-/// Its layers stand in Keras's order, and between them what Keras has of its own.
+/// Lists the layers in Keras's order, with the operations that only Keras has between them.
 DISTRIBUTE_INLINE std::vector<const Module*> operations_of(const applications::ResNet& model) {
   std::vector<const Module*> all(2);  // the input, and zeros around it
   for (const auto& [name, object] : model.children()) {

@@ -60,8 +60,8 @@ DISTRIBUTE_INLINE Tensor Merge::product(std::span<const Tensor> inputs) const {
   return mask ? where(expand_dims(mask, -1), y, scalar_like(y, 0)) : y;
 }
 
-/// Where an input's step does not count it takes the value of the inputs before it, and the other
-/// way round. Source  Merge._apply_merge_op_and_or_mask of Keras
+/// Replaces a masked step of an input by the value of the inputs before it, and the other way
+/// round. Source  Merge._apply_merge_op_and_or_mask of Keras
 DISTRIBUTE_INLINE Tensor Merge::extreme(Tensor (*function)(const Tensor&, const Tensor&),
                                         std::span<const Tensor> inputs) const {
   Tensor y = inputs[0], counts = get_keras_mask(y);

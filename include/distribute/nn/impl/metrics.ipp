@@ -85,7 +85,7 @@ DISTRIBUTE_INLINE void Sum::update_state(const Tensor& values, const Tensor& sam
 DISTRIBUTE_INLINE Tensor Sum::result() const { return total_.value(); }
 
 namespace metrics_internal {
-/// How many values count as one in a mean; all of them under a weight that is one number.
+/// Returns the number of values that count as one in a mean; all of them if the weight is a scalar.
 DISTRIBUTE_INLINE float values_of_an_example(const Tensor& values, const Tensor& weight) {
   const bool all = values.shape().rank() == 0 || (weight && weight.shape().rank() == 0);
   const int64_t examples = all ? 1 : std::max<int64_t>(values.shape()[0], 1);

@@ -15,7 +15,8 @@
 
 namespace distribute::nn {
 
-/// What stays in place when the module moves, and what replica threads share while it is built.
+/// State whose address does not change when the module moves, and which replica threads share
+/// during the build.
 struct Module::State {
   explicit State(Module& module)
       : self(&module),
@@ -130,7 +131,7 @@ DISTRIBUTE_INLINE Tensor Module::enter(std::span<const Tensor> inputs,
   return y;
 }
 
-/// Keeps what the first call took and gave.
+/// Records input and output of the first call.
 DISTRIBUTE_INLINE void Module::note_call(const Tensor& x, const Tensor& y) {
   if (state_->called.load(std::memory_order_relaxed) || !y) return;
   const std::lock_guard lock(state_->mutex);
@@ -263,7 +264,7 @@ DISTRIBUTE_INLINE Variable Module::add_weight(const std::string& name, const Sha
                                               const Initializer& initializer,
                                               VariableOptions options) {
   options.name = path_to(name);
-  // One seed for all copies: a strategy may ask for the value more than once.
+  // All copies have one seed, as a strategy may ask for the value more than once.
   const uint64_t seed = random::next_seed();
   const auto first_value = [=, name = options.name](nn::InitialRows rows) {
     try {
@@ -329,7 +330,7 @@ DISTRIBUTE_INLINE std::string Module::unused_name(const std::string& kind) const
   return name;
 }
 
-/// `wanted`: 1 the trainable ones, 0 the others, -1 all.
+/// Collects the weights: with `wanted` 1 the trainable ones, with 0 the others, with -1 all.
 DISTRIBUTE_INLINE void Module::collect(std::vector<Variable>& all, int wanted) const {
   for (const NamedVariable& weight : weights_) {
     const bool trains = trainable_ && weight.variable.trainable();

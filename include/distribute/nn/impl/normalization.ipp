@@ -34,8 +34,8 @@ DISTRIBUTE_INLINE Tensor blend(const Tensor& moving, const Tensor& batch, double
   return result;
 }
 
-/// One bool for each vector of channels. Your own module may hand on the mask of its input
-/// with its options where the steps are others by now.
+/// Whether the mask has one bool for each vector of channels. Your own module may pass the mask of
+/// its input on with its options although the number of steps has changed.
 DISTRIBUTE_INLINE bool masks_channels(const Tensor& mask, const Tensor& x) {
   return mask.shape() == Shape(x.shape().dims().first(size_t(x.shape().rank() - 1)));
 }
@@ -151,7 +151,7 @@ DISTRIBUTE_INLINE Tensor BatchNormalization::normalize(const Tensor& x, const Te
   return nn_internal::activate(options_.activation, result.y);
 }
 
-/// With the moments of the steps that count. Source  BatchNormalization._moments
+/// Normalizes with the moments of the steps that count. Source  BatchNormalization._moments
 DISTRIBUTE_INLINE Tensor BatchNormalization::normalize_masked(const Tensor& x, const Tensor& mask) {
   const Tensor wide = cast(x, DType::Float32), counts = expand_dims(mask, -1);
   const Tensor none = scalar_like(wide, 0);

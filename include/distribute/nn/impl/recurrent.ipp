@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE Initializer forget_bias(const Initializer& others, int64_t uni
   };
 }
 
-/// What all kinds of options say.
+/// Converts the options of any kind of layer.
 template <typename Options>
 RecurrentLayerOptions joined_options(RecurrentCell cell, Options& o) {
   RecurrentLayerOptions all;
@@ -109,7 +109,7 @@ class RecurrentLayer::Cell : public Module {
 /// The states after the last call of each replica. Thread-safe.
 class RecurrentLayer::KeptStates {
  public:
-  /// Gives the states that this replica kept; an empty list before the first call.
+  /// Returns the states that this replica kept; an empty list before the first call.
   std::vector<Tensor> of_replica(const std::string& layer, const Tensor& x) {
     if (RecordedStep::current() || autograd_internal::active_trace())
       throw UnimplementedError(str_cat("'", layer, "' is stateful: a step that is recorded, or a ",

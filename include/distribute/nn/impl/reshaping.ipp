@@ -70,8 +70,8 @@ DISTRIBUTE_INLINE UpSampling2D::UpSampling2D(Size2D size, Interpolation interpol
 
 namespace nn_internal {
 
-/// [wanted, had]: how much of each row of a picture every row of the resized one has. The middle of
-/// a pixel stays where it is.
+/// Returns [wanted, had], the weight of each row of the image in every row of the resized one. The
+/// middle of a pixel keeps its position.
 DISTRIBUTE_INLINE Tensor resizing_matrix(int64_t wanted, int64_t had, Interpolation method) {
   std::vector<float> weights(size_t(wanted * had));
   const float scale = float(had) / float(wanted);

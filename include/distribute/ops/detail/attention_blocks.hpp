@@ -10,7 +10,7 @@
 
 namespace distribute::ops_internal {
 
-/// Rows of numbers `step` apart.
+/// Rows of numbers whose beginnings are `step` apart.
 struct HeadRows {
   const float* data = nullptr;
   int64_t step = 0;
@@ -20,7 +20,7 @@ struct OwnHeadRows {
   int64_t step = 0;
 };
 
-/// What a head multiplies. Masks have an entry for each query, key, or pair; null: all may.
+/// Operands of one head. Masks have an entry for each query, key, or pair; null allows all.
 struct AttentionHead {
   int64_t queries = 0, keys = 0, depth = 0, width = 0;
   float scale = 1;
@@ -29,31 +29,30 @@ struct AttentionHead {
   const bool *query_mask = nullptr, *key_mask = nullptr, *mask = nullptr;
 };
 
-/// Queries that go through the keys together, and keys that they meet at once.
+/// Number of queries processed together, and of keys in each of their blocks.
 inline constexpr int64_t kQueryBlock = 64, kKeyBlock = 128;
 
-/// Writes rows [begin, end) of the result, and for each the logarithm of the sum of its exponents;
-/// infinite where a query may look at no key.
+/// Writes rows [begin, end) of the result, and for each the logarithm of the sum of its
+/// exponentials; that is infinite for a query that may attend to no key.
 void attend(const AttentionHead& head, int64_t begin, int64_t end, const OwnHeadRows& out,
             float* log_sums);
 
-/// What the gradient of a head reads beside.
+/// Values that the gradient of a head reads besides its operands.
 struct AttentionResult {
   HeadRows out, d_out;
   const float* log_sums;
 };
-/// For keys [begin, end): writes their rows of dk and dv, and adds their part to dq
-/// [queries, depth].
+/// Writes the rows of dk and dv for keys [begin, end), and adds their part to dq [queries, depth].
 void attend_backwards(const AttentionHead& head, const AttentionResult& result, int64_t begin,
                       int64_t end, float* dq, const OwnHeadRows& dk, const OwnHeadRows& dv);
 
-/// The same of 16-bit floats, on CPUs that multiply these: rows `step` elements apart.
+/// Rows of 16-bit floats, `step` elements apart, for CPUs that multiply these.
 struct HalfRows {
   char* data = nullptr;
   int64_t step = 0;
 };
 
-/// A head whose q, k and v are here and not in `frame`.
+/// A head whose q, k and v are here instead of in `frame`.
 struct HalfHead {
   AttentionHead frame;
   DType dtype;
@@ -75,13 +74,13 @@ class GrowingRoom {
   int64_t size_ = 0;
 };
 
-/// What a thread works with, head by head.
+/// Buffers of a thread, reused for each head.
 struct HalfAttentionRoom {
   GrowingRoom<char> q, k, v, d_out, products, half_p, half_ds;
   GrowingRoom<float> p, ds, sums_k, sums_v, out_row, d_out_row;
 };
 
-/// As attend() and attend_backwards(), for all keys; dq, dk and dv are of the head's type.
+/// Work as attend() and attend_backwards(), for all keys; dq, dk and dv have the head's type.
 void attend(const HalfHead& head, int64_t begin, int64_t end, HalfAttentionRoom& room,
             const HalfRows& out, float* log_sums);
 struct HalfResult {
@@ -91,9 +90,9 @@ struct HalfResult {
 void attend_backwards(const HalfHead& head, const HalfResult& result, HalfAttentionRoom& room,
                       const HalfRows& dq, const HalfRows& dk, const HalfRows& dv);
 
-/// dot_product_attention of checked tensors on a GPU, recorded, without all scores in memory.
-/// Nothing, and one line of the log in a process, where cuDNN is missing or does not serve:
-/// float32, masks, dropout, a depth that it does not take.
+/// Computes dot_product_attention of checked tensors on a GPU, recorded, without all scores in
+/// memory. Returns nullopt, with one line of the log in a process, if cuDNN is missing or does not
+/// support the call: float32, masks, dropout, some depths.
 std::optional<Tensor> cudnn_attend(const Tensor& query, const Tensor& key, const Tensor& value,
                                    const nn::AttentionOptions& options, double scale);
 

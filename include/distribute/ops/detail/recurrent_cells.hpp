@@ -1,5 +1,5 @@
 #pragma once
-/// What a recurrent cell computes from the products of a step, one row of a batch at a time.
+/// Computes recurrent cells from the products of a step, one row of a batch at a time.
 
 #include <distribute/base/config.hpp>
 #include <distribute/ops/recurrent.hpp>

@@ -21,7 +21,7 @@ struct CopyAxis {
 void strided_copy(Device device, std::vector<CopyAxis> axes, const char* from, char* to,
                   int64_t element_bytes);
 
-/// Distance in elements between neighbours along each axis of a row-major tensor.
+/// Returns the distance in elements between neighbours along each axis of a row-major tensor.
 std::vector<int64_t> row_major_steps(const Shape& shape);
 
 }  // namespace distribute::ops_internal

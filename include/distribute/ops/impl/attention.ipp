@@ -41,7 +41,8 @@ DISTRIBUTE_INLINE void check_attention(const Tensor& q, const Tensor& k, const T
   want("the mask", options.mask, {shared ? 1 : a[0], a[1], b[1]});
 }
 
-/// bool [batch or 1, 1, queries or 1, keys or 1]: what all masks allow; none: everything.
+/// Returns what all masks allow, bool [batch or 1, 1, queries or 1, keys or 1]; empty if there is
+/// no mask.
 DISTRIBUTE_INLINE Tensor joined_masks(const Tensor& q, const Tensor& k,
                                       const nn::AttentionOptions& options) {
   const int64_t queries = q.shape()[1], keys = k.shape()[1];
@@ -60,7 +61,7 @@ DISTRIBUTE_INLINE Tensor joined_masks(const Tensor& q, const Tensor& k,
   return all;
 }
 
-/// With operations that have gradients of their own: all scores at once.
+/// Computes attention by operations that have gradients, with all scores in memory at once.
 DISTRIBUTE_INLINE Tensor attention_of_operations(const Tensor& q, const Tensor& k, const Tensor& v,
                                                  const nn::AttentionOptions& options,
                                                  double scale) {
@@ -80,7 +81,7 @@ DISTRIBUTE_INLINE Tensor attention_of_operations(const Tensor& q, const Tensor& 
   return by_head(matmul(probabilities, by_head(v)));
 }
 
-/// All heads of all examples, block by block.
+/// Attention of all heads of all examples, block by block.
 struct BlockAttention {
   Tensor q, k, v;  // row-major; float32, or of 16 bits for the functions whose names say so
   nn::AttentionOptions options;
@@ -91,10 +92,10 @@ struct BlockAttention {
   int64_t queries() const { return q.shape()[1]; }
   int64_t heads() const { return q.shape()[2]; }
   int64_t keys() const { return k.shape()[1]; }
-  /// Sizes and masks of a head.
+  /// Returns sizes and masks of a head.
   AttentionHead frame(int64_t example) const;
   AttentionHead head(int64_t example, int64_t number) const;
-  /// The rows of one head in a tensor [batch, steps, heads, size].
+  /// Returns the rows of one head in a tensor [batch, steps, heads, size].
   HeadRows rows(const Tensor& t, int64_t example, int64_t number) const {
     const Shape& s = t.shape();
     return {t.data<float>().data() + (example * s[1] * s[2] + number) * s[3], s[2] * s[3]};
@@ -105,7 +106,7 @@ struct BlockAttention {
   }
   void run();
   /// Calls part(pair of example and head, first query, last query, room) on all threads, each with
-  /// a Room of its own.
+  /// its own Room.
   template <typename Room, typename Part>
   void for_parts(const Part& part) const;
   HalfRows half_rows(const Tensor& t, int64_t pair) const {
@@ -119,7 +120,7 @@ struct BlockAttention {
   }
   void run_half();
   std::vector<Tensor> half_gradients(const Tensor& d_out) const;
-  /// Zeros in the rows of [batch, queries, heads, width] whose query may look at no key.
+  /// Writes zeros to the rows of [batch, queries, heads, width] whose query may attend to no key.
   void clear_rows_without_keys(Tensor& t) const;
   std::vector<Tensor> gradients(const Tensor& d_out) const;
 };
@@ -211,7 +212,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> BlockAttention::gradients(const Tensor& d_
   Tensor dq = like(q), dk = like(k), dv = like(v);
   dk.mutable_data<float>(), dv.mutable_data<float>();
   const int64_t pairs = batch() * heads(), depth = q.shape()[3], size = queries() * depth;
-  // Few heads: the keys are cut, and each part has a sum of its own for the queries.
+  // With few heads the keys are divided, and each part has its own sum for the queries.
   constexpr int64_t kFew = 8, kMostParts = 4;
   const int64_t blocks = (keys() + kKeyBlock - 1) / kKeyBlock;
   const int64_t parts = pairs < kFew ? std::min(kMostParts, blocks) : 1;
@@ -246,8 +247,8 @@ DISTRIBUTE_INLINE std::vector<Tensor> BlockAttention::gradients(const Tensor& d_
   return {dq, dk, dv};
 }
 
-/// True for 16-bit operands that the CPU multiplies as they are. Few heads stay float32: there the
-/// keys are cut between the threads.
+/// Whether the CPU multiplies these 16-bit operands without conversion. Few heads are converted to
+/// float32, as their keys are divided between the threads.
 DISTRIBUTE_INLINE bool attends_half(const Tensor& q, const Tensor& v,
                                     const nn::AttentionOptions& options) {
   constexpr int64_t kFew = 8;

@@ -16,7 +16,7 @@
 
 namespace distribute::ops_internal {
 
-/// What the gradient needs of the forward pass.
+/// Values of the forward pass that the gradient needs.
 struct CudnnAttentionCall {
   CudnnAttentionShape shape;
   Tensor q, k, v;
@@ -29,7 +29,7 @@ DISTRIBUTE_INLINE Array attention_array(const Tensor& t, Device device) {
   return cuda_aligned(plain.array(), plain.num_elements() * size_of(plain.dtype()));
 }
 
-/// Empty where cuDNN may serve.
+/// Returns why cuDNN cannot be used; empty if it can.
 DISTRIBUTE_INLINE std::string why_not_fused(const Tensor& q, const nn::AttentionOptions& options) {
   if (q.dtype() == DType::Float32) return "it is float32";
   if (options.dropout > 0) return "it drops probabilities";

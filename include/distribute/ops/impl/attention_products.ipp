@@ -15,7 +15,7 @@ namespace distribute::ops_internal {
 inline constexpr float kNoSum = std::numeric_limits<float>::infinity();
 inline constexpr int64_t kProductRows = 128;  // queries whose scores are in memory at once
 
-/// Copies rows; oneDNN has its fastest kernels for those alone that lie one behind the other.
+/// Copies rows, as oneDNN has its fastest kernels only for adjacent ones.
 DISTRIBUTE_INLINE void copy_rows(const HalfRows& from, int64_t count, int64_t columns,
                                  const HalfRows& to) {
   for (int64_t r = 0; r < count; ++r)
@@ -35,7 +35,7 @@ DISTRIBUTE_INLINE HalfHead packed(const HalfHead& head, HalfAttentionRoom& room)
           packed(head.k, h.keys, h.depth, room.k), packed(head.v, h.keys, h.width, room.v)};
 }
 
-/// The scores of some queries and all keys that they may look at, and what comes of them.
+/// The scores of some queries and all keys that they may attend to, and the products with them.
 struct ScoreBlock {
   const HalfHead& head;
   int64_t first, rows, keys, step;  // the scores' rows lie `step` apart
@@ -49,12 +49,12 @@ struct ScoreBlock {
   }
   char* row_of(const HalfRows& all, int64_t row) const { return all.data + row * all.step * 2; }
   char* own_rows(const HalfRows& all) const { return row_of(all, first); }
-  /// c = a b^T for rows of queries and of keys.
+  /// Computes c = a b^T for rows of queries and of keys.
   void scores(const HalfRows& a, const HalfRows& b, int64_t inner, float* c) const {
     cpu_multiply_block({head.dtype, rows, keys, inner, a.step, b.step, step, false, true, true},
                        own_rows(a), b.data, c);
   }
-  /// c = w b, for weights of all pairs and rows of keys.
+  /// Computes c = w b, for weights of all pairs and rows of keys.
   void sum_keys(const char* w, const HalfRows& b, int64_t columns, GrowingRoom<char>& room,
                 const HalfRows& c) const {
     const HalfRows sums{room.fit(rows * columns * 2), columns};
@@ -62,7 +62,7 @@ struct ScoreBlock {
                        sums.data);
     copy_rows(sums, rows, columns, {own_rows(c), c.step});
   }
-  /// c += w^T b, for rows of queries.
+  /// Computes c += w^T b, for rows of queries.
   void add_queries(const char* w, const HalfRows& b, int64_t columns, float* c) const {
     cpu_multiply_block(
         {head.dtype, keys, columns, rows, step, b.step, columns, true, false, true, true}, w,
@@ -76,8 +76,8 @@ DISTRIBUTE_ALWAYS_INLINE inline void multiply_by(float* s, int64_t count, float 
   for (int64_t j = 0; j < count; ++j) s[j] *= factor;
 }
 
-/// Scales a row of products. Those that are forbidden become -infinity; gives how many at its
-/// beginning may be others.
+/// Scales a row of products. Forbidden ones become -infinity; returns the number of those at its
+/// beginning that may be allowed.
 DISTRIBUTE_INLINE int64_t ScoreBlock::finish(int64_t row, float* s) const {
   constexpr float kForbidden = -std::numeric_limits<float>::infinity();
   const AttentionHead& h = head.frame;
@@ -92,7 +92,7 @@ DISTRIBUTE_INLINE int64_t ScoreBlock::finish(int64_t row, float* s) const {
   return count;
 }
 
-/// At least the least number that is finite; NaN where the first one is.
+/// Returns the largest score, at least the lowest finite number; NaN if the first one is NaN.
 DISTRIBUTE_ALWAYS_INLINE inline float largest_score(const float* s, int64_t count) {
   constexpr float kLeast = -std::numeric_limits<float>::max();
   float most = s[0] < kLeast ? kLeast : s[0];
@@ -101,8 +101,8 @@ DISTRIBUTE_ALWAYS_INLINE inline float largest_score(const float* s, int64_t coun
   return most;
 }
 
-/// s = exp(s - shift), with zeros from `count` to `end`; gives the sum. Numbers that have next to
-/// no exponential become 0: the vector function is slow for -infinity.
+/// Computes s = exp(s - shift), with zeros from `count` to `end`, and returns the sum. Numbers
+/// whose exponential is nearly 0 become 0: the vector function is slow for -infinity.
 DISTRIBUTE_ALWAYS_INLINE inline float exponents_of(float* s, int64_t count, int64_t end,
                                                    float shift) {
   constexpr float kLeast = -80, kNothing = 2e-35f;  // a little more than exp(kLeast)
@@ -122,14 +122,14 @@ DISTRIBUTE_ALWAYS_INLINE inline float exponents_of(float* s, int64_t count, int6
   return total;
 }
 
-/// The probabilities of a query, in place of its products; gives the logarithm of their sum.
+/// Replaces the products of a query by its probabilities; returns the logarithm of their sum.
 DISTRIBUTE_INLINE float probabilities_of(const ScoreBlock& block, int64_t row, float* s) {
   const int64_t count = block.finish(row, s), end = block.step;
   float log_sum = kNoSum;
   simd_call([=, &log_sum]() DISTRIBUTE_ALWAYS_INLINE {
     const float most = count > 0 ? largest_score(s, count) : 0;
     const float total = exponents_of(s, count, end, most);
-    if (total == 0) return;  // nothing but forbidden ones
+    if (total == 0) return;  // all pairs are forbidden
     multiply_by(s, end, 1 / total);
     log_sum = most + std::log(total);
   });
@@ -137,7 +137,7 @@ DISTRIBUTE_INLINE float probabilities_of(const ScoreBlock& block, int64_t row, f
   return log_sum;
 }
 
-/// Matrices of 16-bit floats made of rows in float32.
+/// Converts rows of float32 to matrices of 16-bit floats.
 DISTRIBUTE_INLINE void round_rows(DType dtype, const float* from, int64_t rows, int64_t columns,
                                   const HalfRows& to) {
   for (int64_t r = 0; r < rows; ++r)
@@ -167,7 +167,7 @@ DISTRIBUTE_ALWAYS_INLINE inline float sum_of_pairs(const float* a, const float* 
   return total;
 }
 
-/// The probabilities again, from `p`, and in place of their gradients those of the scores.
+/// Computes the probabilities again, into `p`, and replaces their gradients by those of the scores.
 DISTRIBUTE_INLINE void score_gradients(const ScoreBlock& block, const HalfResult& result,
                                        HalfAttentionRoom& room, float* all_p, float* all_ds) {
   const int64_t width = block.head.frame.width, end = block.step;

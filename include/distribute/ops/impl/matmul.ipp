@@ -18,8 +18,9 @@ namespace distribute {
 
 namespace ops_internal {
 
-/// True for 16-bit operands whose products are computed in float32: where the device has no kernels
-/// for them, where there is nothing to multiply, and on the CPU in what files can have.
+/// Whether the products of 16-bit operands are computed in float32: if the device has no kernels
+/// for them, if there is nothing to multiply, and on the CPU in traces, as files have no such
+/// products.
 DISTRIBUTE_INLINE bool multiplies_wide(const Tensor& a, const Tensor& b) {
   if (!is_half(a.dtype())) return false;
   if (!backend(a.device().type).multiplies(a.dtype())) return true;
@@ -51,7 +52,7 @@ DISTRIBUTE_INLINE Tensor relu_gate(const Tensor& dy, const Tensor& y) {
   return gated;
 }
 
-/// The sums of the columns; on the CPU in float32.
+/// Sums the columns; on the CPU in float32.
 DISTRIBUTE_INLINE Tensor sum_to_last_axis(const Tensor& dy) {
   const int64_t columns = dy.shape()[-1], rows = columns ? dy.num_elements() / columns : 0;
   if (on_gpu(dy)) {
@@ -122,7 +123,7 @@ DISTRIBUTE_INLINE MatmulPlan plan_matmul(const Tensor& a, const Tensor& b,
   return plan;
 }
 
-/// The operand with its batch axes broadcast to the result's.
+/// Returns the operand with its batch axes broadcast to the result's.
 DISTRIBUTE_INLINE Tensor with_batch(const Tensor& t, const Shape& own, const Shape& batch) {
   if (own == batch) return t.row_major();
   Shape target = batch;
@@ -150,8 +151,8 @@ DISTRIBUTE_INLINE Tensor behind_relu(const Tensor& dy, const Tensor& y) {
 
 Tensor product_as(DType result, const Tensor& a, const Tensor& b, const MatmulOptions& options);
 
-/// Gradients of c = op(a) op(b) in terms of products, so that they have gradients too. Those of 16
-/// bits on the CPU that are summed over broadcast axes are rounded behind the sum.
+/// Returns the gradients of c = op(a) op(b) as products, so that they have gradients too. 16-bit
+/// ones on the CPU that are summed over broadcast axes are rounded after the sum.
 DISTRIBUTE_INLINE std::vector<Tensor> matmul_gradients(const Backward& backward, const Tensor& a,
                                                        const Tensor& b, MatmulOptions options) {
   const Tensor dy = cast(backward.gradient(), a.dtype());
@@ -168,7 +169,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> matmul_gradients(const Backward& backward,
   return {da, db};
 }
 
-/// matmul() with a result of the operands' type or, on the CPU, in float32.
+/// Computes matmul() with a result of the operands' type or, on the CPU, in float32.
 DISTRIBUTE_INLINE Tensor product_as(DType result, const Tensor& a, const Tensor& b,
                                     const MatmulOptions& options) {
   if (const Device device = device_of({a, b}); lie_apart(a, b))
@@ -190,7 +191,8 @@ DISTRIBUTE_INLINE Tensor product_as(DType result, const Tensor& a, const Tensor&
   });
 }
 
-/// x^T dy. Small batches of 16 bits are widened: their product is bound by the kernel's size.
+/// Computes x^T dy. Small 16-bit batches are widened, as their product is bound by the kernel's
+/// size.
 DISTRIBUTE_INLINE Tensor dense_kernel_gradient(const Tensor& x, const Tensor& dy, DType result) {
   constexpr int64_t kSmallBatch = 64;
   const bool widened = !on_gpu(x) && result == DType::Float32 && x.shape()[0] <= kSmallBatch;
@@ -200,8 +202,8 @@ DISTRIBUTE_INLINE Tensor dense_kernel_gradient(const Tensor& x, const Tensor& dy
   return lazy ? autograd_internal::lazy_product(a, b) : product_as(result, a, b, {true, false});
 }
 
-/// Those of x, kernel and bias, where `dy` [..., units] is the gradient of their result. Kernel and
-/// bias may be float32 beside an x of 16 bits.
+/// Returns the gradients of x, kernel and bias, where `dy` [..., units] is the gradient of their
+/// result. Kernel and bias may be float32 beside a 16-bit x.
 DISTRIBUTE_INLINE std::vector<Tensor> dense_gradients(const Backward& backward, const Tensor& dy,
                                                       const Tensor& x, const Tensor& kernel,
                                                       const Tensor& bias) {
@@ -222,8 +224,8 @@ DISTRIBUTE_INLINE std::vector<Tensor> dense_gradients(const Backward& backward, 
   return {dx, dw, db};
 }
 
-/// True for 16-bit operands of dense() that need no recorded conversion. On the CPU they have
-/// float32 kernels, whose gradients then stay in float32, too.
+/// Whether 16-bit operands of dense() need no recorded conversion. On the CPU they have float32
+/// kernels, whose gradients then stay in float32, too.
 DISTRIBUTE_INLINE bool multiplies_as_given(const Tensor& x, const Tensor& kernel) {
   return !multiplies_wide(x, kernel) &&
          (x.dtype() == kernel.dtype() || (!on_gpu(x) && kernel.dtype() == DType::Float32));

@@ -15,7 +15,7 @@ namespace distribute {
 
 namespace ops_internal {
 
-/// The loops of a cell with tanh and sigmoid.
+/// Functions of a cell with tanh and sigmoid.
 struct CellKind {
   void (*forward)(const CellRow& row);
   void (*backward)(const CellGradientRow& row);
@@ -30,10 +30,10 @@ DISTRIBUTE_INLINE CellKind kind_of(nn::RecurrentCell cell) {
   return {simple_cell, simple_cell_gradient, 1, false, false};
 }
 
-/// The pass of a sequence through a cell, with the values that gradients need. All are float32 on
-/// the CPU but the kernels. These have the type whose products the backend computes, which is of 16
-/// bits where the sequence came in 16 bits. Other operands of products are rounded to it; sums stay
-/// float32.
+/// The forward pass of a sequence through a cell, with the values that gradients need. All are
+/// float32 on the CPU except the kernels. These have the type in which the backend multiplies,
+/// which has 16 bits if the sequence has 16 bits. Other operands of products are rounded to it;
+/// sums stay float32.
 struct RecurrentPass {
   CellKind kind;
   nn::RecurrentOptions options;
@@ -115,7 +115,7 @@ DISTRIBUTE_INLINE void RecurrentPass::forward_step(int64_t t, const Tensor& hz, 
   });
 }
 
-/// From the states in `h` and `c`, which come to be the last ones.
+/// Computes all steps from the states in `h` and `c`, which become the last ones.
 DISTRIBUTE_INLINE void RecurrentPass::run() {
   before_h = fresh({batch, steps, units});
   if (kind.with_c) before_c = fresh({batch, steps, units});
@@ -129,12 +129,12 @@ DISTRIBUTE_INLINE void RecurrentPass::run() {
   }
 }
 
-/// The walk back over the steps.
+/// The backward pass over the steps.
 struct RecurrentGradient {
   const RecurrentPass& pass;
-  Tensor d_output;                   // or none
+  Tensor d_output;                   // may be empty
   Tensor dh, dc;                     // of the states after the step, through the products of it
-  Tensor direct = {};                // what is to be added to dh
+  Tensor direct = {};                // to be added to dh
   Tensor dz = {}, dhz = {};          // [batch, steps, gates units]; dhz is dz for most cells
   std::vector<float> repeated = {};  // [batch, units]: of outputs that masked steps repeat
 
@@ -211,7 +211,7 @@ DISTRIBUTE_INLINE void RecurrentGradient::run() {
   if (!pass.kind.with_kept) dhz = dz;
 }
 
-/// Inputs: x, kernel, recurrent kernel, bias, h, c.
+/// Returns the gradients of the inputs x, kernel, recurrent kernel, bias, h, c.
 DISTRIBUTE_INLINE std::vector<Tensor> recurrent_gradients(const RecurrentPass& pass,
                                                           const Backward& backward) {
   const auto copy_or_zeros = [&](size_t output, bool wanted) {
@@ -282,7 +282,7 @@ DISTRIBUTE_INLINE void check_recurrent(const Tensor& x, const nn::RecurrentWeigh
         str_cat("recurrent: the mask is ", name_of(mask.dtype()), ", wanted bool"));
 }
 
-/// Whether there is one operation for it.
+/// Whether the layer can be computed as one operation.
 DISTRIBUTE_INLINE bool runs_as_one(const Tensor& x, const nn::RecurrentWeights& w,
                                    const nn::RecurrentOptions& options) {
   return !on_gpu(x) && !on_gpu(w.kernel) && !autograd_internal::is_tracing() &&

@@ -27,10 +27,10 @@ DISTRIBUTE_INLINE CudnnCell cudnn_cell(nn::RecurrentCell cell) {
                                           : CudnnCell::Simple;
 }
 
-/// Copies the weights between Keras's tensors and cuDNN's space, to it or back.
+/// Copies the weights between Keras's tensors and cuDNN's weight space, in both directions.
 struct CudnnWeightCopy {
   const CudnnRecurrentShape& shape;
-  char* space;  // cuDNN's
+  char* space;  // cuDNN's weight space
   bool back;
   Device device;
 
@@ -40,7 +40,7 @@ struct CudnnWeightCopy {
   void copy(std::vector<CopyAxis> axes, const char* keras, int64_t at) const;
 };
 
-/// `axes` from Keras's elements to cuDNN's.
+/// Copies along `axes`, from Keras's elements to cuDNN's.
 DISTRIBUTE_INLINE void CudnnWeightCopy::copy(std::vector<CopyAxis> axes, const char* keras,
                                              int64_t at) const {
   const int64_t bytes = size_of(shape.dtype);
@@ -52,7 +52,7 @@ DISTRIBUTE_INLINE void CudnnWeightCopy::copy(std::vector<CopyAxis> axes, const c
   gpu_strided_copy(device, axes, from, to, bytes);
 }
 
-/// Keras has [inputs, gates units], cuDNN [gates units, inputs].
+/// Copies a matrix: Keras has [inputs, gates units], cuDNN [gates units, inputs].
 DISTRIBUTE_INLINE void CudnnWeightCopy::matrix(const Tensor& keras, int64_t inputs,
                                                const CudnnGates& g, int64_t at) const {
   if (inputs == 0) return;
@@ -81,7 +81,7 @@ DISTRIBUTE_INLINE void CudnnWeightCopy::all(const Tensor& kernel, const Tensor& 
   }
 }
 
-/// A call, and what its gradient needs. Tensors are row-major and on one GPU.
+/// A call, with the values that its gradient needs. Tensors are row-major and on one GPU.
 struct CudnnRecurrentCall {
   CudnnRecurrentShape shape;
   std::vector<Tensor> inputs;  // of the recorded operation: x, kernel, recurrent kernel, bias, h, c
@@ -102,7 +102,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> cudnn_recurrent_gradients(CudnnRecurrentCa
   const CudnnRecurrentShape& s = call.shape;
   const Device device = call.x.device();
   const CudnnRecurrentInputs in = call.arrays();
-  if (std::exchange(call.reserve_is_used_up, true))  // a second gradient of the same call
+  if (std::exchange(call.reserve_is_used_up, true))  // for a second gradient of the same call
     call.forward = cudnn_recurrent(s, in, true);
   const auto given = [&](size_t output, const Shape& shape) {
     const Tensor& g = backward.gradient(output);
@@ -130,7 +130,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> cudnn_recurrent_gradients(CudnnRecurrentCa
   return gradients;
 }
 
-/// y of all steps, then the states; recorded.
+/// Computes y of all steps, then the states; recorded.
 DISTRIBUTE_INLINE std::vector<Tensor> run_cudnn_recurrent(const CudnnRecurrentShape& s,
                                                           const Tensor& x,
                                                           const nn::RecurrentWeights& w,
@@ -163,8 +163,8 @@ DISTRIBUTE_INLINE std::vector<Tensor> run_cudnn_recurrent(const CudnnRecurrentSh
   return outputs;
 }
 
-/// The steps of each sequence; empty: no mask, or one that leaves nothing out. `why` says when
-/// cuDNN cannot have it.
+/// Returns the number of steps of each sequence; empty without a mask, or if it skips no step.
+/// `why` is set if cuDNN cannot use the mask.
 DISTRIBUTE_INLINE std::vector<int32_t> sequence_lengths(const Tensor& mask, std::string& why) {
   const Tensor here = mask.to(Device{}).row_major();
   const auto valid = here.data<bool>();
@@ -182,7 +182,7 @@ DISTRIBUTE_INLINE std::vector<int32_t> sequence_lengths(const Tensor& mask, std:
   return whole ? std::vector<int32_t>() : lengths;
 }
 
-/// Empty where cuDNN may serve, but for the mask's values.
+/// Returns why cuDNN cannot be used, apart from the mask's values; empty if it can.
 DISTRIBUTE_INLINE std::string why_not_cudnn(const Tensor& x, const nn::RecurrentOptions& options,
                                             const Tensor& mask) {
   using enum nn::RecurrentCell;
@@ -218,7 +218,7 @@ DISTRIBUTE_INLINE std::optional<nn::RecurrentResult> cudnn_recurrent_layer(
       nn::RecurrentResult result{outputs[0], {outputs.begin() + 1, outputs.end()}};
       if (!options.return_sequences)
         result.output = outputs[1];
-      else if (!s.lengths.empty() && !options.zero_output_for_mask)  // the last output again
+      else if (!s.lengths.empty() && !options.zero_output_for_mask)  // repeats the last output
         result.output = where(expand_dims(mask, -1), outputs[0], expand_dims(outputs[1], 1));
       return result;
     } catch (const UnimplementedError& error) {

@@ -6,7 +6,7 @@
 
 namespace distribute::ops_internal {
 
-/// One step after the other.
+/// Computes one step after the other.
 struct RecurrentSteps {
   const nn::RecurrentWeights& weights;
   const nn::RecurrentOptions& options;
@@ -21,7 +21,7 @@ struct RecurrentSteps {
   }
   Tensor active(const Tensor& x) const { return options.activation ? options.activation(x) : x; }
 
-  /// The states after a step whose inputs give the products `xz`.
+  /// Returns the states after a step whose inputs give the products `xz`.
   std::vector<Tensor> next(const Tensor& xz, const std::vector<Tensor>& states) const;
   std::vector<Tensor> next_gru(const Tensor& xz, const Tensor& h) const;
 };
@@ -65,7 +65,7 @@ DISTRIBUTE_INLINE nn::RecurrentResult recurrent_steps(const Tensor& x,
     return squeeze(strided_slice(t, {Range{}, Range{step, step + 1}}), {1});
   };
   std::vector<Tensor> states = initial, outputs;
-  // No constant of zeros: an exported graph takes any batch.
+  // There is no constant of zeros here, as an exported graph must take any batch size.
   if (states.empty())
     states.assign(options.cell == nn::RecurrentCell::Lstm ? 2 : 1,
                   cell.block(at(products, 0), 0) * 0);

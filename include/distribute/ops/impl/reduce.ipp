@@ -27,7 +27,7 @@ struct Reduction {
   int64_t items() const { return outer * chunks() * column_blocks(); }
 };
 
-/// `count` neighbours by sixteen lanes, the same ones for every instruction set.
+/// Reduces `count` neighbours by sixteen lanes, the same for every instruction set.
 template <typename Fn, typename T>
 DISTRIBUTE_ALWAYS_INLINE inline T reduce_run(const T* x, int64_t count) {
   const Fn fn{};
@@ -45,7 +45,7 @@ DISTRIBUTE_ALWAYS_INLINE inline T reduce_run(const T* x, int64_t count) {
   return lanes[0];
 }
 
-/// Work items [begin, end) of a reduction.
+/// Computes work items [begin, end) of a reduction.
 template <typename Fn, typename T>
 DISTRIBUTE_ALWAYS_INLINE inline void reduce_items(const Reduction& r, const T* x, T* out,
                                                   int64_t begin, int64_t end) {
@@ -86,7 +86,7 @@ void reduce_array(const Reduction& r, const T* x, T* out) {
   if (!last) reduce_array<Fn, T>({r.outer, r.chunks(), r.inner}, parts.data(), out);
 }
 
-/// One function for both types everything is computed in.
+/// One function for each of the two types in which reductions are computed.
 struct ReduceLoops {
   void (*of_float)(const Reduction&, const float*, float*);
   void (*of_int64)(const Reduction&, const int64_t*, int64_t*);
@@ -97,7 +97,7 @@ constexpr ReduceLoops reduce_loops() {
   return {reduce_array<Fn, float>, reduce_array<Fn, int64_t>, binary_row<Fn>()};
 }
 
-/// True for each axis to reduce.
+/// Returns for each axis whether it is reduced.
 DISTRIBUTE_INLINE std::vector<bool> reduced_axes(const char* op, const Shape& shape,
                                                  const std::vector<int>& axes) {
   std::vector<bool> reduced(size_t(shape.rank()), axes.empty());
@@ -145,7 +145,7 @@ DISTRIBUTE_INLINE Tensor reduce_runs(Tensor x, const std::vector<bool>& reduced,
   return x;
 }
 
-/// The reduction without a record. Results stay in float32 or int64.
+/// Reduces without recording. Results stay in float32 or int64.
 DISTRIBUTE_INLINE Tensor reduce_raw(const Tensor& x, const std::vector<bool>& reduced,
                                     const ReduceLoops& loops) {
   if (on_gpu(x)) return gpu_reduce(x, reduced, loops.row);
@@ -153,8 +153,8 @@ DISTRIBUTE_INLINE Tensor reduce_raw(const Tensor& x, const std::vector<bool>& re
   return reduce_runs(converted(x, computed), reduced, loops);
 }
 
-/// Gradient of x from that of the result; both keep their axes. Runs recorded operations.
-/// Sums get no x: nothing of it but the shape has to stay alive.
+/// Computes the gradient of x from that of the result; both keep their axes. It uses recorded
+/// operations. Sums get no x, so that only its shape has to be kept.
 using ReduceGradient = Tensor (*)(const Tensor& dy, const Shape& shape, const Tensor& x,
                                   const Tensor& y);
 
@@ -166,7 +166,7 @@ DISTRIBUTE_INLINE OpAttributes reduction_attributes(const std::vector<bool>& red
   return {{"axes", axes}, {"keepdims", int64_t(keepdims)}};
 }
 
-/// `mean`: divides by the number of elements that make one result.
+/// Reduces; with `mean` it divides by the number of elements of each result.
 DISTRIBUTE_INLINE Tensor reduce(const char* op, const Tensor& x, const std::vector<int>& axes,
                                 bool keepdims, const ReduceLoops& loops, ReduceGradient gradient,
                                 bool keeps_x, bool mean = false) {
@@ -212,7 +212,7 @@ DISTRIBUTE_INLINE Tensor extreme_gradient(const Tensor& dy, const Shape&, const 
   return mask * (dy / sum_to_shape(mask, y.shape()));
 }
 
-/// Product of the other elements; where there are zeros y / x cannot give it.
+/// Computes the product of the other elements, which y / x does not give if there are zeros.
 DISTRIBUTE_INLINE Tensor product_gradient(const Tensor& dy, const Shape&, const Tensor& x,
                                           const Tensor& y) {
   const Tensor value = stop_gradient(x), zero = scalar_like(x, 0), one = scalar_like(x, 1);
@@ -235,7 +235,7 @@ DISTRIBUTE_INLINE Tensor reduce_bool(const char* op, const Tensor& x, const std:
   if (x.dtype() != DType::Bool)
     throw InvalidArgumentError(str_cat(op, ": wants bool, got ", name_of(x.dtype())));
   const std::vector<bool> reduced = reduced_axes(op, x.shape(), axes);
-  // The start of an empty maximum or minimum is not 0 or 1: comparing makes it so.
+  // An empty maximum or minimum starts from another number than 0 or 1; the comparison converts it.
   const Tensor y = greater(reduce_raw(x, reduced, loops), Tensor(int64_t{0}));
   const Tensor result = y.view(reduced_shape(x.shape(), reduced, keepdims));
   return record(op, {x}, result, not_differentiable,

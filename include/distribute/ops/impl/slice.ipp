@@ -9,7 +9,8 @@ namespace distribute {
 
 namespace ops_internal {
 
-/// The copy between a whole tensor and its part; `offset` is the first element's place.
+/// Returns the axes of the copy between a whole tensor and its part; `offset` is the position of
+/// the first element.
 DISTRIBUTE_INLINE std::vector<CopyAxis> slice_axes(const SliceSpec& spec, const Shape& whole,
                                                    int64_t& offset) {
   const auto whole_steps = row_major_steps(whole), part_steps = row_major_steps(spec.shape);
@@ -22,7 +23,7 @@ DISTRIBUTE_INLINE std::vector<CopyAxis> slice_axes(const SliceSpec& spec, const 
   return axes;
 }
 
-/// True for rows of the first axis, which need no copy.
+/// Whether the slice consists of rows of the first axis, which need no copy.
 DISTRIBUTE_INLINE bool is_rows(const SliceSpec& spec, const Shape& whole) {
   if (whole.rank() == 0 || spec.step[0] != 1) return false;
   for (int i = 1; i < whole.rank(); ++i)

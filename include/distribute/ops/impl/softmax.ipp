@@ -16,7 +16,7 @@ namespace distribute {
 
 namespace ops_internal {
 
-/// exp_line for numbers `step` apart.
+/// Computes exp_line for numbers `step` apart.
 DISTRIBUTE_INLINE ExpLine exp_apart(const float* x, float* y, int64_t count, int64_t step) {
   float most = x[0], sum = 0;
   for (int64_t i = 1; i < count; ++i) most = std::max(most, x[i * step]);
@@ -24,7 +24,8 @@ DISTRIBUTE_INLINE ExpLine exp_apart(const float* x, float* y, int64_t count, int
   return {most, sum};
 }
 
-/// y = y / sum, or x - most - log(sum) with the logarithm, for `count` numbers `step` apart.
+/// Computes y = y / sum, or x - most - log(sum) with the logarithm, for `count` numbers `step`
+/// apart.
 DISTRIBUTE_ALWAYS_INLINE inline void finish_softmax(const float* x, float* y, int64_t count,
                                                     int64_t step, const ExpLine& line,
                                                     bool logarithm) {
@@ -39,7 +40,7 @@ DISTRIBUTE_ALWAYS_INLINE inline void finish_softmax(const float* x, float* y, in
   }
 }
 
-/// `count` numbers `step` apart.
+/// Computes one softmax of `count` numbers `step` apart.
 DISTRIBUTE_INLINE void softmax_line(const float* x, float* y, int64_t count, int64_t step,
                                     bool logarithm) {
   if (step != 1) return finish_softmax(x, y, count, step, exp_apart(x, y, count, step), logarithm);
@@ -47,7 +48,7 @@ DISTRIBUTE_INLINE void softmax_line(const float* x, float* y, int64_t count, int
   simd_call([=]() DISTRIBUTE_ALWAYS_INLINE { finish_softmax(x, y, count, 1, line, logarithm); });
 }
 
-/// Without a record.
+/// Computes without recording.
 DISTRIBUTE_INLINE Tensor softmax_values(const char* op, const Tensor& logits, int axis,
                                         bool logarithm) {
   if (!is_floating(logits.dtype()))

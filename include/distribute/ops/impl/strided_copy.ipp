@@ -10,7 +10,7 @@ namespace distribute::ops_internal {
 
 inline constexpr int64_t kCopyBlock = 32;  // rows and columns that fit a cache together
 
-/// Without axes of one element, neighbours that run through memory as one joined.
+/// Removes axes of one element, and joins neighbours that are contiguous in memory.
 DISTRIBUTE_INLINE std::vector<CopyAxis> joined_axes(const std::vector<CopyAxis>& axes) {
   std::vector<CopyAxis> result;
   for (const CopyAxis& axis : axes) {
@@ -44,7 +44,7 @@ void copy_rows(const T* from, T* to, const CopyAxis& rows, const CopyAxis& colum
   }
 }
 
-/// Units of up to kCopyBlock rows of the two innermost axes, dealt to threads.
+/// Copies units of up to kCopyBlock rows of the two innermost axes, divided among threads.
 template <typename T>
 void copy_elements(const std::vector<CopyAxis>& axes, const T* from, T* to) {
   const CopyAxis columns = axes.back(), rows = axes[axes.size() - 2];

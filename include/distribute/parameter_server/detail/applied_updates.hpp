@@ -1,5 +1,5 @@
 #pragma once
-/// What keeps a function that runs twice from counting twice.
+/// Prevents a function that runs twice from updating twice.
 
 #include <distribute/base/config.hpp>
 #include <distribute/parameter_server/detail/push.hpp>
@@ -17,24 +17,26 @@ namespace distribute::parameter_server {
 
 class StoredVariable;
 
-/// The updates that a server has applied of coordinators' functions that may run again, variable by
-/// variable: a worker that dies may leave some variables updated and others not. A function that
-/// has ended is forgotten; what a worker sends for it later, which was frozen meanwhile, counts as
-/// applied. Thread-safe.
+/// Records the updates that a server has applied for coordinators' functions, which may run again,
+/// variable by variable: a worker that fails may leave some variables updated and others not.
+/// Thread-safe.
+/// 1. An update is recorded from add() on, unless newer ones have filled the capacity.
+/// 2. Records of a function that has ended are removed; updates that a frozen worker sends for it
+///    later count as applied.
 class AppliedUpdates {
  public:
-  /// Keeps `capacity` updates at most, the newest ones, whatever coordinators say: one may be gone
-  /// for good.
+  /// Keeps at most `capacity` updates, the newest ones, even if coordinators do not say that
+  /// functions have ended, as they may be lost.
   explicit AppliedUpdates(size_t capacity = size_t{1} << 18) : capacity_(capacity) {}
 
-  /// Whether the variable has not had this update yet, and from now on it has. Always true for what
-  /// no function has sent. `part`: which one of several for the variable in one push.
+  /// Whether the variable has not had this update yet; it is then recorded. Always true for updates
+  /// of no function. `part` is the number among several updates of the variable in one push.
   bool add(const UpdateOrigin& origin, const StoredVariable* variable, int part = 0);
   bool contains(const UpdateOrigin& origin, const StoredVariable* variable) const;
-  /// How many are kept.
+  /// Returns the number of updates kept.
   size_t size() const;
 
-  /// Says, while it lives, that a push of `origin` is being applied.
+  /// Marks, while it lives, that a push of `origin` is being applied.
   class [[nodiscard]] Applying {
    public:
     Applying(AppliedUpdates& all, const UpdateOrigin& origin);
@@ -46,13 +48,13 @@ class AppliedUpdates {
     AppliedUpdates& all_;
     const UpdateOrigin origin_;
   };
-  /// Blocks  until no push of `origin` is being applied, which takes computing alone.
+  /// Blocks  until no push of `origin` is being applied, which takes only computing time.
   void wait_until_applied(const UpdateOrigin& origin);
 
  private:
   using Update = std::tuple<uint64_t, const StoredVariable*, int>;  // number, variable, part
   struct Session {
-    uint64_t settled = 0;  // functions below it have ended
+    uint64_t settled = 0;  // lower functions have ended
     std::map<uint64_t, std::set<Update>> functions;
   };
   using Function = std::pair<uint64_t, uint64_t>;  // session, function

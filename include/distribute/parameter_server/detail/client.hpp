@@ -1,5 +1,5 @@
 #pragma once
-/// Variables on parameter servers, as the other tasks of the job use them.
+/// Variables on parameter servers, as used by the other tasks of the job.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/buffer.hpp>
@@ -19,8 +19,9 @@
 
 namespace distribute::parameter_server {
 
-/// Sees each variable as a whole: a read never gives half an update. What this client has pushed,
-/// its later reads see. One per process; thread-safe, calls that move data queue.
+/// Client of the servers. A process has one. Thread-safe; calls that move data are queued.
+/// 1. A read never returns half an update of a variable.
+/// 2. Later reads of this client see what it has pushed.
 /// Throws  UnavailableError that names the server, from every call, once a server is lost.
 class Client {
  public:
@@ -32,15 +33,15 @@ class Client {
   /// Throws  FailedPreconditionError for a server that runs another version of the library.
   explicit Client(std::shared_ptr<rpc::JobTask> task, ClientOptions options = {});
   Client(const Client&) = delete;
-  /// Leaves the servers.
+  /// Disconnects from the servers.
   ~Client();
 
-  /// The number of servers of the job, and this task's part in it.
+  /// Returns the number of servers of the job; task() this task's part in it.
   int num_servers() const;
   const std::shared_ptr<rpc::JobTask>& task() const;
 
-  /// Puts a variable on a server, with a first value, unless the job has it already. The first task
-  /// creates, others that come meanwhile wait until its first value is there.
+  /// Creates a variable on a server, with a first value, unless the job has it already. If several
+  /// tasks call it, the first one creates and the others wait until the first value is there.
   /// Throws  InvalidArgumentError with both shapes, dtypes and tasks when they differ.
   Id create(const VariableSpec& spec, const InitialValue& initial_value, Existing existing);
   /// Waits until some task has created it.
@@ -49,46 +50,47 @@ class Client {
   bool exists(const std::string& key);
   int server_of(Id id) const;
 
-  /// The whole value of a variable.
+  /// Returns the whole value of a variable.
   Tensor read(Id id);
   void assign(Id id, const Tensor& value);
-  /// Atomic; gives the new value.
+  /// Adds atomically and returns the new value.
   Tensor assign_add(Id id, const Tensor& delta, const UpdateOrigin& origin = {});
-  /// Rows `rows` (int64 [n]) of the first axis. Bytes on the wire: of these rows.
+  /// Returns rows `rows` (int64 [n]) of the first axis; only these rows are sent.
   Tensor gather_rows(Id id, const Tensor& rows);
   Tensor read_rows(Id id, int64_t begin, int64_t end);
   void assign_rows(Id id, int64_t begin, const Tensor& values);
 
-  /// The values of many variables, from all servers at once. Unchanged ones do not travel again.
-  /// Through shared memory they are the server's own, good while this client lives; a value that is
-  /// kept for long keeps the server's memory.
+  /// Returns the values of many variables, from all servers at once. Unchanged ones are not sent
+  /// again. Through shared memory they are the server's own, valid while this client lives; a value
+  /// that is kept for long keeps the server's memory in use.
   std::vector<Tensor> pull(std::span<const Id> ids);
-  /// Begins such a pull; the next pull takes its result.
+  /// Begins such a pull; the next pull uses its result.
   void prefetch(std::span<const Id> ids);
 
-  /// Sends gradients to their servers, which apply them. A push arrives whole on a server or not at
-  /// all. At most two pushes are under way; a third waits.
+  /// Sends gradients to their servers, which apply them. A server applies a push completely or not
+  /// at all. At most two pushes are in progress; a third waits.
   /// Returns  the counter's new value, unique per push; -1 when the push was dropped as stale, 0
-  ///          without a counter. Synchronous: the step of the token, when there is one.
-  /// Throws  DeadlineExceededError that says whose gradients came when there is no token in time.
+  /// without a counter. Synchronous: the step of the token, when there is one.
+  /// Throws  DeadlineExceededError that names the tasks whose gradients came when there is no token
+  ///          in time.
   int64_t push(const Push& push);
-  /// Where the gradient of a variable should appear so that a push need not copy it; nothing when
-  /// that does not matter.
+  /// Returns memory for the gradient of a variable, so that a push need not copy it; nullopt if
+  /// there is none.
   std::optional<BufferOffer> place_gradient(Id variable);
-  /// Blocks  until everything pushed is applied. Throws  what went wrong.
+  /// Blocks  until all pushes are applied. Throws  their errors.
   void flush();
 
-  // Words for other tasks, on server 0.
+  // The following functions exchange texts with other tasks, by server 0.
   /// Sets a value for wait() of other tasks.
   void set(const std::string& key, const std::string& value);
-  /// Waits until some task has set it. Throws  DeadlineExceededError.
+  /// Waits until some task has set the value. Throws  DeadlineExceededError.
   std::string wait(const std::string& key, net::Deadline deadline);
-  /// Servers end once all tasks have left.
+  /// Tells the servers that they may end once all tasks have left.
   void finish_job();
 
-  /// "shm" or "tcp", to this server.
+  /// Returns "shm" or "tcp" for this server.
   std::string transport(int server) const;
-  /// Bytes that have gone to servers and come from them, heads included, without shared memory.
+  /// Returns the bytes sent to and received from servers, heads included, without shared memory.
   int64_t bytes_moved() const;
 
  private:

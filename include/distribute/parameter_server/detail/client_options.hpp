@@ -1,5 +1,5 @@
 #pragma once
-/// How a task reaches parameter servers.
+/// Options of the connection between a task and parameter servers.
 
 #include <distribute/base/config.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
@@ -8,16 +8,16 @@
 
 namespace distribute::parameter_server {
 
-enum class Transport : uint8_t { Auto, SharedMemory, Tcp };  // how values travel to servers
+enum class Transport : uint8_t { Auto, SharedMemory, Tcp };  // how values reach servers
 
-struct ClientOptions {  // of a client of servers
+struct ClientOptions {  // options of Client
   Placement placement = Placement::RoundRobin;
-  /// float32 values and gradients travel as bfloat16; not through shared memory.
+  /// Sends float32 values and gradients as bfloat16, except through shared memory.
   bool bf16_on_wire = false;
-  /// Auto: shared memory with servers on the same host.
+  /// Auto uses shared memory with servers on the same host.
   Transport transport = Transport::Auto;
-  /// TCP connections to each server; variables are dealt to them by bytes. 0: 1 on this host,
-  /// else 4.
+  /// Number of TCP connections to each server; variables are distributed over them by bytes. 0: 1
+  /// on this host, else 4.
   int flows = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Shared memory of a client in which gradients appear and servers read them.
+/// Shared memory into which a client writes gradients and from which servers read them.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/buffer.hpp>
@@ -15,25 +15,25 @@
 
 namespace distribute::parameter_server {
 
-/// A place for a gradient: held by the tensor that lies in it and by the push that is under way.
+/// Memory of a gradient, held by its tensor and by the push in progress.
 struct GradientPlace {
   std::shared_ptr<SharedArena> arena;
   int64_t offset = 0, bytes = 0;
   ~GradientPlace() { arena->release(offset, bytes); }
 };
 
-/// Thread-safe.
+/// Allocates memory for gradients. Thread-safe.
 class GradientMemory {
  public:
-  /// `arena` may be null: there is no such memory.
+  /// `arena` may be null if there is no shared memory.
   explicit GradientMemory(std::shared_ptr<SharedArena> arena) : arena_(std::move(arena)) {}
 
   const std::shared_ptr<SharedArena>& arena() const { return arena_; }
-  /// A fresh place; null without memory or room.
+  /// Returns new memory; null without shared memory or room.
   std::shared_ptr<GradientPlace> take(int64_t bytes);
-  /// For a buffer of `bytes` bytes that will be made soon.
+  /// Offers memory for a buffer of `bytes` bytes that will be made soon.
   std::optional<BufferOffer> offer(int64_t bytes);
-  /// The place that holds the tensor's row-major elements; null when they are elsewhere.
+  /// Returns the memory that holds the tensor's row-major elements; null when they are elsewhere.
   std::shared_ptr<GradientPlace> place_of(const Tensor& tensor);
 
  private:

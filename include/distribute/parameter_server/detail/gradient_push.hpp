@@ -1,5 +1,5 @@
 #pragma once
-/// Brings gradients to their servers, so that a push arrives whole or not at all.
+/// Sends gradients to their servers, so that a push is applied completely or not at all.
 
 #include <distribute/base/config.hpp>
 #include <distribute/parameter_server/detail/gradient_memory.hpp>
@@ -18,15 +18,16 @@
 
 namespace distribute::parameter_server {
 
-/// First every server gets its part and keeps it aside, then a few bytes to each make it count. At
-/// most two pushes are under way. Thread-compatible; the lanes and the variables must outlive it.
+/// Pushes in progress. Thread-compatible; the lanes and the variables must outlive it.
+/// 1. Every server first gets its part and stages it, then a few bytes to each commit it.
+/// 2. At most two pushes are in progress.
 class GradientPush {
  public:
   GradientPush(ServerLanes& lanes, KnownVariables& variables, bool bf16_on_wire);
 
   /// Returns  as Client::push(). A synchronous push waits for its token without the lock.
   int64_t push(const Push& push, std::unique_lock<std::recursive_mutex>& lock);
-  /// Blocks  until everything pushed is applied. Throws  what went wrong.
+  /// Blocks  until all pushes are applied. Throws  their errors.
   void flush();
 
  private:
@@ -36,13 +37,13 @@ class GradientPush {
     ServerLink::Request request;
     std::vector<UpdateMessage> updates;
     uint32_t optimizer = 0;
-    Places places;  // to be kept until all is applied
+    Places places;  // kept until all is applied
   };
   struct Flow {                           // of a lane
-    std::deque<Answer> under_way;         // of the flushes behind pushes
-    std::vector<Answer> background;       // looked at when they are there
-    std::vector<std::string> optimizers;  // that the server knows, by their ids
-    uint32_t registered = 0;              // how many ids were given
+    std::deque<Answer> under_way;         // answers of the flushes behind pushes
+    std::vector<Answer> background;       // checked when they have come
+    std::vector<std::string> optimizers;  // optimizers that the server knows, by their ids
+    uint32_t registered = 0;              // number of ids used
   };
 
   void wait_for_room(int lane);

@@ -1,5 +1,5 @@
 #pragma once
-/// The variables that a client knows, and the latest values that have come.
+/// The variables that a client knows, and the latest values received.
 
 #include <distribute/base/config.hpp>
 #include <distribute/parameter_server/detail/push.hpp>
@@ -18,7 +18,7 @@ struct KnownVariable {
   VariableSpec spec;
   int server = 0, lane = 0;
   int64_t handle = 0;  // its number on the server
-  Tensor value = {};   // the latest that has come, and its version
+  Tensor value = {};   // the latest received, and its version
   uint64_t version = 0;
 
   int64_t bytes() const { return spec.shape.num_elements() * size_of(spec.dtype); }
@@ -26,10 +26,10 @@ struct KnownVariable {
   void check(const char* method, const Tensor& given) const;
 };
 
-/// Thread-compatible. References stay good.
+/// Variables by id. Thread-compatible. References stay valid.
 class KnownVariables {
  public:
-  /// Throws  InvalidArgumentError for an id that it never gave.
+  /// Throws  InvalidArgumentError for an unknown id.
   KnownVariable& at(VariableId id);
   std::optional<VariableId> find(const std::string& key) const;
   VariableId add(KnownVariable variable);

@@ -1,6 +1,6 @@
 #pragma once
-/// What a client and a server say to each other on their data connection: requests with bytes, each
-/// answered in its turn.
+/// Messages between a client and a server on their data connection: requests with bytes, answered
+/// in order.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -16,12 +16,13 @@
 namespace distribute::parameter_server {
 
 inline constexpr const char* kLinkPurpose = "parameters";
-/// Bytes of one call of the system: more at a time is slower, as they leave the cache.
+/// Bytes of one system call: larger calls are slower, as the data leave the cache.
 inline constexpr size_t kCallBytes = size_t{256} << 10;
-/// The longest head; what follows it is bounded by the variables it is for.
+/// Largest head; the size of the bytes behind it is bounded by their variables.
 inline constexpr uint64_t kMostHeadBytes = uint64_t{64} << 20;
 
-/// Each is a frame of this type with a LinkHead, whose `request` is the struct that is named here.
+/// Requests. Each is a frame of this type with a LinkHead, whose `request` is the struct named
+/// here.
 enum class LinkRequest : uint16_t {
   Share = 96,  // ShareRequest -> ShareAnswer, then descriptors through a Unix socket
   Pull,        // PullRequest -> list of PulledValue + values
@@ -35,16 +36,16 @@ enum class LinkRequest : uint16_t {
   Push,        // PushMessage + gradients -> StepAnswer when applied at once; otherwise staged
   Commit,      // StagedRequest -> StepAnswer
   Drop,        // StagedRequest
-  Rounds,      // list of SyncRound, of synchronous training
-  Flush,       // nothing: everything before it is done
+  Rounds,      // list of SyncRound, for synchronous training
+  Flush,       // no struct: answered when all requests before it are done
 };
-/// "push"; "unknown" for other numbers.
+/// Returns "push"; "unknown" for other numbers.
 const char* name_of(LinkRequest request);
 inline constexpr uint16_t kLinkAnswer = 128;  // a frame of this type with a LinkAnswerHead
 
-/// Where bytes of a message are.
+/// Position of a message's bytes.
 enum class Where : uint8_t {
-  Unchanged,  // the client has them
+  Unchanged,  // the client has them already
   Inline,     // they follow the head
   Halved,     // they follow the head as bfloat16
   Arena,      // in the sender's shared memory
@@ -56,8 +57,9 @@ struct ReleasedBlock {
   void fields(net::FieldVisitor& visit) { visit("variable", variable)("offset", offset); }
 };
 
-struct LinkHead {      // of a request
-  uint64_t bytes = 0;  // that follow the head, beside the encoded members: values and gradients
+struct LinkHead {  // of a request
+  // bytes that follow the head, beside the encoded members: values and gradients
+  uint64_t bytes = 0;
   std::vector<ReleasedBlock> released = {};
   std::string_view request = {};
 
@@ -67,10 +69,10 @@ struct LinkHead {      // of a request
 };
 
 struct LinkAnswerHead {
-  uint64_t bytes = 0;  // that follow the head
+  uint64_t bytes = 0;  // bytes that follow the head
   StatusCode code = StatusCode::Ok;
   std::string_view error = {};
-  std::string_view answer = {};  // what the request gives
+  std::string_view answer = {};  // encoded answer to the request
 
   void fields(net::FieldVisitor& visit) {
     visit("bytes", bytes)("code", code, StatusCode::Unauthenticated).view("error", error);
@@ -88,14 +90,14 @@ struct ShareAnswer {
   void fields(net::FieldVisitor& visit) { visit("socket", socket); }
 };
 
-struct KnownVersion {  // of a value that the client has; 0: none
+struct KnownVersion {  // version that the client has; 0: none
   int64_t variable = 0;
   uint64_t version = 0;
   void fields(net::FieldVisitor& visit) { visit("variable", variable)("version", version); }
 };
 
 struct PullRequest {
-  bool halve = false;  // float32 may travel as bfloat16
+  bool halve = false;  // float32 may be sent as bfloat16
   std::vector<KnownVersion> variables = {};
   void fields(net::FieldVisitor& visit) { visit("halve", halve)("variables", variables); }
 };
@@ -135,7 +137,7 @@ struct RowsRequest {
 };
 
 struct StagedRequest {
-  int64_t number = 0;  // of a push that is staged
+  int64_t number = 0;  // number of a staged push
   void fields(net::FieldVisitor& visit) { visit("number", number); }
 };
 
@@ -144,7 +146,7 @@ struct StepAnswer {
   void fields(net::FieldVisitor& visit) { visit("step", step); }
 };
 
-/// float32 to bfloat16 and back.
+/// Converts float32 to bfloat16; widen() converts back.
 void narrow(const float* from, uint16_t* to, int64_t count);
 void widen(const uint16_t* from, float* to, int64_t count);
 

@@ -29,7 +29,7 @@ class Optimizer;
 
 namespace distribute::parameter_server {
 
-/// What the sessions of a server share.
+/// State that the sessions of a server share.
 struct LinkContext {
   Store& store;
   SyncRounds& rounds;
@@ -38,8 +38,8 @@ struct LinkContext {
   const ServerOptions& options;
 };
 
-/// Answers requests one after the other until the connection ends, and then lets go of all that the
-/// client held here. One thread; stop() from any.
+/// Answers requests in order until the connection ends, and then releases all that the client held
+/// here. One thread runs it; any thread may call stop().
 class LinkSession {
  public:
   LinkSession(LinkContext context, std::shared_ptr<rpc::Peer> peer, net::Socket socket);
@@ -89,7 +89,8 @@ class LinkSession {
   std::shared_ptr<SharedArena> client_arena_;                  // null: none is shared
   std::multimap<std::pair<int64_t, int64_t>, Snapshot> lent_;  // by variable and offset
   std::map<uint32_t, std::shared_ptr<const optim::Optimizer>> optimizers_;  // by their ids
-  std::map<int64_t, Staged> staged_;                                        // by the push's number
+  // by the number of the push
+  std::map<int64_t, Staged> staged_;
   std::map<LinkRequest, monitoring::CounterCell*> counted_;
 };
 

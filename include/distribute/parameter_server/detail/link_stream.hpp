@@ -1,5 +1,5 @@
 #pragma once
-/// The bytes of one data connection at its server: requests come in, answers go out.
+/// The bytes of one data connection at its server: incoming requests, outgoing answers.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -18,32 +18,32 @@ class Socket;
 
 namespace distribute::parameter_server {
 
-/// Every request gets one answer. One thread; stop() from any.
-/// Throws  UnavailableError when the connection is over.
+/// Reads requests, each of which gets one answer. One thread uses it; any thread may call stop().
+/// Throws  UnavailableError when the connection is closed.
 class LinkStream {
  public:
   explicit LinkStream(net::Socket socket);
   ~LinkStream();
 
-  /// The next request and its head; false when the connection is over.
+  /// Reads the next request and its head; returns false when the connection is closed.
   bool next(LinkRequest& request, std::string& head);
-  /// That many bytes follow the head.
+  /// Sets the number of bytes that follow the head.
   void expect(uint64_t bytes);
   void stop() const;
 
-  /// Bytes of the request that are still to come.
+  /// Returns the bytes of the request that have not been read.
   uint64_t unread() const { return unread_; }
   bool answered() const { return answered_; }
 
   void receive(std::span<std::byte> out);
   void discard_rest();
-  /// `answer` is the encoded struct that the request gives, if it gives one.
+  /// Sends an answer; `answer` is the encoded struct for the request, if it has one.
   void answer(std::string_view answer = {}, std::span<const std::byte> bytes = {});
   void answer_error(StatusCode code, const std::string& message);
-  /// An answer whose `bytes` bytes follow by send().
+  /// Sends the head of an answer whose `bytes` bytes follow by send().
   void send_head(std::string_view answer, uint64_t bytes);
   void send(std::span<const std::byte> bytes);
-  /// float32 as bfloat16.
+  /// Sends float32 as bfloat16.
   void send_halved(const std::byte* values, int64_t count);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Gradients on their way to the servers.
+/// Arguments of a push of gradients.
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/message.hpp>
@@ -15,24 +15,24 @@
 
 namespace distribute::parameter_server {
 
-/// Stands for a variable in one client.
+/// Identifies a variable in one client.
 using VariableId = int64_t;
 
-/// What one variable of a push gets.
+/// The part of a push for one variable.
 struct PushedGradient {
   VariableId variable = -1;
-  std::vector<VariableId> slots = {};  // on the variable's server
+  std::vector<VariableId> slots = {};  // on the same server as the variable
   Tensor gradient = {};                // dense or IndexedSlices
 };
 
-/// Which coordinator's function an update is from, and which of the function's updates it is: the
-/// same when the function runs again, so that servers can leave out what they have applied.
+/// Identifies an update of a coordinator's function: it is the same when the function runs again,
+/// so that servers can skip what they have applied.
 struct UpdateOrigin {
   uint64_t session = 0;   // of the coordinator
-  uint64_t function = 0;  // counts the session's functions from 1; 0: of no function
-  uint64_t number = 0;    // counts the function's updates
-  /// All functions of the session below this one have ended, with their updates. No part of what
-  /// tells two updates apart.
+  uint64_t function = 0;  // number among the session's functions, from 1; 0: no function
+  uint64_t number = 0;    // number among the function's updates
+  /// Functions of the session below this number have ended, with their updates. It is not part of
+  /// the identity of an update.
   uint64_t settled = 0;
 
   auto operator<=>(const UpdateOrigin& other) const {
@@ -51,7 +51,7 @@ struct Push {
   std::vector<PushedGradient> updates = {};
   VariableId counter = -1;               // an int64 scalar that counts pushes; -1: none
   std::optional<SyncOptions> sync = {};  // needs a counter
-  /// Age of the weights, in steps, above which a gradient is dropped; -1: none is. Needs the
+  /// Age of the weights, in steps, above which a gradient is dropped; -1: no limit. It needs the
   /// counter, and its value when the weights were pulled.
   int64_t max_staleness = -1;
   int64_t local_step = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// What the client and the server of a push say to each other, written once for both.
+/// Messages of a push, for client and server.
 
 #include <distribute/base/config.hpp>
 #include <distribute/parameter_server/detail/link_message.hpp>
@@ -13,12 +13,12 @@
 
 namespace distribute::parameter_server {
 
-/// The optimizers that a connection knows at a time; a further one takes the place of the oldest.
+/// Number of optimizers that a connection knows at a time; a further one replaces the oldest.
 inline constexpr uint32_t kMostOptimizers = 64;
 
 /// Makes an optimizer known on this connection, before the first push that names it.
 struct OptimizerMessage {
-  uint32_t id = 0;        // in place of an earlier one with this number
+  uint32_t id = 0;        // replaces an earlier one with this number
   std::string optimizer;  // UpdateDescription::optimizer
 
   void fields(net::FieldVisitor& visit) {
@@ -26,13 +26,13 @@ struct OptimizerMessage {
   }
 };
 
-/// One variable's part of a push; its gradient follows the head, or lies in shared memory.
+/// The part of a push for one variable; its gradient follows the head, or lies in shared memory.
 struct UpdateMessage {
-  uint32_t index = 0;     // which update of the step it is
-  uint32_t variable = 0;  // its number on the server, as those of the slots
+  uint32_t index = 0;     // number among the updates of the step
+  uint32_t variable = 0;  // its number on the server, as for the slots
   std::vector<uint32_t> slots = {};
   Where where = Where::Inline;         // the gradient's elements
-  std::optional<int64_t> rows = {};    // of a sparse gradient; their numbers come first
+  std::optional<int64_t> rows = {};    // of a sparse gradient, whose row numbers come first
   std::optional<int64_t> offset = {};  // in the client's arena
 
   void fields(net::FieldVisitor& visit) {
@@ -41,14 +41,14 @@ struct UpdateMessage {
   }
 };
 
-/// What is behind a push's number: numbers alone, as the server knows the optimizer.
+/// Head of a push; it contains only numbers, as the server knows the optimizer.
 struct PushMessage {
-  int64_t number = 0;        // of the client's pushes
+  int64_t number = 0;        // number among the client's pushes
   bool commit_now = false;   // without waiting for LinkRequest::Commit
-  bool synchronous = false;  // waits for those of other workers
+  bool synchronous = false;  // waits for the pushes of other workers
   int64_t local_step = 0;
-  int64_t max_staleness = -1;  // -1: any
-  int64_t counter = -1;        // the variable that counts steps; -1: not here
+  int64_t max_staleness = -1;  // -1: no limit
+  int64_t counter = -1;        // variable that counts steps; -1: not on this server
   UpdateOrigin origin = {};
   uint32_t optimizer = 0;  // OptimizerMessage::id
   StepNumbers step = {};

@@ -1,5 +1,5 @@
 #pragma once
-/// The gradients of a push as they come from the connection.
+/// Reads the gradients of a push from the connection.
 
 #include <distribute/base/config.hpp>
 #include <distribute/parameter_server/detail/link_stream.hpp>
@@ -13,11 +13,11 @@
 
 namespace distribute::parameter_server {
 
-/// Reads one push; borrows everything. The thread of a session uses it.
+/// Reads one push; borrows all its arguments. The thread of a session uses it.
 class PushReader {
  public:
-  /// `client_arena` may be null. What a synchronous push holds is its own: the client does not know
-  /// how long a gradient waits for the others.
+  /// `client_arena` may be null. Gradients of a synchronous push are copied, as the client does not
+  /// know how long they wait for the others.
   PushReader(LinkStream& stream, const Store& store,
              const std::shared_ptr<SharedArena>& client_arena, const PushMessage& message,
              StagedPush& push)

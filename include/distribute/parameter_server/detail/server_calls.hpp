@@ -1,5 +1,5 @@
 #pragma once
-/// What clients and servers say to each other in calls: the structs of the methods "ps/...".
+/// Messages between clients and servers in calls: the structs of the methods "ps/...".
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/message.hpp>
@@ -26,7 +26,7 @@ struct PlaceCall {  // ps/place, of server 0, gives the server's number
 };
 
 struct VariableCall {       // ps/create gives CreatedAnswer, ps/attach the handle
-  int64_t nanoseconds = 0;  // that the caller waits
+  int64_t nanoseconds = 0;  // time that the caller waits
   std::string key = {};
   Shape shape = {};
   DType dtype = DType::Float32;
@@ -58,7 +58,7 @@ struct SetCall {  // ps/set
 
 struct SyncCall {  // ps/sync gives a SyncRounds::Token
   int64_t nanoseconds = 0;
-  int64_t push = 0;     // its number
+  int64_t push = 0;     // its number in the client
   int64_t counter = 0;  // a variable
   SyncOptions sync = {};
 

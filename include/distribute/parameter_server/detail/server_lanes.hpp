@@ -1,5 +1,5 @@
 #pragma once
-/// A client's connections to all servers: calls, and the lanes that move data.
+/// A client's connections to all servers: calls, and lanes, which move data.
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/deadline.hpp>
@@ -20,15 +20,16 @@
 
 namespace distribute::parameter_server {
 
-/// A server has one lane or several; each variable has its lane. Calls are thread-safe, all that
-/// concerns lanes is thread-compatible.
+/// Connections to servers. A server has one lane or several; each variable is assigned to one.
+/// Functions for calls are thread-safe, those for lanes thread-compatible.
 class ServerLanes {
  public:
   using Answer = std::shared_ptr<LinkAnswer>;
 
+  /// Connects to all servers.
   /// Blocks  until all tasks of job "ps" are there, at most the startup timeout.
   /// Throws  InvalidArgumentError for a job without servers; FailedPreconditionError for a server
-  ///         that should share memory and does not.
+  ///          that should share memory and does not.
   ServerLanes(std::shared_ptr<rpc::JobTask> task, const ClientOptions& options);
   ServerLanes(const ServerLanes&) = delete;
 
@@ -36,13 +37,13 @@ class ServerLanes {
   int num_servers() const { return int(servers_.size()); }
   int num_lanes() const { return int(lanes_.size()); }
   int first_lane(int server) const { return servers_[size_t(server)]->first_lane; }
-  /// Null  over TCP.
+  /// Returns the server's shared memory; null over TCP.
   const std::shared_ptr<SharedArena>& arena(int server) const { return at(server).arena; }
   GradientMemory& gradients(int server) const { return *at(server).gradients; }
   const std::shared_ptr<ReleaseList>& released(int lane) const {
     return lanes_[size_t(lane)].link->released();
   }
-  /// When an operation that begins now must be done.
+  /// Returns the deadline of an operation that begins now.
   net::Deadline soon() const {
     return net::Deadline::after_seconds(task_->options().operation_timeout);
   }
@@ -55,24 +56,24 @@ class ServerLanes {
     return call(server, method, body, soon());
   }
 
-  /// The lane of a server that has the fewest bytes to carry; `bytes` are added to it.
+  /// Returns the lane of a server with the fewest bytes assigned; `bytes` are added to it.
   int assign_lane(int server, int64_t bytes);
-  /// Queues a request; the driving calls send it.
+  /// Queues a request; drive() sends it.
   Answer request(int lane, ServerLink::Request request) {
     return lanes_[size_t(lane)].link->send(std::move(request));
   }
-  /// Moves data on all lanes until these answers are there.
+  /// Moves data on all lanes until these answers have come.
   void drive(const std::vector<Answer>& answers, net::Deadline deadline);
-  /// What the answer holds. Throws  what went wrong on its server.
+  /// Returns the content of the answer. Throws  the error on its server.
   std::string finish(int lane, const Answer& answer);
-  /// Moves what can be moved at once.
+  /// Moves the data that can be moved without waiting.
   void advance();
   int64_t bytes_moved() const;
 
  private:
   struct Server {
     std::shared_ptr<rpc::Peer> peer;
-    std::shared_ptr<SharedArena> arena;  // the server's
+    std::shared_ptr<SharedArena> arena;  // of the server
     std::shared_ptr<GradientMemory> gradients;
     int first_lane = 0, lanes = 0;
     std::mutex mutex;  // guards the idle channels
@@ -80,7 +81,7 @@ class ServerLanes {
   };
   struct Lane {
     std::unique_ptr<ServerLink> link;
-    int64_t load = 0;  // bytes of its variables
+    int64_t load = 0;  // total bytes of its variables
   };
 
   Server& at(int server) const { return *servers_[size_t(server)]; }
@@ -94,7 +95,7 @@ class ServerLanes {
   std::shared_ptr<rpc::JobTask> task_;
   std::vector<std::unique_ptr<Server>> servers_;
   std::deque<Lane> lanes_;
-  std::vector<ServerLink*> links_;  // of the lanes
+  std::vector<ServerLink*> links_;  // one for each lane
 };
 
 }  // namespace distribute::parameter_server

@@ -25,20 +25,21 @@ class Socket;
 
 namespace distribute::parameter_server {
 
-/// What a request will give. Filled while a thread drives the link.
+/// An answer to a request, filled in while a thread drives the link.
 struct LinkAnswer {
   using Bytes = std::vector<std::span<std::byte>>;
-  std::function<Bytes(std::string_view answer)> place = {};  // where the bytes behind the head go
-  std::function<void()> finish = {};                         // when they are there
-  std::vector<std::shared_ptr<void>> keep = {};              // alive until then
+  // returns the memory for the bytes behind the head
+  std::function<Bytes(std::string_view answer)> place = {};
+  std::function<void()> finish = {};             // called when they have come
+  std::vector<std::shared_ptr<void>> keep = {};  // kept alive until then
   bool done = false;
   StatusCode code = StatusCode::Ok;
   std::string error = {};
-  std::string answer = {};  // what the request gives, encoded
+  std::string answer = {};  // encoded struct
 };
 
-/// Blocks of the server's shared memory that this process has finished reading; tensors outlive the
-/// link. Thread-safe.
+/// Blocks of the server's shared memory that this process has finished reading; as tensors outlive
+/// the link, it does too. Thread-safe.
 class ReleaseList {
  public:
   void add(int64_t variable, int64_t offset) {
@@ -55,7 +56,7 @@ class ReleaseList {
   std::vector<ReleasedBlock> blocks_;
 };
 
-/// Sends requests and receives answers, which come in the same order, without a thread of its own.
+/// Sends requests and receives answers, which come in the same order, without its own thread.
 /// Thread-compatible.
 class ServerLink {
  public:
@@ -67,18 +68,18 @@ class ServerLink {
     LinkRequest type{};
     std::string request = {};                            // encoded
     std::vector<std::span<const std::byte>> bytes = {};  // behind the head
-    std::vector<std::shared_ptr<void>> keep = {};        // alive until it is answered
+    std::vector<std::shared_ptr<void>> keep = {};        // kept alive until it is answered
     decltype(LinkAnswer::place) place = {};
     decltype(LinkAnswer::finish) finish = {};
   };
-  /// Queues it; drive() sends.
+  /// Queues the request; drive() sends it.
   std::shared_ptr<LinkAnswer> send(Request request);
 
-  /// Moves what the sockets allow, on all links, until done() says true.
+  /// Moves data on all links until done() returns true.
   /// Throws  UnavailableError that names the lost server; DeadlineExceededError.
   static void drive(std::span<ServerLink* const> links, const std::function<bool()>& done,
                     net::Deadline deadline);
-  /// Moves what can be moved at once.
+  /// Moves the data that can be moved without waiting.
   void advance();
 
   const rpc::Peer& peer() const { return *peer_; }
@@ -103,7 +104,8 @@ class ServerLink {
   int on_lost_ = 0;
   std::shared_ptr<ReleaseList> released_ = std::make_shared<ReleaseList>();
   std::deque<Outgoing> outgoing_;
-  size_t part_ = 0, sent_ = 0;  // of the first outgoing: 0 is the head; bytes of the part
+  // position in the first outgoing request: part 0 is the head; bytes of the part
+  size_t part_ = 0, sent_ = 0;
   std::deque<std::shared_ptr<LinkAnswer>> expected_;
   const std::unique_ptr<net::FrameReader> reader_;
   bool has_head_ = false;

@@ -1,5 +1,5 @@
 #pragma once
-/// A bound for the memory that gradients of a server take which are not applied yet.
+/// Limits the memory of gradients that a server has received and not applied yet.
 
 #include <distribute/base/config.hpp>
 
@@ -10,11 +10,11 @@
 
 namespace distribute::parameter_server {
 
-/// Bounds the bytes of staged gradients of all sessions. Thread-safe.
+/// Limits the bytes of staged gradients of all sessions. Thread-safe.
 class StagingBudget {
  public:
   explicit StagingBudget(int64_t bytes) : most_(bytes) {}
-  /// Waits for room; gives it back when the result goes.
+  /// Waits for room; the result frees it when destroyed.
   std::shared_ptr<void> take(int64_t bytes);
 
  private:

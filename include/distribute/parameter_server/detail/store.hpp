@@ -16,12 +16,12 @@
 
 namespace distribute::parameter_server {
 
-/// Finds variables by key, and sees to it that each gets its first value once. Thread-safe.
+/// Finds variables by key, and makes each get its first value exactly once. Thread-safe.
 class Store {
  public:
-  /// Whether the caller no longer waits for the answer; asked several times a second.
+  /// Whether the caller no longer waits for the answer; called several times a second.
   using Cancelled = std::function<bool()>;
-  /// The client that initializes a variable, and whether it is gone.
+  /// The client that initializes a variable, and whether it is lost.
   struct Creator {
     std::string name;
     std::function<bool()> gone;
@@ -31,12 +31,13 @@ class Store {
   explicit Store(std::shared_ptr<SharedArena> arena) : arena_(std::move(arena)) {}
 
   const std::shared_ptr<SharedArena>& arena() const { return arena_; }
-  /// The number of the variable, for at().
+  /// A variable's number, for at().
   struct Created {
     int handle = 0;
-    bool initialize = false;  // the caller writes the first value and says created()
+    bool initialize = false;  // the caller must write the first value and call created()
   };
-  /// Waits while another task initializes it; takes over when that task is gone.
+  /// Finds or creates a variable. Waits while another task initializes it, and takes over when that
+  /// task is lost.
   /// Throws  InvalidArgumentError with both shapes and dtypes when they differ; CancelledError.
   Created create(const std::string& key, const Shape& shape, DType dtype, Creator creator,
                  const Cancelled& cancelled);
@@ -47,7 +48,7 @@ class Store {
   bool exists(const std::string& key) const;
   /// Throws  InvalidArgumentError
   StoredVariable& at(int64_t handle) const;
-  /// Bytes of all variables together.
+  /// Returns the total bytes of all variables.
   int64_t bytes() const;
 
  private:
@@ -60,7 +61,7 @@ class Store {
   void wait(std::unique_lock<std::mutex>& lock, const Cancelled& cancelled);
 
   std::shared_ptr<SharedArena> arena_;
-  mutable std::mutex mutex_;  // guards the two below; entries are never removed
+  mutable std::mutex mutex_;  // guards the next two members; entries are never removed
   std::vector<std::unique_ptr<Entry>> entries_;
   std::map<std::string, int> handles_;
   std::condition_variable changed_;

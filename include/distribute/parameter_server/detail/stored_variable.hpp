@@ -1,5 +1,5 @@
 #pragma once
-/// One variable on its server: its elements, their version, and who reads them now.
+/// One variable on its server: its elements, their version, and their current readers.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/buffer.hpp>
@@ -19,12 +19,12 @@
 
 namespace distribute::parameter_server {
 
-/// What travels in one message, and the least that a reader sees as a whole.
+/// Largest part of one message, and the smallest that a reader sees as a whole.
 inline constexpr int64_t kPieceBytes = int64_t{4} << 20;
-/// Variables above it exist once: no snapshots.
+/// Larger variables exist once, without snapshots.
 inline constexpr int64_t kSnapshotBytes = int64_t{256} << 20;
 
-/// Memory of all elements. A block that has a reader is not written.
+/// Memory of all elements. A block with readers is not written.
 struct Block {
   std::byte* data = nullptr;
   int64_t offset = -1;  // in the arena; -1: elsewhere
@@ -56,13 +56,15 @@ class Snapshot {
   uint64_t version_ = 0;
 };
 
-/// Readers take snapshots: an update that finds readers writes to another block, which readers see
-/// from then on (copy on write), so no reader waits or sees half an update. Large variables
-/// and those with sparse updates are written in place instead, under a lock: a reader sees each
-/// piece of 4 MiB, or each row of a sparse update, as a whole. Thread-safe.
+/// A variable on its server. Thread-safe.
+/// 1. Readers take snapshots: an update that finds readers writes to another block, which later
+///    readers see (copy on write), so no reader waits or sees half an update.
+/// 2. Large variables and those with sparse updates are written in place instead, under a lock: a
+///    reader sees each piece of 4 MiB, or each row of a sparse update, as a whole.
+/// 3. A variable that has turned to updates in place never returns to snapshots.
 class StoredVariable {
  public:
-  /// `arena` may be null. Contents undefined but for arenas, whose fresh memory is zero.
+  /// `arena` may be null. Contents are undefined except in arenas, whose fresh memory is zero.
   StoredVariable(std::string key, Shape shape, DType dtype, std::shared_ptr<SharedArena> arena);
   StoredVariable(const StoredVariable&) = delete;
 
@@ -70,23 +72,23 @@ class StoredVariable {
   const Shape& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
   int64_t bytes() const { return bytes_; }
-  /// The bytes of one row of the first axis; all bytes for a scalar.
+  /// Returns the bytes of one row of the first axis; all bytes for a scalar.
   int64_t row_bytes() const { return rows() == 0 ? 0 : bytes_ / rows(); }
   int64_t rows() const { return shape_.rank() == 0 ? 1 : shape_[0]; }
-  /// Rises with every change.
+  /// Returns a number that rises with every change.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
   /// Whether snapshot() may be called; once false it stays so.
   bool has_snapshots() const { return !in_place_.load(std::memory_order_acquire); }
-  /// Empty when the variable has turned to updates in place in the meantime.
+  /// Returns an empty snapshot when the variable has turned to updates in place in the meantime.
   Snapshot snapshot();
   /// Copies bytes [begin, begin + out.size()), at most a piece, as a whole.
   void read(int64_t begin, std::span<std::byte> out);
-  /// Row r of the result is row indices[r].
+  /// Copies rows: row r of the result is row indices[r].
   /// Throws  InvalidArgumentError for an index outside.
   void gather(std::span<const int64_t> indices, std::byte* out);
 
-  /// Replaces everything.
+  /// Replaces all elements.
   void assign(const std::byte* values);
   /// Replaces bytes from `begin` on.
   void write(int64_t begin, std::span<const std::byte> values);
@@ -105,8 +107,8 @@ class StoredVariable {
   const DType dtype_;
   const int64_t bytes_;
   const std::shared_ptr<SharedArena> arena_;
-  std::mutex writer_;           // one writer at a time; guards blocks_
-  std::shared_mutex contents_;  // exclusive: elements, or what is current, change
+  std::mutex writer_;           // only one writer at a time; guards blocks_
+  std::shared_mutex contents_;  // exclusive while elements, or the current block, change
   std::shared_ptr<Block> current_;
   std::vector<std::shared_ptr<Block>> blocks_;
   std::atomic<uint64_t> version_{1};
@@ -114,21 +116,22 @@ class StoredVariable {
   bool untouched_ = true;  // guarded by writer_
 };
 
-/// The right to change a variable, for the life of the object. One thread.
+/// Allows one thread to change a variable during the object's life.
 class VariableWriter {
  public:
-  /// Whole: everything changes. Rows: the variable is written in place from now on. Unlocked: in
-  /// place and beside other writers and readers, who may see any mixture.
+  /// Whole changes all elements. Rows writes in place, from then on always. Unlocked writes in
+  /// place beside other writers and readers, who may see any mixture.
   enum class Mode { Whole, Rows, Unlocked };
   explicit VariableWriter(StoredVariable& variable, Mode mode = Mode::Whole);
 
-  /// Elements before and after; the same memory when it has no reader.
+  /// Elements before and after; both are the same memory when it has no reader.
   const std::byte* from() const { return from_->data; }
   std::byte* to() const { return to_->data; }
   bool moves() const { return from_ != to_; }
-  /// To be held while a piece or a row is written; holds nothing when readers see snapshots.
+  /// Returns a lock to hold while a piece or a row is written; it holds nothing when readers see
+  /// snapshots.
   std::unique_lock<std::shared_mutex> lock_piece();
-  /// Readers see the new elements.
+  /// Makes the new elements visible to readers.
   void commit();
 
  private:
@@ -139,13 +142,13 @@ class VariableWriter {
   std::shared_ptr<Block> from_, to_;
 };
 
-/// A variable's part of a push as the server applies it. Views of float32 elements.
+/// The part of a push for one variable, as the server applies it. Views of float32 elements.
 struct StoredUpdate {
   StoredVariable* variable = nullptr;
   std::vector<StoredVariable*> slots = {};
-  size_t index = 0;                    // which update of the kernel's it is
+  size_t index = 0;                    // number among the kernel's updates
   const float* gradient = nullptr;     // dense, or the rows'
-  std::span<const int64_t> rows = {};  // of a sparse one
+  std::span<const int64_t> rows = {};  // of a sparse gradient
   bool sparse = false;
 };
 

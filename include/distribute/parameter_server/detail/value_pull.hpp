@@ -1,5 +1,5 @@
 #pragma once
-/// Brings the values of many variables, from all servers at once.
+/// Pulls the values of many variables, from all servers at once.
 
 #include <distribute/base/config.hpp>
 #include <distribute/parameter_server/detail/known_variables.hpp>
@@ -12,14 +12,14 @@
 
 namespace distribute::parameter_server {
 
-/// One pull under way. Values that have come are in KnownVariables; unchanged ones do not travel.
+/// One pull in progress. Values received are in KnownVariables; unchanged ones are not sent.
 /// Thread-compatible; the lanes and the variables must outlive it.
 class ValuePull {
  public:
   ValuePull(ServerLanes& lanes, KnownVariables& variables, bool bf16_on_wire,
             std::span<const VariableId> ids);
   bool covers(std::span<const VariableId> ids) const;
-  /// Throws  what went wrong on a server; UnavailableError; DeadlineExceededError.
+  /// Throws  the error on a server; UnavailableError; DeadlineExceededError.
   void finish();
 
  private:

@@ -8,10 +8,10 @@
 
 namespace distribute::parameter_server {
 
-/// Each reads the bytes behind the request's head and answers.
+/// Handlers, each of which reads the bytes behind the request's head and answers.
 /// Throws  InvalidArgumentError when they do not fit the variable, before it has changed.
 void assign(LinkStream& stream, StoredVariable& variable);
-/// Adds nothing when the variable has had this update of a function before.
+/// Adds unless the variable has had this update of a function before.
 void assign_add(LinkStream& stream, StoredVariable& variable, const UpdateOrigin& origin,
                 AppliedUpdates& applied);
 void fill(LinkStream& stream, StoredVariable& variable, double number);

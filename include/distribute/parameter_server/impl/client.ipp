@@ -34,7 +34,7 @@ struct Client::Impl {
     return value_or_throw(net::parse_message<Answer>(answer, method));
   }
 
-  // With mutex held.
+  // Begins a pull; mutex must be held.
   ValuePull begin_pull(std::span<const Id> ids) {
     return ValuePull(lanes, variables, options.bf16_on_wire, ids);
   }
@@ -42,7 +42,7 @@ struct Client::Impl {
   void send_values(Id id, LinkRequest type, std::string request, const Tensor& values,
                    Tensor* result);
   void assign(Id id, const Tensor& values);
-  /// The variable, once it is sure that no server is lost.
+  /// Returns the variable after checking that no server is lost.
   KnownVariable& use(Id id) {
     KnownVariable& variable = variables.at(id);
     lanes.throw_if_lost();
@@ -67,7 +67,7 @@ DISTRIBUTE_INLINE Client::Id Client::Impl::remember(const VariableSpec& spec, in
   return variables.add(std::move(variable));
 }
 
-/// Where the answer's bytes go: into this tensor.
+/// Receives the answer's bytes in this tensor.
 DISTRIBUTE_INLINE decltype(LinkAnswer::place) into(Tensor& result) {
   return [&result](std::string_view) -> LinkAnswer::Bytes {
     return {{reinterpret_cast<std::byte*>(result.array().bytes()),

@@ -52,7 +52,8 @@ DISTRIBUTE_INLINE void GradientPush::add_floats(Part& part, const Tensor& values
   part.request.keep.push_back(half);
 }
 
-/// Where the server sees the gradient; it is copied there once unless it appeared there.
+/// Returns memory of the gradient that the server can read; the gradient is copied there once
+/// unless it is there already.
 DISTRIBUTE_INLINE std::shared_ptr<GradientPlace> GradientPush::place_of(
     const KnownVariable& variable, const Tensor& gradient) {
   GradientMemory& memory = lanes_.gradients(variable.server);
@@ -101,7 +102,7 @@ DISTRIBUTE_INLINE void GradientPush::add_update(Part& part, const Push& push, si
   add_gradient(part, message, variable, update.gradient);
 }
 
-/// Registers the optimizer with the lane's server where that does not know it, and waits meanwhile.
+/// Registers the optimizer with the lane's server if that does not know it, and waits meanwhile.
 DISTRIBUTE_INLINE uint32_t GradientPush::optimizer_id(int lane, const std::string& optimizer) {
   Flow& flow = flows_[size_t(lane)];
   const auto known = std::find(flow.optimizers.begin(), flow.optimizers.end(), optimizer);
@@ -115,7 +116,7 @@ DISTRIBUTE_INLINE uint32_t GradientPush::optimizer_id(int lane, const std::strin
   return id;
 }
 
-/// Where the server does not know the optimizer, the next push registers it again.
+/// If the server does not know the optimizer, the next push registers it again.
 DISTRIBUTE_INLINE std::string GradientPush::finish_staging(int lane, const Answer& answer) {
   try {
     return lanes_.finish(lane, answer);
@@ -163,8 +164,8 @@ DISTRIBUTE_INLINE int64_t step_of(std::string_view answer) {
   return value_or_throw(net::parse_message<StepAnswer>(answer, "push")).step;
 }
 
-/// All servers have everything: from here on it takes a few bytes to each. The counter's server
-/// decides first where the push may be dropped.
+/// Commits a push that all servers have staged, with a few bytes to each. The counter's server
+/// decides first if the push may be dropped.
 DISTRIBUTE_INLINE int64_t GradientPush::commit(const Push& push, const std::vector<int>& involved) {
   const int leader = push.counter >= 0 ? variables_.at(push.counter).lane : -1;
   const auto send = [&](int lane, LinkRequest type) {
@@ -184,7 +185,7 @@ DISTRIBUTE_INLINE int64_t GradientPush::commit(const Push& push, const std::vect
   return step;
 }
 
-/// Waits for the token without the lock, and tells the other servers what it says about steps.
+/// Waits for the token without the lock, and passes its list of steps on to the other servers.
 DISTRIBUTE_INLINE int64_t GradientPush::synchronize(const Push& push,
                                                     std::unique_lock<std::recursive_mutex>& lock) {
   const auto deadline = lanes_.soon();

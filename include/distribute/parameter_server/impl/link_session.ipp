@@ -38,7 +38,7 @@ DISTRIBUTE_INLINE void LinkSession::run() {
   stop();
 }
 
-/// False when the connection is over.
+/// Returns false when the connection is closed.
 DISTRIBUTE_INLINE bool LinkSession::serve_one() {
   LinkRequest request{};
   std::string bytes;
@@ -65,7 +65,7 @@ DISTRIBUTE_INLINE bool LinkSession::serve_one() {
   return true;
 }
 
-/// Only requests that have a name get a cell.
+/// Counts requests; only those that have a name get a cell.
 DISTRIBUTE_INLINE void LinkSession::count(LinkRequest request) {
   if (request < LinkRequest::Share || request > LinkRequest::Flush) return;
   monitoring::CounterCell*& cell = counted_[request];
@@ -113,7 +113,7 @@ DISTRIBUTE_INLINE void LinkSession::handle(LinkRequest request, std::string_view
   throw InvalidArgumentError(str_cat("unknown request ", int(request)));
 }
 
-/// The client has finished reading these blocks.
+/// Releases blocks that the client has finished reading.
 DISTRIBUTE_INLINE void LinkSession::release(const std::vector<ReleasedBlock>& blocks) {
   for (const auto& [variable, offset] : blocks) {
     const auto found = lent_.find({variable, offset});
@@ -188,7 +188,7 @@ DISTRIBUTE_INLINE void LinkSession::push(const PushMessage& message) {
                   .origin = message.origin,
                   .kernel = optim::make_update_kernel(optimizer(message.optimizer), message.step),
                   .local_step = message.local_step};
-  // Those of a synchronous step wait for each other, so they must not wait for room.
+  // Pushes of a synchronous step wait for each other, so they must not wait for room.
   if (!message.synchronous) push.memory.push_back(context_.budget.take(int64_t(stream_.unread())));
   PushReader reader(stream_, context_.store, client_arena_, message, push);
   for (const UpdateMessage& update : message.updates) reader.read_update(update);
@@ -210,7 +210,8 @@ DISTRIBUTE_INLINE void LinkSession::commit(const StagedRequest& request) {
   commit(std::move(staged.push), staged.counter, staged.max_staleness);
 }
 
-/// The counter's new value; nothing when the gradient is too old. A repeated push does not count.
+/// Returns the counter's new value; nullopt when the gradient is too old. A repeated push does not
+/// count.
 DISTRIBUTE_INLINE std::optional<int64_t> LinkSession::count_step(const StagedPush& push,
                                                                  StoredVariable& counter,
                                                                  int64_t max_staleness) {
@@ -224,7 +225,7 @@ DISTRIBUTE_INLINE std::optional<int64_t> LinkSession::count_step(const StagedPus
   return step;
 }
 
-/// Gives how many.
+/// Returns the number of updates dropped.
 DISTRIBUTE_INLINE size_t LinkSession::drop_repeated(StagedPush& push) {
   std::map<const StoredVariable*, int> parts;
   return std::erase_if(push.updates, [&](const StoredUpdate& update) {
@@ -232,9 +233,9 @@ DISTRIBUTE_INLINE size_t LinkSession::drop_repeated(StagedPush& push) {
   });
 }
 
-/// Answers first: the client goes on while the update is applied. A repeated push also waits until
-/// the first one, of a worker that is lost by now, has been applied: then the client's flush, with
-/// which its function ends, means the same for both.
+/// Answers before it applies, so that the client continues meanwhile. A repeated push also waits
+/// until the first one, of a worker that is lost by now, has been applied: then the client's flush,
+/// with which its function ends, means the same for both.
 DISTRIBUTE_INLINE void LinkSession::commit(StagedPush push, StoredVariable* counter,
                                            int64_t max_staleness) {
   std::optional<AppliedUpdates::Applying> applying(std::in_place, context_.applied, push.origin);

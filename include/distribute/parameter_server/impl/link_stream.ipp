@@ -9,7 +9,7 @@
 
 namespace distribute::parameter_server {
 
-/// The monitor ends the connection of a lost client; nothing else does.
+/// The monitor ends the connection of a lost client, so reads have no other deadline.
 DISTRIBUTE_INLINE net::Deadline for_ever() { return net::Deadline::after_seconds(1e8); }
 
 DISTRIBUTE_INLINE LinkStream::LinkStream(net::Socket socket)

@@ -61,8 +61,8 @@ struct ParameterServer::Impl {
   std::list<Running> sessions;
 };
 
-/// Runs wait(cancelled); after `nanoseconds` without success a DeadlineExceededError
-/// says what was waited for.
+/// Runs wait(cancelled); after `nanoseconds` without success it throws a DeadlineExceededError that
+/// names the operation.
 template <typename Wait, typename What>
 auto wait_for_call(const rpc::Call& call, int64_t nanoseconds, What&& what, Wait&& wait) {
   const auto deadline = net::Deadline::after(std::chrono::nanoseconds(nanoseconds));
@@ -74,7 +74,7 @@ auto wait_for_call(const rpc::Call& call, int64_t nanoseconds, What&& what, Wait
   }
 }
 
-/// What the caller of a method has sent.
+/// Decodes the argument of a method.
 /// Throws  InvalidArgumentError for other bytes.
 template <net::Field T>
 T question_of(const rpc::Call& call) {
@@ -236,7 +236,7 @@ DISTRIBUTE_INLINE void ParameterServer::Impl::accept(TaskConnection connection) 
   }
 }
 
-/// What cannot be served, as without memory for it, ends the connection.
+/// Ends the connection if a request cannot be served, such as for lack of memory.
 DISTRIBUTE_INLINE void ParameterServer::Impl::serve(Running& running) {
   try {
     set_intra_op_threads(threads());
@@ -292,13 +292,13 @@ DISTRIBUTE_INLINE bool ParameterServer::join() {
   }
 }
 
-/// The job is finished, and all have left.
+/// Whether the job is finished, and all have left.
 DISTRIBUTE_INLINE bool ParameterServer::Impl::is_over() {
   const std::lock_guard lock(mutex);
   return finished && sessions.empty();
 }
 
-/// The chief must not wait for gradients of workers that have gone already.
+/// Stops waiting for gradients, as the chief must not wait for those of workers that have left.
 DISTRIBUTE_INLINE void ParameterServer::Impl::begin_to_leave() {
   rounds.release();
   task->announce_leave();

@@ -38,7 +38,7 @@ DISTRIBUTE_INLINE void PushReader::read_gradient(const UpdateMessage& message,
       message.rows ? *message.rows * width : variable.shape().num_elements(), message.where);
 }
 
-/// A gradient that lies in the memory of the client.
+/// Returns a gradient in the memory of the client.
 DISTRIBUTE_INLINE const float* PushReader::borrow(int64_t offset, const StoredVariable& variable) {
   if (!client_arena_ || offset < 0 || offset % 64 != 0 ||
       offset > client_arena_->bytes() - variable.bytes())
@@ -54,7 +54,7 @@ DISTRIBUTE_INLINE const float* PushReader::borrow(int64_t offset, const StoredVa
   return static_cast<const float*>(copy->data());
 }
 
-/// The numbers of the rows that a sparse gradient is for.
+/// Reads the numbers of the rows of a sparse gradient.
 DISTRIBUTE_INLINE void PushReader::read_rows(int64_t rows, StoredUpdate& update) {
   const StoredVariable& variable = *update.variable;
   update.sparse = true;

@@ -51,8 +51,8 @@ DISTRIBUTE_INLINE void ServerLanes::open_lane(Server& server, net::Deadline dead
   ++server.lanes;
 }
 
-/// On one host a second connection gives no bandwidth, between hosts a single one is often slower
-/// than the line.
+/// Returns the number of connections. On one host a second one gives no bandwidth; between hosts a
+/// single one is often slower than the line.
 DISTRIBUTE_INLINE int ServerLanes::flows(const Server& server, const ClientOptions& options) const {
   if (server.arena) return 1;
   if (options.flows > 0) return options.flows;
@@ -93,7 +93,7 @@ DISTRIBUTE_INLINE std::shared_ptr<rpc::RpcChannel> ServerLanes::take_channel(
       return channel;
     }
   }
-  // To this start of the server: one that comes back is not waited for.
+  // The channel belongs to this start of the server; it does not wait for a later one.
   return std::make_shared<rpc::RpcChannel>(
       server.peer, task_->dial(*server.peer, rpc::kRpcPurpose, "", deadline),
       task_->options().max_message_bytes);
@@ -103,7 +103,7 @@ DISTRIBUTE_INLINE std::string ServerLanes::call(int index, const std::string& me
                                                 std::string_view body, net::Deadline deadline) {
   throw_if_lost();
   Server& server = at(index);
-  // The server gives up first, and knows what it waited for.
+  // The server's deadline is earlier, as its error can name the reason.
   const auto later = net::Deadline::after(deadline.left() + net::seconds(5));
   const auto channel = take_channel(server, later);
   const auto give_back = [&] {

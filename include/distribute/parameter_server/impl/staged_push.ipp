@@ -12,8 +12,8 @@ DISTRIBUTE_INLINE void StagedPush::apply(bool locking) const {
   for (const StoredUpdate& update : updates) apply_update(update, kernel, locking);
 }
 
-/// Update `u` of all pushes as one, with the mean of their gradients; `dense`, `values` and `rows`
-/// hold it.
+/// Combines update `u` of all pushes to one with the mean of their gradients, which `values` and
+/// `rows` hold.
 DISTRIBUTE_INLINE StoredUpdate mean_of(const std::vector<const StagedPush*>& pushes, size_t u,
                                        std::vector<float>& values, std::vector<int64_t>& rows) {
   StoredUpdate mean = pushes[0]->updates[u];
@@ -83,8 +83,8 @@ DISTRIBUTE_INLINE void SyncRounds::apply_round(const SyncRound& round) {
   for (const PushId& id : round.pushes) staged_.erase(id);
 }
 
-/// What no round will take any more: late gradients, and those of tasks that died before they told
-/// the counter's server.
+/// Drops pushes that no later round can contain: late gradients, and those of tasks that failed
+/// before they told the counter's server.
 DISTRIBUTE_INLINE void SyncRounds::forget_before(int64_t step) {
   std::erase_if(staged_, [&](const auto& entry) { return entry.second.local_step < step; });
 }
@@ -162,8 +162,8 @@ DISTRIBUTE_INLINE SyncRounds::Token SyncRounds::join(const PushId& id, const Syn
   return token;
 }
 
-/// First come, first served: a fast worker would else take the token of one that wakes up late,
-/// and count twice in the next step.
+/// Tokens are given in order of arrival: otherwise a fast worker could take the token of one that
+/// wakes up late, and count twice in the next step.
 DISTRIBUTE_INLINE int64_t SyncRounds::wait_for_token(std::unique_lock<std::mutex>& lock,
                                                      const PushId& id,
                                                      const Store::Cancelled& cancelled) {

@@ -141,7 +141,8 @@ DISTRIBUTE_INLINE VariableWriter::VariableWriter(StoredVariable& variable, Mode 
     }
     variable.in_place_ = true;
   }
-  // Without readers this object keeps the lock until it goes: no other thread gets in.
+  // Without readers this object keeps the lock until it is destroyed, so that no other thread
+  // reads.
   if (variable.in_place_ || pinned) contents_.unlock();
   if (!variable.in_place_ && pinned) to_ = variable.free_block();
 }
@@ -161,7 +162,7 @@ DISTRIBUTE_INLINE void VariableWriter::commit() {
   variable_.version_.fetch_add(1, std::memory_order_release);
 }
 
-/// The elements [begin, begin + count) of a variable and its slots.
+/// Updates the elements [begin, begin + count) of a variable and its slots.
 DISTRIBUTE_INLINE void apply_slice(std::span<VariableWriter> writers, const StoredUpdate& update,
                                    const UpdateKernel& kernel, int64_t begin, int64_t count) {
   constexpr size_t kMostSlots = 8;
@@ -222,7 +223,7 @@ DISTRIBUTE_INLINE void apply_update(const StoredUpdate& update, const UpdateKern
     apply_rows(writers, update, kernel);
   else
     apply_dense(writers, update, kernel);
-  // Last first, as a commit locks what is unlocked while others are written.
+  // The order is reversed, as a commit locks again what was unlocked while others were written.
   for (; !writers.empty(); writers.pop_back()) writers.back().commit();
 }
 

@@ -12,7 +12,7 @@
 
 namespace distribute::parameter_server {
 
-/// The tensor is the server's memory, until all copies of it are gone.
+/// Returns a tensor in the server's memory, which is released when all copies are destroyed.
 DISTRIBUTE_INLINE Tensor wrap_shared(const ServerLanes& lanes, const KnownVariable& variable,
                                      int64_t offset) {
   const auto& arena = lanes.arena(variable.server);
@@ -27,7 +27,7 @@ DISTRIBUTE_INLINE Tensor wrap_shared(const ServerLanes& lanes, const KnownVariab
   return Tensor(variable.spec.shape, variable.spec.dtype, Array{buffer, 0, nullptr});
 }
 
-/// What has come of a pull from one lane, in the order of the request.
+/// The received part of a pull from one lane, in the order of the request.
 struct Arrivals {
   struct Value {
     KnownVariable* variable = nullptr;

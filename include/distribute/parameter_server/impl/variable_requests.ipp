@@ -9,7 +9,7 @@
 
 namespace distribute::parameter_server {
 
-/// The whole of a variable.
+/// Receives all values of a variable.
 DISTRIBUTE_INLINE void receive_values(LinkStream& stream, const StoredVariable& variable,
                                       const Buffer& out) {
   if (stream.unread() != uint64_t(variable.bytes()))

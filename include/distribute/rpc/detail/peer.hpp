@@ -14,21 +14,22 @@
 
 namespace distribute::rpc {
 
-/// One start of one task.
+/// Identifies one start of one task.
 struct PeerName {
   std::string type;
   int index = 0;
-  std::string address = {};  // as the cluster names it; of a client: as its connection shows it
+  std::string address = {};  // as in the cluster; of a client: as its connection shows it
   uint64_t incarnation = 0;  // drawn anew with every start
-  std::string listens = {};  // of a client: the address that it says it listens on
+  std::string listens = {};  // of a client: the address at which it listens, as it reports
 
-  /// "worker 2".
+  /// Returns "worker 2".
   std::string name() const;
-  /// "worker 2 (10.0.0.3:2222)".
+  /// Returns "worker 2 (10.0.0.3:2222)".
   std::string text() const;
 };
 
-/// Once lost it stays lost: a task that comes back is another Peer. Thread-safe.
+/// One start of another task. Once lost it stays lost: a task that comes back is another Peer.
+/// Thread-safe.
 class Peer {
  public:
   explicit Peer(PeerName name) : name_(std::move(name)) {}
@@ -44,24 +45,24 @@ class Peer {
   /// Throws  UnavailableError "worker 2 (10.0.0.3:2222) is lost: ..." when it is.
   void throw_if_lost() const;
   /// Runs `callback` once when the task is lost, at once when it is already. It runs on the
-  /// monitor's thread and must neither block nor throw. Gives a number for remove_on_lost().
+  /// monitor's thread and must neither block nor throw. Returns a number for remove_on_lost().
   int on_lost(std::function<void()> callback);
-  /// After it the callback does not run any more.
+  /// Removes a callback, which does not run after this call.
   void remove_on_lost(int id);
 
-  /// Whether it has said that it was told to go, and is still there.
+  /// Whether it has announced that it was told to leave, and is still there.
   bool is_leaving() const { return leaving_; }
   void note_leaving() { leaving_ = true; }
 
-  /// The first reason counts, with what `standstill` adds to it. PeerMonitor calls it when the task
-  /// is lost.
+  /// Marks the task as lost. Only the first reason counts, with the text that `standstill` adds to
+  /// it. PeerMonitor calls it.
   void lose(const std::string& reason);
   void watch(std::shared_ptr<const cluster_internal::Standstill> standstill);
 
  private:
   const PeerName name_;
   std::atomic<bool> leaving_{false};
-  mutable std::recursive_mutex mutex_;  // guards all below; held while callbacks run
+  mutable std::recursive_mutex mutex_;  // guards the members below; held while callbacks run
   bool lost_ = false;
   std::string reason_;
   std::shared_ptr<const cluster_internal::Standstill> standstill_;

@@ -16,27 +16,27 @@ class Socket;
 
 namespace distribute::rpc {
 
-/// One call at a time; other callers queue. Made by JobTask::connect. Thread-safe.
+/// Makes one call at a time; other callers queue. JobTask::connect makes it. Thread-safe.
 class RpcChannel {
  public:
   RpcChannel(std::shared_ptr<Peer> peer, net::Socket socket, int64_t max_message_bytes);
   RpcChannel(const RpcChannel&) = delete;
   ~RpcChannel();
 
-  /// Calls a method of the other task and gives its answer.
+  /// Calls a method of the other task and returns its answer.
   /// Throws  what the method threw, with the task's name in front; UnavailableError that names the
-  ///         task and its address when it is lost, from then on always; DeadlineExceededError,
-  ///         after which the channel can be used again; CancelledError after close();
-  ///         ResourceExhaustedError for a body that is too long.
+  ///          task and its address when it is lost, from then on always; DeadlineExceededError,
+  ///          after which the channel can be used again; CancelledError after close();
+  ///          ResourceExhaustedError for a body that is too long.
   std::string call(const std::string& method, std::string_view body, net::Deadline deadline);
-  /// Ends the channel: the pending call and all later ones throw CancelledError, and the method
-  /// that runs sees Call::cancelled().
+  /// Closes the channel: the pending call and all later ones throw CancelledError, and the running
+  /// method sees Call::cancelled().
   void close();
 
-  /// The task, this start of it.
+  /// Returns the start of the task to which the channel belongs.
   const Peer& peer() const { return *peer_; }
   const std::shared_ptr<Peer>& shared_peer() const { return peer_; }
-  /// Whether calls have a chance: neither closed nor broken, and the task is not lost.
+  /// Whether calls can succeed: the channel is neither closed nor broken, and the task is not lost.
   bool usable() const;
 
  private:

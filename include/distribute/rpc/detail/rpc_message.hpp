@@ -1,6 +1,6 @@
 #pragma once
-/// What a caller and a server say to each other: one frame a call, one an answer. What is parsed
-/// points into the frame.
+/// Messages between a caller and a server: one frame for a call, one for an answer. Parsed texts
+/// point into the frame.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -13,14 +13,14 @@ namespace distribute::rpc {
 
 inline constexpr const char* kRpcPurpose = "rpc";  // of a connection for calls
 inline constexpr const char* kHeartbeatPurpose = "heartbeat";
-/// What a message may hold beside the caller's bytes.
+/// Largest size of a message beside the caller's bytes.
 inline constexpr int64_t kRpcHeadBytes = 64 << 10;
 
 enum class RpcFrame : uint16_t { Call = 64, Answer = 65 };
 
 struct CallMessage {
   uint64_t id = 0;          // of the connection's calls
-  int64_t nanoseconds = 0;  // that the caller waits
+  int64_t nanoseconds = 0;  // time that the caller waits
   std::string_view method = {};
   std::string_view body = {};
 

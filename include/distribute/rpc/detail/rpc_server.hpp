@@ -28,13 +28,13 @@ class Call {
         deadline_(deadline),
         cancelled_(std::move(cancelled)) {}
 
-  /// The task that calls; it knows whether that is still alive.
+  /// Returns the calling task, which knows whether it is still alive.
   const Peer& peer() const { return *peer_; }
   const std::shared_ptr<Peer>& shared_peer() const { return peer_; }
   std::string_view body() const { return body_; }
   net::Deadline deadline() const { return deadline_; }
-  /// The answer is not wanted any more: the caller has hung up, is lost or has timed out, or
-  /// the method is about to be removed. Methods that wait ask it several times a second.
+  /// Whether the answer is not wanted any more: the caller has hung up, is lost or has timed out,
+  /// or the method is being removed. Methods that wait call it several times a second.
   bool cancelled() const { return cancelled_(); }
 
  private:
@@ -46,21 +46,22 @@ class Call {
 
 using Method = std::function<std::string(const Call&)>;
 
-/// Serves each connection on a thread of its own, so that methods run side by side and may block.
-/// What a method throws, the caller gets as the same kind of error with this task's name in front.
+/// Serves each connection on its own thread, so that methods run in parallel and may block. The
+/// caller gets the error of a method as the same kind of error with this task's name in front.
 /// Thread-safe.
 class RpcServer {
  public:
-  /// `task` and `monitor` are borrowed; messages are refused over `max_message_bytes`.
+  /// `task` and `monitor` are borrowed; messages over `max_message_bytes` are refused.
   RpcServer(TaskServer& task, PeerMonitor& monitor, int64_t max_message_bytes);
   RpcServer(const RpcServer&) = delete;
   /// Cancels the calls and waits for their methods.
   ~RpcServer();
 
-  /// Calls that came earlier have waited for it.
+  /// Adds a method. Calls that came earlier have waited for it.
   /// Throws  AlreadyExistsError.
   void add(const std::string& name, Method method);
-  /// Blocks  until no call of the method runs; none will run any more.
+  /// Removes a method.
+  /// Blocks  until no call of the method runs; none runs afterwards.
   void remove(const std::string& name);
 
  private:

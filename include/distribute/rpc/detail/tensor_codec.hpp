@@ -7,13 +7,13 @@
 
 namespace distribute::net {
 
-/// The sizes of the axes.
+/// Visits the sizes of the axes.
 template <>
 struct FieldsOf<Shape> {
   static void visit(FieldVisitor& visit, Shape& shape);
 };
 
-/// Row-major elements, wherever the tensor lies; none and indexed slices stay what they are.
+/// Visits row-major elements, on any device; empty tensors and indexed slices keep their kind.
 template <>
 struct FieldsOf<Tensor> {
   static void visit(FieldVisitor& visit, Tensor& tensor);

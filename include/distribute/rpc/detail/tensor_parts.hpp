@@ -1,5 +1,5 @@
 #pragma once
-/// A tensor as it travels in a message.
+/// A tensor as part of a message.
 
 #include <distribute/base/config.hpp>
 #include <distribute/rpc/detail/tensor_codec.hpp>
@@ -12,14 +12,14 @@ namespace distribute::rpc {
 
 enum class TensorKind : uint8_t { None, Dense, Sparse };
 
-/// What a kind does not use is empty. Elements are not copied: when a tensor is written they lie in
-/// it, when it is read, in the message.
+/// Parts of a tensor; those that a kind does not use are empty. Elements are not copied: they are
+/// in the tensor when it is written, and in the message when it is read.
 struct TensorParts {
   TensorKind kind = TensorKind::None;
   DType dtype = DType::UInt8;
   Shape shape = {};  // of the elements
   std::string_view elements = {};
-  Shape dense_shape = {};  // Sparse: of the whole; `shape` is that of the slices
+  Shape dense_shape = {};  // Sparse: of the whole tensor; `shape` is that of the slices
   std::vector<int64_t> indices = {};
 
   void fields(net::FieldVisitor& visit) {
@@ -28,9 +28,9 @@ struct TensorParts {
   }
 };
 
-/// `memory` keeps the elements.
+/// Splits a tensor; `memory` keeps the elements.
 TensorParts parts_of(const Tensor& tensor, Tensor& memory);
-/// Empty text: they make a tensor; otherwise what is wrong with them.
+/// Returns what is wrong with the parts; an empty text if they form a tensor.
 const char* problem_of(const TensorParts& parts);
 Tensor tensor_of(const TensorParts& parts);
 

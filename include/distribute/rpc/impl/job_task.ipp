@@ -27,7 +27,7 @@ struct OpenTasks {
   std::map<std::string, std::weak_ptr<JobTask>> by_name;
 };
 
-/// Equal for what may be one task.
+/// Returns a text that is equal for options of the same task.
 DISTRIBUTE_INLINE std::string full_name(const JobTaskOptions& options) {
   return str_cat(options.type, " ", options.index, " at ", options.options.bind_address, " of ",
                  options.cluster.to_json(), " ", options.options.job_token);
@@ -60,14 +60,14 @@ struct JobTask::Impl {
   PeerName self;
   std::mutex mutex;  // guards known
   std::map<std::string, std::shared_ptr<Known>> known;
-  // In this order: handlers of the server use the monitor, calls use both.
+  // The order matters: handlers of the server use the monitor, calls use both.
   std::unique_ptr<PeerMonitor> monitor;
   std::unique_ptr<TaskServer> server;
   std::unique_ptr<RpcServer> rpc;
   std::unique_ptr<ReadyFile> ready;
 };
 
-/// All tasks of the cluster, in an order that is the same in every task of the job.
+/// Returns all tasks of the cluster, in an order that is the same in every task of the job.
 DISTRIBUTE_INLINE ClusterTasks tasks_of_job(const JobTaskOptions& options) {
   ClusterTasks tasks;
   for (const auto& [job, members] : options.cluster.as_dict())
@@ -157,7 +157,7 @@ DISTRIBUTE_INLINE absl::StatusOr<Dialed> JobTask::Impl::try_to_dial(const PeerNa
   return Dialed{*std::move(socket), *incarnation};
 }
 
-/// `alive`: a Peer that must stay alive meanwhile, or null.
+/// Connects; `alive` is a Peer that must stay alive meanwhile, or null.
 DISTRIBUTE_INLINE Dialed JobTask::Impl::dial(const PeerName& to, const std::string& purpose,
                                              const std::string& detail, net::Deadline deadline,
                                              const Peer* alive) {

@@ -13,7 +13,7 @@
 
 namespace distribute::rpc {
 
-/// What goes over the connection of a pair.
+/// Bytes that a pair sends over its connection.
 inline constexpr uint8_t kPing = 1, kEcho = 2, kFarewell = 3, kLeaving = 4;
 
 DISTRIBUTE_INLINE PeerMonitor::PeerMonitor(const ClusterOptions& options) : table_(options) {

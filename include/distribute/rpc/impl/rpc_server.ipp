@@ -120,7 +120,7 @@ DISTRIBUTE_INLINE void RpcServer::Impl::serve(Connection& connection) {
   }
 }
 
-/// What cannot be answered, as without memory for it, ends the connection.
+/// Ends the connection if a call cannot be answered, such as for lack of memory.
 DISTRIBUTE_INLINE void RpcServer::Impl::serve_to_end(Connection& connection) {
   try {
     serve(connection);
@@ -133,7 +133,7 @@ DISTRIBUTE_INLINE void RpcServer::Impl::serve_to_end(Connection& connection) {
   connection.over = true;
 }
 
-/// False when the connection is over.
+/// Returns false when the connection is closed.
 DISTRIBUTE_INLINE bool RpcServer::Impl::answer_one(Connection& connection) {
   constexpr double kForEver = 1e8;  // the monitor ends the connection of a lost task
   const auto frame = net::read_frame(connection.socket, uint64_t(most + kRpcHeadBytes),

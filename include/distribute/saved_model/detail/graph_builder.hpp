@@ -1,5 +1,5 @@
 #pragma once
-/// The graph of a model while the operations of a pass become its nodes, one after the other.
+/// Builds the graph of a model from the operations of a pass, one after the other.
 
 #include <distribute/base/config.hpp>
 #include <distribute/saved_model/detail/inference_node.hpp>
@@ -10,7 +10,7 @@
 
 namespace distribute::saved_model_internal {
 
-/// The dtype of a value in files: floating ones are float32.
+/// Returns the dtype of a value in files: floating ones are float32.
 constexpr DType exported_dtype(DType dtype) { return is_floating(dtype) ? DType::Float32 : dtype; }
 
 inline constexpr const char* kNoCounterpart = "has no counterpart in the graphs of TensorFlow";
@@ -18,7 +18,7 @@ inline constexpr const char* kLeaveOut =
     "leave it out of the exported function, or write it with operations of the table in "
     "docs/export.md";
 
-/// Two sides: the operation of the pass that is being translated, and the nodes made of it.
+/// Translates operations: it has the current operation of the pass, and the nodes made so far.
 class GraphBuilder {
  public:
   using Attributes = saved_model::GraphAttributes;
@@ -27,13 +27,14 @@ class GraphBuilder {
   /// Reserves the names of input and output.
   GraphBuilder(const std::vector<PassOp>& ops, const saved_model::TraceOptions& options);
 
-  /// The operations come in the order of the pass; `place` is what the last one became.
+  /// Starts an operation; they come in the order of the pass.
   void begin(const PassOp& op) { op_ = &op; }
   void end(int place) { places_.push_back(place); }
-  /// The graph, whose output is the last operation's node.
+  /// Returns the graph, whose output is the last operation's node.
   saved_model::InferenceGraph finish();
 
-  // The operation being translated. Operands are nodes, by their places.
+  // The following functions describe the operation being translated. Operands are nodes, by their
+  // numbers.
   const PassOp& op() const { return *op_; }
   DType dtype() const { return exported_dtype(op_->dtype); }
   int in(size_t i) const { return op_->inputs[i] < 0 ? -1 : places_[size_t(op_->inputs[i])]; }
@@ -42,10 +43,10 @@ class GraphBuilder {
   int64_t integer(const char* key) const;
   float real(const char* key) const;
   const Sizes& list(const char* key) const;
-  /// Throws  UnimplementedError that names the operation, the layer and the cure.
+  /// Throws  UnimplementedError that names the operation, the layer and the remedy.
   [[noreturn]] void refuse(const std::string& reason, const std::string& cure) const;
 
-  // Nodes; each function gives the place of the one it made.
+  // The following functions make nodes; each returns the number of its node.
   int add(const std::string& op, std::vector<int> inputs, Sizes shape, DType dtype,
           Attributes attributes = {});
   int input();

@@ -1,5 +1,5 @@
 #pragma once
-/// Operations of TensorFlow by the operations of this library.
+/// Implements operations of TensorFlow by operations of this library.
 
 #include <distribute/base/config.hpp>
 #include <distribute/saved_model/detail/graph_reader.hpp>
@@ -20,10 +20,10 @@ class KernelCall {
   const RunNode& node() const { return node_; }
   size_t size() const { return inputs_.size(); }
   const GraphValue& value(size_t i) const;
-  /// Throws  InvalidArgumentError where it is no tensor, or is not there.
+  /// Throws  InvalidArgumentError if the input is missing or no tensor.
   const Tensor& tensor(size_t i) const;
   std::vector<Tensor> tensors(size_t begin, size_t end) const;
-  /// Elements of an integer tensor, such as axes or a shape.
+  /// Returns the elements of an integer tensor, such as axes or a shape.
   std::vector<int64_t> integers(size_t i) const;
   int64_t integer(size_t i) const;
 
@@ -45,7 +45,7 @@ class KernelCall {
 using Kernel = std::function<std::vector<GraphValue>(const KernelCall&)>;
 using Kernels = std::unordered_map<std::string, Kernel>;
 
-/// Null for an operation that is not there.
+/// Returns null for an unknown operation.
 const Kernel* find_kernel(const std::string& op);
 
 const Kernels& array_kernels();

@@ -1,5 +1,5 @@
 #pragma once
-/// Graphs and functions of TensorFlow, decoded.
+/// Decodes graphs and functions of TensorFlow.
 
 #include <distribute/base/config.hpp>
 #include <distribute/io/protobuf.hpp>
@@ -15,7 +15,7 @@
 
 namespace distribute::saved_model_internal {
 
-/// AttrValue: the fields that are there.
+/// An AttrValue: the fields that are present.
 struct NodeAttribute {
   std::string text = {};  // also the name of a function
   int64_t integer = 0;
@@ -36,7 +36,7 @@ struct NodeOutput {
 struct RunNode {
   std::string name, op;
   std::vector<NodeOutput> inputs = {};
-  std::vector<int> controls = {};  // nodes that come before
+  std::vector<int> controls = {};  // nodes that must run before
   std::map<std::string, NodeAttribute> attributes = {};
   GraphValue constant = {};  // of a Const
 };
@@ -60,24 +60,25 @@ struct RunLibrary {
 void read_fields(std::string_view message, const std::string& name,
                  const std::function<void(const io::ProtoField&)>& take);
 
-/// TensorShapeProto.
+/// Decodes a TensorShapeProto.
 std::vector<int64_t> decode_shape(std::string_view message, const std::string& name,
                                   bool& unknown_rank);
 
 /// Reads the functions of a GraphDef. Views of attributes point into `bytes`. Errors call the file
-/// `name`. Throws  DataLossError for damaged bytes and for inputs that are not there.
+/// `name`.
+/// Throws  DataLossError for damaged bytes and for missing inputs.
 RunLibrary decode_graph_def(std::string_view bytes, const std::string& name);
 
-/// "node", "node:1".
+/// Parses "node", "node:1".
 /// Throws  NotFoundError for a node that the graph does not have.
 NodeOutput output_named(const RunGraph& graph, const std::string& text, const std::string& name);
 
-/// TensorProto: a tensor or strings.
+/// Decodes a TensorProto: a tensor or strings.
 /// Throws  DataLossError for damaged bytes; UnimplementedError for other element types.
 GraphValue decode_tensor(std::string_view proto, const std::string& name);
 
-/// The dtype of tensors here.
-/// Throws  UnimplementedError for types that they cannot have.
+/// Returns the dtype of this library.
+/// Throws  UnimplementedError for types that tensors cannot have.
 DType tensor_dtype(io::DataType type, const std::string& where);
 
 }  // namespace distribute::saved_model_internal

@@ -12,25 +12,25 @@
 
 namespace distribute::saved_model_internal {
 
-/// A library of functions with the variables that its graph has. Thread-compatible; runs of
-/// functions that assign nothing may go side by side.
+/// Runs a library of functions with the variables of its graph. Thread-compatible; runs of
+/// functions that assign no variable may be concurrent.
 class GraphRunner {
  public:
   /// Errors call the file `name`.
   GraphRunner(RunLibrary library, std::string name);
 
   const RunGraph& graph() const { return library_.graph; }
-  /// Operations that `targets` need and that are not there, also inside of functions.
+  /// Returns operations that `targets` need, also inside of functions, and that are not supported.
   std::set<std::string> missing_operations(const std::vector<int>& targets) const;
-  /// The values of `results` after all of `targets` have run; `fed` takes the place of nodes.
-  /// Throws  what the operations throw; UnimplementedError for one that is not there.
+  /// Returns the values of `results` after all of `targets` have run; `fed` replaces nodes.
+  /// Throws  what the operations throw; UnimplementedError for one that is not supported.
   std::vector<GraphValue> run(const std::vector<NodeOutput>& results,
                               const std::vector<int>& targets,
                               const std::map<int, GraphValue>& fed) const;
 
  private:
   using Values = std::vector<GraphValue>;
-  /// What a walk through functions has seen.
+  /// Functions and operations found while walking through functions.
   struct Seen {
     std::set<std::string> functions, open, missing;
   };

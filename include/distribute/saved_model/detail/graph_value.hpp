@@ -1,5 +1,5 @@
 #pragma once
-/// What flows between the nodes of a graph that is run.
+/// Values that nodes of a running graph pass to each other.
 
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -16,10 +16,10 @@ struct GraphVariable {
   Tensor value = {};
 };
 
-/// A tensor, or one of the things that only some operations take.
+/// A tensor, or one of the values that only some operations take.
 struct GraphValue {
   GraphValue() = default;
-  GraphValue(Tensor value) : tensor(std::move(value)) {}  // what most operations give
+  GraphValue(Tensor value) : tensor(std::move(value)) {}  // for most operations
 
   Tensor tensor;
   std::vector<std::string> texts = {};                  // a tensor of strings

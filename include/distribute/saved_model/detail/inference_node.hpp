@@ -1,5 +1,5 @@
 #pragma once
-/// What inference graphs, and the passes they are made of, consist of.
+/// Nodes of inference graphs, and of the passes from which they are made.
 
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/autograd/variable.hpp>
@@ -20,7 +20,7 @@ namespace distribute::saved_model {
 using GraphAttribute = std::variant<bool, int64_t, float, std::string, DType, std::vector<int64_t>>;
 using GraphAttributes = std::map<std::string, GraphAttribute>;
 
-/// Sizes are -1 where they follow the batch.
+/// A node. Sizes that depend on the batch are -1.
 struct InferenceNode {
   std::string name;         // unique, such as "conv1/Conv2D"
   std::string op;           // TensorFlow's name
@@ -29,16 +29,16 @@ struct InferenceNode {
   DType dtype = DType::Float32;  // floating ones are float32 whatever the policy
   std::vector<int64_t> shape = {};
   Tensor value = {};       // of a Const, in host memory
-  Variable variable = {};  // whose value that is, if it is one's
+  Variable variable = {};  // the variable that holds the value, if there is one
 };
 
-/// No operation: the second result of its input, which is a TopKV2.
+/// Not an operation: the second result of its input, which is a TopKV2.
 inline constexpr const char* kSecondResult = "SecondResult";
 
-/// Operations are TensorFlow's, each with one result, but that TopKV2 has two, Conv2D,
-/// DepthwiseConv2dNative and MatMul may have a bias as third input, that both convolutions and
-/// MaxPool may have explicit paddings, and that numbers which TensorFlow wants as inputs (axes,
-/// shapes) are attributes. Images are NHWC.
+/// A graph of TensorFlow's operations, each with one result, with these exceptions: TopKV2 has two;
+/// Conv2D, DepthwiseConv2dNative and MatMul may have a bias as third input; both convolutions and
+/// MaxPool may have explicit paddings; numbers that TensorFlow takes as inputs (axes, shapes) are
+/// attributes. Images are NHWC.
 struct InferenceGraph {
   std::vector<InferenceNode> nodes;  // inputs come before their readers
   int input = 0, output = 0;         // a Placeholder, an Identity
@@ -48,7 +48,7 @@ struct InferenceGraph {
 using InferenceFunction = std::function<Tensor(const Tensor&)>;
 
 struct TraceOptions {
-  data::TensorSpec input = {};  // its first axis is the batch, whatever size is said
+  data::TensorSpec input = {};  // the first axis is the batch, whatever its size
   std::string input_name = "inputs";
   std::string output_name = "outputs";
 };
@@ -59,8 +59,8 @@ namespace distribute::saved_model_internal {
 
 using Sizes = std::vector<int64_t>;
 
-/// One operation as two passes have it; what differs between them is -1. Of what is no operation
-/// the name is "input", "variable" or "constant".
+/// One operation that two passes have in common; sizes that differ between them are -1. Values that
+/// are not the result of an operation have the name "input", "variable" or "constant".
 struct PassOp {
   std::string name;
   std::vector<int> inputs = {};  // -1: left out

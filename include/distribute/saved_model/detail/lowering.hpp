@@ -1,5 +1,5 @@
 #pragma once
-/// Operations of this library in terms of TensorFlow's.
+/// Translates operations of this library to TensorFlow's.
 
 #include <distribute/base/config.hpp>
 #include <distribute/saved_model/detail/graph_builder.hpp>
@@ -9,9 +9,10 @@
 
 namespace distribute::saved_model_internal {
 
-/// Each translates the builder's operation and gives the place of its result.
+/// Each of the following functions translates the builder's operation and returns the number of its
+/// result.
 int lower_reduction(GraphBuilder& b, const char* op);
-/// Operations with an attribute "axis".
+/// Translates operations with an attribute "axis".
 int lower_along_axis(GraphBuilder& b, const char* op);
 int lower_slice(GraphBuilder& b);
 int lower_pad(GraphBuilder& b);
@@ -20,7 +21,8 @@ int lower_one_hot(GraphBuilder& b);
 int lower_gather(GraphBuilder& b);
 int lower_cast(GraphBuilder& b);
 
-/// Each translates the builder's operation and gives the place of its result.
+/// Each of the following functions translates the builder's operation and returns the number of its
+/// result.
 int lower_convolution(GraphBuilder& b, bool depthwise);
 int lower_pool(GraphBuilder& b, const char* op);
 int lower_average_pool(GraphBuilder& b);
@@ -28,7 +30,8 @@ int lower_transposed_convolution(GraphBuilder& b);
 int lower_batch_norm(GraphBuilder& b);
 int lower_fused_batch_norm(GraphBuilder& b);
 
-/// Each translates the builder's operation and gives the place of its result.
+/// Each of the following functions translates the builder's operation and returns the number of its
+/// result.
 int lower_dense(GraphBuilder& b);
 int lower_matmul(GraphBuilder& b);
 int lower_layer_norm(GraphBuilder& b);

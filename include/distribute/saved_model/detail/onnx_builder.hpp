@@ -1,5 +1,5 @@
 #pragma once
-/// ONNX's GraphProto while it is written, node by node.
+/// Builds ONNX's GraphProto, node by node.
 
 #include <distribute/base/config.hpp>
 #include <distribute/saved_model/detail/inference_node.hpp>
@@ -25,10 +25,10 @@ struct OnnxGraph {
   OnnxInitializers initializers;
 };
 
-/// TensorProto.DataType.
+/// Returns a TensorProto.DataType.
 int64_t onnx_type(DType dtype);
 
-/// Names of a value in its two forms, NHWC (or no image) and NCHW; empty where it is not there in
+/// Names of a value in its two forms, NHWC (or no image) and NCHW; empty if it does not exist in
 /// that form.
 struct OnnxValue {
   std::string plain = {}, channels_first = {};
@@ -49,8 +49,8 @@ struct OnnxAttributes {
   OnnxAttributes& add(io::ProtoWriter& proto, int64_t type);
 };
 
-/// An image may exist as NHWC, as NCHW, or both: the first node that needs the other form makes
-/// it, with a Transpose, for all.
+/// Builds the graph. An image may exist as NHWC, as NCHW, or both: the first node that needs the
+/// other form makes it, with a Transpose, for all.
 class OnnxBuilder {
  public:
   using Node = saved_model::InferenceNode;
@@ -58,25 +58,26 @@ class OnnxBuilder {
 
   explicit OnnxBuilder(const saved_model::InferenceGraph& graph) : graph_(graph) {}
 
-  /// The nodes come in the order of the graph; `value` is what the last one became.
+  /// Starts a node; they come in the order of the graph.
   void begin(const Node& node) { now_ = &node; }
   void end(OnnxValue value) { values_.push_back(std::move(value)); }
   OnnxGraph finish();
 
-  // The node being translated, and its operands in one of the forms.
+  // The following functions return the node being translated, and its operands in one of the forms.
   const Node& now() const { return *now_; }
   const Node& input(size_t i) const { return graph_.nodes[size_t(now_->inputs[i])]; }
   std::string plain(size_t i);
   std::string channels_first(size_t i);
   bool is_channels_first(size_t i) const;
-  /// Operand i for a result in that form; `fits` becomes false where it has none.
+  /// Returns operand i for a result in that form; `fits` becomes false if the operand does not have
+  /// it.
   std::string operand(size_t i, bool first, bool& fits);
   const Sizes& list(const char* key) const;
   int64_t integer(const char* key) const;
   float real(const char* key) const;
   bool flag(const char* key) const;
 
-  // What it becomes; each function gives the name of the value.
+  // The following functions emit nodes; each returns the name of the value.
   std::string emit(const std::string& op, const Names& inputs, const std::string& output,
                    const OnnxAttributes& attributes = {}, const std::string& second_output = {});
   std::string initializer(const std::string& name, const Tensor& value);

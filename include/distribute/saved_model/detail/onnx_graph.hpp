@@ -7,11 +7,11 @@
 
 namespace distribute::saved_model_internal {
 
-/// Each translates the builder's node.
+/// Each of the following functions translates the builder's node.
 OnnxValue onnx_reduction(OnnxBuilder& b);
 OnnxValue onnx_bool_reduction(OnnxBuilder& b);
 OnnxValue onnx_top_k(OnnxBuilder& b);
-/// The indices of a TopKV2, int32 as in TensorFlow.
+/// Returns the indices of a TopKV2, int32 as in TensorFlow.
 OnnxValue onnx_second_result(OnnxBuilder& b);
 OnnxValue onnx_arg_extreme(OnnxBuilder& b);
 OnnxValue onnx_slice(OnnxBuilder& b);
@@ -19,17 +19,17 @@ OnnxValue onnx_pad(OnnxBuilder& b);
 OnnxValue onnx_concat_values(OnnxBuilder& b);
 OnnxValue onnx_one_hot(OnnxBuilder& b);
 
-/// Each translates the builder's node.
+/// Each of the following functions translates the builder's node.
 OnnxValue onnx_convolution(OnnxBuilder& b);
 OnnxValue onnx_transposed_convolution(OnnxBuilder& b);
 OnnxValue onnx_pool(OnnxBuilder& b);
 OnnxValue onnx_batch_norm(OnnxBuilder& b);
 
-/// Each translates the builder's node.
+/// Each of the following functions translates the builder's node.
 OnnxValue onnx_elementwise(OnnxBuilder& b, const std::string& op,
                            const OnnxAttributes& attributes = {});
-/// Functions that ONNX has in pieces.
-/// Throws  UnimplementedError for what is none of them.
+/// Translates functions that ONNX lacks as one operation into several.
+/// Throws  UnimplementedError for other operations.
 OnnxValue onnx_composite(OnnxBuilder& b);
 OnnxValue onnx_divide_no_nan(OnnxBuilder& b);
 OnnxValue onnx_floor_divide(OnnxBuilder& b);
@@ -37,6 +37,7 @@ OnnxValue onnx_floor_modulo(OnnxBuilder& b);
 OnnxValue onnx_matmul(OnnxBuilder& b);
 OnnxValue onnx_batch_matmul(OnnxBuilder& b);
 
+/// Translates a graph.
 /// Throws  UnimplementedError for an operation that ONNX lacks.
 OnnxGraph onnx_graph(const saved_model::InferenceGraph& graph);
 

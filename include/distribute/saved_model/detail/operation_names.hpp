@@ -8,8 +8,8 @@
 
 namespace distribute::saved_model_internal {
 
-/// Names that are used once each: "Relu", "Relu_1", ...; characters that TensorFlow refuses in
-/// names of nodes become underscores.
+/// Returns each name once: "Relu", "Relu_1", ...; characters that TensorFlow refuses in names of
+/// nodes become underscores.
 class UniqueNames {
  public:
   std::string make(const std::string& wanted);
@@ -18,11 +18,11 @@ class UniqueNames {
   std::set<std::string> used_;
 };
 
-/// TensorFlow's name of an operation that is the same there, a function of one or of two values;
-/// empty for others.
+/// Returns TensorFlow's name of a function of one or two values that is the same there; empty for
+/// others.
 std::string same_operation(const std::string& op);
 
-/// ONNX's name of an operation of TensorFlow that is the same there, element by element; empty for
+/// Returns ONNX's name of an elementwise operation of TensorFlow that is the same there; empty for
 /// others.
 std::string onnx_same_operation(const std::string& op);
 

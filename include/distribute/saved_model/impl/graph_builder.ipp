@@ -72,7 +72,7 @@ DISTRIBUTE_INLINE const Sizes& GraphBuilder::list(const char* key) const {
   return std::get<Sizes>(found->second);
 }
 
-/// Where the weight of this operation belongs: "conv1" for "conv1/kernel".
+/// Returns the scope of this operation's weight: "conv1" for "conv1/kernel".
 DISTRIBUTE_INLINE std::string GraphBuilder::scope() const {
   for (int input : op_->inputs) {
     if (input < 0) continue;

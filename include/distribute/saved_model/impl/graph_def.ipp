@@ -167,7 +167,7 @@ DISTRIBUTE_INLINE std::string GraphDefWriter::write_scalar(const std::string& na
   return emit_constant(names_.make(name), Tensor(int32_t(value)));
 }
 
-/// What TensorFlow takes as inputs: shapes, axes, paddings.
+/// Converts attributes that TensorFlow takes as inputs: shapes, axes, paddings.
 DISTRIBUTE_INLINE void GraphDefWriter::move_lists(const InferenceNode& node,
                                                   std::vector<std::string>& inputs,
                                                   EncodedAttributes& attributes) {

@@ -14,7 +14,7 @@ DISTRIBUTE_INLINE std::vector<int> narrow(const std::vector<int64_t>& values) {
   return {values.begin(), values.end()};
 }
 
-/// A tensor of sizes of the type that the node wants.
+/// Returns a tensor of sizes, with the dtype that the node asks for.
 DISTRIBUTE_INLINE Tensor sizes_tensor(const KernelCall& c, const Shape& shape,
                                       const std::vector<int64_t>& values) {
   return cast(Tensor(shape, values), c.dtype_or("out_type", DType::Int32));
@@ -45,7 +45,7 @@ DISTRIBUTE_INLINE void add_reductions(Kernels& kernels) {
   };
 }
 
-/// The ranges of a StridedSlice, and what becomes of the axes afterwards.
+/// The ranges of a StridedSlice, and the changes of the axes afterwards.
 class SliceMasks {
  public:
   explicit SliceMasks(const KernelCall& c)

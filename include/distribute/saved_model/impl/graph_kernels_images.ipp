@@ -17,7 +17,7 @@ DISTRIBUTE_INLINE std::array<int64_t, 2> image_axes(const KernelCall& c, const c
   return {all[1], all[2]};
 }
 
-/// Sets what windows of convolutions and pools share.
+/// Sets the options that windows of convolutions and pools have in common.
 template <typename Options>
 DISTRIBUTE_INLINE void read_window(const KernelCall& c, Options& options) {
   if (c.text_or("data_format", "NHWC") != "NHWC")

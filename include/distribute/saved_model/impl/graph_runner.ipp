@@ -38,7 +38,7 @@ DISTRIBUTE_INLINE std::string text_attribute(const RunNode& node, const char* ke
   return found == node.attributes.end() ? "" : found->second.text;
 }
 
-/// What names a variable in its container.
+/// Returns the name of a variable in its container.
 DISTRIBUTE_INLINE std::string variable_name(const RunNode& node) {
   const std::string shared = text_attribute(node, "shared_name");
   return shared.empty() ? node.name : shared;
@@ -63,7 +63,7 @@ DISTRIBUTE_INLINE const RunGraph& GraphRunner::function_called(const std::string
   return found->second;
 }
 
-/// Targets and all that they need, each after what it needs.
+/// Returns the targets and all nodes that they need, each after its inputs.
 DISTRIBUTE_INLINE std::vector<int> GraphRunner::order_of(
     const RunGraph& graph, const std::vector<int>& targets,
     const std::map<int, GraphValue>& fed) const {

@@ -9,7 +9,7 @@
 
 namespace distribute::saved_model_internal {
 
-/// One run of the function: what went in, what came out, and how.
+/// A run of the function: its input, its output, and its operations.
 struct Pass {
   explicit Pass(const Tensor& example) : input(example) {}
   Tensor input, output;

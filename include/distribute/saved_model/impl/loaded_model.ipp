@@ -32,7 +32,7 @@ DISTRIBUTE_INLINE void take_entry(Encoded& map, const io::ProtoField& field,
   map.insert(map_entry_of(field.bytes, file));
 }
 
-/// What of a MetaGraphDef is used.
+/// The used parts of a MetaGraphDef.
 struct MetaGraph {
   std::set<std::string> tags;
   std::string_view graph;
@@ -81,7 +81,7 @@ DISTRIBUTE_INLINE MetaGraph find_meta_graph(std::string_view bytes, const std::s
   return *found;
 }
 
-/// Where a TensorInfo points, and what it is.
+/// Decodes a TensorInfo: the tensor to which it refers, its dtype and its shape.
 DISTRIBUTE_INLINE SignatureInput decode_tensor_info(std::string_view bytes, const RunGraph& graph,
                                                     const std::string& file) {
   SignatureInput input;
@@ -135,7 +135,7 @@ DISTRIBUTE_INLINE std::vector<int> nodes_of(const std::map<std::string, NodeOutp
   return nodes;
 }
 
-/// Gives the variables their values.
+/// Restores the variables.
 DISTRIBUTE_INLINE void restore_variables(const GraphRunner& runner, const MetaGraph& meta,
                                          const std::string& path, const std::string& file) {
   if (meta.restore_operation.empty()) return;

@@ -11,7 +11,7 @@ namespace distribute::saved_model_internal {
 
 using Lower = int (*)(GraphBuilder&);
 
-/// What takes more than another name.
+/// Returns the function for an operation that is not only renamed.
 DISTRIBUTE_INLINE Lower lowering_of(const std::string& op) {
   using B = GraphBuilder;
   static const std::unordered_map<std::string, Lower> methods = {

@@ -15,7 +15,7 @@ DISTRIBUTE_INLINE int lower_along_axis(GraphBuilder& b, const char* op) {
   return b.add(op, b.inputs(), b.op().shape, b.dtype(), {{"axis", b.integer("axis")}});
 }
 
-/// Ends that the largest number stands for are open.
+/// Ends equal to the largest number are open.
 DISTRIBUTE_INLINE int lower_slice(GraphBuilder& b) {
   constexpr int64_t kOpen = std::numeric_limits<int32_t>::max();
   const Sizes &begin = b.list("begin"), &step = b.list("step"), &size = b.list("size"),

@@ -8,7 +8,7 @@ namespace distribute::saved_model_internal {
 
 using OnnxWrite = OnnxValue (*)(OnnxBuilder&);
 
-/// One node of the same operands as in NHWC.
+/// Makes one node with the same operands as in NHWC.
 DISTRIBUTE_INLINE OnnxValue onnx_plain(OnnxBuilder& b, const std::string& op,
                                        const OnnxBuilder::Names& more = {},
                                        const OnnxAttributes& attributes = {}) {
@@ -18,7 +18,7 @@ DISTRIBUTE_INLINE OnnxValue onnx_plain(OnnxBuilder& b, const std::string& op,
   return {.plain = b.emit(op, inputs, b.now().name, attributes)};
 }
 
-/// What takes more than another name.
+/// Returns the function for an operation that is not only renamed.
 DISTRIBUTE_INLINE OnnxWrite onnx_write_of(const std::string& op) {
   using B = OnnxBuilder;
   using A = OnnxAttributes;

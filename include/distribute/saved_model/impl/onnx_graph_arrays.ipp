@@ -5,7 +5,7 @@
 
 namespace distribute::saved_model_internal {
 
-/// Where an axis of an NHWC image is in NCHW.
+/// Returns the position in NCHW of an axis of an NHWC image.
 DISTRIBUTE_INLINE int64_t channels_first_axis(int64_t axis) {
   return axis == 0 ? 0 : axis == 3 ? 1 : axis + 1;
 }

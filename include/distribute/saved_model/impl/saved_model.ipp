@@ -66,7 +66,7 @@ DISTRIBUTE_INLINE std::string encode_saver() {
       .take();
 }
 
-/// What becomes a SavedModel, computed by every worker before any of them writes.
+/// Contents of a SavedModel, which every worker computes before any of them writes.
 struct SavedModelContents {
   std::string message;
   std::vector<InferenceNode> variables;
@@ -103,7 +103,7 @@ DISTRIBUTE_INLINE void write_contents(const SavedModelContents& contents,
       io::write_file_atomically(io::join_path(directory, "saved_model.pb"), contents.message));
 }
 
-/// Whether something stands at `path`; throws where that is not a SavedModel or empty.
+/// Whether `path` exists; throws if it is neither a SavedModel nor empty.
 DISTRIBUTE_INLINE bool is_taken(io::FileSystem& files, const std::string& path) {
   if (!value_or_throw(files.exists(path))) return false;
   const auto refuse = [&](const char* what) {

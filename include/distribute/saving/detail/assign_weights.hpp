@@ -1,5 +1,5 @@
 #pragma once
-/// Values of a file on their way into variables.
+/// Assigns values of a file to variables.
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
@@ -12,26 +12,27 @@
 
 namespace distribute::saving_internal {
 
-/// What a file has for a variable.
+/// A file's value for a variable.
 struct FoundWeight {
   Variable variable;
-  std::string key;  // empty: nothing
+  std::string key;  // empty: the file has none
   Shape shape = {};
   DType dtype = DType::Float32;
   std::function<Tensor()> read = {};
 };
 
-/// One load: the values are read and checked before any of them is assigned.
+/// A load: all values are read and checked before the first is assigned.
 class WeightAssignment {
  public:
   /// Errors name `file`.
   WeightAssignment(std::string file, const saving::LoadWeightsOptions& options)
       : file_(std::move(file)), options_(options) {}
 
-  /// Throws  NotFoundError where the file has nothing, InvalidArgumentError where it does not fit,
-  ///         unless the options pass over that.
+  /// Adds a value.
+  /// Throws  NotFoundError if the file has none, InvalidArgumentError if it does not fit, unless
+  ///          the options skip that.
   void take(const FoundWeight& found);
-  /// A layer that is passed over, or an error.
+  /// Skips a layer, or throws an error, as the options say.
   void refuse(const std::vector<Variable>& variables, const std::string& reason);
   train::LoadedWeights& result() { return result_; }
   train::LoadedWeights assign();

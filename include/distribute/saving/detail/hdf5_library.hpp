@@ -1,5 +1,5 @@
 #pragma once
-/// libhdf5, one caller at a time, with identifiers that are closed.
+/// libhdf5 with one caller at a time, and identifiers that close themselves.
 
 #if DISTRIBUTE_HAS_HDF5
 #include <distribute/base/config.hpp>
@@ -13,12 +13,12 @@
 
 namespace distribute::saving_internal {
 
-/// The library has one state, for one thread at a time.
+/// Mutex of the library, whose state one thread at a time may use.
 struct Hdf5Mutex {
   std::recursive_mutex mutex;
 };
 
-/// One call into the library: locked, and its own reports kept off stderr.
+/// Scope of calls into the library: locked, and with its own error messages turned off.
 class Hdf5Lock {
  public:
   Hdf5Lock() : lock_(in_process<Hdf5Mutex>().mutex) {
@@ -52,7 +52,7 @@ class Hdf5Id {
   Close close_;
 };
 
-/// A file in memory that holds `image`, or nothing for null. The bytes are copied.
+/// Makes a file in memory that holds a copy of `image`, or nothing for null.
 Hdf5Id memory_file_access(std::string* image);
 
 }  // namespace distribute::saving_internal

@@ -1,5 +1,5 @@
 #pragma once
-/// Reads a whole HDF5 file into bytes that Hdf5Reader takes apart again.
+/// Reads a whole HDF5 file and writes it as bytes that Hdf5Reader parses.
 
 #include <distribute/base/config.hpp>
 
@@ -25,14 +25,14 @@ struct Hdf5Described {
   std::string path;
   uint8_t dtype = 0;  // DType
   std::vector<int64_t> sizes;
-  std::string unknown_type;  // what it is where no tensor can be that
+  std::string unknown_type;  // name of the type if no tensor can have it
 
   void fields(auto& visit) {
     visit("path", path)("dtype", dtype)("sizes", sizes)("unknown_type", unknown_type);
   }
 };
 
-/// What a file holds besides the elements of its arrays.
+/// Contents of a file without the elements of its arrays.
 struct Hdf5Index {
   std::vector<std::string> groups;
   std::vector<Hdf5Texts> texts;
@@ -41,10 +41,10 @@ struct Hdf5Index {
   void fields(auto& visit) { visit("groups", groups)("texts", texts)("arrays", arrays); }
 };
 
-/// Gives `write` the index, with its length in 8 bytes in front, and then for each array of a known
-/// type, in the order of the index, one byte, 1, and its elements, or 0 for a damaged one. `image`
-/// is the file. Returns false where the bytes are no HDF5 file, or damaged. A damaged file can make
-/// libhdf5 crash or run for ever: call it in a process of its own.
+/// Passes to `write` the index, with its length in 8 bytes in front, and then for each array of a
+/// known type, in the order of the index, one byte, 1, and its elements, or 0 for a damaged one.
+/// `image` is the file. Returns false if the bytes are no HDF5 file, or damaged. A damaged file can
+/// make libhdf5 crash or run for ever: call it in a separate process.
 bool scan_hdf5(std::string& image, const std::function<void(std::string_view)>& write);
 
 }  // namespace distribute::saving_internal

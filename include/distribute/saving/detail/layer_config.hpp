@@ -1,5 +1,5 @@
 #pragma once
-/// Single layers as Keras's configurations describe them.
+/// Writes single layers as Keras's configurations.
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/module.hpp>
@@ -8,15 +8,15 @@
 
 namespace distribute::saving_internal {
 
-/// Appends what stands for attention, a recurrent layer, or a convolution of steps; false for other
-/// layers.
+/// Appends the configuration of attention, a recurrent layer, or a convolution of steps; returns
+/// false for other layers.
 bool add_sequence_layer(const nn::Module& layer, nlohmann::ordered_json& layers);
 
-/// Appends what stands for a convolution of images, a pool, or what moves pixels; false for other
-/// layers.
+/// Appends the configuration of a convolution of images, a pool, or a layer that moves pixels;
+/// returns false for other layers.
 bool add_image_layer(const nn::Module& layer, nlohmann::ordered_json& layers);
 
-/// Appends what stands for a layer in Keras: one layer, or two.
+/// Appends the configuration of a layer: one layer of Keras, or two.
 /// Throws  UnimplementedError that names a layer which it cannot describe.
 void add_layer(const nn::Module& layer, nlohmann::ordered_json& layers);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Single layers made of Keras's configurations.
+/// Makes single layers from Keras's configurations.
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/module.hpp>
@@ -21,10 +21,11 @@ using LayerMaker = std::function<MadeLayer(ConfigReader&)>;
 /// Functions that make layers, by the names of Keras's classes.
 using LayerMakers = std::map<std::string, LayerMaker>;
 
-/// Throws  UnimplementedError for a class or option that is not known here; what the layer throws.
+/// Makes a layer.
+/// Throws  UnimplementedError for an unknown class or option; what the layer throws.
 MadeLayer make_layer(const nlohmann::ordered_json& object);
 
-/// "keras.src.ops.numpy" for what a graph has as an operation of tensors.
+/// Whether the object is an operation of tensors in a graph, of "keras.src.ops.numpy".
 bool is_operation(const nlohmann::ordered_json& object);
 
 template <typename Layer, typename... Arguments>
@@ -32,7 +33,7 @@ MadeLayer made(Arguments&&... arguments) {
   return std::make_unique<Layer>(std::forward<Arguments>(arguments)...);
 }
 
-/// The maker of a layer that pools all steps, or all pixels.
+/// Returns the maker of a layer that pools all steps, or all pixels.
 template <typename Layer>
 LayerMaker global_pool_maker() {
   return [](ConfigReader& r) {
@@ -40,10 +41,10 @@ LayerMaker global_pool_maker() {
   };
 }
 
-/// The option under which the reader of a graph hands on what Keras says in each call.
+/// Option with which the reader of a graph passes on an argument of each call in Keras.
 inline constexpr const char* kCausalMask = "use_causal_mask";
 
-/// Attention, recurrent layers, convolutions and pools of steps, embeddings.
+/// Adds makers of attention, recurrent layers, convolutions and pools of steps, embeddings.
 void add_sequence_makers(LayerMakers& makers);
 
 }  // namespace distribute::saving_internal

@@ -1,5 +1,5 @@
 #pragma once
-/// The `.h5` files of Keras before its version 3, which Keras 3 reads and writes, too.
+/// The `.h5` files of Keras before its version 3, which Keras 3 can read and write, too.
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/module.hpp>
@@ -19,21 +19,22 @@ bool is_legacy_path(const std::string& path);
 /// Whether it is a file of that format, with "layer_names".
 bool is_legacy(const Hdf5Reader& file);
 
-/// Weights alone, or below the group `root`. Reading some weights takes every worker.
-/// Throws  InvalidArgumentError where two groups or two weights of one would have the same name.
+/// Returns weights alone, or below the group `root`. As reading some weights is an operation
+/// between workers, every worker calls it.
+/// Throws  InvalidArgumentError if two groups or two weights of one would have the same name.
 /// Source  keras.src.legacy.saving.legacy_h5_format.save_weights_to_hdf5_group
 Hdf5Contents legacy_weights(const nn::Module& module, const std::string& root = "");
-/// A model with its configuration, and with an optimizer unless that is null.
+/// Returns a model with its configuration, and with an optimizer unless that is null.
 /// Source  keras.src.legacy.saving.legacy_h5_format.save_model_to_hdf5
 Hdf5Contents legacy_model(const nn::Module& module, const std::string& config,
                           optim::Optimizer* optimizer);
 
-/// Gives `weights` what the file has for the module.
+/// Adds to `weights` the file's values for the module.
 void find_in_legacy(const Hdf5Reader& file, const nn::Module& module, bool by_name,
                     WeightAssignment& weights);
-/// The paths of an optimizer's variables, in order.
+/// Returns the paths of an optimizer's variables, in order.
 std::vector<std::string> legacy_optimizer_paths(const Hdf5Reader& file);
-/// The configuration of a model.
+/// Returns the configuration of a model.
 /// Throws  NotFoundError for a file of weights alone; UnimplementedError for one of Keras 2.
 std::string legacy_config(const Hdf5Reader& file);
 

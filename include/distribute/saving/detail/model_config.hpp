@@ -1,5 +1,5 @@
 #pragma once
-/// Models as Keras's configurations describe them.
+/// Writes models as Keras's configurations.
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/module.hpp>
@@ -15,11 +15,11 @@ class Sequential;
 
 namespace distribute::saving_internal {
 
-/// The JSON text of a Sequential or a Functional with its layers.
+/// Returns the JSON text of a Sequential or a Functional with its layers.
 /// Throws  UnimplementedError that names a layer which it cannot describe, or another model.
 std::string model_config(const nn::Module& model);
 
-/// The same as an object, also for models that are parts of others.
+/// Returns the configuration as an object, also for models that are parts of others.
 nlohmann::ordered_json sequential_object(const nn::Sequential& model);
 nlohmann::ordered_json functional_object(const nn::Functional& model);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Layers and models made of Keras's configurations.
+/// Makes models from Keras's configurations.
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/module.hpp>
@@ -9,10 +9,10 @@
 
 namespace distribute::saving_internal {
 
-/// A Sequential or Functional of a config.json, built, with weights to be loaded. Errors call the
+/// Makes the Sequential or Functional of a config.json, built, without its weights. Errors call the
 /// file `name`.
-/// Throws  UnimplementedError that names a layer or an option that is not known here; DataLossError
-///         for a text that is no such configuration.
+/// Throws  UnimplementedError that names an unknown layer or option; DataLossError for a text that
+///          is no such configuration.
 std::unique_ptr<nn::Module> make_model(const std::string& config, const std::string& name);
 
 }  // namespace distribute::saving_internal

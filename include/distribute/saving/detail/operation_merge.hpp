@@ -1,12 +1,13 @@
 #pragma once
-/// Sums, products and so on that Keras's graphs have as operations, not as layers.
+/// Sums, products and so on that are operations, not layers, in Keras's graphs.
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/merging.hpp>
 
 namespace distribute::saving_internal {
 
-/// What `x + y` is in a functional model of Keras: as the layer Add, but its result has no mask.
+/// The operation `x + y` in a functional model of Keras: it computes as the layer Add, but its
+/// result has no mask.
 /// Source  keras.src.ops.numpy.Add
 class OperationMerge : public nn::Merge {
  public:

@@ -10,16 +10,17 @@
 
 namespace distribute::saving_internal {
 
-/// Steps, learning rate (none with a schedule), averages, slots; makes those that do not exist yet.
-/// Values that Keras keeps and this library computes have variables of their own here, which end
-/// with the list: Nadam's product of momenta, steps and learning rate of a LossScaleOptimizer.
-/// Throws  UnimplementedError where slots are not in this process.
+/// Returns steps, learning rate (unless it is a schedule), averages and slots; makes those that do
+/// not exist yet. Values that Keras stores and this library computes get separate variables here,
+/// which exist as long as the list: Nadam's product of momenta, steps and learning rate of a
+/// LossScaleOptimizer.
+/// Throws  UnimplementedError if slots are not in this process.
 /// Source  keras.src.optimizers.base_optimizer.BaseOptimizer.variables
 std::vector<Variable> optimizer_variables(const nn::Module& module, optim::Optimizer& optimizer);
 
-/// {"class_name": "Adam", "config": {...}} as JSON text, with what Keras knows.
-/// Throws  UnimplementedError for what Keras's optimizers cannot do, schedules, and a class of the
-///         program's own.
+/// Returns {"class_name": "Adam", "config": {...}} as JSON text, with the options of Keras.
+/// Throws  UnimplementedError for options that Keras's optimizers do not have, schedules, and a
+///          class of the program.
 std::string optimizer_config(const optim::Optimizer& optimizer);
 
 }  // namespace distribute::saving_internal

@@ -1,5 +1,5 @@
 #pragma once
-/// Layers of the annex preprocessing in Keras's configurations, both ways.
+/// Writes and reads layers of the annex preprocessing in Keras's configurations.
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/module.hpp>
@@ -9,11 +9,11 @@
 
 namespace distribute::saving_internal {
 
-/// Appends what stands for Normalization, Rescaling or a layer that changes pictures at random;
-/// false for other layers.
+/// Appends the configuration of Normalization, Rescaling or a layer that changes images at random;
+/// returns false for other layers.
 bool add_preprocessing_layer(const nn::Module& layer, nlohmann::ordered_json& layers);
 
-/// The same layers, and refusals of those that are no modules here.
+/// Adds makers of the same layers, and errors for those that are no modules here.
 void add_preprocessing_makers(LayerMakers& makers);
 
 }  // namespace distribute::saving_internal

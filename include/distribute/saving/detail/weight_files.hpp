@@ -12,27 +12,28 @@
 
 namespace distribute::saving_internal {
 
-/// A `.weights.h5` of Keras 3. Reading some weights takes every worker.
+/// Returns the contents of a `.weights.h5` of Keras 3. As reading some weights is an operation
+/// between workers, every worker calls it.
 Hdf5Contents weights_h5(const nn::Module& module, optim::Optimizer* optimizer = nullptr);
-/// The weights by the names of the variables.
+/// Returns the weights by the names of the variables.
 saving::safetensors::Tensors weights_by_name(const nn::Module& module);
 
-/// What a file has for a variable at the path of an array, which may be none.
+/// Returns the file's value for a variable at the path of an array, which may be missing.
 FoundWeight found_array(const Hdf5Reader& file, const Variable& variable, const std::string& path);
-/// Arrays of the file that are not among the used ones are noted as unused.
+/// Adds arrays of the file that are not among the used ones to the unused keys.
 void note_unused(const Hdf5Reader& file, const std::set<std::string>& used,
                  WeightAssignment& weights);
 
-/// Each gives `weights` what the file has for the module.
+/// Each of the following functions adds to `weights` the file's values for the module.
 void find_in_keras3(const Hdf5Reader& file, const nn::Module& module, bool by_name,
                     WeightAssignment& weights);
-/// Steps, learning rate and slots, which `file` has in Keras's order.
+/// Finds steps, learning rate and slots, which `file` has in Keras's order.
 void find_optimizer(const Hdf5Reader& file, const nn::Module& module, optim::Optimizer& optimizer,
                     WeightAssignment& weights);
 void find_by_name(const saving::safetensors::Tensors& file, const nn::Module& module,
                   WeightAssignment& weights);
 
-/// The chief's file stays; every worker calls it with its own bytes.
+/// Writes a file. Every worker calls it with its own bytes; the chief's file is kept.
 void write_on_chief(const std::string& path, const std::string& bytes);
 
 }  // namespace distribute::saving_internal

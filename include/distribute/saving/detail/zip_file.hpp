@@ -9,18 +9,17 @@
 
 namespace distribute::saving_internal {
 
-/// False in a build without libzip.
+/// Returns false in a build without libzip.
 bool has_zip();
 
-/// The file `entry` of an archive; errors call the archive `name`.
-/// Throws  DataLossError for bytes that are no archive, or damaged; NotFoundError for a file that
-/// is
-///         not in it; ResourceExhaustedError for one that grows more than thousandfold;
-///         UnimplementedError in a build without libzip.
+/// Returns the file `entry` of an archive; errors call the archive `name`.
+/// Throws  DataLossError for bytes that are no archive, or damaged; NotFoundError for a missing
+///          file; ResourceExhaustedError for one that grows more than thousandfold;
+///          UnimplementedError in a build without libzip.
 std::string read_zip_entry(const std::string& bytes, const std::string& entry,
                            const std::string& name);
 
-/// An archive of these files, names and contents, not compressed.
+/// Returns an archive of these files, names and contents, not compressed.
 std::string encode_zip(const std::vector<std::pair<std::string, std::string>>& files);
 
 }  // namespace distribute::saving_internal

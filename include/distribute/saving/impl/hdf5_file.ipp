@@ -24,7 +24,7 @@ struct Hdf5Reader::State {
   std::map<std::string, std::string_view> elements;  // of arrays that are not damaged
 };
 
-/// Cuts what a scan wrote. Its process read a file from outside, so nothing is believed.
+/// Parses the output of a scan. As its process has read a file from outside, everything is checked.
 class ScanParts {
  public:
   explicit ScanParts(std::string_view bytes) : left_(bytes) {}

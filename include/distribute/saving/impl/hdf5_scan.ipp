@@ -25,7 +25,7 @@ DISTRIBUTE_INLINE bool is_text(hid_t object, const char* attribute, const std::s
   return same;
 }
 
-/// The dtype of an array, or the name of what it is.
+/// Sets the dtype of an array, or the name of its type.
 DISTRIBUTE_INLINE void describe_type(hid_t set, Hdf5Array& array) {
   const Hdf5Id type(H5Dget_type(set), H5Tclose);
   const size_t bytes = H5Tget_size(type);
@@ -76,7 +76,7 @@ DISTRIBUTE_INLINE std::optional<Hdf5Array> describe_array(hid_t file, const char
   return array;
 }
 
-/// The type of the elements in memory; those that HDF5 does not know are their bytes.
+/// Returns the type of the elements in memory; elements of types unknown to HDF5 are read as bytes.
 DISTRIBUTE_INLINE Hdf5Id memory_type(hid_t set, DType dtype) {
   switch (dtype) {
     case DType::Float32: return {H5Tcopy(H5T_NATIVE_FLOAT), H5Tclose};
@@ -87,7 +87,7 @@ DISTRIBUTE_INLINE Hdf5Id memory_type(hid_t set, DType dtype) {
   }
 }
 
-/// The texts of an attribute; none where it is something else. Throws for a damaged one.
+/// Returns the texts of an attribute; empty if it is something else. Throws for a damaged one.
 DISTRIBUTE_INLINE std::vector<std::string> texts_of(hid_t attribute) {
   std::vector<std::string> result;
   const Hdf5Id type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
@@ -115,7 +115,7 @@ struct AttributeList {
   Hdf5Index& index;
 };
 
-/// Called by libhdf5, through which no exception passes.
+/// Called by libhdf5, which does not support exceptions.
 DISTRIBUTE_INLINE herr_t note_attribute(hid_t object, const char* name, const H5A_info_t*,
                                         void* list) {
   auto& [group, index] = *static_cast<AttributeList*>(list);
@@ -139,7 +139,7 @@ DISTRIBUTE_INLINE bool note_group(hid_t file, const char* path, const std::strin
          H5Aiterate2(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, note_attribute, &list) >= 0;
 }
 
-/// One object of the file; links to other files are no objects of it.
+/// Adds one object of the file; links to other files are ignored.
 DISTRIBUTE_INLINE herr_t note_object(hid_t file, const char* path, const H5O_info_t* info,
                                      void* into) {
   auto& index = *static_cast<Hdf5Index*>(into);
@@ -167,7 +167,7 @@ DISTRIBUTE_INLINE bool is_stored(hid_t set, int64_t elements) {
   return width > 0 && uint64_t(elements) / factor <= stored / width;
 }
 
-/// The elements; none where the array is damaged.
+/// Returns the elements; nullopt if the array is damaged.
 DISTRIBUTE_INLINE std::optional<std::string> elements_of(hid_t file, const std::string& path,
                                                          DType dtype, const Shape& shape) {
   const Hdf5Id set(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);

@@ -154,7 +154,7 @@ DISTRIBUTE_INLINE bool add_reshaping(const nn::Module& layer, Json& layers) {
   return true;
 }
 
-/// Sizes where -1 stands for what is known later.
+/// Returns sizes with null in place of -1, which stands for an unknown size.
 DISTRIBUTE_INLINE Json sizes_or_none(const std::vector<int64_t>& sizes) {
   Json all = Json::array();
   for (const int64_t size : sizes) all.push_back(size < 0 ? Json(nullptr) : Json(size));

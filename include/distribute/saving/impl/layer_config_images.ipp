@@ -11,7 +11,7 @@ namespace distribute::saving_internal {
 
 using Json = nlohmann::ordered_json;
 
-/// What two-dimensional convolutions share.
+/// Writes the options that two-dimensional convolutions have in common.
 template <typename Options>
 Json convolution_config(const nn::Module& layer, const Options& o, Padding padding) {
   Json config = {{"kernel_size", pair_of(o.kernel_size)},
@@ -40,7 +40,7 @@ Json convolution_config(const nn::Module& layer, const Options& o, Padding paddi
   return config;
 }
 
-/// Where it is one of that class; an explicit padding becomes a layer before it.
+/// Writes the layer if it is of that class; an explicit padding becomes a layer before it.
 template <typename Layer>
 bool add_convolution(const nn::Module& layer, const char* name, Json& layers) {
   const auto* convolution = dynamic_cast<const Layer*>(&layer);
@@ -68,7 +68,7 @@ DISTRIBUTE_INLINE bool add_any_convolution(const nn::Module& layer, Json& layers
 
 DISTRIBUTE_INLINE Json pair_of(int64_t steps) { return steps; }
 
-/// Of images or steps.
+/// Writes pools of images or steps.
 template <typename Layer>
 bool add_pool(const nn::Module& layer, const char* name, Json& layers) {
   const auto* pool = dynamic_cast<const Layer*>(&layer);

@@ -20,7 +20,7 @@
 
 namespace distribute::saving_internal {
 
-/// What two-dimensional convolutions share.
+/// Reads the options that two-dimensional convolutions have in common.
 template <typename Options>
 Options convolution_options(ConfigReader& r) {
   Options o;

@@ -44,7 +44,7 @@ LayerMaker sequence_pool_maker() {
   };
 }
 
-/// What recurrent layers share.
+/// Reads the options that recurrent layers have in common.
 template <typename Options>
 Options recurrent_options(ConfigReader& r) {
   Options o;

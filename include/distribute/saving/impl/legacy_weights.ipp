@@ -28,7 +28,7 @@ struct LegacyPart {
   std::vector<Variable> variables;  // those that are trained first, as in Keras
 };
 
-/// In the model's order.
+/// Returns the parts in the model's order.
 DISTRIBUTE_INLINE std::vector<LegacyPart> legacy_parts(const nn::Module& module) {
   std::vector<LegacyPart> parts;
   std::vector<Variable> others;
@@ -96,8 +96,8 @@ DISTRIBUTE_INLINE Hdf5Contents legacy_weights(const nn::Module& module, const st
   return contents;
 }
 
-/// "adam/iteration", "adam/sequential_dense_kernel_m"; their order is what counts. What wraps
-/// another optimizer has that one's behind its own.
+/// Adds variables named "adam/iteration", "adam/sequential_dense_kernel_m"; only their order
+/// matters. The variables of a wrapped optimizer follow those of the wrapper.
 DISTRIBUTE_INLINE void add_optimizer(const nn::Module& module, optim::Optimizer& optimizer,
                                      Hdf5Contents& contents) {
   const auto* scaled = dynamic_cast<const optim::LossScaleOptimizer*>(&optimizer);
@@ -112,7 +112,7 @@ DISTRIBUTE_INLINE void add_optimizer(const nn::Module& module, optim::Optimizer&
   add_weights(kOptimizerWeights, names, state, contents);
 }
 
-/// What Keras compiles the model with: the optimizer, and no loss.
+/// Returns the arguments with which Keras compiles the model: the optimizer, and no loss.
 DISTRIBUTE_INLINE std::string training_config(const optim::Optimizer& optimizer) {
   const auto all = nlohmann::ordered_json::parse(optimizer_config(optimizer));
   return nlohmann::ordered_json(

@@ -30,7 +30,7 @@ DISTRIBUTE_INLINE Json input_object(const std::string& name, const nn::InputSpec
                        {"name", name}});
 }
 
-/// A layer that goes on with its states; null where there is none.
+/// Returns a layer that is stateful; null if there is none.
 DISTRIBUTE_INLINE const nn::Module* stateful_layer(const nn::Module& module) {
   const auto* recurrent = dynamic_cast<const nn::RecurrentLayer*>(&module);
   if (recurrent && recurrent->options().common.stateful) return recurrent;
@@ -77,7 +77,7 @@ DISTRIBUTE_INLINE int64_t place_of_output(const nn::Module& layer, size_t output
   return std::ranges::count_if(names, [&](const auto& name) { return name < names[output]; });
 }
 
-/// Where the nodes of a graph come from, in Keras's words: layer, number of its call, output.
+/// Returns the sources of a graph's nodes, in Keras's form: layer, number of its call, output.
 DISTRIBUTE_INLINE std::map<size_t, Json> histories_of(const nn::Functional& model) {
   std::map<size_t, Json> histories;
   for (size_t i = 0; i < model.input_nodes().size(); ++i)
@@ -132,8 +132,8 @@ DISTRIBUTE_INLINE Json call_object(const nn::Functional& model, const nn::Functi
   return arguments_of(step, std::move(tensors));
 }
 
-/// One end of a graph: its history, or those of several by name. Keras counts the calls of an inner
-/// model from 1 here, and from 0 between layers.
+/// Returns the inputs or outputs of a graph: one history, or several by name. Keras counts the
+/// calls of an inner model from 1 here, and from 0 between layers.
 DISTRIBUTE_INLINE Json ends_object(const nn::Functional& model,
                                    const std::vector<std::string>& names,
                                    const std::vector<size_t>& nodes,

@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 DISTRIBUTE_INLINE MadeLayer make_any(const Json& object);
 
-/// The first of [3, 28, 28]; none where it is null.
+/// Returns the first of [3, 28, 28]; nullopt if it is null.
 DISTRIBUTE_INLINE std::optional<int64_t> batch_size(const Json& sizes) {
   return sizes.at(0).is_null() ? std::nullopt : std::optional(sizes[0].get<int64_t>());
 }
@@ -110,7 +110,7 @@ class GraphMaker {
   using Nodes = std::vector<nn::Functional::Node>;
   using NamedHistories = std::vector<std::pair<std::string, Json>>;
 
-  /// What one input says of the batch counts for all.
+  /// Uses the batch size of one input for all.
   void take_batch_size(const Json& input) {
     const auto size = batch_size(input.at("config").at("batch_shape"));
     if (size && batch_size_ && size != batch_size_)
@@ -125,7 +125,7 @@ class GraphMaker {
     const std::string name = layer.at("name");
     const Shape example = example_shape(config.at("batch_shape"));
     const Shape shape(example.dims().subspan(1));
-    // Keras converts what an Embedding takes, whatever the dtype of the input is.
+    // Keras converts the input of an Embedding, whatever the dtype of the model's input is.
     const bool takes_ids = looked_up_.find(Json({name, 0, 0}).dump()) != std::string::npos;
     const DType dtype = takes_ids ? DType::Int32 : input_dtype(config);
     nodes_[name] = {{model_->input(name, shape, dtype, batch_size_)}};
@@ -211,7 +211,7 @@ class GraphMaker {
     return of_masks;
   }
 
-  /// Whether this is part of a mask that a layer makes; .h5 files do not say what is an operation.
+  /// Whether the operation is part of a mask that a layer makes; .h5 files do not mark operations.
   bool is_of_mask(const Json& operation) const {
     static const std::set<std::string> known = {
         "Any",       "LogicalOr", "Concatenate",    "ExpandDims",
@@ -266,7 +266,7 @@ class GraphMaker {
     return std::ranges::all_of(sources, [&](const auto& name) { return of_masks_.contains(name); });
   }
 
-  /// The histories of what a call takes, of attention query, value and key.
+  /// Returns the histories of a call's arguments; for attention query, value and key.
   std::vector<Json> tensors_of(const Call& call) const {
     const bool attends = dynamic_cast<nn::MultiHeadAttention*>(call.layer);
     const bool averages = dynamic_cast<nn::AttentionLayer*>(call.layer);

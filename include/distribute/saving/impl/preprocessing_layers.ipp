@@ -18,7 +18,7 @@ inline constexpr std::array<const char*, 2> kInterpolations = {"bilinear", "near
 inline constexpr std::array<const char*, 3> kFlipModes = {"horizontal_and_vertical", "horizontal",
                                                           "vertical"};
 
-/// A number, a list, or null where there is none.
+/// Returns a number, a list, or null for an empty tensor.
 DISTRIBUTE_INLINE Json json_of(const Tensor& values) {
   if (!values) return nullptr;
   const std::vector<float> all = values.to_vector();

@@ -41,7 +41,7 @@ DISTRIBUTE_INLINE Tensor tensor_of_bytes(const Shape& shape, DType dtype, std::s
   return value;
 }
 
-/// Nothing where that many bytes are not a tensor of these sizes, however large these are.
+/// Returns nullopt if that number of bytes is not a tensor of these sizes, however large these are.
 DISTRIBUTE_INLINE std::optional<Shape> shape_of_bytes(const std::vector<uint64_t>& sizes,
                                                       DType dtype, uint64_t bytes) {
   constexpr size_t kMostAxes = 32;

@@ -72,8 +72,8 @@ DISTRIBUTE_INLINE FoundWeight found_array(const Hdf5Reader& file, const Variable
   return found;
 }
 
-/// Where groups of the file lie by the names of layers below "layers"; one that comes twice counts
-/// as none.
+/// Returns the paths of the file's groups by the names of layers below "layers"; a name that occurs
+/// twice counts as missing.
 DISTRIBUTE_INLINE std::map<std::string, std::string> places_by_name(const Hdf5Reader& file) {
   constexpr std::string_view kEnd = "/vars";
   std::map<std::string, std::string> places;
@@ -151,8 +151,8 @@ DISTRIBUTE_INLINE bool have_one_model(const saving::safetensors::Tensors& file) 
   });
 }
 
-/// Names in the file by what the variables are called there: with the model's name, without it, or
-/// with that of another model, as where the program has several.
+/// Returns names in the file by the names of the variables: with the model's name, without it, or
+/// with that of another model, since a program may have several.
 DISTRIBUTE_INLINE std::map<std::string, std::string> keys_by_name(
     const saving::safetensors::Tensors& file, const std::vector<Variable>& variables) {
   const auto has = [&](bool with_model) {

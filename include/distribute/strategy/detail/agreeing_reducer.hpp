@@ -1,5 +1,5 @@
 #pragma once
-/// Sees that all workers train the same variables, and tells which gradients were missing.
+/// Checks that all workers train the same variables, and reports missing gradients.
 
 #include <distribute/base/config.hpp>
 #include <distribute/strategy/detail/local_replica_context.hpp>
@@ -12,9 +12,9 @@
 
 namespace distribute::strategy_internal {
 
-/// Stands before the reducer of a replica of several workers. At the first update, all replicas
-/// compare what they train. An error of any update names the gradients that this worker's replicas
-/// did not have.
+/// Wraps the reducer of a replica of several workers. At the first update, all replicas compare the
+/// variables that they train. An error of any update names the gradients that this worker's
+/// replicas did not have.
 class AgreeingReducer final : public replica_internal::GradientReducer {
  public:
   AgreeingReducer(LocalReplicaContext& context, WorkerState& state,

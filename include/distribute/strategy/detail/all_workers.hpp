@@ -1,5 +1,5 @@
 #pragma once
-/// Work that every worker does, where the error of one is the error of all.
+/// Work that every worker does; an error of one worker is thrown on all.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
@@ -19,7 +19,7 @@ class StrategyExtended;
 
 namespace strategy_internal {
 
-/// What one worker's part of common work has given.
+/// Result of one worker's part of common work.
 struct WorkerOutcome {
   StatusCode code = StatusCode::Ok;
   std::string text = {};  // what the part returned, or the message of its error
@@ -29,31 +29,33 @@ struct WorkerOutcome {
   }
   static WorkerOutcome failure(const std::exception_ptr& error);
   std::string to_bytes() const;
-  /// Throws  DataLossError when the bytes are not an outcome's.
+  /// Parses the bytes of an outcome.
+  /// Throws  DataLossError when they are none.
   static WorkerOutcome from_bytes(std::string_view bytes);
 };
 
-/// Gives all workers what this worker's part has returned, or the error that it threw, and gives
-/// what the parts of all have returned, the chief's first.
+/// Exchanges the workers' results. Each worker passes the result of its part, or the error that it
+/// threw, and gets the results of all, the chief's first.
 /// Blocks  until every worker has called it.
-/// Throws  on every worker the error of the first that failed, with its rank in the message; of one
-///         worker alone `error` itself.
+/// Throws  on every worker the error of the first that failed, with its rank in the message; with
+///          one worker `error` itself.
 std::vector<std::string> share_outcomes(StrategyExtended& extended, std::string result,
                                         const std::exception_ptr& error);
 
-/// Runs `part` here and gives what it returned on all workers, as share_outcomes(). For work of
-/// this process alone (files, checks): an operation between workers that fails ends the job by
+/// Runs `part` here and returns the results of all workers, as share_outcomes(). `part` must
+/// concern this process alone (files, checks): a failed operation between workers ends the job by
 /// itself.
 std::vector<std::string> on_all_workers(StrategyExtended& extended,
                                         const std::function<std::string()>& part);
 
-/// The same for work that may take longer than operations between workers may wait.
+/// As on_all_workers(), for work that may take longer than operations between workers may wait.
 std::vector<std::string> on_all_workers_for_long(StrategyExtended& extended,
                                                  const std::function<std::string()>& part);
 
-/// For work that may take longer than operations between workers may wait, such as writing to a
-/// slow disk: while it lives, a thread meets the other workers again and again. Every worker makes
-/// one; between making and destroying it a worker does nothing else with the others.
+/// Keeps the other workers waiting during work that may take longer than operations between workers
+/// may wait, such as writing to a slow disk: a thread meets the other workers repeatedly until the
+/// object is destroyed. Every worker makes one; between making and destroying it a worker does
+/// nothing else with the others.
 class [[nodiscard]] LongWork {
  public:
   explicit LongWork(StrategyExtended& extended);
@@ -67,7 +69,7 @@ class [[nodiscard]] LongWork {
   std::unique_ptr<Meetings> meetings_;  // null with one worker
 };
 
-/// Code and message of any exception.
+/// Returns code and message of any exception.
 std::pair<StatusCode, std::string> describe_failure(const std::exception_ptr& error);
 
 }  // namespace strategy_internal

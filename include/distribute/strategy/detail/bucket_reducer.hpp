@@ -1,5 +1,5 @@
 #pragma once
-/// Gradients between hosts, or between GPUs over NCCL.
+/// Sums gradients between hosts, or between GPUs over NCCL.
 
 #include <distribute/base/config.hpp>
 #include <distribute/strategy/detail/gradient_buckets.hpp>
@@ -12,12 +12,12 @@
 
 namespace distribute::strategy_internal {
 
-/// Gradients are summed in buckets while the backward pass goes on: in host memory over the
-/// workers' transport, or from GPU to GPU over NCCL where the group has it. Every worker updates
-/// its own copies with the sums.
+/// Sums gradients in buckets during the backward pass: in host memory over the workers' transport,
+/// or from GPU to GPU over NCCL if the group has it. Every worker updates its own copies with the
+/// sums.
 class BucketReducer final : public replica_internal::GradientReducer {
  public:
-  /// `sparse`: the way of steps with sparse gradients, which buckets do not hold.
+  /// `sparse` reduces the steps with sparse gradients, which buckets do not hold.
   BucketReducer(LocalReplicaContext& context, WorkerState& state,
                 std::unique_ptr<replica_internal::GradientReducer> sparse);
 

@@ -1,5 +1,6 @@
 #pragma once
-/// Gradients of replicas on GPUs that share one copy of each variable, on the host or on one GPU.
+/// Sums gradients of replicas on GPUs that share one copy of each variable, on the host or on one
+/// GPU.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/cuda_staging.hpp>
@@ -12,11 +13,11 @@
 
 namespace distribute::strategy_internal {
 
-/// Gradients go to where the variables are, and are summed and applied there in replica order: on
-/// the host in the same way as those of CPUs, on a GPU once for all replicas.
+/// Sends gradients to the device of the variables, where they are summed and applied in replica
+/// order: on the host in the same way as those of CPUs, on a GPU once for all replicas.
 class CentralReducer final : public replica_internal::GradientReducer {
  public:
-  /// `home`: where the variables are.
+  /// `home` is the device of the variables.
   CentralReducer(LocalReplicaContext& context, Device home, std::shared_ptr<StagingMemory> staging)
       : GradientReducer({.lazy_products = home.type == DeviceType::Cpu,
                          .updates_on_host = home.type == DeviceType::Cpu}),

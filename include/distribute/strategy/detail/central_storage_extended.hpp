@@ -1,5 +1,5 @@
 #pragma once
-/// What CentralStorageStrategy does.
+/// Implementation of CentralStorageStrategy.
 
 #include <distribute/strategy/central_storage_strategy.hpp>
 #include <distribute/strategy/detail/local_replicas.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-/// The replica that a coordinator's closure is.
+/// The replica context of a coordinator's closure.
 
 #include <distribute/base/config.hpp>
 #include <distribute/replica/detail/single_replica.hpp>
@@ -10,7 +10,7 @@
 
 namespace distribute {
 
-/// One replica, which may also start a run of its own. `link` and `staging` as of ClosureReducer.
+/// A single replica, in which a run may be started. `link` and `staging` are as in ClosureReducer.
 class ClosureReplicaContext final : public SingleReplicaContext {
  public:
   ClosureReplicaContext(Strategy& strategy, std::shared_ptr<strategy_internal::ServerAccess> link,
@@ -18,7 +18,7 @@ class ClosureReplicaContext final : public SingleReplicaContext {
       : SingleReplicaContext(&strategy), reducer_(std::move(link), std::move(staging)) {}
 
  private:
-  /// Across replicas the strategy is in scope, as in TensorFlow's traced functions.
+  /// Enters the strategy's scope in cross-replica context, as in TensorFlow's traced functions.
   DISTRIBUTE_INLINE void merge_untyped(const replica_internal::MeetingLead& lead,
                                        void* mine) override;
   replica_internal::GradientReducer& gradient_reducer() override { return reducer_; }

@@ -1,5 +1,5 @@
 #pragma once
-/// Gradients of replicas of one process, summed by the CrossDeviceOps that the program chose.
+/// Sums gradients of the replicas of one process by the CrossDeviceOps that the program chose.
 
 #include <distribute/base/config.hpp>
 #include <distribute/strategy/detail/local_reducer.hpp>
@@ -9,7 +9,7 @@
 
 namespace distribute::strategy_internal {
 
-/// The context's all_reduce is that of the ops; each replica then updates with the sums.
+/// The context's all_reduce uses the ops; each replica then updates with the sums.
 class CrossDeviceReducer final : public replica_internal::GradientReducer {
  public:
   explicit CrossDeviceReducer(LocalReplicaContext& context) : context_(context), local_(context) {}

@@ -17,41 +17,43 @@ class RecordedStep;
 
 namespace distribute::strategy_internal {
 
-/// Numbers of updates, as the ranks tell them each other.
+/// Numbers of updates, as the ranks exchange them.
 using GradientOrder = std::vector<uint64_t>;
 
-/// Gradients of one replica in the order in which the backward pass gives them, as rank 0 saw it,
-/// cut into buckets: 1 MiB for the first, so that sending begins early, then 25 MiB. A full bucket
-/// is reduced at once by the communicator's thread; buckets begin in order. Sums are taken in rank
-/// order, so their bits do not depend on the buckets; NCCL, for gradients on a GPU, has orders of
-/// its own. One replica thread. Source  Li et al., "PyTorch Distributed", VLDB 2020
+/// Gradients of one replica, cut into buckets in the order in which rank 0's backward pass produced
+/// them: 1 MiB for the first, so that sending begins early, then 25 MiB. Sums are taken in rank
+/// order, so their bits do not depend on the buckets; NCCL, for gradients on a GPU, has its own
+/// order. One replica thread.
+/// 1. All ranks have the same buckets, and reduce them in the same order.
+/// 2. A full bucket is reduced at once by the communicator's thread.
+/// Source  Li et al., "PyTorch Distributed", VLDB 2020
 class GradientBuckets {
  public:
-  /// `group` works in host memory, `sums` where the gradients are; often the same.
+  /// `group` works in host memory, `sums` on the device of the gradients; often both are the same.
   GradientBuckets(std::shared_ptr<collective::Communicator> group,
                   std::shared_ptr<collective::Communicator> sums,
                   const CommunicationOptions& options)
       : group_(std::move(group)), sums_(std::move(sums)), options_(options) {}
 
-  /// Waits for sums under way, which a step that failed has left; they use this memory.
+  /// Waits for sums in progress, which a failed step has left; they use this memory.
   ~GradientBuckets();
 
-  /// True when the buckets were planned for these variables.
+  /// Whether the buckets were planned for these variables.
   bool fits(std::span<const VariableUpdate> updates) const;
   /// Makes buckets for these variables. Every rank calls it.
   /// Throws  FailedPreconditionError when the ranks' gradients differ in shape.
   void plan(std::span<const VariableUpdate> updates);
 
-  /// The gradient of this step is complete; update with the same one follows.
+  /// Adds a gradient of this step that is complete; the step's update must use the same one.
   void ready(const Variable& variable, const Tensor& gradient);
-  /// The sums over all ranks, in the order of the updates. They are overwritten by the next step.
+  /// Returns the sums over all ranks, in the order of the updates. The next step overwrites them.
   std::vector<Tensor> reduce(std::span<const VariableUpdate> updates);
 
  private:
   struct Bucket {
     size_t first, last;  // slots
     int64_t begin, end;  // bytes
-    size_t missing = 0;  // gradients of this step
+    size_t missing = 0;  // gradients of this step that have not come yet
     collective::Work work;
   };
   std::vector<size_t> order_of(std::span<const VariableUpdate> updates);
@@ -71,13 +73,13 @@ class GradientBuckets {
   std::vector<uint64_t> observed_;   // variables in the order of their gradients
   std::vector<size_t> slot_of_;      // update -> slot
   std::vector<uint64_t> variables_;  // of the slots
-  std::shared_ptr<Buffer> memory_;   // gradients, sums, and with bfloat16 what travels
+  std::shared_ptr<Buffer> memory_;   // gradients, sums, and with bfloat16 the converted gradients
   int64_t bytes_ = 0;                // of the gradients
   std::unique_ptr<GradientSlots> slots_;
   std::vector<Bucket> buckets_;
   std::vector<bool> taken_;                  // slots of this step
   size_t launched_ = 0;                      // buckets of this step
-  const RecordedStep* recording_ = nullptr;  // that this step is part of
+  const RecordedStep* recording_ = nullptr;  // recording of which this step is part
 };
 
 }  // namespace distribute::strategy_internal

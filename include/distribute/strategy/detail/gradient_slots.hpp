@@ -1,5 +1,5 @@
 #pragma once
-/// Places in shared memory where the gradients of a replica appear.
+/// Slots in shared memory for the gradients of a replica.
 
 #include <distribute/autograd/detail/gradient_placer.hpp>
 #include <distribute/base/config.hpp>
@@ -20,34 +20,38 @@ class Communicator;
 
 namespace distribute::strategy_internal {
 
-/// One slot for the gradient of each variable. Every replica plans the same slots at the same
-/// offsets, so that each finds the others' gradients. Thread-compatible: one replica's.
+/// One slot for the gradient of each variable. Thread-compatible; it belongs to one replica.
+/// 1. Every replica plans the same slots at the same offsets, so that each finds the others'
+///    gradients.
+/// 2. Slots of different variables share no page.
+/// 3. A slot is used by at most one live buffer.
 class GradientSlots final : public GradientPlacer {
  public:
-  /// `memory`: where the slots go, kept alive by `owner`; empty: there are none.
+  /// `memory` holds the slots and is kept alive by `owner`; if it is empty there are no slots.
   GradientSlots(std::span<std::byte> memory, std::shared_ptr<void> owner)
       : memory_(memory), owner_(std::move(owner)) {}
 
   DISTRIBUTE_INLINE std::optional<BufferOffer> place(const Variable& variable) override;
 
-  /// Slots for gradients like these, if there is room, alike on all ranks of `group`: in row-major
-  /// order where gradients lie differently, as they may when parts of a batch differ in size.
-  /// Throws  FailedPreconditionError when they differ in shape.
+  /// Plans slots for gradients like these if there is room, with the same layout on all ranks of
+  /// `group`: row-major where the ranks' layouts differ, as they may when parts of a batch differ
+  /// in size.
+  /// Throws  FailedPreconditionError when the gradients differ in shape.
   void plan(std::span<const VariableUpdate> updates, collective::Communicator& group);
-  /// True when the slots were planned for these variables.
+  /// Whether the slots were planned for these variables.
   bool fits(std::span<const VariableUpdate> updates) const;
-  /// Copies the gradients that are elsewhere into their slots.
-  /// Returns false when a slot is in use by another tensor.
+  /// Copies gradients that are not in their slots there. Returns false when a slot is in use by
+  /// another tensor.
   bool bring_home(std::span<const VariableUpdate> updates) const;
   bool bring_home(size_t u, const Tensor& gradient) const;
-  /// The gradients in another replica's slots; `memory` is that replica's.
+  /// Returns the gradients in another replica's slots; `memory` is that replica's.
   std::vector<Tensor> gradients(std::span<std::byte> memory) const;
   const LayoutPtr& layout(size_t u) const { return slots_[u].layout; }
-  /// Slot u ends there, and the next one begins.
+  /// Returns the offset at which slot u ends and the next one begins.
   int64_t end(size_t u) const { return slots_[u].offset + room(slots_[u].bytes); }
-  /// Bytes from one slot to the next: slots of different variables share no page.
+  /// Returns the bytes from one slot to the next: slots of different variables share no page.
   static int64_t room(int64_t bytes) { return (bytes + 4095) & ~int64_t{4095}; }
-  /// One line for each slot.
+  /// Returns one line for each slot.
   std::string description() const;
 
  private:
@@ -57,7 +61,7 @@ class GradientSlots final : public GradientPlacer {
     Shape shape;
     int64_t offset = 0, bytes = 0;
     LayoutPtr layout;
-    std::shared_ptr<std::atomic<bool>> taken;  // by a live buffer
+    std::shared_ptr<std::atomic<bool>> taken;  // set while a live buffer uses the slot
   };
   void plan_alone(std::span<const VariableUpdate> updates, bool row_major);
   std::byte* address(const Slot& slot) const { return memory_.data() + slot.offset; }
@@ -68,7 +72,7 @@ class GradientSlots final : public GradientPlacer {
   std::unordered_map<uint64_t, size_t> by_variable_;
 };
 
-/// Bytes of the block that holds a tensor's elements.
+/// Returns the size in bytes of the block that holds a tensor's elements.
 int64_t block_bytes(const Tensor& tensor);
 
 }  // namespace distribute::strategy_internal

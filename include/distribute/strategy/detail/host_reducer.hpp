@@ -1,5 +1,5 @@
 #pragma once
-/// Gradients of workers of one host, who share memory.
+/// Sums gradients of workers on one host, which share memory.
 
 #include <distribute/base/config.hpp>
 #include <distribute/strategy/detail/gradient_slots.hpp>
@@ -13,18 +13,18 @@ namespace distribute::strategy_internal {
 
 class SharedUpdate;
 
-/// The tape puts gradients into slots that all workers see, and all use one copy of the variables,
-/// also there. A step is one pass over it: each replica sums the gradients of a share of the
-/// elements, in replica order, and updates them. Steps that cannot do so (the first, as the slots
-/// are planned by its gradients; those with sparse or reduced gradients) go to a WorkerReducer,
-/// with a copy of the variables for each worker; after other steps the variables move back.
-///
+/// The tape writes gradients into slots in shared memory, and all workers use one copy of the
+/// variables, also there. A step is one pass over it: each replica sums the gradients of a share of
+/// the elements, in replica order, and updates them. Steps that cannot do so (the first, as the
+/// slots are planned by its gradients; those with sparse or reduced gradients) use a WorkerReducer,
+/// with a copy of the variables for each worker; after other steps the variables return to the
+/// shared memory.
 /// 1. A step is in place on all replicas of all workers or on none: they all-reduce a flag.
 /// 2. Variables lie in the shared memory only while their values are equal on all workers.
-/// 3. The shared values are written between that all-reduce and the barrier behind it, each element
+/// 3. The shared values are written between that all-reduce and the barrier after it, each element
 ///    by one replica.
-/// 4. `kept_` is what steps of the same variables read. Replica 0 makes it, and drops it when other
-///    variables come or the slots are planned anew.
+/// 4. `kept_` is what steps of the same variables read. Replica 0 makes it, and drops it when the
+///    variables change or the slots are planned anew.
 class HostReducer final : public replica_internal::GradientReducer {
  public:
   HostReducer(LocalReplicaContext& context, WorkerState& state);
@@ -49,7 +49,7 @@ class HostReducer final : public replica_internal::GradientReducer {
   collective::Communicator &group_, &workers_;
   GradientSlots slots_;
   WorkerReducer apart_;
-  SharedWork kept_;  // of the last step in place, between steps; replica 0's
+  SharedWork kept_;  // work of the last step in place, kept between steps by replica 0
 };
 
 }  // namespace distribute::strategy_internal

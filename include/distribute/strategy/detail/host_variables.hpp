@@ -1,5 +1,5 @@
 #pragma once
-/// Variables whose one copy all workers of a host share.
+/// Variables of which all workers of a host share one copy.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communicator.hpp>
@@ -13,25 +13,25 @@
 
 namespace distribute::strategy_internal {
 
-/// Moves the values of variables and their slots into memory that all workers of the job see, so
+/// Moves the values of variables and their slots into memory that all workers of the job share, so
 /// that an optimizer step writes each element once instead of once per worker. A process has one;
 /// thread-compatible.
 class HostVariables {
  public:
-  /// `memory`: of worker 0, seen by all; `owner` keeps it alive.
+  /// `memory` belongs to worker 0 and is shared with all; `owner` keeps it alive.
   HostVariables(std::span<std::byte> memory, std::shared_ptr<void> owner)
       : memory_(memory), owner_(std::move(owner)) {}
 
   std::span<const std::byte> memory() const { return memory_; }
-  /// True when all values lie in the memory, in the layouts of the gradients' slots.
+  /// Whether all values lie in the memory, in the layouts of the gradients' slots.
   bool holds(std::span<const VariableUpdate> updates, const GradientSlots& slots) const;
 
-  /// Moves the values there, if all workers hold the same ones and there is room. Every worker
-  /// calls it.
+  /// Moves the values there if all workers hold the same ones and there is room. Every worker calls
+  /// it.
   void adopt(std::span<const VariableUpdate> updates, const GradientSlots& slots,
              collective::Communicator& workers);
 
-  /// Gives each variable that lies there a copy of its own, which this worker alone may overwrite.
+  /// Gives each variable that lies there its own copy, which this worker alone may overwrite.
   void leave(std::span<const VariableUpdate> updates) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Gradients of the replicas of one process.
+/// Sums gradients of the replicas of one process.
 
 #include <distribute/base/config.hpp>
 #include <distribute/replica/detail/gradient_reducer.hpp>
@@ -11,13 +11,13 @@
 
 namespace distribute::strategy_internal {
 
-/// The replicas show each other their gradients. In host memory each then sums a share of the
-/// elements, in replica order, and updates them in the same pass; on GPUs each fetches what the
-/// others have, and updates the copy on its own GPU. The last part of ways over several processes,
-/// too: with gradients that are reduced.
+/// The replicas read each other's gradients. In host memory each then sums a share of the elements,
+/// in replica order, and updates them in the same pass; on GPUs each copies the gradients of the
+/// others, and updates the variables on its own GPU. Reducers over several processes use it for
+/// their last step, with gradients that are reduced.
 class LocalReducer final : public replica_internal::GradientReducer {
  public:
-  /// `context`, which owns it, is that of its replica.
+  /// `context` is the replica's and owns this reducer.
   explicit LocalReducer(LocalReplicaContext& context)
       : GradientReducer({.lazy_products = true}), context_(context) {}
 
@@ -25,10 +25,10 @@ class LocalReducer final : public replica_internal::GradientReducer {
   DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
                                 const UpdateKernel& kernel) override;
 
-  /// For other parts: update() with the sums of the gradients, in the order of the updates.
+  /// Updates with the sums of the gradients, in the order of the updates; other reducers call it.
   void update_with(std::span<const VariableUpdate> updates, std::vector<Tensor> sums,
                    const UpdateKernel& kernel);
-  /// For other parts: update() of gradients that are in host memory.
+  /// Updates with gradients that are in host memory; other reducers call it.
   void update_on_host(std::span<const VariableUpdate> updates, bool reduced,
                       const UpdateKernel& kernel);
 
@@ -43,10 +43,10 @@ class LocalReducer final : public replica_internal::GradientReducer {
   int replica() const { return context_.local_replica_id(); }
 
   LocalReplicaContext& context_;
-  bool noted_ = false;  // gradients of the last step were missing
+  bool noted_ = false;  // whether gradients of the last step were missing
 };
 
-/// The gradients without variables and slots.
+/// Returns the gradients without variables and slots.
 std::vector<Tensor> gradients_of(std::span<const VariableUpdate> updates);
 bool has_sparse(std::span<const VariableUpdate> updates);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// A replica whose partners are other threads of this process.
+/// Context of a replica whose partners are other threads of this process.
 
 #include <distribute/base/config.hpp>
 #include <distribute/replica/detail/gradient_reducer.hpp>
@@ -30,27 +30,29 @@ class LocalReplicaContext : public ReplicaContext {
                                                    std::span<const Tensor> values) override;
   DISTRIBUTE_INLINE Tensor all_gather(const Tensor& value, int axis) override;
 
-  /// Chooses the way of its gradients.
+  /// Sets the reducer of its gradients.
   void reduce_by(std::unique_ptr<replica_internal::GradientReducer> reducer) {
     reducer_ = std::move(reducer);
   }
   DISTRIBUTE_INLINE replica_internal::GradientReducer& gradient_reducer() override {
     return *reducer_;
   }
-  // For reducers:
+  // The following functions are for reducers.
   void check_current(const char* method) const;
   /// Throws  InvalidArgumentError unless variables and slots are this strategy's.
   void check_owner(std::span<const VariableUpdate> updates) const;
   strategy_internal::ReplicaGroup& local_replicas() const { return group_; }
 
  protected:
-  /// Results of an all_reduce of `values`: for this replica's tape and on its devices.
+  /// Distributes results of an all_reduce of `values`: recorded on this replica's tape and on its
+  /// devices.
   std::vector<Tensor> hand_out(ReduceOp op, std::span<const Tensor> values,
                                const std::vector<Tensor>& sums) const;
-  /// For the tape: the gradients of an all_reduce are summed in the same way.
+  /// Records on the tape that the gradients of an all_reduce are summed in the same way.
   static void record_all_reduce(ReduceOp op, std::span<const Tensor> values,
                                 const std::vector<Tensor>& sums);
-  /// For the tape: `value` stands in `whole` from `begin` on, along the axis. Gives `whole`.
+  /// Records on the tape that `value` is the part of `whole` from `begin` on, along the axis.
+  /// Returns `whole`.
   static Tensor record_all_gather(const Tensor& value, const Tensor& whole, int axis,
                                   int64_t begin);
 

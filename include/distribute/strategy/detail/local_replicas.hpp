@@ -1,5 +1,5 @@
 #pragma once
-/// What strategies with several replicas in one process share: threads, contexts, reductions.
+/// Base of strategies with several replicas in one process: threads, contexts, reductions.
 
 #include <distribute/base/config.hpp>
 #include <distribute/strategy/detail/local_replica_context.hpp>
@@ -24,23 +24,25 @@ class OtherWorkers;
 
 namespace strategy_internal {
 
-/// One replica per device name, replica 0 on the calling thread.
+/// One replica per device name; replica 0 runs on the calling thread.
 class LocalReplicas : public StrategyExtended {
  public:
   LocalReplicas(std::vector<std::string> devices, std::shared_ptr<CrossDeviceOps> cross_device_ops);
 
   int num_replicas_in_sync() const override { return num_local_replicas(); }
   int num_local_replicas() const override { return int(devices_.size()); }
-  /// "/job:localhost/replica:0/task:0/device:CPU:1".
+  /// Returns names such as "/job:localhost/replica:0/task:0/device:CPU:1".
   std::vector<std::string> worker_devices() const override {
     return devices_of_task("localhost", 0);
   }
   DISTRIBUTE_INLINE std::vector<Device> replica_devices() const override;
 
-  /// A run inside a merge_call, while the replicas of the outer one wait, has replicas of its own.
+  /// Calls `fn` in each replica. A run inside a merge_call, while the replicas of the outer one
+  /// wait, has its own replicas.
   DISTRIBUTE_INLINE void call_for_each_replica(
       const std::function<void(ReplicaContext&)>& fn) override;
-  /// In a replica: once for all, when every replica has come with the same name.
+  /// Creates a variable. In a replica it is made once for all, when every replica has called it
+  /// with the same name.
   DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> create_variable(
       const NextCreator& next, const Variable::Initializer& initial_value,
       const VariableOptions& options) override;
@@ -48,36 +50,38 @@ class LocalReplicas : public StrategyExtended {
   DISTRIBUTE_INLINE Tensor gather_local(std::vector<Tensor> values, int axis) override;
 
  protected:
-  /// Runs and meetings are recorded for DISTRIBUTE_TIMELINE; once, before the first run.
+  /// Records runs and meetings for DISTRIBUTE_TIMELINE. Call it once, before the first run.
   void record_runs(const std::string& strategy, const std::string& task = {});
   DISTRIBUTE_INLINE virtual std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group,
                                                                               int replica);
   /// Makes the reducer of the gradients of `context`'s replica.
   DISTRIBUTE_INLINE virtual std::unique_ptr<replica_internal::GradientReducer> make_reducer(
       LocalReplicaContext& context);
-  /// The next run makes contexts and reducers anew, as the replicas' partners have changed. Called
-  /// outside of replicas.
+  /// Makes the next run create contexts and reducers anew, as the replicas' partners have changed.
+  /// Call it outside of replicas.
   void forget_contexts() {
     for (const auto& level : levels_) level->contexts.clear();
   }
-  /// Before each run, while no other is under way.
+  /// Runs before each run, while no other is in progress.
   virtual void begin_run() {}
-  /// Called on the thread of a replica that has thrown an error. `running`: replicas that have not
-  /// ended yet.
+  /// Runs on the thread of a replica that has thrown an error. `running` counts the replicas that
+  /// have not ended yet.
   virtual void replica_failed(const std::exception_ptr& error, const std::atomic<int>& running) {
     (void)error, (void)running;
   }
-  /// All replicas of an outermost run have ended, one of them with this error.
+  /// Runs when all replicas of an outermost run have ended, one of them with this error.
   virtual void run_failed(const std::exception_ptr& error) { (void)error; }
-  /// Until the object ends, runs make contexts anew; then the old ones are there again.
+  /// Makes runs create new contexts until the returned object is destroyed; then the old ones are
+  /// restored.
   std::shared_ptr<void> put_contexts_aside();
   void check_count(const char* method, size_t values) const;
-  /// The devices in TensorFlow's short form, and as a task names them.
+  /// Returns the devices in TensorFlow's short form; devices_of_task() as a task names them.
   const std::vector<std::string>& local_devices() const { return devices_; }
   std::vector<std::string> devices_of_task(const std::string& job, int index) const;
-  /// True when no CrossDeviceOps was given, so that the strategy chooses how it reduces.
+  /// Whether no CrossDeviceOps was given, so that the strategy chooses how it reduces.
   bool reduces_its_own_way() const { return cross_device_ops_ == nullptr; }
-  /// A variable with a copy of `first` on each replica's device; `others` also take part in it.
+  /// Makes a variable with a copy of `first` on each replica's device; `others` also take part in
+  /// it.
   std::shared_ptr<VariableImpl> make_copies(const Tensor& first, const VariableOptions& options,
                                             std::shared_ptr<OtherWorkers> others = nullptr);
   virtual std::shared_ptr<VariableImpl> make_variable(const NextCreator& next,
@@ -85,7 +89,7 @@ class LocalReplicas : public StrategyExtended {
                                                       const VariableOptions& options) = 0;
 
  private:
-  /// One run at a time uses it, and it is kept for the next one.
+  /// Replicas for one run at a time, kept for the next one.
   struct Replicas {
     explicit Replicas(int count) : group(count), threads(count) {}
     ReplicaGroup group;
@@ -100,8 +104,8 @@ class LocalReplicas : public StrategyExtended {
   std::vector<std::string> devices_;
   std::shared_ptr<CrossDeviceOps> cross_device_ops_;
   std::shared_ptr<const RunSpans> spans_;
-  std::mutex run_mutex_;                           // of the outermost run: guards levels_
-  std::vector<std::unique_ptr<Replicas>> levels_;  // by how many runs are around
+  std::mutex run_mutex_;                           // held during the outermost run; guards levels_
+  std::vector<std::unique_ptr<Replicas>> levels_;  // indexed by the number of enclosing runs
 };
 
 }  // namespace strategy_internal

@@ -1,5 +1,5 @@
 #pragma once
-/// What MirroredStrategy does.
+/// Implementation of MirroredStrategy.
 
 #include <distribute/strategy/detail/local_replicas.hpp>
 
@@ -14,7 +14,8 @@ namespace strategy_internal {
 
 class NcclReplicas;
 
-/// Replicas on GPUs of their own are one worker whose gradients NCCL sums, where that is there.
+/// If each replica has its own GPU and NCCL is available, they form one worker whose gradients NCCL
+/// sums.
 class MirroredExtended : public LocalReplicas {
  public:
   explicit MirroredExtended(std::vector<std::string> devices,

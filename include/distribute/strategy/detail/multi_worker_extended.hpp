@@ -1,5 +1,5 @@
 #pragma once
-/// The work behind MultiWorkerMirroredStrategy.
+/// Implementation of MultiWorkerMirroredStrategy.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/connect_workers.hpp>
@@ -25,11 +25,11 @@ struct WorkerTask {
   bool is_chief = true;
 };
 
-/// Reductions over the replicas of all workers, from cross-replica context.
+/// Reduces over the replicas of all workers, from cross-replica context.
 class WorkersOfGroup final : public OtherWorkers {
  public:
   explicit WorkersOfGroup(const collective::WorkerGroup& group) { *this = group; }
-  /// Takes the group of an elastic job's next generation; no call may be under way.
+  /// Takes the group of an elastic job's next generation. No call may be in progress.
   WorkersOfGroup& operator=(const collective::WorkerGroup& group);
   DISTRIBUTE_INLINE Tensor reduce(ReduceOp op, std::vector<Tensor> values) override;
   int num_replicas() const override { return num_replicas_; }
@@ -39,9 +39,10 @@ class WorkersOfGroup final : public OtherWorkers {
   int num_replicas_ = 1;
 };
 
-/// Local replicas that are part of a larger group. Every worker makes the same calls in the same
-/// order. A failure of one replica ends the group for all, unless every worker fails at the same
-/// place.
+/// Local replicas that are part of a larger group.
+/// 1. Every worker makes the same calls in the same order.
+/// 2. A failure of one replica ends the group for all, unless every worker fails at the same place.
+/// 3. A group that ended is not used again.
 class MultiWorkerExtended final : public LocalReplicas {
  public:
   MultiWorkerExtended(std::vector<std::string> devices, collective::WorkerGroup group,
@@ -52,7 +53,7 @@ class MultiWorkerExtended final : public LocalReplicas {
   const char* name() const override { return "MultiWorkerMirroredStrategy"; }
   DISTRIBUTE_INLINE int num_replicas_in_sync() const override;
   DISTRIBUTE_INLINE int replica_id(int local_replica) const override;
-  /// "/job:worker/replica:0/task:1/device:CPU:0".
+  /// Returns names such as "/job:worker/replica:0/task:1/device:CPU:0".
   DISTRIBUTE_INLINE std::vector<std::string> worker_devices() const override;
   std::vector<std::string> parameter_devices() const override { return worker_devices(); }
   DISTRIBUTE_INLINE Tensor reduce_plain(ReduceOp op, const Tensor& value) override;
@@ -73,13 +74,14 @@ class MultiWorkerExtended final : public LocalReplicas {
   bool should_checkpoint() const override { return task_.is_chief; }
   bool should_save_summary() const override { return task_.is_chief; }
 
-  /// The workers of a job that may change; null of one that may not.
+  /// Returns the workers of a job that may change; null if they may not.
   ElasticWorkers* elastic() const { return elastic_.get(); }
-  /// Leaves the current workers and joins the next generation; none as of ElasticWorkers::next.
-  /// Variables keep their values. Outside run. Throws  as ElasticWorkers::next.
+  /// Leaves the current workers and joins the next generation; returns nullopt as
+  /// ElasticWorkers::next. Variables keep their values. Call it outside of run.
+  /// Throws  as ElasticWorkers::next.
   std::optional<ElasticGeneration> join_next(const ElasticState& mine,
                                              const std::function<bool()>& given_up = {});
-  /// Leaves the current workers and goes on alone; a chief stays chief.
+  /// Leaves the current workers and continues alone; a chief stays chief.
   void work_alone();
 
   collective::WorkerGroup& group() { return state_.group; }
@@ -90,7 +92,7 @@ class MultiWorkerExtended final : public LocalReplicas {
                                                                       int replica) override;
   DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer> make_reducer(
       LocalReplicaContext& context) override;
-  /// The value of the chief's initializer, on every worker.
+  /// Makes a variable with the value of the chief's initializer on every worker.
   DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> make_variable(
       const NextCreator& next, const Variable::Initializer& initial_value,
       const VariableOptions& options) override;
@@ -100,7 +102,7 @@ class MultiWorkerExtended final : public LocalReplicas {
 
  private:
   void work_with(collective::WorkerGroup group);
-  /// Whether no other worker takes part, nor may later.
+  /// Whether no other worker takes part or may join later.
   bool is_alone() const { return state_.group.num_workers == 1 && !elastic_; }
   bool all_fail_alike() const;
   void give_up(const std::exception_ptr& error);
@@ -109,7 +111,7 @@ class MultiWorkerExtended final : public LocalReplicas {
   std::unique_ptr<ElasticWorkers> elastic_;
   WorkerState state_;
   std::shared_ptr<WorkersOfGroup> others_;
-  std::atomic<bool> gave_up_ = false;  // the groups are of no use any more
+  std::atomic<bool> gave_up_ = false;  // set when the groups cannot be used any more
   int timeline_row_ = 0;
 };
 

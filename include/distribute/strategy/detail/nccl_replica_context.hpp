@@ -1,5 +1,5 @@
 #pragma once
-/// A replica on a GPU that reaches its partners' GPUs over NCCL.
+/// Context of a replica on a GPU that reaches its partners' GPUs over NCCL.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communicator.hpp>
@@ -14,8 +14,8 @@ namespace distribute {
 
 namespace strategy_internal {
 
-/// Whether NCCL reduces such values: dense ones on GPUs, of a dtype that has means where they are
-/// wanted.
+/// Whether NCCL can reduce these values: they are dense, on GPUs, and for means of a dtype that has
+/// means.
 bool goes_over_nccl(ReduceOp op, std::span<const Tensor> values);
 
 /// Sums over the replicas of `gpus`, dtype by dtype, on the calling thread's GPU.
@@ -24,14 +24,14 @@ std::vector<Tensor> all_reduce_over_nccl(collective::Communicator& gpus, ReduceO
 
 }  // namespace strategy_internal
 
-/// What NCCL does not reduce goes the way of `Rest`: LocalReplicaContext, by copies between the
-/// GPUs of a process, or WorkerReplicaContext, over the workers' transport. One replica thread at a
-/// time.
+/// Reduces over NCCL. Values that NCCL does not reduce are left to `Rest`: LocalReplicaContext, by
+/// copies between the GPUs of a process, or WorkerReplicaContext, over the workers' transport. One
+/// replica thread at a time.
 template <std::derived_from<LocalReplicaContext> Rest>
 class NcclReplicaContext final : public Rest {
  public:
   using ReplicaContext::all_reduce;
-  /// `arguments`: those of Rest.
+  /// `arguments` are those of Rest.
   template <typename... Arguments>
   explicit NcclReplicaContext(collective::Communicator& gpus, Arguments&&... arguments)
       : Rest(std::forward<Arguments>(arguments)...), gpus_(gpus) {}

@@ -1,5 +1,5 @@
 #pragma once
-/// The replicas of one process on GPUs of their own, whose gradients NCCL sums.
+/// The replicas of one process, each on its own GPU, whose gradients NCCL sums.
 
 #include <distribute/strategy/detail/local_replica_context.hpp>
 
@@ -10,10 +10,10 @@
 
 namespace distribute::strategy_internal {
 
-/// Thread-compatible, but for replica_failed.
+/// Thread-compatible, except replica_failed().
 class NcclReplicas {
  public:
-  /// Null, with a warning, where NCCL cannot be had.
+  /// Returns null, with a warning, if NCCL is not available.
   static std::unique_ptr<NcclReplicas> meet(std::vector<Device> devices);
 
   virtual ~NcclReplicas() = default;
@@ -21,10 +21,10 @@ class NcclReplicas {
                                                             int replica) = 0;
   virtual std::unique_ptr<replica_internal::GradientReducer> make_reducer(
       LocalReplicaContext& context) = 0;
-  /// A group that was aborted stays so: the next run gets a new one, once `forget_contexts` has
-  /// dropped what uses the old one.
+  /// Replaces an aborted group by a new one, after `forget_contexts` has dropped the objects that
+  /// use the old one.
   virtual void begin_run(const std::function<void()>& forget_contexts) = 0;
-  /// Aborts what the other replicas wait for, since they must not wait for one that will not come.
+  /// Aborts the operations of the other replicas, which would wait for this one for ever.
   virtual void replica_failed(const std::exception_ptr& error) = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The work behind ParameterServerStrategy.
+/// Implementation of ParameterServerStrategy.
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
@@ -35,9 +35,10 @@ struct ServerJob {
   std::string type = "worker";
   int index = 0;
   bool is_chief = true;
-  std::shared_ptr<rpc::JobTask> task = nullptr;                // null: no cluster
-  std::shared_ptr<parameter_server::Client> client = nullptr;  // null: no cluster, or a server
-  parameter_server::ServerOptions server_options = {};         // for a server
+  std::shared_ptr<rpc::JobTask> task = nullptr;  // null: no cluster
+  // null without a cluster, and on a server
+  std::shared_ptr<parameter_server::Client> client = nullptr;
+  parameter_server::ServerOptions server_options = {};  // for a server
 };
 
 /// How variables are made; must be equal on all tasks.
@@ -46,8 +47,9 @@ struct VariablePlacement {
   train::DeviceFunction device_setter = nullptr;
 };
 
-/// Local replicas, on CPUs or GPUs, whose variables are on servers, or, without a cluster, on the
-/// CPU of this process. What replicas of one process compute is summed here and sent as one update.
+/// Local replicas, on CPUs or GPUs, whose variables are on servers or, without a cluster, on the
+/// CPU of this process. The gradients of the replicas of one process are summed here and sent as
+/// one update.
 class ParameterServerExtended final : public LocalReplicas, public HasChiefTexts {
  public:
   ParameterServerExtended(std::vector<std::string> devices, ServerJob job,
@@ -65,34 +67,34 @@ class ParameterServerExtended final : public LocalReplicas, public HasChiefTexts
   DISTRIBUTE_INLINE std::shared_ptr<void> keep_values_here() override;
   int task_id() const override { return job_.index; }
   DISTRIBUTE_INLINE int num_workers() const override;
-  /// What was pushed is applied; the chief says that the job is done.
+  /// Waits until the pushed gradients are applied; on the chief it also ends the job.
   DISTRIBUTE_INLINE void leave() override;
 
   const ServerJob& job() const { return job_; }
-  /// It is null without a cluster.
+  /// Returns null without a cluster.
   const std::shared_ptr<ServerAccess>& link() const { return link_; }
   bool is_parameter_server() const { return job_.type == "ps"; }
   /// True on a chief that found variables missing on the servers: the job is new, or a server was
   /// lost, and a checkpoint has to be restored if there is one.
   bool variables_are_new() const { return link_ ? link_->has_created() : true; }
   /// True on a chief that has come back to servers which hold all variables, and which an earlier
-  /// chief has called initialized: training goes on with them, and nothing is to be restored.
+  /// chief has called initialized: training continues with them, and nothing is to be restored.
   bool servers_have_kept_variables();
 
-  /// The chief's word that variables have the values to begin with, read from a checkpoint or new;
-  /// `note` is for the others. It does nothing without a cluster.
+  /// Announces on the chief that variables have their initial values, read from a checkpoint or
+  /// new; the other workers get `note`. It does nothing without a cluster.
   void set_initialized(const std::string& note = {});
-  /// Waits for it and gives the note. `seconds`: none is the startup timeout.
+  /// Waits for set_initialized() and returns its note. `seconds` defaults to the startup timeout.
   /// Throws  DeadlineExceededError that names the chief.
   std::string wait_until_initialized(std::optional<double> seconds = {});
 
   /// Runs a function that a coordinator has sent: strategy.run, reductions and apply_gradients may
-  /// be called in it, and variables that do not exist yet are made. What the servers have of
-  /// this function already, as it has run before, they leave out.
+  /// be called in it, and it may create variables. The servers skip writes of this function that
+  /// they have from an earlier attempt.
   void run_closure(const std::function<void()>& fn,
                    const parameter_server::UpdateOrigin& origin = {});
-  /// A coordinator gives out the work: run() elsewhere than in a closure warns, once, and
-  /// distributed datasets are not read there.
+  /// Notes that a coordinator distributes the work: run() outside a closure warns, once, and
+  /// distributed datasets cannot be read there.
   void set_coordinated() { coordinated_ = warns_ = true; }
   DISTRIBUTE_INLINE void check_reads_input() const override;
   bool has_coordinator() const override { return coordinated_; }
@@ -131,14 +133,14 @@ class ParameterServerExtended final : public LocalReplicas, public HasChiefTexts
   const std::shared_ptr<StagingMemory> staging_;  // null: no replica is on a GPU
   const std::shared_ptr<ServerAccess> link_;
   const std::shared_ptr<ChiefTexts> chief_texts_;  // null: no cluster, or a server
-  const int exceptions_;                           // in flight at construction
+  const int exceptions_;                           // exceptions in flight at construction
   std::atomic<bool> coordinated_{false}, warns_{false};
   bool left_ = false;
   std::mutex mutex_;  // guards names_
   std::map<std::string, int> names_;
 };
 
-/// The work behind a ParameterServerStrategy; null for other strategies.
+/// Returns the implementation of a ParameterServerStrategy; null for other strategies.
 ParameterServerExtended* parameter_server_extended(const Strategy& strategy);
 
 }  // namespace strategy_internal

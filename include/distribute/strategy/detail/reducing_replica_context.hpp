@@ -1,5 +1,5 @@
 #pragma once
-/// A replica of this process whose sums are the work of CrossDeviceOps that the program chose.
+/// Context of a replica of this process whose sums are computed by the program's CrossDeviceOps.
 
 #include <distribute/base/config.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
@@ -12,7 +12,7 @@
 
 namespace distribute {
 
-/// Its all_reduce goes through the ops, one replica calling for all. One replica thread at a time.
+/// Its all_reduce uses the ops, which one replica calls for all. One replica thread at a time.
 class ReducingReplicaContext final : public LocalReplicaContext {
  public:
   ReducingReplicaContext(Strategy& strategy, strategy_internal::ReplicaGroup& group, int replica,

@@ -11,22 +11,23 @@
 
 namespace distribute::strategy_internal {
 
-/// out[i] = inputs[0][i] + inputs[1][i] + ... for `count` elements.
+/// Computes out[i] = inputs[0][i] + inputs[1][i] + ... for `count` elements.
 void sum_floats(std::span<const float* const> inputs, float* out, int64_t count);
 
-/// What the mean of `dtype` is: float32 for integers.
+/// Returns the dtype of a mean of `dtype`: float32 for integers.
 DType dtype_of_mean(DType dtype);
 
-/// One reduction. The sum of an element is taken in replica order by one thread, so the result has
-/// the same bits however the elements are dealt. The mean of integers is float32. Sparse inputs are
-/// joined, rows in replica order.
+/// A reduction whose elements several threads can share. The sum of an element is taken in replica
+/// order by one thread, so the bits of the result do not depend on the division among threads. The
+/// mean of integers is float32. Sparse inputs are joined, rows in replica order.
 class Reduction {
  public:
-  /// Brings the inputs into one layout and allocates the result.
+  /// Converts the inputs to one layout and allocates the result.
   /// Throws  InvalidArgumentError when dtypes or shapes differ; `what` names the caller.
   Reduction(const char* what, ReduceOp op, std::vector<Tensor> inputs);
 
-  /// Elements to compute, padding of a layout included; 0 when the result is there already.
+  /// Returns the number of elements to compute, padding of a layout included; 0 when the result is
+  /// complete.
   int64_t size() const { return size_; }
   /// Computes elements [begin, end).
   void compute(int64_t begin, int64_t end);
@@ -42,12 +43,12 @@ class Reduction {
   int64_t size_ = 0;
 };
 
-/// A stretch of one of several reductions.
+/// A range of elements of one of several reductions.
 struct ReductionSlice {
   size_t reduction;
   int64_t begin, end;
 };
-/// All elements cut into slices of at most 16,384.
+/// Cuts all elements into slices of at most 16,384.
 std::vector<ReductionSlice> slice_reductions(std::span<const Reduction> reductions);
 
 /// Reduces the tensors at once, on the calling thread's pool.
@@ -57,15 +58,15 @@ Tensor reduce_tensors(const char* what, ReduceOp op, std::vector<Tensor> inputs)
 ///         shape and dtype.
 void check_inputs(const char* what, std::span<const Tensor> inputs);
 
-/// Every element divided by `count`; integers become float32.
+/// Divides every element by `count`; integers become float32.
 Tensor divided(const Tensor& value, int64_t count);
 
-/// Joins the tensors one after the other along `axis`.
+/// Joins the tensors along `axis`, in order.
 /// Throws  UnimplementedError for IndexedSlices; InvalidArgumentError for scalars, an axis outside
-///         [0, rank) and shapes that differ elsewhere.
+///          [0, rank) and shapes that differ in another axis.
 Tensor gather_tensors(const char* what, const std::vector<Tensor>& inputs, int axis);
 
-/// Fraction `part` of `parts` of the range [0, count).
+/// Part number `part` of `parts` equal parts of the range [0, count).
 struct Share {
   int64_t begin, end;
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// A variable that a parameter server keeps; this process has a handle.
+/// A handle to a variable that a parameter server keeps.
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
@@ -21,8 +21,8 @@ namespace strategy_internal {
 class DeviceCopies;
 }
 
-/// Exists on its server from the moment that the chief makes it; others look for it when they first
-/// need it. Reads of one step see one value (see ServerAccess). Thread-safe.
+/// The chief creates the variable on its server; other tasks look it up when they first need it.
+/// Reads of one step see one value (see ServerAccess). Thread-safe.
 /// Source  tf.distribute ParameterServerStrategyV2's variables (CachingVariable)
 class RemoteVariable final : public VariableImpl {
  public:
@@ -31,25 +31,27 @@ class RemoteVariable final : public VariableImpl {
                  std::shared_ptr<strategy_internal::ServerAccess> link);
   DISTRIBUTE_INLINE ~RemoteVariable() override;
 
-  /// The strategy in whose scope it was created; compare only, it may be gone.
+  /// Returns the strategy in whose scope it was created, only for comparison, as it may be
+  /// destroyed.
   const Strategy* owner() const { return owner_; }
   const strategy_internal::ServerAccess* link() const { return link_.get(); }
   const std::string& key() const { return spec_.key; }
-  /// The client's number of the variable.
-  /// Blocks  until it exists. Throws  DeadlineExceededError; FailedPreconditionError on a server.
+  /// Returns the client's number of the variable.
+  /// Blocks  until it exists.
+  /// Throws  DeadlineExceededError; FailedPreconditionError on a server.
   int64_t remote_id() const;
 
   DISTRIBUTE_INLINE Tensor read() const override;
-  /// In one of several local replicas the values of all are aggregated first.
+  /// In one of several local replicas the values of all replicas are aggregated first.
   /// Throws  InvalidArgumentError there for aggregation None.
   DISTRIBUTE_INLINE void check_number(bool is_zero) const override;
   void assign(const Tensor& value) override { write(Write::Assign, value); }
   void assign_add(const Tensor& delta) override { write(Write::Add, delta); }
   void assign_sub(const Tensor& delta) override { write(Write::Subtract, delta); }
-  /// The value is in host memory for every replica.
+  /// Returns the value in host memory, which is the same for every replica.
   Tensor component(int) const override { return read_host(); }
   DISTRIBUTE_INLINE void set_component(int, Tensor value) override;
-  /// The server adds; it knows no other operation on rows.
+  /// Supports addition only, as servers know no other operation on rows.
   DISTRIBUTE_INLINE void scatter(ScatterOp op, const IndexedSlices& slices) override;
 
   Shape shape() const override { return spec_.shape; }
@@ -63,24 +65,28 @@ class RemoteVariable final : public VariableImpl {
   void write(Write kind, const Tensor& value);
   void send(Write kind, const Tensor& value);
   Tensor read_host() const;
-  /// On a parameter server, whose program may call its model before Server::join(): the variable's
-  /// initial value, and what was assigned there. It is neither what the server keeps nor sent.
+  /// Returns, on a parameter server, whose program may call its model before Server::join(), the
+  /// variable's initial value or what was assigned there. The value is local: it is not the one
+  /// that the server keeps, and is not sent.
   Tensor& value_of_server() const;
 
   const parameter_server::VariableSpec spec_;
   Strategy* const owner_;
   const std::shared_ptr<strategy_internal::ServerAccess> link_;
-  const std::unique_ptr<strategy_internal::DeviceCopies> copies_;        // null: no device is a GPU
-  mutable std::mutex mutex_;                                             // guards those below
-  mutable std::optional<parameter_server::InitialValue> initial_value_;  // until it is there
+  const std::unique_ptr<strategy_internal::DeviceCopies> copies_;  // null: no device is a GPU
+  mutable std::mutex mutex_;                                       // guards the members below
+  // until the variable has been found or made on the server
+  mutable std::optional<parameter_server::InitialValue> initial_value_;
   mutable std::optional<int64_t> id_;
   mutable Tensor value_of_server_ = {};
 };
 
 namespace strategy_internal {
+/// Returns the client's number of a variable.
 /// Throws  InvalidArgumentError for a variable that is not on the servers of `link`.
 int64_t remote_id(const Variable& variable, const ServerAccess& link);
-/// First reads of the calling thread's CacheVariableReads, by variable; null: none is open.
+/// Returns the first reads of the calling thread's CacheVariableReads, by variable; null if none is
+/// alive.
 std::unique_ptr<std::unordered_map<uint64_t, Tensor>>& cached_reads();
 }  // namespace strategy_internal
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Where the replica threads of one process meet, and what happens when one of them fails.
+/// Meetings of the replica threads of one process, and their end when one of them fails.
 
 #include <distribute/base/config.hpp>
 #include <distribute/replica/detail/meeting.hpp>
@@ -33,9 +33,9 @@ class ReplicaGroup {
   explicit ReplicaGroup(int size);
   int size() const { return size_; }
 
-  /// Meetings are spans of the replicas' rows from now on.
+  /// Records meetings as spans of the replicas' rows from this call on.
   void record(std::shared_ptr<const RunSpans> spans) { spans_ = std::move(spans); }
-  /// Before the replicas start.
+  /// Starts the group anew. Call it before the replicas start.
   void begin();
 
   /// Waits for all replicas, which must come with the same `what`; then replica 0 calls its `lead`
@@ -43,28 +43,30 @@ class ReplicaGroup {
   /// Throws  AbortedError when the group is broken; FailedPreconditionError when replicas meet for
   ///         different reasons; on replica 0 what `lead` throws.
   void meet(int replica, const char* what, const std::function<void()>& lead = {});
-  /// The same with an object of each replica: replica 0 calls its
+  /// A meeting to which each replica brings an object: replica 0 calls
   /// lead(replica_internal::Meeting<T>) with those of all.
   template <typename T, typename Lead>
   void meet(int replica, const char* what, T& mine, Lead&& lead) {
     meet_untyped(replica, what, replica_internal::untyped(mine),
                  replica_internal::untyped_lead<T>(lead));
   }
-  /// What both do.
+  /// Implements both functions above.
   void meet_untyped(int replica, const char* what, void* mine,
                     const replica_internal::MeetingLead& lead);
 
-  /// What errors of meetings are to tell of a replica; empty: nothing. The replica's thread calls
-  /// it.
+  /// Sets the text about a replica for errors of meetings; empty for no text. The replica's thread
+  /// calls it.
   void note(int replica, std::string text);
-  /// "; replica 1 ...", for the end of an error's message.
+  /// Returns "; replica 1 ...", for the end of an error's message.
   std::string notes() const;
 
-  /// The replica's function has returned: it takes part in no further reduction.
+  /// Tells the group that the replica's function has returned: it takes part in no further
+  /// reduction.
   void finish(int replica);
-  /// The replica's function has thrown: breaks the group; the first error is kept.
+  /// Tells the group that the replica's function has thrown: breaks the group; the first error is
+  /// kept.
   void fail(std::exception_ptr error);
-  /// After all replicas have ended: throws the first error.
+  /// Throws the first error, if there was one. Call it after all replicas have ended.
   void rethrow();
 
  private:
@@ -87,7 +89,7 @@ class ReplicaGroup {
   alignas(64) std::atomic<uint32_t> arrived_{0};
   alignas(64) std::atomic<uint32_t> released_{0};
   std::atomic<bool> broken_{false};
-  mutable std::mutex error_mutex_;  // guards the two below
+  mutable std::mutex error_mutex_;  // guards the next two members
   std::vector<std::string> notes_;
   std::exception_ptr error_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// The threads of a strategy's local replicas, kept between runs.
+/// Threads of a strategy's local replicas, kept between runs.
 
 #include <distribute/base/config.hpp>
 
@@ -11,9 +11,9 @@
 
 namespace distribute::strategy_internal {
 
-/// One thread per replica but the first, whose work the caller does. Threads start at the first
-/// run. One run at a time. Where exit() is called in a run and destroys them, the process ends then
-/// and there with exit's status.
+/// One thread for each replica except the first, which runs on the caller's thread. Threads start
+/// at the first run; one run at a time. If exit() in a run destroys this object, the process ends
+/// immediately with exit's status.
 class ReplicaThreads {
  public:
   explicit ReplicaThreads(int count) : count_(count) {}
@@ -21,7 +21,7 @@ class ReplicaThreads {
   ReplicaThreads(const ReplicaThreads&) = delete;
   ReplicaThreads& operator=(const ReplicaThreads&) = delete;
 
-  /// Calls job(replica) for all replicas at once. `job` must not throw.
+  /// Calls job(replica) for all replicas at the same time. `job` must not throw.
   /// Blocks  until all have returned.
   void run(const std::function<void(int)>& job);
 
@@ -31,7 +31,7 @@ class ReplicaThreads {
 
   const int count_;
   std::vector<std::thread> threads_;
-  const std::function<void(int)>* job_ = nullptr;  // null: the end
+  const std::function<void(int)>* job_ = nullptr;  // null: the threads end
   std::atomic<bool> running_{false};
   alignas(64) std::atomic<uint32_t> run_{0};  // number of the run; published after job_
   alignas(64) std::atomic<uint32_t> busy_{0};

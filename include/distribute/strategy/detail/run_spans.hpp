@@ -1,5 +1,5 @@
 #pragma once
-/// The rows of a strategy of one process in DISTRIBUTE_TIMELINE.
+/// Rows of a strategy of one process in DISTRIBUTE_TIMELINE.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/span_recorder.hpp>
@@ -10,11 +10,11 @@
 
 namespace distribute::strategy_internal {
 
-/// A row for the runs and one for each replica, where there are several. Written at its end.
-/// Thread-safe.
+/// Has a row for the runs and, with several replicas, one for each replica. The file is written
+/// when the object is destroyed. Thread-safe.
 class RunSpans {
  public:
-  /// Nothing is recorded.
+  /// Makes an object that records nothing.
   RunSpans() = default;
   /// `task`: such as "worker-1" in a job with a trace for each task, else empty.
   RunSpans(const std::string& strategy, int replicas, std::string task = {});
@@ -22,7 +22,8 @@ class RunSpans {
   RunSpans(const RunSpans&) = delete;
   RunSpans& operator=(const RunSpans&) = delete;
 
-  /// What adds the span of a run, and of what a replica does. `name` outlives it.
+  /// Returns an object that adds the span of a run, or of an action of a replica. `name` must
+  /// outlive it.
   monitoring::RecordedSpan run() const { return {recorder_.get(), row(0), "run"}; }
   monitoring::RecordedSpan replica(int replica, const char* name) const {
     return {rows_.size() > 1 ? recorder_.get() : nullptr, row(1 + replica), name};
@@ -33,7 +34,7 @@ class RunSpans {
 
   std::shared_ptr<monitoring::SpanRecorder> recorder_;
   std::string task_;
-  std::vector<int> rows_;  // that of the runs, then those of the replicas
+  std::vector<int> rows_;  // row of the runs, then those of the replicas
 };
 
 }  // namespace distribute::strategy_internal

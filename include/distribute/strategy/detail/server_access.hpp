@@ -1,5 +1,5 @@
 #pragma once
-/// A process's way to the variables on parameter servers, and what the present step has read.
+/// Access of a process to the variables on parameter servers.
 
 #include <distribute/autograd/detail/gradient_placer.hpp>
 #include <distribute/base/config.hpp>
@@ -32,19 +32,22 @@ class StagingMemory;
 
 namespace strategy_internal {
 
-/// How updates are applied; the same on all workers.
+/// Options of updates, equal on all workers.
 struct PushOptions {
   std::optional<SyncReplicas> sync_replicas = {};
-  int64_t max_staleness = -1;  // steps that a gradient may be behind; -1: any number
+  int64_t max_staleness = -1;  // steps that a gradient may be behind; -1: no limit
 };
 
-/// Reads inside a step see one pull of all variables that the last step read; what this process
-/// writes is read anew. Thread-safe. Outlives the strategy as long as a variable does.
+/// Access of a process to the variables on servers. Thread-safe. Outlives the strategy as long as a
+/// variable does.
+/// 1. Reads inside a step see one pull of all variables that the last step read.
+/// 2. A variable that this process has written is read anew.
+/// 3. While an Apart lives nothing is pushed.
 class ServerAccess final : public GradientPlacer {
  public:
-  /// `creates`: this process makes the variables, others wait for it. `client` null: on a server,
-  /// whose process has the initial values alone. `staging`: of this process's replicas, null where
-  /// none is a GPU.
+  /// With `creates` this process makes the variables, else it waits for them. `client` is null on a
+  /// server, whose process has only the initial values. `staging` is memory of this process's
+  /// replicas, null if none is on a GPU.
   ServerAccess(std::shared_ptr<parameter_server::Client> client, bool creates,
                double timeout_seconds, const PushOptions& options,
                std::shared_ptr<StagingMemory> staging = nullptr);
@@ -58,25 +61,26 @@ class ServerAccess final : public GradientPlacer {
   const std::shared_ptr<StagingMemory>& staging() const { return staging_; }
   /// Whether the calling thread runs a coordinator's closure.
   static bool in_closure();
-  /// True when a variable was created that the servers did not have yet.
+  /// Whether a variable was created that the servers did not have yet.
   bool has_created() const { return has_created_; }
-  /// The client's number of a variable, created here or by the chief.
-  /// Blocks  until it exists. Throws  DeadlineExceededError; what Client::attach throws.
+  /// Returns the client's number of a variable, created here or by the chief.
+  /// Blocks  until it exists.
+  /// Throws  DeadlineExceededError; what Client::attach throws.
   int64_t find(const parameter_server::VariableSpec& spec,
                const parameter_server::InitialValue& initial_value);
 
   Tensor read(int64_t variable);
   void assign(int64_t variable, const Tensor& value);
   void assign_add(int64_t variable, const Tensor& delta);
-  /// Sends the gradients, already summed over this process's replicas; gives the number of the step
-  /// (without a counter 0). Afterwards the next pull is under way.
-  /// -1 when the gradient was too old (PushOptions::max_staleness).
+  /// Sends the gradients, already summed over this process's replicas, and starts the next pull.
+  /// Returns the number of the step, 0 without a counter, -1 if the gradient was too old
+  /// (PushOptions::max_staleness).
   int64_t push(std::span<const VariableUpdate> updates, const UpdateKernel& kernel,
                const Variable& counter);
-  /// Memory that the variable's server sees, where there is some.
+  /// Returns memory that the variable's server can read too, if there is some.
   DISTRIBUTE_INLINE std::optional<BufferOffer> place(const Variable& variable) override;
 
-  /// Steps may be nested: the outermost counts.
+  /// Marks a step. Steps may be nested: the outermost counts.
   class [[nodiscard]] Step {
    public:
     explicit Step(ServerAccess& link);
@@ -87,7 +91,7 @@ class ServerAccess final : public GradientPlacer {
    private:
     ServerAccess& link_;
   };
-  /// What is written from here to the end of the scope is this function's.
+  /// Attributes writes to a coordinator's function until the end of the scope.
   class [[nodiscard]] Function {
    public:
     Function(ServerAccess& link, const parameter_server::UpdateOrigin& origin);
@@ -107,11 +111,11 @@ class ServerAccess final : public GradientPlacer {
     Creation& operator=(const Creation&) = delete;
   };
 
-  /// While it lives, values that are read come from the servers once and stay here, as do those
-  /// that are written: this process has values of its own. Nothing can be pushed.
+  /// Keeps reads and writes local while it lives: values are read from the servers once and then
+  /// kept here, as are values that are written. Pushes are errors.
   class [[nodiscard]] Apart {
    public:
-    /// Throws  FailedPreconditionError inside another.
+    /// Throws  FailedPreconditionError inside another Apart.
     explicit Apart(std::shared_ptr<ServerAccess> link);
     ~Apart();
     Apart(const Apart&) = delete;
@@ -141,13 +145,14 @@ class ServerAccess final : public GradientPlacer {
   std::atomic<int64_t> token_{-1};  // of the last synchronous push; -1: none yet
 
   mutable std::mutex mutex_;                    // guards the rest
-  int steps_ = 0;                               // open ones
+  int steps_ = 0;                               // number of open steps
   parameter_server::UpdateOrigin origin_ = {};  // of the next update
   std::map<int64_t, Tensor> values_;
-  std::optional<std::map<int64_t, Tensor>> apart_;  // by variable; none: the servers' values count
-  std::vector<int64_t> expected_;                   // what the last step read
-  std::set<int64_t> touched_;                       // what this step has read
-  std::set<int64_t> counters_;  // with max_staleness: come with every pull, to tell its age
+  // values by variable; unset: reads use the servers' values
+  std::optional<std::map<int64_t, Tensor>> apart_;
+  std::vector<int64_t> expected_;  // variables that the last step read
+  std::set<int64_t> touched_;      // variables that this step has read
+  std::set<int64_t> counters_;     // with max_staleness: pulled with every pull, to tell its age
 };
 
 }  // namespace strategy_internal

@@ -1,5 +1,5 @@
 #pragma once
-/// Gradients that go to parameter servers, which update the variables.
+/// Sends gradients to parameter servers, which update the variables.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/detail/cuda_staging.hpp>
@@ -13,11 +13,11 @@
 
 namespace distribute::strategy_internal {
 
-/// Serves one of the replicas of a run: the gradients of all local replicas are summed and pushed
-/// together.
+/// Reducer of one of the replicas of a run: the gradients of all local replicas are summed and
+/// pushed together.
 class ServerReducer final : public replica_internal::GradientReducer {
  public:
-  /// `places`: gradients appear where the servers of this host see them.
+  /// With `places` the tape writes gradients into memory that the servers of this host can read.
   ServerReducer(LocalReplicaContext& context, std::shared_ptr<ServerAccess> link, bool places)
       : GradientReducer({.placer = places ? link.get() : nullptr, .updates_on_host = true}),
         context_(context),
@@ -35,13 +35,13 @@ class ServerReducer final : public replica_internal::GradientReducer {
   struct Call;
   LocalReplicaContext& context_;
   const std::shared_ptr<ServerAccess> link_;
-  LocalReducer local_;  // for its notes
+  LocalReducer local_;  // for its notes about missing gradients
 };
 
-/// Serves a coordinator's closure, which is one replica.
+/// Reducer of a coordinator's closure, which is one replica.
 class ClosureReducer final : public replica_internal::GradientReducer {
  public:
-  /// `link`: null without a cluster; then the variables are here.
+  /// `link` is null without a cluster; the variables are then in this process.
   ClosureReducer(std::shared_ptr<ServerAccess> link, std::shared_ptr<StagingMemory> staging)
       : GradientReducer({.updates_on_host = true}),
         link_(std::move(link)),
@@ -55,7 +55,7 @@ class ClosureReducer final : public replica_internal::GradientReducer {
 
  private:
   const std::shared_ptr<ServerAccess> link_;
-  const std::shared_ptr<StagingMemory> staging_;  // null where no device is a GPU
+  const std::shared_ptr<StagingMemory> staging_;  // null if no device is a GPU
 };
 
 }  // namespace distribute::strategy_internal

@@ -1,5 +1,5 @@
 #pragma once
-/// One optimizer step of all replicas of a process, in one pass over memory.
+/// An optimizer step of all replicas of a process, in one pass over memory.
 
 #include <distribute/base/config.hpp>
 #include <distribute/replica/replica_context.hpp>
@@ -12,31 +12,32 @@
 
 namespace distribute::strategy_internal {
 
-/// Variables whose replicas share one value are updated together: every replica thread takes its
-/// share of the elements, sums the replicas' gradients of some thousand elements in replica
-/// order and calls the kernel on the sum while it is in the cache. Sparse gradients and variables
-/// whose copies differ are done at once by the constructor, on one replica.
+/// Updates variables whose replicas share one value: every replica thread takes its share of the
+/// elements, sums the replicas' gradients of some thousand elements in replica order and calls the
+/// kernel on the sum while it is in the cache. Sparse gradients and variables whose copies differ
+/// are updated by the constructor, on one replica.
 class SharedUpdate {
  public:
-  /// `gradients[u]`: those of update u, by replica; one when they are reduced already.
+  /// `gradients[u]` are those of update u, one per replica, or a single one if they are reduced
+  /// already.
   /// Throws  InvalidArgumentError as check_update does.
   SharedUpdate(std::span<const VariableUpdate> updates, std::vector<std::vector<Tensor>> gradients,
                const UpdateKernel& kernel);
 
-  /// The next step of the same variables, with gradients in the same places, after finish(): takes
-  /// the variables again, and keeps all that does not change. False, and nothing is done, for other
-  /// variables.
+  /// Prepares the next step of the same variables, with gradients in the same memory, after
+  /// finish(): takes the variables again, and keeps everything that does not change. Returns false
+  /// and does nothing for other variables.
   bool begin_again(std::span<const VariableUpdate> updates);
   /// Updates the share of one of `replicas` threads.
   void compute(int replica, int replicas, const UpdateKernel& kernel) const;
-  /// Gives the new values to the variables, and lets go of these; after all shares.
+  /// Stores the new values in the variables and releases them. Call it after all shares.
   void finish();
-  /// True when all that compute() writes lies in `memory`.
+  /// Whether all memory that compute() writes lies in `memory`.
   bool writes_only(std::span<const std::byte> memory) const;
 
  private:
   static constexpr int64_t kChunk = 2048;
-  /// What a thread needs again for each slice.
+  /// Memory that a thread reuses for each slice.
   struct Scratch {
     std::vector<const float*> gradients;
     std::vector<std::vector<float>> products;  // of lazy ones, by replica
@@ -46,15 +47,16 @@ class SharedUpdate {
   bool is_for(std::span<const VariableUpdate> updates) const;
   void add(size_t update, const UpdateKernel& kernel);
   void update_apart(size_t update, Tensor gradient, const UpdateKernel& kernel) const;
-  /// The slices that begin in a replica's share of the elements.
+  /// Returns the slices that begin in a replica's share of the elements.
   Share slices_of(int replica, int replicas) const;
   void find_gradients(const replica_internal::UpdateSlice& slice, Scratch& scratch) const;
   void compute_slice(const replica_internal::UpdateSlice& slice, Scratch& scratch,
                      const UpdateKernel& kernel) const;
 
-  std::vector<VariableUpdate> updates_;  // between finish() and begin_again() without variables
+  std::vector<VariableUpdate> updates_;  // without variables between finish() and begin_again()
   std::vector<uint64_t> ids_;            // of the variables and slots of all updates
-  bool repeats_ = true;                  // every update is a target that reads the given gradients
+  // whether every update is a target that reads the given gradients
+  bool repeats_ = true;
   std::vector<std::vector<Tensor>> gradients_;  // by update
   std::vector<size_t> update_of_;               // target -> update
   std::vector<replica_internal::UpdateTarget> targets_;
@@ -62,7 +64,7 @@ class SharedUpdate {
   std::vector<int64_t> ends_;  // elements up to the end of each slice
 };
 
-/// All components of the variable are the same tensor.
+/// Whether all components of the variable are the same tensor.
 bool is_shared(const Variable& variable);
 
 }  // namespace distribute::strategy_internal

@@ -1,5 +1,5 @@
 #pragma once
-/// What the default strategy and OneDeviceStrategy do.
+/// Implementation of the default strategy and of OneDeviceStrategy.
 
 #include <distribute/replica/detail/single_replica.hpp>
 #include <distribute/strategy/detail/run_spans.hpp>
@@ -14,7 +14,7 @@ namespace distribute {
 
 namespace strategy_internal {
 
-/// One replica on the calling thread; variables are plain.
+/// A single replica on the calling thread; variables are plain.
 class SingleReplicaExtended : public StrategyExtended {
  public:
   DISTRIBUTE_INLINE void call_for_each_replica(
@@ -29,7 +29,7 @@ class SingleReplicaExtended : public StrategyExtended {
   DISTRIBUTE_INLINE bool variable_created_in_scope(const Variable& variable) const override;
 };
 
-/// What is in force where no strategy is.
+/// The strategy in force outside of all others.
 class DefaultExtended final : public SingleReplicaExtended {
  public:
   const char* name() const override { return "default strategy"; }
@@ -42,7 +42,7 @@ class OneDeviceExtended final : public SingleReplicaExtended {
   explicit OneDeviceExtended(const std::string& device);
   DISTRIBUTE_INLINE void call_for_each_replica(
       const std::function<void(ReplicaContext&)>& fn) override;
-  /// On the strategy's device, whatever DeviceScope there is.
+  /// Creates the variable on the strategy's device, whatever DeviceScope is open.
   DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> create_variable(
       const NextCreator& next, const Variable::Initializer& initial_value,
       const VariableOptions& options) override;

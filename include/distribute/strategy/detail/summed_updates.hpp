@@ -1,5 +1,5 @@
 #pragma once
-/// An optimizer step of several replicas as one: the same variables, the gradients summed.
+/// An optimizer step of several replicas as one step: the same variables, the gradients summed.
 
 #include <distribute/base/config.hpp>
 #include <distribute/replica/detail/meeting.hpp>
@@ -12,17 +12,17 @@
 
 namespace distribute::strategy_internal {
 
-/// What one replica brings to update().
+/// Argument of one replica's update().
 struct ReplicaUpdates {
   std::span<const VariableUpdate> updates;
   bool reduced = false;  // the gradients are the same sums on all replicas
 };
 
-/// The updates with the gradients of all replicas summed, in replica order.
+/// Returns the updates with the gradients of all replicas summed, in replica order.
 /// Throws  InvalidArgumentError, ending in `notes`, when the replicas update different variables.
 std::vector<VariableUpdate> summed_updates(std::span<const ReplicaUpdates> replicas,
                                            const std::string& notes);
-/// The same with what the replicas have brought to a meeting.
+/// Sums the updates that the replicas have brought to a meeting.
 template <std::derived_from<ReplicaUpdates> T>
 std::vector<VariableUpdate> summed_updates(replica_internal::Meeting<T> replicas,
                                            const std::string& notes) {

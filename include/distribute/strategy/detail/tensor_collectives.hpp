@@ -1,6 +1,6 @@
 #pragma once
-/// Collectives on tensors: what strategies over several workers do with a Communicator, which works
-/// in host memory. Tensors on GPUs are copied there and back.
+/// Collectives on tensors, for strategies over several workers. They use a Communicator, which
+/// works in host memory. Tensors on GPUs are copied there and back.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communicator.hpp>
@@ -18,20 +18,20 @@ using collective::Communicator;
 
 collective::ReductionOp reduction_op(ReduceOp op);
 
-/// Each tensor reduced over all ranks, which give the same shapes and dtypes in the same order;
-/// those of one dtype travel together. Sparse tensors are joined, rows in rank order.
+/// Reduces each tensor over all ranks, which pass the same shapes and dtypes in the same order;
+/// those of one dtype are sent together. Sparse tensors are joined, rows in rank order.
 std::vector<Tensor> all_reduce_tensors(Communicator& group, ReduceOp op,
                                        std::span<const Tensor> values);
 
-/// The tensors of every rank, in rank order, on the host; shapes may differ. Ranks give equally
-/// many.
+/// Returns the tensors of every rank, in rank order, on the host; shapes may differ. All ranks pass
+/// the same number of tensors.
 std::vector<std::vector<Tensor>> all_gather_tensors(Communicator& group,
                                                     std::span<const Tensor> values);
 
-/// `value` of rank `root`; the others give a tensor of the same shape and dtype.
+/// Returns `value` of rank `root`; the others pass a tensor of the same shape and dtype.
 Tensor broadcast_tensor(Communicator& group, const Tensor& value, int root);
 
-/// The texts of all ranks.
+/// Returns the texts of all ranks.
 std::vector<std::string> all_gather_texts(Communicator& group, const std::string& text);
 
 /// Checks that all ranks describe the same thing, line by line.

@@ -1,5 +1,5 @@
 #pragma once
-/// Tensors on their way between GPUs and host memory.
+/// Copies tensors between GPUs and host memory.
 
 #include <distribute/tensor/tensor.hpp>
 
@@ -8,11 +8,11 @@
 namespace distribute::strategy_internal {
 
 int64_t bytes_of(const Tensor& tensor);
-/// Rounded up so that what follows begins at a line of the cache.
+/// Rounds up to a multiple of a cache line.
 int64_t line_aligned(int64_t bytes);
-/// `value`, copied to the host when it is on a GPU.
+/// Returns `value`, copied to the host if it is on a GPU.
 Tensor on_host(const Tensor& value);
-/// A result that is on the host, on the GPU of `value` where that is on one.
+/// Returns a result that is on the host on the GPU of `value`, if that is on one.
 Tensor beside(const Tensor& value, const Tensor& host_result);
 
 }  // namespace distribute::strategy_internal

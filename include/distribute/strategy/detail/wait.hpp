@@ -1,5 +1,5 @@
 #pragma once
-/// Waiting for another thread of this process: spin, offer the core to others, then sleep.
+/// Waits for another thread of this process: spins, yields the core, then sleeps.
 
 #include <distribute/base/limits.hpp>
 
@@ -18,9 +18,9 @@ inline void pause_briefly() {
 #endif
 }
 
-/// Offers the core to other threads until `value` is not `old`, for 3 ms at most; false if it still
-/// is then. A thread that sleeps instead is woken late, above all on a virtual machine, and often
-/// on another core.
+/// Yields the core until `value` is not `old`, for 3 ms at most; returns false if it still is then.
+/// A thread that sleeps instead wakes up late, above all on a virtual machine, and often on another
+/// core.
 inline bool yield_while_equal(const std::atomic<uint32_t>& value, uint32_t old) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::milliseconds(3);
@@ -32,8 +32,8 @@ inline bool yield_while_equal(const std::atomic<uint32_t>& value, uint32_t old) 
   return false;
 }
 
-/// Waits until `value` is not `old`. About 50 us of spinning first where that pays for `threads`
-/// that work together.
+/// Waits until `value` is not `old`. It spins for about 50 us first if that pays for `threads` that
+/// work together.
 inline void wait_while_equal(const std::atomic<uint32_t>& value, uint32_t old, int threads) {
   if (spinning_pays(threads)) {
     for (int i = 0; i < 1500; ++i) {

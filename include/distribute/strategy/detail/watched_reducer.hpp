@@ -1,5 +1,5 @@
 #pragma once
-/// Finds out in each step which worker the others wait for.
+/// Finds in each step the worker for which the others wait.
 
 #include <distribute/base/config.hpp>
 #include <distribute/strategy/detail/local_replica_context.hpp>
@@ -13,7 +13,7 @@
 
 namespace distribute::strategy_internal {
 
-/// Stands before the part that sums the gradients of several workers, and measures its updates.
+/// Wraps the reducer that sums the gradients of several workers, and measures its updates.
 class WatchedReducer final : public replica_internal::GradientReducer {
  public:
   WatchedReducer(LocalReplicaContext& context, WorkerState& state,

@@ -1,5 +1,5 @@
 #pragma once
-/// Gradients of replicas of several workers, summed all at once in host memory.
+/// Sums gradients of replicas of several workers, all at once in host memory.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communicator.hpp>
@@ -12,9 +12,9 @@
 
 namespace distribute::strategy_internal {
 
-/// The sums go to every worker, and each updates its own copies. The slowest way, which knows every
-/// gradient: that of GPUs without NCCL, of sparse gradients beside buckets, and of the steps that a
-/// HostReducer cannot do in place.
+/// Sends the sums to every worker, which updates its own copies. It is the slowest reducer, but
+/// takes every gradient: it serves GPUs without NCCL, sparse gradients beside buckets, and the
+/// steps that a HostReducer cannot do in place.
 class WorkerReducer final : public replica_internal::GradientReducer {
  public:
   WorkerReducer(LocalReplicaContext& context, WorkerState& state)
@@ -29,7 +29,7 @@ class WorkerReducer final : public replica_internal::GradientReducer {
   LocalReducer local_;
 };
 
-/// Makes the reducer of this replica's gradients, as the devices and places of all workers ask for.
+/// Makes the reducer of this replica's gradients, chosen by the devices and hosts of all workers.
 std::unique_ptr<replica_internal::GradientReducer> make_worker_reducer(LocalReplicaContext& context,
                                                                        WorkerState& state);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// A replica whose partners are replicas of this and of other workers.
+/// Context of a replica whose partners are replicas of this and of other workers.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communicator.hpp>
@@ -12,12 +12,12 @@
 
 namespace distribute {
 
-/// Values go through host memory and the workers' transport. One replica thread at a time.
+/// Values are sent through host memory and the workers' transport. One replica thread at a time.
 class WorkerReplicaContext : public LocalReplicaContext {
  public:
   using ReplicaContext::all_gather;
   using ReplicaContext::all_reduce;
-  /// `group`: of this replica; lives longer.
+  /// `group` is this replica's, and must outlive the context.
   WorkerReplicaContext(Strategy& strategy, strategy_internal::ReplicaGroup& local, int replica,
                        collective::Communicator& group)
       : LocalReplicaContext(strategy, local, replica), group_(group) {}
@@ -35,7 +35,8 @@ class WorkerReplicaContext : public LocalReplicaContext {
 
 namespace strategy_internal {
 
-/// The context of replica `replica` of `local`, by the devices and places of all workers.
+/// Makes the context of replica `replica` of `local`, chosen by the devices and hosts of all
+/// workers.
 std::unique_ptr<LocalReplicaContext> make_worker_context(Strategy& strategy, ReplicaGroup& local,
                                                          int replica, WorkerState& state);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What the replicas of one of several workers share.
+/// State that the replicas of one of several workers share.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communication_options.hpp>
@@ -12,23 +12,23 @@
 
 namespace distribute::strategy_internal {
 
-/// Variables that may lie in memory of all workers.
+/// Variables that may lie in memory shared by all workers.
 struct SharedVariables {
   HostVariables memory;
-  // The same on every worker, and changed by local replica 0 while the others wait:
+  // These are the same on every worker, and changed by local replica 0 while the others wait:
   int64_t steps_apart = 0, next_adoption = 1;
 };
 
 /// Thread-compatible.
 struct WorkerState {
-  /// `share_variables`: one copy for all workers of the host, which one that dies would leave half
-  /// updated.
+  /// With `share_variables` all workers of the host use one copy, which a worker that dies may
+  /// leave half updated.
   WorkerState(collective::WorkerGroup its_group, CommunicationOptions its_options, bool is_on_gpus,
               bool share_variables);
 
-  /// No other worker takes part, and what is done here is done on GPUs.
+  /// Whether no other worker takes part, and the replicas are on GPUs.
   bool alone_on_gpus() const { return on_gpus && group.num_workers == 1; }
-  /// All replicas of all workers, as the context's replica sees them.
+  /// Returns the group of all replicas of all workers, with the rank of the context's replica.
   collective::Communicator& group_of(const ReplicaContext& context) const {
     return *group.replicas[size_t(context.local_replica_id())];
   }
@@ -36,9 +36,10 @@ struct WorkerState {
   collective::WorkerGroup group;
   CommunicationOptions options;
   bool on_gpus;
-  /// None unless all workers are on this host and share.
+  /// Null unless all workers are on this host and share variables.
   std::unique_ptr<SharedVariables> host;
-  /// All ranks train the same variables; changed by local replica 0 while the others wait.
+  /// Whether all ranks were found to train the same variables; changed by local replica 0 while the
+  /// others wait.
   bool agreed = false;
 };
 

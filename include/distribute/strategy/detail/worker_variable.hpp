@@ -1,5 +1,5 @@
 #pragma once
-/// A variable that is a worker's own in its own loop, and the servers' in a coordinator's
+/// A variable that is local in a worker's own loop, and on the servers in a coordinator's
 /// functions.
 
 #include <distribute/autograd/variable.hpp>
@@ -13,12 +13,12 @@
 
 namespace distribute::strategy_internal {
 
-/// What a metric adds up: of a worker that makes its own steps its own numbers, as those of several
-/// workers would race; what a coordinator sends adds to the one variable that the coordinator
-/// reads. Thread-safe.
+/// The sums of a metric. A worker that makes its own steps adds to its own numbers, as those of
+/// several workers would race; functions that a coordinator sends add to the one variable that the
+/// coordinator reads. Thread-safe.
 class WorkerVariable final : public VariableImpl {
  public:
-  /// `shared` lives on the servers, or looks for it there when it is first needed.
+  /// `shared` lives on the servers, or is looked up there when it is first needed.
   WorkerVariable(std::shared_ptr<VariableImpl> own, std::shared_ptr<VariableImpl> shared)
       : VariableImpl(own->options()), own_(std::move(own)), shared_(std::move(shared)) {}
 

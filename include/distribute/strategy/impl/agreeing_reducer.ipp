@@ -22,7 +22,7 @@ DISTRIBUTE_INLINE void AgreeingReducer::update(std::span<const VariableUpdate> u
   }
 }
 
-/// The same variables in the same order on every rank.
+/// Checks that every rank has the same variables in the same order.
 DISTRIBUTE_INLINE void AgreeingReducer::agree(std::span<const VariableUpdate> updates) {
   std::string lines;
   for (const VariableUpdate& update : updates)

@@ -65,7 +65,7 @@ DISTRIBUTE_INLINE std::vector<std::string> on_all_workers(
   return share_outcomes(extended, std::move(result), error);
 }
 
-/// Until those of every worker are stopped, meets the other workers five times a second.
+/// Meets the other workers five times a second, until those of every worker are stopped.
 class LongWork::Meetings {
  public:
   explicit Meetings(StrategyExtended& extended)
@@ -87,7 +87,8 @@ class LongWork::Meetings {
     std::unique_lock lock(mutex_);
     return !changed_.wait_for(lock, std::chrono::milliseconds(200), [this] { return stopped_; });
   }
-  /// A failure ends the job: the next operation of the worker's own thread will say so.
+  /// A failure here ends the job, and the next operation of the worker's own thread throws its
+  /// error.
   void run() {
     try {
       while (extended_.any_worker(wait())) {

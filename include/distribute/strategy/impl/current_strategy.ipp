@@ -14,7 +14,7 @@ namespace distribute {
 
 namespace strategy_internal {
 
-/// What experimental_set_strategy keeps.
+/// The strategy of experimental_set_strategy.
 struct GlobalStrategy {
   std::optional<Scope> scope;
 };

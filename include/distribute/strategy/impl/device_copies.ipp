@@ -53,7 +53,7 @@ DISTRIBUTE_INLINE Tensor DeviceCopies::send(Device device, const Tensor& value) 
   return send_staged(plain, *staged(plain, *staging_), device);
 }
 
-/// The GPUs share one staged value.
+/// Makes a copy; all GPUs share one staged value.
 DISTRIBUTE_INLINE Tensor DeviceCopies::make(Device device, const Tensor& value) {
   if (value.device().type == DeviceType::Gpu) return value.to(device);
   const Tensor plain = value.row_major();
@@ -85,7 +85,7 @@ DISTRIBUTE_INLINE Tensor read_here(DeviceCopies* copies, const Tensor& value) {
   return copies && get_replica_context() ? copies->on(current_device(), value) : value;
 }
 
-/// Dense tensors; those of GPUs are replaced by views of one block.
+/// Copies dense tensors; those of GPUs are replaced by views of one block.
 DISTRIBUTE_INLINE void fetch_dense(std::vector<Tensor>& tensors, StagingMemory& staging) {
   std::vector<Tensor*> wanted;
   int64_t bytes = 0;

@@ -108,7 +108,7 @@ struct MissingGpus {
   std::atomic<bool> unreported{false};
 };
 
-/// A strategy has looked for GPUs and found none, and no line has been logged about it.
+/// Whether a strategy has looked for GPUs and found none, and no line has been logged about it.
 DISTRIBUTE_INLINE std::atomic<bool>& missing_gpus() { return in_process<MissingGpus>().unreported; }
 
 DISTRIBUTE_INLINE std::vector<std::string> devices_of(DefaultDevice, int count,
@@ -119,7 +119,7 @@ DISTRIBUTE_INLINE std::vector<std::string> devices_of(DefaultDevice, int count,
   return devices_of(CpuDevice(), count, strategy);
 }
 
-/// The system has NVIDIA's kernel module, or the environment names GPUs.
+/// Whether the system has NVIDIA's kernel module, or the environment names GPUs.
 DISTRIBUTE_INLINE bool expects_gpus() {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   std::error_code ignored;

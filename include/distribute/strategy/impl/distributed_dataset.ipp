@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE data::Dataset buffered(data::Dataset dataset, const InputOptio
   return buffer > 1 ? dataset.prefetch(buffer * replicas) : dataset;
 }
 
-/// On the GPUs of the replicas that take turns, where they are on GPUs.
+/// Copies the batches to the replicas' GPUs in turn, if the replicas are on GPUs.
 DISTRIBUTE_INLINE data::Dataset fetched(data::Dataset dataset, const InputOptions& options,
                                         std::vector<Device> devices) {
   const bool stays = std::any_of(devices.begin(), devices.end(),
@@ -75,8 +75,8 @@ DISTRIBUTE_INLINE void check_same_data(StrategyExtended& strategy, const data::N
   data::check_same_data(strategy.all_gather_texts(shared ? data::data_summary(node) : ""));
 }
 
-/// The same components without rows.
-/// Throws  InvalidArgumentError for scalars: TensorFlow's zeros would count as data.
+/// Returns the same components without rows. Throws  InvalidArgumentError for scalars, as
+/// TensorFlow's zeros would count as data.
 DISTRIBUTE_INLINE data::Batch no_rows(const std::vector<std::optional<data::Batch>>& parts,
                                       const data::ElementSpec& spec) {
   for (const data::TensorSpec& tensor : spec)
@@ -96,7 +96,7 @@ DISTRIBUTE_INLINE DistributedIterator::DistributedIterator(std::vector<data::Ite
                                                            StrategyExtended* strategy)
     : sources_(std::move(sources)), num_replicas_(num_replicas), strategy_(strategy) {}
 
-/// Every worker asks, whatever it has itself.
+/// Returns whether the pass has ended; every worker calls it, whether it has data or not.
 DISTRIBUTE_INLINE bool DistributedIterator::has_ended(int with_data, bool whole_steps) {
   if (strategy_) return !strategy_->any_worker(with_data > 0);
   return with_data == 0 ||

@@ -48,7 +48,7 @@ DISTRIBUTE_INLINE Access access_of(const Strategy* owner) {
   return {nullptr, mode.update_replica};
 }
 
-/// All replicas passed the very same tensor, as a literal of the program.
+/// Whether all replicas passed the same tensor, as a literal of the program.
 DISTRIBUTE_INLINE bool is_one_tensor(const std::vector<Tensor>& values) {
   return values.size() > 1 && std::all_of(values.begin(), values.end(), [&](const Tensor& value) {
            return value.id() == values[0].id();
@@ -213,7 +213,8 @@ DISTRIBUTE_INLINE Tensor DistributedVariable::read_in_own_strategy() const {
   return read();
 }
 
-/// A number of a worker's one replica is this worker's, and those of all workers are added.
+/// Checks a number: that of a worker's one replica is this worker's, and those of all workers are
+/// added.
 DISTRIBUTE_INLINE void DistributedVariable::check_number(bool is_zero) const {
   if (others_ && num_components() == 1) return;
   if (options().synchronization != VariableSynchronization::OnRead)

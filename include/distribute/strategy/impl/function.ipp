@@ -65,7 +65,7 @@ struct RecordedFunction::Graph {
     return std::any_of(parts.begin(), parts.end(),
                        [](const Part& part) { return part.step->writes_what_others_hold(); });
   }
-  /// Of the first part that is; empty: none is.
+  /// Returns the reason of the first part that is outdated; empty if none is.
   std::string outdated() const {
     for (const Part& part : parts)
       if (std::string why = part.step->outdated(); !why.empty()) return why;
@@ -94,7 +94,7 @@ DISTRIBUTE_INLINE void own(std::vector<Tensor>& results) {
     if (result && !result.unique()) result = copy_of(result);
 }
 
-/// Why the calling thread's step has to be a plain one; empty: it may be recorded.
+/// Returns why the calling thread's step cannot be recorded; empty if it can.
 DISTRIBUTE_INLINE std::string why_plain() {
   const ReplicaContext* replica = get_replica_context();
   if (!replica) return "it was called across replicas";
@@ -104,7 +104,7 @@ DISTRIBUTE_INLINE std::string why_plain() {
   return replica->strategy().extended().recording_problem();
 }
 
-/// True when an enclosing recording, trace or tape follows what is computed.
+/// Whether an enclosing recording, trace or tape records what is computed.
 DISTRIBUTE_INLINE bool is_followed() {
   return RecordedStep::current() || autograd_internal::is_tracing() ||
          autograd_internal::is_taping();
@@ -140,7 +140,7 @@ DISTRIBUTE_INLINE void RecordedFunction::tell(const std::string& why) {
   log_info("function", "the step is not recorded as a CUDA graph: " + why);
 }
 
-/// Each graph has memory of its own, so there are few of them.
+/// Returns the graph for a call. Each graph has its own memory, so there are few of them.
 DISTRIBUTE_INLINE RecordedFunction::Graph& RecordedFunction::graph_for(Turns turns) {
   constexpr size_t kMost = 4;
   const auto found = std::find_if(graphs_.begin(), graphs_.end(),
@@ -160,7 +160,7 @@ DISTRIBUTE_INLINE RecordedFunction::Graph& RecordedFunction::graph_for(Turns tur
   return *graphs_.back();
 }
 
-/// For all replicas, which wait meanwhile: so they do the same, whatever they could do alone.
+/// Decides for all replicas, which wait meanwhile, so that they do the same.
 DISTRIBUTE_INLINE void RecordedFunction::decide(Turns turns) {
   problem_.clear();
   Graph& graph = graph_for(turns);
@@ -221,7 +221,7 @@ DISTRIBUTE_INLINE void RecordedFunction::record(Turn& turn, const FunctionBody& 
   }
 }
 
-/// After a recording: where one replica has none, all step plainly.
+/// After a recording: if one replica has no graph, all make an ordinary step.
 DISTRIBUTE_INLINE void RecordedFunction::settle(Turns turns) {
   Graph& graph = *turns[0].graph;
   std::string problem;

@@ -22,7 +22,8 @@ DISTRIBUTE_INLINE bool GradientBuckets::fits(std::span<const VariableUpdate> upd
   return !updates.empty();
 }
 
-/// Rank 0's order of the updates; the own one where rank 0 has others, which is refused later.
+/// Returns rank 0's order of the updates; this rank's own if rank 0 has others, which is refused
+/// later.
 DISTRIBUTE_INLINE std::vector<size_t> GradientBuckets::order_of_first(
     const std::vector<size_t>& mine) {
   const GradientOrder order(mine.begin(), mine.end());
@@ -32,7 +33,7 @@ DISTRIBUTE_INLINE std::vector<size_t> GradientBuckets::order_of_first(
   return {theirs.begin(), theirs.end()};
 }
 
-/// The updates in the order in which rank 0 got their gradients; where unknown, backwards.
+/// Returns the updates in the order in which rank 0 got their gradients; if unknown, backwards.
 DISTRIBUTE_INLINE std::vector<size_t> GradientBuckets::order_of(
     std::span<const VariableUpdate> updates) {
   std::vector<size_t> order;
@@ -74,7 +75,7 @@ DISTRIBUTE_INLINE void GradientBuckets::plan(std::span<const VariableUpdate> upd
   begin_step();
 }
 
-/// Zeros: what lies between the slots is summed with the rest.
+/// Allocates zeros, as the gaps between the slots are summed with the rest.
 DISTRIBUTE_INLINE void GradientBuckets::allocate(int64_t bytes) {
   const int64_t wire = options_.bfloat16_gradients ? bytes / 2 : 0;
   memory_ = std::make_shared<Buffer>(2 * bytes + wire, current_device());
@@ -107,7 +108,8 @@ DISTRIBUTE_INLINE void GradientBuckets::begin_step() {
   for (Bucket& bucket : buckets_) bucket.missing = bucket.last - bucket.first;
 }
 
-/// What a recording that was given up has left is of no use to the next step.
+/// Begins the step anew if it belongs to another recording than the state, which a recording that
+/// was given up may have left.
 DISTRIBUTE_INLINE void GradientBuckets::follow_recording() {
   const RecordedStep* const now = RecordedStep::current();
   if (std::exchange(recording_, now) != now) begin_step();

@@ -7,14 +7,14 @@
 
 namespace distribute::strategy_internal {
 
-/// The tensors laid end to end, and back again: a vector of all their elements.
+/// Returns a vector of all elements of the tensors.
 DISTRIBUTE_INLINE Tensor end_to_end(const std::vector<Tensor>& parts) {
   std::vector<Tensor> flat;
   for (const Tensor& part : parts) flat.push_back(part.view({part.num_elements()}));
   return flat.size() == 1 ? flat[0] : concat(flat, 0);
 }
 
-/// The packs of one dtype: values[i] for i in `members`, which get their results.
+/// Reduces the packs of one dtype: values[i] for i in `members`, which get their results.
 DISTRIBUTE_INLINE void reduce_members(
     const std::vector<std::vector<Tensor>>& values, const std::vector<size_t>& members, int packs,
     const std::function<Tensor(const std::vector<Tensor>&)>& reduce, std::vector<Tensor>& results) {

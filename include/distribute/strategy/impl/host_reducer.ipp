@@ -7,7 +7,7 @@
 
 namespace distribute::strategy_internal {
 
-/// The half of a replica's shared memory that holds its gradients.
+/// Returns the half of a replica's shared memory that holds its gradients.
 DISTRIBUTE_INLINE std::span<std::byte> gradient_memory(std::span<std::byte> of_replica) {
   return of_replica.subspan(of_replica.size() / 2);
 }
@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE void HostReducer::update(std::span<const VariableUpdate> updat
   if (in_place) move_in(updates);
 }
 
-/// False, on all replicas alike, when a value of one of them is elsewhere.
+/// Returns false, on all replicas alike, when a value of one of them is elsewhere.
 DISTRIBUTE_INLINE bool HostReducer::update_in_place(std::span<const VariableUpdate> updates,
                                                     const UpdateKernel& kernel) {
   const bool home = slots_.fits(updates) && slots_.bring_home(updates);
@@ -55,8 +55,9 @@ DISTRIBUTE_INLINE bool HostReducer::update_in_place(std::span<const VariableUpda
   return ready;
 }
 
-/// The step on the host's one copy of the variables; null when they are not there. After an error
-/// nothing is kept: the last replica that lets go of the step gives the variables their values.
+/// Returns the step on the host's one copy of the variables; null when they are not there. After an
+/// error it is not kept, and the last replica that releases the step gives the variables their
+/// values.
 DISTRIBUTE_INLINE HostReducer::SharedWork HostReducer::begin(
     std::span<const VariableUpdate> updates, const UpdateKernel& kernel) {
   SharedWork work = std::exchange(kept_, nullptr);
@@ -78,7 +79,7 @@ DISTRIBUTE_INLINE HostReducer::SharedWork HostReducer::make_work(
   return std::make_shared<SharedUpdate>(updates, std::move(gradients), kernel);
 }
 
-/// Every worker gets a copy of its own of what lies in the shared memory.
+/// Gives every worker its own copy of the values in the shared memory.
 DISTRIBUTE_INLINE void HostReducer::leave(std::span<const VariableUpdate> updates) {
   replicas().meet(replica(), "leave", [&] { host_.memory.leave(updates); });
 }

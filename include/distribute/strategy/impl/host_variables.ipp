@@ -56,7 +56,7 @@ void for_each_value(std::span<const VariableUpdate> updates, const GradientSlots
   }
 }
 
-/// Of the bits of all values; 0 when copies within the process differ.
+/// Returns a hash of the bits of all values; 0 when copies within the process differ.
 DISTRIBUTE_INLINE uint64_t hash_of(std::span<const VariableUpdate> updates,
                                    const GradientSlots& slots) {
   uint64_t hash = 14695981039346656037u;

@@ -11,7 +11,7 @@
 
 namespace distribute::strategy_internal {
 
-/// What a replica shows the others.
+/// The part of a replica that the others read.
 struct LocalReducer::Call {
   std::span<const VariableUpdate> updates;
   bool reduced;
@@ -27,7 +27,7 @@ DISTRIBUTE_INLINE void LocalReducer::update(std::span<const VariableUpdate> upda
                                             bool gradients_are_reduced,
                                             const UpdateKernel& kernel) {
   context_.check_current("update");
-  // Before its copies are used.
+  // The owner is checked before the variable's copies are used.
   context_.check_owner(updates.first(std::min<size_t>(updates.size(), 1)));
   if (!updates.empty() &&
       replica_internal::update_device(updates[0], replica()).type == DeviceType::Gpu)
@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE void LocalReducer::update_on_host(std::span<const VariableUpda
   replicas().meet(replica(), "update", [&] { call.work->finish(); });
 }
 
-/// By variable and replica; of gradients that are reduced replica 0's alone.
+/// Returns gradients by variable and replica; if they are reduced, only replica 0's.
 DISTRIBUTE_INLINE std::vector<std::vector<Tensor>> LocalReducer::Call::gradients(
     replica_internal::Meeting<Call> calls) {
   const Call& first = calls[0];
@@ -72,8 +72,8 @@ DISTRIBUTE_INLINE void LocalReducer::Call::check_same(const Call& other, size_t 
           "', of replica ", replica, " '", other.updates[i].variable.name(), "'", group.notes()));
 }
 
-/// The sum over the replicas, in replica order, on `device`: each GPU fetches what the others
-/// have. (Two replicas of one GPU read each other's memory; NCCL allows no such pair.)
+/// Returns the sum over the replicas, in replica order, on `device`: each GPU copies the gradients
+/// of the others. (Two replicas of one GPU read each other's memory; NCCL allows no such pair.)
 DISTRIBUTE_INLINE Tensor sum_over_replicas(
     const std::vector<std::span<const VariableUpdate>>& replicas, size_t update, Device device) {
   Tensor sum = replicas[0][update].gradient.to(device);
@@ -106,7 +106,7 @@ DISTRIBUTE_INLINE void LocalReducer::update_on_gpu(std::span<const VariableUpdat
   replica_internal::update_on_gpu(mine, replica(), kernel.gpu(), 0);
 }
 
-/// Replicas record one by one: what was compared in the plain steps before is not compared again.
+/// Replicas record one after the other, so checks of the ordinary steps before are not repeated.
 DISTRIBUTE_INLINE void LocalReducer::update_in_recording(std::span<const VariableUpdate> updates,
                                                          bool reduced, const UpdateKernel& kernel) {
   if (!reduced)

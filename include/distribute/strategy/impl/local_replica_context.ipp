@@ -35,8 +35,8 @@ DISTRIBUTE_INLINE void LocalReplicaContext::merge_untyped(const replica_internal
   });
 }
 
-/// What all replicas of an all_reduce compute together; they own it together, as one of them may
-/// fail while another still works.
+/// The common work of all replicas in an all_reduce; they share its ownership, as one of them may
+/// fail while another still computes.
 struct LocalReplicaContext::AllReduceWork {
   std::vector<strategy_internal::Reduction> reductions;
   std::vector<strategy_internal::ReductionSlice> slices;
@@ -129,7 +129,7 @@ DISTRIBUTE_INLINE Tensor LocalReplicaContext::record_all_gather(const Tensor& va
                 });
 }
 
-// A handle of its own for each replica: tapes tell tensors apart by their identity.
+// Each replica gets its own handle, as tapes distinguish tensors by their identity.
 DISTRIBUTE_INLINE std::vector<Tensor> LocalReplicaContext::hand_out(
     ReduceOp op, std::span<const Tensor> values, const std::vector<Tensor>& sums) const {
   std::vector<Tensor> results;

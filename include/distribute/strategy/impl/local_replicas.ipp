@@ -105,7 +105,8 @@ DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer> LocalReplic
   return std::make_unique<LocalReducer>(context);
 }
 
-/// How many runs of this strategy the calling thread is in: that of each merge_call.
+/// Returns the number of runs of this strategy that enclose the calling thread, through
+/// merge_calls.
 DISTRIBUTE_INLINE size_t LocalReplicas::depth_here() const {
   const auto& modes = replica_internal::mode_stack();
   return size_t(std::count_if(modes.begin(), modes.end(), [&](const auto& mode) {
@@ -113,7 +114,7 @@ DISTRIBUTE_INLINE size_t LocalReplicas::depth_here() const {
   }));
 }
 
-/// The replica's thread has its place and its share of the threads for loops.
+/// Runs a replica on its thread, with its share of the threads for loops.
 DISTRIBUTE_INLINE void LocalReplicas::run_replica(Replicas& replicas, int replica,
                                                   const std::function<void(ReplicaContext&)>& fn) {
   const FlushSubnormals flush;

@@ -30,7 +30,7 @@ DISTRIBUTE_INLINE MultiWorkerExtended::MultiWorkerExtended(std::vector<std::stri
   if (state_.group.timeline) timeline_row_ = state_.group.timeline->add_row("strategy.run");
 }
 
-/// Going in order is no loss for the others; going because of an exception is.
+/// A normal shutdown is not reported as a lost worker; one because of an exception is.
 DISTRIBUTE_INLINE MultiWorkerExtended::~MultiWorkerExtended() {
   try {
     if (std::uncaught_exceptions() > 0 && state_.group.report_error)
@@ -79,7 +79,7 @@ DISTRIBUTE_INLINE void MultiWorkerExtended::work_with(collective::WorkerGroup gr
   *others_ = state_.group;
 }
 
-/// The others' next collective waits for this worker meanwhile.
+/// Until the end of the result, the next collective of the other workers waits for this worker.
 DISTRIBUTE_INLINE std::shared_ptr<void> MultiWorkerExtended::work_apart() {
   if (state_.group.num_workers == 1) return nullptr;
   auto contexts = put_contexts_aside();
@@ -126,7 +126,8 @@ DISTRIBUTE_INLINE void MultiWorkerExtended::call_for_each_replica(
   LocalReplicas::call_for_each_replica(fn);
 }
 
-/// Every worker evaluates its own initializer, for shape and dtype; the chief's value counts.
+/// Makes a variable. Every worker evaluates its own initializer, for shape and dtype; the chief's
+/// value is used.
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> MultiWorkerExtended::make_variable(
     const NextCreator& next, const Variable::Initializer& initial_value,
     const VariableOptions& options) {
@@ -145,8 +146,8 @@ DISTRIBUTE_INLINE std::vector<Tensor> gather_replicas(collective::Communicator& 
   return all;
 }
 
-/// In the order of the replicas: with several per worker their values are gathered and then summed,
-/// as sums of sums would have other bits.
+/// Reduces in the order of the replicas: with several per worker their values are gathered and then
+/// summed, as sums of sums would have other bits.
 DISTRIBUTE_INLINE Tensor WorkersOfGroup::reduce(ReduceOp op, std::vector<Tensor> values) {
   if (values.size() == 1) return all_reduce_tensors(*workers_, op, values)[0];
   for (Tensor& value : values) value = value.row_major();
@@ -167,7 +168,7 @@ DISTRIBUTE_INLINE Tensor MultiWorkerExtended::gather_local(std::vector<Tensor> v
   return beside(values[0], gather_tensors("gather", all, axis));
 }
 
-/// This worker's value; all of its replicas have it.
+/// Reduces this worker's value, which all of its replicas have.
 DISTRIBUTE_INLINE Tensor MultiWorkerExtended::reduce_plain(ReduceOp op, const Tensor& value) {
   if (state_.group.num_workers == 1) return LocalReplicas::reduce_plain(op, value);
   if (op == ReduceOp::Sum && num_local_replicas() > 1)
@@ -201,8 +202,8 @@ DISTRIBUTE_INLINE std::vector<std::vector<Tensor>> MultiWorkerExtended::all_gath
   return strategy_internal::all_gather_tensors(*state_.group.workers, mine);
 }
 
-/// How many operations each group of this worker has begun; empty where one is broken, or where its
-/// own replicas have begun different ones.
+/// Returns the number of operations that each group of this worker has begun; empty if one is
+/// broken, or if its own replicas have begun different ones.
 DISTRIBUTE_INLINE std::string begun_operations(const collective::WorkerGroup& group) {
   const std::optional<uint64_t> of_workers = group.workers->operations();
   if (!of_workers) return {};
@@ -234,7 +235,7 @@ DISTRIBUTE_INLINE void MultiWorkerExtended::replica_failed(const std::exception_
   }
 }
 
-/// One worker's replicas get new groups: those that were waited in are broken.
+/// Gives the replicas of a single worker new groups, as the groups in which they waited are broken.
 DISTRIBUTE_INLINE void MultiWorkerExtended::run_failed(const std::exception_ptr& error) {
   if (!is_alone()) return report_failure(error);
   if (!gave_up_.exchange(false) && !begun_operations(state_.group).empty()) return;
@@ -250,7 +251,7 @@ DISTRIBUTE_INLINE void MultiWorkerExtended::report_failure(const std::exception_
   give_up(error);
 }
 
-/// The other workers must not wait for a replica that will not come.
+/// Reports the failure, as the other workers must not wait for a replica that will not come.
 DISTRIBUTE_INLINE void MultiWorkerExtended::give_up(const std::exception_ptr& error) {
   gave_up_ = true;
   const auto [code, message] = describe_failure(error);

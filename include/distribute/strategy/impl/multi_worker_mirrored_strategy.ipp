@@ -24,7 +24,7 @@ DISTRIBUTE_INLINE collective::WorkerGroup work_alone(int replicas) {
   return group;
 }
 
-/// As TensorFlow warns of NCCL that is asked for where it has no part.
+/// Warns, as TensorFlow does, if NCCL is requested but not used.
 DISTRIBUTE_INLINE void warn_without_nccl(const CommunicationOptions& options,
                                          const std::vector<std::string>& devices, bool alone) {
   if (options.implementation != CommunicationImplementation::Nccl) return;

@@ -19,7 +19,7 @@ namespace strategy_internal {
 
 inline constexpr double kNcclTimeoutSeconds = 300;
 
-/// True when NCCL can serve these values: dense, each on a GPU that no other shares.
+/// Whether NCCL can reduce these values: they are dense, each on a different GPU.
 DISTRIBUTE_INLINE bool suits_nccl(const std::vector<Tensor>& values) {
   std::vector<Device> devices;
   for (const Tensor& value : values) devices.push_back(value.device());
@@ -37,8 +37,8 @@ struct NcclAllReduce::Groups {
   std::map<std::vector<int>, Group> by_devices;
 };
 
-/// Communicators are aborted with their work: what is queued is waited for. Its ranks are all here,
-/// so that it ends.
+/// Waits for queued work, as communicators are aborted together with it. It ends, because all ranks
+/// are in this process.
 DISTRIBUTE_INLINE NcclAllReduce::Groups::~Groups() {
   for (const auto& [devices, group] : by_devices)
     for (const auto& communicator : group) try {

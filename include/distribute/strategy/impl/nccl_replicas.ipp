@@ -12,7 +12,7 @@
 
 namespace distribute::strategy_internal {
 
-/// The devices' replicas as the only worker, with a group of NCCL.
+/// Makes the devices' replicas the only worker, with a group of NCCL.
 DISTRIBUTE_INLINE WorkerState meet_over_nccl(const std::vector<Device>& devices) {
   const collective::CommunicatorOptions options;
   auto group = std::move(collective::make_thread_workers(1, int(devices.size()), options)[0]);

@@ -19,7 +19,8 @@ DISTRIBUTE_INLINE void SingleReplicaExtended::call_for_each_replica(
     const std::function<void(ReplicaContext&)>& fn) {
   check_cross_replica("run");
   const bool is_default = is_default_strategy(&strategy());
-  // Inside a strategy's scope the default strategy's run would lose it; its own scope says so.
+  // In another strategy's scope the default strategy's run needs its own scope to be the current
+  // one.
   std::optional<Scope> scope;
   if (!is_default || has_strategy()) scope.emplace(strategy());
   SingleReplicaContext context(&strategy());

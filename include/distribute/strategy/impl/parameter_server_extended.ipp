@@ -22,7 +22,7 @@
 
 namespace distribute::strategy_internal {
 
-/// Waits for what the chief sets on server 0. `what` is what it is to do.
+/// Waits for a value that the chief sets on server 0. `what` tells what the chief has to do.
 DISTRIBUTE_INLINE std::string wait_for_chief(const ServerJob& job, parameter_server::Client& client,
                                              const std::string& key, double seconds,
                                              const std::string& what) {
@@ -36,7 +36,7 @@ DISTRIBUTE_INLINE std::string wait_for_chief(const ServerJob& job, parameter_ser
   }
 }
 
-/// On server 0. Objects that outlive the strategy find it gone.
+/// Texts on server 0. Objects that outlive the strategy get an error.
 class TextsOnServer final : public ChiefTexts {
  public:
   explicit TextsOnServer(const ServerJob& job) : job_(job), client_(job.client) {
@@ -92,7 +92,7 @@ DISTRIBUTE_INLINE ParameterServerExtended::ParameterServerExtended(std::vector<s
   record_runs(name(), job_.task ? str_cat(job_.type, '-', job_.index) : "");
 }
 
-/// A chief that fails may come back: the servers wait for it.
+/// After an exception the chief may come back, so the servers wait for it.
 DISTRIBUTE_INLINE ParameterServerExtended::~ParameterServerExtended() {
   try {
     if (std::uncaught_exceptions() == exceptions_) leave();
@@ -129,7 +129,7 @@ DISTRIBUTE_INLINE std::string ParameterServerExtended::wait_until_initialized(
   return wait_for_chief(job_, *job_.client, kInitializedKey, limit, "initialize the variables");
 }
 
-/// The chief's word is there at once or not at all, as this is the chief.
+/// On the chief the key exists already or is never written, so it does not wait.
 DISTRIBUTE_INLINE bool ParameterServerExtended::servers_have_kept_variables() {
   constexpr double kSecondsToAnswer = 5;
   if (variables_are_new()) return false;
@@ -198,8 +198,8 @@ DISTRIBUTE_INLINE void ParameterServerExtended::call_for_each_replica(
   LocalReplicas::call_for_each_replica(fn);
 }
 
-/// The closure takes over what goes along to other threads, but neither replica nor creators of the
-/// thread that serves it: it starts with the strategy's way to make variables.
+/// The closure inherits the thread's context except replica and variable creators: it starts with
+/// the strategy's own creator.
 DISTRIBUTE_INLINE void ParameterServerExtended::run_closure(
     const std::function<void()>& fn, const parameter_server::UpdateOrigin& origin) {
   using base_internal::ThreadContext;
@@ -220,7 +220,7 @@ DISTRIBUTE_INLINE void ParameterServerExtended::run_closure(
   fn();
 }
 
-/// The n-th variable of a name gets the same key in every process.
+/// Returns a key; the n-th variable of a name gets the same key in every process.
 DISTRIBUTE_INLINE std::string ParameterServerExtended::unique_key(const std::string& name) {
   const std::lock_guard lock(mutex_);
   const int before = names_[name]++;
@@ -289,7 +289,7 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_on
   return link_ ? make_remote(initial_value, options) : make_here(next, initial_value, options);
 }
 
-/// A worker that makes its own steps adds up what it has seen itself.
+/// Whether this is a worker that makes its own steps, and sums its own metrics.
 DISTRIBUTE_INLINE bool ParameterServerExtended::keeps_for_itself() const {
   return replica_internal::OwnVariables::wanted() && job_.type == TaskType::Worker &&
          !ServerAccess::in_closure();

@@ -14,7 +14,7 @@ DISTRIBUTE_INLINE void check_positive(const char* partitioner, const char* name,
         str_cat(partitioner, ": ", name, " must be greater than 0, got ", value));
 }
 
-/// `shards` along `axis`, in [1, size of the axis].
+/// Returns `shards` along `axis`, limited to [1, size of the axis].
 DISTRIBUTE_INLINE std::vector<int64_t> along_axis(const Shape& shape, int axis, int64_t shards) {
   std::vector<int64_t> counts(size_t(shape.rank()), 1);
   counts.at(size_t(shape.normalize_axis(axis))) =

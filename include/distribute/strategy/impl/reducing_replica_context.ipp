@@ -22,7 +22,8 @@ DISTRIBUTE_INLINE void ReducingReplicaContext::Call::reduce(replica_internal::Me
       throw InvalidArgumentError(str_cat(
           "all_reduce: replicas disagree: replica 0 reduces ", values.size(), " tensors, replica ",
           r, " ", call.values.size(), call.op != first.op ? ", with another ReduceOp" : ""));
-    // New names: what happens to them on the way is not for the calling replica's tape.
+    // The values are renamed, so that the calling replica's tape does not record the operations on
+    // them.
     for (size_t i = 0; i < values.size(); ++i) values[i].push_back(call.values[i].renamed());
   }
   const std::vector<Tensor> results = ops.batch_reduce(first.op, values);

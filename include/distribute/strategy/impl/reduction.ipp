@@ -94,7 +94,7 @@ DISTRIBUTE_INLINE Reduction::Reduction(const char* what, ReduceOp op, std::vecto
   size_ = layout ? layout->bytes() / size_of(dtype) : result_.num_elements();
 }
 
-/// In replica order on the first GPU among them; nothing is left for compute().
+/// Sums in replica order on the first GPU among the inputs; compute() then has no work.
 DISTRIBUTE_INLINE void Reduction::sum_on_gpu() {
   for (const Tensor& input : inputs_)
     if (result_.device().type != DeviceType::Gpu) result_ = result_.to(input.device());

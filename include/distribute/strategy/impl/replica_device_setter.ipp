@@ -36,7 +36,7 @@ DISTRIBUTE_INLINE int GreedyLoadBalancingStrategy::operator()(const PlacedOp& op
   return int(least - loads_->begin());
 }
 
-/// The device of one op.
+/// Returns the device of one op.
 DISTRIBUTE_INLINE DeviceSpec choose_device(const ReplicaDeviceSetterOptions& options,
                                            const PlacedOp& op, const DeviceSpec& current) {
   if (!options.merge_devices && current != DeviceSpec{}) return current;

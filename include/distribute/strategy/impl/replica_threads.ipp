@@ -11,7 +11,7 @@
 
 namespace distribute::strategy_internal {
 
-/// What exit() was called with. A plain number: it outlives all static objects.
+/// The argument of exit(). It is a plain number, so it outlives all static objects.
 inline std::atomic<int> status_of_exit{0};
 
 /// Runs before the destructors of static objects that were made before.
@@ -48,8 +48,9 @@ DISTRIBUTE_INLINE void ReplicaThreads::run(const std::function<void(int)>& job) 
   running_ = false;
 }
 
-/// exit() in the midst of a run destroys a static strategy while its replicas compute and wait for
-/// each other: they cannot be stopped, and what they use must not go away.
+/// If exit() is called during a run it destroys a static strategy while its replicas compute and
+/// wait for each other: they cannot be stopped, and the objects that they use must not be
+/// destroyed.
 DISTRIBUTE_INLINE ReplicaThreads::~ReplicaThreads() {
   if (running_ && !threads_.empty()) {
     std::fflush(nullptr);

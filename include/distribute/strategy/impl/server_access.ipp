@@ -61,7 +61,8 @@ ServerAccess::find_or_create(const parameter_server::VariableSpec& spec,
   return client().create(spec, initial_value, parameter_server::Existing::Keep);
 }
 
-/// Which counter a push will name is not known when its weights are read: all whole numbers may.
+/// All variables of whole numbers may be counters, as it is not known when weights are read which
+/// one a push will name.
 DISTRIBUTE_INLINE int64_t ServerAccess::find(const parameter_server::VariableSpec& spec,
                                              const parameter_server::InitialValue& initial_value) {
   const int64_t variable = find_or_create(spec, initial_value);
@@ -116,7 +117,8 @@ DISTRIBUTE_INLINE bool ServerAccess::is_apart() const {
   return apart_.has_value();
 }
 
-/// With mutex_ held: this process's own value, from the server at first; null where it has none.
+/// Returns this process's own value, at first from the server; null if it has none. mutex_ must be
+/// held.
 DISTRIBUTE_INLINE Tensor* ServerAccess::value_apart(int64_t variable) {
   if (!apart_) return nullptr;
   Tensor& own = (*apart_)[variable];
@@ -131,7 +133,7 @@ DISTRIBUTE_INLINE parameter_server::UpdateOrigin ServerAccess::next_origin() {
   return origin;
 }
 
-/// The lock is held while the values travel: the other replicas want the same ones.
+/// The lock is held during the transfer, as the other replicas need the same values.
 DISTRIBUTE_INLINE Tensor ServerAccess::read(int64_t variable) {
   parameter_server::Client& servers = client();
   std::unique_lock lock(mutex_);
@@ -180,13 +182,14 @@ DISTRIBUTE_INLINE void ServerAccess::assign_add(int64_t variable, const Tensor& 
   forget(variable);
 }
 
-/// A worker that starts late, or again, begins with the step that the job has reached.
+/// Returns the token; a worker that starts late, or again, begins with the step that the job has
+/// reached.
 DISTRIBUTE_INLINE int64_t ServerAccess::token(int64_t counter) {
   const int64_t last = token_;
   return last >= 0 ? last : client().read(counter).item<int64_t>();
 }
 
-/// The counter's value when this step's weights came.
+/// Returns the counter's value at the time when this step's weights came.
 DISTRIBUTE_INLINE int64_t ServerAccess::step_of_weights(int64_t counter) {
   {
     const std::lock_guard lock(mutex_);

@@ -9,7 +9,7 @@
 
 namespace distribute::strategy_internal {
 
-/// What one replica brings to an update, and the step that it takes home.
+/// A replica's arguments of an update, and the number of the step that it gets.
 struct ServerReducer::Call : ReplicaUpdates {
   int64_t step = 0;
 };

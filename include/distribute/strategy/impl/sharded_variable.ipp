@@ -58,7 +58,7 @@ DISTRIBUTE_INLINE void ShardedVariableImpl::set_component(int replica, Tensor va
   });
 }
 
-/// The slices of rows [begin, end), counted from `begin`.
+/// Returns the slices of rows [begin, end), counted from `begin`.
 DISTRIBUTE_INLINE IndexedSlices slices_within(const IndexedSlices& all, int64_t begin,
                                               int64_t end) {
   std::vector<int64_t> rows;

@@ -18,7 +18,7 @@ DISTRIBUTE_INLINE bool is_shared(const Variable& variable) {
   return true;
 }
 
-/// Calls fn(number) with what tells these updates from others.
+/// Calls fn(number) with numbers that identify these updates.
 template <typename Fn>
 void for_each_id(std::span<const VariableUpdate> updates, Fn&& fn) {
   for (const VariableUpdate& update : updates) {
@@ -95,7 +95,8 @@ DISTRIBUTE_INLINE void SharedUpdate::add(size_t update, const UpdateKernel& kern
   }
 }
 
-/// Each component by itself. Sparse gradients leave equal copies in step, though no longer shared.
+/// Updates each component separately. Sparse gradients keep equal copies equal, though no longer
+/// shared.
 DISTRIBUTE_INLINE void SharedUpdate::update_apart(size_t update, Tensor gradient,
                                                   const UpdateKernel& kernel) const {
   VariableUpdate one = updates_[update];
@@ -120,7 +121,7 @@ DISTRIBUTE_INLINE void prefetch_floats(const float* values, int64_t count) {
   for (int64_t i = 0; i < count; i += kLine) __builtin_prefetch(values + i, 0, 2);
 }
 
-/// Where the slice of each replica's gradient stands.
+/// Finds the slice in each replica's gradient.
 DISTRIBUTE_INLINE void SharedUpdate::find_gradients(const replica_internal::UpdateSlice& slice,
                                                     Scratch& scratch) const {
   const std::vector<Tensor>& all = gradients_[update_of_[slice.target]];

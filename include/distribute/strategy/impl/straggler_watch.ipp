@@ -18,16 +18,16 @@ DISTRIBUTE_INLINE double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// That the calling thread has had a core.
+/// Returns the time that the calling thread has had a core.
 DISTRIBUTE_INLINE double seconds_on_core() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return double(time.tv_sec) + double(time.tv_nsec) * 1e-9;
 }
 
-/// What the quota did between two looks: the part of the periods in which it ran out, and the
-/// seconds that it stopped threads for. Zeros where there is none, or where a process came to
-/// another group.
+/// Effect of the quota between two calls: the part of the periods in which it ran out, and the
+/// seconds for which it stopped threads. Zeros if there is none, or if a process moved to another
+/// group.
 struct QuotaStops {
   double share = 0, seconds = 0;
 };

@@ -13,8 +13,8 @@ DISTRIBUTE_INLINE int64_t elements_along(const Shape& shape, const std::vector<i
   return count;
 }
 
-/// Sums over the axes first; a mean then divides by what all replicas together had. One value
-/// stands for itself on every replica of this worker.
+/// Sums over the axes first; a mean then divides by the number of elements on all replicas. A
+/// single value stands for the value of every replica of this worker.
 DISTRIBUTE_INLINE Tensor reduce_axes(StrategyExtended& extended, ReduceOp op,
                                      const ReduceValue& value, const std::vector<int>& axes) {
   std::vector<Tensor> sums, counts;
@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE Tensor reduce_axes(StrategyExtended& extended, ReduceOp op,
   return divided(sum, count.item<int64_t>());
 }
 
-/// Without the task, where that is this process alone.
+/// Returns the name without the task if that is this process alone.
 DISTRIBUTE_INLINE std::string local_name(const std::string& device) {
   const std::string_view task = "/job:localhost/replica:0/task:0";
   return device.starts_with(task) ? device.substr(task.size()) : device;

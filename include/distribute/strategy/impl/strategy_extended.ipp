@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE std::vector<std::vector<Tensor>> StrategyExtended::all_gather_
   return {mine};
 }
 
-/// A result goes to devices of this process alone.
+/// Checks that a result goes to devices of this process alone.
 DISTRIBUTE_INLINE void StrategyExtended::check_task(const Destinations& destinations) const {
   const DeviceSpec wanted = DeviceSpec::from_string(destinations.task);
   if (wanted.job.value_or("localhost") == "localhost" && wanted.task.value_or(0) == 0) return;

@@ -49,7 +49,7 @@ DISTRIBUTE_INLINE Tensor all_reduce_sparse(Communicator& group, ReduceOp op, con
   return reduce_tensors("all_reduce", op, std::move(parts));
 }
 
-/// float32, of a sum that does not overflow.
+/// Returns the mean as float32, from a sum that does not overflow.
 DISTRIBUTE_INLINE Tensor mean_of_integers(Communicator& group, const Tensor& value) {
   const Tensor wide = cast(value.row_major(), DType::Int64);
   const Tensor sum = all_reduce_tensors(group, ReduceOp::Sum, std::span(&wide, 1))[0];
@@ -72,7 +72,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> all_reduce_tensors(Communicator& group, Re
   return results;
 }
 
-/// Rank and dimensions of every tensor, so that the other ranks know what comes.
+/// Returns rank and dimensions of every tensor, which tell the other ranks the sizes to receive.
 DISTRIBUTE_INLINE std::vector<int64_t> describe_shapes(std::span<const Tensor> values) {
   std::vector<int64_t> description;
   for (const Tensor& value : values) {
@@ -83,7 +83,7 @@ DISTRIBUTE_INLINE std::vector<int64_t> describe_shapes(std::span<const Tensor> v
   return description;
 }
 
-/// Every rank's array, one after the other.
+/// Returns every rank's array, one after the other.
 DISTRIBUTE_INLINE std::vector<char> all_gather_bytes(Communicator& group,
                                                      std::span<const char> mine,
                                                      std::vector<int64_t>& counts) {

@@ -10,7 +10,7 @@
 
 namespace distribute::strategy_internal {
 
-/// The largest value of each worker's ranks, beyond the mean of the other workers' largest.
+/// Returns the largest value of each worker's ranks, beyond the mean of the other workers' largest.
 DISTRIBUTE_INLINE double beyond_others(std::span<const RankMeasures> measures, int workers,
                                        int worker, float RankMeasures::*value) {
   const int ranks = int(measures.size());
@@ -23,7 +23,8 @@ DISTRIBUTE_INLINE double beyond_others(std::span<const RankMeasures> measures, i
   return mine - (std::accumulate(all.begin(), all.end(), -mine) / (workers - 1));
 }
 
-/// The time of each worker in one step: of its slowest rank. Empty where one is not known.
+/// Returns the time of each worker in one step, which is its slowest rank's; empty if one is not
+/// known.
 DISTRIBUTE_INLINE std::vector<double> seconds_of_workers(std::span<const float> seconds, int ranks,
                                                          int workers, size_t step) {
   const size_t steps = seconds.size() / size_t(ranks);
@@ -101,7 +102,7 @@ DISTRIBUTE_INLINE UnevenWorkers find_uneven_workers(std::span<const float> secon
   return found;
 }
 
-/// "was last in 83 % of steps by 14 ms on average".
+/// Returns "was last in 83 % of steps by 14 ms on average".
 DISTRIBUTE_INLINE std::string lateness_text(const Straggler& late) {
   const double ms = late.seconds_late * 1e3;
   return str_cat("was last in ", std::lround(100 * late.share), " % of steps by ",

@@ -18,7 +18,7 @@ DISTRIBUTE_INLINE void WorkerReducer::update(std::span<const VariableUpdate> upd
                      kernel);
 }
 
-/// The part that sums and updates.
+/// Makes the reducer that sums and updates.
 DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer> make_summing_part(
     LocalReplicaContext& context, WorkerState& state) {
   if (state.host) return std::make_unique<HostReducer>(context, state);

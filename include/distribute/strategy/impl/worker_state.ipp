@@ -5,7 +5,8 @@
 
 namespace distribute::strategy_internal {
 
-/// First half of a replica's shared memory: variables (replica 0's alone); second: gradients.
+/// The first half of a replica's shared memory holds variables (only replica 0's), the second
+/// gradients.
 DISTRIBUTE_INLINE WorkerState::WorkerState(collective::WorkerGroup its_group,
                                            CommunicationOptions its_options, bool is_on_gpus,
                                            bool share_variables)

@@ -17,13 +17,13 @@ namespace distribute::train_internal {
 /// A number that a callback keeps.
 using KeptNumber = std::variant<int64_t*, bool*, std::optional<double>*>;
 
-/// The numbers as one tensor, bit by bit; they outlive the state. `restored` is called afterwards.
+/// Stores the numbers as one tensor, bit by bit; they outlive the state. `restored` is called after
+/// a restoration.
 /// Throws  InvalidArgumentError, at the restoration, for another number of them.
 train::TensorState numbers_state(std::vector<KeptNumber> numbers,
                                  std::function<void()> restored = {});
 
-/// The bytes of whole values, one after the other; the way back takes types and shapes of the
-/// variables.
+/// Joins the bytes of whole values; unpacking takes types and shapes of the variables.
 /// Throws  InvalidArgumentError for bytes of another size.
 Tensor packed_values(const std::vector<Variable>& variables);
 void restore_packed(const std::vector<Variable>& variables, const Tensor& bytes);

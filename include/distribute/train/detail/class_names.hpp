@@ -1,5 +1,5 @@
 #pragma once
-/// Losses and metrics that a model is compiled with by name.
+/// Losses and metrics that compile takes by name.
 
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -9,16 +9,17 @@
 
 namespace distribute::train_internal {
 
-/// What targets are, seen beside predictions.
+/// Kind of the targets, compared with predictions.
 enum class TargetKind { Binary, Sparse, Categorical };
 
-/// Binary where predictions have one column, sparse where targets have one axis less or one column.
+/// Returns Binary if predictions have one column, Sparse if targets have one axis less or one
+/// column.
 TargetKind target_kind(const Tensor& y_true, const Tensor& y_pred);
 
 /// Whether `name` is one of the words of `names`.
 bool has_name(std::string_view names, std::string_view name);
 
-/// The first name of each row.
+/// Returns the first name of each row.
 template <typename Rows>
 std::string all_names(const Rows& rows) {
   std::string text;

@@ -1,5 +1,5 @@
 #pragma once
-/// The steps of a model that a coordinator gives to the workers of a ParameterServerStrategy.
+/// Steps of a model that a coordinator sends to the workers of a ParameterServerStrategy.
 
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/cluster_coordinator.hpp>
@@ -17,21 +17,22 @@
 
 namespace distribute::train_internal {
 
-/// What a model does on a worker.
+/// Functions of a model on a worker.
 struct WorkerSteps {
   std::function<StepReport(const StepOrder&, const NextBatches&)> run;
   std::function<std::vector<Tensor>(const data::Batch&, int64_t all_outputs)> predict;
 };
 
-/// Registers the functions of a model, whose number in its process is part of their names: so all
-/// processes make their models in the same order. One thread.
+/// Registers the functions of a model. Their names contain the model's number in its process, so
+/// all processes must make their models in the same order. One thread.
 class CoordinatedSteps {
  public:
-  /// Null unless this is the chief, a worker or a server of a job with a chief that coordinates.
+  /// Returns null unless this is the chief, a worker or a server of a job with a chief that
+  /// coordinates.
   static std::unique_ptr<CoordinatedSteps> of(Strategy& strategy, WorkerSteps steps);
   CoordinatedSteps(Strategy& strategy, const std::string& name, const WorkerSteps& steps);
 
-  /// Connects at the first call.
+  /// Returns the coordinator, which connects at the first call.
   /// Throws  as ClusterCoordinator, so on a worker.
   ClusterCoordinator& coordinator();
 
@@ -44,23 +45,25 @@ class CoordinatedSteps {
   std::optional<ClusterCoordinator> coordinator_;
 };
 
-/// One call of fit or evaluate: its data, of which every worker has its own or the coordinator
-/// sends the batches, and who is given which steps.
+/// One call of fit or evaluate: its data, which every worker has or the coordinator sends in
+/// batches, and the distribution of its steps.
 class CoordinatedLoop {
  public:
   /// Throws  UnimplementedError for data that is divided already.
   CoordinatedLoop(CoordinatedSteps& functions, const train::InputData& data);
   data::ElementSpec element_spec() const;
 
-  /// Has the workers do `steps` steps, or those that the data give; adds their figures.
-  /// Blocks  until they are done. Throws  as ClusterCoordinator::join.
-  /// Gives their number, which is smaller where the data have ended.
+  /// Lets the workers do `steps` steps, or as many as the data give, and adds their metrics.
+  /// Returns the number of steps, which is smaller than `steps` if the data have ended.
+  /// Blocks  until they are done.
+  /// Throws  as ClusterCoordinator::join.
   int64_t run(StepOrder order, std::optional<int64_t> steps, train::StepMeans& means);
-  /// A new pass over the batches that the coordinator sends; what the workers make goes on.
+  /// Begins a new pass over the batches that the coordinator sends; datasets of the workers
+  /// continue.
   void rewind();
 
  private:
-  /// The number of steps it was given; 0 at the end of the data.
+  /// Schedules steps on a worker and returns their number; 0 at the end of the data.
   int64_t schedule(const StepOrder& order);
 
   CoordinatedSteps& functions_;

@@ -1,5 +1,5 @@
 #pragma once
-/// The end of a program that was told to go and has saved its state.
+/// Ends a preempted program that has saved its state.
 
 #include <distribute/base/config.hpp>
 

@@ -9,10 +9,10 @@
 
 namespace distribute::train {
 
-/// A group for each part that has parts; for each layer a node "<path>/<class>" with its output's
-/// shape, and a node for each of its weights. A layer has the layer before it as input, in the
-/// order in which the layers were added: for branches, which a tree of modules does not know, the
-/// dashboard shows their order and not their edges.
+/// Makes a group for each part that has parts; for each layer a node "<path>/<class>" with its
+/// output's shape, and a node for each of its weights. The input of a layer is the layer before it,
+/// in the order in which the layers were added. As a tree of modules does not contain the
+/// connections of branches, the dashboard shows their order and not their edges.
 std::vector<summary::GraphNode> module_graph(const nn::Module& module);
 
 }  // namespace distribute::train

@@ -1,5 +1,5 @@
 #pragma once
-/// What workers of an elastic job hand each other: the values of everything that is trained.
+/// Transfers the values of all trained objects between workers of an elastic job.
 
 #include <distribute/base/config.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
@@ -14,21 +14,22 @@ class Communicator;
 
 namespace distribute::train_internal {
 
-/// It travels as a checkpoint in memory: a full disk, or none to write to, does not keep a worker
-/// from joining. One thread, outside of replicas.
+/// Transfers the state as a checkpoint in memory, so that a full disk, or none to write to, does
+/// not keep a worker from joining. One thread, outside of replicas.
 class StateExchange {
  public:
   explicit StateExchange(train::CheckpointParts parts);
   ~StateExchange();
 
-  /// Keeps what a step changes before its update is there: small variables, such as moving
-  /// averages, and positions. Weights and slots change with the update and together.
+  /// Saves the values that a step changes before its update is complete: small variables, such as
+  /// moving averages, and positions. Weights and slots change together with the update.
   void keep();
-  /// Gives back what was kept.
+  /// Restores the values saved by keep().
   void restore();
 
-  /// Sends this worker's state from `source` to the workers that are not `current`. All call it.
-  /// Variables that sum over replicas when they are read are each worker's own and stay.
+  /// Sends this worker's state from `source` to the workers that are not `current`. All workers
+  /// call it. Variables that sum over replicas when they are read belong to each worker and are not
+  /// sent.
   void exchange(collective::Communicator& workers, int source, const std::vector<bool>& current);
 
  private:
@@ -42,7 +43,7 @@ class StateExchange {
   const train::CheckpointParts parts_;
   std::vector<Kept> kept_;
   int searches_ = 0;
-  std::unique_ptr<Arrived> arrived_;  // as long as variables may be made later that it is for
+  std::unique_ptr<Arrived> arrived_;  // kept while variables that it has values for may be created
 };
 
 }  // namespace distribute::train_internal

@@ -1,5 +1,5 @@
 #pragma once
-/// What a step of all replicas gave, and its mean over the steps of an epoch.
+/// Results of a step of all replicas, and their means over the steps of an epoch.
 
 #include <distribute/base/config.hpp>
 #include <distribute/replica/values.hpp>
@@ -17,32 +17,32 @@ class Strategy;
 
 namespace train {
 
-/// What one replica gives of a step: scalars with names, its shares. The sum of the shares over all
-/// replicas is the value of the step, such as the loss. Every replica gives the same names.
+/// Results of a step on one replica: named scalars. The sum of a scalar over all replicas is the
+/// value of the step, such as the loss. Every replica has the same names.
 using StepLogs = std::vector<std::pair<std::string, Tensor>>;
 
-/// Sums up the shares of all replicas: one operation between workers.
-/// Throws  InvalidArgumentError when replicas give different names, or no scalars.
+/// Sums the results of all replicas in one operation between workers.
+/// Throws  InvalidArgumentError when replicas return different names, or no scalars.
 Logs reduce_step_logs(Strategy& strategy, const PerReplica<StepLogs>& shares);
 
-/// A step that has run, and its examples on all replicas.
+/// A step that has run, and the number of its examples on all replicas.
 struct UnreadStep {
   PerReplica<StepLogs> shares;
   int64_t examples = 0;
 };
-/// The same for several steps: one operation between workers for all.
+/// Sums the results of several steps in one operation between workers.
 std::vector<Logs> reduce_step_logs(Strategy& strategy, const std::vector<UnreadStep>& steps);
 
 /// Means over steps, each weighted by its number of examples. One thread.
 class StepMeans {
  public:
   void add(const Logs& step, int64_t examples);
-  /// The means of all figures; empty before the first step.
+  /// Returns the means of all values; empty before the first step.
   Logs means() const;
   int64_t examples() const { return examples_; }
   void reset() { *this = {}; }
 
-  /// Number of examples, names and sums, bit by bit, for a checkpoint.
+  /// Returns number of examples, names and sums, bit by bit, for a checkpoint.
   Tensor state() const;
   /// Throws  InvalidArgumentError for the state of another version of the program.
   void restore(const Tensor& state);

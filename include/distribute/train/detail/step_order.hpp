@@ -1,5 +1,5 @@
 #pragma once
-/// What a coordinator tells a worker of the steps of a model, and what the worker says of them.
+/// Messages about a model's steps between a coordinator and a worker.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/batch.hpp>
@@ -16,12 +16,12 @@
 
 namespace distribute::train_internal {
 
-/// What one worker shall do: number of the compile() that it is for, most steps, whether they train
-/// (1 or 0), weights of classes.
+/// Order for one worker: number of the compile() that it belongs to, largest number of steps,
+/// whether they train (1 or 0), weights of classes.
 using StepOrder = std::tuple<int64_t, int64_t, int64_t, std::map<int64_t, float>>;
-/// What it has done: means over the steps, their examples, their number.
+/// Report of a worker: means over the steps, number of examples, number of steps.
 using StepReport = std::tuple<std::vector<std::pair<std::string, double>>, int64_t, int64_t>;
-/// The next batches of the worker's replicas; none at the end.
+/// Returns the next batches of the worker's replicas; nullopt at the end.
 using NextBatches = std::function<std::optional<PerReplica<data::Batch>>()>;
 
 }  // namespace distribute::train_internal

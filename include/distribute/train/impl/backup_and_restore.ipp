@@ -14,7 +14,7 @@
 
 namespace distribute::train_internal {
 
-/// Of a position that was not saved; Keras's number.
+/// Stands for a position that was not saved, as in Keras.
 inline constexpr int64_t kUnused = -1;
 
 DISTRIBUTE_INLINE train::CheckpointParts with_position(train::CheckpointParts parts,
@@ -122,7 +122,7 @@ DISTRIBUTE_INLINE void BackupAndRestore::on_epoch_end(int64_t epoch) {
   if (options_.save_freq.every_epoch()) backup(epoch, train_internal::kUnused);
 }
 
-/// The chief's directory is the backup; others have left nothing.
+/// Deletes the backup in the chief's directory; other workers have no files.
 DISTRIBUTE_INLINE void BackupAndRestore::on_train_end() {
   preemption_.reset();
   if (!options_.delete_checkpoint || !manager_) return;

@@ -9,7 +9,7 @@
 
 namespace distribute::train_internal {
 
-/// One, or whether there is one and its bits.
+/// Appends one number; for an optional one whether it is set, and its bits.
 DISTRIBUTE_INLINE void append_bits(std::vector<int64_t>& bits, const KeptNumber& number) {
   if (const auto* best = std::get_if<std::optional<double>*>(&number)) {
     bits.push_back((*best)->has_value());

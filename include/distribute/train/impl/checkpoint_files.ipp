@@ -42,7 +42,7 @@ std::vector<double> as_doubles(const std::vector<std::byte>& bytes) {
   return {values.begin(), values.end()};
 }
 
-/// The elements as numbers; nothing for types that are compared as bytes.
+/// Returns the elements as numbers; nullopt for types that are compared as bytes.
 DISTRIBUTE_INLINE std::optional<std::vector<double>> as_numbers(
     io::DataType dtype, const std::vector<std::byte>& bytes) {
   switch (dtype) {
@@ -77,7 +77,7 @@ DISTRIBUTE_INLINE std::string compare_numbers(const std::vector<double>& a,
                  static_cast<const char*>(values));
 }
 
-/// How a tensor differs; "" where it does not.
+/// Returns how a tensor differs; "" if it does not.
 DISTRIBUTE_INLINE std::string compare_tensor(train::BundleReader& a, train::BundleReader& b,
                                              const std::string& key, double tolerance) {
   if (!b.contains(key)) return "only in " + a.prefix();
@@ -95,7 +95,7 @@ DISTRIBUTE_INLINE std::string compare_tensor(train::BundleReader& a, train::Bund
   return of_a == of_b ? "" : "the values differ";
 }
 
-/// From each flat name to the key of its tensor.
+/// Maps each flat name to the key of its tensor.
 DISTRIBUTE_INLINE std::map<std::string, std::string> flat_names(train::BundleReader& reader,
                                                                 train::FlatNames names) {
   const auto graph =

@@ -19,7 +19,7 @@ DISTRIBUTE_INLINE CheckpointsIterator::CheckpointsIterator(std::string checkpoin
     };
 }
 
-/// Until a new one is there or the time is over.
+/// Waits until there is a new checkpoint or the time is over.
 DISTRIBUTE_INLINE std::optional<std::string> CheckpointsIterator::wait() {
   const double began = steady_seconds(options_.clock);
   while (true) {

@@ -10,7 +10,7 @@
 
 namespace distribute::train_internal {
 
-/// The weight of each class number, 1 for those that `class_weight` does not name.
+/// Returns the weight of each class number, 1 for those that `class_weight` does not name.
 DISTRIBUTE_INLINE Tensor weights_of(const Tensor& classes,
                                     const std::map<int64_t, float>& class_weight) {
   const int64_t first = class_weight.begin()->first, last = class_weight.rbegin()->first;

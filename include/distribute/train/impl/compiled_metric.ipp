@@ -15,7 +15,7 @@ struct NamedMetric {
   train::CompiledMetric (*make)(const std::string& name);
 };
 
-/// The accuracy that fits the shapes.
+/// Returns the accuracy that fits the shapes.
 DISTRIBUTE_INLINE Tensor accuracy(const Tensor& y_true, const Tensor& y_pred) {
   switch (target_kind(y_true, y_pred)) {
     case TargetKind::Binary: return nn::metrics::binary_accuracy(y_true, y_pred);

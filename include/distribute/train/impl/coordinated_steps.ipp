@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE std::unique_ptr<CoordinatedSteps> CoordinatedSteps::of(Strateg
                                             steps);
 }
 
-/// Every replica takes a batch of its own.
+/// Returns one batch for each replica.
 DISTRIBUTE_INLINE std::optional<PerReplica<data::Batch>> one_for_each(data::Iterator& iterator,
                                                                       int replicas) {
   std::vector<data::Batch> parts;
@@ -117,8 +117,8 @@ DISTRIBUTE_INLINE int64_t CoordinatedLoop::schedule(const StepOrder& order) {
   return int64_t(batches.size());
 }
 
-/// A worker whose own data have ended says so with an error; the figures of steps that were done
-/// before count.
+/// A worker whose own data have ended reports that as an error; the results of its steps before it
+/// count.
 DISTRIBUTE_INLINE int64_t CoordinatedLoop::run(StepOrder order, std::optional<int64_t> steps,
                                                train::StepMeans& means) {
   reports_.clear();

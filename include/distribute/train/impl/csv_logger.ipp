@@ -21,7 +21,7 @@ DISTRIBUTE_INLINE CSVLogger::CSVLogger(CSVLoggerOptions options) : options_(std:
   if (options_.separator.empty()) throw InvalidArgumentError("CSVLogger: the separator is empty");
 }
 
-/// The columns of a file that is there already.
+/// Reads the columns of an existing file.
 DISTRIBUTE_INLINE void CSVLogger::read_header() {
   std::ifstream file(options_.filename);
   std::string line;
@@ -35,7 +35,7 @@ DISTRIBUTE_INLINE void CSVLogger::read_header() {
   }
 }
 
-/// What is there stays until the first epoch begins: only then is it known which rows to keep.
+/// Keeps the file until the first epoch begins: only then it is known which rows to keep.
 DISTRIBUTE_INLINE void CSVLogger::on_train_begin(Logs&) {
   kept_ = 0;
   is_cut_ = false;
@@ -85,7 +85,7 @@ DISTRIBUTE_INLINE void CSVLogger::write_line(const std::vector<std::string>& cel
   kept_ = size();
 }
 
-/// With a validation that is not due in every epoch its columns are there from the start.
+/// Writes the columns of a validation from the start, also if it does not run in every epoch.
 DISTRIBUTE_INLINE void CSVLogger::write_header(const Logs& logs) {
   for (const auto& [name, value] : logs) columns_.push_back(name);
   const bool validated = std::any_of(columns_.begin(), columns_.end(), [](const std::string& name) {

@@ -25,7 +25,7 @@ DISTRIBUTE_INLINE void EarlyStopping::on_train_begin(Logs&) {
   monitor_.begin(model());
 }
 
-/// Training that had been stopped is over, unless there is more patience now.
+/// Restored training that had been stopped ends at once, unless there is more patience now.
 DISTRIBUTE_INLINE CheckpointParts EarlyStopping::state() {
   const auto stop_again = [this] {
     if (stopped_epoch_ > 0 && wait_ >= options_.patience) model().stop_training();
@@ -41,7 +41,7 @@ DISTRIBUTE_INLINE CheckpointParts EarlyStopping::state() {
           {"early_stopping_weights", TensorState{weights, set_weights, false}}};
 }
 
-/// Whole values, which every worker has.
+/// Keeps whole values, which every worker has.
 DISTRIBUTE_INLINE void EarlyStopping::keep_weights(int64_t epoch) {
   best_epoch_ = epoch;
   if (!options_.restore_best_weights) return;

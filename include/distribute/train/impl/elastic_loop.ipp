@@ -60,15 +60,15 @@ DISTRIBUTE_INLINE ElasticLoop::Impl::Impl(Strategy& the_strategy, CheckpointPart
       state(std::move(parts)),
       notice(extended ? options.leave_signals : std::vector<int>{}) {}
 
-/// After a failure: to the last commit or, when this worker has applied the update since, to the
-/// step after it.
+/// Returns after a failure to the last commit or, when this worker has applied the update since, to
+/// the step after it.
 DISTRIBUTE_INLINE void ElasticLoop::Impl::settle() {
   if (mine.generation == 0) return;
   if (steps() == mine.step) return state.restore();
   mine.step = steps();
 }
 
-/// False when the job has finished without this worker.
+/// Returns false when the job has finished without this worker.
 DISTRIBUTE_INLINE bool ElasticLoop::Impl::join() {
   for (;;) {
     if (const auto failed = extended->elastic()->failure()) members.lost = failed->reason;
@@ -104,8 +104,8 @@ DISTRIBUTE_INLINE bool ElasticLoop::Impl::was_others_fault() {
   return extended->elastic()->failure() && !extended->elastic()->failed_itself();
 }
 
-/// The number of steps that makes a check about as frequent as wanted; the workers take the largest
-/// number that one of them proposes.
+/// Returns the number of steps between checks that gives about the wanted frequency; the workers
+/// use the largest number that one of them proposes.
 DISTRIBUTE_INLINE int32_t ElasticLoop::Impl::steps_to_next_check() {
   const std::chrono::duration<double> passed = Clock::now() - last_check;
   const double per_step = std::max(passed.count() / std::max(since_check, 1), 1e-6);
@@ -114,7 +114,8 @@ DISTRIBUTE_INLINE int32_t ElasticLoop::Impl::steps_to_next_check() {
   return int32_t(std::clamp(options.seconds_between_checks / per_step, 1.0, 1000.0));
 }
 
-/// When one is told to leave, perhaps all are, some a moment later: it goes at the check after.
+/// When one worker is told to leave, others may be told a moment later: it leaves at the next
+/// check.
 DISTRIBUTE_INLINE void ElasticLoop::Impl::check() {
   leaving = notice.has_come();
   const bool joins = extended->elastic()->has_waiting_worker();
@@ -128,7 +129,7 @@ DISTRIBUTE_INLINE void ElasticLoop::Impl::check() {
   throw WorkersChangedError("workers leave or join after step " + std::to_string(mine.step));
 }
 
-/// None when the members have changed.
+/// Returns nullopt when the members have changed.
 DISTRIBUTE_INLINE std::optional<ElasticEnd> ElasticLoop::Impl::attempt(
     const std::function<void()>& body) {
   try {

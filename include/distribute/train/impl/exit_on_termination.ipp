@@ -12,12 +12,12 @@
 
 namespace distribute::train {
 
-/// What the handler writes, made before: a handler may not allocate. Null: nothing.
+/// The line that the handler writes, made before, as a handler may not allocate. Null: no line.
 struct TerminationLine {
   std::atomic<const std::string*> text{nullptr};
 };
 
-/// As log_info would write it, without the time, which is not known yet.
+/// Returns the line as log_info would write it, without the time, which is not known yet.
 DISTRIBUTE_INLINE std::string termination_line() {
   const std::string message = "told to go (SIGTERM): this process ends without saving a checkpoint";
   const LogOptions options = log_options();

@@ -35,7 +35,7 @@ DISTRIBUTE_INLINE std::string ExponentialMovingAverage::average_name(
   return variable.name() + "/" + options_.name;
 }
 
-/// A checkpoint that was restored before may have the average.
+/// Makes the average; a checkpoint that was restored before may have its value.
 DISTRIBUTE_INLINE void ExponentialMovingAverage::track(const Variable& variable) {
   const Tensor value = value_to_save(variable);
   Variable average([&] { return value; }, {.name = average_name(variable), .trainable = false});

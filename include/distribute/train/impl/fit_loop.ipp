@@ -126,7 +126,8 @@ DISTRIBUTE_INLINE void FitLoop::begin_pass() {
             : FitIterator(ElasticIterator(model_.strategy(), *global_data_)));
 }
 
-/// Those of the user, then the display, then the history, which sees what all others added.
+/// Returns the user's callbacks, then the display, then the history, which sees the values of all
+/// others.
 DISTRIBUTE_INLINE std::vector<CallbackHandle> FitLoop::all_callbacks(const InputData& data) {
   std::vector<CallbackHandle> all = options_.callbacks;
   std::optional<int64_t> batches = options_.steps_per_epoch;
@@ -140,7 +141,7 @@ DISTRIBUTE_INLINE std::vector<CallbackHandle> FitLoop::all_callbacks(const Input
   return all;
 }
 
-/// What a worker needs to go on in the middle of an epoch.
+/// Returns the state with which a worker continues in the middle of an epoch.
 DISTRIBUTE_INLINE CheckpointParts FitLoop::state() {
   CheckpointParts parts = model_.training_state();
   parts.emplace_back(
@@ -272,7 +273,7 @@ DISTRIBUTE_INLINE void FitLoop::note_end_of_data(int64_t batch) {
                                  " steps of an epoch; training ends. Use `.repeat()`"));
 }
 
-/// The training figures are in `logs` by now, so their metrics may serve the validation.
+/// Validates; the training metrics are in `logs` by now, so their objects may serve the validation.
 DISTRIBUTE_INLINE void FitLoop::validate(int64_t, Logs& logs) {
   if (validating_) validating_->rewind();
   TestLoop test = validating_ ? TestLoop(model_, *validating_, options_.validation_steps)

@@ -10,7 +10,7 @@
 
 namespace distribute::train_internal {
 
-/// The first examples, and the last ones, that validate.
+/// Splits off the last examples, which are for validation.
 DISTRIBUTE_INLINE std::pair<train::ArrayData, std::optional<train::ArrayData>> split(
     const train::ArrayData& arrays, double validation_split) {
   if (validation_split == 0) return {arrays, {}};

@@ -65,7 +65,7 @@ DISTRIBUTE_INLINE NumberFormat parsed_format(std::string_view text) {
   return format;
 }
 
-/// Digits in front of the point, and what comes behind them.
+/// The digits before the decimal point, and the rest.
 struct NumberParts {
   std::string sign, prefix, digits, rest;
 };
@@ -74,7 +74,7 @@ DISTRIBUTE_INLINE std::string with_point_zero(std::string text) {
   return text.find_first_not_of("0123456789") == text.npos ? text + ".0" : text;
 }
 
-/// The shortest that reads back as the same number. Source  Python's repr
+/// Returns the shortest text that reads back as the same number. Source  Python's repr
 DISTRIBUTE_INLINE std::string shortest(double value) {
   if (!std::isfinite(value)) return std::isnan(value) ? "nan" : "inf";
   const bool fixed = value == 0 || (value >= 1e-4 && value < 1e16);
@@ -85,8 +85,8 @@ DISTRIBUTE_INLINE std::string shortest(double value) {
   return fixed ? with_point_zero(std::string(text, end)) : std::string(text, end);
 }
 
-/// A precision without a type: "%g" with a digit behind the point, which takes an exponent one
-/// power of ten earlier.
+/// Formats a precision without a type: "%g" with a digit behind the point, which uses an exponent
+/// one power of ten earlier.
 DISTRIBUTE_INLINE std::string general(double value, int precision, const std::string& flag) {
   using base_internal::printed_number;
   const int digits = std::max(precision, 1);
@@ -124,7 +124,7 @@ DISTRIBUTE_INLINE bool is_among(char type, std::string_view types) {
   return type && types.find(type) != types.npos;
 }
 DISTRIBUTE_INLINE bool is_integer_type(char type) { return is_among(type, "bdoxX"); }
-/// Whole numbers take the types of floats, too.
+/// Whether the format prints an integer; whole numbers take the types of floats, too.
 DISTRIBUTE_INLINE bool prints_integer(const NumberFormat& format, bool is_whole) {
   return is_whole && (is_integer_type(format.type) || !format.type || format.type == 'n');
 }
@@ -163,7 +163,7 @@ DISTRIBUTE_INLINE std::string grouped(std::string digits, const NumberFormat& fo
   return digits;
 }
 
-/// One figure as Python's format does.
+/// Formats one value as Python's format does.
 DISTRIBUTE_INLINE std::string format_figure(const std::string& text, double value, bool is_whole) {
   const NumberFormat format = parsed_format(text);
   check_format(format, is_whole, text);
@@ -187,7 +187,7 @@ DISTRIBUTE_INLINE std::string format_figure(const std::string& text, double valu
   }
 }
 
-/// What stands between braces: name[!conversion][:format].
+/// Formats a field between braces: name[!conversion][:format].
 DISTRIBUTE_INLINE std::string format_field(const std::string& pattern, const std::string& field,
                                            const train::Logs& values) {
   const size_t colon = std::min(field.find(':'), field.size());

@@ -10,14 +10,14 @@ namespace distribute::train {
 DISTRIBUTE_INLINE GradientAccumulator::GradientAccumulator(int64_t steps, int local_replicas)
     : steps_(steps), sums_(size_t(local_replicas)) {}
 
-/// What was restored is with the replicas since the last step.
+/// Discards restored sums, which the replicas have taken in the last step.
 DISTRIBUTE_INLINE void GradientAccumulator::begin_step() {
   const bool taken_up = !sums_[0].empty() || step_ == steps_;
   if (taken_up) restored_.clear();
   step_ = step_ % steps_ + 1;
 }
 
-/// The replica's part of a restored state: as many elements as all its gradients have.
+/// Takes the replica's part of a restored state, which has as many elements as all its gradients.
 DISTRIBUTE_INLINE void GradientAccumulator::take_up(int local_replica,
                                                     const std::vector<Tensor>& gradients) {
   int64_t each = 0;
@@ -35,7 +35,7 @@ DISTRIBUTE_INLINE void GradientAccumulator::take_up(int local_replica,
   }
 }
 
-/// The first one is copied: the memory of a gradient may serve the next step's, too.
+/// Copies the first gradient, as its memory may be reused by the next step.
 DISTRIBUTE_INLINE void GradientAccumulator::add(int local_replica,
                                                 const std::vector<Tensor>& gradients) {
   std::vector<Tensor>& sums = sums_[size_t(local_replica)];

@@ -18,7 +18,7 @@ struct NamedLoss {
   Tensor (*function)(const Tensor& y_true, const Tensor& y_pred);
 };
 
-/// The crossentropy that fits the shapes.
+/// Returns the crossentropy that fits the shapes.
 DISTRIBUTE_INLINE Tensor crossentropy(const Tensor& y_true, const Tensor& y_pred) {
   switch (target_kind(y_true, y_pred)) {
     case TargetKind::Binary: return nn::binary_crossentropy(y_true, y_pred);
@@ -28,7 +28,7 @@ DISTRIBUTE_INLINE Tensor crossentropy(const Tensor& y_true, const Tensor& y_pred
   return nn::categorical_crossentropy(y_true, y_pred);
 }
 
-/// With default options.
+/// Makes a loss with default options.
 template <auto kFunction>
 Tensor plain(const Tensor& y_true, const Tensor& y_pred) {
   return kFunction(y_true, y_pred, {});

@@ -337,7 +337,7 @@ DISTRIBUTE_INLINE void Model::add_metrics(Logs& logs) const {
 
 namespace distribute::train_internal {
 
-/// Replica `r` of `all` gets its share of the rows, in order.
+/// Returns the share of replica `r` of `all`: rows in order.
 DISTRIBUTE_INLINE data::Batch part_of(const data::Batch& batch, int64_t r, int64_t all) {
   const int64_t rows = data::batch_size(batch);
   return data::rows(batch, rows * r / all, rows * (r + 1) / all);
@@ -400,7 +400,7 @@ DISTRIBUTE_INLINE Logs Model::train_on_batch(const PerReplica<data::Batch>& batc
   return step.means();
 }
 
-/// Every worker reads all batches and computes its rows: so the results are in the data's order.
+/// Every worker reads all batches and computes its rows, so the results are in the data's order.
 DISTRIBUTE_INLINE void Model::predict_here(const data::Dataset& data, const CallbackList& callbacks,
                                            std::optional<int64_t> steps, bool all_outputs,
                                            Predictions& results) {

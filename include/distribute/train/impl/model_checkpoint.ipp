@@ -62,7 +62,7 @@ DISTRIBUTE_INLINE void ModelCheckpoint::save(std::optional<int64_t> batch, const
   if (should_save(path, logs)) write(path);
 }
 
-/// As in Keras a model whose figure is not known is saved.
+/// Whether to save; as in Keras, a model whose monitored value is missing is saved.
 DISTRIBUTE_INLINE bool ModelCheckpoint::should_save(const std::string& path, const Logs& logs) {
   const bool prints = options_.verbose && model().is_chief();
   const auto current = options_.save_best_only ? monitor_.value(logs) : std::nullopt;

@@ -17,7 +17,7 @@ DISTRIBUTE_INLINE bool is_on_store(const std::string& path) {
   return path.find("://") != std::string::npos;
 }
 
-/// Absolute, and with one slash at its end.
+/// Returns an absolute path with one slash at its end.
 DISTRIBUTE_INLINE std::string plain_directory(const std::string& path) {
   std::string plain =
       is_on_store(path) ? path : std::filesystem::absolute(path).lexically_normal().string();
@@ -25,8 +25,8 @@ DISTRIBUTE_INLINE std::string plain_directory(const std::string& path) {
   return plain + "/";
 }
 
-/// The directory in which something appears first: of directories that are to be made, the one that
-/// exists.
+/// Returns the directory in which the output appears first: if directories are to be made, the one
+/// that exists.
 DISTRIBUTE_INLINE std::string directory_of_output(const train::OutputPath& output) {
   std::string path = output.path;
   const bool is_made =
@@ -64,7 +64,8 @@ DISTRIBUTE_INLINE void check_kind(const train::OutputPath& output) {
     throw InvalidArgumentError(str_cat(output.name, "=", output.path, " is not a directory"));
 }
 
-/// Of a file its directory has to be writable, as it is replaced; a device or a pipe itself.
+/// Checks that the directory of a file is writable, as the file is replaced, or a device or pipe
+/// itself.
 DISTRIBUTE_INLINE void check_writable(train::OutputPath output) {
   if (output.kind == train::OutputKind::File) {
     const std::string named = output.path;

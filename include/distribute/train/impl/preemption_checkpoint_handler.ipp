@@ -92,14 +92,14 @@ DISTRIBUTE_INLINE void PreemptionCheckpointHandler::track_run_calls() {
   manager_.checkpoint().add_part(name, checkpointed_runs_);
 }
 
-/// Time for three more steps, each of them twice as long as usual, and for the second checkpoint.
+/// Leaves time for three more steps, each twice as long as usual, and for the second checkpoint.
 DISTRIBUTE_INLINE bool PreemptionCheckpointHandler::grace_is_over() const {
   const double now = train_internal::steady_seconds();
   const double step = calls_here_ ? (now - first_call_) / double(calls_here_) : 0;
   return now > *grace_began_ + *config_.grace_period - 3 * 2 * step;
 }
 
-/// All workers come here before the same step, so what they agree on holds for that step.
+/// All workers call it before the same step, so their agreement holds for that step.
 DISTRIBUTE_INLINE void PreemptionCheckpointHandler::check() {
   if (calls_here_ == 0) first_call_ = train_internal::steady_seconds();
   if (finished_ || calls_here_ % config_.steps_between_checks != 0) return;

@@ -37,7 +37,7 @@ DISTRIBUTE_INLINE std::string figures_text(const Logs& values) {
 
 DISTRIBUTE_INLINE Progress::Progress(ProgressOptions options)
     : options_(std::move(options)), started_(now()), last_time_(started_) {
-  // Open MPI 5 gives its ranks terminals of its own and passes on what they print.
+  // Open MPI 5 gives its ranks their own terminals and passes their output on.
   const bool captured = std::getenv("OMPI_COMM_WORLD_RANK") || std::getenv("PMIX_RANK");
   if (!options_.terminal) options_.terminal = ::isatty(::fileno(options_.out)) == 1 && !captured;
 }

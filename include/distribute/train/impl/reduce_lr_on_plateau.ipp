@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE void ReduceLROnPlateau::on_train_begin(Logs&) {
   model().optimizer().require_settable_rate("ReduceLROnPlateau");
 }
 
-/// The rate itself is the optimizer's.
+/// Returns the counts and the best value; the rate itself is the optimizer's state.
 DISTRIBUTE_INLINE CheckpointParts ReduceLROnPlateau::state() {
   return {{"reduce_lr_on_plateau", train_internal::numbers_state({&wait_, &cooling_, &best_})}};
 }

@@ -15,8 +15,8 @@
 
 namespace distribute::train_internal {
 
-/// Of the training's optimizer only the number of steps is wanted, not its slots. That of a
-/// LossScaleOptimizer is the inner one's.
+/// Restores only the number of steps of the training's optimizer, not its slots. For a
+/// LossScaleOptimizer that is the inner one's.
 class IterationsOnly : public Trackable {
  public:
   explicit IterationsOnly(const optim::Optimizer& optimizer)
@@ -71,7 +71,7 @@ DISTRIBUTE_INLINE bool SidecarEvaluator::hint() {
   return false;
 }
 
-/// A file may go while it is read: the trainer keeps a limited number.
+/// Returns false if a file was deleted while it was read, as the trainer keeps a limited number.
 DISTRIBUTE_INLINE bool SidecarEvaluator::restore(const std::string& path) {
   constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
   const Variable& iterations = model_.optimizer().iterations_variable();

@@ -30,7 +30,7 @@ struct StateExchange::Kept {
   const train::TensorState* state = nullptr;
 };
 
-/// Of the bundle that the state travels as.
+/// Endings of the files of the bundle in which the state is sent.
 inline constexpr std::array<const char*, 2> kBundleFiles{".index", ".data-00000-of-00001"};
 
 /// The number of the newest bundle.
@@ -38,7 +38,7 @@ struct BundleNumber {
   std::atomic<int64_t> last{0};
 };
 
-/// A bundle in the memory of this process, under a name of its own; gone with its owner.
+/// A bundle in the memory of this process, under a unique name; freed with its owner.
 class MemoryBundle {
  public:
   MemoryBundle()
@@ -55,7 +55,7 @@ class MemoryBundle {
   io::FileSystem& fs_ = *value_or_throw(io::file_system_for("ram://"));
 };
 
-/// What came from others, and who still takes values out of it.
+/// State received from another worker, and the objects that still take values from it.
 struct StateExchange::Arrived {
   MemoryBundle bundle;
   std::shared_ptr<checkpoint_internal::Restoration> restoration;
@@ -107,7 +107,7 @@ DISTRIBUTE_INLINE bool is_own(const Variable& variable) {
          options.aggregation == VariableAggregation::Sum;
 }
 
-/// As a checkpoint of one worker.
+/// Packs the state as a checkpoint of one worker.
 DISTRIBUTE_INLINE std::string StateExchange::pack() const {
   const ProgramGraph program(parts_);
   auto graph = program.to_proto();

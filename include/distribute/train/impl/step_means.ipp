@@ -8,7 +8,7 @@
 
 namespace distribute::train_internal {
 
-/// The shares of one replica as one tensor, in the order of `names`.
+/// Returns the values of one replica as one tensor, in the order of `names`.
 DISTRIBUTE_INLINE Tensor packed(const train::StepLogs& shares, const train::StepLogs& names) {
   std::vector<float> values;
   for (const auto& [name, share] : shares) {

@@ -25,7 +25,7 @@ DISTRIBUTE_INLINE void SwapEMAWeights::on_epoch_end(int64_t, Logs&) {
   if (swap_on_epoch_) set_averaged(true);
 }
 
-/// The loop has made an optimizer's averages the weights.
+/// At the end the loop has already replaced the weights by an optimizer's averages.
 DISTRIBUTE_INLINE void SwapEMAWeights::on_train_end(Logs&) {
   if (ema_) set_averaged(false);
   averaged_ = false;

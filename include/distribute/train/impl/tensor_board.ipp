@@ -77,7 +77,7 @@ DISTRIBUTE_INLINE void TensorBoard::on_test_end(Logs& logs) {
   writer("validation").start_flush();
 }
 
-/// Reading a weight may take every worker.
+/// Every worker calls it, as reading a weight may be an operation between workers.
 DISTRIBUTE_INLINE void TensorBoard::histograms(int64_t epoch) {
   for (const Variable& variable : model().module().variables()) {
     const Tensor value = value_to_save(variable);
