@@ -25,6 +25,10 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+if [ "$compile" = no ] && [ ${#wanted[@]} -gt 0 ]; then
+  echo "build_library.sh: nothing is compiled with --header-only and --from, so annexes cannot be named: ${wanted[*]}" >&2
+  exit 2
+fi
 
 # packages: those of pkg-config that this build folder has archives for.
 packages() {
@@ -80,7 +84,9 @@ fi
 if [ "$compile" = yes ]; then
   echo "compiling the library into $build on $(nproc) cores; this is needed once"
   targets=(distribute)
-  for annex in ${wanted[@]+"${wanted[@]}"}; do targets+=("distribute_$annex"); done
+  for annex in "${annexes[@]}"; do  # also those of earlier runs: all archives are of one state
+    [[ " ${wanted[*]-} " == *" $annex "* || -f $build/libdistribute_$annex.a ]] && targets+=("distribute_$annex")
+  done
   cmake --build "$build" --target "${targets[@]}" || exit 1
 fi
 compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 begin=$SECONDS
-scripts/build_library.sh | grep -v 'g++ '
+scripts/build_library.sh | grep -v '^  g++ '
 line="g++ -std=c++20 -O2 examples/mnist_mirrored/main.cpp -o build/mnist_mirrored @build/library/flags"
 echo "$line"
 $line

@@ -204,6 +204,8 @@ TEST_CASE("a server's program may call its model before it joins", "[strategy][p
   Variable counter(Tensor(1.0f));
   counter.assign_add(Tensor(2.0f));
   CHECK(counter.value().item<float>() == 3);
+  const Variable step(Tensor(int64_t{16'777'217}));  // more than float32 has digits for
+  CHECK(step.value().item<int64_t>() == 16'777'217);
   nn::BatchNormalization norm;
   norm(ones({4, 2}), {.training = true});  // assigns its averages
 }

@@ -97,6 +97,8 @@ TEST_CASE("constants come in every type", "[tensor]") {
     CHECK(zeros({0, 4}, type).num_elements() == 0);
   }
   CHECK(fill({2}, 2.5f).to_vector() == Floats{2.5f, 2.5f});
+  // tf.fill([], 16777217), which float32 does not have.
+  CHECK(fill({}, 16'777'217, DType::Int64).item<int64_t>() == 16'777'217);
 }
 
 TEST_CASE("a tensor prints a readable summary", "[tensor]") {

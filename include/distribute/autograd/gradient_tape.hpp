@@ -16,7 +16,8 @@
 
 namespace distribute {
 
-/// What an operation's gradient function is called with.
+/// The argument of an operation's gradient function: the gradients of its results, and which of its
+/// inputs need one.
 class Backward {
  public:
   /// `parts` has for each output the tensors whose sum is its gradient; the target does not depend

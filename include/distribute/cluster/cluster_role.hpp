@@ -1,5 +1,5 @@
 #pragma once
-/// What a resolver tells about this process, read once.
+/// Holds what a resolver tells about this process; the resolver is read once.
 
 #include <distribute/cluster/cluster_resolver.hpp>
 

@@ -37,7 +37,7 @@ enum class FeatureKind { Bytes, Float, Int64 };  // type of the values in a feat
 /// Gives "bytes", "float" or "int64".
 const char* name_of(FeatureKind kind);
 
-/// What a reader expects of one feature.
+/// Describes the feature that a reader expects: its type and its shape.
 struct FeatureSpec {
   enum class Length { Fixed, Variable };
 

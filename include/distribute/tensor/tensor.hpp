@@ -121,7 +121,7 @@ std::string to_string(const Tensor& tensor);
 Tensor zeros(const Shape& shape, DType dtype = DType::Float32);  // all elements are 0
 Tensor ones(const Shape& shape, DType dtype = DType::Float32);   // all elements are 1
 /// All elements are `value`. Source  tf.fill
-Tensor fill(const Shape& shape, float value, DType dtype = DType::Float32,
+Tensor fill(const Shape& shape, double value, DType dtype = DType::Float32,
             Device device = current_device());
 Tensor zeros_like(const Tensor& tensor);
 Tensor ones_like(const Tensor& tensor);

@@ -28,7 +28,7 @@ struct WatchedVariable {
   std::vector<uint64_t> values;  // ids of the values it had while the tape ran
 };
 
-/// For each requested source the ids that it is known by.
+/// Maps each requested source to the ids that the tape knows it by.
 using SourceIds = std::vector<std::vector<uint64_t>>;
 
 struct Walk;

@@ -82,7 +82,7 @@ DISTRIBUTE_INLINE void round(const float* from, float16* to, int64_t count) {
   std::copy_n(from, count, to);
 }
 
-/// Of 16-bit floats, in pieces that stay in the cache.
+/// Adds 16-bit floats in pieces that stay in the cache.
 template <typename T>
 void add_scaled_half(const T* a, const T* b, float factor, T* out, int64_t begin, int64_t end) {
   constexpr int64_t kRoom = 512;

@@ -55,7 +55,7 @@ Secret hkdf(const std::string& key, const std::string& info, size_t size, bool e
 /// Derives 32 bytes with kTlsKeyContext.
 Secret key_from_token(const std::string& token);
 
-/// What OpenSSL's callbacks learn while a connection is made.
+/// Keeps what OpenSSL's callbacks learn while a connection is made.
 struct TlsNegotiation {
   std::string peer_name;            // the name that the other side gives itself
   Secret from_client, from_server;  // secrets of the two directions (RFC 8446, 7.1)

@@ -77,7 +77,7 @@ DISTRIBUTE_INLINE Tensor logical(const char* op, const Tensor& a, const Tensor& 
 
 }  // namespace ops_internal
 
-// In the gradients below `i` is the number of the operand.
+// The gradients below take `i`, the number of the operand.
 DISTRIBUTE_INLINE Tensor add(const Tensor& a, const Tensor& b) {
   return ops_internal::binary(
       "add", a, b, ops_internal::number_loops<ops_internal::Add>(),

@@ -119,7 +119,7 @@ DISTRIBUTE_INLINE Tensor layer_norm_values(const LayerNormRows& n) {
   return y;
 }
 
-/// What a row adds to the gradients of gamma and beta.
+/// Adds the part of one row to the gradients of gamma and beta.
 DISTRIBUTE_ALWAYS_INLINE inline void add_parameter_gradients(const float* x, const float* dy,
                                                              int64_t width, float mean, float rstd,
                                                              float* scale, float* shift) {

@@ -66,7 +66,7 @@ DISTRIBUTE_INLINE Tensor& RemoteVariable::value_of_server() const {
   if (value_of_server_) return value_of_server_;
   const parameter_server::InitialValue& first = *initial_value_;
   if (first.number())
-    value_of_server_ = fill(spec_.shape, float(*first.number()), spec_.dtype);
+    value_of_server_ = fill(spec_.shape, *first.number(), spec_.dtype);
   else
     value_of_server_ = first.by_rows() ? first.by_rows()(0, spec_.shape[0]) : first.whole()();
   return value_of_server_;

@@ -303,7 +303,7 @@ DISTRIBUTE_INLINE std::ostream& operator<<(std::ostream& out, const Tensor& tens
   return out << to_string(tensor);
 }
 
-DISTRIBUTE_INLINE Tensor fill(const Shape& shape, float value, DType dtype, Device device) {
+DISTRIBUTE_INLINE Tensor fill(const Shape& shape, double value, DType dtype, Device device) {
   Tensor result = Tensor::empty(shape, dtype, device);
   dispatch(dtype, [&](auto type) {
     using T = decltype(type);
