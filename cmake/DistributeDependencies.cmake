@@ -7,6 +7,9 @@ set(DISTRIBUTE_PREPROCESSING_LINK_TARGETS "")  # what distribute::preprocessing 
 set(DISTRIBUTE_PREPROCESSING_DEFINITIONS "")   # and is compiled with
 set(DISTRIBUTE_SAVING_LINK_TARGETS "")  # what distribute::saving links
 set(DISTRIBUTE_SAVING_DEFINITIONS "")   # what only its bodies are compiled with
+set(DISTRIBUTE_TORCH_LINK_TARGETS "")   # what distribute::torch links; empty: it is not built
+set(DISTRIBUTE_TORCH_LINK_TARGETS "")   # what distribute::torch links; empty: it is not built
+set(DISTRIBUTE_TORCH_FIND_DEPENDENCY "") # its line of distribute-config.cmake
 set(DISTRIBUTE_LINK_TARGETS "")       # what distribute::distribute links
 set(DISTRIBUTE_FEATURE_DEFINITIONS "") # DISTRIBUTE_HAS_<NAME>=0|1
 set(DISTRIBUTE_FIND_DEPENDENCIES "")  # find_dependency lines of distribute-config.cmake
@@ -115,6 +118,25 @@ distribute_dependency(SENTENCEPIECE OPTIONAL PACKAGE SentencePiece MODULE
                       TARGETS SentencePiece::SentencePiece DEBIAN libsentencepiece-dev
                       LINK_VARIABLE DISTRIBUTE_PREPROCESSING_LINK_TARGETS
                       DEFINITION_VARIABLE DISTRIBUTE_PREPROCESSING_DEFINITIONS)
+
+# The annex torch is built where libtorch is; only its users need it.
+set(DISTRIBUTE_WITH_TORCH AUTO CACHE STRING "Build the annex torch: AUTO, ON (absence is an error) or OFF")
+set_property(CACHE DISTRIBUTE_WITH_TORCH PROPERTY STRINGS AUTO ON OFF)
+string(TOUPPER "${DISTRIBUTE_WITH_TORCH}" mode)
+if(mode STREQUAL "AUTO" OR mode)
+  find_package(Torch 2.1 QUIET MODULE)
+  if(Torch_FOUND)
+    set(DISTRIBUTE_TORCH_LINK_TARGETS Torch::Torch)
+    set(DISTRIBUTE_TORCH_FIND_DEPENDENCY "find_dependency(Torch 2.1 MODULE)")
+    string(APPEND DISTRIBUTE_FOUND_TABLE "\n  TORCH         found ${Torch_VERSION}")
+  else()
+    string(APPEND DISTRIBUTE_FOUND_TABLE
+           "\n  TORCH         missing: libtorch 2.1 or newer, -DTorch_ROOT=<its folder>")
+    if(NOT mode STREQUAL "AUTO")
+      string(APPEND DISTRIBUTE_MISSING "\n  TORCH: libtorch 2.1 or newer, -DTorch_ROOT=<its folder>")
+    endif()
+  endif()
+endif()
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeCuda.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeKernels.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeEngines.cmake")

@@ -15,7 +15,7 @@ import json
 import re
 import sys
 
-from floors import (ANNEXES, CORE, FLOORS, INCLUDE, LEVEL, LIBRARY, VENDOR_FILES, files, includes,
+from floors import (ANNEXES, CORE, FLOORS, INCLUDE, LEVEL, LIBRARY, VENDOR_FILES, VENDOR_TYPES, files, includes,
                     internal_of_public,
                     is_plain, is_private, public_headers, reached)
 
@@ -47,7 +47,7 @@ def problems_of_include(name, line):
     elif ours and folder in ANNEXES and ours[1] != folder and ours[2].startswith("detail/") \
             and line.removeprefix("distribute/") not in internal_of_public():
         yield f"{line} is internal: an annex may not include it"
-    for vendor, places in VENDOR_FILES.items():
+    for vendor, places in (VENDOR_FILES | VENDOR_TYPES).items():
         if re.fullmatch(vendor, line) and not re.match(places, name):
             yield f"<{line}> belongs in {places}"
     status = re.fullmatch(r"absl/status/\w+\.h", line) and folder in ABSL_STATUS_FLOORS

@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, TRAINER_FLOORS, bodies, bodies_of, files,
+from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, OPTIONAL, TRAINER_FLOORS, bodies, bodies_of, files,
                     header_of, included, includes, public_headers, rank, reached, without_gpus)
 from written import out_of_date, report
 
@@ -118,7 +118,8 @@ def body_lists():
         wanted[f"impl/{annex}_bodies.hpp"] = (f"The bodies that {annex}.hpp reaches",
                                               bodies_reached(annex_headers(annex) + bodies([annex])))
         wanted[f"impl/{annex}_src.hpp"] = (f"All bodies of the annex {annex}", bodies([annex]))
-    every = [set(names) for _, names in wanted.values()]
+    every = [set(names) for file, (_, names) in wanted.items()
+             if not any(f"impl/{annex}_" in file for annex in OPTIONAL)]
     for part in ("tensor/impl/tensor.ipp", "cluster/impl/cluster_runtime.ipp"):
         names = set.intersection(*(names for names in every if part in names))
         wanted[f"impl/{part.split('/')[0]}_shared.hpp"] = (f"The bodies that all lists with {part} have",

@@ -37,7 +37,9 @@ ANNEXES = {  # and those that it includes
     "saving": ["preprocessing"],
     "estimator": ["saved_model"],
     "horovod": [],
+    "torch": [],
 }
+OPTIONAL = {"torch": "torch/torch.h"}  # annexes that are built where this header is
 # What strategy.hpp brings: all that is public on these floors.
 TRAINER_FLOORS = ["tensor", "autograd", "ops", "replica", "nn", "optim", "data", "strategy",
                   "checkpoint"]
@@ -68,6 +70,8 @@ VENDOR_FILES = {
     r"pcre2\.h": r"preprocessing/impl/pattern",
     r"sentencepiece_processor\.h": r"preprocessing/impl/sentence_piece_tokenizer",
 }
+# The annex torch is about another library, whose types its public headers name.
+VENDOR_TYPES = {r"(torch|ATen|c10)/.*\.h(pp)?": r"torch/"}
 
 
 def includes(text):

@@ -1,0 +1,304 @@
+/// DistributedDataParallel against PyTorch's own over Gloo, and what it says of mistakes.
+
+#include <distribute/base/error.hpp>
+#include <distribute/torch/distributed_sampler.hpp>
+#include <distribute/torch/sync_batch_norm.hpp>
+
+#include <tests/support/catch.hpp>
+#include <tests/support/cluster_main.hpp>
+#include <tests/support/file_text.hpp>
+#include <tests/support/run_program.hpp>
+#include <tests/support/temporary_directory.hpp>
+#include <tests/torch/torch_support.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using Catch::Matchers::Contains;
+using distribute::Error;
+using distribute::str_cat;
+using distribute::testing::ProcessCluster;
+using distribute::testing::ProcessClusterOptions;
+
+namespace {
+
+/// The arguments of pytorch_ddp.py.
+struct Run {
+  std::string net;
+  int ranks = 2, steps = 3;
+  std::string text() const { return str_cat(net, " ", ranks, " ", steps); }
+};
+
+ProcessClusterOptions ranks_of(int ranks, const std::string& function,
+                               const std::string& argument = "") {
+  ProcessClusterOptions options{
+      .workers = ranks, .function = function, .argument = argument, .deadline_seconds = 300};
+  options.environment["OMP_NUM_THREADS"] = "1";
+  return options;
+}
+
+/// The lines of the script, for one rank.
+template <typename Net>
+std::string trained_lines(Net net, const Run& run) {
+  const int rank = dist::get_rank();
+  fill_parameters(*net, rank);
+  dist::DistributedDataParallel ddp(net);
+  torch::optim::SGD optimizer(
+      net->parameters(), torch::optim::SGDOptions(0.02).momentum(run.net == "sparse" ? 0.0 : 0.5));
+  std::string lines;
+  const auto train = [&](int64_t steps) {
+    for (int64_t step = 0; step < steps; ++step) {
+      char line[80];
+      std::snprintf(line, sizeof line, "loss %d %d %.9g\n", rank, int(step),
+                    double(train_step(ddp, optimizer, rank, step)));
+      lines += line;
+    }
+  };
+  if (run.net == "uneven")
+    ddp.join([&] { train(run.steps + 2 * rank); });
+  else
+    train(run.steps);
+  const auto weights = all_weights(*net);
+  char line[120];
+  std::snprintf(line, sizeof line, "weights %d %.9g %.9g\n", rank, weights.sum().template item<double>(),
+                weights.square().sum().template item<double>());
+  return lines + line;
+}
+
+/// From "loss 0 2" to the numbers behind.
+std::map<std::string, std::vector<double>> numbers_in(const std::string& text) {
+  std::map<std::string, std::vector<double>> found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string kind, rank, key;
+    words >> kind >> rank;
+    key = kind + " " + rank;
+    if (kind == "loss") {
+      std::string step;
+      words >> step;
+      key += " " + step;
+    }
+    for (double value; words >> value;) found[key].push_back(value);
+  }
+  return found;
+}
+
+/// The lines of PyTorch; the test ends where it is missing.
+std::string pytorch_lines(const Run& run) {
+  const char* python = std::getenv("DISTRIBUTE_PYTORCH_PYTHON");
+  const ProgramResult result = run_line(
+      str_cat("CUDA_VISIBLE_DEVICES= ", python ? python : "python3", " ",
+              distribute::testing::source_dir(), "/tests/torch/pytorch_ddp.py ", run.text()));
+  if (result.status == 77 || result.status == 127)
+    SKIP("Python has no torch; DISTRIBUTE_PYTORCH_PYTHON names one that has");
+  INFO(result.err);
+  REQUIRE(result.status == 0);
+  return result.out;
+}
+
+}  // namespace
+
+DISTRIBUTE_CLUSTER_MAIN(trains_like_pytorch) {
+  Run run;
+  std::istringstream words(task.argument());
+  words >> run.net >> run.ranks >> run.steps;
+  dist::init_process_group();
+  if (run.net == "residual")
+    task.set_result(trained_lines(Residual(), run));
+  else if (run.net == "sparse")
+    task.set_result(trained_lines(Sparse(), run));
+  else
+    task.set_result(trained_lines(Book(), run));
+  dist::destroy_process_group();
+}
+
+TEST_CASE("losses and weights are those of PyTorch's DDP over Gloo", "[torch][multiproc]") {
+  const Run run = GENERATE(Run{"book", 2, 4}, Run{"book", 3, 4}, Run{"residual", 2, 4},
+                           Run{"residual", 3, 4}, Run{"sparse", 2, 4}, Run{"uneven", 3, 3});
+  INFO(run.text());
+  const auto wanted = numbers_in(pytorch_lines(run));
+  ProcessCluster cluster(ranks_of(run.ranks, "trains_like_pytorch", run.text()));
+  std::string lines;
+  for (const auto& outcome : cluster.join()) lines += outcome.result.value();
+  const auto got = numbers_in(lines);
+  REQUIRE(got.size() == wanted.size());
+  for (const auto& [key, values] : wanted) {
+    INFO(key);
+    REQUIRE(got.count(key) == 1);
+    REQUIRE(got.at(key).size() == values.size());
+    for (size_t i = 0; i < values.size(); ++i)
+      CHECK_THAT(got.at(key)[i], Catch::Matchers::WithinRel(values[i], 2e-5) ||
+                                     Catch::Matchers::WithinAbs(values[i], 1e-6));
+  }
+}
+
+DISTRIBUTE_CLUSTER_MAIN(moves_tensors) {
+  dist::init_process_group();
+  const int rank = dist::get_rank(), size = dist::get_world_size();
+  std::string wrong;
+  const auto check = [&](bool right, const std::string& what) {
+    if (!right) wrong += what + "; ";
+  };
+  for (const auto type : {torch::kFloat, torch::kDouble, torch::kHalf, torch::kBFloat16,
+                          torch::kInt, torch::kLong, torch::kShort, torch::kByte}) {
+    auto sum = torch::full({5}, rank + 1, type);
+    dist::all_reduce(sum);
+    check(sum.equal(torch::full({5}, size * (size + 1) / 2, type)),
+          str_cat("sum of ", c10::toString(type)));
+    auto most = torch::full({5}, rank + 1, type);
+    dist::all_reduce(most, c10d::ReduceOp::MAX);
+    check(most.equal(torch::full({5}, size, type)), str_cat("max of ", c10::toString(type)));
+  }
+  auto mean = torch::full({2, 3}, float(rank));
+  dist::all_reduce(mean, c10d::ReduceOp::AVG);
+  check(mean.allclose(torch::full({2, 3}, (size - 1) / 2.0f)), "mean");
+  auto from_last = torch::full({4}, double(rank), torch::kDouble);
+  dist::broadcast(from_last, size - 1);
+  check(from_last.equal(torch::full({4}, double(size - 1), torch::kDouble)), "broadcast");
+  const auto all = dist::all_gather(torch::full({2}, rank));
+  for (int r = 0; r < size; ++r) check(all[size_t(r)].equal(torch::full({2}, r)), "all_gather");
+  const auto mine = dist::reduce_scatter(torch::arange(size * 2, torch::kFloat).view({size, 2}));
+  check(mine.equal(torch::tensor({{2.0f * rank, 2.0f * rank + 1}}) * size), "reduce_scatter");
+  const auto texts = dist::all_gather_bytes(std::string(size_t(rank), 'x'));
+  for (int r = 0; r < size; ++r)
+    check(texts[size_t(r)] == std::string(size_t(r), 'x'), "all_gather_bytes");
+  check(dist::broadcast_bytes(rank == 1 ? "from 1" : "", 1) == "from 1", "broadcast_bytes");
+  dist::barrier();
+  task.set_result(wrong);
+}
+
+TEST_CASE("collectives of tensors", "[torch][multiproc]") {
+  const int ranks = GENERATE(2, 3);
+  ProcessCluster cluster(ranks_of(ranks, "moves_tensors"));
+  for (const auto& outcome : cluster.join()) CHECK(outcome.result.value() == "");
+}
+
+DISTRIBUTE_CLUSTER_MAIN(makes_a_mistake) {
+  dist::init_process_group();
+  std::string said;
+  try {
+    if (task.argument() == "shapes") {
+      torch::nn::Sequential net(torch::nn::Linear(3, dist::get_rank() == 2 ? 5 : 4));
+      dist::DistributedDataParallel ddp(torch::nn::Sequential(net).ptr());
+    } else if (task.argument() == "unused") {
+      Book net;
+      net->register_parameter("spare", torch::zeros({2}));
+      dist::DistributedDataParallel ddp(net);
+      torch::optim::SGD optimizer(net->parameters(), 0.1);
+      for (int step = 0; step < 3; ++step) train_step(ddp, optimizer, dist::get_rank(), step);
+    } else if (task.argument() == "leaves") {
+      Book net;
+      dist::DistributedDataParallel ddp(net);
+      torch::optim::SGD optimizer(net->parameters(), 0.1);
+      for (int step = 0; step < (dist::get_rank() == 1 ? 2 : 5); ++step)
+        train_step(ddp, optimizer, dist::get_rank(), step);
+    } else if (task.argument() == "saves") {
+      dist::save_on_chief("/proc/no/such/file", [] { return std::string("text"); });
+    }
+  } catch (const Error& error) {
+    said = error.what();
+  }
+  task.set_result(said);
+  if (task.argument() == "unused") std::_Exit(0);  // ranks have stopped in the middle of a step
+}
+
+TEST_CASE("mistakes are told on all ranks", "[torch][multiproc]") {
+  const auto answers = [](const std::string& mistake) {
+    ProcessCluster cluster(ranks_of(3, "makes_a_mistake", mistake));
+    std::vector<std::string> all;
+    for (const auto& outcome : cluster.join()) all.push_back(outcome.result.value());
+    return all;
+  };
+  for (const std::string& said : answers("shapes")) {
+    CHECK_THAT(said,
+               Contains("rank 0 has 0.weight [4, 3] Float, rank 2 has 0.weight [5, 3] Float"));
+  }
+  for (const std::string& said : answers("unused")) {
+    CHECK_THAT(said, Contains("parameters got no gradient in the last backward pass: spare; "));
+    CHECK_THAT(said, Contains("find_unused_parameters"));
+  }
+  const auto left = answers("leaves");
+  CHECK(left[1] == "");
+  CHECK_THAT(left[0], Contains("worker 1"));
+  CHECK_THAT(left[2], Contains("worker 1"));
+  for (const std::string& said : answers("saves")) CHECK_THAT(said, Contains("/proc/no/such/file"));
+}
+
+DISTRIBUTE_CLUSTER_MAIN(is_killed) {
+  dist::init_process_group();
+  Book net;
+  dist::DistributedDataParallel ddp(net);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  std::string said;
+  try {
+    for (int step = 0; step < 1000; ++step) {
+      if (step == 3 && dist::get_rank() == 2) std::raise(SIGKILL);
+      train_step(ddp, optimizer, dist::get_rank(), step);
+    }
+  } catch (const Error& error) {
+    said = error.what();
+  }
+  task.set_result(said);
+}
+
+TEST_CASE("a killed rank is named by the others", "[torch][multiproc]") {
+  ProcessCluster cluster(ranks_of(3, "is_killed"));
+  cluster.expect_failure({"worker", 2});
+  const auto outcomes = cluster.join();
+  for (const size_t rank : {0, 1}) CHECK_THAT(outcomes[rank].result.value(), Contains("worker 2"));
+}
+
+DISTRIBUTE_CLUSTER_MAIN(normalizes) {
+  dist::init_process_group();
+  const int rank = dist::get_rank();
+  torch::manual_seed(3);
+  const auto all = torch::randn({10, 4, 3}), weights = torch::randn({10, 4, 3});
+  torch::nn::Sequential plain(torch::nn::BatchNorm1d(4));
+  torch::nn::BatchNorm1d norm(4);
+  torch::nn::Sequential pair(norm);
+  auto synchronized = dist::convert_sync_batchnorm(pair);
+  auto whole = all.clone().requires_grad_();
+  (plain->forward(whole) * weights).sum().backward();
+  // Ranks have 3, 3 and 4 examples.
+  const int64_t begin = rank * 3, end = rank == 2 ? 10 : begin + 3;
+  auto part = all.slice(0, begin, end).clone().requires_grad_();
+  (synchronized->forward(part) * weights.slice(0, begin, end)).sum().backward();
+  const auto& reference = *plain->ptr(0)->as<torch::nn::BatchNorm1dImpl>();
+  std::string wrong;
+  if (!part.grad().allclose(whole.grad().slice(0, begin, end), 1e-4, 1e-5)) wrong += "gradient; ";
+  if (!norm->running_mean.allclose(reference.running_mean, 1e-4, 1e-6)) wrong += "mean; ";
+  if (!norm->running_var.allclose(reference.running_var, 1e-4, 1e-6)) wrong += "var; ";
+  auto gradient = norm->weight.grad().clone();
+  dist::all_reduce(gradient);
+  if (!gradient.allclose(reference.weight.grad(), 1e-4, 1e-4)) wrong += "weight; ";
+  task.set_result(wrong);
+}
+
+TEST_CASE("batch norm over ranks is that of the whole batch", "[torch][multiproc]") {
+  ProcessCluster cluster(ranks_of(3, "normalizes"));
+  for (const auto& outcome : cluster.join()) CHECK(outcome.result.value() == "");
+}
+
+/// The lists are those of torch.utils.data.distributed.DistributedSampler in PyTorch 2.15.
+TEST_CASE("the sampler gives PyTorch's examples", "[torch]") {
+  const auto indices = [](dist::DistributedSamplerOptions options, uint64_t epoch) {
+    dist::DistributedSampler sampler(11, options);
+    sampler.set_epoch(epoch);
+    std::vector<size_t> all;
+    while (const auto batch = sampler.next(2)) all.insert(all.end(), batch->begin(), batch->end());
+    return all;
+  };
+  using Indices = std::vector<size_t>;
+  CHECK(indices({.shuffle = false, .num_replicas = 3, .rank = 2}, 0) == Indices{2, 5, 8, 0});
+  CHECK(indices({.shuffle = false, .drop_last = true, .num_replicas = 3, .rank = 2}, 0) ==
+        Indices{2, 5, 8});
+  CHECK(indices({.seed = 5, .num_replicas = 3, .rank = 0}, 0) == Indices{9, 8, 3, 1});
+  CHECK(indices({.seed = 5, .num_replicas = 3, .rank = 1}, 2) == Indices{0, 5, 10, 6});
+  CHECK_THROWS_WITH(dist::DistributedSampler(5, {.num_replicas = 2, .rank = 2}),
+                    Contains("rank 2 is not one of 2 replicas"));
+}
