@@ -3,7 +3,6 @@
 //   libtorch_mnist DATA [EPOCHS [BATCHES]]
 // DATA has MNIST's four files without .gz; BATCHES ends each epoch early.
 //   distribute run -np 4 -- libtorch_mnist DATA
-#include <distribute/base/exit_status.hpp>                 // distribute
 #include <distribute/torch/distributed_data_parallel.hpp>  // distribute
 #include <distribute/torch/distributed_sampler.hpp>        // distribute
 
@@ -100,5 +99,5 @@ int train(int argc, char** argv) {
 }
 
 int main(int argc, char** argv) {
-  return distribute::run_main([&] { return train(argc, argv); });  // distribute
+  return dist::run_main([&] { return train(argc, argv); });  // distribute
 }

@@ -64,7 +64,8 @@ std::string trained_lines(Net net, const Run& run) {
     train(run.steps);
   const auto weights = all_weights(*net);
   char line[120];
-  std::snprintf(line, sizeof line, "weights %d %.9g %.9g\n", rank, weights.sum().template item<double>(),
+  std::snprintf(line, sizeof line, "weights %d %.9g %.9g\n", rank,
+                weights.sum().template item<double>(),
                 weights.square().sum().template item<double>());
   return lines + line;
 }

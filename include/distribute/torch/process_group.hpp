@@ -2,6 +2,8 @@
 /// Joins the processes of a job, and moves libtorch's tensors between them.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/base/exit_status.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/elastic_options.hpp>
 #include <distribute/collective/communication_options.hpp>
@@ -9,6 +11,7 @@
 #include <torch/torch.h>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -97,6 +100,19 @@ void save(const Value& value, const std::string& path) {
     std::ostringstream stream;
     ::torch::save(value, stream);
     return std::move(stream).str();
+  });
+}
+
+/// Runs `body` for main() as distribute::run_main() does, and shows errors of libtorch without the
+/// calls that led to them.
+template <std::invocable Body>
+int run_main(Body&& body) {
+  return distribute::run_main([&] {
+    try {
+      return body();
+    } catch (const ::c10::Error& error) {
+      throw InternalError(error.what_without_backtrace());
+    }
   });
 }
 

@@ -64,8 +64,7 @@ DISTRIBUTE_INLINE void TorchState::check_host_updates() {
 DISTRIBUTE_INLINE void TorchState::sync() {
   const auto job = torch_internal::elastic_job();
   const int source = job ? job->source() : 0;
-  if (get_world_size() > 1)
-    set_bytes(broadcast_bytes(get_rank() == source ? bytes() : "", source));
+  if (get_world_size() > 1) set_bytes(broadcast_bytes(get_rank() == source ? bytes() : "", source));
   save();
 }
 

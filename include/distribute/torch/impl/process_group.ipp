@@ -54,7 +54,8 @@ DISTRIBUTE_INLINE void join_job(const torch::InitProcessGroupOptions& options) {
   check_elastic(limits, place);
   const std::string agreement = agreed_json({{"api", "torch"}});
   if (place.alone) {
-    set_job(std::make_shared<Job>(std::shared_ptr<ClusterRuntime>(), options.communication_options));
+    set_job(
+        std::make_shared<Job>(std::shared_ptr<ClusterRuntime>(), options.communication_options));
   } else if (limits.min_workers > 0) {
     join_elastic_job(std::move(place.tasks), {limits, agreement}, options.communication_options);
   } else {
