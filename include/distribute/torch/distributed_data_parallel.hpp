@@ -117,6 +117,7 @@ class DistributedDataParallel : public ::torch::nn::Module {
     DistributedDataParallel& ddp_;
     const bool before_;
   };
+  /// Returns the object that holds reductions back.
   NoSync no_sync() { return NoSync(*this); }
 
   /// Calls `train`, whose number of steps may differ between ranks: a rank whose `train` has
