@@ -123,7 +123,9 @@ foreach(bench IN LISTS benches)
   add_executable(${name} EXCLUDE_FROM_ALL ${bench})
   target_link_libraries(${name} PRIVATE distribute::distribute ${DISTRIBUTE_ANNEX_TARGETS})
 endforeach()
-target_sources(engine_hosts_bench PRIVATE tools/raw_sockets.cpp)
+if(TARGET engine_hosts_bench)
+  target_sources(engine_hosts_bench PRIVATE tools/raw_sockets.cpp)
+endif()
 
 # Writes a folder for DISTRIBUTE_CUDA_AOT; built on request.
 if(EXISTS "${PROJECT_SOURCE_DIR}/tests/support/fake_cuda.cpp")

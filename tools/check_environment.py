@@ -18,7 +18,8 @@ PAGE = ROOT / "docs/environment.md"
 NOT_VARIABLES = {
     "ALREADY_EXISTS", "DATA_LOSS", "DEADLINE_EXCEEDED", "FAILED_PRECONDITION", "INVALID_ARGUMENT",
     "NOT_FOUND", "OUT_OF_RANGE", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED",  # codes of errors
-    "ONLY_FIRST_REPLICA", "VARIABLE_VALUE", "TERMINATE_ON_HOST_MAINTENANCE", "TLS_AES_128_GCM_SHA256"}
+    "ONLY_FIRST_REPLICA", "VARIABLE_VALUE", "TERMINATE_ON_HOST_MAINTENANCE", "TLS_AES_128_GCM_SHA256",
+    "LC_ALL", "NCCL_DEBUG", "XZ_OPT"}  # set for other programs
 LITERAL = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|OMPI_MCA_\w+)"')
 # A name of one word counts where it is read.
 SINGLE = re.compile(r'(?:getenv|environment|variables_?|has|needed)\(\{?"([A-Z]+)"|"HADOOP_USER_NAME", "([A-Z]+)"')

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks manifests of Kubernetes against the published schemas, and for what this library needs.
 
-Usage: check_manifests.py FILE|DIRECTORY...      (all *.yaml of a directory)
+Usage: check_manifests.py [--mesh] FILE|DIRECTORY...      (all *.yaml of a directory)
+--mesh: for clusters with Istio, also that no pod gets its side-car.
 Each problem is a line: file, object, place, what is wrong. Exit status 0 when there is none, 1 when
 there is, 2 for wrong usage, 77 where python3-yaml or python3-jsonschema is missing.
 """
@@ -58,6 +59,9 @@ def name_of(thing):
 
 def inner_objects(thing, yaml):
     """The object, and those that it holds: of an OpenShift template, and the trials of Katib."""
+    if isinstance(thing, dict) and thing.get("kind") == "List":  # as oc process prints
+        yield from thing.get("items") or []
+        return
     yield thing
     if not isinstance(thing, dict):
         return
@@ -144,15 +148,38 @@ def token_problems(thing):
                           "take it from a Secret (valueFrom.secretKeyRef)")
 
 
+def mesh_problems(thing):
+    """A mesh's side-car eats the connections of the tasks."""
+    for place, template in templates(thing):
+        annotations = mapping(mapping(template, "metadata"), "annotations")
+        labels = mapping(mapping(template, "metadata"), "labels")
+        if str({**labels, **annotations}.get("sidecar.istio.io/inject")).lower() != "false":
+            yield place, 'needs the annotation sidecar.istio.io/inject: "false": a mesh eats the tasks\' connections'
+
+
+def gpu_problems(thing):
+    """An image of the target cuda, whose container is given no GPU, or GPUs that are only requested."""
+    for place, container in containers(thing):
+        image, resources = str(container.get("image")), mapping(container, "resources")
+        limited = any("/gpu" in name for name in mapping(resources, "limits"))
+        requested = any("/gpu" in name for name in mapping(resources, "requests"))
+        if requested and not limited:
+            yield place, "GPUs count under resources.limits, not under requests alone"
+        elif "cuda" in image.rpartition(":")[2] and not limited and "resourcesPerNode" not in container:
+            yield place, f"image {image} has no GPU: give resources.limits nvidia.com/gpu"
+
+
 def operator_problems(thing):
     """Rules of the training operator that its schema does not say."""
     if str(thing.get("kind")) not in TRAINERS:
         return
     field, container, types = TRAINERS[thing["kind"]]
     replicas = mapping(mapping(thing, "spec"), field)
-    for name in replicas:
-        place, replica = f"spec.{field}.{name}", mapping(replicas, name)
-        if name not in types:
+    known = {name.lower(): name for name in types}  # the operator takes Ps for PS
+    for given in replicas:
+        place, replica = f"spec.{field}.{given}", mapping(replicas, given)
+        name = known.get(str(given).lower())
+        if not name:
             yield place, f"no replica type of {thing['kind']}; there are {', '.join(sorted(types))}"
         if name in ("Chief", "Master", "Evaluator") and replica.get("replicas", 1) != 1:
             yield place, "there must be exactly one"
@@ -180,7 +207,7 @@ def pytorch_problems(thing):
         for name in sorted({"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE"} & set(variables(container))):
             yield place, (f"sets {name}, which is the operator's: its tasks would not find each other. "
                           "Leave it out")
-    if "Master" not in replicas:
+    if "master" not in {str(name).lower() for name in replicas}:
         yield "spec.pytorchReplicaSpecs", ("there is no Master: the operator sets MASTER_ADDR, RANK and "
                                            "WORLD_SIZE only where there is one")
     if mapping(spec, "elasticPolicy"):
@@ -216,7 +243,7 @@ def job_problems(objects):
                     f"{spec.get('completions', 1)}: they must be equal")
 
 
-def check(path, schemas, yaml, jsonschema):
+def check(path, schemas, yaml, jsonschema, mesh):
     try:
         objects = [inner for thing in read_objects(path, yaml) for inner in inner_objects(thing, yaml)]
     except yaml.YAMLError as error:
@@ -227,7 +254,8 @@ def check(path, schemas, yaml, jsonschema):
             lines.append(f"{path}: not an object of Kubernetes: {str(thing)[:60]}")
             continue
         for problems in (schema_problems(thing, schemas, jsonschema), token_problems(thing),
-                         operator_problems(thing), pytorch_problems(thing), parameter_problems(thing)):
+                         operator_problems(thing), pytorch_problems(thing), parameter_problems(thing),
+                         gpu_problems(thing), mesh_problems(thing) if mesh else ()):
             lines += [f"{path}: {thing.get('kind')} {name_of(thing)}: {place}: {text}"
                       for place, text in problems]
     for thing, place, text in job_problems([thing for thing in objects if isinstance(thing, dict)]):
@@ -247,13 +275,13 @@ def main():
     if len(sys.argv) < 2:
         print(__doc__.split("\n\n")[1], file=sys.stderr)
         return 2
-    files = []
-    for argument in map(pathlib.Path, sys.argv[1:]):
+    files, mesh = [], "--mesh" in sys.argv[1:]
+    for argument in map(pathlib.Path, (word for word in sys.argv[1:] if word != "--mesh")):
         files += sorted(argument.rglob("*.yaml")) if argument.is_dir() else [argument]
     schemas, lines = read_schemas(), []
     for path in files:
         try:
-            lines += check(path, schemas, yaml, jsonschema)
+            lines += check(path, schemas, yaml, jsonschema, mesh)
         except OSError as error:
             print(f"check_manifests: {error}", file=sys.stderr)
             return 2

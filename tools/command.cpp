@@ -7,11 +7,13 @@
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
@@ -19,6 +21,12 @@
 #include <set>
 
 namespace distribute_tools {
+
+std::string whole_number(const std::string& text) {
+  double number = 0;
+  const bool small = absl::SimpleAtod(text, &number) && std::fabs(number) < 1e15;
+  return small && number == std::floor(number) ? absl::StrCat(int64_t(number)) : text;
+}
 
 std::string value_problem(const CommandFlag& flag, const std::string& text, bool parsed,
                           const std::string& out_of_range) {

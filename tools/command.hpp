@@ -30,6 +30,9 @@ struct CommandFlag {
   std::function<std::string(const void* options)> text = {};  // the value as it would be written
 };
 
+/// "50.0", "5e1" as "50", as tuners send whole numbers; any other text as it is.
+std::string whole_number(const std::string& text);
+
 /// The complaint about a value, "" for a good one: `parsed` says whether it is of the flag's type.
 std::string value_problem(const CommandFlag& flag, const std::string& text, bool parsed,
                           const std::string& out_of_range);
@@ -50,7 +53,9 @@ struct Row : CommandFlag {
     read = [flag = CommandFlag(*this), field](void* options, const std::string& written) {
       T& to = static_cast<Options*>(options)->*field;
       std::string why;
-      const bool parsed = absl::ParseFlag(written, &to, &why);
+      bool parsed = absl::ParseFlag(written, &to, &why);
+      if (!parsed && !std::is_same_v<T, bool>)
+        parsed = absl::ParseFlag(whole_number(written), &to, &why);
       return value_problem(flag, written, parsed,
                            parsed ? problem_of(flag.name, to, flag.rule) : "");
     };

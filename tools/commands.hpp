@@ -18,6 +18,7 @@ std::vector<Command> data_commands();  // data tfrecord, ls
 Command doctor_command();
 Command events_command();
 std::vector<Command> metrics_commands();  // metrics token, get
+Command pack_command();
 Command predict_command();
 Command run_command();
 Command top_command();

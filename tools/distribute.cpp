@@ -11,11 +11,17 @@
 
 int main(int argc, char** argv) {
   using namespace distribute_tools;
-  std::vector<Command> commands = {cluster_command(),       make_cluster_command(),
-                                   bench_kernels_command(), bench_all_reduce_command(),
-                                   doctor_command(),        bench_parameter_servers_command(),
-                                   events_command(),        predict_command(),
-                                   run_command(),           top_command()};
+  std::vector<Command> commands = {cluster_command(),
+                                   make_cluster_command(),
+                                   bench_kernels_command(),
+                                   bench_all_reduce_command(),
+                                   doctor_command(),
+                                   bench_parameter_servers_command(),
+                                   events_command(),
+                                   pack_command(),
+                                   predict_command(),
+                                   run_command(),
+                                   top_command()};
   for (const auto& more : {checkpoint_commands(), data_commands(), metrics_commands()})
     commands.insert(commands.end(), more.begin(), more.end());
   std::stable_sort(commands.begin(), commands.end(),

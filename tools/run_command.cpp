@@ -1,15 +1,25 @@
 #include "commands.hpp"
 
 #include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/device/placement.hpp>
 #include <distribute/launch/job.hpp>
 #include <distribute/launch/launcher.hpp>
 #include <distribute/launch/process.hpp>
+#include <distribute/net/job_token.hpp>
+#include <distribute/platforms/job_paths.hpp>
+#include <distribute/platforms/make_cluster.hpp>
+#include <distribute/platforms/sagemaker_cluster_resolver.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
+
+#include <unistd.h>
 
 namespace distribute_tools {
 
@@ -19,6 +29,7 @@ using namespace distribute;
 struct RunOptions : launch::LaunchOptions, launch::JobOptions {
   int np = 0, max_np = 0;
   std::string host_list, host_file;
+  bool sagemaker = false;
 };
 
 /// All slots of the hosts that no other task takes, when -np is missing.
@@ -39,9 +50,46 @@ std::vector<launch::Host> named_hosts(const RunOptions& options, const CommandLi
   return hosts;
 }
 
+/// SageMaker's hosts with as many processes each as the job asks for; 1 runs without the launcher.
+void take_sagemaker(RunOptions& options, const CommandLine& line) {
+  for (const char* flag : {"np", "min-np", "max-np", "ps", "chief", "H", "hostfile", "this-host"})
+    if (line.count(flag) > 0)
+      throw InvalidArgumentError(
+          str_cat("--", flag, " does nothing with --sagemaker, whose job says what runs where"));
+  const SageMakerProcesses wanted = read_sagemaker_processes();
+  for (const auto& [name, value] : wanted.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  if (!wanted.left_out.empty())
+    std::fprintf(stderr, "distribute run: only mpirun knows these of custom_mpi_options: %s\n",
+                 wanted.left_out.c_str());
+  const int per_host = wanted.per_host > 0
+                           ? wanted.per_host
+                           : std::max<int>(1, int(config::list_physical_devices("GPU").size()));
+  const SageMakerClusterResolver resolver;
+  const auto addresses = resolver.cluster_spec().job_tasks("worker");
+  if (addresses.empty()) throw InvalidArgumentError(resolver.incomplete_because());
+  for (const auto& address : addresses)
+    options.hosts.push_back({host_of_address(address.value_or("")), per_host});
+  if (per_host > 1) options.this_host = options.hosts[size_t(resolver.task_id().value_or(0))].name;
+  options.np = per_host * int(options.hosts.size());
+  if (options.port == 0) options.port = SageMakerClusterResolverOptions{}.port;
+}
+
+/// What a launcher on each host needs besides its name.
+void complete_host(RunOptions& options) {
+  if (options.this_host.empty()) return;
+  if (options.max_restarts > 0 || options.min_workers > 0)
+    throw InvalidArgumentError(
+        "a launcher on each host restarts nothing: leave out --max-restarts and --min-np");
+  options.token = value_or_throw(net::job_token_from_environment());
+}
+
 /// The job has places for the most workers; -np says how many of them start.
 launch::LaunchOptions plan(RunOptions options, const CommandLine& line) {
-  options.hosts = named_hosts(options, line);
+  if (options.sagemaker)
+    take_sagemaker(options, line);
+  else
+    options.hosts = named_hosts(options, line);
+  complete_host(options);
   const int workers = options.np > 0       ? options.np
                       : options.max_np > 0 ? options.max_np
                                            : default_workers(options);
@@ -72,6 +120,15 @@ int fail(int status, const std::string& message) {
   return status;
 }
 
+/// The program in the place of this process, so that it gets the signals itself.
+int become(const Words& command) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  ::execvp(words[0], words.data());
+  return fail(126, command[0] + ": " + std::strerror(errno));
+}
+
 int run(const RunOptions& given, const CommandLine& line) {
   launch::LaunchOptions options;
   try {
@@ -86,6 +143,7 @@ int run(const RunOptions& given, const CommandLine& line) {
   } catch (const PermissionDeniedError& error) {
     return fail(126, error.what());
   }
+  if (given.sagemaker && options.job.this_host.empty()) return become(options.command);
   try {
     return launch::launch(options);
   } catch (const InvalidArgumentError& error) {
@@ -115,6 +173,14 @@ Command run_command() {
        {"H=HOST:SLOTS,...", &O::host_list,
         "hosts; this machine runs its tasks directly, others through ssh"},
        {"hostfile=FILE", &O::host_file, "the same, one host a line: HOST slots=N"},
+       {"this-host=HOST", &O::this_host,
+        "starts the tasks of this host alone, where the same command runs on each of the hosts "
+        "and no ssh is between them; needs --port, and DISTRIBUTE_JOB_TOKEN or "
+        "DISTRIBUTE_JOB_TOKEN_FILE"},
+       {"sagemaker", &O::sagemaker,
+        "the same for a job of SageMaker: hosts of resourceconfig.json, each with "
+        "processes_per_host of its mpi distribution (default 1, or with mpi one for each GPU); "
+        "variables of custom_mpi_options are set"},
        {"oversubscribe", &O::oversubscribe, "more tasks than slots are all right"},
        {"port=P", &O::port, at_least(1), "first port of each host; without it any free ones"},
        {"metrics-port=P", &O::metrics_port, at_least(1),

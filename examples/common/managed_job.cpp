@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 
 namespace dist = distribute;
 
@@ -24,39 +23,25 @@ dist::JobPaths job_paths(const std::string& job_dir = "") {
   }
 }
 
-/// "batch-size" is --batch_size.
-std::string flag_name(std::string name) {
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
-std::string hyperparameter_flag(const std::string& name, const std::string& value,
-                                const std::vector<distribute_tools::CommandFlag>& flags) {
-  const std::string flag = flag_name(name);
-  if (std::none_of(flags.begin(), flags.end(), [&](auto& known) { return known.name == flag; })) {
+/// Ends the process where a hyperparameter is no flag.
+void check_hyperparameters(const std::vector<distribute_tools::CommandFlag>& flags) {
+  for (const auto& [name, value] : job_paths().hyperparameters) {
+    std::string flag = name;
+    std::replace(flag.begin(), flag.end(), '-', '_');
+    if (std::any_of(flags.begin(), flags.end(), [&](auto& known) { return known.name == flag; }))
+      continue;
     const std::string message = "hyperparameter '" + name + "': there is no flag --" + flag;
-    write_failure(message);
+    dist::write_job_failure(message);
     std::exit(usage_error(message));
   }
-  return "--" + flag + "=" + value;
 }
 
 }  // namespace
 
 std::vector<std::string> managed_arguments(
     int argc, char** argv, const std::vector<distribute_tools::CommandFlag>& flags) {
-  const dist::JobPaths paths = job_paths();
-  std::vector<std::string> arguments;
-  for (const auto& [name, value] : paths.hyperparameters)
-    arguments.push_back(hyperparameter_flag(name, value, flags));
-  const bool starts_container =
-      paths.service == "SageMaker" && argc > 1 && std::string(argv[1]) == "train";
-  for (int i = starts_container ? 2 : 1; i < argc; ++i) {
-    std::string argument = argv[i];
-    if (argument.rfind("--job-dir", 0) == 0) argument[5] = '_';
-    arguments.push_back(argument);
-  }
-  return arguments;
+  check_hyperparameters(flags);
+  return dist::job_arguments(argc, argv);
 }
 
 void apply_job_paths(TrainerOptions& options, const std::string& job_dir) {
@@ -79,14 +64,6 @@ void make_parent(const std::string& path) {
   const std::string directory = dist::io::directory_of(path);
   if (directory.empty() || path.find("://") != std::string::npos) return;
   dist::throw_if_error(dist::io::local_file_system().make_dirs(directory));
-}
-
-void write_failure(const std::string& message) {
-  try {
-    const std::string path = dist::read_job_paths().failure;
-    if (!path.empty()) std::ofstream(path, std::ios::trunc) << message.substr(0, 1024) << '\n';
-  } catch (const dist::Error&) {  // the first error says more
-  }
 }
 
 }  // namespace examples

@@ -8,9 +8,7 @@
 
 namespace examples {
 
-/// The words behind argv[0] with SageMaker's hyperparameters in front, so that flags that were
-/// given win; without the word "train", with which SageMaker starts containers; with --job-dir as
-/// --job_dir. Ends the process with status 2 for a hyperparameter that is no flag.
+/// distribute::job_arguments. Ends the process with status 2 for a hyperparameter that is no flag.
 std::vector<std::string> managed_arguments(int argc, char** argv,
                                            const std::vector<distribute_tools::CommandFlag>& flags);
 
@@ -21,8 +19,5 @@ void apply_job_paths(TrainerOptions& options, const std::string& job_dir);
 
 /// Makes the directory of a file, or of the files with a prefix, that is written at the end.
 void make_parent(const std::string& path);
-
-/// For SageMaker, which shows this text as the reason of a failed job.
-void write_failure(const std::string& message);
 
 }  // namespace examples

@@ -150,7 +150,7 @@ int run_reporting(const std::function<int()>& run) {
     std::fflush(stdout);
     const std::string text = dist::error_text(error);
     dist::log(dist::LogSeverity::Fatal, "trainer", text);
-    write_failure(text);
+    dist::write_job_failure(text);
     return dist::exit_status(error);
   }
 }

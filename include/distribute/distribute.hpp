@@ -8,6 +8,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
+#include <distribute/base/failure_listener.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/base/leave_notice.hpp>
 #include <distribute/base/limits.hpp>

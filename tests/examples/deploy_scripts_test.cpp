@@ -122,6 +122,65 @@ TEST_CASE("a step of EMR gives core nodes the roles of chief and server",
                           Contains("ended 0") && Contains("test loss "));
 }
 
+namespace {
+
+/// S3 is the folder s3 here; a cluster runs its bootstrap action once for all nodes, and a step its
+/// command.
+const std::string kAws =
+    "place() { case $1 in s3://*) echo \"$S3/${1#s3://}\" ;; *) echo \"$1\" ;; esac; }\n"
+    "echo \"aws $*\" >> \"$S3/calls\"\n"
+    "case \"$1 $2\" in\n"
+    "\"s3 cp\")\n"
+    "  shift 2; [ \"$1\" = --only-show-errors ] && shift\n"
+    "  to=$(place \"$2\"); mkdir -p \"$(dirname \"$to\")\"; cp \"$(place \"$1\")\" \"$to\" ;;\n"
+    "\"emr create-cluster\")\n"
+    "  action=${*##*--bootstrap-actions Path=}; path=${action%%,*}; args=${action##*Args=[}\n"
+    "  bash \"$(place \"$path\")\" \"${args%]}\" ;;\n"
+    "\"emr list-instances\") cat \"$S3/instances.json\" ;;\n"
+    "\"emr add-steps\") step=${*##*Args=[bash,-c,}; bash -c \"${step%]}\" ;;\n"
+    "*) exit 9 ;;\n"
+    "esac\n";
+
+/// The first lines of the page that are for a shell.
+std::string lines_of_page(const std::string& page) {
+  const std::string text = file_text(distribute::testing::source_dir() + "/docs/" + page);
+  const size_t begin = text.find("```sh\n") + 6;
+  return text.substr(begin, text.find("```", begin) - begin);
+}
+
+}  // namespace
+
+TEST_CASE("the lines of EMR's page train on its nodes", "[examples][deploy][emr][multiproc]") {
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
+  SKIP_WITHOUT_PROGRAM("distribute");
+  std::string lines = lines_of_page("emr.md");
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    const size_t at = lines.find(from);
+    REQUIRE(at != std::string::npos);
+    lines.replace(at, from.size(), to);
+  };
+  replace("step.sh j-1 s3://bucket/runs/1 --epochs=3", "step.sh j-1 $PWD/runs/1" + kFlags);
+  const ProgramResult run = shell(
+      kFakes + fake("aws", kAws) + fake("tensorboard", "echo \"tensorboard $*\"\n") +
+      fake("ssh", "shift; exec sh -c \"mkdir -p home$$; cd home$$; $1\"\n") +
+      "export S3=$PWD/s3 DISTRIBUTE_HOME=$PWD/nodes DISTRIBUTE_SSH=ssh; mkdir s3 build\n"
+      "echo '{\"Instances\": [{\"PrivateDnsName\": \"127.0.0.2\", \"Status\": {\"State\": "
+      "\"RUNNING\"}}, {\"PrivateDnsName\": \"127.0.0.3\", \"Status\": {\"State\": \"RUNNING\"}}]}' "
+      "> s3/instances.json\n"
+      "ln -s " +
+      distribute::testing::source_dir() +
+      "/examples examples\n"
+      "mkdir -p build/release; ln -s " +
+      distribute::testing::binary_dir() +
+      " build/release/bin\n"
+      "set -e\n" +
+      lines + "echo all done; ls runs/1/checkpoints nodes nodes/data\n");
+  INFO(run.out);
+  CHECK_THAT(run.out, Contains("all done") && Contains("workers: 127.0.0.2 127.0.0.3") &&
+                          Contains("test loss ") && Contains("\ncheckpoint\n") &&
+                          Contains("t10k-images") && Contains("tensorboard --logdir"));
+}
+
 TEST_CASE("the requests to SageMaker and Vertex AI hold what the trainers read",
           "[examples][deploy][sagemaker][vertex]") {
   const ProgramResult sagemaker =
@@ -141,4 +200,25 @@ TEST_CASE("the requests to SageMaker and Vertex AI hold what the trainers read",
       shell("PRINT=1 WORKERS=2 " + kDeploy + "vertex/tuning_job.sh n r image gs://b/x\n");
   CHECK_THAT(study.out, Contains("metricId: test_accuracy") && Contains("replicaCount: 2") &&
                             Contains("parameterId: learning_rate"));
+}
+
+TEST_CASE("jobs of Vertex AI take the trainer's flags, cards, servers and a metric's name",
+          "[examples][deploy][vertex]") {
+  const ProgramResult job =
+      shell("PRINT=1 WORKERS=0 SERVERS=1 MACHINE=g2-standard-8 ACCELERATOR=NVIDIA_L4:2 " + kDeploy +
+            "vertex/custom_job.sh n r image gs://b/x --epochs=2 '--name=a \"b\"'\n");
+  INFO(job.out);
+  const std::string pool =
+      "  - machineSpec: {machineType: g2-standard-8, acceleratorType: NVIDIA_L4, acceleratorCount: "
+      "2}\n    replicaCount: 1\n";
+  CHECK_THAT(job.out, Contains("workerPoolSpecs:\n" + pool) && Contains("\n  - {}\n" + pool) &&
+                          Contains("args: [\"--epochs=2\", \"--name=a \\\"b\\\"\"]"));
+  const ProgramResult study = shell("PRINT=1 METRIC=val_loss GOAL=MINIMIZE " + kDeploy +
+                                    "vertex/tuning_job.sh n r image gs://b/x --rate=1\n");
+  CHECK_THAT(study.out, Contains("{metricId: val_loss, goal: MINIMIZE}") &&
+                            Contains("args: [\"--rate=1\"]") && !Contains("METRIC_TAG"));
+  const ProgramResult sent =
+      shell(kFakes + fake("gcloud", "echo \"$@\"; cat \"${@: -1}\"\n") + "bash " + kDeploy +
+            "vertex/custom_job.sh n r image gs://b/x | sed 's/config=.*/c/'\n");
+  CHECK_THAT(sent.out, Contains("ai custom-jobs create --display-name=n --region=r --c"));
 }

@@ -109,6 +109,89 @@ TEST_CASE("three hosts of SageMaker train together without its toolkit",
                           Contains("weights.index"));
 }
 
+namespace {
+
+/// Shell: two hosts of SageMaker with the hyperparameters of the SDK's mpi distribution, as
+/// sagemaker 2.257 sends them; `on_hosts COMMAND` runs on both, with output in out-1 and out-2.
+const std::string kTwoHosts = R"(
+for i in 1 2; do
+  echo "127.0.0.$((i + 1)) algo-$i" >> hosts
+  mkdir -p ml-$i/input/config ml-$i/model ml-$i/output
+  echo "{\"current_host\": \"algo-$i\", \"hosts\": [\"algo-1\", \"algo-2\"]}" > ml-$i/input/config/resourceconfig.json
+  echo '{"steps": "3", "batch-size": "8", "model": "\"tutorial\"", "sagemaker_mpi_enabled": "true", "sagemaker_mpi_num_of_processes_per_host": "2", "sagemaker_mpi_custom_mpi_options": "\"-verbose -x MY_OPTION=7\""}' > ml-$i/input/config/hyperparameters.json
+done
+on_hosts() {
+  command=$1 pids=
+  for i in 1 2; do
+    TRAINING_JOB_NAME=j TRAINING_JOB_ARN=a SAGEMAKER_BASE_DIR=$PWD/ml-$i DISTRIBUTE_JOB_TOKEN=secret-of-these-tests \
+      unshare --mount sh -c "mount --bind hosts /etc/hosts && exec $command" > out-$i 2>&1 &
+    pids="$pids $!"
+  done
+  for pid in $pids; do wait $pid; echo ended $?; done
+  cat out-1 out-2
+}
+)";
+
+}  // namespace
+
+TEST_CASE("processes_per_host of SageMaker's SDK starts as many workers on each host",
+          "[examples][mnist_cnn][sagemaker][multiproc]") {
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
+  SKIP_WITHOUT_PROGRAM("distribute");
+  if (!has_namespaces("--mount")) SKIP("no right to make mount namespaces");
+  const ProgramResult run =
+      shell(kTwoHosts + "on_hosts 'distribute run --sagemaker -- mnist_cnn train --json'\n");
+  INFO(run.out);
+  CHECK_THAT(run.out, Contains("ended 0\nended 0\n") && Contains("\"replicas\":4") &&
+                          Contains("only mpirun knows these of custom_mpi_options: -verbose"));
+  CHECK_THAT(
+      shell(kTwoHosts + "on_hosts 'distribute run --sagemaker -- sh -c \"echo $MY_OPTION\"'\n").out,
+      Contains("[worker 3] 7"));
+  // Started without the launcher, a program would be half of the job.
+  const ProgramResult alone = shell(kTwoHosts + "on_hosts 'mnist_cnn train'\n");
+  INFO(alone.out);
+  CHECK_THAT(alone.out, Contains("the job asks for 2 processes on each host") &&
+                            Contains("distribute run --sagemaker -- PROGRAM") &&
+                            !Contains("ended 0"));
+}
+
+TEST_CASE("a program of one's own takes a service's words and says why it failed",
+          "[examples][mnist_cnn][sagemaker][vertex]") {
+  SKIP_WITHOUT_PROGRAM("mnist_cnn_job");
+  const OptMl ml;
+  ml.write("resourceconfig.json", R"({"current_host": "algo-1", "hosts": ["algo-1"]})");
+  ml.write("hyperparameters.json", R"({"batch-size": "9000", "epochs": "1", "data-dir": "\")" +
+                                       distribute::testing::source_dir() +
+                                       R"(/examples/mnist_cnn/data\""})");
+  const std::string one = "OMP_NUM_THREADS=1 ";
+  const ProgramResult run = run_program("mnist_cnn_job", {"train"}, one + ml.environment());
+  INFO(run.out << run.err);
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("test accuracy "));
+  CHECK(fs::exists(ml.root / "model/1/saved_model.pb"));
+  CHECK_FALSE(fs::is_empty(ml.root / "output/data/logs"));
+  CHECK(ml.failure() == "");
+  ml.write("hyperparameters.json", R"({"data-dir": "/nowhere"})");
+  const ProgramResult failed = run_program("mnist_cnn_job", {"train"}, one + ml.environment());
+  CHECK(failed.status == 1);
+  CHECK_THAT(ml.failure(), Contains("/nowhere"));
+  CHECK_THAT(failed.err, Contains(ml.failure()));
+
+  const TemporaryDirectory job;
+  const std::string trial =
+      one + "CLOUD_ML_TRIAL_ID=3 CLOUD_ML_HP_METRIC_FILE=" + (job / "metrics") + " ";
+  const ProgramResult vertex =
+      run_program("mnist_cnn_job",
+                  {"--data_dir=" + distribute::testing::source_dir() + "/examples/mnist_cnn/data",
+                   "--job-dir=" + (job / "out"), "--batch_size=9000.0", "--epochs=1"},
+                  trial);
+  INFO(vertex.err);
+  CHECK(vertex.status == 0);
+  CHECK(fs::exists(job / "out/model/1/saved_model.pb"));
+  CHECK_FALSE(fs::is_empty(job / "out/logs"));
+  CHECK_THAT(contents(job / "metrics"), Contains("\"accuracy\":"));
+}
+
 TEST_CASE("three worker pools of Vertex AI train together",
           "[examples][mnist_cnn][vertex][multiproc]") {
   SKIP_WITHOUT_PROGRAM("mnist_cnn");

@@ -122,3 +122,80 @@ TEST_CASE("Vertex AI names folders, and --job-dir wins over them", "[cluster][jo
   CHECK(given.model == "gs://b/job7/model");
   CHECK(given.logs == "gs://b/job7/logs");
 }
+
+TEST_CASE("hyperparameters and words of services become flags of the program",
+          "[cluster][job_paths]") {
+  OptMl ml;
+  ml.write("hyperparameters.json", R"({"learning-rate": "0.01", "optimizer": "\"adam\""})");
+  const Environment sagemaker(Variables{{"TRAINING_JOB_NAME", "j"},
+                                        {"TRAINING_JOB_ARN", "arn:j"},
+                                        {"SAGEMAKER_BASE_DIR", ml.root.path()}});
+  // The toolkit gives hyperparameters once more, as words with dashes.
+  const char* words[] = {"trainer", "train", "--learning-rate", "0.02", "--batch-size=7.0"};
+  CHECK(job_arguments(5, words, sagemaker) ==
+        std::vector<std::string>{"--learning_rate=0.01", "--optimizer=adam", "--learning_rate",
+                                 "0.02", "--batch_size=7.0"});
+  const char* vertex[] = {
+      "trainer", "--job-dir=gs://b-c/x", "--batch_size=50.0", "--rate=0.50", "--shift", "-3.0",
+      "train"};
+  CHECK(job_arguments(7, vertex, Environment(Variables{{"CLOUD_ML_TRIAL_ID", "1"}})) ==
+        std::vector<std::string>{"--job_dir=gs://b-c/x", "--batch_size=50", "--rate=0.50",
+                                 "--shift", "-3", "train"});
+  CHECK(job_arguments(3, vertex, Environment(Variables{})) ==
+        std::vector<std::string>{"--job_dir=gs://b-c/x", "--batch_size=50.0"});
+
+  int argc = 3;
+  char** argv = const_cast<char**>(vertex);
+  take_job_arguments(argc, argv, Environment(Variables{}));
+  REQUIRE(argc == 3);
+  CHECK(std::string(argv[0]) == "trainer");
+  CHECK(std::string(argv[1]) == "--job_dir=gs://b-c/x");
+  CHECK(argv[3] == nullptr);
+}
+
+/// The hyperparameters are what sagemaker 2.257 sends for TensorFlow(distribution=...), the
+/// variables what sagemaker-training 5.1 sets.
+TEST_CASE("processes_per_host of SageMaker's mpi distribution is read", "[cluster][job_paths]") {
+  OptMl ml;
+  const auto read = [&](const std::string& hyperparameters, Variables more = {}) {
+    ml.write("hyperparameters.json", hyperparameters);
+    more.insert({{"TRAINING_JOB_NAME", "j"},
+                 {"TRAINING_JOB_ARN", "arn:j"},
+                 {"SAGEMAKER_BASE_DIR", ml.root.path()}});
+    return read_sagemaker_processes(Environment(more));
+  };
+  const auto mpi = read(R"({"epochs": "3", "sagemaker_mpi_enabled": "true",
+      "sagemaker_mpi_num_of_processes_per_host": "2", "sagemaker_mpi_custom_mpi_options":
+      "\"-verbose --NCCL_DEBUG=INFO -x OMP_NUM_THREADS=2 -x PATH\""})");
+  CHECK(mpi.per_host == 2);
+  CHECK(mpi.environment == Variables{{"NCCL_DEBUG", "INFO"}, {"OMP_NUM_THREADS", "2"}});
+  CHECK(mpi.left_out == "-verbose");
+  CHECK(read(R"({"sagemaker_mpi_enabled": "true",
+                 "sagemaker_mpi_custom_mpi_options": "\"\""})")
+            .per_host == 0);
+  CHECK(read(R"({"sagemaker_mpi_enabled": "false",
+                 "sagemaker_mpi_num_of_processes_per_host": "2"})")
+            .per_host == 2);
+  CHECK(read(R"({"epochs": "3"})").per_host == 1);
+  CHECK(read("{}", {{"SM_HPS", R"({"epochs": 3})"},
+                    {"SM_FRAMEWORK_PARAMS",
+                     R"({"sagemaker_mpi_custom_mpi_options": "", "sagemaker_mpi_enabled": true,
+                         "sagemaker_mpi_num_of_processes_per_host": 4})"}})
+            .per_host == 4);
+  CHECK(read_sagemaker_processes(Environment(Variables{})).per_host == 1);
+  CHECK_THROWS_SAYING(read(R"({"sagemaker_mpi_enabled": "true",
+                               "sagemaker_mpi_num_of_processes_per_host": "two"})"),
+                      InvalidArgumentError,
+                      "sagemaker_mpi_num_of_processes_per_host must be a number");
+}
+
+TEST_CASE("the reason of a failure goes to SageMaker's file", "[cluster][job_paths]") {
+  OptMl ml;
+  fs::create_directories(ml.root / "output");
+  const Environment sagemaker(Variables{{"TRAINING_JOB_NAME", "j"},
+                                        {"TRAINING_JOB_ARN", "arn:j"},
+                                        {"SAGEMAKER_BASE_DIR", ml.root.path()}});
+  write_job_failure(std::string(2000, 'x'), sagemaker);
+  CHECK(fs::file_size(ml.root / "output/failure") == 1025);
+  write_job_failure("nowhere to write it", Environment(Variables{}));
+}

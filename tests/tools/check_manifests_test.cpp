@@ -56,6 +56,98 @@ TEST_CASE("the manifests satisfy the operators' schemas", "[tools][check_manifes
   INFO(result->out << result->err);
   CHECK(result->status == 0);
   CHECK_THAT(result->out, Contains("files are good"));
+  CHECK(check("--mesh " + kDeploy)->status == 0);
+}
+
+TEST_CASE("side-cars of a mesh and images without their GPU are found",
+          "[tools][check_manifests]") {
+  SKIP_WITHOUT_PYTHON();
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "a.yaml")
+      << changed("mpijob.yaml", "annotations: {sidecar.istio.io/inject: \"false\"}", "labels: {}");
+  CHECK(check(directory.path())->status == 0);
+  CHECK_THAT(check("--mesh " + directory.path())->out,
+             Contains("Launcher.template: needs the annotation sidecar.istio.io/inject"));
+  Problems problems;
+  problems.found(
+      changed("tfjob-gpu.yaml", ", nvidia.com/gpu: \"1\"", ""),
+      "image distribute/mnist_cnn:cuda has no GPU: give resources.limits nvidia.com/gpu");
+  problems.found(changed("tfjob.yaml", "requests: {cpu: \"2\"", "requests: {nvidia.com/gpu: \"1\""),
+                 "GPUs count under resources.limits");
+  problems.check_all();
+}
+
+TEST_CASE("the operator takes names of replicas in any case", "[tools][check_manifests]") {
+  SKIP_WITHOUT_PYTHON();
+  const TemporaryDirectory directory;
+  for (const char* name : {"Ps", "ps", "pS"})
+    std::ofstream(directory / (std::string(name) + ".yaml"))
+        << changed("tfjob-ps.yaml", "    PS:", "    " + std::string(name) + ":");
+  std::ofstream(directory / "master.yaml")
+      << changed("pytorchjob.yaml", "    Master:", "    master:");
+  const auto result = check(directory.path());
+  INFO(result->out);
+  CHECK(result->status == 0);
+  Problems problems;
+  problems.found(changed("tfjob-ps.yaml", "    Evaluator:\n      replicas: 1",
+                         "    evaluator:\n      replicas: 2"),
+                 "spec.tfReplicaSpecs.evaluator: there must be exactly one");
+  problems.check_all();
+}
+
+namespace {
+
+/// `oc process -f FILE --param NAME=VALUE...`: a List in JSON; status 1 where a value is missing.
+const char* const kOc = R"(#!/usr/bin/env python3
+import json, re, sys, yaml
+words, given, file = sys.argv[2:], {}, None
+while words:
+    word = words.pop(0)
+    if word == "-f": file = words.pop(0)
+    elif word in ("-p", "--param"): name, _, given[name] = words.pop(0).partition("=")
+    elif word.startswith("--param="): name, _, given[name] = word[8:].partition("=")
+    else: sys.exit("unknown " + word)
+template = yaml.safe_load(open(file))
+values = {}
+for one in template["parameters"]:
+    values[one["name"]] = given.pop(one["name"], one.get("value", "f" * 64 if "generate" in one else ""))
+    if one.get("required") and not values[one["name"]]: sys.exit("parameter " + one["name"] + " is required")
+if given: sys.exit("unknown parameters " + " ".join(given))
+def fill(thing):
+    if isinstance(thing, dict): return {fill(key): fill(value) for key, value in thing.items()}
+    if isinstance(thing, list): return [fill(value) for value in thing]
+    if not isinstance(thing, str): return thing
+    plain = re.fullmatch(r"\$\{\{(\w+)\}\}", thing)
+    if plain: return json.loads(values[plain[1]])
+    return re.sub(r"\$\{(\w+)\}", lambda found: values[found[1]], thing)
+print(json.dumps({"apiVersion": "v1", "kind": "List", "items": fill(template["objects"])}))
+)";
+
+}  // namespace
+
+TEST_CASE("the lines of the page make jobs of OpenShift's templates", "[tools][check_manifests]") {
+  SKIP_WITHOUT_PYTHON();
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "oc") << kOc;  // python3 DIRECTORY/oc process ...
+  const std::string page = file_text(distribute::testing::source_dir() + "/docs/kubernetes.md");
+  int lines = 0;
+  for (size_t at = page.find("\noc process "); at != std::string::npos;
+       at = page.find("\noc process ", at + 1)) {
+    const std::string line = page.substr(at + 1, page.find(" | oc ", at) - at - 1);
+    const std::string job = directory / ("job" + std::to_string(++lines) + ".yaml");
+    const auto run = run_line("sh -c 'cd " + distribute::testing::source_dir() + " && python3 " +
+                              (directory / line) + " > " + job + "'");
+    INFO(line << run.err);
+    CHECK(run.status == 0);
+  }
+  CHECK(lines == 2);
+  const auto result = check("--mesh " + directory.path());
+  INFO(result->out);
+  CHECK(result->status == 0);
+  const std::string job = file_text(directory / "job2.yaml");
+  CHECK_THAT(job, Contains("\"Ps\": {\"replicas\": 1") &&
+                      Contains("\"Worker\": {\"replicas\": 2") &&
+                      Contains("--job-dir=s3://bucket/mnist"));
 }
 
 TEST_CASE("a manifest without a token is found, and the cure named", "[tools][check_manifests]") {

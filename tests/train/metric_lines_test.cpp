@@ -97,6 +97,22 @@ TEST_CASE("a trial of Vertex AI gets its metric in the tuner's file", "[train][m
                       "CLOUD_ML_HP_METRIC_FILE: cannot write /proc/none/x");
 }
 
+TEST_CASE("a trial without a tag reports each value under its name", "[train][metric_lines]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "output.metrics";
+  const ScopedVariable file("CLOUD_ML_HP_METRIC_FILE", path), trial("CLOUD_ML_TRIAL_ID", "7");
+  report_hypertune({{"val_accuracy", 0.5}, {"loss", 0.25}}, 10);
+  std::ifstream lines(path);
+  std::map<std::string, std::string> read;
+  for (std::string line; std::getline(lines, line);) {
+    const auto entry = nlohmann::json::parse(line);
+    CHECK(entry.size() == 4);
+    for (const char* name : {"val_accuracy", "loss"})
+      if (entry.contains(name)) read[name] = entry.at(name);
+  }
+  CHECK(read == std::map<std::string, std::string>{{"val_accuracy", "0.5"}, {"loss", "0.25"}});
+}
+
 TEST_CASE("metric lines keep their decimal point under any locale", "[train][metric_lines]") {
   const CommaLocale locale;
   CHECK(train::metric_line({{"loss", 0.5}}) == "loss=0.5");

@@ -18,10 +18,4 @@ for example in mnist_cnn text_transformer; do  # data where the program looks fo
   cp -r "examples/$example/data" "$out$root/examples/$example/"
 done
 
-# The packages that own the programs' shared libraries (those of the C library are everywhere), and
-# the certificate authorities, without which no https:// store is trusted.
-{
-  echo ca-certificates
-  ldd "$out"/usr/local/bin/* | awk '$3 ~ /^\// {print $3}' | sort -u | xargs -n 1 readlink -f |
-    { xargs dpkg -S 2> /dev/null || true; } | cut -d: -f1
-} | sort -u > "$out/opt/distribute/runtime_packages"
+"$(dirname "$0")/runtime_packages.sh" "$out"/usr/local/bin/* > "$out/opt/distribute/runtime_packages"

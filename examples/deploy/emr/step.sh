@@ -3,12 +3,15 @@
 #   aws emr add-steps --cluster-id j-... --steps Type=CUSTOM_JAR,Name=mnist,Jar=command-runner.jar,\
 #     Args=[bash,-c,"aws s3 cp s3://BUCKET/step.sh . && bash step.sh j-... s3://BUCKET/runs/1"]
 # A chief and parameter servers: SERVERS=1 CHIEFS=1 bash step.sh ... --strategy=parameter_server
+# PROGRAM names another program of the archive than mnist_cnn; the archive's data is its --data_dir.
 # The nodes need ssh among each other for user hadoop, or DISTRIBUTE_SSH with another way.
 set -euo pipefail
 
 cluster=${1:?step.sh CLUSTER_ID S3_FOLDER [flags]} folder=${2:?step.sh CLUSTER_ID S3_FOLDER [flags]}
 shift 2
 home=${DISTRIBUTE_HOME:-/home/hadoop/distribute}
+data=
+if [ -d "$home/data" ]; then data=--data_dir=$home/data; fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -26,7 +29,7 @@ pids=
 for host in $hosts; do
   ${DISTRIBUTE_SSH:-ssh -o StrictHostKeyChecking=accept-new} "$host" \
     "cat > boot.sh && DISTRIBUTE_JOB_TOKEN_FILE=$home/token exec sh boot.sh --host $host \
-    $home/mnist_cnn --checkpoint_dir=$folder/checkpoints --logdir=$folder/logs $*" \
+    $home/${PROGRAM:-mnist_cnn} $data --checkpoint_dir=$folder/checkpoints --logdir=$folder/logs $*" \
     < "$work/boot.sh" &
   pids="$pids $!"
 done

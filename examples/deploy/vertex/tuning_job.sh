@@ -1,29 +1,22 @@
 #!/usr/bin/env bash
-# Starts a study of Vertex AI, 12 trials with 3 at a time: tuning_job.sh NAME REGION IMAGE gs://BUCKET/FOLDER
-# Each trial is a custom job of one chief; with WORKERS=2 two workers beside it. With PRINT=1 it prints
-# the configuration instead.
+# Starts a study of Vertex AI, 12 trials with 3 at a time:
+#   tuning_job.sh NAME REGION IMAGE gs://BUCKET/FOLDER [flags of the trainer]
+# Each trial is a custom job of one chief; pools.sh says which variables change that. METRIC names the
+# metric as the trainer reports it: test_accuracy, or val_accuracy of a fit with train::MetricLines. With
+# PRINT=1 it prints the configuration instead.
 set -euo pipefail
 
-usage="tuning_job.sh NAME REGION IMAGE gs://BUCKET/FOLDER"
+usage="tuning_job.sh NAME REGION IMAGE gs://BUCKET/FOLDER [flags of the trainer]"
 name=${1:?$usage} region=${2:?$usage} image=${3:?$usage} folder=${4:?$usage}
-token=$(openssl rand -hex 32)
+shift 4
+# shellcheck source=pools.sh
+source "$(dirname "$0")/pools.sh"
+[ $# -gt 0 ] || set -- --strategy=multi_worker --epochs=2 --metric_lines
 
-pool() { # NUMBER OF REPLICAS
-  cat << END
-    - machineSpec: {machineType: n2-standard-8}
-      replicaCount: $1
-      containerSpec:
-        imageUri: $image
-        args: [--strategy=multi_worker, --epochs=2, --metric_lines]
-        env:
-          - {name: DISTRIBUTE_JOB_TOKEN, value: "$token"}
-          - {name: CLOUD_ML_HP_METRIC_TAG, value: test_accuracy}
-END
-}
-# Parameters reach the trainer as flags of their names.
+# Parameters reach the trainer as flags of their names; DISCRETE ones as 50.0, which its flags take.
 config="studySpec:
   metrics:
-    - {metricId: test_accuracy, goal: MAXIMIZE}
+    - {metricId: ${METRIC:-test_accuracy}, goal: ${GOAL:-MAXIMIZE}}
   parameters:
     - parameterId: learning_rate
       doubleValueSpec: {minValue: 0.0003, maxValue: 0.003}
@@ -32,16 +25,6 @@ config="studySpec:
       discreteValueSpec: {values: [50, 100, 200]}
 trialJobSpec:
   workerPoolSpecs:
-$(pool 1)
-$([ "${WORKERS:-0}" = 0 ] || pool "$WORKERS")
+$(pools "    " "${WORKERS:-0}" "$@")
   baseOutputDirectory: {outputUriPrefix: $folder}"
-
-if [ "${PRINT:-0}" = 1 ]; then
-  echo "$config"
-  exit
-fi
-file=$(mktemp)
-trap 'rm -f "$file"' EXIT
-echo "$config" > "$file"
-gcloud ai hp-tuning-jobs create --display-name="$name" --region="$region" --config="$file" \
-  --max-trial-count=12 --parallel-trial-count=3
+submit "$config" hp-tuning-jobs create --max-trial-count=12 --parallel-trial-count=3

@@ -11,7 +11,6 @@
 #include <distribute/base/impl/core_watch.ipp>
 #include <distribute/base/impl/cores.ipp>
 #include <distribute/base/impl/cpu_share.ipp>
-#include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/first_exception.ipp>
 #include <distribute/base/impl/library_metrics.ipp>
 #include <distribute/base/impl/log_state.ipp>

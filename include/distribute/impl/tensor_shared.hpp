@@ -10,7 +10,6 @@
 #include <distribute/base/impl/cpu_share.ipp>
 #include <distribute/base/impl/descriptors.ipp>
 #include <distribute/base/impl/error.ipp>
-#include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
 #include <distribute/base/impl/first_exception.ipp>
 #include <distribute/base/impl/library_metrics.ipp>

@@ -63,6 +63,10 @@ struct JobOptions {  // options of Job
   bool evaluator = false;        // adds a task outside the cluster
   std::vector<Host> hosts = {};  // empty: this machine, with enough slots
   bool oversubscribe = false;
+  // name of this host, whose tasks alone start, where a launcher runs on each of the hosts; they
+  // all name the same port and token. Empty: one launcher starts all tasks
+  std::string this_host = {};
+  std::string token = {};  // secret of the job; empty: a new one
   // of the first task of each host, the next one's is one higher; 0: any free ones
   int port = 0;
   int metrics_port = 0;  // likewise for Prometheus; 0: as in the environment
@@ -72,9 +76,10 @@ struct Task {        // a task of the job, its host and address
   std::string type;  // "chief", "worker", "ps" or "evaluator"
   int index = 0;
   Host host;
-  bool local = true;    // runs on this machine, without ssh
-  std::string address;  // "host:port"
-  int local_rank = 0;   // among the tasks of its host
+  bool local = true;       // runs on this machine, without ssh
+  bool elsewhere = false;  // another host's launcher starts it
+  std::string address;     // "host:port"
+  int local_rank = 0;      // among the tasks of its host
   int local_size = 1;
 
   /// Returns "worker 0"
@@ -87,12 +92,13 @@ class Job {
   /// Assigns tasks to the slots of the hosts in order: chief, workers, parameter servers,
   /// evaluator.
   /// Throws  InvalidArgumentError for impossible counts, more tasks than slots, or loopback names
-  ///          among other hosts; UnavailableError when a port is taken.
+  ///          among other hosts, or this_host that is none of them or lacks port or token;
+  ///          UnavailableError when a port is taken.
   explicit Job(const JobOptions& options);
 
   /// Returns all tasks, in the order in which they are started.
   const std::vector<Task>& tasks() const { return tasks_; }
-  /// Returns the secret of the job's tasks: 64 hexadecimal digits.
+  /// Returns the secret of the job's tasks: that of the options, or 64 hexadecimal digits.
   const std::string& token() const { return token_; }
   /// Returns the TF_CONFIG of a task.
   std::string tf_config(const Task& task) const;

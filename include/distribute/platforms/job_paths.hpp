@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace distribute {
 
@@ -38,5 +39,38 @@ struct JobPaths {
 /// Throws  InvalidArgumentError that names variable or file for JSON that cannot be read.
 /// Source  SageMaker "How training information is provided"; Vertex AI "custom job environment"
 JobPaths read_job_paths(const Environment& variables = {}, const std::string& job_dir = "");
+
+/// Returns the words of a command line, without the program's name, as parsers of flags take them.
+/// Hyperparameters of SageMaker come first as --name=value, with `_` for `-`, so that given flags
+/// win. The word "train", with which SageMaker starts containers, is left out. --learning-rate of
+/// SageMaker's toolkit is --learning_rate, and --job-dir of AI Platform --job_dir. In a trial of
+/// Vertex AI (CLOUD_ML_TRIAL_ID) a whole number such as 50.0 is 50: it sends DISCRETE parameters
+/// so, and flags for whole numbers refuse them. Throws  InvalidArgumentError as read_job_paths().
+std::vector<std::string> job_arguments(int argc, const char* const* argv,
+                                       const Environment& variables = {});
+
+/// Replaces the words of main() by its program's name and job_arguments(). They live as long as the
+/// process. A program calls it before it parses its flags.
+void take_job_arguments(int& argc, char**& argv, const Environment& variables = {});
+
+/// Writes the first 1,024 bytes of the text to SageMaker's output/failure, which shows them as
+/// FailureReason; does nothing elsewhere. run_main() does so with the error of a program that
+/// includes <distribute/platforms.hpp>.
+void write_job_failure(const std::string& reason, const Environment& variables = {});
+
+struct SageMakerProcesses {  // what a job of SageMaker asks for on each of its hosts
+  /// sagemaker_mpi_num_of_processes_per_host, which is processes_per_host of the SDK's
+  /// distribution={"mpi": ...}; else 1; 0 where mpi is enabled without a number, for one process a
+  /// GPU. The number counts without "enabled", too, where SageMaker's toolkit ignores it.
+  int per_host = 1;
+  /// -x NAME=VALUE of custom_mpi_options, and --NCCL_DEBUG
+  std::map<std::string, std::string> environment;
+  std::string left_out;  // the other options, which are mpirun's own
+};
+
+/// Reads the hyperparameters sagemaker_mpi_... of the SDK, as SageMaker's toolkit does.
+/// Throws  InvalidArgumentError for a number that cannot be read.
+/// Source  sagemaker_training/params.py, runner.py, mpi.py
+SageMakerProcesses read_sagemaker_processes(const Environment& variables = {});
 
 }  // namespace distribute

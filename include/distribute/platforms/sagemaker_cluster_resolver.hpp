@@ -31,7 +31,8 @@ class SageMakerClusterResolver : public ClusterResolver {
   explicit SageMakerClusterResolver(EmptyBraces) : SageMakerClusterResolver() {}
   explicit SageMakerClusterResolver(SageMakerClusterResolverOptions options = {});
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
-  /// Says that this host is not in the list of hosts.
+  /// Says that this host is not in the list of hosts, or that the job asks for more processes on
+  /// each host than the one that was started.
   DISTRIBUTE_INLINE std::string incomplete_because() const override;
 
  protected:

@@ -77,10 +77,9 @@ void check_output_stores(const std::vector<OutputPath>& outputs);
 /// Source  Kubeflow Katib, `([\w|-]+)\s*=\s*([+-]?\d*(\.\d+)?([Ee][+-]?\d+)?)`
 std::string metric_line(const Logs& values);
 
-/// Writes the file that Vertex AI's tuner reads: one JSON object a line, with the value of the
-/// metric CLOUD_ML_HP_METRIC_TAG ("training/hptuning/metric" unless set), in
-/// CLOUD_ML_HP_METRIC_FILE (/tmp/hypertune/output.metrics). Does nothing outside of a trial
-/// (CLOUD_ML_TRIAL_ID), and for values without that metric.
+/// Writes the file that Vertex AI's tuner reads, CLOUD_ML_HP_METRIC_FILE
+/// (/tmp/hypertune/output.metrics): a JSON object a line for each value, under its name, or for the
+/// one that CLOUD_ML_HP_METRIC_TAG names. Does nothing outside of a trial (CLOUD_ML_TRIAL_ID).
 /// Throws  PermissionDeniedError with the path when the file cannot be written.
 /// Source  cloudml-hypertune, HyperTune.report_hyperparameter_tuning_metric
 void report_hypertune(const Logs& values, int64_t global_step);

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/untrusted_json.hpp>
 #include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/launcher_cluster_resolvers.hpp>
 #include <distribute/net/address.hpp>
@@ -21,6 +22,16 @@ inline constexpr MpiNames kMpiNames[] = {
     {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"},
 };
 
+/// The first of SM_HOSTS, where mpirun of SageMaker's toolkit has its rank 0; "" elsewhere.
+DISTRIBUTE_INLINE std::string first_sagemaker_host(const Environment& variables) {
+  const auto hosts = variables("SM_HOSTS");
+  if (!hosts || hosts->empty()) return "";
+  const untrusted::JsonValue list = untrusted::parse_json(*hosts, "SM_HOSTS");
+  if (!list.is_array() || list.items.empty())
+    throw InvalidArgumentError("SM_HOSTS must be a list of hosts, not " + list.describe());
+  return untrusted::string_of(list.items.front(), "SM_HOSTS: a host");
+}
+
 }  // namespace distribute::cluster_internal
 
 namespace distribute {
@@ -38,6 +49,8 @@ DISTRIBUTE_INLINE std::string OpenMpiClusterResolver::leader(int size,
   if (address && !address->empty()) return net::join_host_port(*address, port);
   if (size == 1 || variables_.integer(local_size_name) == size)
     return net::join_host_port("127.0.0.1", port);
+  if (const std::string host = cluster_internal::first_sagemaker_host(variables_); !host.empty())
+    return net::join_host_port(host, port);
   throw FailedPreconditionError(
       "mpirun does not tell where rank 0 runs; add -x MASTER_ADDR=<host of rank 0>, or set "
       "MASTER_ADDR where HOROVOD_RANK is set");

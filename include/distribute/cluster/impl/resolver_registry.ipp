@@ -19,7 +19,9 @@ DISTRIBUTE_INLINE bool has_all(const Environment& variables,
                      [&](const char* name) { return variables.has(name); });
 }
 
-DISTRIBUTE_INLINE std::string seen_if(bool seen, const char* what) { return seen ? what : ""; }
+DISTRIBUTE_INLINE std::string seen_if(bool seen, const std::string& what) {
+  return seen ? what : "";
+}
 
 DISTRIBUTE_INLINE bool has_torchrun(const Environment& variables) {
   return has_all(variables, {"RANK", "WORLD_SIZE", "MASTER_ADDR"}) ||
@@ -61,33 +63,36 @@ DISTRIBUTE_INLINE std::vector<ResolverKind> built_in_kinds() {
     return std::make_unique<OpenMpiClusterResolver>(
         OpenMpiClusterResolverOptions{.variables = variables});
   };
-  return {kind_of_platforms("Vertex AI", 10,
-                            [](const Environment& variables) {
-                              return seen_if(variables.has("CLUSTER_SPEC"),
-                                             "CLUSTER_SPEC of Vertex AI");
-                            }),
-          kind_of_platforms("SageMaker", 20, seen_of_sagemaker),
-          {"horovodrun", 30,
-           [](const Environment& variables) {
-             return seen_if(has_all(variables, {"HOROVOD_RANK", "HOROVOD_SIZE"}),
-                            "horovodrun's variables (HOROVOD_RANK)");
-           },
-           make_mpi},
-          kind_of_platforms("Slurm", 40, seen_of_slurm),
-          {"torchrun", 50,
-           [](const Environment& variables) {
-             return seen_if(has_torchrun(variables),
-                            "torchrun's variables (RANK or PET_NODE_RANK)");
-           },
-           [](const Environment& variables) {
-             return std::make_unique<TorchrunClusterResolver>(
-                 TorchrunClusterResolverOptions{.variables = variables});
-           }},
-          {"mpirun", 60, seen_of_mpi, make_mpi},
-          kind_of_platforms("Kubernetes", 70, [](const Environment& variables) {
-            return seen_if(has_all(variables, {"DISTRIBUTE_REPLICAS", "KUBERNETES_SERVICE_HOST"}),
-                           "a pod of Kubernetes (DISTRIBUTE_REPLICAS)");
-          })};
+  return {
+      kind_of_platforms("Vertex AI", 10,
+                        [](const Environment& variables) {
+                          return seen_if(variables.has("CLUSTER_SPEC"),
+                                         "CLUSTER_SPEC of Vertex AI");
+                        }),
+      kind_of_platforms("SageMaker", 20,
+                        [](const Environment& variables) {
+                          return seen_if(!has_open_mpi(variables), seen_of_sagemaker(variables));
+                        }),
+      {"horovodrun", 30,
+       [](const Environment& variables) {
+         return seen_if(has_all(variables, {"HOROVOD_RANK", "HOROVOD_SIZE"}),
+                        "horovodrun's variables (HOROVOD_RANK)");
+       },
+       make_mpi},
+      kind_of_platforms("Slurm", 40, seen_of_slurm),
+      {"torchrun", 50,
+       [](const Environment& variables) {
+         return seen_if(has_torchrun(variables), "torchrun's variables (RANK or PET_NODE_RANK)");
+       },
+       [](const Environment& variables) {
+         return std::make_unique<TorchrunClusterResolver>(
+             TorchrunClusterResolverOptions{.variables = variables});
+       }},
+      {"mpirun", 60, seen_of_mpi, make_mpi},
+      kind_of_platforms("Kubernetes", 70, [](const Environment& variables) {
+        return seen_if(has_all(variables, {"DISTRIBUTE_REPLICAS", "KUBERNETES_SERVICE_HOST"}),
+                       "a pod of Kubernetes (DISTRIBUTE_REPLICAS)");
+      })};
 }
 
 struct ResolverRegistry {

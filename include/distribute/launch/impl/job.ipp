@@ -32,6 +32,14 @@ DISTRIBUTE_INLINE void check_counts(const JobOptions& options) {
     throw InvalidArgumentError(str_cat("a port is 1 to 65535, not ", options.port));
   if (options.metrics_port < 0 || options.metrics_port > 65535)
     throw InvalidArgumentError(str_cat("a port is 1 to 65535, not ", options.metrics_port));
+  if (options.this_host.empty()) return;
+  if (options.port == 0 || options.token.empty())
+    throw InvalidArgumentError(
+        "launchers on several hosts need the same port and token: give --port, and "
+        "DISTRIBUTE_JOB_TOKEN or DISTRIBUTE_JOB_TOKEN_FILE");
+  if (std::none_of(options.hosts.begin(), options.hosts.end(),
+                   [&](const Host& host) { return host.name == options.this_host; }))
+    throw InvalidArgumentError("'" + options.this_host + "' is none of the job's hosts");
 }
 
 /// Lists the tasks of each type in order, without hosts.
@@ -76,7 +84,8 @@ namespace distribute::launch {
 DISTRIBUTE_INLINE std::string Task::name() const { return str_cat(type, " ", index); }
 
 DISTRIBUTE_INLINE Job::Job(const JobOptions& options)
-    : token_(random_hex(64)), metrics_port_(options.metrics_port) {
+    : token_(options.token.empty() ? random_hex(64) : options.token),
+      metrics_port_(options.metrics_port) {
   launch_internal::check_counts(options);
   tasks_ = launch_internal::list_tasks(options);
   place(options);
@@ -97,7 +106,10 @@ DISTRIBUTE_INLINE void Job::place(const JobOptions& options) {
   for (size_t host = 0; host < counts.size(); ++host) {
     for (int rank = 0; rank < counts[host]; ++rank, ++task) {
       tasks_[task].host = options.hosts[host];
-      tasks_[task].local = options.hosts[host].is_local();
+      tasks_[task].local = options.this_host.empty()
+                               ? options.hosts[host].is_local()
+                               : options.hosts[host].name == options.this_host;
+      tasks_[task].elsewhere = !options.this_host.empty() && !tasks_[task].local;
       tasks_[task].local_rank = rank;
       tasks_[task].local_size = counts[host];
     }
@@ -105,14 +117,14 @@ DISTRIBUTE_INLINE void Job::place(const JobOptions& options) {
 }
 
 DISTRIBUTE_INLINE void Job::give_addresses(const JobOptions& options) {
-  bool all_local = true;
+  bool all_local = options.this_host.empty();
   for (const Task& task : tasks_) all_local = all_local && task.local;
   const int first = options.port || all_local ? options.port : launch_internal::random_port();
   for (Task& task : tasks_) {
     int port = first ? first + task.local_rank : 0;
     if (port > 65535) throw InvalidArgumentError(str_cat("port ", port, " is beyond 65535"));
     if (all_local) port = ports_.emplace_back(port).number();
-    if (!all_local && task.host.is_loopback())
+    if (!all_local && options.this_host.empty() && task.host.is_loopback())
       throw InvalidArgumentError("'" + task.host.name +
                                  "' cannot be reached from the other hosts; give the name by which "
                                  "they reach this machine");

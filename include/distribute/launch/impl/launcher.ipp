@@ -147,7 +147,7 @@ DISTRIBUTE_INLINE Attempt::Attempt(const LaunchOptions& options, const SignalWat
   for (int i = 0; i < int(job_.tasks().size()); ++i) {
     const Task& task = job_.tasks()[size_t(i)];
     Slot& slot = slots_.emplace_back();
-    slot.ended = task.type == "worker" && task.index >= first;
+    slot.ended = (task.type == "worker" && task.index >= first) || task.elsewhere;
     if (!slot.ended)
       slot.task =
           std::make_unique<RunningTask>(options, job_, i, restarts.total(), guard_, outputs_);

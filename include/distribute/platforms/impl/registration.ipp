@@ -1,6 +1,8 @@
 #pragma once
+#include <distribute/base/failure_listener.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/platforms/detail/registration.hpp>
+#include <distribute/platforms/job_paths.hpp>
 #include <distribute/platforms/kubernetes_cluster_resolver.hpp>
 #include <distribute/platforms/sagemaker_cluster_resolver.hpp>
 #include <distribute/platforms/slurm_cluster_resolver.hpp>
@@ -20,6 +22,7 @@ DISTRIBUTE_INLINE bool register_platforms() {
   register_platform<SageMakerClusterResolver, SageMakerClusterResolverOptions>("SageMaker");
   register_platform<SlurmClusterResolver, SlurmClusterResolverOptions>("Slurm");
   register_platform<KubernetesClusterResolver, KubernetesClusterResolverOptions>("Kubernetes");
+  set_failure_listener([](const std::string& reason) { write_job_failure(reason); });
   return true;
 }
 

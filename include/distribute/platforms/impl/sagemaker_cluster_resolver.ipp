@@ -5,6 +5,7 @@
 #include <distribute/base/untrusted_text.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/net/address.hpp>
+#include <distribute/platforms/job_paths.hpp>
 #include <distribute/platforms/sagemaker_cluster_resolver.hpp>
 
 #include <algorithm>
@@ -79,6 +80,13 @@ DISTRIBUTE_INLINE ClusterSpec SageMakerClusterResolver::cluster_spec() const {
 
 DISTRIBUTE_INLINE std::string SageMakerClusterResolver::incomplete_because() const {
   const Hosts all = hosts();
+  const int processes = read_sagemaker_processes(variables_).per_host;
+  if (all.own && processes > 1)
+    return str_cat(
+        "SageMaker: the job asks for ", processes,
+        " processes on each host (processes_per_host of the SDK's mpi distribution), and "
+        "this one was started alone: let the container start `distribute run --sagemaker "
+        "-- PROGRAM`");
   if (all.own) return "";
   return str_cat("SageMaker: this host, ", untrusted::shown(all.current), ", is not among the ",
                  all.names.size(), " hosts of SM_HOSTS or resourceconfig.json");

@@ -35,20 +35,25 @@ DISTRIBUTE_INLINE std::string metric_line(const Logs& values) {
 DISTRIBUTE_INLINE void report_hypertune(const Logs& values, int64_t global_step) {
   const Environment variables;
   const auto trial = variables("CLOUD_ML_TRIAL_ID");
-  const auto tag = variables("CLOUD_ML_HP_METRIC_TAG").value_or("training/hptuning/metric");
-  const double* value = values.find(tag);
-  if (!trial || !value || !std::isfinite(*value)) return;
+  if (!trial) return;
+  const std::string tag = variables("CLOUD_ML_HP_METRIC_TAG").value_or("");
+  std::string lines;
+  for (const auto& [name, value] : values) {
+    if ((!tag.empty() && name != tag) || !std::isfinite(value)) continue;
+    const nlohmann::ordered_json line{{"timestamp", double(std::time(nullptr))},
+                                      {"trial", *trial},
+                                      {name, base_internal::nine_digits(value)},
+                                      {"global_step", std::to_string(global_step)}};
+    lines += json_text(line) + '\n';
+  }
+  if (lines.empty()) return;
   const std::string path =
       variables("CLOUD_ML_HP_METRIC_FILE").value_or("/tmp/hypertune/output.metrics");
-  const nlohmann::ordered_json line{{"timestamp", double(std::time(nullptr))},
-                                    {"trial", *trial},
-                                    {tag, base_internal::nine_digits(*value)},
-                                    {"global_step", std::to_string(global_step)}};
   std::error_code ignored;
   std::filesystem::create_directories(io::directory_of(path), ignored);
   base_internal::ignore_file_size_signal();
   std::ofstream file(path, std::ios::app);
-  file << json_text(line) << '\n' << std::flush;
+  file << lines << std::flush;
   if (!file)
     throw PermissionDeniedError(
         str_cat("CLOUD_ML_HP_METRIC_FILE: cannot write ", path, ": ", std::strerror(errno)));
