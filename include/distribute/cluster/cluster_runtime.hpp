@@ -32,6 +32,7 @@ class TaskServer;
 class ClusterRuntime {
  public:
   using LostCallback = std::function<void(int rank, const std::string& reason)>;
+  using TakeSocket = std::function<void(int rank, const std::string& detail, net::Socket socket)>;
   /// Deadline of a wait; nullopt means options().operation_timeout from the call on.
   using OptionalDeadline = std::optional<net::Deadline>;
 
@@ -97,6 +98,18 @@ class ClusterRuntime {
   /// closed, without a byte sent, before the other side asked for it does not count.
   net::Socket peer_socket(int rank, const std::string& channel, int index,
                           OptionalDeadline deadline = {});
+  /// Makes a connection that the task `rank` takes: see take(). It tries again as long as that task
+  /// takes none for the purpose.
+  /// Throws  TaskLeftError when the task has left; the failure of the job; DeadlineExceededError.
+  net::Socket dial(int rank, const std::string& purpose, const std::string& detail,
+                   OptionalDeadline deadline = {});
+  /// Calls `handler` for each connection that a task of this job makes by dial() for the purpose,
+  /// on the thread of the task's port, which it must not block, until stop_taking() has returned.
+  void take(const std::string& purpose, TakeSocket handler);
+  void stop_taking(const std::string& purpose);
+  /// Returns 0, 1, ... for the calls with one name: tasks that call it in the same order get the
+  /// same numbers without communication.
+  int next_number(const std::string& name);
   /// Returns the server of this task's port, which can serve further purposes.
   /// Throws  FailedPreconditionError in a job of one task, which opens no port.
   TaskServer& server();

@@ -81,7 +81,7 @@ DISTRIBUTE_INLINE void Membership::throw_if_failed() const {
 DISTRIBUTE_INLINE void Membership::throw_if_gone(int rank) const {
   throw_if_failed();
   const std::lock_guard lock(mutex_);
-  if (has_left_[size_t(rank)]) throw UnavailableError(text(rank) + kHasLeft);
+  if (has_left_[size_t(rank)]) throw TaskLeftError(text(rank) + kHasLeft);
 }
 
 DISTRIBUTE_INLINE void Membership::throw_if_over() const {
