@@ -21,6 +21,9 @@ class Listener;
 class Socket;
 }  // namespace net
 class TaskServer;
+namespace cluster_internal {
+struct ProgressGroup;
+}
 
 /// Connects a task with the others of its job. Thread-safe; it has two threads, one for the port
 /// and one for the membership.
@@ -137,8 +140,13 @@ class ClusterRuntime {
   /// Sets a function that returns this task's progress and is called before each heartbeat. It must
   /// be quick and not throw; it may be empty. Texts over 1 KiB are cut.
   void set_progress(std::function<std::string()> text);
-  /// Returns the latest text of every rank, as the leader had it about a heartbeat ago.
+  /// Returns the latest text of every rank, as the leader had it about a heartbeat ago. In a job of
+  /// more than 32 tasks the leader alone has them.
   std::vector<std::string> progress() const;
+  /// Returns tasks with the same text, times aside, as groups, the smallest first. In a job of more
+  /// than 32 tasks they come with the next heartbeat after want_progress(), and with a failure.
+  std::vector<cluster_internal::ProgressGroup> progress_groups() const;
+  void want_progress();
   /// Returns the difference in nanoseconds between the leader's std::chrono::steady_clock and this
   /// task's.
   int64_t clock_offset_ns() const;

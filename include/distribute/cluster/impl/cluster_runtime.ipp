@@ -358,7 +358,7 @@ DISTRIBUTE_INLINE std::string ClusterRuntime::get(const std::string& key,
 
 DISTRIBUTE_INLINE void ClusterRuntime::barrier(const std::string& name, OptionalDeadline deadline) {
   impl_->membership->request(
-      {.type = cluster_internal::ControlType::Gather, .name = "barrier " + name},
+      {.type = cluster_internal::ControlType::Gather, .code = 1, .name = "barrier " + name},
       impl_->deadline_of(deadline), "barrier");
 }
 
@@ -380,10 +380,10 @@ DISTRIBUTE_INLINE void ClusterRuntime::agree(const std::string& what, const std:
   // The texts themselves travel only when they differ.
   const std::string digest = net::encode_message(
       std::array<uint64_t, 3>{text.size(), fnv1a(text), fnv1a(text, 0x9e3779b97f4a7c15u)});
-  const auto digests = all_gather("agree digest " + what, digest, until);
-  bool equal = true;
-  for (const std::string& other : digests) equal = equal && other == digest;
-  if (equal) return;
+  if (impl_->membership->request(
+          {.type = ControlType::Gather, .code = 1, .name = "agree digest " + what, .value = digest},
+          until, "agree") == kAllEqual)
+    return;
   std::vector<std::string> names;
   for (int rank = 0; rank < size(); ++rank) names.push_back(describe(rank));
   const std::string difference = first_difference(names, all_gather("agree " + what, text, until));
@@ -479,6 +479,11 @@ DISTRIBUTE_INLINE void ClusterRuntime::set_progress(std::function<std::string()>
 DISTRIBUTE_INLINE std::vector<std::string> ClusterRuntime::progress() const {
   return impl_->membership->progress();
 }
+DISTRIBUTE_INLINE std::vector<cluster_internal::ProgressGroup> ClusterRuntime::progress_groups()
+    const {
+  return impl_->membership->progress_groups();
+}
+DISTRIBUTE_INLINE void ClusterRuntime::want_progress() { impl_->membership->want_progress(); }
 /// Tasks of one host have one steady clock.
 DISTRIBUTE_INLINE int64_t ClusterRuntime::clock_offset_ns() const {
   return hosts()[size_t(rank())] == hosts()[0] ? 0 : impl_->membership->clock_offset_ns();
