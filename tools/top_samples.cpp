@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 
 namespace distribute_tools {
 
@@ -46,6 +47,26 @@ std::string cell(std::optional<double> value, double factor) {
   return text;
 }
 
+std::string job_of(const TaskRow& row) { return row.task.substr(0, row.task.find(' ')); }
+
+/// One row for several tasks: "worker x 240", with the means of the figures that they have.
+TaskRow mean_of(const std::string& what, const std::vector<const TaskRow*>& rows) {
+  TaskRow mean;
+  mean.task = what + " x " + std::to_string(rows.size());
+  mean.reachable = rows[0]->reachable;
+  for (const Figure& figure : kFigures) {
+    double sum = 0;
+    size_t known = 0;
+    for (const TaskRow* row : rows) {
+      if (!(row->*figure.value)) continue;
+      sum += *(row->*figure.value);
+      ++known;
+    }
+    if (known > 0) mean.*figure.value = sum / double(known);
+  }
+  return mean;
+}
+
 }  // namespace
 
 TaskRow row_of(const std::string& address, const MetricSample& before, const MetricSample& now) {
@@ -77,10 +98,39 @@ void share_lateness(std::vector<TaskRow>& rows, const std::vector<MetricSample>&
   }
 }
 
+std::vector<TaskRow> folded(const std::vector<TaskRow>& rows) {
+  constexpr size_t kMostRows = 32, kNamed = 10;
+  if (rows.size() <= kMostRows) return rows;
+  std::vector<const TaskRow*> gone, late;
+  std::map<std::string, std::vector<const TaskRow*>> others;  // by what is common to them
+  for (const TaskRow& row : rows) {
+    if (!row.reachable)
+      gone.push_back(&row);
+    else if (row.late_steps.value_or(0) > 0)
+      late.push_back(&row);
+    else
+      others[job_of(row)].push_back(&row);
+  }
+  std::stable_sort(late.begin(), late.end(), [](const TaskRow* a, const TaskRow* b) {
+    return *a->late_steps > *b->late_steps;
+  });
+  std::vector<TaskRow> result;
+  for (auto* named : {&gone, &late})
+    for (size_t i = 0; i < named->size(); ++i) {
+      const TaskRow& row = *(*named)[i];
+      if (i < kNamed)
+        result.push_back(row);
+      else
+        others[job_of(row) + (row.reachable ? " late" : " gone")].push_back(&row);
+    }
+  for (const auto& [what, members] : others) result.push_back(mean_of(what, members));
+  return result;
+}
+
 std::string table_of(const std::vector<TaskRow>& rows) {
   std::vector<std::vector<std::string>> lines{{"TASK"}};
   for (const Figure& figure : kFigures) lines[0].push_back(figure.head);
-  for (const TaskRow& row : rows) {
+  for (const TaskRow& row : folded(rows)) {
     std::vector<std::string>& line = lines.emplace_back(std::vector{row.task});
     for (const Figure& figure : kFigures) line.push_back(cell(row.*figure.value, figure.factor));
     if (!row.reachable) line[1] = "gone";

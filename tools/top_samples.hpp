@@ -24,7 +24,10 @@ TaskRow row_of(const std::string& address, const MetricSample& before, const Met
 /// Steps in which the others waited for a worker are known to worker 0, for all.
 void share_lateness(std::vector<TaskRow>& rows, const std::vector<MetricSample>& samples);
 
-/// A table with a heading, one line for each task.
+/// Returns at most 32 rows as they are. Of more, tasks that are gone or late have a row, ten of
+/// each at most, and the others of each job together one with the means of their figures.
+std::vector<TaskRow> folded(const std::vector<TaskRow>& rows);
+/// A table with a heading, one line for each row, folded.
 std::string table_of(const std::vector<TaskRow>& rows);
 /// One JSON object on one line.
 std::string json_of(const std::vector<TaskRow>& rows, double unix_seconds);

@@ -94,6 +94,7 @@ inline std::vector<MessageKind> handshake_messages() {
 inline std::vector<MessageKind> cluster_messages() {
   using namespace distribute::cluster_internal;
   using Changes = std::vector<ProgressChange>;
+  using Groups = std::vector<ProgressGroup>;
   return {message<ControlMessage>("ControlMessage",
                                   "A task and its leader exchange it; the frame's type says which "
                                   "of the ControlTypes it is."),
@@ -101,6 +102,9 @@ inline std::vector<MessageKind> cluster_messages() {
           message<GatheredTexts>("list of texts", "The Reply to a Gather has it as its value."),
           message<Changes>("list of ProgressChange",
                            "An Echo has it as its value: what is new on the progress board."),
+          message<Groups>("list of ProgressGroup",
+                          "In a job of more than 32 tasks, an Echo that was asked for it and a "
+                          "Failed have it as their value."),
           message<MeetRequest>("MeetRequest",
                                "A worker wants to take part in the next generation and says which "
                                "ElasticState it has; `detail` of its HandshakeHello."),

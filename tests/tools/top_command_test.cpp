@@ -71,6 +71,27 @@ TEST_CASE("a task that began anew, or is gone, has no rates", "[tools][top]") {
   CHECK_THAT(table_of({anew, gone}), Contains("worker 0") && Contains("gone"));
 }
 
+TEST_CASE("256 tasks are a table of a few rows: gone and late ones by name, the others by job",
+          "[tools][top]") {
+  std::vector<TaskRow> rows;
+  for (int i = 0; i < 256; ++i) {
+    TaskRow& row = rows.emplace_back();
+    row.task = (i < 8 ? "ps " : "worker ") + std::to_string(i < 8 ? i : i - 8);
+    row.step = 100 + i % 2;
+    if (i == 20) row.late_steps = 7;
+    if (i == 30) row.late_steps = 9;
+    if (i == 40 || i > 240) row.reachable = false;
+  }
+  const std::vector<TaskRow> few = folded(rows);
+  REQUIRE(few.size() == 10 + 2 + 3);
+  CHECK((few[0].task == "worker 32" && !few[0].reachable));
+  CHECK((few[10].task == "worker 22" && few[11].task == "worker 12"));
+  CHECK((few[12].task == "ps x 8" && few[12].step == 100.5));
+  CHECK(few[13].task == "worker x 230");
+  CHECK((few[14].task == "worker gone x 6" && !few[14].reachable));
+  CHECK(folded({rows.begin(), rows.begin() + 32}).size() == 32);
+}
+
 TEST_CASE("top prints plain tables, and objects for scripts, of all tasks", "[tools][top]") {
   FakeTask first{0}, second{1};
   const std::vector<std::string> both{first.server.address(), second.server.address()};

@@ -21,6 +21,9 @@ class Listener;
 class Socket;
 }  // namespace net
 class TaskServer;
+namespace cluster_internal {
+struct ProgressGroup;
+}
 
 /// Connects a task with the others of its job. Thread-safe; it has two threads, one for the port
 /// and one for the membership.
@@ -32,6 +35,7 @@ class TaskServer;
 class ClusterRuntime {
  public:
   using LostCallback = std::function<void(int rank, const std::string& reason)>;
+  using TakeSocket = std::function<void(int rank, const std::string& detail, net::Socket socket)>;
   /// Deadline of a wait; nullopt means options().operation_timeout from the call on.
   using OptionalDeadline = std::optional<net::Deadline>;
 
@@ -97,6 +101,18 @@ class ClusterRuntime {
   /// closed, without a byte sent, before the other side asked for it does not count.
   net::Socket peer_socket(int rank, const std::string& channel, int index,
                           OptionalDeadline deadline = {});
+  /// Makes a connection that the task `rank` takes: see take(). It tries again as long as that task
+  /// takes none for the purpose.
+  /// Throws  TaskLeftError when the task has left; the failure of the job; DeadlineExceededError.
+  net::Socket dial(int rank, const std::string& purpose, const std::string& detail,
+                   OptionalDeadline deadline = {});
+  /// Calls `handler` for each connection that a task of this job makes by dial() for the purpose,
+  /// on the thread of the task's port, which it must not block, until stop_taking() has returned.
+  void take(const std::string& purpose, TakeSocket handler);
+  void stop_taking(const std::string& purpose);
+  /// Returns 0, 1, ... for the calls with one name: tasks that call it in the same order get the
+  /// same numbers without communication.
+  int next_number(const std::string& name);
   /// Returns the server of this task's port, which can serve further purposes.
   /// Throws  FailedPreconditionError in a job of one task, which opens no port.
   TaskServer& server();
@@ -124,8 +140,13 @@ class ClusterRuntime {
   /// Sets a function that returns this task's progress and is called before each heartbeat. It must
   /// be quick and not throw; it may be empty. Texts over 1 KiB are cut.
   void set_progress(std::function<std::string()> text);
-  /// Returns the latest text of every rank, as the leader had it about a heartbeat ago.
+  /// Returns the latest text of every rank, as the leader had it about a heartbeat ago. In a job of
+  /// more than 32 tasks the leader alone has them.
   std::vector<std::string> progress() const;
+  /// Returns tasks with the same text, times aside, as groups, the smallest first. In a job of more
+  /// than 32 tasks they come with the next heartbeat after want_progress(), and with a failure.
+  std::vector<cluster_internal::ProgressGroup> progress_groups() const;
+  void want_progress();
   /// Returns the difference in nanoseconds between the leader's std::chrono::steady_clock and this
   /// task's.
   int64_t clock_offset_ns() const;

@@ -214,12 +214,14 @@
 #include <distribute/collective/impl/engine_wait.ipp>
 #include <distribute/collective/impl/flight_recorder.ipp>
 #include <distribute/collective/impl/flight_report.ipp>
+#include <distribute/collective/impl/group_links.ipp>
 #include <distribute/collective/impl/hierarchical_transport.ipp>
 #include <distribute/collective/impl/hierarchical_transport_reduction.ipp>
 #include <distribute/collective/impl/host_layout.ipp>
 #include <distribute/collective/impl/host_meeting.ipp>
 #include <distribute/collective/impl/job_timelines.ipp>
 #include <distribute/collective/impl/late_watch.ipp>
+#include <distribute/collective/impl/links.ipp>
 #include <distribute/collective/impl/message_algorithms.ipp>
 #include <distribute/collective/impl/message_algorithms_chain.ipp>
 #include <distribute/collective/impl/message_algorithms_direct.ipp>

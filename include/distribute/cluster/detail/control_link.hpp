@@ -4,6 +4,9 @@
 #include <distribute/cluster/detail/control_message.hpp>
 #include <distribute/net/socket.hpp>
 
+#include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace distribute::cluster_internal {
@@ -18,8 +21,13 @@ class ControlLink {
   ControlLink(net::Socket socket, uint64_t most)
       : socket_(std::move(socket)), reader_(most), heard_(Clock::now()) {}
 
+  using Frame = std::shared_ptr<const std::string>;  // an encoded message; links may share it
+
   /// Queues the message and sends what the socket takes. receive() returns errors.
-  void send(const ControlMessage& message);
+  void send(const ControlMessage& message) {
+    send(std::make_shared<const std::string>(message.encode()));
+  }
+  void send(Frame frame);
   void flush();
   /// Appends messages that have arrived, a limited number, so that other links are served too.
   /// Errors  Unavailable when the other end has closed; InvalidArgument for a damaged message. The
@@ -35,10 +43,13 @@ class ControlLink {
   Clock::time_point heard() const { return heard_; }
 
  private:
+  absl::Status take(std::span<const std::byte> bytes, std::vector<ControlMessage>& messages);
+
   net::Socket socket_;
   net::FrameReader reader_;
   Clock::time_point heard_;
-  std::string unsent_;
+  std::vector<Frame> unsent_;
+  size_t done_ = 0;  // number of bytes of the first one that are sent
 };
 
 }  // namespace distribute::cluster_internal

@@ -11,15 +11,18 @@
 
 namespace distribute::cluster_internal {
 
+/// In a large job a member asks for the groups of its tasks by code 1 in a Heartbeat: they are the
+/// value of the Echo, and of every Failed. A Gather of code 1 asks only whether all values are
+/// equal.
 enum class ControlType : uint16_t {
   Join = 16,  // member: name = its address, value = its host
   Waiting,    // leader: name = the missing tasks
   Start,      // leader: value = JoinedMembers
-  Heartbeat,  // member: times[0] = its clock, value = its progress
+  Heartbeat,  // member: times[0] = its clock, value = its progress, code
   Echo,       // leader: times = the heartbeat's, of its arrival, of this message; value = progress
   Set,        // member: name, value
   Get,        // member: name, times[0] = nanoseconds that it waits
-  Gather,     // member: name, value, times[0] = nanoseconds that it waits
+  Gather,     // member: name, value, times[0] = nanoseconds that it waits, code
   Reply,      // leader: code, name = error message, value
   Failed,     // leader: rank, code, name = what happened (member: the leader is lost; with a code:
               // it waits for this rank, which has left, in name)
@@ -37,7 +40,7 @@ struct ControlMessage {
   ControlType type{};
   uint64_t request = 0;  // distinguishes a member's requests; the reply has the same number
   int32_t rank = -1;
-  int32_t code = 0;  // a StatusCode
+  int32_t code = 0;  // a StatusCode, or what the type says
   std::array<int64_t, 3> times{};
   std::string name = {};
   std::string value = {};
@@ -64,8 +67,9 @@ struct JoinedMember {
     visit("address", address)("incarnation", incarnation)("host", host);
   }
 };
-using JoinedMembers = std::vector<JoinedMember>;  // the value of a Start
-using UnreachedRanks = std::vector<int32_t>;      // the value of an Unreached
-using GatheredTexts = std::vector<std::string>;   // the value of a Gather's Reply
+using JoinedMembers = std::vector<JoinedMember>;   // the value of a Start
+using UnreachedRanks = std::vector<int32_t>;       // the value of an Unreached
+inline constexpr const char* kAllEqual = "equal";  // the value of a Reply to a Gather of code 1
+using GatheredTexts = std::vector<std::string>;    // the value of a Gather's Reply
 
 }  // namespace distribute::cluster_internal

@@ -51,6 +51,7 @@ class LeaderMembership final : public Membership {
   void handle(int rank, const ControlMessage& message);
   void handle_join(int rank, const ControlMessage& message);
   void echo(int rank, const ControlMessage& message, int64_t received);
+  std::string groups(Time now);
   void handle_leave(int rank);
   void handle_given_up(int rank, const ControlMessage& message);
   void tell_left();
@@ -61,6 +62,7 @@ class LeaderMembership final : public Membership {
   void free_place(int rank, const std::string& why);
   void link_closed(int rank, const absl::Status& why);
   void send(int rank, const ControlMessage& message);
+  void send_all(const ControlMessage& message);
   void report_missing();
   std::string missing() const;
   std::string still_working() const;
@@ -72,6 +74,9 @@ class LeaderMembership final : public Membership {
   std::vector<int> watched_;  // ranks whose descriptors are in `polled`, after the first entry
   size_t told_left_ = 0;      // number of entries of left_ that the others have been told
   bool released_ = false;
+  size_t joining_ = 0;       // tasks that have not joined yet
+  std::string groups_sent_;  // encoded
+  Time groups_until_{};      // time until which they are new enough
   Partition partition_;
   std::set<int> asked_;  // ranks that have not answered yet which tasks they do not reach
   Time next_question_{};

@@ -42,6 +42,7 @@ class MemberMembership final : public Membership {
                              std::vector<ControlMessage>& messages);
   absl::Status take_start(const ControlMessage& message, std::unique_ptr<ControlLink> link);
   void handle(const ControlMessage& message);
+  void take_progress(const std::string& bytes);
   void look_for_others();
   bool reaches(int rank, net::Deadline deadline) const;
   void leader_gone(const std::string& why);

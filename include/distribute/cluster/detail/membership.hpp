@@ -12,6 +12,8 @@
 #include <distribute/cluster/detail/task_failure.hpp>
 #include <distribute/net/wake_up.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -71,6 +73,9 @@ class Membership {
   void report_late();
   void set_progress(std::function<std::string()> progress);
   std::vector<std::string> progress() const;
+  std::vector<ProgressGroup> progress_groups() const;
+  /// Asks for the groups with the next heartbeat.
+  void want_progress() { wants_progress_ = true; }
   int64_t clock_offset_ns() const;
   /// Returns the members in rank order; they do not change after join().
   const std::vector<JoinedMember>& joined() const { return joined_; }
@@ -90,6 +95,7 @@ class Membership {
   virtual bool shutdown_done() const = 0;
   virtual void shutdown_overdue() = 0;  // others are still at work when this task closes
 
+  bool is_large() const { return tasks_.members.size() > kMostTexts; }
   void note_left(int rank);
   void fail(TaskFailure failure);  // only the first call has an effect
   void fail_lost(int rank, const std::string& why);
@@ -105,15 +111,18 @@ class Membership {
   RequestTable requests_;
   std::optional<TaskFailure> failure_;
   ProgressBoard board_;
+  std::vector<ProgressGroup> groups_;  // of a large job, as the leader had them
   ClockOffset clock_;
   PeerTable peers_;  // by rank: in the leader the other tasks, in a member the leader
   std::vector<JoinedMember> joined_;
   std::vector<int> left_;       // ranks, in the order of their leaving
   std::vector<bool> has_left_;  // by rank
+  std::atomic<bool> wants_progress_ = false;
   bool started_ = false, leaving_ = false, stopping_ = false;
 
  private:
   void run();
+  std::chrono::microseconds pace() const;
   bool is_beat_due(Time now);
   int poll_timeout(Time now) const;
   std::string ask_progress();

@@ -5,6 +5,7 @@
 #include <distribute/net/message.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,29 @@ struct ProgressChange {
 
   void fields(net::FieldVisitor& visit) { visit("rank", rank)("text", text, kProgressBytes); }
 };
+
+/// In a job of more tasks, members get groups of tasks instead of every task's text.
+inline constexpr size_t kMostTexts = 32;
+
+/// Tasks that are in the same place, such as "in all_reduce(sum) #12 float32 x 1000".
+struct ProgressGroup {
+  std::string place = {};  // empty: nothing was heard from them yet
+  uint32_t tasks = 0;
+  std::vector<uint32_t> ranks = {};  // the first ten
+
+  void fields(net::FieldVisitor& visit) {
+    visit("place", place, kProgressBytes)("tasks", tasks)("ranks", ranks);
+  }
+};
+
+/// Returns a position without its time.
+std::string place_of(const std::string& position);
+/// Returns the groups of tasks by place, the smallest first, at most twenty: further ones count as
+/// one, "in other places".
+std::vector<ProgressGroup> group_progress(const std::vector<std::string>& positions);
+/// Returns "worker 5 (10.0.0.5:2222), worker 9 (10.0.0.9:2222) and 3 more".
+std::string names_of(const ProgressGroup& group,
+                     const std::function<std::string(int rank)>& describe);
 
 /// Progress texts of all tasks. The leader's copy is the source; the others get the changes.
 /// Thread-compatible.

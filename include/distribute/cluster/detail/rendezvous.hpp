@@ -45,6 +45,7 @@ class Rendezvous {
     uint64_t request;
     Time until;
     std::string value;
+    bool compares = false;  // whether the reply only says if all values are equal
   };
   using Gather = std::map<int, Contribution>;  // by rank
   struct Wait {

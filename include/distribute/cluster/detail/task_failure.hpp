@@ -14,4 +14,10 @@ struct TaskFailure {
   std::string reason;                         // a whole sentence with the task's name and address
 };
 
+/// Thrown when a call needs a task that has left the job.
+class TaskLeftError : public UnavailableError {
+ public:
+  using UnavailableError::UnavailableError;
+};
+
 }  // namespace distribute

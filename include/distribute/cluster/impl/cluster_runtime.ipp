@@ -19,6 +19,9 @@
 
 #include <cmath>
 #include <exception>
+#include <map>
+#include <mutex>
+#include <set>
 
 namespace distribute::cluster_internal {
 
@@ -47,10 +50,15 @@ struct ClusterRuntime::Impl {
   void serve_peers();
   void make_membership();
   void announce() const;
-  net::Socket dial(int rank, const std::string& detail, net::Deadline deadline);
-  absl::StatusOr<net::Socket> try_to_dial(int rank, const std::string& detail,
-                                          net::Deadline deadline);
+  net::Socket dial(int rank, const std::string& purpose, const std::string& detail,
+                   net::Deadline deadline);
+  absl::StatusOr<net::Socket> try_to_dial(int rank, const std::string& purpose,
+                                          const std::string& detail, net::Deadline deadline);
+  absl::StatusOr<uint64_t> introduce(net::Socket& socket, const net::HandshakeHello& hello,
+                                     net::Deadline deadline);
+  void end_dialing();
   net::TaskIdentity identity(int rank) const;
+  int rank_of(const net::TaskIdentity& task) const;
   /// Returns a purpose that differs between the jobs that share a port.
   std::string of_generation(const char* purpose) const {
     return generation == 0 ? purpose : str_cat(purpose, "/", generation);
@@ -71,6 +79,9 @@ struct ClusterRuntime::Impl {
   // The order matters: the server's handlers use the two members before it, and the leader's
   // membership uses the server.
   cluster_internal::PeerSockets peers;
+  std::mutex mutex;                      // guards the two members below
+  std::set<const net::Socket*> dialing;  // whose other end may be frozen
+  std::map<std::string, int> numbers;
   std::shared_ptr<TaskServer> server;
   std::unique_ptr<cluster_internal::Membership> membership;
   std::unique_ptr<ReadyFile> ready;  // once all have joined
@@ -166,7 +177,10 @@ DISTRIBUTE_INLINE void ClusterRuntime::Impl::make_membership() {
         of_generation(kMemberPurpose));
   }
   const auto wake = [this](int, const std::string&) { peers.wake(); };
-  membership->on_lost(wake);
+  membership->on_lost([this](int, const std::string&) {
+    peers.wake();
+    end_dialing();
+  });
   membership->on_left(wake);
 }
 
@@ -181,12 +195,48 @@ DISTRIBUTE_INLINE net::TaskIdentity ClusterRuntime::Impl::identity(int rank) con
   return {member.type, member.index, membership->joined()[size_t(rank)].incarnation};
 }
 
+/// Returns the rank of a task of this job, and of this start of it; else -1.
+DISTRIBUTE_INLINE int ClusterRuntime::Impl::rank_of(const net::TaskIdentity& task) const {
+  for (int rank = 0; rank < tasks.size(); ++rank) {
+    const ClusterMember& member = tasks.members[size_t(rank)];
+    if (member.index == task.index && member.type == task.type)
+      return identity(rank).incarnation == task.incarnation ? rank : -1;
+  }
+  return -1;
+}
+
+/// Ends the handshakes with tasks that may be frozen, as the job has failed.
+DISTRIBUTE_INLINE void ClusterRuntime::Impl::end_dialing() {
+  const std::lock_guard lock(mutex);
+  for (const net::Socket* socket : dialing) socket->shutdown();
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<uint64_t> ClusterRuntime::Impl::introduce(
+    net::Socket& socket, const net::HandshakeHello& hello, net::Deadline deadline) {
+  struct Entry {
+    Impl& impl;
+    const net::Socket* const socket;
+    Entry(Impl& the_impl, const net::Socket* the_socket) : impl(the_impl), socket(the_socket) {
+      const std::lock_guard lock(impl.mutex);
+      impl.dialing.insert(socket);
+    }
+    ~Entry() {
+      const std::lock_guard lock(impl.mutex);
+      impl.dialing.erase(socket);
+    }
+  } const entry(*this, &socket);
+  if (membership->failure()) return absl::UnavailableError("the job has failed");
+  return net::handshake(socket, config, hello, deadline);
+}
+
 DISTRIBUTE_INLINE absl::StatusOr<net::Socket> ClusterRuntime::Impl::try_to_dial(
-    int rank, const std::string& detail, net::Deadline deadline) {
+    int rank, const std::string& purpose, const std::string& detail, net::Deadline deadline) {
+  constexpr double kMostConnecting = 3;  // then it looks whether the task is lost
   const auto address = net::parse_address(membership->joined()[size_t(rank)].address);
   if (!address.ok()) return address.status();
   auto socket = net::connect_patiently(
-      *address, deadline, [&](const absl::Status&) { return !membership->failure().has_value(); });
+      *address, deadline.earlier(net::Deadline::after_seconds(kMostConnecting)),
+      [&](const absl::Status&) { return !membership->failure().has_value(); });
   if (!socket.ok()) return socket;
   const auto remote = net::remote_address(socket->native());
   absl::Status status = remote.status();
@@ -196,11 +246,10 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> ClusterRuntime::Impl::try_to_dial(
   net::HandshakeHello hello;
   hello.server_type = wanted.type;
   hello.server_index = wanted.index;
-  hello.purpose = of_generation(cluster_internal::kPeerPurpose);
+  hello.purpose = purpose;
   hello.detail = detail;
-  const auto incarnation =
-      net::handshake(*socket, config, hello,
-                     deadline.earlier(net::Deadline::after_seconds(options.handshake_timeout)));
+  const auto incarnation = introduce(
+      *socket, hello, deadline.earlier(net::Deadline::after_seconds(options.handshake_timeout)));
   if (!incarnation.ok()) return incarnation.status();
   if (*incarnation != wanted.incarnation)
     return absl::FailedPreconditionError(
@@ -209,13 +258,14 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> ClusterRuntime::Impl::try_to_dial(
   return socket;
 }
 
-DISTRIBUTE_INLINE net::Socket ClusterRuntime::Impl::dial(int rank, const std::string& detail,
+DISTRIBUTE_INLINE net::Socket ClusterRuntime::Impl::dial(int rank, const std::string& purpose,
+                                                         const std::string& detail,
                                                          net::Deadline deadline) {
   const auto begin = net::Deadline::Clock::now();
   auto next_line = net::Deadline::after_seconds(options.report_interval);
   for (;;) {
     const auto step = deadline.earlier(net::Deadline::after_seconds(options.handshake_timeout));
-    auto socket = try_to_dial(rank, detail, step);
+    auto socket = try_to_dial(rank, purpose, detail, step);
     if (socket.ok()) return *std::move(socket);
     membership->throw_if_gone(rank);
     const auto code = socket.status().code();
@@ -308,7 +358,7 @@ DISTRIBUTE_INLINE std::string ClusterRuntime::get(const std::string& key,
 
 DISTRIBUTE_INLINE void ClusterRuntime::barrier(const std::string& name, OptionalDeadline deadline) {
   impl_->membership->request(
-      {.type = cluster_internal::ControlType::Gather, .name = "barrier " + name},
+      {.type = cluster_internal::ControlType::Gather, .code = 1, .name = "barrier " + name},
       impl_->deadline_of(deadline), "barrier");
 }
 
@@ -330,10 +380,10 @@ DISTRIBUTE_INLINE void ClusterRuntime::agree(const std::string& what, const std:
   // The texts themselves travel only when they differ.
   const std::string digest = net::encode_message(
       std::array<uint64_t, 3>{text.size(), fnv1a(text), fnv1a(text, 0x9e3779b97f4a7c15u)});
-  const auto digests = all_gather("agree digest " + what, digest, until);
-  bool equal = true;
-  for (const std::string& other : digests) equal = equal && other == digest;
-  if (equal) return;
+  if (impl_->membership->request(
+          {.type = ControlType::Gather, .code = 1, .name = "agree digest " + what, .value = digest},
+          until, "agree") == kAllEqual)
+    return;
   std::vector<std::string> names;
   for (int rank = 0; rank < size(); ++rank) names.push_back(describe(rank));
   const std::string difference = first_difference(names, all_gather("agree " + what, text, until));
@@ -348,13 +398,48 @@ DISTRIBUTE_INLINE net::Socket ClusterRuntime::peer_socket(int rank, const std::s
   impl_->membership->throw_if_failed();
   const std::string detail = cluster_internal::peer_detail(channel, index);
   const net::Deadline until = impl_->deadline_of(deadline);
-  if (rank < this->rank()) return impl_->dial(rank, detail, until);
+  if (rank < this->rank())
+    return impl_->dial(rank, impl_->of_generation(cluster_internal::kPeerPurpose), detail, until);
   net::Socket socket = impl_->peers.wait(
       impl_->identity(rank), detail, until,
       str_cat("peer_socket: ", describe(rank), ", channel \"", channel, "\", ", index, ","),
       [&] { impl_->membership->throw_if_gone(rank); });
   socket.set_peer(describe(rank));
   return socket;
+}
+
+DISTRIBUTE_INLINE net::Socket ClusterRuntime::dial(int rank, const std::string& purpose,
+                                                   const std::string& detail,
+                                                   OptionalDeadline deadline) {
+  impl_->membership->throw_if_gone(rank);
+  return impl_->dial(rank, impl_->of_generation(purpose.c_str()), detail,
+                     impl_->deadline_of(deadline));
+}
+
+DISTRIBUTE_INLINE void ClusterRuntime::take(const std::string& purpose, TakeSocket handler) {
+  Impl* const impl = impl_.get();
+  server().serve(
+      impl->of_generation(purpose.c_str()),
+      [impl, handler = std::move(handler)](TaskConnection connection) {
+        const int rank = impl->rank_of(connection.hello.client);
+        connection.socket.set_peer(impl->membership->text(rank));
+        handler(rank, connection.hello.detail, std::move(connection.socket));
+      },
+      [impl](const net::HandshakeHello& hello) {
+        return impl->rank_of(hello.client) >= 0
+                   ? absl::OkStatus()
+                   : absl::FailedPreconditionError(hello.client.name() +
+                                                   " is not this job's task of that name");
+      });
+}
+
+DISTRIBUTE_INLINE void ClusterRuntime::stop_taking(const std::string& purpose) {
+  server().stop_serving(impl_->of_generation(purpose.c_str()));
+}
+
+DISTRIBUTE_INLINE int ClusterRuntime::next_number(const std::string& name) {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->numbers[name]++;
 }
 
 DISTRIBUTE_INLINE TaskServer& ClusterRuntime::server() {
@@ -394,6 +479,11 @@ DISTRIBUTE_INLINE void ClusterRuntime::set_progress(std::function<std::string()>
 DISTRIBUTE_INLINE std::vector<std::string> ClusterRuntime::progress() const {
   return impl_->membership->progress();
 }
+DISTRIBUTE_INLINE std::vector<cluster_internal::ProgressGroup> ClusterRuntime::progress_groups()
+    const {
+  return impl_->membership->progress_groups();
+}
+DISTRIBUTE_INLINE void ClusterRuntime::want_progress() { impl_->membership->want_progress(); }
 /// Tasks of one host have one steady clock.
 DISTRIBUTE_INLINE int64_t ClusterRuntime::clock_offset_ns() const {
   return hosts()[size_t(rank())] == hosts()[0] ? 0 : impl_->membership->clock_offset_ns();

@@ -32,6 +32,7 @@ DISTRIBUTE_INLINE LeaderMembership::LeaderMembership(ClusterTasks tasks, Cluster
       slots_(tasks_.members.size()) {
   joined_[0] = std::move(self);
   slots_[0].joined = true;
+  joining_ = slots_.size() - 1;
   if (server_)
     server_->serve(
         purpose_, [this](TaskConnection connection) { take(std::move(connection)); },
@@ -114,7 +115,7 @@ DISTRIBUTE_INLINE void LeaderMembership::take(TaskConnection connection) {
 
 DISTRIBUTE_INLINE void LeaderMembership::join(net::Deadline deadline) {
   std::unique_lock lock(mutex_);
-  if (!started_ && missing().empty()) start();  // a job of one task
+  if (!started_ && joining_ == 0) start();  // a job of one task
   while (!started_) {
     const auto step = deadline.earlier(net::Deadline::after_seconds(options_.report_interval));
     if (changed_.wait_until(lock, step.when(), [&] { return started_ || failure_; })) break;
@@ -139,8 +140,7 @@ DISTRIBUTE_INLINE std::string LeaderMembership::missing() const {
 DISTRIBUTE_INLINE void LeaderMembership::report_missing() {
   const std::string names = missing();
   options_.print(str_cat(text(0), " waits for ", names));
-  for (size_t rank = 1; rank < slots_.size(); ++rank)
-    send(int(rank), {.type = ControlType::Waiting, .name = names});
+  send_all({.type = ControlType::Waiting, .name = names});
 }
 
 DISTRIBUTE_INLINE void LeaderMembership::start() {
@@ -150,9 +150,7 @@ DISTRIBUTE_INLINE void LeaderMembership::start() {
       std::move(names), size_t(options_.max_message_bytes),
       [this](int rank, const ControlMessage& reply) { send(rank, reply); });
   started_ = true;
-  const std::string members = net::encode_message(joined_);
-  for (size_t rank = 1; rank < slots_.size(); ++rank)
-    send(int(rank), {.type = ControlType::Start, .value = members});
+  send_all({.type = ControlType::Start, .value = net::encode_message(joined_)});
   changed_.notify_all();
 }
 
@@ -160,6 +158,13 @@ DISTRIBUTE_INLINE void LeaderMembership::send(int rank, const ControlMessage& me
   if (rank == 0) return requests_.answer(message);
   Slot& slot = slots_[size_t(rank)];
   if (slot.link) slot.link->send(message);
+}
+
+/// Encodes the message once for all other tasks.
+DISTRIBUTE_INLINE void LeaderMembership::send_all(const ControlMessage& message) {
+  const auto frame = std::make_shared<const std::string>(message.encode());
+  for (const Slot& slot : slots_)
+    if (slot.link) slot.link->send(frame);
 }
 
 DISTRIBUTE_INLINE void LeaderMembership::submit(const ControlMessage& message) {
@@ -204,6 +209,7 @@ DISTRIBUTE_INLINE void LeaderMembership::departed(const PeerDeparture& peer) {
 
 /// Lets the task, or another process in its place, join again before the job has started.
 DISTRIBUTE_INLINE void LeaderMembership::free_place(int rank, const std::string& why) {
+  joining_ += slots_[size_t(rank)].joined;
   slots_[size_t(rank)] = {};
   options_.print(str_cat(text(rank), " ", why, " before the job started"));
 }
@@ -242,16 +248,27 @@ DISTRIBUTE_INLINE void LeaderMembership::handle_join(int rank, const ControlMess
   if (started_ || slot.joined) return;
   slot.joined = true;
   joined_[size_t(rank)] = {message.name, slot.incarnation, message.value};
-  if (missing().empty()) start();
+  if (--joining_ == 0) start();
 }
 
 DISTRIBUTE_INLINE void LeaderMembership::echo(int rank, const ControlMessage& message,
                                               int64_t received) {
   board_.set(rank, message.value);
-  Slot& slot = slots_[size_t(rank)];
+  const Time now = net::Deadline::Clock::now();
+  const bool asks = is_large() && message.code == 1;
   send(rank, {.type = ControlType::Echo,
               .times = {message.times[0], received, clock_ns()},
-              .value = board_.changes(slot.seen)});
+              .value = asks         ? groups(now)
+                       : is_large() ? std::string()
+                                    : board_.changes(slots_[size_t(rank)].seen)});
+}
+
+/// Returns the groups of tasks, which are found once a heartbeat for all that ask.
+DISTRIBUTE_INLINE std::string LeaderMembership::groups(Time now) {
+  if (now < groups_until_) return groups_sent_;
+  groups_until_ = now + net::seconds(options_.heartbeat_interval);
+  groups_sent_ = net::encode_message(group_progress(board_.texts()));
+  return groups_sent_;
 }
 
 DISTRIBUTE_INLINE void LeaderMembership::handle_leave(int rank) {
@@ -260,8 +277,7 @@ DISTRIBUTE_INLINE void LeaderMembership::handle_leave(int rank) {
   if (rendezvous_) rendezvous_->has_left(rank);
   if (left_.size() < slots_.size()) return;
   released_ = true;
-  for (size_t other = 1; other < slots_.size(); ++other)
-    send(int(other), {.type = ControlType::Released});
+  send_all({.type = ControlType::Released});
   changed_.notify_all();
 }
 
@@ -322,11 +338,18 @@ DISTRIBUTE_INLINE Membership::Time LeaderMembership::next_event() const {
 /// Tells each task of the smaller side of a partition that it is the one that has failed.
 DISTRIBUTE_INLINE void LeaderMembership::announce(const TaskFailure& failure) {
   const std::set<int> left_out = partition_.smaller_side();
-  for (size_t rank = 1; rank < slots_.size(); ++rank)
-    send(int(rank), {.type = ControlType::Failed,
-                     .rank = left_out.contains(int(rank)) ? int(rank) : failure.rank,
-                     .code = int32_t(failure.code),
-                     .name = failure.reason});
+  groups_until_ = {};
+  const std::string places = is_large() ? groups(net::Deadline::Clock::now()) : std::string();
+  ControlMessage message{.type = ControlType::Failed,
+                         .rank = failure.rank,
+                         .code = int32_t(failure.code),
+                         .name = failure.reason,
+                         .value = places};
+  if (left_out.empty()) return send_all(message);
+  for (int rank = 1; rank < tasks_.size(); ++rank) {
+    message.rank = left_out.contains(rank) ? rank : failure.rank;
+    send(rank, message);
+  }
 }
 
 /// Whether all others have closed; they close first, so that no message to them is lost.

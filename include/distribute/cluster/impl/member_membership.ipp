@@ -5,6 +5,8 @@
 #include <distribute/net/job_token.hpp>
 #include <distribute/net/socket.hpp>
 
+#include <algorithm>
+
 #include <poll.h>
 
 namespace distribute::cluster_internal {
@@ -193,10 +195,11 @@ DISTRIBUTE_INLINE void MemberMembership::handle(const ControlMessage& message) {
     case ControlType::Reply: return requests_.answer(message);
     case ControlType::Echo:
       clock_.add(message.times[0], message.times[1], message.times[2], clock_ns());
-      board_.apply(message.value);
+      take_progress(message.value);
       if (clock_.trips() < 4) heartbeat(last_progress_);  // a good estimate at once
       return;
     case ControlType::Failed:
+      if (is_large()) take_progress(message.value);
       if (message.rank >= 0 && message.rank < tasks_.size())
         fail({message.rank, StatusCode(message.code), message.name});
       return;
@@ -210,6 +213,19 @@ DISTRIBUTE_INLINE void MemberMembership::handle(const ControlMessage& message) {
       return;
     default: return;
   }
+}
+
+DISTRIBUTE_INLINE void MemberMembership::take_progress(const std::string& bytes) {
+  if (!is_large()) return board_.apply(bytes);
+  if (bytes.empty()) return;
+  auto groups = net::parse_message<std::vector<ProgressGroup>>(bytes, "groups of tasks");
+  if (!groups.ok()) return;
+  std::erase_if(*groups, [this](const ProgressGroup& group) {
+    return group.ranks.empty() ||
+           std::any_of(group.ranks.begin(), group.ranks.end(),
+                       [this](uint32_t rank) { return rank >= tasks_.members.size(); });
+  });
+  groups_ = *std::move(groups);
 }
 
 /// Dials the tasks on other hosts that this task has dialled before.
@@ -248,6 +264,7 @@ DISTRIBUTE_INLINE void MemberMembership::heartbeat(const std::string& progress) 
   last_progress_ = progress;
   board_.set(tasks_.rank, progress);
   submit({.type = ControlType::Heartbeat,
+          .code = wants_progress_.exchange(false) ? 1 : 0,
           .times = {clock_ns(), 0, 0},
           .value = progress.substr(0, kProgressBytes)});
 }

@@ -81,7 +81,7 @@ DISTRIBUTE_INLINE void Membership::throw_if_failed() const {
 DISTRIBUTE_INLINE void Membership::throw_if_gone(int rank) const {
   throw_if_failed();
   const std::lock_guard lock(mutex_);
-  if (has_left_[size_t(rank)]) throw UnavailableError(text(rank) + kHasLeft);
+  if (has_left_[size_t(rank)]) throw TaskLeftError(text(rank) + kHasLeft);
 }
 
 DISTRIBUTE_INLINE void Membership::throw_if_over() const {
@@ -186,6 +186,11 @@ DISTRIBUTE_INLINE std::vector<std::string> Membership::progress() const {
   return board_.texts();
 }
 
+DISTRIBUTE_INLINE std::vector<ProgressGroup> Membership::progress_groups() const {
+  const std::lock_guard lock(mutex_);
+  return is_large() && tasks_.rank != 0 ? groups_ : group_progress(board_.texts());
+}
+
 DISTRIBUTE_INLINE int64_t Membership::clock_offset_ns() const {
   const std::lock_guard lock(mutex_);
   return clock_.offset();
@@ -236,9 +241,18 @@ DISTRIBUTE_INLINE void Membership::run() {
     }
     deliver_left();
     deliver_failure();
+    std::this_thread::sleep_for(pace());
     ::poll(polled.data(), polled.size(), timeout);
     wake_up_.clear();
   }
+}
+
+/// The leader of many members lets messages come together, as a turn looks at all connections.
+DISTRIBUTE_INLINE std::chrono::microseconds Membership::pace() const {
+  constexpr int64_t kPerMember = 20, kMost = 20'000;
+  const auto members = int64_t(tasks_.members.size());
+  return std::chrono::microseconds(
+      is_large() && tasks_.rank == 0 ? std::min(kPerMember * members, kMost) : 0);
 }
 
 DISTRIBUTE_INLINE bool Membership::is_beat_due(Time now) {

@@ -44,7 +44,10 @@ DISTRIBUTE_INLINE void Rendezvous::gather(int rank, const ControlMessage& reques
                           "\" can never be complete: ", names_[size_t(gone)], " has left the job"));
   Gather& gather = gathers_[request.name];
   if (gather.empty()) waits_.insert_or_assign(request.name, Wait{now, next_line_after(0)});
-  if (!gather.try_emplace(rank, Contribution{request.request, until, request.value}).second)
+  if (!gather
+           .try_emplace(rank,
+                        Contribution{request.request, until, request.value, request.code == 1})
+           .second)
     return refuse(rank, request.request, int(StatusCode::FailedPrecondition),
                   str_cat("\"", untrusted::printable(request.name), "\": ", names_[size_t(rank)],
                           " has called it twice before the others came"));
@@ -55,8 +58,14 @@ DISTRIBUTE_INLINE void Rendezvous::gather(int rank, const ControlMessage& reques
 
 DISTRIBUTE_INLINE void Rendezvous::answer_gather(const std::string& name, const Gather& gather) {
   GatheredTexts values;
-  for (const auto& [rank, contribution] : gather) values.push_back(contribution.value);
-  ControlMessage reply{.type = ControlType::Reply, .value = net::encode_message(values)};
+  bool equal = true, compares = true;
+  for (const auto& [rank, contribution] : gather) {
+    values.push_back(contribution.value);
+    equal = equal && contribution.value == values[0];
+    compares = compares && contribution.compares;
+  }
+  ControlMessage reply{.type = ControlType::Reply, .value = equal ? kAllEqual : ""};
+  if (!compares) reply.value = net::encode_message(values);
   if (reply.value.size() > most_) {
     reply.code = int(StatusCode::ResourceExhausted);
     reply.name =

@@ -33,6 +33,7 @@ class LateWatch {
 
   void look_at(Watched& watched, const std::string& position);
   std::string line(const Watched& watched, const Signature& signature, double seconds) const;
+  std::string missing_groups(const std::string& place) const;
   std::string missing(const Signature& signature, const std::string& place) const;
   bool is_first(const std::string& place) const;
 

@@ -5,6 +5,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/collective/detail/abort_state.hpp>
 #include <distribute/collective/detail/group_messages.hpp>
+#include <distribute/collective/detail/links.hpp>
 #include <distribute/collective/detail/running_operation.hpp>
 #include <distribute/collective/detail/tcp_peer.hpp>
 #include <distribute/collective/operation.hpp>
@@ -14,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,11 +30,15 @@ namespace distribute::collective {
 /// 1. The flows to a rank share one queue, so a slow one does not slow down the rest.
 /// 2. A message without a receive() stops its flow, except small point-to-point messages, because a
 ///    rank may send one before a collective in which both take part.
+/// 3. The sender makes the first connection to a rank that has none, and further ones when a large
+///    message waits for those that exist.
 class TcpMessages final : public GroupMessages {
  public:
-  /// `flows[peer]` are the connections to a rank, empty for this rank itself. `spin_seconds` is the
-  /// time of polling before sleeping; negative: short if every rank of this host has a core.
-  TcpMessages(int rank, std::vector<std::vector<net::Socket>> flows, double spin_seconds);
+  /// `flows[peer]` are the connections to a rank, empty for this rank itself, and with `links` for
+  /// ranks to which they make a connection. `spin_seconds` is the time of polling before sleeping;
+  /// negative: short if every rank of this host has a core.
+  TcpMessages(int rank, std::vector<std::vector<net::Socket>> flows, double spin_seconds,
+              std::unique_ptr<Links> links = nullptr);
   DISTRIBUTE_INLINE ~TcpMessages() override;
 
   const char* name() const override { return "tcp"; }
@@ -54,6 +60,12 @@ class TcpMessages final : public GroupMessages {
   using Place = std::optional<std::byte*>;
 
   TcpPeer& peer(int rank) { return peers_[size_t(rank)]; }
+  void add_flow(int rank, net::Socket socket);
+  void welcome();
+  void connect(int to);
+  void dial(int to);
+  void widen(int to);
+  bool is_narrow(const TcpPeer& other, int to) const;
   void turn();
   void read_polled(int ready);
   bool write_some();
@@ -79,6 +91,8 @@ class TcpMessages final : public GroupMessages {
   const int rank_;
   double spin_seconds_;
   std::vector<TcpPeer> peers_;
+  std::vector<int> connected_;  // the ranks with connections, ascending
+  int connections_ = 0;
   std::vector<pollfd> polled_;
   std::vector<std::pair<int, TcpFlow*>> polled_flows_;
   std::deque<Event> events_;
@@ -89,6 +103,7 @@ class TcpMessages final : public GroupMessages {
 
   net::WakeUp wake_;  // signalled by abort() and depart()
   AbortState aborted_;
+  std::unique_ptr<Links> links_;  // null: all connections are there from the start
 };
 
 }  // namespace distribute::collective

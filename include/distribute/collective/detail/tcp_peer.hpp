@@ -36,14 +36,15 @@ struct TcpPeer : MessagePeer {
     std::byte* out = nullptr;  // set when receive() came before the last byte
   };
 
-  std::vector<TcpFlow> flows;
+  std::deque<TcpFlow> flows;  // which stay at their place
+  int dialled = 0;            // those that this rank has made
   std::deque<Outgoing> urgent, queue;
   std::vector<Incoming> wanted;
   std::deque<Early> early;
   size_t early_bytes = 0;
   uint64_t parts_sent = 0, parts_come = 0;  // point-to-point, since the start
 
-  /// Whether every connection has ended.
+  /// Whether there were connections, and every one has ended.
   bool gone() const;
   /// Throws  DataLossError if its bytes were damaged, else UnavailableError.
   [[noreturn]] void throw_gone(const Operation& operation, int my_rank) const;

@@ -3,22 +3,25 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/detail/cost_model.hpp>
+#include <distribute/collective/detail/links.hpp>
 #include <distribute/collective/detail/message_algorithms.hpp>
 #include <distribute/collective/detail/tcp_messages.hpp>
 #include <distribute/collective/detail/transport.hpp>
 #include <distribute/net/socket.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace distribute::collective {
 
-/// A rank's connections: `flows[peer]` are the sockets to that rank, at least one and the same
-/// number at both ends; empty for the rank itself.
+/// A rank's connections: `flows[peer]` are the sockets to that rank; empty for the rank itself, and
+/// for ranks to which `links` make a connection when there is something to send.
 struct TcpMesh {
   int rank = 0;
   std::vector<std::vector<net::Socket>> flows;
+  std::unique_ptr<Links> links = nullptr;  // null: all connections are in `flows`
 };
 
 struct TcpOptions {  // options of TcpTransport
@@ -30,8 +33,9 @@ struct TcpOptions {  // options of TcpTransport
   double spin_seconds = -1;
 };
 
-/// One rank of a group in which every pair is connected. Sends of more than 64 KiB may wait for
-/// their receive. After an error every call throws it again; the other ranks get the same error.
+/// One rank of a group of which every pair is, or can be, connected. Sends of more than 64 KiB may
+/// wait for their receive. After an error every call throws it again; the other ranks get the same
+/// error.
 class TcpTransport final : public Transport {
  public:
   explicit TcpTransport(TcpMesh mesh, const TcpOptions& options = {});

@@ -2,7 +2,9 @@
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/communicator.hpp>
 #include <distribute/collective/connect_workers.hpp>
+#include <distribute/collective/detail/group_links.hpp>
 #include <distribute/collective/detail/shared_window.hpp>
+#include <distribute/collective/detail/spin_time.hpp>
 #include <distribute/collective/detail/tcp_transport.hpp>
 #include <distribute/collective/detail/window_transport.hpp>
 #include <distribute/net/socket.hpp>
@@ -19,23 +21,21 @@ DISTRIBUTE_INLINE bool share_a_host(const ClusterRuntime& runtime,
                      [&](int rank) { return hosts[size_t(rank)] == hosts[size_t(members[0])]; });
 }
 
-DISTRIBUTE_INLINE std::unique_ptr<Transport> connect_by_tcp(ClusterRuntime& runtime,
-                                                            const std::string& name,
-                                                            const std::vector<int>& members,
-                                                            int mine) {
-  TcpMesh mesh;
-  mesh.rank = mine;
+DISTRIBUTE_INLINE std::unique_ptr<Transport> connect_by_tcp(
+    const std::shared_ptr<ClusterRuntime>& runtime, GroupPlace place) {
+  const std::vector<int>& members = place.tasks;
+  prepare_links(*runtime, 1, int(members.size()));
+  TcpMesh mesh{.rank = place.rank, .flows = {}, .links = nullptr};
   mesh.flows.resize(members.size());
-  const auto& hosts = runtime.hosts();
-  for (size_t i = 0; i < members.size(); ++i) {
-    if (int(i) == mine) continue;
-    const bool near = hosts[size_t(members[i])] == hosts[size_t(runtime.rank())];
-    const auto [low, high] = std::minmax({members[i], runtime.rank()});
-    for (int flow = 0; flow < (near ? 1 : 4); ++flow)  // as between all ranks
-      mesh.flows[i].push_back(
-          runtime.peer_socket(members[i], str_cat(name, "/", low, "-", high), flow));
-  }
-  return std::make_unique<TcpTransport>(std::move(mesh));
+  for (const int peer : first_peers(place.rank, int(members.size())))
+    mesh.flows[size_t(peer)].push_back(first_link(*runtime, place, peer));
+  const auto& hosts = runtime->hosts();
+  const auto here = std::count_if(members.begin(), members.end(), [&](int task) {
+    return hosts[size_t(task)] == hosts[size_t(runtime->rank())];
+  });
+  mesh.links = std::make_unique<GroupLinks>(runtime, std::move(place));
+  return std::make_unique<TcpTransport>(std::move(mesh),
+                                        TcpOptions{.spin_seconds = useful_spin(int(here))});
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<Communicator> make_communicator(
@@ -60,6 +60,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Communicator> connect_members(
   const auto found = std::find(members.begin(), members.end(), runtime->rank());
   const bool member = found != members.end();
   const int mine = int(found - members.begin());
+  const int number = runtime->next_number(name);
   std::shared_ptr<Window> window;
   if (share_a_host(*runtime, members)) {
     std::string reason;
@@ -73,7 +74,8 @@ DISTRIBUTE_INLINE std::shared_ptr<Communicator> connect_members(
   if (window)
     transport = std::make_unique<WindowTransport>(window, mine, "shm");
   else
-    transport = connect_by_tcp(*runtime, name, members, mine);
+    transport =
+        connect_by_tcp(runtime, {.name = name, .number = number, .rank = mine, .tasks = members});
   return make_communicator(runtime, name, std::move(transport), options);
 }
 

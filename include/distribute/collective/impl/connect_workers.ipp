@@ -6,12 +6,14 @@
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/detail/engine_transport.hpp>
 #include <distribute/collective/detail/flight_report.hpp>
+#include <distribute/collective/detail/group_links.hpp>
 #include <distribute/collective/detail/hierarchical_transport.hpp>
 #include <distribute/collective/detail/host_layout.hpp>
 #include <distribute/collective/detail/job_timelines.hpp>
 #include <distribute/collective/detail/late_watch.hpp>
 #include <distribute/collective/detail/nccl_tasks.hpp>
 #include <distribute/collective/detail/shared_window.hpp>
+#include <distribute/collective/detail/spin_time.hpp>
 #include <distribute/collective/detail/tcp_transport.hpp>
 #include <distribute/collective/detail/window_transport.hpp>
 #include <distribute/collective/detail/worker_engine.hpp>
@@ -87,8 +89,8 @@ class WorkerConnector {
   std::vector<std::unique_ptr<Transport>> ucx_transports(const std::string& name, int per_worker);
   std::vector<int> hosts_of_ranks(int per_worker) const;
   std::shared_ptr<Window> host_window(const std::string& name, int per_worker) const;
-  TcpMesh mesh(const std::string& name, int per_worker, int local);
-  std::vector<net::Socket> flows(const std::string& name, int rank, int peer, int per_worker);
+  TcpMesh mesh(GroupPlace place);
+  net::Socket local_link(int rank, int peer);
   std::shared_ptr<Communicator> communicator(std::unique_ptr<Transport> transport,
                                              const std::string& name);
   void connect_gpus(WorkerGroup& group);
@@ -102,8 +104,8 @@ class WorkerConnector {
   const CommunicationOptions options_;
   const std::span<const Device> gpus_;
   const WantedTransport wanted_ = wanted_transport(options_);
-  const Engine* engine_ = nullptr;                                       // null: none is wanted
-  std::map<std::pair<int, int>, std::vector<net::Socket>> local_pairs_;  // within this process
+  const Engine* engine_ = nullptr;                          // null: none is wanted
+  std::map<std::pair<int, int>, net::Socket> local_pairs_;  // within this process
   std::shared_ptr<std::atomic<bool>> explained_ = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<Timeline> timeline_;
 };
@@ -139,37 +141,30 @@ DISTRIBUTE_INLINE std::shared_ptr<Window> WorkerConnector::host_window(const std
   return window;
 }
 
-/// Connections between two ranks, made by the tasks they live in; within a task a pair of sockets.
-DISTRIBUTE_INLINE std::vector<net::Socket> WorkerConnector::flows(const std::string& name, int rank,
-                                                                  int peer, int per_worker) {
-  const int task = peer / per_worker;
-  std::vector<net::Socket> result;
-  if (task == runtime_->rank()) {
-    const auto pair = std::minmax(rank, peer);
-    if (auto& waiting = local_pairs_[pair]; !waiting.empty()) return std::move(waiting);
-    int ends[2];
-    if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
-      throw ResourceExhaustedError(str_cat("no socket pair for two replicas of this worker: ",
-                                           base_internal::system_error_text(errno)));
-    result.emplace_back(ends[0], str_cat("replica ", peer));
-    local_pairs_[pair].emplace_back(ends[1], str_cat("replica ", rank));
-    return result;
-  }
-  const bool near = runtime_->hosts()[size_t(task)] == runtime_->hosts()[size_t(runtime_->rank())];
-  const int count = near ? 1 : 4;  // one connection rarely fills a fast network
-  const auto [low, high] = std::minmax(rank, peer);
-  for (int i = 0; i < count; ++i)
-    result.push_back(runtime_->peer_socket(task, str_cat(name, "/", low, "-", high), i));
-  return result;
+/// Returns one end of a pair of sockets; the call for the other rank returns the other end.
+DISTRIBUTE_INLINE net::Socket WorkerConnector::local_link(int rank, int peer) {
+  const auto pair = std::minmax(rank, peer);
+  if (auto waiting = local_pairs_.extract(pair)) return std::move(waiting.mapped());
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+    throw ResourceExhaustedError(str_cat("no socket pair for two replicas of this worker: ",
+                                         base_internal::system_error_text(errno)));
+  local_pairs_.emplace(pair, net::Socket(ends[1], str_cat("replica ", rank)));
+  return net::Socket(ends[0], str_cat("replica ", peer));
 }
 
-DISTRIBUTE_INLINE TcpMesh WorkerConnector::mesh(const std::string& name, int per_worker,
-                                                int local) {
-  TcpMesh mesh;
-  mesh.rank = runtime_->rank() * per_worker + local;
-  mesh.flows.resize(size_t(runtime_->size() * per_worker));
-  for (int peer = 0; peer < int(mesh.flows.size()); ++peer)
-    if (peer != mesh.rank) mesh.flows[size_t(peer)] = flows(name, mesh.rank, peer, per_worker);
+/// The first peers of other tasks, and all ranks of this task, are connected at once.
+DISTRIBUTE_INLINE TcpMesh WorkerConnector::mesh(GroupPlace place) {
+  const int ranks = int(place.tasks.size());
+  TcpMesh mesh{.rank = place.rank, .flows = {}, .links = nullptr};
+  mesh.flows.resize(size_t(ranks));
+  for (int peer = 0; peer < ranks; ++peer)
+    if (peer != place.rank && place.tasks[size_t(peer)] == runtime_->rank())
+      mesh.flows[size_t(peer)].push_back(local_link(place.rank, peer));
+  for (const int peer : first_peers(place.rank, ranks))
+    if (place.tasks[size_t(peer)] != runtime_->rank())
+      mesh.flows[size_t(peer)].push_back(first_link(*runtime_, place, peer));
+  if (runtime_->size() > 1) mesh.links = std::make_unique<GroupLinks>(runtime_, std::move(place));
   return mesh;
 }
 
@@ -219,16 +214,29 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::trans
   const std::vector<int> hosts = hosts_of_ranks(per_worker);
   const bool one_host = HostLayout(hosts).hosts() == 1;
   local_pairs_.clear();
+  std::vector<int> tasks;
+  for (int task = 0; task < runtime_->size(); ++task)
+    tasks.insert(tasks.end(), size_t(per_worker), task);
+  if (!window || !one_host) prepare_links(*runtime_, per_worker, int(tasks.size()));
+  const int number = runtime_->next_number(name);
+  const auto here =
+      std::count(hosts.begin(), hosts.end(), runtime_->hosts()[size_t(runtime_->rank())]);
+  const TcpOptions tcp{.spin_seconds = useful_spin(int(here))};
   std::vector<std::unique_ptr<Transport>> result;
   for (int i = 0; i < per_worker; ++i) {
     const int rank = runtime_->rank() * per_worker + i;
-    if (window && one_host)
+    if (window && one_host) {
       result.push_back(std::make_unique<WindowTransport>(window, rank, "shm"));
-    else if (window)
-      result.push_back(
-          std::make_unique<HierarchicalTransport>(mesh(name, per_worker, i), hosts, window));
+      continue;
+    }
+    TcpMesh mine = mesh({.name = name, .number = number, .rank = rank, .tasks = tasks});
+    if (window)
+      result.push_back(std::make_unique<HierarchicalTransport>(
+          std::make_unique<TcpMessages>(rank, std::move(mine.flows), tcp.spin_seconds,
+                                        std::move(mine.links)),
+          hosts, window, tcp));
     else
-      result.push_back(std::make_unique<TcpTransport>(mesh(name, per_worker, i)));
+      result.push_back(std::make_unique<TcpTransport>(std::move(mine), tcp));
   }
   return result;
 }
@@ -241,9 +249,7 @@ DISTRIBUTE_INLINE void explain_failure(ClusterRuntime& runtime, std::atomic<bool
   const bool peer_is_gone = error.code() == StatusCode::Unavailable;
   if (left)
     runtime.report_waiting(left->operation());
-  else if (peer_is_gone)
-    runtime.wait_lost(net::Deadline::after_seconds(2));
-  else
+  else if (!peer_is_gone || !runtime.wait_lost(net::Deadline::after_seconds(2)))
     runtime.report_error(error.code(), error.what());
   if (!explained.exchange(true))
     log_report(LogSeverity::Error, "collective", flight_report(runtime, error.what(), recorder));

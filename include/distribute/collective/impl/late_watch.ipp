@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/detail/line_times.hpp>
+#include <distribute/cluster/detail/progress_board.hpp>
 #include <distribute/collective/detail/late_watch.hpp>
 
 #include <algorithm>
@@ -10,11 +11,7 @@
 
 namespace distribute::collective {
 
-/// Returns "in all_reduce(sum) #12 float32 x 1000", a position without its time.
-DISTRIBUTE_INLINE std::string place_of(const std::string& position) {
-  const size_t end = std::min(position.rfind(" for "), position.rfind(" ended "));
-  return position.substr(0, end);
-}
+using cluster_internal::place_of;
 
 DISTRIBUTE_INLINE LateWatch::LateWatch(ClusterRuntime& runtime, const WorkerGroup& group,
                                        double timeout)
@@ -49,7 +46,10 @@ DISTRIBUTE_INLINE void LateWatch::look_at(Watched& watched, const std::string& p
   if (watched.next_line == 0 || watched.sequence != running->signature.sequence)
     watched.next_line = cluster_internal::next_line_after(0);
   watched.sequence = running->signature.sequence;
-  if (seconds > runtime_.options().lost_after / 3) runtime_.report_late();
+  if (seconds > runtime_.options().lost_after / 3) {
+    runtime_.report_late();
+    runtime_.want_progress();
+  }
   if (seconds < watched.next_line) return;
   watched.next_line = cluster_internal::next_line_after(seconds);
   if (is_first(place_of(position)))
@@ -58,9 +58,8 @@ DISTRIBUTE_INLINE void LateWatch::look_at(Watched& watched, const std::string& p
 
 /// Whether no lower worker waits in the same place.
 DISTRIBUTE_INLINE bool LateWatch::is_first(const std::string& place) const {
-  const std::vector<std::string> positions = runtime_.progress();
-  for (int rank = 0; rank < runtime_.rank(); ++rank)
-    if (place_of(positions[size_t(rank)]) == place) return false;
+  for (const auto& group : runtime_.progress_groups())
+    if (group.place == place && int(group.ranks[0]) < runtime_.rank()) return false;
   return true;
 }
 
@@ -74,6 +73,17 @@ DISTRIBUTE_INLINE std::string LateWatch::line(const Watched& watched, const Sign
       ". It ends after ", timeout_, " s (DISTRIBUTE_OPERATION_TIMEOUT)");
 }
 
+/// Groups of workers that are in another place, with that place.
+DISTRIBUTE_INLINE std::string LateWatch::missing_groups(const std::string& place) const {
+  std::string text;
+  for (const auto& group : runtime_.progress_groups())
+    if (group.place != place)
+      text += str_cat(text.empty() ? "" : ", ",
+                      names_of(group, [this](int rank) { return runtime_.describe(rank); }), " (",
+                      group.place.empty() ? "nothing was heard yet" : group.place, ")");
+  return text;
+}
+
 /// Replicas of this worker and other workers that are in another place, with that place.
 DISTRIBUTE_INLINE std::string LateWatch::missing(const Signature& signature,
                                                  const std::string& place) const {
@@ -85,6 +95,7 @@ DISTRIBUTE_INLINE std::string LateWatch::missing(const Signature& signature,
     text += str_cat(text.empty() ? "" : ", ", name, " (",
                     position.empty() ? "nothing was heard from it yet" : position, ")");
   };
+  if (size_t(runtime_.size()) > cluster_internal::kMostTexts) return missing_groups(place);
   const bool pair = signature.kind == Collective::Send || signature.kind == Collective::Receive;
   const std::vector<std::string> positions = runtime_.progress();
   for (int rank = 0; rank < runtime_.size(); ++rank)

@@ -12,15 +12,69 @@
 namespace distribute::collective {
 
 DISTRIBUTE_INLINE TcpMessages::TcpMessages(int rank, std::vector<std::vector<net::Socket>> flows,
-                                           double spin_seconds)
+                                           double spin_seconds, std::unique_ptr<Links> links)
     : rank_(rank),
       spin_seconds_(spin_seconds < 0 ? useful_spin(flows) : spin_seconds),
-      peers_(flows.size()) {
+      peers_(flows.size()),
+      links_(std::move(links)) {
   for (size_t p = 0; p < flows.size(); ++p) {
     if (int(p) == rank) continue;
-    if (flows[p].empty()) throw InvalidArgumentError(str_cat("no connection to rank ", p));
-    peers_[p].name = str_cat("rank ", p, " (", flows[p][0].peer(), ")");
-    for (net::Socket& socket : flows[p]) peers_[p].flows.emplace_back(std::move(socket));
+    if (flows[p].empty() && !links_)
+      throw InvalidArgumentError(str_cat("no connection to rank ", p));
+    peers_[p].name = str_cat("rank ", p, " (",
+                             flows[p].empty() ? links_->name(int(p)) : flows[p][0].peer(), ")");
+    for (net::Socket& socket : flows[p]) add_flow(int(p), std::move(socket));
+  }
+  if (links_) links_->start([this] { wake_.signal(); });
+}
+
+DISTRIBUTE_INLINE void TcpMessages::add_flow(int rank, net::Socket socket) {
+  TcpPeer& other = peer(rank);
+  if (other.flows.empty())
+    connected_.insert(std::lower_bound(connected_.begin(), connected_.end(), rank), rank);
+  other.flows.emplace_back(std::move(socket));
+  ++connections_;
+}
+
+DISTRIBUTE_INLINE void TcpMessages::welcome() {
+  if (!links_) return;
+  for (auto& [who, socket] : links_->arrived()) add_flow(who, std::move(socket));
+}
+
+DISTRIBUTE_INLINE void TcpMessages::connect(int to) {
+  welcome();
+  if (peer(to).flows.empty()) dial(to);
+}
+
+DISTRIBUTE_INLINE void TcpMessages::dial(int to) {
+  try {
+    add_flow(to, links_->dial(to, running_.operation.deadline));
+    ++peer(to).dialled;
+  } catch (const TaskLeftError& error) {
+    throw RankLeftError(error.what(), rank_, running_.operation);
+  } catch (const Error& error) {
+    throw_if_aborted();
+    throw_error(error.code(), str_cat(to_string(signature_of(running_.operation)), ": rank ", rank_,
+                                      " has no connection to ", peer(to).name, ": ", error.what()));
+  }
+}
+
+/// Whether a further connection to a rank pays. Each of the two makes at most half of them.
+DISTRIBUTE_INLINE bool TcpMessages::is_narrow(const TcpPeer& other, int to) const {
+  constexpr size_t kLarge = 64 << 10;
+  const auto& queue = other.urgent.empty() ? other.queue : other.urgent;
+  if (!links_ || queue.empty() || queue.front().bytes.size() < kLarge) return false;
+  const int most = links_->most_flows(to), mine = (most + (to < rank_)) / 2;
+  return int(other.flows.size()) < most && other.dialled < mine &&
+         connections_ < links_->most_connections();
+}
+
+/// Makes a further connection; without it the others do.
+DISTRIBUTE_INLINE void TcpMessages::widen(int to) {
+  try {
+    dial(to);
+  } catch (const Error& error) {
+    peer(to).dialled = links_->most_flows(to);  // it does not try again
   }
 }
 
@@ -30,7 +84,7 @@ DISTRIBUTE_INLINE void TcpMessages::begin(const Operation& operation) {
   throw_if_aborted();
   running_.begin(operation, rank_);
   moved_at_ = net::Deadline::Clock::now();
-  for (int p = 0; p < size(); ++p) {
+  for (const int p : connected_) {
     peer(p).heard = false;
     for (TcpFlow& flow : peer(p).flows)
       if (flow.parked) consume(p, flow);
@@ -40,6 +94,7 @@ DISTRIBUTE_INLINE void TcpMessages::begin(const Operation& operation) {
 DISTRIBUTE_INLINE void TcpMessages::send(int to, uint64_t tag, std::span<const std::byte> bytes,
                                          bool urgent) {
   TcpPeer& other = peer(to);
+  if (other.flows.empty()) connect(to);
   if (other.gone()) throw_gone(to);
   if (!running_.is_collective) tag = other.parts_sent++;
   (urgent ? other.urgent : other.queue).push_back({tag, bytes});
@@ -102,13 +157,14 @@ DISTRIBUTE_INLINE void TcpMessages::read_polled(int ready) {
 
 DISTRIBUTE_INLINE bool TcpMessages::write_some() {
   bool moved = false;
-  for (int p = 0; p < size(); ++p) {
+  for (const int p : connected_) {
     if (peer(p).to_send == 0) continue;
     for (TcpFlow& flow : peer(p).flows) {
       if (flow.closed || flow.blocked || (!flow.sending() && !start_next(p, flow))) continue;
       write(p, flow);
       moved = true;
     }
+    if (is_narrow(peer(p), p)) widen(p);
   }
   return moved;
 }
@@ -138,7 +194,7 @@ DISTRIBUTE_INLINE int TcpMessages::poll(bool moved) {
   polled_.assign(1, {wake_.native(), POLLIN, 0});
   polled_flows_.clear();
   bool buffered = false;
-  for (int p = 0; p < size(); ++p)
+  for (const int p : connected_)
     for (TcpFlow& flow : peer(p).flows) {
       const short events = short((flow.parked ? 0 : POLLIN) | (flow.blocked ? POLLOUT : 0));
       if (flow.closed || events == 0) continue;
@@ -151,7 +207,10 @@ DISTRIBUTE_INLINE int TcpMessages::poll(bool moved) {
   const bool look = moved || buffered || now - moved_at_ < spin;
   const int ready =
       ::poll(polled_.data(), polled_.size(), look ? 0 : most_sleep_ms(running_.operation));
-  if (polled_[0].revents && departures_.any()) wake_.clear();
+  if (polled_[0].revents) {
+    wake_.clear();
+    welcome();
+  }
   return buffered ? std::max(ready, 1) : ready;
 }
 
@@ -301,6 +360,12 @@ DISTRIBUTE_INLINE void TcpMessages::abort(StatusCode code, const std::string& me
   if (aborted_.set(code, message)) wake_.signal();
 }
 
+DISTRIBUTE_INLINE std::string farewell(MessageHeader header, std::string_view text) {
+  std::string bytes;
+  net::append_fields(bytes, net::FieldsRef(header));
+  return bytes.append(text);
+}
+
 DISTRIBUTE_INLINE void TcpMessages::hang_up(StatusCode code, const std::string& message) {
   const std::string_view text =
       std::string_view(message).substr(0, MessageHeader::kMaxFailureBytes);
@@ -308,6 +373,7 @@ DISTRIBUTE_INLINE void TcpMessages::hang_up(StatusCode code, const std::string& 
       .kind = MessageHeader::Kind::Failure, .code = code, .signature = {}, .bytes = text.size()};
   for (TcpPeer& other : peers_)
     for (TcpFlow& flow : other.flows) flow.say_goodbye(header, std::as_bytes(std::span(text)));
+  if (links_) links_->close(farewell(header, text));
 }
 
 }  // namespace distribute::collective

@@ -7,7 +7,8 @@
 namespace distribute::collective {
 
 DISTRIBUTE_INLINE bool TcpPeer::gone() const {
-  return std::all_of(flows.begin(), flows.end(), [](const TcpFlow& flow) { return flow.closed; });
+  return !flows.empty() &&
+         std::all_of(flows.begin(), flows.end(), [](const TcpFlow& flow) { return flow.closed; });
 }
 
 DISTRIBUTE_INLINE void TcpPeer::throw_gone(const Operation& operation, int my_rank) const {

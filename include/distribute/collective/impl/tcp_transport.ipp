@@ -6,7 +6,7 @@
 namespace distribute::collective {
 
 DISTRIBUTE_INLINE TcpTransport::TcpTransport(TcpMesh mesh, const TcpOptions& options)
-    : messages_(mesh.rank, std::move(mesh.flows), options.spin_seconds),
+    : messages_(mesh.rank, std::move(mesh.flows), options.spin_seconds, std::move(mesh.links)),
       algorithms_(messages_, options.costs, options.segment_bytes) {}
 
 DISTRIBUTE_INLINE void TcpTransport::execute(const Operation& operation) {

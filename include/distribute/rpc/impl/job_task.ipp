@@ -80,6 +80,15 @@ DISTRIBUTE_INLINE ClusterTasks tasks_of_job(const JobTaskOptions& options) {
   return tasks;
 }
 
+/// Returns the number of tasks with which this one has at least two connections, for heartbeats and
+/// for calls: servers with all others, those with the servers.
+DISTRIBUTE_INLINE int partners(const JobTaskOptions& options) {
+  int servers = 0;
+  const ClusterTasks all = tasks_of_job(options);
+  for (const ClusterMember& member : all.members) servers += member.type == "ps";
+  return options.type == "ps" ? all.size() - servers : servers;
+}
+
 DISTRIBUTE_INLINE JobTask::Impl::Impl(JobTaskOptions options, net::Listener listener)
     : given(std::move(options)) {
   check_options(given.options);
@@ -89,7 +98,8 @@ DISTRIBUTE_INLINE JobTask::Impl::Impl(JobTaskOptions options, net::Listener list
             .job = job_fingerprint(tasks_of_job(given)),
             .token = given.options.job_token,
             .tls = make_tls(given.options, self.name())};
-  base_internal::prepare_descriptors(self.name(), 10, 64 + 16 * tasks_of_job(given).size());
+  base_internal::prepare_descriptors(self.name(), 10 + 2 * partners(given),
+                                     64 + 16 * tasks_of_job(given).size());
   open(std::move(listener));
 }
 
