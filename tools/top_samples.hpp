@@ -15,8 +15,8 @@ using distribute::monitoring::MetricSample;
 struct TaskRow {
   std::string task, address;  // "worker 0"; the address where the task has not said what it is
   bool reachable = true;
-  std::optional<double> step, images_per_second, communication_share, input_share, late_steps,
-      resident_bytes, throttled_share, restarts;
+  std::optional<double> step, loss, seconds_left, images_per_second, communication_share,
+      input_share, late_steps, resident_bytes, throttled_share, restarts;
 };
 
 /// `before` may be without values: rates are empty then.
@@ -24,7 +24,10 @@ TaskRow row_of(const std::string& address, const MetricSample& before, const Met
 /// Steps in which the others waited for a worker are known to worker 0, for all.
 void share_lateness(std::vector<TaskRow>& rows, const std::vector<MetricSample>& samples);
 
-/// A table with a heading, one line for each task.
+/// What all tasks have together: examples per second, late steps, memory, restarts.
+TaskRow sum_of(const std::vector<TaskRow>& rows);
+
+/// A table with a heading, one line for each task and, for several tasks, one for their sum.
 std::string table_of(const std::vector<TaskRow>& rows);
 /// One JSON object on one line.
 std::string json_of(const std::vector<TaskRow>& rows, double unix_seconds);
