@@ -152,9 +152,7 @@ int show_cluster(const ClusterFlags& flags, bool json) {
     const bool has_place = !role.cluster || (role.is_chief && role.task_type && role.task_id);
     return json || (has_place && token.lets_start) ? kExitDone : kExitFailed;
   } catch (const Error& error) {
-    const bool wrong_value = error.code() == StatusCode::InvalidArgument;
-    std::fprintf(stderr, "distribute cluster: %s: %s\n",
-                 wrong_value ? "InvalidArgumentError" : "FailedPreconditionError", error.what());
+    std::fprintf(stderr, "distribute cluster: %s\n", error.what());
     return 2;
   }
 }

@@ -10,13 +10,14 @@ namespace distribute_tools {
 /// `Options` derives from ClusterFlags.
 template <typename Options>
 std::vector<Row<Options>> with_cluster_flags(std::vector<Row<Options>> rows) {
-  const std::vector<Row<Options>> more = {
-#define FLAG(type, name, value, rule, help) {#name, &distribute::ClusterFlags::name, rule, help},
+  Rows<Options> all{.rows = std::move(rows)};
+#define GROUP(heading) all.group = heading;
+#define FLAG(type, name, value, rule, help) \
+  all.add(#name, &distribute::ClusterFlags::name, rule, help);
 #include "cluster_flags.inc"
 #undef FLAG
-  };
-  rows.insert(rows.end(), more.begin(), more.end());
-  return rows;
+#undef GROUP
+  return all.rows;
 }
 
 }  // namespace distribute_tools

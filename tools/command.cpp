@@ -66,7 +66,8 @@ namespace {
 
 bool is_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 bool is_help(const std::string& word) {
-  return absl::StartsWith(word, "--help") || word == "-help";  // --helpfull is Abseil's
+  return absl::StartsWith(word, "--help") || word == "-help" ||
+         word == "-h";  // --helpfull is Abseil's
 }
 
 std::string full_name(const Command& command) {
@@ -117,7 +118,10 @@ void print_usage(const Command& command) {
 }
 
 void print_flags(const Command& command) {
+  std::string group;
   for (const CommandFlag& flag : command.flags) {
+    if (flag.group != group) std::printf("\n  %s\n", flag.group.c_str());
+    group = flag.group;
     const std::string name =
         absl::StrCat("    --", flag.name, flag.value.empty() ? "" : "=", flag.value);
     const std::string initial = flag.is_switch ? "" : command.initial(flag);

@@ -25,6 +25,7 @@ struct CommandFlag {
   std::string help = {};
   FlagRule rule = {};
   bool is_switch = false;
+  std::string group = {};  // heading in the help
   /// Puts a text into the options. Returns what is wrong with it; "" if nothing is.
   std::function<std::string(void* options, const std::string& text)> read = {};
   std::function<std::string(const void* options)> text = {};  // the value as it would be written
@@ -66,6 +67,18 @@ struct Row : CommandFlag {
   template <typename T, typename Base>
   Row(const std::string& spec, T Base::*field, const std::string& words)
       : Row(spec, field, any(), words) {}
+};
+
+/// The rows of a table of flags, each with the heading above it.
+template <typename Options>
+struct Rows {
+  std::vector<Row<Options>> rows = {};
+  std::string group = {};
+
+  template <typename T, typename Base>
+  void add(const std::string& spec, T Base::*field, const FlagRule& rule, const std::string& help) {
+    rows.emplace_back(spec, field, rule, help).group = group;
+  }
 };
 
 /// Of commands that print a table or, for other programs, JSON.

@@ -76,11 +76,11 @@ def table_of(path):
     """A heading for each group of the file, and its rows."""
     lines = []
     text = path.read_text().split("FLAG(type, name, default, rule, help)", 1)[1]
-    for group in re.split(r"^// (?=\w)", text, flags=re.M):
+    for group in re.split(r"^GROUP\(", text, flags=re.M):
         title, _, body = group.partition("\n")
         flags = [row(*arguments(call)) for call in re.findall(r"^FLAG\((.*?)\)\n(?=FLAG|\n|\Z)", body, re.M | re.S)]
         if flags and title:
-            lines += [f"### {title.rstrip('.')}", "", *HEAD, *flags, ""]
+            lines += [f"### {strings(title)[0]}", "", *HEAD, *flags, ""]
         elif flags:
             lines += [*HEAD, *flags, ""]
     return lines[:-1]

@@ -1,5 +1,7 @@
 #include "top_samples.hpp"
 
+#include <distribute/train/progress.hpp>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -17,12 +19,25 @@ std::optional<double> sum(std::optional<double> a, std::optional<double> b) {
   return *a + *b;
 }
 
+std::string whole_number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.0f", value);
+  return text;
+}
+std::string four_digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
 /// A figure of a task: its name for programs, its column for people.
 struct Figure {
   const char *name, *head;
   double factor;
   std::optional<double> TaskRow::*value;
   bool is_count = false;  // an integer in JSON
+  bool adds_up = false;   // the tasks' figures have a sum
+  std::string (*text)(double) = whole_number;
 
   nlohmann::ordered_json json(const TaskRow& row) const {
     if (!(row.*value)) return nullptr;
@@ -32,19 +47,26 @@ struct Figure {
 };
 constexpr Figure kFigures[] = {
     {"step", "STEP", 1, &TaskRow::step, true},
-    {"images_per_second", "IMAGES/s", 1, &TaskRow::images_per_second},
+    {"loss", "LOSS", 1, &TaskRow::loss, false, false, four_digits},
+    {"seconds_left", "ETA", 1, &TaskRow::seconds_left, false, false, distribute::train::clock_text},
+    {"images_per_second", "IMAGES/s", 1, &TaskRow::images_per_second, false, true},
     {"communication_share", "COMM %", 100, &TaskRow::communication_share},
     {"input_share", "INPUT %", 100, &TaskRow::input_share},
-    {"late_steps", "LATE", 1, &TaskRow::late_steps, true},
-    {"resident_bytes", "MEM MB", 1e-6, &TaskRow::resident_bytes, true},
+    {"late_steps", "LATE", 1, &TaskRow::late_steps, true, true},
+    {"resident_bytes", "MEM MB", 1e-6, &TaskRow::resident_bytes, true, true},
     {"throttled_share", "THROT %", 100, &TaskRow::throttled_share},
-    {"restarts", "RESTARTS", 1, &TaskRow::restarts, true}};
+    {"restarts", "RESTARTS", 1, &TaskRow::restarts, true, true}};
 
-std::string cell(std::optional<double> value, double factor) {
-  if (!value) return "-";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.0f", *value * factor);
-  return text;
+std::string cell(const Figure& figure, const TaskRow& row) {
+  const std::optional<double> value = row.*figure.value;
+  return value ? figure.text(*value * figure.factor) : "-";
+}
+
+std::vector<std::string> line_of(const TaskRow& row) {
+  std::vector<std::string> line{row.task};
+  for (const Figure& figure : kFigures) line.push_back(cell(figure, row));
+  if (!row.reachable) line[1] = "gone";
+  return line;
 }
 
 std::string job_of(const TaskRow& row) { return row.task.substr(0, row.task.find(' ')); }
@@ -76,6 +98,8 @@ TaskRow row_of(const std::string& address, const MetricSample& before, const Met
   const std::string job = now.label("distribute_task_info", "job");
   if (!job.empty()) row.task = job + " " + now.label("distribute_task_info", "index");
   row.step = now.value("distribute_train_steps_total");
+  row.loss = now.value("distribute_train_loss");
+  row.seconds_left = now.value("distribute_train_seconds_left");
   row.images_per_second = rate(before, now, "distribute_input_examples_total");
   const auto waiting = [&](const char* what) {
     return rate(before, now, std::string("distribute_wait_seconds_total{for=\"") + what + "\"}");
@@ -127,14 +151,20 @@ std::vector<TaskRow> folded(const std::vector<TaskRow>& rows) {
   return result;
 }
 
+TaskRow sum_of(const std::vector<TaskRow>& rows) {
+  TaskRow all;
+  all.task = "sum";
+  for (const TaskRow& row : rows)
+    for (const Figure& figure : kFigures)
+      if (figure.adds_up) all.*figure.value = sum(all.*figure.value, row.*figure.value);
+  return all;
+}
+
 std::string table_of(const std::vector<TaskRow>& rows) {
   std::vector<std::vector<std::string>> lines{{"TASK"}};
   for (const Figure& figure : kFigures) lines[0].push_back(figure.head);
-  for (const TaskRow& row : folded(rows)) {
-    std::vector<std::string>& line = lines.emplace_back(std::vector{row.task});
-    for (const Figure& figure : kFigures) line.push_back(cell(row.*figure.value, figure.factor));
-    if (!row.reachable) line[1] = "gone";
-  }
+  for (const TaskRow& row : folded(rows)) lines.push_back(line_of(row));
+  if (rows.size() > 1) lines.push_back(line_of(sum_of(rows)));
   std::string text;
   for (const auto& line : lines) {
     for (size_t column = 0; column < line.size(); ++column) {
@@ -156,7 +186,11 @@ std::string json_of(const std::vector<TaskRow>& rows, double unix_seconds) {
     for (const Figure& figure : kFigures) task[figure.name] = figure.json(row);
     tasks.push_back(task);
   }
-  return nlohmann::ordered_json{{"time", unix_seconds}, {"tasks", tasks}}.dump();
+  const TaskRow all = sum_of(rows);
+  nlohmann::ordered_json sums;
+  for (const Figure& figure : kFigures)
+    if (figure.adds_up) sums[figure.name] = figure.json(all);
+  return nlohmann::ordered_json{{"time", unix_seconds}, {"tasks", tasks}, {"sum", sums}}.dump();
 }
 
 }  // namespace distribute_tools

@@ -15,8 +15,8 @@ using distribute::monitoring::MetricSample;
 struct TaskRow {
   std::string task, address;  // "worker 0"; the address where the task has not said what it is
   bool reachable = true;
-  std::optional<double> step, images_per_second, communication_share, input_share, late_steps,
-      resident_bytes, throttled_share, restarts;
+  std::optional<double> step, loss, seconds_left, images_per_second, communication_share,
+      input_share, late_steps, resident_bytes, throttled_share, restarts;
 };
 
 /// `before` may be without values: rates are empty then.
@@ -27,7 +27,10 @@ void share_lateness(std::vector<TaskRow>& rows, const std::vector<MetricSample>&
 /// Returns at most 32 rows as they are. Of more, tasks that are gone or late have a row, ten of
 /// each at most, and the others of each job together one with the means of their figures.
 std::vector<TaskRow> folded(const std::vector<TaskRow>& rows);
-/// A table with a heading, one line for each row, folded.
+/// What all tasks have together: examples per second, late steps, memory, restarts.
+TaskRow sum_of(const std::vector<TaskRow>& rows);
+
+/// A table with a heading, one line for each row, folded, and for several tasks one for their sum.
 std::string table_of(const std::vector<TaskRow>& rows);
 /// One JSON object on one line.
 std::string json_of(const std::vector<TaskRow>& rows, double unix_seconds);

@@ -44,12 +44,16 @@ CommandLine command_line;  // of the last parse_options
 bool given(const std::string& flag) { return command_line.count(flag) > 0; }
 
 const std::vector<CommandFlag>& trainer_flags() {
-  static const auto rows = with_cluster_flags<TrainerOptions>({
-#define FLAG(type, name, value, rule, help) {#name, &TrainerOptions::name, rule, help},
+  static const std::vector<CommandFlag> flags = [] {
+    Rows<TrainerOptions> own;
+#define GROUP(heading) own.group = heading;
+#define FLAG(type, name, value, rule, help) own.add(#name, &TrainerOptions::name, rule, help);
 #include "trainer_flags.inc"
 #undef FLAG
-  });
-  static const std::vector<CommandFlag> flags(rows.begin(), rows.end());
+#undef GROUP
+    const auto rows = with_cluster_flags<TrainerOptions>(std::move(own.rows));
+    return std::vector<CommandFlag>(rows.begin(), rows.end());
+  }();
   return flags;
 }
 
@@ -130,8 +134,8 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage,
   const auto place_of = [&](const CommandFlag& flag) {
     return is_own(flag) ? own_options : &options;
   };
-  Command program{.name = "", .arguments = "", .help = usage, .flags = trainer_flags()};
-  program.flags.insert(program.flags.end(), own.begin(), own.end());
+  Command program{.name = "", .arguments = "", .help = usage, .flags = own};
+  program.flags.insert(program.flags.end(), trainer_flags().begin(), trainer_flags().end());
   program.initial = [&](const CommandFlag& flag) { return initial_text(flag, place_of(flag)); };
   program.program = distribute::io::file_name_of(argv[0]);
   Words words = managed_arguments(argc, argv, program.flags);

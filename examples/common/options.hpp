@@ -24,9 +24,11 @@ std::string AbslUnparseFlag(const JsonTarget& target);
 /// Values of the flags, whose meaning and defaults are in trainer_flags.inc and, of those of the
 /// base, in tools/cluster_flags.inc, and what follows.
 struct TrainerOptions : distribute::ClusterFlags {
+#define GROUP(heading)
 #define FLAG(type, name, value, rule, help) type name = value;
 #include "trainer_flags.inc"
 #undef FLAG
+#undef GROUP
   bool coupled_decay = false;  // weight decay is part of the gradient, as in Goyal et al. 2017
   std::vector<double> piecewise{0.5, 0.75};  // parts of training after which the rate is a tenth
   std::map<std::string, std::string> more_flags;  // those of one program, which workers agree on

@@ -70,9 +70,9 @@ void run() {
                                     train::LearningRateScheduler(decay),
                                     train::LambdaCallback({.on_epoch_end = print_learning_rate})},
                       .verbose = train::Verbose::Epochs});
-  if (is_chief)
-    std::printf("Loss fell from %.4f to %.4f\n", history.history.at("loss").front(),
-                history.history.at("loss").back());
+  const std::vector<double>& losses = history.history.at("loss");
+  if (is_chief && losses.size() > 1)
+    std::printf("Loss: %.4f in the first epoch, %.4f in the last\n", losses.front(), losses.back());
 
   // The newest checkpoint, evaluated on images that training has not seen.
   train::Checkpoint(network).restore(*train::latest_checkpoint(model_dir));

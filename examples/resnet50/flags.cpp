@@ -1,5 +1,7 @@
 #include "flags.hpp"
 
+#include <map>
+
 using namespace distribute_tools;  // the rules of the table
 
 namespace resnet50 {
@@ -7,6 +9,17 @@ namespace resnet50 {
 namespace {
 
 using examples::given;
+
+/// What the folder --data_dir has for --dataset.
+std::string contents(const Options& o) {
+  const std::map<std::string, std::string> known = {
+      {"cifar10",
+       "data_batch_1.bin to data_batch_5.bin and test_batch.bin of CIFAR-10's binary version"},
+      {"cifar100", "train.bin and test.bin of CIFAR-100's binary version"},
+      {"folder", "the folders train and val, in which each class has a folder of pictures"},
+      {"tfrecord", "records " + o.train_files + " and " + o.validation_files}};
+  return known.at(o.dataset);
+}
 
 /// What one flag's rule cannot say.
 std::string problem_between(const Options& o) {
@@ -24,15 +37,19 @@ std::string problem_between(const Options& o) {
          {"train_files", "validation_files", "image_key", "label_key", "label_offset"})
       if (given(flag)) return "--" + flag + " is for --dataset=tfrecord";
   if (o.dataset != "synthetic" && o.common.data_dir.empty())
-    return "--dataset=" + o.dataset + " needs --data_dir";
+    return "--dataset=" + o.dataset + " needs --data_dir, a folder with " + contents(o);
   return "";
 }
 
-const std::vector<Row<Options>> kRows = {
-#define FLAG(type, name, value, rule, help) {#name, &Options::name, rule, help},
+std::vector<CommandFlag> own_flags() {
+  Rows<Options> own;
+#define GROUP(heading) own.group = heading;
+#define FLAG(type, name, value, rule, help) own.add(#name, &Options::name, rule, help);
 #include "resnet50_flags.inc"
 #undef FLAG
-};
+#undef GROUP
+  return {own.rows.begin(), own.rows.end()};
+}
 
 /// What depends on the number of steps of an epoch is set by the task, once it is known.
 void follow_recipe(examples::TrainerOptions& o) {
@@ -53,7 +70,7 @@ void follow_recipe(examples::TrainerOptions& o) {
 
 Options parse_options(int argc, char** argv) {
   Options o;
-  const std::vector<CommandFlag> own(kRows.begin(), kRows.end());
+  const std::vector<CommandFlag> own = own_flags();
   o.common = examples::parse_options(
       argc, argv, "Trains a residual network on pictures; see docs/resnet50.md.", own, &o);
   const bool small = o.dataset.starts_with("cifar");

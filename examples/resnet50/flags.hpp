@@ -9,9 +9,11 @@ namespace resnet50 {
 
 struct Options {
   examples::TrainerOptions common;
+#define GROUP(heading)
 #define FLAG(type, name, value, rule, help) type name = value;
 #include "resnet50_flags.inc"
 #undef FLAG
+#undef GROUP
 };
 
 /// Reads the command line. What is not given follows Goyal et al. 2017: momentum 0.9, rate 0.1 for

@@ -44,11 +44,15 @@ std::string problem_between(const Options& o) {
   return o.sample_only ? problem_of_sample(o) : "";
 }
 
-const std::vector<Row<Options>> kRows = {
-#define FLAG(type, name, value, rule, help) {#name, &Options::name, rule, help},
+std::vector<CommandFlag> own_flags() {
+  Rows<Options> own;
+#define GROUP(heading) own.group = heading;
+#define FLAG(type, name, value, rule, help) own.add(#name, &Options::name, rule, help);
 #include "text_transformer_flags.inc"
 #undef FLAG
-};
+#undef GROUP
+  return {own.rows.begin(), own.rows.end()};
+}
 
 void follow_recipe(examples::TrainerOptions& o) {
   if (o.model.empty()) o.model = "decoder";
@@ -65,7 +69,7 @@ void follow_recipe(examples::TrainerOptions& o) {
 
 Options parse_options(int argc, char** argv) {
   Options o;
-  const std::vector<CommandFlag> own(kRows.begin(), kRows.end());
+  const std::vector<CommandFlag> own = own_flags();
   o.common = examples::parse_options(
       argc, argv, "Trains a decoder on a text; see docs/text_transformer.md.", own, &o);
   follow_recipe(o.common);

@@ -9,9 +9,11 @@ namespace text_transformer {
 
 struct Options {
   examples::TrainerOptions common;
+#define GROUP(heading)
 #define FLAG(type, name, value, rule, help) type name = value;
 #include "text_transformer_flags.inc"
 #undef FLAG
+#undef GROUP
 };
 
 /// Reads the command line. What is not given: AdamW with a rate of 2e-3 that falls along a cosine

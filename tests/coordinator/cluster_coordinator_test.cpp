@@ -377,9 +377,9 @@ TEST_CASE("functions must be the same everywhere, in the same order",
   Registry others;
   WorkerServiceOptions service;
   service.functions = &others;
-  check_throws<InvalidArgumentError>(
-      [&] { Cluster cluster(2, {}, service); },
-      "number 1 is function \"add\" of type FiiE in the coordinator, and there is none in worker ");
+  check_throws<InvalidArgumentError>([&] { Cluster cluster(2, {}, service); },
+                                     "number 1 is function \"add\" of type int (int) in the "
+                                     "coordinator, and there is none in worker ");
   CHECK_THROWS_AS(RemoteFunction<void()>("fail", [] {}), AlreadyExistsError);
   CHECK_THROWS_AS(RemoteFunction<void()>("", [] {}), InvalidArgumentError);
 }

@@ -178,10 +178,10 @@ TEST_CASE("a worker with other functions is named, and ends", "[coordinator][mul
   cluster.wait_for_end({"worker", 1});  // it does not wait for another coordinator
   CHECK_THAT(cluster.output({"worker", 1}),
              Catch::Matchers::Contains("worker 1 ends: remote functions differ: number 5"));
-  check_throws<InvalidArgumentError>(
-      [&] { cluster.join(); },
-      "number 5 is function \"predict\" of type FvvE in the coordinator, and function \"evaluate\" "
-      "of type FvvE in worker 1 (127.0.0.1:");
+  check_throws<InvalidArgumentError>([&] { cluster.join(); },
+                                     "number 5 is function \"predict\" of type void () in the "
+                                     "coordinator, and function \"evaluate\" "
+                                     "of type void () in worker 1 (127.0.0.1:");
 }
 
 DISTRIBUTE_CLUSTER_MAIN(coordinator_errors) {

@@ -337,6 +337,9 @@ TEST_CASE("CIFAR-10's binary files train as its records do", "[data][pictures][c
   CHECK(first.y.item<int64_t>() == 1);
   // The first pixel is (0, 4, 8).
   CHECK(first.x.to_vector()[1] == Approx((4 - 123.0) / 62.1));
+  const TemporaryDirectory empty;
+  CHECK_THROWS_SAYING(load_cifar10(empty.path(), PictureSplit::Validation), NotFoundError,
+                      "has test_batch.bin; there is no such file, and no records test-*-of-*");
   std::filesystem::remove(root / "cifar-10-batches-bin/test_batch.bin");
   CHECK_THROWS_SAYING(load_cifar10(root.path(), PictureSplit::Validation), NotFoundError,
                       "test_batch.bin is missing");

@@ -317,10 +317,22 @@ TEST_CASE("results that do not fit on the disk are an error", "[examples][mnist_
   check_complaint({"--model=tutorial", "--steps=2", "--json=/dev/full"}, 1, "/dev/full");
 }
 
-TEST_CASE("--help lists the flags", "[examples][mnist_cnn]") {
+TEST_CASE("--help lists the flags in groups", "[examples][mnist_cnn]") {
   SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const ProgramResult run = mnist_cnn({"--help"});
   CHECK(run.status == 0);
+  size_t at = 0;
+  for (const char* line :
+       {"\n  The job\n    --strategy=", "\n  What is trained, on what\n    --model=",
+        "\n  The optimizer\n    --optimizer=", "\n  Arithmetic\n    --", "\n  Files\n    --",
+        "\n  The cluster, instead of TF_CONFIG\n    --job_name="}) {
+    CAPTURE(line);
+    at = run.out.find(line, at);
+    REQUIRE(at != std::string::npos);
+  }
+  const ProgramResult short_form = mnist_cnn({"-h"});
+  CHECK(short_form.status == 0);
+  CHECK(short_form.out == run.out);
   CHECK_THAT(run.out, Contains("--batch_size") && Contains("--checkpoint_dir"));
   CHECK_THAT(run.out, Contains("[auto|cpu|gpu]"));  // from the rule
 }

@@ -196,6 +196,9 @@ TEST_CASE("wrong flags of resnet50 give one line and status 2", "[examples][resn
   check_complaint({"--num_classes=1"}, 2, "--num_classes");
   check_complaint({"--policy=float8"}, 2, "mixed_bfloat16");
   check_complaint({"--dataset=folder"}, 2, "needs --data_dir");
+  check_complaint({"--dataset=cifar10"}, 2, "data_batch_1.bin to data_batch_5.bin");
+  check_complaint({"--dataset=cifar100"}, 2, "train.bin and test.bin");
+  check_complaint({"--dataset=tfrecord", "--train_files=t-*"}, 2, "records t-* and validation-");
   check_complaint({"--dataset=cifar10", "--data_dir=/tmp", "--image_size=64"}, 2, "32 x 32");
   check_complaint({"--data_dir=/tmp"}, 2, "--dataset=synthetic");
   check_complaint({"--ema_decay=1"}, 2, "[0, 1)");
@@ -211,6 +214,8 @@ TEST_CASE("resnet50 names the place and the cure when data cannot be used",
                     "/no/such/place");
   const TemporaryDirectory empty;
   check_complaint({"--dataset=folder", "--data_dir=" + empty.path()}, 1, empty.path());
+  check_complaint({"--dataset=cifar10", "--data_dir=" + empty.path()}, 1,
+                  empty.path() + ": the binary version of CIFAR has data_batch_1.bin, ");
   check_complaint({"--policy=mixed_float16", "--strategy=parameter_server"}, 1,
                   "use mixed_bfloat16");
   check_complaint({"--steps=1", "--init_checkpoint=/no/such/place/x"}, 1, "/no/such/place/x");

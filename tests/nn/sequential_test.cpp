@@ -42,6 +42,24 @@ TEST_CASE("a sequence runs its layers in order under Keras names", "[nn][sequent
 )");
 }
 
+namespace {
+struct TwoLayers : nn::Module {
+  Tensor call(const Tensor& x, nn::CallOptions options) override {
+    return second(first(x, options), options);
+  }
+  nn::Dense &first = add("first", nn::Dense({.units = 3})),
+            &second = add("", nn::Dense({.units = 2}));
+};
+}  // namespace
+
+TEST_CASE("a summary shows the class of your own module", "[nn][sequential]") {
+  nn::clear_session();
+  nn::Sequential model(TwoLayers(), nn::Dense({.units = 2}));
+  model(ones({1, 4}));
+  CHECK_THAT(model.summary(), Contains(" (TwoLayers)   (None, 2)        23\n") &&
+                                  Contains("first (Dense)") && Contains(" dense_1 (Dense) "));
+}
+
 TEST_CASE("names within a sequence must differ", "[nn][sequential]") {
   CHECK_THROWS_AS(nn::Sequential(nn::Flatten("a"), nn::Dense({.units = 1, .name = "a"})),
                   InvalidArgumentError);

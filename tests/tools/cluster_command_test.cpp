@@ -121,7 +121,7 @@ TEST_CASE("cluster refuses what cannot be read with one line", "[tools][cluster_
   for (const std::vector<std::string>& form :
        {std::vector<std::string>{}, std::vector<std::string>{"--json"}}) {
     check_complaint(with_tf_config("", form), "TF_CONFIG: an empty text is not JSON");
-    check_complaint(with_tf_config("{\"cluster\":\n{", form), "InvalidArgumentError: TF_CONFIG");
+    check_complaint(with_tf_config("{\"cluster\":\n{", form), "distribute cluster: TF_CONFIG");
     check_complaint(with_tf_config(R"({"cluster": {"wor
 ker": "a:1"}})",
                                    form),
@@ -135,7 +135,7 @@ ker": "a:1"}})",
   check_complaint(cluster({},
                           "SLURM_PROCID=0 SLURM_STEP_NODELIST=a "
                           "SLURM_STEP_TASKS_PER_NODE=1"),
-                  "FailedPreconditionError: SLURM_STEP_NUM_TASKS not found");
+                  "distribute cluster: SLURM_STEP_NUM_TASKS not found");
   check_complaint(cluster({"--job_name=chief", "--worker_hosts=a:1"}), "--chief_hosts");
   check_complaint(cluster({"--task_index=x"}), "bad value 'x'");
   check_complaint(cluster({"now"}), "unexpected argument 'now'");

@@ -120,6 +120,7 @@ TEST_CASE("help is shown with status 0", "[tools][distribute]") {
   const ProgramResult result = distribute_program({"--help"});
   CHECK(result.status == 0);
   CHECK_THAT(result.out, Contains("ckpt ls") && Contains("--batch_size"));
+  CHECK(distribute_program({"-h"}).out == result.out);
 }
 
 TEST_CASE("every command shows its own usage and flags", "[tools][distribute]") {

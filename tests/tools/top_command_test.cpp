@@ -25,6 +25,7 @@ std::string metrics_text(int reading, int index, bool is_first) {
       "distribute_cpu_throttled_seconds_total " + number(0.125) + "distribute_task_info{index=\"" +
       std::to_string(index) +
       "\",job=\"worker\"} 1\n"
+      "distribute_train_loss 0.25\ndistribute_train_seconds_left 3723.5\n"
       "distribute_task_restarts 2\nprocess_resident_memory_bytes 150000000\n";
   if (is_first) text += "distribute_straggler_steps_total{worker=\"1\"} 17\n";
   return text;
@@ -59,6 +60,29 @@ TEST_CASE("two readings of a task become a row of rates", "[tools][top]") {
   CHECK(row.throttled_share == 0.125);
   CHECK(row.resident_bytes == 150e6);
   CHECK(row.restarts == 2);
+  CHECK(row.loss == 0.25);
+  CHECK(row.seconds_left == 3723.5);
+  CHECK_THAT(table_of({row}), Matches("TASK +STEP +LOSS +ETA +IMAGES/s [^]*\nworker 0 +300 +0.25 "
+                                      "+1:02:04 +5000 [^]*") &&
+                                  !Contains("sum"));
+}
+
+TEST_CASE("what tasks have together is in a row of its own", "[tools][top]") {
+  TaskRow a{.task = "worker 0", .address = "a:1"}, b{.task = "worker 1", .address = "b:1"};
+  a.step = b.step = 300, a.images_per_second = 100, b.images_per_second = 50;
+  a.resident_bytes = 2e6, b.resident_bytes = 3e6, b.late_steps = 4;
+  TaskRow gone{.task = "worker 2", .address = "c:1", .reachable = false};
+  const TaskRow all = sum_of({a, b, gone});
+  CHECK(all.images_per_second == 150);
+  CHECK(all.resident_bytes == 5e6);
+  CHECK(all.late_steps == 4);  // of those that are known
+  CHECK_FALSE(all.step);
+  CHECK_FALSE(all.restarts);
+  CHECK_THAT(table_of({a, b, gone}),
+             Matches("[^]*\nworker 2 +gone [^]*\nsum +- +- +- +150 +- +- +4 +5 +- +-\n"));
+  const auto json = nlohmann::json::parse(json_of({a, b, gone}, 1));
+  CHECK(json.at("sum") == nlohmann::json::parse(R"({"images_per_second": 150.0, "late_steps": 4,
+                                                    "resident_bytes": 5000000, "restarts": null})"));
 }
 
 TEST_CASE("a task that began anew, or is gone, has no rates", "[tools][top]") {
@@ -111,6 +135,7 @@ TEST_CASE("top prints plain tables, and objects for scripts, of all tasks", "[to
   CHECK(tasks.at(0).at("restarts").is_number_integer());
   CHECK(tasks.at(0).at("resident_bytes") == 150'000'000);
   CHECK(tasks.at(0).at("images_per_second").get<double>() > 0);
+  CHECK(tasks.at(0).at("loss") == 0.25);
 }
 
 TEST_CASE("top names a task that is gone", "[tools][top]") {

@@ -251,7 +251,7 @@ TEST_CASE("what a coordinator cannot do is refused", "[train][fit][coordinated][
   const auto outcomes = cluster.join();
   std::istringstream lines(*outcomes[0].result);
   for (const char* wanted :
-       {"Found unsupported callbacks: ", "LambdaCallback", "ModelCheckpoint", "none",
+       {"Found unsupported callbacks: Batches", "LambdaCallback", "ModelCheckpoint", "none",
         "fit: When using a `DatasetCreator`, `steps_per_epoch` must be provided.",
         "evaluate: When using a `DatasetCreator`, `steps` must be provided.",
         "give fit or evaluate a DatasetCreator", "take larger batches", "one epoch",

@@ -78,4 +78,9 @@ CifarImages read_cifar(const std::vector<std::string>& paths, CifarLabels labels
 std::vector<std::string> find_cifar_files(const std::string& directory, CifarLabels labels,
                                           bool training);
 
+namespace data_internal {
+/// Returns the names of the binary files: "data_batch_1.bin, data_batch_2.bin, ...".
+std::string cifar_files_text(CifarLabels labels, bool training);
+}  // namespace data_internal
+
 }  // namespace distribute::data

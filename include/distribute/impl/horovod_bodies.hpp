@@ -56,6 +56,7 @@
 #include <distribute/train/impl/named_outputs.ipp>
 #include <distribute/train/impl/progress.ipp>
 #include <distribute/train/impl/progress_logger.ipp>
+#include <distribute/train/impl/run_pace.ipp>
 #include <distribute/train/impl/state_exchange.ipp>
 #include <distribute/train/impl/step_means.ipp>
 

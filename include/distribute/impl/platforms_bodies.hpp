@@ -30,6 +30,7 @@
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/thread_chooser.ipp>
 #include <distribute/base/impl/thread_context.ipp>
+#include <distribute/base/impl/type_names.ipp>
 #include <distribute/base/impl/untrusted_json.ipp>
 #include <distribute/base/impl/untrusted_text.ipp>
 

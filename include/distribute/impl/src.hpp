@@ -91,6 +91,7 @@
 #include <distribute/train/impl/progress_logger.ipp>
 #include <distribute/train/impl/reduce_lr_on_plateau.ipp>
 #include <distribute/train/impl/run_length.ipp>
+#include <distribute/train/impl/run_pace.ipp>
 #include <distribute/train/impl/run_report.ipp>
 #include <distribute/train/impl/save_frequency.ipp>
 #include <distribute/train/impl/seconds_or_steps.ipp>

@@ -29,6 +29,7 @@
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/thread_chooser.ipp>
 #include <distribute/base/impl/thread_context.ipp>
+#include <distribute/base/impl/type_names.ipp>
 #include <distribute/base/impl/untrusted_text.ipp>
 
 #include <distribute/device/impl/backend.ipp>

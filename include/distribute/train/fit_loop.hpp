@@ -8,6 +8,7 @@
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/train/callback.hpp>
 #include <distribute/train/callbacks.hpp>
+#include <distribute/train/detail/run_pace.hpp>
 #include <distribute/train/detail/step_means.hpp>
 #include <distribute/train/elastic_loop.hpp>
 #include <distribute/train/fit_options.hpp>
@@ -102,6 +103,8 @@ class FitLoop {
   int64_t execution(int64_t first);
   void note_end_of_data(int64_t batch);
   void commit();
+  /// Shows the loss and the time that is left at the metrics' port.
+  void show_pace(const Logs& logs);
   void validate(int64_t epoch, Logs& logs);
 
   Model& model_;
@@ -118,6 +121,8 @@ class FitLoop {
     bool fresh = true;  // this epoch uses the model's iterator
   };
   Position position_;
+  std::optional<int64_t> steps_of_epoch_;  // once it is known
+  train_internal::RunPace pace_;
   ElasticLoop* loop_ = nullptr;  // while it runs
   int64_t updates_ = 0;          // updates of the optimizer at the last commit
   bool data_ended_ = false;      // in this epoch

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/type_names.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/coordinator/detail/registry.hpp>
 
@@ -89,7 +90,8 @@ DISTRIBUTE_INLINE RegistrationPtr Registry::find(const std::string& kind,
   if (kind == "dataset" && count == 1) return of_type->second.front();
   if (count > 1)
     throw InvalidArgumentError(
-        "several functions without a name look alike to the compiler (" + name +
+        "several functions without a name look alike to the compiler (" +
+        base_internal::readable_type(name) +
         "); give the dataset a name: RemoteDataset train(\"train\", ...) before Server::join()");
   throw InvalidArgumentError(str_cat("there is no remote ", kind, " \"", name, "\" here; there is ",
                                      known.empty() ? "nothing" : known,
@@ -100,7 +102,9 @@ DISTRIBUTE_INLINE std::vector<std::string> Registry::list() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> names;
   for (const RegistrationPtr& one : by_order_)
-    names.push_back(one->describe() + (one->signature.empty() ? "" : " of type " + one->signature));
+    names.push_back(
+        one->describe() +
+        (one->signature.empty() ? "" : " of type " + base_internal::readable_type(one->signature)));
   return names;
 }
 

@@ -46,6 +46,14 @@ DISTRIBUTE_INLINE CifarNames cifar_names(CifarLabels labels) {
           {"test_batch.bin"}};
 }
 
+DISTRIBUTE_INLINE std::string cifar_files_text(CifarLabels labels, bool training) {
+  const CifarNames names = cifar_names(labels);
+  std::string text;
+  for (const std::string& name : training ? names.training : names.test)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 DISTRIBUTE_INLINE void refuse_python_files(io::FileSystem& files, const std::string& directory,
                                            const CifarNames& names) {
   const std::string folder = io::join_path(directory, names.python_folder);

@@ -164,8 +164,15 @@ DISTRIBUTE_INLINE Dataset load_cifar(const std::string& directory, PictureSplit 
                                      const PictureRecordOptions& options, CifarLabels labels) {
   const bool training = split == PictureSplit::Train;
   const auto files = find_cifar_files(directory, labels, training);
-  return files.empty() ? load_split(directory, training ? "train" : "test", options)
-                       : pictures_in_memory(read_cifar(files, labels), options.pictures);
+  if (!files.empty()) return pictures_in_memory(read_cifar(files, labels), options.pictures);
+  const std::string name = training ? "train" : "test";
+  try {
+    return load_split(directory, name, options);
+  } catch (const NotFoundError& error) {
+    throw NotFoundError(str_cat(directory, ": the binary version of CIFAR has ",
+                                cifar_files_text(labels, training), "; there is no such file, and ",
+                                "no records ", name, "-*-of-* are there (", error.what(), ")"));
+  }
 }
 
 }  // namespace data_internal

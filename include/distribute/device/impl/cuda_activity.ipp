@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/type_names.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
@@ -13,8 +14,6 @@
 #include <optional>
 #include <utility>
 #include <vector>
-
-#include <cxxabi.h>
 
 namespace distribute::device_internal {
 
@@ -61,10 +60,7 @@ DISTRIBUTE_INLINE int GpuRows::take(monitoring::SpanRecorder& recorder, const Gp
 DISTRIBUTE_INLINE std::string readable_name(const char* name) {
   constexpr size_t kMost = 160;  // names of templates can be long
   if (!name) return "kernel";
-  int status = 0;
-  char* const found = abi::__cxa_demangle(name, nullptr, nullptr, &status);
-  std::string text = status == 0 && found ? found : name;
-  std::free(found);
+  std::string text = base_internal::readable_type(name);
   if (text.size() > kMost) text = text.substr(0, kMost - 3) + "...";
   return text;
 }

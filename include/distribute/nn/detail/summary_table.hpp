@@ -8,8 +8,11 @@
 
 namespace distribute::nn::nn_internal {
 
+/// Returns the class of a module, "Conv2D"; of your own module the name that it has in the source.
+std::string class_of(const Module& module);
+
 /// Joins "conv2d (Conv2D)", "(None, 26, 26, 32)" and "320" with tabs; an unknown shape is "?".
-std::string summary_line(const std::string& name, const std::string& kind,
+std::string summary_line(const std::string& name, const std::string& class_name,
                          const std::optional<Shape>& output, int64_t parameters);
 
 /// Makes the whole table from `lines`, each of which ends with a line break. With 4 columns the

@@ -81,13 +81,12 @@ DISTRIBUTE_INLINE void Functional::output(const std::string& name, const Node& y
 }
 
 DISTRIBUTE_INLINE std::string Functional::summary() const {
-  using nn_internal::summary_line;
+  using nn_internal::class_of, nn_internal::summary_line;
   std::string lines;
   std::vector<std::string> sources(examples_.size());
   for (size_t i = 0; i < inputs_.size(); ++i) {
     sources[inputs_[i]] = input_names()[i] + "[0][0]";
-    lines +=
-        summary_line(input_names()[i], "input_layer", node_spec(inputs_[i]).shape, 0) + "\t-\n";
+    lines += summary_line(input_names()[i], "InputLayer", node_spec(inputs_[i]).shape, 0) + "\t-\n";
   }
   std::vector<std::pair<const Module*, std::string>> connections;  // of each layer
   std::map<const Module*, int64_t> calls;
@@ -102,7 +101,7 @@ DISTRIBUTE_INLINE std::string Functional::summary() const {
       own->second += (own->second.empty() ? "" : ", ") + sources[input];
   }
   for (const auto& [layer, from] : connections)
-    lines += summary_line(layer->name(), layer->class_name(), layer->output_shape(),
+    lines += summary_line(layer->name(), class_of(*layer), layer->output_shape(),
                           layer->count_params()) +
              "\t" + from + "\n";
   return nn_internal::summary_table(*this, lines, 4);

@@ -382,8 +382,8 @@ DISTRIBUTE_INLINE std::vector<Trackable::Child> Module::children() const {
 
 DISTRIBUTE_INLINE void Module::summarize(std::string& lines, const std::string& indent) const {
   for (const auto& [name, part] : children_) {
-    lines += nn_internal::summary_line(indent + part->name(), part->kind(), part->output_shape(),
-                                       part->count_params()) +
+    lines += nn_internal::summary_line(indent + part->name(), nn_internal::class_of(*part),
+                                       part->output_shape(), part->count_params()) +
              "\n";
     part->summarize(lines, indent + "  ");
   }

@@ -1,10 +1,12 @@
 #pragma once
+#include <distribute/base/detail/type_names.hpp>
 #include <distribute/nn/detail/summary_table.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <map>
 #include <sstream>
+#include <typeinfo>
 #include <vector>
 
 namespace distribute::nn::nn_internal {
@@ -28,6 +30,13 @@ DISTRIBUTE_INLINE std::string class_of_kind(const std::string& kind) {
   return name;
 }
 
+/// Classes of the library that Keras does not have are shown as its own are.
+DISTRIBUTE_INLINE std::string class_of(const Module& module) {
+  const auto& type = typeid(module);
+  const bool is_ours = base_internal::readable_type(type.name()).rfind("distribute::", 0) == 0;
+  return is_ours ? class_of_kind(module.class_name()) : base_internal::class_name(type);
+}
+
 /// 216778 -> "216,778".
 DISTRIBUTE_INLINE std::string with_commas(int64_t number) {
   std::string text = std::to_string(number);
@@ -35,7 +44,7 @@ DISTRIBUTE_INLINE std::string with_commas(int64_t number) {
   return text;
 }
 
-DISTRIBUTE_INLINE std::string summary_line(const std::string& name, const std::string& kind,
+DISTRIBUTE_INLINE std::string summary_line(const std::string& name, const std::string& class_name,
                                            const std::optional<Shape>& output, int64_t parameters) {
   std::string shape = "?";
   if (output) {
@@ -43,7 +52,7 @@ DISTRIBUTE_INLINE std::string summary_line(const std::string& name, const std::s
     for (int i = 0; i < output->rank(); ++i) shape += i == 0 ? "None" : str_cat(", ", (*output)[i]);
     shape += output->rank() == 1 ? ",)" : ")";
   }
-  return str_cat(name, " (", class_of_kind(kind), ")\t", shape, "\t", with_commas(parameters));
+  return str_cat(name, " (", class_name, ")\t", shape, "\t", with_commas(parameters));
 }
 
 /// "Total params: 216,778 (846.79 KB)".

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/type_names.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/train/callback.hpp>
 #include <distribute/train/model.hpp>
@@ -15,7 +16,8 @@ DISTRIBUTE_INLINE void refuse_batch_hooks(const std::vector<train::CallbackHandl
   std::string unsupported;
   for (const train::CallbackHandle& handle : callbacks) {
     const train::Callback& callback = *handle;
-    if (handle.needs_batches()) unsupported += str_cat(" ", typeid(callback).name());
+    if (handle.needs_batches())
+      unsupported += str_cat(" ", base_internal::class_name(typeid(callback)));
   }
   if (!unsupported.empty())
     throw InvalidArgumentError(

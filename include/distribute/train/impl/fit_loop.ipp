@@ -130,13 +130,13 @@ DISTRIBUTE_INLINE void FitLoop::begin_pass() {
 /// others.
 DISTRIBUTE_INLINE std::vector<CallbackHandle> FitLoop::all_callbacks(const InputData& data) {
   std::vector<CallbackHandle> all = options_.callbacks;
-  std::optional<int64_t> batches = options_.steps_per_epoch;
+  steps_of_epoch_ = options_.steps_per_epoch;
   if (const auto* whole = std::get_if<data::Dataset>(&data.data()))
-    if (!batches && whole->cardinality() > 0) batches = whole->cardinality();
+    if (!steps_of_epoch_ && whole->cardinality() > 0) steps_of_epoch_ = whole->cardinality();
   Verbose verbose = options_.verbose;
   if (verbose == Verbose::Auto && workers_) verbose = Verbose::Epochs;
   if (verbose != Verbose::Silent)
-    all.emplace_back(ProgressLogger({.verbose = verbose, .batches = batches}));
+    all.emplace_back(ProgressLogger({.verbose = verbose, .batches = steps_of_epoch_}));
   all.emplace_back(history_);
   return all;
 }
@@ -162,6 +162,7 @@ DISTRIBUTE_INLINE History FitLoop::run() {
   callbacks_->begin_training();
   const auto start = model_.start_.value_or(Model::Start{options_.initial_epoch, 0});
   position_ = {start.epoch, start.batch, !model_.start_ || start.batch > 0};
+  pace_ = train_internal::RunPace(start.epoch * steps_of_epoch_.value_or(0) + start.batch);
   ElasticLoop loop(model_.strategy(), state(), model_.optimizer().iterations_variable());
   loop_ = &loop;
   history_.end = loop.run([this] { go_on(); });
@@ -202,10 +203,17 @@ DISTRIBUTE_INLINE void FitLoop::epoch(int64_t number, int64_t first_batch) {
     if (out_of_data_) return;
     throw InvalidArgumentError("fit: the data has no elements");
   }
+  if (!steps_of_epoch_) steps_of_epoch_ = first_batch + trained;
   Logs logs = model_.means_.means();
   model_.add_metrics(logs);
   if (options_.validation_data && options_.validation_freq.is_due(number)) validate(number, logs);
   callbacks_->call(&Callback::on_epoch_end, number, logs);
+}
+
+DISTRIBUTE_INLINE void FitLoop::show_pace(const Logs& logs) {
+  const int64_t steps = steps_of_epoch_.value_or(0);
+  const auto total = steps_of_epoch_ ? std::optional(steps * options_.epochs) : std::nullopt;
+  pace_.step_done(position_.epoch * steps + position_.batch, total, logs);
 }
 
 /// Batches whose gradients are only collected belong to the update that follows.
@@ -228,6 +236,7 @@ DISTRIBUTE_INLINE int64_t FitLoop::batches(int64_t first) {
     Logs logs = model_.means_.means();
     if (wants_metrics) model_.add_metrics(logs);
     callbacks_->call(&Callback::on_train_batch_end, batch - 1, logs);
+    show_pace(logs);
     commit();
     if (model_.stop_training_) break;
   }
@@ -245,6 +254,7 @@ DISTRIBUTE_INLINE int64_t FitLoop::batches_on_workers(int64_t first) {
   model_.global_batch_ = model_.means_.examples() / steps;
   Logs logs = model_.means_.means();
   callbacks_->call(&Callback::on_train_batch_end, first + steps - 1, logs);
+  show_pace(logs);
   return steps;
 }
 
