@@ -37,9 +37,9 @@
 #include <distribute/net/impl/tls_wire.ipp>
 #include <distribute/net/impl/wake_up.ipp>
 
-#include <distribute/io/impl/protobuf.ipp>
-#include <distribute/io/impl/tensorflow_data_type.ipp>
-#include <distribute/io/impl/wire.ipp>
+#include <distribute/io/impl/gzip.ipp>
+#include <distribute/io/impl/stream.ipp>
+#include <distribute/io/impl/tfrecord.ipp>
 
 #include <distribute/cluster/impl/agreement.ipp>
 #include <distribute/cluster/impl/announce_task.ipp>
@@ -178,6 +178,7 @@
 #include <distribute/data/impl/data_summary.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
+#include <distribute/data/impl/element_record.ipp>
 #include <distribute/data/impl/gpu_fetch.ipp>
 #include <distribute/data/impl/gpu_fetch_stub.ipp>
 #include <distribute/data/impl/interleave.ipp>
@@ -194,6 +195,8 @@
 #include <distribute/data/impl/selection.ipp>
 #include <distribute/data/impl/shuffle.ipp>
 #include <distribute/data/impl/sources.ipp>
+#include <distribute/data/impl/stateful.ipp>
+#include <distribute/data/impl/stateful_scan.ipp>
 #include <distribute/data/impl/stream.ipp>
 #include <distribute/data/impl/transform.ipp>
 

@@ -16,12 +16,17 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_transpose.ipp>
 
+#include <distribute/io/impl/gzip.ipp>
+#include <distribute/io/impl/stream.ipp>
+#include <distribute/io/impl/tfrecord.ipp>
+
 #include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batching.ipp>
 #include <distribute/data/impl/combine.ipp>
 #include <distribute/data/impl/data_summary.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
+#include <distribute/data/impl/element_record.ipp>
 #include <distribute/data/impl/interleave.ipp>
 #include <distribute/data/impl/iterator.ipp>
 #include <distribute/data/impl/node.ipp>
@@ -36,6 +41,8 @@
 #include <distribute/data/impl/selection.ipp>
 #include <distribute/data/impl/shuffle.ipp>
 #include <distribute/data/impl/sources.ipp>
+#include <distribute/data/impl/stateful.ipp>
+#include <distribute/data/impl/stateful_scan.ipp>
 #include <distribute/data/impl/stream.ipp>
 #include <distribute/data/impl/transform.ipp>
 

@@ -19,10 +19,6 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_transpose.ipp>
 
-#include <distribute/io/impl/protobuf.ipp>
-#include <distribute/io/impl/tensorflow_data_type.ipp>
-#include <distribute/io/impl/wire.ipp>
-
 #include <distribute/ops/impl/activation.ipp>
 #include <distribute/ops/impl/attention.ipp>
 #include <distribute/ops/impl/attention_blocks.ipp>

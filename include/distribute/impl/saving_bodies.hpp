@@ -20,9 +20,9 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_transpose.ipp>
 
-#include <distribute/io/impl/protobuf.ipp>
-#include <distribute/io/impl/tensorflow_data_type.ipp>
-#include <distribute/io/impl/wire.ipp>
+#include <distribute/io/impl/gzip.ipp>
+#include <distribute/io/impl/stream.ipp>
+#include <distribute/io/impl/tfrecord.ipp>
 
 #include <distribute/ops/impl/activation.ipp>
 #include <distribute/ops/impl/attention.ipp>
@@ -105,6 +105,7 @@
 #include <distribute/data/impl/data_summary.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
+#include <distribute/data/impl/element_record.ipp>
 #include <distribute/data/impl/interleave.ipp>
 #include <distribute/data/impl/iterator.ipp>
 #include <distribute/data/impl/node.ipp>
@@ -119,6 +120,8 @@
 #include <distribute/data/impl/selection.ipp>
 #include <distribute/data/impl/shuffle.ipp>
 #include <distribute/data/impl/sources.ipp>
+#include <distribute/data/impl/stateful.ipp>
+#include <distribute/data/impl/stateful_scan.ipp>
 #include <distribute/data/impl/stream.ipp>
 #include <distribute/data/impl/transform.ipp>
 

@@ -86,7 +86,10 @@
 #include <distribute/io/impl/file_system.ipp>
 #include <distribute/io/impl/local_file_system.ipp>
 #include <distribute/io/impl/path.ipp>
+#include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/ram_file_system.ipp>
+#include <distribute/io/impl/tensorflow_data_type.ipp>
+#include <distribute/io/impl/wire.ipp>
 
 #include <distribute/tensor/impl/shape.ipp>
 #include <distribute/tensor/impl/tensor.ipp>
