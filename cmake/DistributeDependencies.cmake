@@ -5,6 +5,8 @@ set(DISTRIBUTE_HTTP_LINK_TARGETS "")   # what distribute::http links
 set(DISTRIBUTE_OBJECT_STORES_LINK_TARGETS "")  # what distribute::object_stores links
 set(DISTRIBUTE_PREPROCESSING_LINK_TARGETS "")  # what distribute::preprocessing links
 set(DISTRIBUTE_PREPROCESSING_DEFINITIONS "")   # and is compiled with
+set(DISTRIBUTE_DATASETS_LINK_TARGETS "")  # what distribute::datasets links
+set(DISTRIBUTE_DATASETS_DEFINITIONS "")   # what only its bodies are compiled with
 set(DISTRIBUTE_SAVING_LINK_TARGETS "")  # what distribute::saving links
 set(DISTRIBUTE_SAVING_DEFINITIONS "")   # what only its bodies are compiled with
 set(DISTRIBUTE_LINK_TARGETS "")       # what distribute::distribute links
@@ -115,6 +117,12 @@ distribute_dependency(SENTENCEPIECE OPTIONAL PACKAGE SentencePiece MODULE
                       TARGETS SentencePiece::SentencePiece DEBIAN libsentencepiece-dev
                       LINK_VARIABLE DISTRIBUTE_PREPROCESSING_LINK_TARGETS
                       DEFINITION_VARIABLE DISTRIBUTE_PREPROCESSING_DEFINITIONS)
+distribute_dependency(SQLITE OPTIONAL PACKAGE SQLite3 TARGETS SQLite::SQLite3
+                      DEBIAN libsqlite3-dev LINK_VARIABLE DISTRIBUTE_DATASETS_LINK_TARGETS
+                      DEFINITION_VARIABLE DISTRIBUTE_DATASETS_DEFINITIONS)
+distribute_dependency(LIBARCHIVE OPTIONAL PACKAGE LibArchive TARGETS LibArchive::LibArchive
+                      DEBIAN libarchive-dev LINK_VARIABLE DISTRIBUTE_DATASETS_LINK_TARGETS
+                      DEFINITION_VARIABLE DISTRIBUTE_DATASETS_DEFINITIONS)
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeCuda.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeKernels.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeEngines.cmake")

@@ -6,6 +6,7 @@
 
 #include <tests/data/dataset_cases.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 using namespace distribute;

@@ -3,6 +3,7 @@
 
 #include <tests/data/dataset_cases.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
 
 using namespace distribute;
 using namespace distribute::data;

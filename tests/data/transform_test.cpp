@@ -4,6 +4,7 @@
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
 
 #include <latch>
 
