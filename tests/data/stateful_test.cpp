@@ -1,7 +1,9 @@
 // Against TensorFlow 2.21: tests/comparison/dataset_cases.py.
 #include <distribute/data/detail/stateful.hpp>
 
+#include <distribute/data/csv.hpp>
 #include <distribute/data/distribute_options.hpp>
+#include <distribute/data/files.hpp>
 #include <distribute/ops/arrangement.hpp>
 #include <distribute/ops/math.hpp>
 
@@ -193,6 +195,11 @@ TEST_CASE("elements that cannot be made are left out", "[data][stateful]") {
     CHECK(scalars_of(odd) == Numbers{1, 3, 5, 7});
     CHECK(keeps_the_contract(odd));
   }
+  // A file that is missing is one error.
+  const auto columns = std::vector<CsvDefault>{CsvType::Int32};
+  CHECK(elements_of(csv_dataset({"/no/such/file"}, columns).ignore_errors()).empty());
+  CHECK(elements_of(text_line_dataset({"/no/such/file"}).ignore_errors()).empty());
+  CHECK(elements_of(fixed_length_record_dataset({"/no/such/file"}, 5).ignore_errors()).empty());
 }
 
 TEST_CASE("apply gives what its function makes of the dataset", "[data][stateful]") {

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace distribute::data::data_internal {
@@ -24,7 +25,11 @@ struct CsvLayout {
 /// Splits one file into records and fields. One thread at a time.
 class CsvReader {
  public:
-  CsvReader(const std::string& path, const CsvOptions& options) : path_(path), options_(options) {}
+  /// Opens the file at its first record, unless `file` has its bytes. `path` is for messages, too;
+  /// it and `options` outlive the reader.
+  CsvReader(const std::string& path, const CsvOptions& options,
+            std::unique_ptr<io::InputStream> file = nullptr)
+      : path_(path), options_(options), file_(std::move(file)) {}
 
   /// Gives the fields of the next record, valid until the next call; false at the end.
   /// Throws  InvalidArgumentError for quotes at a wrong place; what reading throws. The next call

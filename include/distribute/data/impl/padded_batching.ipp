@@ -72,10 +72,10 @@ DISTRIBUTE_INLINE NodePtr bucket_node(NodePtr input, ElementLength element_lengt
   functions.window_size = [bucket_batch_sizes](int64_t bucket) {
     return bucket_batch_sizes[size_t(bucket)];
   };
-  functions.spec = [options](const ElementSpec& input) {
-    return options.no_padding ? with_batch_axis(input, -1)
+  functions.spec = [options](const ElementSpec& before) {
+    return options.no_padding ? with_batch_axis(before, -1)
                               : data_internal::padded_spec(
-                                    input, {options.padded_shapes, options.padding_values}, -1);
+                                    before, {options.padded_shapes, options.padding_values}, -1);
   };
   functions.reduce = [=](int64_t bucket, const NodePtr& window) {
     return data_internal::reduce_bucket(*window, bucket, bucket_boundaries,
