@@ -34,7 +34,7 @@ concept MapCallable = requires(const Function& function, const Batch& element) {
 };
 
 /// A cheap handle to an immutable graph of transformations; thread-safe. The order of its elements
-/// does not depend on the number of threads.
+/// does not depend on the number of threads, unless an option `deterministic` is false.
 /// Source  tf.data.Dataset
 class Dataset {
  public:

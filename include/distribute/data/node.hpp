@@ -194,7 +194,7 @@ using MapFunction = std::function<Batch(const Batch&)>;
 using Predicate = std::function<bool(const Batch&)>;
 
 struct MapOptions {  // of Dataset::map
-  /// Number of calls at the same time, each on its own thread; the order of elements stays.
+  /// Number of calls at the same time, each on its own thread.
   /// kAutotune means config::threading's inter_op_parallelism_threads, or one for each core.
   int64_t num_parallel_calls = 1;
   /// Types and shapes of the results. Without it the function is called once on the first element
