@@ -5,9 +5,10 @@ set(DISTRIBUTE_HTTP_LINK_TARGETS "")   # what distribute::http links
 set(DISTRIBUTE_OBJECT_STORES_LINK_TARGETS "")  # what distribute::object_stores links
 set(DISTRIBUTE_PREPROCESSING_LINK_TARGETS "")  # what distribute::preprocessing links
 set(DISTRIBUTE_PREPROCESSING_DEFINITIONS "")   # and is compiled with
+set(DISTRIBUTE_DATASETS_LINK_TARGETS "")  # what distribute::datasets links
+set(DISTRIBUTE_DATASETS_DEFINITIONS "")   # what only its bodies are compiled with
 set(DISTRIBUTE_SAVING_LINK_TARGETS "")  # what distribute::saving links
 set(DISTRIBUTE_SAVING_DEFINITIONS "")   # what only its bodies are compiled with
-set(DISTRIBUTE_TORCH_LINK_TARGETS "")   # what distribute::torch links; empty: it is not built
 set(DISTRIBUTE_TORCH_LINK_TARGETS "")   # what distribute::torch links; empty: it is not built
 set(DISTRIBUTE_TORCH_FIND_DEPENDENCY "") # its line of distribute-config.cmake
 set(DISTRIBUTE_LINK_TARGETS "")       # what distribute::distribute links
@@ -137,6 +138,12 @@ if(mode STREQUAL "AUTO" OR mode)
     endif()
   endif()
 endif()
+distribute_dependency(SQLITE OPTIONAL PACKAGE SQLite3 TARGETS SQLite::SQLite3
+                      DEBIAN libsqlite3-dev LINK_VARIABLE DISTRIBUTE_DATASETS_LINK_TARGETS
+                      DEFINITION_VARIABLE DISTRIBUTE_DATASETS_DEFINITIONS)
+distribute_dependency(LIBARCHIVE OPTIONAL PACKAGE LibArchive TARGETS LibArchive::LibArchive
+                      DEBIAN libarchive-dev LINK_VARIABLE DISTRIBUTE_DATASETS_LINK_TARGETS
+                      DEFINITION_VARIABLE DISTRIBUTE_DATASETS_DEFINITIONS)
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeCuda.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeKernels.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeEngines.cmake")

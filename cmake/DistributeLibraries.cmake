@@ -13,7 +13,7 @@ set(DISTRIBUTE_UNIT_GROUPS
     "waits=checkpoint coordinator train testing")
 # And the annexes, with the annexes that each of them includes (tools/floors.py has the same).
 set(DISTRIBUTE_ANNEXES
-    "http" "object_stores=http" "platforms=http" "metrics" "preprocessing"
+    "http" "object_stores=http" "platforms=http" "metrics" "preprocessing" "datasets"
     "saved_model" "saving=preprocessing" "estimator=saved_model" "horovod" "torch")
 
 set(DISTRIBUTE_BODIES_PER_UNIT 40 CACHE STRING "Number of .ipp files per translation unit, at most")
@@ -151,9 +151,11 @@ add_library(distribute_header_only INTERFACE)
 distribute_set_up(distribute_header_only INTERFACE "header-only")
 target_link_libraries(distribute_header_only INTERFACE
   ${DISTRIBUTE_HTTP_LINK_TARGETS} ${DISTRIBUTE_OBJECT_STORES_LINK_TARGETS}
-  ${DISTRIBUTE_SAVING_LINK_TARGETS} ${DISTRIBUTE_PREPROCESSING_LINK_TARGETS})
+  ${DISTRIBUTE_SAVING_LINK_TARGETS} ${DISTRIBUTE_PREPROCESSING_LINK_TARGETS}
+  ${DISTRIBUTE_DATASETS_LINK_TARGETS})
 target_compile_definitions(distribute_header_only INTERFACE ${DISTRIBUTE_SAVING_DEFINITIONS}
-                           ${DISTRIBUTE_PREPROCESSING_DEFINITIONS})
+                           ${DISTRIBUTE_PREPROCESSING_DEFINITIONS}
+                           ${DISTRIBUTE_DATASETS_DEFINITIONS})
 set_target_properties(distribute_header_only PROPERTIES EXPORT_NAME header_only)
 add_library(distribute::header_only ALIAS distribute_header_only)
 
@@ -189,6 +191,8 @@ target_link_libraries(distribute_http PUBLIC ${DISTRIBUTE_HTTP_LINK_TARGETS})
 target_link_libraries(distribute_object_stores PUBLIC ${DISTRIBUTE_OBJECT_STORES_LINK_TARGETS})
 target_link_libraries(distribute_preprocessing PUBLIC ${DISTRIBUTE_PREPROCESSING_LINK_TARGETS})
 target_compile_definitions(distribute_preprocessing PRIVATE ${DISTRIBUTE_PREPROCESSING_DEFINITIONS})
+target_link_libraries(distribute_datasets PRIVATE ${DISTRIBUTE_DATASETS_LINK_TARGETS})
+target_compile_definitions(distribute_datasets PRIVATE ${DISTRIBUTE_DATASETS_DEFINITIONS})
 target_link_libraries(distribute_saving PRIVATE ${DISTRIBUTE_SAVING_LINK_TARGETS})
 target_compile_definitions(distribute_saving PRIVATE ${DISTRIBUTE_SAVING_DEFINITIONS})
 # Those that any program may link; what links libtorch has its headers, and its oneDNN, on its path.

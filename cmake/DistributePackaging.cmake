@@ -41,11 +41,12 @@ distribute_pkg_config(distribute "${PROJECT_DESCRIPTION}" "${core_requires}"
   " -DDISTRIBUTE_SEPARATE_COMPILATION${core_definitions}" "-L\${libdir} -ldistribute${core_libs}")
 
 set(annex_definitions ${core_features} ${DISTRIBUTE_SAVING_DEFINITIONS}
-                      ${DISTRIBUTE_PREPROCESSING_DEFINITIONS})
+                      ${DISTRIBUTE_PREPROCESSING_DEFINITIONS} ${DISTRIBUTE_DATASETS_DEFINITIONS})
 set(http_packages CURL:libcurl)
 set(object_stores_packages PUGIXML:pugixml)
 set(saving_packages HDF5:hdf5-serial LIBZIP:libzip)
 set(preprocessing_packages PCRE2:libpcre2-8 SENTENCEPIECE:sentencepiece)
+set(datasets_packages SQLITE:sqlite3 LIBARCHIVE:libarchive)
 set(preprocessing_libs FARMHASH:-lfarmhash)
 set(all_requires "${core_requires}")
 set(all_libs "${core_libs}")
@@ -94,11 +95,13 @@ set(depends libc6 libstdc++6 ${openmp} libeigen3-dev libabsl-dev nlohmann-json3-
 foreach(pair IN ITEMS ONEDNN:libdnnl-dev OPENSSL:libssl-dev CURL:libcurl4-openssl-dev
         PUGIXML:libpugixml-dev IPSEC_MB:libipsec-mb-dev JPEG:libjpeg-dev PNG:libpng-dev
         MPI:libopenmpi-dev HDF5:libhdf5-dev LIBZIP:libzip-dev
+        SQLITE:libsqlite3-dev LIBARCHIVE:libarchive-dev
         FARMHASH:libfarmhash-dev PCRE2:libpcre2-dev SENTENCEPIECE:libsentencepiece-dev)
   string(REGEX MATCH "^([A-Z0-9_]+):(.*)$" _ "${pair}")
   if("DISTRIBUTE_HAS_${CMAKE_MATCH_1}=1" IN_LIST DISTRIBUTE_FEATURE_DEFINITIONS
      OR "DISTRIBUTE_HAS_${CMAKE_MATCH_1}=1" IN_LIST DISTRIBUTE_SAVING_DEFINITIONS
-     OR "DISTRIBUTE_HAS_${CMAKE_MATCH_1}=1" IN_LIST DISTRIBUTE_PREPROCESSING_DEFINITIONS)
+     OR "DISTRIBUTE_HAS_${CMAKE_MATCH_1}=1" IN_LIST DISTRIBUTE_PREPROCESSING_DEFINITIONS
+     OR "DISTRIBUTE_HAS_${CMAKE_MATCH_1}=1" IN_LIST DISTRIBUTE_DATASETS_DEFINITIONS)
     list(APPEND depends ${CMAKE_MATCH_2})
   endif()
 endforeach()

@@ -9,7 +9,7 @@ libraries=(libeigen3-dev libabsl-dev nlohmann-json3-dev libasio-dev zlib1g-dev)
 # The library builds without these, with less in it.
 optional=(libdnnl-dev libssl-dev libcurl4-openssl-dev libpugixml-dev libipsec-mb-dev
           libjpeg-dev libpng-dev libhdf5-dev libzip-dev libfarmhash-dev
-          libpcre2-dev libsentencepiece-dev)
+          libpcre2-dev libsentencepiece-dev libsqlite3-dev libarchive-dev)
 if [ "${1:-}" != build ]; then
   tools+=(git:git python3:python3 clang-format:clang-format ccache:ccache clang++:clang ld.lld:lld make:make
           doxygen:doxygen ctags:universal-ctags)

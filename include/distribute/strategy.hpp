@@ -75,6 +75,7 @@
 #include <distribute/optim/sgd.hpp>
 
 #include <distribute/data/batch.hpp>
+#include <distribute/data/csv.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/decode_image.hpp>
 #include <distribute/data/distribute_options.hpp>
@@ -90,6 +91,7 @@
 #include <distribute/data/pictures.hpp>
 #include <distribute/data/pipeline_statistics.hpp>
 #include <distribute/data/random.hpp>
+#include <distribute/data/sequence_example.hpp>
 
 #include <distribute/strategy/central_storage_strategy.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>

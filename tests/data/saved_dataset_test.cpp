@@ -140,3 +140,38 @@ TEST_CASE("files of elements that are cut where a record ends are refused",
   CHECK_THROWS_WITH(scalars_of(Dataset::load(saved)),
                     Catch::Matchers::Contains("the last 2 elements are missing"));
 }
+
+TEST_CASE("a snapshot is written while it is read, and read afterwards", "[data][saved_dataset]") {
+  const TemporaryDirectory root;
+  const std::string path = root.path() + "/snapshot";
+  int64_t made = 0;
+  {
+    Iterator left = counted(4, made).snapshot(path).iterator();
+    left.next();
+    left.next();  // ends before the snapshot is whole, as a writer that is killed
+  }
+  CHECK(made == 2);
+  const Dataset again = counted(4, made).snapshot(path);
+  Iterator writer = again.iterator();
+  CHECK(writer.next().x.item<int64_t>() == 0);
+  const Tensor position = writer.state();
+  while (writer.get_next_as_optional()) {
+  }
+  CHECK(made == 6);
+  for (const auto compression : {io::Compression::None, io::Compression::Gzip}) {
+    const std::string own = compression == io::Compression::None ? path : path + "_gz";
+    const Dataset read = counted(4, made).snapshot(own, {.compression = compression});
+    CHECK(scalars_of(read) == count_up(0, 4));
+    made = 0;
+    CHECK(scalars_of(read.repeat(2)).size() == 8);
+    CHECK(resumes_everywhere(read));
+    CHECK(made == 0);
+  }
+  Iterator reader = again.iterator();  // a position of the writer fits the reader
+  reader.restore(position);
+  CHECK(reader.next().x.item<int64_t>() == 1);
+  CHECK(scalars_of(Dataset::load(path)) == count_up(0, 4));
+  CHECK_THROWS_SAYING(scalars_of(Dataset::range(4).batch(2).snapshot(path)),
+                      FailedPreconditionError, "holds elements ([] int64), the dataset gives");
+  CHECK_THROWS_AS(Dataset::range(2).snapshot(""), InvalidArgumentError);
+}

@@ -1,7 +1,12 @@
 #include <distribute/data/node.hpp>
 
+#include <distribute/data/distribute_options.hpp>
+
 #include <tests/data/dataset_support.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
+
+#include <latch>
 
 using namespace distribute;
 using namespace distribute::data;
@@ -90,4 +95,51 @@ TEST_CASE("skipped batches call no function", "[data][transform]") {
   CHECK(elements_of(counted.batch(6).skip(3)) == std::vector<Numbers>{{18, 19}});
   CHECK(elements_of(counted.batch(6, true).skip(3)).empty());
   CHECK(elements_of(counted.batch(6).skip(4)).empty());
+}
+
+TEST_CASE("without an order a map gives what is ready, and its positions what is left",
+          "[data][transform]") {
+  // Element 0 is made when three others have been taken.
+  const auto taken = std::make_shared<std::latch>(3);
+  const auto wait_for_others = [taken](const Batch& b) {
+    if (b.x.item<int64_t>() == 0) taken->wait();
+    return squared(b);
+  };
+  const ElementSpec scalar = {{{}, DType::Int64}};
+  MapOptions options{.num_parallel_calls = 2, .output_spec = scalar};
+  Options free;
+  free.deterministic = false;
+  const bool by_options = GENERATE(false, true);
+  if (!by_options) options.deterministic = false;
+  Dataset mixed = Dataset::range(8).map(wait_for_others, options);
+  if (by_options) mixed = mixed.prefetch(0).with_options(free);
+  Iterator it = mixed.iterator();
+  Numbers got;
+  for (int i = 0; i < 3; ++i) got.push_back(it.next().x.item<int64_t>());
+  CHECK(got == Numbers{1, 4, 9});
+  const Tensor position = it.state();
+  for (int i = 0; i < 3; ++i) taken->count_down();
+  const auto rest_of = [](Iterator& from) {
+    Numbers rest;
+    while (const auto element = from.get_next_as_optional())
+      rest.push_back(element->x.item<int64_t>());
+    std::sort(rest.begin(), rest.end());
+    return rest;
+  };
+  CHECK(rest_of(it) == Numbers{0, 16, 25, 36, 49});
+  Iterator later = mixed.iterator();
+  later.restore(position);
+  CHECK(rest_of(later) == Numbers{0, 16, 25, 36, 49});
+  CHECK(mixed.options().deterministic == (by_options ? std::optional(false) : std::nullopt));
+}
+
+TEST_CASE("a map's own option for the order counts more than the dataset's", "[data][transform]") {
+  Options free;
+  free.deterministic = false;
+  const Dataset ordered = Dataset::range(50)
+                              .map(squared, {.num_parallel_calls = 3, .deterministic = true})
+                              .with_options(free);
+  CHECK(scalars_of(ordered) == scalars_of(Dataset::range(50).map(squared)));
+  CHECK_THROWS_SAYING(Dataset::range(2).map(squared, {.deterministic = false}),
+                      InvalidArgumentError, "needs num_parallel_calls");
 }

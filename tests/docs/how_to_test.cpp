@@ -431,20 +431,13 @@ TEST_CASE("the page reads a CSV file", "[docs][how_to]") {
   const std::string path = directory / "wine.csv";
   std::ofstream(path) << "acidity,sugar,quality\n7.4,1.9,5\n7.8,2.6,6\n11.2,1.9,7\n";
 
-  // Lines "7.4,1.9,5" become features [2] and a label; the first line has the names.
-  const auto parse = [](const dist::data::Batch& line) {
-    const std::string_view text = dist::data::bytes_of(line.x);
-    std::vector<float> numbers;
-    for (const char* at = text.data(); at < text.data() + text.size(); ++at) {
-      numbers.push_back(0);
-      at = std::from_chars(at, text.data() + text.size(), numbers.back()).ptr;
-    }
-    const float label = numbers.back();
-    numbers.pop_back();
-    return dist::data::Batch{dist::Tensor(dist::Shape{int64_t(numbers.size())}, numbers),
-                             dist::Tensor(label)};
-  };
-  const auto wines = dist::data::text_line_dataset({path}).skip(1).map(parse).batch(2);
+  // Batches of two rows: columns by name become features [2, 2], the label comes last.
+  const auto wines = dist::data::make_csv_dataset(
+                         path, 2, {.label_name = "quality", .num_epochs = 1, .shuffle = false})
+                         .map([](const dist::data::Batch& rows) {
+                           return dist::data::Batch{
+                               dist::stack({rows["acidity"], rows["sugar"]}, 1), rows["quality"]};
+                         });
 
   const auto first = wines.iterator().next();
   CHECK(first.x.to_vector() == std::vector<float>{7.4f, 1.9f, 7.8f, 2.6f});

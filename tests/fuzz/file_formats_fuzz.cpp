@@ -10,7 +10,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 13) {
+  switch (data[0] % 15) {
     case 0: fuzz::bundle_index(bytes); break;
     case 1: fuzz::bundle_rows(bytes); break;
     case 2: fuzz::table_block(bytes); break;
@@ -24,6 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 10: fuzz::png(bytes); break;
     case 11: fuzz::safetensors(bytes); break;
     case 12: fuzz::safetensors_header(bytes); break;
+    case 13: fuzz::sequence_example(bytes); break;
+    case 14: fuzz::csv(bytes); break;
   }
   return 0;
 }

@@ -29,7 +29,9 @@ const std::vector<Parser> kParsers = {fuzz::bundle_index,
                                       fuzz::jpeg,
                                       fuzz::png,
                                       fuzz::safetensors,
-                                      fuzz::safetensors_header};
+                                      fuzz::safetensors_header,
+                                      fuzz::sequence_example,
+                                      fuzz::csv};
 
 std::string small_jpeg(bool progressive) {
   if (!distribute::data::has_jpeg()) return "\xff\xd8";
@@ -78,7 +80,12 @@ std::vector<std::string> seeds() {
       distribute::summary::encode_png(kRow, 1, 4, 3),
       distribute::saving::safetensors::serialize({{"a", distribute::Tensor{1.0f, 2.0f}}}),
       R"({"a":{"dtype":"F32","shape":[2,4],"data_offsets":[0,32]},)"
-      R"("b":{"dtype":"BOOL","shape":[32],"data_offsets":[32,64]}})"};
+      R"("b":{"dtype":"BOOL","shape":[32],"data_offsets":[32,64]}})",
+      distribute::data::encode_sequence_example(
+          {.context = {{"b", distribute::data::BytesList{"x"}}},
+           .feature_lists = {{"f", {distribute::data::FloatList{1, 2}}},
+                             {"i", {distribute::data::Int64List{-1, 300}, {}}}}}),
+      "1,2.5,\"a \"\"b\"\"\nc\",x\r\n-3,4e2,d,\n,\"5\",\"\",\"\"\n"};
 }
 
 std::string mutate(std::string bytes, std::mt19937& random) {
@@ -108,6 +115,7 @@ TEST_CASE("the seeds of the file fuzzers are well formed", "[fuzz][file_formats]
   CHECK(train::decode_checkpoint_state(all[6], "seed").model_checkpoint_path == "ab");
   CHECK(distribute::summary::decode_event(all[7], "seed").entries.at(0).number == 0.5);
   CHECK(distribute::data::decode_example(all[8], "seed").size() == 3);
+  CHECK(distribute::data::decode_sequence_example(all[14], "seed").feature_lists.size() == 2);
   CHECK(distribute::saving::safetensors::deserialize(all[12], "seed").tensors.size() == 1);
   if (distribute::data::has_jpeg())
     CHECK(distribute::data::decode_jpeg(all[10]).shape() == distribute::Shape{20, 17, 3});

@@ -8,7 +8,9 @@
 #include <distribute/checkpoint/detail/bundle_table.hpp>
 #include <distribute/checkpoint/detail/object_graph.hpp>
 #include <distribute/data/decode_image.hpp>
+#include <distribute/data/detail/csv_reader.hpp>
 #include <distribute/data/example.hpp>
+#include <distribute/data/sequence_example.hpp>
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/detail/wire.hpp>
 #include <distribute/io/tfrecord.hpp>
@@ -19,6 +21,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fuzz {
 
@@ -87,6 +90,38 @@ inline void example(std::string_view bytes) {
          {"f", distribute::data::var_len_feature(FeatureKind::Float)}},
         "fuzz");
   });
+}
+
+inline void sequence_example(std::string_view bytes) {
+  may_refuse([&] { distribute::data::decode_sequence_example(bytes, "fuzz"); });
+  using distribute::data::FeatureKind;
+  may_refuse([&] {
+    const std::string_view twice[] = {bytes, bytes};
+    distribute::data::parse_sequence_example(
+        twice, {{"b", distribute::data::var_len_feature(FeatureKind::Bytes)}},
+        {{"f", distribute::data::fixed_len_sequence_feature(FeatureKind::Float, {2}, true)},
+         {"i", distribute::data::var_len_sequence_feature(FeatureKind::Int64)}},
+        "fuzz");
+  });
+}
+
+inline void csv(std::string_view bytes) {
+  using distribute::data::CsvType;
+  distribute::data::data_internal::CsvLayout layout{
+      .columns = {CsvType::Int32, CsvType::Float32, CsvType::Bytes, std::string("default")}};
+  layout.options.buffer_size = 7;
+  const std::string name = "fuzz";
+  distribute::data::data_internal::CsvReader reader(
+      name, layout.options, distribute::io::memory_input_stream(bytes, name));
+  std::vector<std::string_view> fields;
+  std::string row;
+  for (bool more = true; more;)
+    may_refuse([&] {
+      more = reader.next(fields);
+      if (!more) return;
+      distribute::data::data_internal::pack_record(fields, layout, reader.where(), row);
+      distribute::data::data_internal::unpack_record(row, layout.columns);
+    });
 }
 
 inline void jpeg(std::string_view bytes) {

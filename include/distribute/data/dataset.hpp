@@ -21,7 +21,9 @@ namespace distribute::data {
 
 struct BucketOptions;
 struct PaddedBatchOptions;
+struct ResampleOptions;
 struct SampleOptions;
+struct SnapshotOptions;
 struct WindowOptions;
 class Windows;
 
@@ -32,7 +34,7 @@ concept MapCallable = requires(const Function& function, const Batch& element) {
 };
 
 /// A cheap handle to an immutable graph of transformations; thread-safe. The order of its elements
-/// does not depend on the number of threads.
+/// does not depend on the number of threads, unless an option `deterministic` is false.
 /// Source  tf.data.Dataset
 class Dataset {
  public:
@@ -86,6 +88,32 @@ class Dataset {
   Dataset filter(Predicate predicate) const {
     return Dataset(filter_node(node_, std::move(predicate)));
   }
+  /// Gives transformation(*this): a chain of transformations that has a name of its own.
+  /// Source  tf.data.Dataset.apply
+  template <typename Function>
+  auto apply(Function transformation) const {
+    return transformation(*this);
+  }
+  /// Gives the elements before the first one for which `predicate` is false.
+  Dataset take_while(Predicate predicate) const;
+  /// Gives each element of int32, int64 or bytes once, where it comes first.
+  Dataset unique() const;
+  /// Calls scan_func(state, element), which gives std::pair(next state, result), on every element:
+  /// a state goes from element to element, and starts with `initial_state` in each pass
+  /// (data/detail/stateful.hpp).
+  template <ElementValue State, typename Function>
+  Dataset scan(const State& initial_state, Function scan_func,
+               std::optional<ElementSpec> output_spec = {}) const {
+    return scan_batches(
+        to_batch(initial_state),
+        [scan_func = std::move(scan_func)](const Batch& state, const Batch& element) {
+          auto [next, result] = scan_func(state, element);
+          return std::pair(to_batch(std::move(next)), to_batch(std::move(result)));
+        },
+        std::move(output_spec));
+  }
+  /// Leaves elements out whose making throws an Error; `log_warning` logs the message of each.
+  Dataset ignore_errors(bool log_warning = false) const;
   /// Gives the elements of the datasets that `function` makes from this one's elements, in turn.
   Dataset interleave(std::function<Dataset(const Batch&)> function,
                      const InterleaveOptions& options = {}) const;
@@ -114,6 +142,23 @@ class Dataset {
                                     std::vector<int64_t> bucket_boundaries,
                                     std::vector<int64_t> bucket_batch_sizes,
                                     const BucketOptions& options) const;
+  /// Gathers elements with the same key into windows of `window_size`, and gives what reduce_func
+  /// makes of each (data/grouping.hpp).
+  Dataset group_by_window(std::function<int64_t(const Batch&)> key_func,
+                          std::function<Dataset(int64_t key, const Dataset& window)> reduce_func,
+                          int64_t window_size) const;
+  /// Does the same with windows of window_size_func(key) elements.
+  Dataset group_by_window(std::function<int64_t(const Batch&)> key_func,
+                          std::function<Dataset(int64_t key, const Dataset& window)> reduce_func,
+                          std::function<int64_t(int64_t key)> window_size_func) const;
+  /// Drops and repeats elements so that their classes are distributed as `target_dist`, and puts
+  /// the class in front of the components (data/grouping.hpp).
+  Dataset rejection_resample(std::function<int64_t(const Batch&)> class_func,
+                             std::vector<float> target_dist) const;
+  Dataset rejection_resample(std::function<int64_t(const Batch&)> class_func,
+                             std::vector<float> target_dist, const ResampleOptions& options) const;
+  /// Makes batches of elements that differ in size, with the sizes beside them (data/grouping.hpp).
+  Dataset ragged_batch(int64_t batch_size, bool drop_remainder = false) const;
   /// Makes windows of `size` elements, each a small dataset (data/grouping.hpp).
   Windows window(int64_t size) const;
   Windows window(int64_t size, const WindowOptions& options) const;
@@ -138,6 +183,10 @@ class Dataset {
   Dataset cache(const std::string& filename) const;
   /// Writes all elements into a directory: data/files.hpp.
   void save(const std::string& path, io::Compression compression = io::Compression::None) const;
+  /// Writes the elements into files while they are read, and reads these afterwards
+  /// (data/files.hpp).
+  Dataset snapshot(const std::string& path) const;
+  Dataset snapshot(const std::string& path, const SnapshotOptions& options) const;
   /// Keeps up to `buffer_size` elements ready, made by a thread; kAutotune: 2, 0: no thread.
   Dataset prefetch(int64_t buffer_size = kAutotune) const;
   /// Counts the elements and the time that the consumer waits for them, under the name `stage`.
@@ -161,6 +210,16 @@ class Dataset {
 
   /// The number of elements, or kInfiniteCardinality or kUnknownCardinality.
   int64_t cardinality() const { return node_->cardinality(); }
+  /// Gives the same elements and says that there are `expected_cardinality` of them.
+  /// Throws  FailedPreconditionError while reading when there are more or fewer.
+  /// Source  tf.data.experimental.assert_cardinality
+  Dataset assert_cardinality(int64_t expected_cardinality) const;
+  /// Gives element `index` of the first pass. On rows in memory, and what map, batch, take, skip,
+  /// shard, zip and concatenate make of them, it makes this element alone.
+  /// Throws  OutOfRangeError outside of the dataset; FailedPreconditionError for one without an
+  ///         end; UnimplementedError where elements are not numbered, as after a filter.
+  /// Source  tf.data.experimental.at
+  Batch at(int64_t index) const;
   /// Names, shapes and dtypes of the components. A size of -1 differs between elements.
   ElementSpec element_spec() const { return node_->element_spec(); }
 
@@ -176,6 +235,9 @@ class Dataset {
 
  private:
   static Dataset from_rows(const Batch& rows);
+  Dataset scan_batches(Batch initial_state,
+                       std::function<std::pair<Batch, Batch>(const Batch&, const Batch&)> scan_func,
+                       std::optional<ElementSpec> output_spec) const;
 
   NodePtr node_;
 };

@@ -29,6 +29,9 @@ struct DistributeOptions {
 /// Options of a dataset, set by Dataset::with_options(). Source  tf.data.Options
 struct Options {
   DistributeOptions experimental_distribute = {};
+  /// False: map and interleave with several threads give elements as they become ready, unless
+  /// their own options say otherwise. Unset: in order.
+  std::optional<bool> deterministic = {};
 };
 
 /// Gives the batch sizes that one worker cycles through, so that every step of all replicas

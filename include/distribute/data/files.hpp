@@ -65,6 +65,25 @@ struct TFRecordOptions {
 /// Source  tf.data.TFRecordDataset
 Dataset tfrecord_dataset(std::vector<std::string> paths, const TFRecordOptions& options = {});
 
+/// Options of fixed_length_record_dataset(). Source  tf.data.FixedLengthRecordDataset
+struct FixedLengthRecordOptions {
+  int64_t header_bytes = 0;  // left out at the start of each file
+  int64_t footer_bytes = 0;  // left out at its end
+  io::Compression compression_type = io::Compression::None;
+  int64_t buffer_size = io::kReadBufferBytes;  // for each open file
+  int64_t num_parallel_reads = 1;              // files that are open at a time and read in turn
+};
+
+/// Gives pieces of `record_bytes` bytes of `paths` as byte strings, uint8 [record_bytes].
+/// AutoShardPolicy::File gives each worker other files. A saved position is the number of records,
+/// so that restoring seeks to it.
+/// Throws  InvalidArgumentError for no paths, sizes that do not fit or Compression::Auto; while
+///         reading for a file that is not whole records between header and footer: before its
+///         first record, or, in a compressed file, a DataLossError at its end.
+/// Source  tf.data.FixedLengthRecordDataset
+Dataset fixed_length_record_dataset(std::vector<std::string> paths, int64_t record_bytes,
+                                    const FixedLengthRecordOptions& options = {});
+
 /// Counts the records in all files. It reads only their lengths, or whole files if they are
 /// compressed.
 /// Throws  what reading the files throws.
@@ -83,6 +102,19 @@ void save_dataset(const Node& node, const std::string& path, io::Compression com
 /// (data/element_spec.hpp). Throws  NotFoundError if nothing is saved; DataLossError for damage.
 /// Source  tf.data.Dataset.load
 NodePtr saved_source(const std::string& path, io::Compression compression);
+
+/// Options of Dataset::snapshot(). Source  tf.data.Dataset.snapshot
+struct SnapshotOptions {
+  io::Compression compression = io::Compression::None;
+};
+
+/// Gives the elements of a finished snapshot in `path` if there is one, and of the input otherwise,
+/// which it writes there; a snapshot is finished when a pass reaches the end of the input. What a
+/// writer leaves that was ended before is not read: each writer has a directory of its own. A
+/// position is the number of elements given.
+/// Throws  FailedPreconditionError for a snapshot of elements of another spec; what files throw.
+/// Source  tf.data.Dataset.snapshot
+NodePtr snapshot_node(NodePtr input, std::string path, const SnapshotOptions& options);
 
 /// Does what cache_node() does, with the elements in `filename` (TFRecords of TensorProtos). The
 /// file is written when a pass reaches the end of the input. If the file exists, it is read instead

@@ -70,6 +70,61 @@ struct BucketOptions {  // options of Dataset::bucket_by_sequence_length
 
 using ElementLength = std::function<int64_t(const Batch&)>;
 
+/// What Dataset::group_by_window() does with its elements.
+struct GroupFunctions {
+  std::function<int64_t(const Batch&)> key = {};         // tells the window of an element
+  std::function<int64_t(int64_t key)> window_size = {};  // number of elements in a full window
+  std::function<NodePtr(int64_t key, NodePtr window)> reduce = {};  // makes what a window gives
+  /// The spec of what comes out; without it the first window tells.
+  std::function<ElementSpec(const ElementSpec& input)> spec = {};
+  const char* kind = "GroupByWindow";    // the node's kind
+  std::vector<int64_t> parameters = {};  // and its parameters
+};
+
+/// Gathers elements with the same key until there are window_size(key) of them, and gives the
+/// elements of reduce(key, window). At the end the windows that are not full follow, from the
+/// smallest key on. The window is a dataset, which may be read several times.
+/// Throws  InvalidArgumentError while reading for a window size below 1; what the functions throw.
+/// Source  tf.data.Dataset.group_by_window
+NodePtr group_by_window_node(NodePtr input, GroupFunctions functions);
+
+/// Options of Dataset::rejection_resample(). Source  tf.data.Dataset.rejection_resample
+struct ResampleOptions {
+  /// The distribution of the classes in the dataset. Empty: estimated from the elements, 32 at a
+  /// time, with 10 elements of each class counted beforehand.
+  std::vector<float> initial_dist = {};
+  /// The seed, used as ShuffleOptions::seed is.
+  std::optional<uint64_t> seed = {};
+};
+
+/// How rejection_resample() mixes the elements of a dataset with those that pass a random choice.
+struct ResampleRates {
+  std::vector<float> acceptance = {};  // probability with which an element of each class passes
+  float original = 0;                  // probability of an element that was not chosen so
+};
+/// Gives the rates that turn one distribution of classes into another with the fewest rejections.
+ResampleRates resample_rates(const std::vector<float>& initial_dist,
+                             const std::vector<float>& target_dist);
+
+/// Gives elements whose classes are distributed as `target_dist`, as Batch{class (int32),
+/// components...}. Elements are drawn from the whole dataset and from those that pass a random
+/// choice, so that some come twice and others never; it ends when either ends. The random numbers
+/// differ from TensorFlow's.
+/// Throws  InvalidArgumentError for distributions of unequal or no classes; while reading for a
+///         class outside of them.
+/// Source  tf.data.Dataset.rejection_resample
+NodePtr rejection_resample_node(NodePtr input, std::function<int64_t(const Batch&)> class_func,
+                                std::vector<float> target_dist, const ResampleOptions& options);
+
+/// Makes batches as padded_batch_node() does of the components whose size is unknown (-1 in the
+/// spec), filled up with zeros, and adds the true sizes of each of them as a component behind the
+/// others: int64 [batch], or [batch, axes] where several axes are unknown. It is named
+/// "<component>_row_lengths" where components have names. Layers take
+/// `sequence_mask(row_lengths)` as the mask; strategies cut all components alike.
+/// Throws  InvalidArgumentError for a size below 1.
+/// Source  tf.data.Dataset.ragged_batch, whose RaggedTensor is to_tensor() and row_lengths() here
+NodePtr ragged_batch_node(NodePtr input, int64_t batch_size, bool drop_remainder);
+
 /// Bucket i takes lengths in [boundary i-1, boundary i) and gives a batch of its own size when it
 /// is full. At the end the remaining elements follow, from the bucket of the shortest first.
 /// Throws  InvalidArgumentError unless there is one size more than boundaries; what

@@ -186,17 +186,23 @@ inline constexpr int64_t kAutotune = -1;
 
 /// The number of threads that an option `num_parallel_calls` asks for.
 int64_t num_threads_for(int64_t num_parallel_calls);
+/// Whether elements keep their order: as a transformation's own option says, else as the Options of
+/// the dataset do, else they do.
+bool is_in_order(const std::optional<bool>& deterministic, const Pass& pass);
 
 using MapFunction = std::function<Batch(const Batch&)>;
 using Predicate = std::function<bool(const Batch&)>;
 
 struct MapOptions {  // of Dataset::map
-  /// Number of calls at the same time, each on its own thread; the order of elements stays.
+  /// Number of calls at the same time, each on its own thread.
   /// kAutotune means config::threading's inter_op_parallelism_threads, or one for each core.
   int64_t num_parallel_calls = 1;
   /// Types and shapes of the results. Without it the function is called once on the first element
   /// to find them.
   std::optional<ElementSpec> output_spec = {};
+  /// False: results of several threads come as they become ready. Unset: as the Options of the
+  /// dataset say, and in order without these.
+  std::optional<bool> deterministic = {};
 };
 
 /// Applies `function` to each element, except to those that a later skip, shard or restore drops.
@@ -224,7 +230,8 @@ struct InterleaveOptions {   // of Dataset::interleave
   /// as for map.
   int64_t num_parallel_calls = 1;
   /// False: a part that has no element ready is skipped, so that the order depends on threads.
-  bool deterministic = true;
+  /// Unset: as the Options of the dataset say, and in order without these.
+  std::optional<bool> deterministic = {};
 };
 
 /// `shard(kShardHint, kShardHint)` marks where AutoShardPolicy::Hint puts the real shard.

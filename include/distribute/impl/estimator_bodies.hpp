@@ -16,9 +16,6 @@
 #include <distribute/device/impl/cuda_transpose.ipp>
 
 #include <distribute/io/impl/growing_file.ipp>
-#include <distribute/io/impl/gzip.ipp>
-#include <distribute/io/impl/stream.ipp>
-#include <distribute/io/impl/tfrecord.ipp>
 
 #include <distribute/summary/impl/event.ipp>
 #include <distribute/summary/impl/file_writer.ipp>

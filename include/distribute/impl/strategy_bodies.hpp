@@ -6,10 +6,6 @@
 
 #include <distribute/impl/cluster_shared.hpp>
 
-#include <distribute/io/impl/gzip.ipp>
-#include <distribute/io/impl/stream.ipp>
-#include <distribute/io/impl/tfrecord.ipp>
-
 #include <distribute/tensor/impl/dlpack.ipp>
 
 #include <distribute/cluster/impl/agreed_options.ipp>
@@ -26,10 +22,15 @@
 
 #include <distribute/data/impl/bad_pictures.ipp>
 #include <distribute/data/impl/cifar.ipp>
+#include <distribute/data/impl/csv.ipp>
+#include <distribute/data/impl/csv_batches.ipp>
+#include <distribute/data/impl/csv_columns.ipp>
+#include <distribute/data/impl/csv_reader.ipp>
 #include <distribute/data/impl/decode_image.ipp>
-#include <distribute/data/impl/element_record.ipp>
 #include <distribute/data/impl/example.ipp>
 #include <distribute/data/impl/file_list.ipp>
+#include <distribute/data/impl/fixed_length_record.ipp>
+#include <distribute/data/impl/group_by_window.ipp>
 #include <distribute/data/impl/idx.ipp>
 #include <distribute/data/impl/image_adjust.ipp>
 #include <distribute/data/impl/image_crop.ipp>
@@ -44,8 +45,12 @@
 #include <distribute/data/impl/pictures.ipp>
 #include <distribute/data/impl/png.ipp>
 #include <distribute/data/impl/png_stub.ipp>
+#include <distribute/data/impl/ragged_batch.ipp>
+#include <distribute/data/impl/rejection_resample.ipp>
 #include <distribute/data/impl/sampling.ipp>
 #include <distribute/data/impl/saved_dataset.ipp>
+#include <distribute/data/impl/sequence_example.ipp>
+#include <distribute/data/impl/snapshot.ipp>
 #include <distribute/data/impl/text_lines.ipp>
 #include <distribute/data/impl/tfrecord.ipp>
 #include <distribute/data/impl/window.ipp>

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@ namespace distribute::data {
 /// Says which pass over the dataset this is; shuffles draw a new order for each pass.
 struct Pass {
   uint64_t number = 0;
+  std::optional<bool> deterministic = {};  // what the Options nearest to the end say
   /// Pass `epoch` over a part that is read several times within this pass.
   Pass child(int64_t epoch) const;
 };

@@ -17,10 +17,17 @@ DISTRIBUTE_INLINE bool is_kind(const Node& node, std::string_view kind) {
 /// Finds the size of the last batch transformation, skipping nodes that keep the number of rows; -1
 /// when another node comes first, or several inputs disagree.
 DISTRIBUTE_INLINE int64_t last_batch_size(const Node& node) {
-  static constexpr std::string_view kKeepRows[] = {
-      "Cache",  "Concatenate", "FileCache", "Filter", "Measured", "Options", "Prefetch",
-      "Repeat", "Shard",       "Shuffle",   "Skip",   "Take",     "Zip"};
-  if (is_kind(node, "Batch") || is_kind(node, "PaddedBatch")) return node.parameters().at(0);
+  static constexpr std::string_view kKeepRows[] = {"Cache",        "Concatenate",
+                                                   "FileCache",    "Filter",
+                                                   "Measured",     "Options",
+                                                   "Prefetch",     "Repeat",
+                                                   "Shard",        "Shuffle",
+                                                   "Skip",         "Take",
+                                                   "Zip",          "AssertCardinality",
+                                                   "IgnoreErrors", "Snapshot",
+                                                   "TakeWhile",    "Unique"};
+  if (is_kind(node, "Batch") || is_kind(node, "PaddedBatch") || is_kind(node, "RaggedBatch"))
+    return node.parameters().at(0);
   if (std::find(std::begin(kKeepRows), std::end(kKeepRows), node.kind()) == std::end(kKeepRows))
     return -1;
   const std::vector<NodePtr> inputs = node.inputs();
@@ -46,6 +53,8 @@ DISTRIBUTE_INLINE NodePtr shard_files(const NodePtr& node, int64_t num_workers, 
   }
   std::vector<NodePtr> inputs = node->inputs();
   if (inputs.empty()) return nullptr;
+  // The share of a worker has another number of elements, so that TensorFlow drops this node, too.
+  if (is_kind(*node, "AssertCardinality")) return shard_files(inputs[0], num_workers, index);
   for (NodePtr& input : inputs)
     if (!(input = shard_files(input, num_workers, index))) return nullptr;
   return node->with_inputs(std::move(inputs));

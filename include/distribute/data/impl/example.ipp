@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/data/detail/feature_values.hpp>
 #include <distribute/data/example.hpp>
 #include <distribute/io/protobuf.hpp>
 
@@ -21,12 +22,6 @@ using FeatureViews = std::unordered_map<std::string_view, std::string_view>;
   throw DataLossError(where + ": not a tf.train.Example");
 }
 
-/// Calls function(field) for each field of a message.
-template <typename Function>
-void for_each_field(std::string_view message, const std::string& where, Function function) {
-  if (!io::read_fields(message, function)) throw_no_example(where);
-}
-
 DISTRIBUTE_INLINE FeatureViews feature_views(std::string_view record, const std::string& where) {
   FeatureViews views;
   for_each_field(record, where, [&](const ProtoField& features) {
@@ -41,14 +36,6 @@ DISTRIBUTE_INLINE FeatureViews feature_views(std::string_view record, const std:
   return views;
 }
 
-/// One feature's list, still encoded.
-struct ListView {
-  bool present = false;
-  FeatureKind kind = FeatureKind::Int64;
-  std::string_view list;
-};
-
-/// Finds the list of a feature. Of the members of a oneof the last one is valid.
 DISTRIBUTE_INLINE ListView list_of(std::string_view feature, const std::string& where) {
   ListView view;
   for_each_field(feature, where, [&](const ProtoField& field) {
@@ -99,7 +86,7 @@ DISTRIBUTE_INLINE Feature decode_feature(std::string_view feature, const std::st
   return values;
 }
 
-DISTRIBUTE_INLINE std::string encode_list(const Feature& feature) {
+DISTRIBUTE_INLINE std::string encode_feature(const Feature& feature) {
   ProtoWriter list, result;
   if (const auto* bytes = std::get_if<BytesList>(&feature))
     for (const std::string& value : *bytes) list.bytes(1, value, Presence::Always);
@@ -109,30 +96,28 @@ DISTRIBUTE_INLINE std::string encode_list(const Feature& feature) {
   return result.take();
 }
 
-/// The values of one feature over all examples that are parsed together.
-struct Collected {
-  std::vector<std::string_view> bytes;
-  std::vector<float> floats;
-  std::vector<int64_t> integers;
-  std::vector<int64_t> row_lengths;
+DISTRIBUTE_INLINE void Collected::append(const ListView& view, const std::string& where) {
+  switch (view.kind) {
+    case FeatureKind::Bytes: return append_values(view, where, bytes);
+    case FeatureKind::Float: return append_values(view, where, floats);
+    case FeatureKind::Int64: return append_values(view, where, integers);
+  }
+}
 
-  size_t size() const { return bytes.size() + floats.size() + integers.size(); }
-  void append(const ListView& view, const std::string& where) {
-    switch (view.kind) {
-      case FeatureKind::Bytes: return append_values(view, where, bytes);
-      case FeatureKind::Float: return append_values(view, where, floats);
-      case FeatureKind::Int64: return append_values(view, where, integers);
-    }
-  }
-  void append(const Feature& value) {
-    if (const auto* list = std::get_if<BytesList>(&value))
-      bytes.insert(bytes.end(), list->begin(), list->end());
-    if (const auto* list = std::get_if<FloatList>(&value))
-      floats.insert(floats.end(), list->begin(), list->end());
-    if (const auto* list = std::get_if<Int64List>(&value))
-      integers.insert(integers.end(), list->begin(), list->end());
-  }
-};
+DISTRIBUTE_INLINE void Collected::append(const Feature& value) {
+  if (const auto* list = std::get_if<BytesList>(&value))
+    bytes.insert(bytes.end(), list->begin(), list->end());
+  if (const auto* list = std::get_if<FloatList>(&value))
+    floats.insert(floats.end(), list->begin(), list->end());
+  if (const auto* list = std::get_if<Int64List>(&value))
+    integers.insert(integers.end(), list->begin(), list->end());
+}
+
+DISTRIBUTE_INLINE void Collected::append_zeros(FeatureKind kind, int64_t count) {
+  if (kind == FeatureKind::Bytes) bytes.resize(bytes.size() + size_t(count));
+  if (kind == FeatureKind::Float) floats.resize(floats.size() + size_t(count));
+  if (kind == FeatureKind::Int64) integers.resize(integers.size() + size_t(count));
+}
 
 DISTRIBUTE_INLINE std::string wish(const FeatureSpec& spec) {
   if (spec.length == FeatureSpec::Length::Variable) return str_cat(name_of(spec.kind), " values");
@@ -174,6 +159,16 @@ DISTRIBUTE_INLINE void check_spec(const std::string& name, const FeatureSpec& sp
         str_cat("feature \"", name, "\": the default does not fit ", wish(spec)));
 }
 
+DISTRIBUTE_INLINE ParsedFeature parsed_values(Collected all, FeatureKind kind,
+                                              const std::vector<int64_t>& dims) {
+  const Shape shape{std::span<const int64_t>(dims)};
+  ParsedFeature result;
+  if (kind == FeatureKind::Bytes) result.bytes = std::move(all.bytes);
+  if (kind == FeatureKind::Float) result.values = Tensor(shape, all.floats);
+  if (kind == FeatureKind::Int64) result.values = Tensor(shape, all.integers);
+  return result;
+}
+
 DISTRIBUTE_INLINE ParsedFeature finish(Collected all, const FeatureSpec& spec, bool batched) {
   std::vector<int64_t> dims;
   if (spec.length == FeatureSpec::Length::Variable)
@@ -182,13 +177,10 @@ DISTRIBUTE_INLINE ParsedFeature finish(Collected all, const FeatureSpec& spec, b
     dims = {int64_t(all.row_lengths.size())};
   if (spec.length == FeatureSpec::Length::Fixed)
     dims.insert(dims.end(), spec.shape.begin(), spec.shape.end());
-  const Shape shape{std::span<const int64_t>(dims)};
-  ParsedFeature result;
-  if (spec.kind == FeatureKind::Bytes) result.bytes = std::move(all.bytes);
-  if (spec.kind == FeatureKind::Float) result.values = Tensor(shape, all.floats);
-  if (spec.kind == FeatureKind::Int64) result.values = Tensor(shape, all.integers);
+  const std::vector<int64_t> row_lengths = std::move(all.row_lengths);
+  ParsedFeature result = parsed_values(std::move(all), spec.kind, dims);
   if (batched && spec.length == FeatureSpec::Length::Variable)
-    result.row_lengths = Tensor(Shape{int64_t(all.row_lengths.size())}, all.row_lengths);
+    result.row_lengths = Tensor(Shape{int64_t(row_lengths.size())}, row_lengths);
   return result;
 }
 
@@ -221,7 +213,7 @@ DISTRIBUTE_INLINE const char* name_of(FeatureKind kind) {
 DISTRIBUTE_INLINE std::string encode_example(const Features& features) {
   io::ProtoWriter all;
   for (const auto& [name, feature] : features)
-    all.message(1, io::map_entry_proto(name, data_internal::encode_list(feature)));
+    all.message(1, io::map_entry_proto(name, data_internal::encode_feature(feature)));
   return io::ProtoWriter().message(1, all).take();
 }
 

@@ -166,7 +166,9 @@ class InterleaveNode final : public OneInputNode {
         std::min(num_threads_for(options_.num_parallel_calls), options_.cycle_length);
     if (options_.num_parallel_calls == 1)
       return std::make_unique<InterleaveStream>(std::move(all), function_, options_, pass);
-    return parallel_interleave(std::move(all), function_, options_, pass, threads);
+    InterleaveOptions options = options_;
+    options.deterministic = is_in_order(options_.deterministic, pass);
+    return parallel_interleave(std::move(all), function_, options, pass, threads);
   }
 
  private:
@@ -188,7 +190,7 @@ DISTRIBUTE_INLINE NodePtr interleave_node(NodePtr input, NodeFunction function,
   if (options.num_parallel_calls < 1 && options.num_parallel_calls != kAutotune)
     throw InvalidArgumentError(str_cat("interleave: num_parallel_calls must be at least 1 or ",
                                        "kAutotune, got ", options.num_parallel_calls));
-  if (!options.deterministic && options.num_parallel_calls == 1)
+  if (!options.deterministic.value_or(true) && options.num_parallel_calls == 1)
     throw InvalidArgumentError(
         "interleave: deterministic = false needs num_parallel_calls; one thread has one order");
   return std::make_shared<data_internal::InterleaveNode>(std::move(input), std::move(function),

@@ -11,9 +11,15 @@ class OptionsNode final : public SelectionNode<OptionsNode> {
   OptionsNode(NodePtr input, const Options& options)
       : SelectionNode(std::move(input)), options_(options) {}
   const char* kind() const override { return "Options"; }
+  std::vector<int64_t> parameters() const override {
+    return options_.deterministic ? std::vector<int64_t>{*options_.deterministic}
+                                  : std::vector<int64_t>{};
+  }
   template <typename T>
   std::unique_ptr<Stream<T>> open(const Pass& pass) const {
-    return open_stream<T>(input(), pass);
+    Pass inner = pass;
+    if (!inner.deterministic) inner.deterministic = options_.deterministic;
+    return open_stream<T>(input(), inner);
   }
   const Options& options() const { return options_; }
 
@@ -29,11 +35,14 @@ DISTRIBUTE_INLINE NodePtr options_node(NodePtr input, const Options& options) {
 
 DISTRIBUTE_INLINE Options options_of(const Node& node) {
   Options result;
-  auto& policy = result.experimental_distribute.auto_shard_policy;
   if (const auto* own = dynamic_cast<const data_internal::OptionsNode*>(&node))
     result = own->options();
-  for (const NodePtr& input : node.inputs())
-    if (!policy) policy = options_of(*input).experimental_distribute.auto_shard_policy;
+  for (const NodePtr& input : node.inputs()) {
+    const Options earlier = options_of(*input);
+    auto& policy = result.experimental_distribute.auto_shard_policy;
+    if (!policy) policy = earlier.experimental_distribute.auto_shard_policy;
+    if (!result.deterministic) result.deterministic = earlier.deterministic;
+  }
   return result;
 }
 

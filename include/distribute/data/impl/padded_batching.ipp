@@ -1,141 +1,40 @@
 #pragma once
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/detail/padding.hpp>
+#include <distribute/data/detail/selection.hpp>
 #include <distribute/data/grouping.hpp>
 
 #include <algorithm>
-#include <map>
 
 namespace distribute::data {
 
 namespace data_internal {
 
-DISTRIBUTE_INLINE std::vector<int64_t> state_of(const BatchStream& stream) {
-  StateWriter state;
-  stream.save(state);
-  return state.values();
+/// Joins the elements of a bucket's window into one padded batch; `bucket` is its number.
+DISTRIBUTE_INLINE Batch batch_of_bucket(const std::vector<Batch>& examples, int64_t bucket,
+                                        const std::vector<int64_t>& boundaries,
+                                        const BucketOptions& options) {
+  if (options.no_padding) return stack_rows(examples);
+  if (options.pad_to_bucket_boundary && bucket == int64_t(boundaries.size()))
+    throw InvalidArgumentError(
+        str_cat("bucket_by_sequence_length: with pad_to_bucket_boundary elements must be shorter "
+                "than the last boundary, ",
+                boundaries.empty() ? 0 : boundaries.back()));
+  return pad_and_stack(examples, {options.padded_shapes, options.padding_values},
+                       options.pad_to_bucket_boundary ? boundaries[size_t(bucket)] - 1 : -1);
 }
 
-struct Buckets {
-  ElementLength length;
-  std::vector<int64_t> boundaries, batch_sizes;
-  BucketOptions options;
-  Padding padding;
-};
-
-/// Its position is the state of the input before the oldest element that it holds, and which of the
-/// later elements it still holds.
-class BucketStream final : public BatchStream {
- public:
-  BucketStream(std::unique_ptr<BatchStream> input, const Buckets& buckets)
-      : input_(std::move(input)), buckets_(buckets), held_(buckets.batch_sizes.size()) {}
-  bool next(Batch& out) override {
-    while (!input_ended_) {
-      Held element = read();
-      if (input_ended_) break;
-      const size_t bucket = bucket_of(element.value);
-      held_[bucket].push_back(std::move(element));
-      if (int64_t(held_[bucket].size()) == buckets_.batch_sizes[bucket]) return empty(bucket, out);
-    }
-    for (size_t bucket = 0; bucket < held_.size() && !buckets_.options.drop_remainder; ++bucket)
-      if (!held_[bucket].empty()) return empty(bucket, out);
-    return false;
-  }
-  void save(StateWriter& state) const override {
-    std::map<int64_t, const Held*> all;
-    for (const auto& bucket : held_)
-      for (const Held& element : bucket) all[element.number] = &element;
-    state.put(input_ended_);
-    state.put(int64_t(all.size()));
-    if (all.empty()) return input_->save(state);
-    const int64_t oldest = all.begin()->first;
-    state.put(num_read_ - oldest);
-    for (const auto& [number, element] : all) state.put(number - oldest);
-    state.put(all.begin()->second->state_before);
-  }
-  void restore(StateReader& state) override {
-    const bool ended = state.get(0, 1);
-    const int64_t count = state.get();
-    const int64_t ahead = count > 0 ? state.get(count) : 0;
-    std::vector<int64_t> numbers;
-    for (int64_t i = 0; i < count; ++i) numbers.push_back(state.get(0, ahead - 1));
-    input_->restore(state);
-    for (int64_t i = 0; i < ahead; ++i) {
-      Held element = read();
-      if (input_ended_)
-        throw InvalidArgumentError("the saved position lies behind the end of the dataset");
-      if (std::binary_search(numbers.begin(), numbers.end(), i))
-        held_[bucket_of(element.value)].push_back(std::move(element));
-    }
-    input_ended_ = ended;
-  }
-
- private:
-  struct Held {
-    int64_t number = 0;  // number of input elements read so far
-    std::vector<int64_t> state_before;
-    Batch value;
-  };
-
-  Held read() {
-    Held element{num_read_, state_of(*input_), {}};
-    input_ended_ = !input_->next(element.value);
-    num_read_ += !input_ended_;
-    return element;
-  }
-  size_t bucket_of(const Batch& element) const {
-    const auto& ends = buckets_.boundaries;
-    return size_t(std::upper_bound(ends.begin(), ends.end(), buckets_.length(element)) -
-                  ends.begin());
-  }
-  bool empty(size_t bucket, Batch& out) {
-    std::vector<Batch> examples;
-    for (Held& element : held_[bucket]) examples.push_back(std::move(element.value));
-    held_[bucket].clear();
-    if (buckets_.options.no_padding) {
-      out = stack_rows(examples);
-      return true;
-    }
-    const bool to_boundary = buckets_.options.pad_to_bucket_boundary;
-    if (to_boundary && bucket == buckets_.boundaries.size())
-      throw InvalidArgumentError(
-          str_cat("bucket_by_sequence_length: with pad_to_bucket_boundary elements must be shorter "
-                  "than the last boundary, ",
-                  buckets_.boundaries.empty() ? 0 : buckets_.boundaries.back()));
-    out = pad_and_stack(examples, buckets_.padding,
-                        to_boundary ? buckets_.boundaries[bucket] - 1 : -1);
-    return true;
-  }
-
-  std::unique_ptr<BatchStream> input_;
-  const Buckets& buckets_;
-  std::vector<std::vector<Held>> held_;
-  int64_t num_read_ = 0;
-  bool input_ended_ = false;
-};
-
-class BucketNode final : public CopiedNode<BucketNode> {
- public:
-  BucketNode(NodePtr input, Buckets buckets)
-      : CopiedNode(std::move(input)), buckets_(std::move(buckets)) {}
-  const char* kind() const override { return "Bucket"; }
-  std::vector<int64_t> parameters() const override {
-    std::vector<int64_t> result = buckets_.boundaries;
-    result.insert(result.end(), buckets_.batch_sizes.begin(), buckets_.batch_sizes.end());
-    return result;
-  }
-  int64_t cardinality() const override { return unknown_unless_infinite(); }
-  ElementSpec element_spec() const override {
-    if (buckets_.options.no_padding) return with_batch_axis(input().element_spec(), -1);
-    return padded_spec(input().element_spec(), buckets_.padding, -1);
-  }
-  std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    return std::make_unique<BucketStream>(input().elements(pass), buckets_);
-  }
-
- private:
-  Buckets buckets_;
-};
+/// Gives the one batch of a bucket, or nothing for a remainder that is dropped.
+DISTRIBUTE_INLINE NodePtr reduce_bucket(const Node& window, int64_t bucket,
+                                        const std::vector<int64_t>& boundaries, int64_t batch_size,
+                                        const BucketOptions& options) {
+  std::vector<Batch> examples;
+  const auto elements = window.elements({});
+  for (Batch element; elements->next(element);) examples.push_back(std::move(element));
+  if (options.drop_remainder && int64_t(examples.size()) < batch_size)
+    return take_node(element_source(examples[0]), 0);
+  return element_source(batch_of_bucket(examples, bucket, boundaries, options));
+}
 
 }  // namespace data_internal
 
@@ -163,12 +62,26 @@ DISTRIBUTE_INLINE NodePtr bucket_node(NodePtr input, ElementLength element_lengt
                              !options.padding_values.empty()))
     throw InvalidArgumentError(
         "bucket_by_sequence_length: no_padding excludes the options that tell how to pad");
-  return std::make_shared<data_internal::BucketNode>(
-      std::move(input), data_internal::Buckets{std::move(element_length_func),
-                                               std::move(bucket_boundaries),
-                                               std::move(bucket_batch_sizes),
-                                               options,
-                                               {options.padded_shapes, options.padding_values}});
+  GroupFunctions functions{.kind = "Bucket", .parameters = bucket_boundaries};
+  functions.parameters.insert(functions.parameters.end(), bucket_batch_sizes.begin(),
+                              bucket_batch_sizes.end());
+  functions.key = [ends = bucket_boundaries,
+                   length = std::move(element_length_func)](const Batch& element) {
+    return std::upper_bound(ends.begin(), ends.end(), length(element)) - ends.begin();
+  };
+  functions.window_size = [bucket_batch_sizes](int64_t bucket) {
+    return bucket_batch_sizes[size_t(bucket)];
+  };
+  functions.spec = [options](const ElementSpec& before) {
+    return options.no_padding ? with_batch_axis(before, -1)
+                              : data_internal::padded_spec(
+                                    before, {options.padded_shapes, options.padding_values}, -1);
+  };
+  functions.reduce = [=](int64_t bucket, const NodePtr& window) {
+    return data_internal::reduce_bucket(*window, bucket, bucket_boundaries,
+                                        bucket_batch_sizes[size_t(bucket)], options);
+  };
+  return group_by_window_node(std::move(input), std::move(functions));
 }
 
 DISTRIBUTE_INLINE Dataset Dataset::padded_batch(int64_t batch_size) const {

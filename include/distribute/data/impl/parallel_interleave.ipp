@@ -166,7 +166,7 @@ class ParallelInterleaveStream final : public BatchStream {
   /// is free, the next part with an element is taken.
   Part* part_to_read() {
     std::unique_lock lock(mutex_);
-    if (options_.deterministic) {
+    if (*options_.deterministic) {
       Part& part = parts_[turn_];
       if (part.number < 0) return nullptr;
       changed_.wait(lock, [&] { return !part.buffer.empty(); });

@@ -4,6 +4,7 @@
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/detail/element_record.hpp>
 #include <distribute/data/detail/interleave.hpp>
+#include <distribute/data/detail/snapshot_files.hpp>
 #include <distribute/data/files.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/protobuf.hpp>
@@ -11,8 +12,6 @@
 
 #include <algorithm>
 #include <chrono>
-
-#include <unistd.h>
 
 namespace distribute::data {
 
@@ -154,6 +153,11 @@ DISTRIBUTE_INLINE std::string encode_snapshot_metadata(const std::string& run_id
       .take();
 }
 
+DISTRIBUTE_INLINE bool has_snapshot(const std::string& path) {
+  io::FileSystem* const fs = value_or_throw(io::file_system_for(path));
+  return value_or_throw(fs->exists(io::join_path(path, "snapshot.metadata")));
+}
+
 DISTRIBUTE_INLINE std::vector<std::string> snapshot_files(const std::string& directory) {
   io::FileSystem* const fs = value_or_throw(io::file_system_for(directory));
   std::vector<std::string> files;
@@ -289,31 +293,6 @@ class FileCacheNode final : public CopiedNode<FileCacheNode> {
 
 }  // namespace data_internal
 
-DISTRIBUTE_INLINE void save_dataset(const Node& node, const std::string& path,
-                                    io::Compression compression) {
-  require_end(node.cardinality(), "save", "it `.take(count)`");
-  const ElementSpec spec = node.element_spec();
-  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-  const std::string run_id =
-      std::to_string(mix_bits(mix_bits(uint64_t(now)) + uint64_t(::getpid())));
-  const std::string shard = io::join_path(io::join_path(path, run_id), "00000000.shard");
-  io::FileSystem* const fs = value_or_throw(io::file_system_for(path));
-  throw_if_error(fs->make_dirs(shard));
-  auto writer = value_or_throw(
-      io::RecordWriter::create(io::join_path(shard, "00000000.snapshot"), compression));
-  const auto stream = node.elements({take_pass(node)});
-  int64_t count = 0;
-  for (Batch element; stream->next(element); ++count)
-    for (size_t i = 0; i < element.size(); ++i)
-      throw_if_error(writer.write(data_internal::tensor_record(element[i])));
-  throw_if_error(writer.close());
-  throw_if_error(io::write_file_atomically(io::join_path(path, "dataset_spec.pb"),
-                                           data_internal::encode_spec(spec)));
-  throw_if_error(
-      io::write_file_atomically(io::join_path(path, "snapshot.metadata"),
-                                data_internal::encode_snapshot_metadata(run_id, spec, count)));
-}
-
 DISTRIBUTE_INLINE NodePtr saved_source(const std::string& path, io::Compression compression) {
   const auto metadata = data_internal::read_snapshot_metadata(path);
   const std::string structure =
@@ -341,10 +320,6 @@ DISTRIBUTE_INLINE NodePtr file_cache_node(NodePtr input, std::string filename) {
 
 DISTRIBUTE_INLINE Dataset Dataset::load(const std::string& path, io::Compression compression) {
   return Dataset(saved_source(path, compression));
-}
-
-DISTRIBUTE_INLINE void Dataset::save(const std::string& path, io::Compression compression) const {
-  save_dataset(*node_, path, compression);
 }
 
 DISTRIBUTE_INLINE Dataset Dataset::cache(const std::string& filename) const {

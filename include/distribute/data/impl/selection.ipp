@@ -70,6 +70,14 @@ class EveryStream final : public Stream<T> {
     drop_ = between_;
     return true;
   }
+  int64_t skip(int64_t count) override {
+    if (count == 0 || (drop_ > 0 && input_->skip(drop_) < drop_)) return 0;
+    const int64_t step = between_ + 1;
+    const int64_t wanted = count > INT64_MAX / step ? INT64_MAX : count * step - between_;
+    const int64_t passed = input_->skip(wanted);
+    drop_ = between_;
+    return (passed + step - 1) / step;
+  }
   void save(StateWriter& state) const override {
     state.put(drop_);
     input_->save(state);

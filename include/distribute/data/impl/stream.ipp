@@ -13,7 +13,8 @@ DISTRIBUTE_INLINE uint64_t mix_bits(uint64_t value) {
 // Pass 0 passes its epochs' numbers on, so that a loop over `d` and a loop over `d.repeat()` see
 // the same orders.
 DISTRIBUTE_INLINE Pass Pass::child(int64_t epoch) const {
-  return {number == 0 ? uint64_t(epoch) : mix_bits(mix_bits(number) + uint64_t(epoch))};
+  return {number == 0 ? uint64_t(epoch) : mix_bits(mix_bits(number) + uint64_t(epoch)),
+          deterministic};
 }
 
 DISTRIBUTE_INLINE void StateWriter::put(int64_t value) { values_.push_back(value); }

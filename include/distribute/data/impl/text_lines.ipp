@@ -40,9 +40,11 @@ class LineStream final : public BatchStream {
 
  private:
   void open() {
-    if (!file_)
-      file_ = value_or_throw(
-          io::open_input_stream(path_, options_.compression_type, options_.buffer_size));
+    if (file_) return;
+    ended_ = true;  // unless it opens
+    file_ = value_or_throw(
+        io::open_input_stream(path_, options_.compression_type, options_.buffer_size));
+    ended_ = false;
   }
   /// Fills the empty buffer; returns false at the end of the file.
   bool fill() {

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/threads.hpp>
 #include <distribute/data/detail/fruitless.hpp>
+#include <distribute/data/detail/stateful.hpp>
 #include <distribute/data/node.hpp>
 
 #include <distribute/base/limits.hpp>
@@ -34,17 +35,21 @@ class MapStream final : public OneToOneStream<Batch> {
   const MapFunction& function_;
 };
 
-/// The consumer's thread reads the input and takes results in order; workers only call the
-/// function. Threads start with the first element.
+/// The consumer's thread reads the input and takes results, in order or as they become ready;
+/// workers only call the function. Threads start with the first element.
 ///
 /// Invariants:
-/// 1. window_ holds the tasks in the order of the input; only the consumer touches it.
+/// 1. window_ holds the tasks in the order of the input; only the consumer touches it. Its first
+///    task is not given yet. In order, none is.
 /// 2. A task belongs to a worker until `done` is true, then to the consumer.
 class ParallelMapStream final : public BatchStream {
  public:
   ParallelMapStream(std::unique_ptr<BatchStream> input, const MapFunction& function,
-                    int64_t num_threads)
-      : input_(std::move(input)), function_(function), num_threads_(num_threads) {}
+                    int64_t num_threads, bool in_order)
+      : input_(std::move(input)),
+        function_(function),
+        num_threads_(num_threads),
+        in_order_(in_order) {}
   ~ParallelMapStream() override {
     {
       std::lock_guard lock(mutex_);
@@ -56,53 +61,90 @@ class ParallelMapStream final : public BatchStream {
   bool next(Batch& out) override {
     fill();
     if (window_.empty()) return false;
-    const std::shared_ptr<Task> task = window_.front();
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return task->done; });
-    }
-    window_.pop_front();
+    const std::shared_ptr<Task> task = finished_task();
+    give(*task);
     if (task->error) std::rethrow_exception(task->error);
     out = std::move(task->value);
     return true;
   }
   int64_t skip(int64_t count) override {
     int64_t done = 0;
-    for (; done < count && !window_.empty(); ++done) window_.pop_front();
+    for (; done < count && !window_.empty(); ++done) give(*window_.front());
     return done + input_->skip(count - done);
   }
   void save(StateWriter& state) const override {
+    if (!in_order_) {
+      state.put(int64_t(window_.size()));
+      for (const auto& task : window_) state.put(task->given);
+    }
     if (window_.empty())
       input_->save(state);
     else
       state.put(window_.front()->state_before);
   }
-  void restore(StateReader& state) override { input_->restore(state); }
+  void restore(StateReader& state) override {
+    std::vector<bool> given(in_order_ ? 0 : size_t(state.get(0, kLongestWindow * num_threads_)));
+    for (size_t i = 0; i < given.size(); ++i) given[i] = state.get(0, 1);
+    input_->restore(state);
+    for (const bool one : given)
+      if (!read_ahead(one))
+        throw InvalidArgumentError("the saved position lies behind the end of the dataset");
+  }
 
  private:
+  static constexpr int64_t kLongestWindow = 64;  // tasks for each thread, given ones included
+
   struct Task {
     std::vector<int64_t> state_before;  // state of the input
     Batch value;                        // first the argument, then the result
     std::exception_ptr error;
+    bool given = false;
     bool done = false;  // guarded by mutex_; before it is true a worker owns the rest
   };
 
   void fill() {
-    while (int64_t(window_.size()) < 2 * num_threads_ &&
-           (window_.empty() || host_memory_shortage().empty())) {
-      auto task = std::make_shared<Task>();
-      StateWriter before;
-      input_->save(before);
-      task->state_before = before.values();
-      try {
-        if (!input_->next(task->value)) return;
-      } catch (...) {
-        task->error = std::current_exception();
-        task->done = true;
-      }
-      window_.push_back(task);
-      if (!task->done) hand_out(task);
+    while (num_waiting_ < 2 * num_threads_ &&
+           int64_t(window_.size()) < kLongestWindow * num_threads_ &&
+           (window_.empty() || host_memory_shortage().empty()))
+      if (!read_ahead(false)) return;
+  }
+  /// Takes an element of the input and hands it to a worker, unless its result was given before a
+  /// restored position. Returns false at the end.
+  bool read_ahead(bool given) {
+    auto task = std::make_shared<Task>();
+    StateWriter before;
+    input_->save(before);
+    task->state_before = before.values();
+    task->given = given;
+    try {
+      if (!input_->next(task->value)) return false;
+    } catch (...) {
+      task->error = std::current_exception();
+      task->done = true;
     }
+    window_.push_back(task);
+    if (given) return true;
+    ++num_waiting_;
+    if (!task->done) hand_out(task);
+    return true;
+  }
+  /// Waits for the first task, or for any task that is not given yet.
+  std::shared_ptr<Task> finished_task() {
+    std::unique_lock lock(mutex_);
+    std::shared_ptr<Task> found;
+    changed_.wait(lock, [&] {
+      for (const auto& task : window_) {
+        if (!task->given && task->done) found = task;
+        if (found || in_order_) break;
+      }
+      return found != nullptr;
+    });
+    return found;
+  }
+  void give(Task& task) {
+    task.given = true;
+    --num_waiting_;
+    while (!window_.empty() && window_.front()->given) window_.pop_front();
   }
   void hand_out(std::shared_ptr<Task> task) {
     {
@@ -137,7 +179,9 @@ class ParallelMapStream final : public BatchStream {
   std::unique_ptr<BatchStream> input_;
   const MapFunction& function_;
   int64_t num_threads_;
+  bool in_order_;
   std::deque<std::shared_ptr<Task>> window_;  // in order, used by the consumer alone
+  int64_t num_waiting_ = 0;                   // tasks of the window that are not given yet
   std::mutex mutex_;                          // guards waiting_, stop_ and Task::done
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Task>> waiting_;
@@ -149,10 +193,26 @@ class ParallelMapStream final : public BatchStream {
 DISTRIBUTE_INLINE bool gives_batches(const Node& node) {
   const std::string_view kind = node.kind();
   for (const std::string_view batches :
-       {"Batch", "PaddedBatch", "Bucket", "Window", "Rebatch", "LegacyRebatch"})
+       {"Batch", "PaddedBatch", "RaggedBatch", "Bucket", "Window", "Rebatch", "LegacyRebatch"})
     if (kind == batches) return true;
   const std::vector<NodePtr> inputs = node.inputs();
   return kind != "Unbatch" && kind != "Interleave" && !inputs.empty() && gives_batches(*inputs[0]);
+}
+
+DISTRIBUTE_INLINE ElementSpec spec_of_results(const Node& input, const char* op,
+                                              const std::function<Batch(const Batch&)>& function) {
+  Batch first;
+  if (!input.elements({})->next(first))
+    throw FailedPreconditionError(
+        str_cat(op, ": the dataset is empty, so its elements are unknown; give output_spec"));
+  const ElementSpec before = input.element_spec();
+  ElementSpec spec = spec_of(function(first));
+  if (before.empty() || before[0].shape.empty() || before[0].shape[0] >= 0) return spec;
+  const bool batches = gives_batches(input);
+  for (TensorSpec& tensor : spec)
+    if (!tensor.shape.empty() && (batches || tensor.shape[0] == first.x.shape()[0]))
+      tensor.shape[0] = -1;
+  return spec;
 }
 
 class MapNode final : public OneInputNode {
@@ -162,12 +222,15 @@ class MapNode final : public OneInputNode {
         function_(std::move(function)),
         options_(std::move(options)) {}
   const char* kind() const override { return "Map"; }
+  std::vector<int64_t> parameters() const override {
+    return options_.deterministic.value_or(true) ? std::vector<int64_t>{} : std::vector<int64_t>{1};
+  }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return map_node(inputs.at(0), function_, options_);
   }
   ElementSpec element_spec() const override {
     if (options_.output_spec) return *options_.output_spec;
-    std::call_once(spec_once_, [&] { spec_ = find_spec(); });
+    std::call_once(spec_once_, [&] { spec_ = spec_of_results(input(), "map", function_); });
     return spec_;
   }
   /// The results have one size if the arguments do.
@@ -177,28 +240,14 @@ class MapNode final : public OneInputNode {
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     auto all = input().elements(pass);
     const int64_t threads = num_threads_for(options_.num_parallel_calls);
-    if (threads == 1) return std::make_unique<MapStream>(std::move(all), function_);
-    return std::make_unique<ParallelMapStream>(std::move(all), function_, threads);
+    const bool in_order =
+        options_.num_parallel_calls == 1 || is_in_order(options_.deterministic, pass);
+    // Without an order the position has another form, whatever the number of threads.
+    if (threads == 1 && in_order) return std::make_unique<MapStream>(std::move(all), function_);
+    return std::make_unique<ParallelMapStream>(std::move(all), function_, threads, in_order);
   }
 
  private:
-  /// Finds the spec from the first element. A first axis is unknown if the input's is, when it is
-  /// an axis of batches or has the same size.
-  ElementSpec find_spec() const {
-    Batch first;
-    if (!input().elements({})->next(first))
-      throw FailedPreconditionError(
-          "map: the dataset is empty, so its elements are unknown; give output_spec");
-    const ElementSpec before = input().element_spec();
-    ElementSpec spec = spec_of(function_(first));
-    if (before.empty() || before[0].shape.empty() || before[0].shape[0] >= 0) return spec;
-    const bool batches = gives_batches(input());
-    for (TensorSpec& tensor : spec)
-      if (!tensor.shape.empty() && (batches || tensor.shape[0] == first.x.shape()[0]))
-        tensor.shape[0] = -1;
-    return spec;
-  }
-
   MapFunction function_;
   MapOptions options_;
   mutable std::once_flag spec_once_;
@@ -245,10 +294,17 @@ DISTRIBUTE_INLINE int64_t num_threads_for(int64_t num_parallel_calls) {
   return configured == 0 ? usable_cores() : configured;
 }
 
+DISTRIBUTE_INLINE bool is_in_order(const std::optional<bool>& deterministic, const Pass& pass) {
+  return deterministic.value_or(pass.deterministic.value_or(true));
+}
+
 DISTRIBUTE_INLINE NodePtr map_node(NodePtr input, MapFunction function, const MapOptions& options) {
   if (options.num_parallel_calls != kAutotune && options.num_parallel_calls < 1)
     throw InvalidArgumentError(str_cat("map: num_parallel_calls must be at least 1 or kAutotune, ",
                                        "got ", options.num_parallel_calls));
+  if (!options.deterministic.value_or(true) && options.num_parallel_calls == 1)
+    throw InvalidArgumentError(
+        "map: deterministic = false needs num_parallel_calls; one thread has one order");
   return std::make_shared<data_internal::MapNode>(std::move(input), std::move(function), options);
 }
 

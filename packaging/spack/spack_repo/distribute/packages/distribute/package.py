@@ -45,5 +45,6 @@ class Distribute(CMakePackage):
         words = [f"-DDISTRIBUTE_WITH_{name}={'ON' if self.spec.satisfies(wanted) else 'OFF'}"
                  for name, wanted in features.items()]
         words += [f"-DDISTRIBUTE_WITH_{name}=OFF"
-                  for name in ("IPSEC_MB", "HDF5", "LIBZIP", "FARMHASH", "PCRE2", "SENTENCEPIECE")]
+                  for name in ("IPSEC_MB", "HDF5", "LIBZIP", "FARMHASH", "PCRE2", "SENTENCEPIECE",
+                               "SQLITE", "LIBARCHIVE")]
         return [*words, self.define_from_variant("DISTRIBUTE_BUILD_PROGRAMS", "programs")]

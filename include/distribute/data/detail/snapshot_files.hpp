@@ -1,0 +1,20 @@
+#pragma once
+/// The files in which elements are saved, in tf.data's format.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/node.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace distribute::data::data_internal {
+
+/// Encodes the contents of dataset_spec.pb.
+std::string encode_spec(const ElementSpec& spec);
+/// Encodes the contents of snapshot.metadata, for `count` elements in the directory `run_id`.
+std::string encode_snapshot_metadata(const std::string& run_id, const ElementSpec& spec,
+                                     int64_t count);
+/// Whether a writer has finished a snapshot in the directory `path`.
+bool has_snapshot(const std::string& path);
+
+}  // namespace distribute::data::data_internal

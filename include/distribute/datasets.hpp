@@ -1,0 +1,14 @@
+#pragma once
+/// The annex datasets.
+/// Written by tools/check_umbrella.py.
+
+#include <distribute/base/detail/macros_aside.inc>
+
+#include <distribute/datasets/sql_dataset.hpp>
+#include <distribute/datasets/web_dataset.hpp>
+
+#ifndef DISTRIBUTE_SEPARATE_COMPILATION
+#include <distribute/impl/datasets_bodies.hpp>
+#endif
+
+#include <distribute/base/detail/macros_back.inc>
