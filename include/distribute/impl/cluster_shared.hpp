@@ -96,6 +96,9 @@
 #include <distribute/ops/impl/conv2d.ipp>
 #include <distribute/ops/impl/conv2d_transpose.ipp>
 #include <distribute/ops/impl/cross_entropy.ipp>
+#include <distribute/ops/impl/ctc.ipp>
+#include <distribute/ops/impl/ctc_decode.ipp>
+#include <distribute/ops/impl/ctc_inputs.ipp>
 #include <distribute/ops/impl/gpu_batch_norm.ipp>
 #include <distribute/ops/impl/gpu_batch_norm_vectors.ipp>
 #include <distribute/ops/impl/layer_norm.ipp>
@@ -121,6 +124,7 @@
 #include <distribute/nn/impl/convolution_1d.ipp>
 #include <distribute/nn/impl/convolution_transpose.ipp>
 #include <distribute/nn/impl/crossentropy_scores.ipp>
+#include <distribute/nn/impl/ctc_loss.ipp>
 #include <distribute/nn/impl/dense.ipp>
 #include <distribute/nn/impl/einsum_dense.ipp>
 #include <distribute/nn/impl/embedding.ipp>
