@@ -35,6 +35,7 @@ ANNEXES = {  # and those that it includes
     "preprocessing": [],
     "saved_model": [],
     "saving": ["preprocessing"],
+    "language_models": ["saving"],
     "estimator": ["saved_model"],
     "horovod": [],
 }

@@ -14,6 +14,8 @@
 #include <distribute/base/impl/simd_sqrt.ipp>
 #include <distribute/base/impl/untrusted_json.ipp>
 
+#include <distribute/device/impl/cuda_trace.ipp>
+
 #include <distribute/net/impl/address.ipp>
 #include <distribute/net/impl/connect.ipp>
 #include <distribute/net/impl/descriptor_listener.ipp>
@@ -26,6 +28,7 @@
 #include <distribute/net/impl/hmac_stub.ipp>
 #include <distribute/net/impl/job_token.ipp>
 #include <distribute/net/impl/listener.ipp>
+#include <distribute/net/impl/message.ipp>
 #include <distribute/net/impl/resolve.ipp>
 #include <distribute/net/impl/socket.ipp>
 #include <distribute/net/impl/tls.ipp>
@@ -37,6 +40,8 @@
 #include <distribute/net/impl/tls_wire.ipp>
 #include <distribute/net/impl/wake_up.ipp>
 
+#include <distribute/io/impl/atomic_file.ipp>
+#include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/tensorflow_data_type.ipp>
 #include <distribute/io/impl/wire.ipp>
@@ -112,6 +117,8 @@
 #include <distribute/ops/impl/softmax.ipp>
 #include <distribute/ops/impl/window.ipp>
 
+#include <distribute/replica/impl/single_replica.ipp>
+
 #include <distribute/nn/impl/activation.ipp>
 #include <distribute/nn/impl/activation_layers.ipp>
 #include <distribute/nn/impl/attention.ipp>
@@ -177,13 +184,17 @@
 #include <distribute/optim/impl/step_updates.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
+#include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
+#include <distribute/data/impl/bytes.ipp>
 #include <distribute/data/impl/combine.ipp>
 #include <distribute/data/impl/data_summary.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
+#include <distribute/data/impl/element_spec.ipp>
 #include <distribute/data/impl/gpu_fetch.ipp>
 #include <distribute/data/impl/gpu_fetch_stub.ipp>
+#include <distribute/data/impl/input_context.ipp>
 #include <distribute/data/impl/interleave.ipp>
 #include <distribute/data/impl/iterator.ipp>
 #include <distribute/data/impl/node.ipp>
@@ -230,8 +241,11 @@
 #include <distribute/collective/impl/message_header.ipp>
 #include <distribute/collective/impl/message_peer.ipp>
 #include <distribute/collective/impl/message_tools.ipp>
+#include <distribute/collective/impl/nccl_communicator.ipp>
+#include <distribute/collective/impl/nccl_library.ipp>
 #include <distribute/collective/impl/nccl_tasks.ipp>
 #include <distribute/collective/impl/nccl_transport.ipp>
+#include <distribute/collective/impl/operation.ipp>
 #include <distribute/collective/impl/running_operation.ipp>
 #include <distribute/collective/impl/share_cores.ipp>
 #include <distribute/collective/impl/shared_window.ipp>
@@ -280,10 +294,17 @@
 #include <distribute/strategy/impl/bucket_reducer.ipp>
 #include <distribute/strategy/impl/cache_variable_reads.ipp>
 #include <distribute/strategy/impl/central_reducer.ipp>
+#include <distribute/strategy/impl/chief_texts.ipp>
 #include <distribute/strategy/impl/closure_replica_context.ipp>
+#include <distribute/strategy/impl/cross_device_ops.ipp>
+#include <distribute/strategy/impl/current_strategy.ipp>
+#include <distribute/strategy/impl/device_copies.ipp>
+#include <distribute/strategy/impl/devices.ipp>
 #include <distribute/strategy/impl/distributed_dataset.ipp>
+#include <distribute/strategy/impl/distributed_variable.ipp>
 #include <distribute/strategy/impl/function.ipp>
 #include <distribute/strategy/impl/gradient_buckets.ipp>
+#include <distribute/strategy/impl/gradient_packs.ipp>
 #include <distribute/strategy/impl/gradient_slots.ipp>
 #include <distribute/strategy/impl/host_reducer.ipp>
 #include <distribute/strategy/impl/host_variables.ipp>
@@ -291,23 +312,33 @@
 #include <distribute/strategy/impl/local_replica_context.ipp>
 #include <distribute/strategy/impl/local_replicas.ipp>
 #include <distribute/strategy/impl/multi_worker_extended.ipp>
+#include <distribute/strategy/impl/nccl_all_reduce.ipp>
 #include <distribute/strategy/impl/nccl_replica_context.ipp>
+#include <distribute/strategy/impl/one_device_strategy.ipp>
 #include <distribute/strategy/impl/parameter_server_extended.ipp>
 #include <distribute/strategy/impl/parameter_server_job.ipp>
 #include <distribute/strategy/impl/parameter_server_strategy.ipp>
 #include <distribute/strategy/impl/partitioners.ipp>
+#include <distribute/strategy/impl/reduce_arguments.ipp>
 #include <distribute/strategy/impl/reducing_replica_context.ipp>
+#include <distribute/strategy/impl/reduction.ipp>
 #include <distribute/strategy/impl/remote_variable.ipp>
 #include <distribute/strategy/impl/replica_device_setter.ipp>
 #include <distribute/strategy/impl/replica_group.ipp>
 #include <distribute/strategy/impl/replica_threads.ipp>
+#include <distribute/strategy/impl/run_options.ipp>
+#include <distribute/strategy/impl/run_spans.ipp>
+#include <distribute/strategy/impl/scope.ipp>
 #include <distribute/strategy/impl/server_access.ipp>
 #include <distribute/strategy/impl/server_reducer.ipp>
 #include <distribute/strategy/impl/sharded_variable.ipp>
 #include <distribute/strategy/impl/shared_update.ipp>
 #include <distribute/strategy/impl/straggler_watch.ipp>
+#include <distribute/strategy/impl/strategy.ipp>
+#include <distribute/strategy/impl/strategy_extended.ipp>
 #include <distribute/strategy/impl/summed_updates.ipp>
 #include <distribute/strategy/impl/tensor_collectives.ipp>
+#include <distribute/strategy/impl/tensor_places.ipp>
 #include <distribute/strategy/impl/uneven_workers.ipp>
 #include <distribute/strategy/impl/worker_reducer.ipp>
 #include <distribute/strategy/impl/worker_replica_context.ipp>

@@ -17,8 +17,13 @@
 #include <distribute/device/impl/cuda_blas.ipp>
 #include <distribute/device/impl/cuda_dnn_patterns.ipp>
 #include <distribute/device/impl/cuda_plain_backend.ipp>
+#include <distribute/device/impl/cuda_trace.ipp>
 #include <distribute/device/impl/cuda_transpose.ipp>
 
+#include <distribute/net/impl/message.ipp>
+
+#include <distribute/io/impl/atomic_file.ipp>
+#include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/tensorflow_data_type.ipp>
 #include <distribute/io/impl/wire.ipp>
@@ -46,6 +51,8 @@
 #include <distribute/ops/impl/recurrent_cells_steps.ipp>
 #include <distribute/ops/impl/softmax.ipp>
 #include <distribute/ops/impl/window.ipp>
+
+#include <distribute/replica/impl/single_replica.ipp>
 
 #include <distribute/nn/impl/activation.ipp>
 #include <distribute/nn/impl/activation_layers.ipp>
@@ -95,9 +102,35 @@
 #include <distribute/optim/impl/slot_table.ipp>
 #include <distribute/optim/impl/step_updates.ipp>
 
+#include <distribute/data/impl/batch.ipp>
+#include <distribute/data/impl/bytes.ipp>
+#include <distribute/data/impl/element_spec.ipp>
+#include <distribute/data/impl/input_context.ipp>
+
+#include <distribute/collective/impl/nccl_communicator.ipp>
+#include <distribute/collective/impl/nccl_library.ipp>
+#include <distribute/collective/impl/operation.ipp>
+
 #include <distribute/strategy/impl/all_workers.ipp>
+#include <distribute/strategy/impl/chief_texts.ipp>
+#include <distribute/strategy/impl/cross_device_ops.ipp>
+#include <distribute/strategy/impl/current_strategy.ipp>
+#include <distribute/strategy/impl/device_copies.ipp>
+#include <distribute/strategy/impl/devices.ipp>
+#include <distribute/strategy/impl/distributed_variable.ipp>
+#include <distribute/strategy/impl/gradient_packs.ipp>
+#include <distribute/strategy/impl/nccl_all_reduce.ipp>
+#include <distribute/strategy/impl/one_device_strategy.ipp>
 #include <distribute/strategy/impl/partitioners.ipp>
+#include <distribute/strategy/impl/reduce_arguments.ipp>
+#include <distribute/strategy/impl/reduction.ipp>
+#include <distribute/strategy/impl/run_options.ipp>
+#include <distribute/strategy/impl/run_spans.ipp>
+#include <distribute/strategy/impl/scope.ipp>
 #include <distribute/strategy/impl/sharded_variable.ipp>
+#include <distribute/strategy/impl/strategy.ipp>
+#include <distribute/strategy/impl/strategy_extended.ipp>
+#include <distribute/strategy/impl/tensor_places.ipp>
 
 #include <distribute/checkpoint/impl/background_job.ipp>
 #include <distribute/checkpoint/impl/bundle_entry.ipp>

@@ -64,7 +64,6 @@
 #include <distribute/device/impl/cuda_module_stub.ipp>
 #include <distribute/device/impl/cuda_staging.ipp>
 #include <distribute/device/impl/cuda_stream.ipp>
-#include <distribute/device/impl/cuda_trace.ipp>
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
@@ -79,10 +78,6 @@
 #include <distribute/device/impl/prepared_values.ipp>
 #include <distribute/device/impl/transposed_filter_cache.ipp>
 
-#include <distribute/net/impl/message.ipp>
-
-#include <distribute/io/impl/atomic_file.ipp>
-#include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/file_system.ipp>
 #include <distribute/io/impl/local_file_system.ipp>
 #include <distribute/io/impl/path.ipp>
@@ -136,7 +131,6 @@
 #include <distribute/replica/impl/nest.ipp>
 #include <distribute/replica/impl/reduce_op.ipp>
 #include <distribute/replica/impl/replica_context.ipp>
-#include <distribute/replica/impl/single_replica.ipp>
 #include <distribute/replica/impl/values.ipp>
 
 #include <distribute/nn/impl/dropout.ipp>
@@ -147,32 +141,5 @@
 #include <distribute/nn/impl/policy.ipp>
 #include <distribute/nn/impl/replica_calls.ipp>
 #include <distribute/nn/impl/summary_table.ipp>
-
-#include <distribute/data/impl/batch.ipp>
-#include <distribute/data/impl/bytes.ipp>
-#include <distribute/data/impl/element_spec.ipp>
-#include <distribute/data/impl/input_context.ipp>
-
-#include <distribute/collective/impl/nccl_communicator.ipp>
-#include <distribute/collective/impl/nccl_library.ipp>
-#include <distribute/collective/impl/operation.ipp>
-
-#include <distribute/strategy/impl/chief_texts.ipp>
-#include <distribute/strategy/impl/cross_device_ops.ipp>
-#include <distribute/strategy/impl/current_strategy.ipp>
-#include <distribute/strategy/impl/device_copies.ipp>
-#include <distribute/strategy/impl/devices.ipp>
-#include <distribute/strategy/impl/distributed_variable.ipp>
-#include <distribute/strategy/impl/gradient_packs.ipp>
-#include <distribute/strategy/impl/nccl_all_reduce.ipp>
-#include <distribute/strategy/impl/one_device_strategy.ipp>
-#include <distribute/strategy/impl/reduce_arguments.ipp>
-#include <distribute/strategy/impl/reduction.ipp>
-#include <distribute/strategy/impl/run_options.ipp>
-#include <distribute/strategy/impl/run_spans.ipp>
-#include <distribute/strategy/impl/scope.ipp>
-#include <distribute/strategy/impl/strategy.ipp>
-#include <distribute/strategy/impl/strategy_extended.ipp>
-#include <distribute/strategy/impl/tensor_places.ipp>
 
 #include <distribute/base/detail/macros_back.inc>
