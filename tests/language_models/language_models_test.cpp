@@ -30,7 +30,7 @@
 using namespace distribute;
 namespace apps = distribute::applications;
 namespace st = saving::safetensors;
-using Sequences = std::vector<std::vector<int32_t>>;
+using Sequences = std::vector<std::vector<int64_t>>;
 
 namespace {
 
@@ -146,14 +146,14 @@ TEST_CASE("probabilities of the next token are those of transformers", "[languag
                                         .repetition_penalty = c["repetition_penalty"]};
     INFO(c["temperature"] << " " << c["top_k"] << " " << c["top_p"]);
     const auto logits = c["logits"].get<std::vector<float>>();
-    const auto sequence = c["sequence"].get<std::vector<int32_t>>();
+    const auto sequence = c["sequence"].get<std::vector<int64_t>>();
     const auto got = apps::next_token_probabilities(logits, sequence, options);
     check_close(Tensor({12}, got), c["probabilities"].get<std::vector<double>>(), 1e-6);
   }
   const std::vector<float> logits = {0, 3, 1};
   CHECK(apps::next_token_probabilities(logits, {}, {.temperature = 0}) ==
         std::vector<float>{0, 1, 0});
-  const std::vector<int32_t> beyond = {3};
+  const std::vector<int64_t> beyond = {3};
   CHECK_THROWS_SAYING(apps::next_token_probabilities(logits, beyond, {.repetition_penalty = 2}),
                       InvalidArgumentError, "token 3 is outside of the 3 logits");
 }
@@ -190,19 +190,19 @@ TEST_CASE("sequences end by themselves, and tokens arrive one by one", "[languag
   apps::GenerateOptions options{.max_new_tokens = 12, .sampling = {.temperature = 0}};
   options.stop_tokens = {32, 36};
   Sequences streamed = kPrompts;
-  options.on_token = [&](size_t sequence, int32_t token) {
+  options.on_token = [&](size_t sequence, int64_t token) {
     streamed[sequence].push_back(token);
     return true;
   };
   const Sequences texts = apps::generate(*model, kPrompts, options);
   CHECK(streamed == texts);
   CHECK(texts[0] == full[0]);  // neither token comes
-  CHECK(texts[1] == std::vector<int32_t>(full[1].begin(), full[1].begin() + 10));
+  CHECK(texts[1] == std::vector<int64_t>(full[1].begin(), full[1].begin() + 10));
   CHECK(texts[1].back() == 32);
-  CHECK(texts[2] == std::vector<int32_t>{21, 4, 36, 17, 36});  // not the one in the prompt
+  CHECK(texts[2] == std::vector<int64_t>{21, 4, 36, 17, 36});  // not the one in the prompt
 
   options.stop_tokens = {};
-  options.on_token = [&](size_t sequence, int32_t) { return sequence != 0; };
+  options.on_token = [&](size_t sequence, int64_t) { return sequence != 0; };
   const Sequences cut = apps::generate(*model, kPrompts, options);
   CHECK(cut[0].size() == kPrompts[0].size() + 1);
   CHECK(cut[1] == full[1]);

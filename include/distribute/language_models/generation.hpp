@@ -29,16 +29,16 @@ struct SamplingOptions {
 /// TopKLogitsWarper,
 ///         TopPLogitsWarper
 std::vector<float> next_token_probabilities(std::span<const float> logits,
-                                            std::span<const int32_t> sequence,
+                                            std::span<const int64_t> sequence,
                                             const SamplingOptions& options);
 
 /// A sequence has a new token. False ends this sequence.
-using OnToken = std::function<bool(size_t sequence, int32_t token)>;
+using OnToken = std::function<bool(size_t sequence, int64_t token)>;
 
 struct GenerateOptions {  // options of generate()
   int64_t max_new_tokens = 64;
   SamplingOptions sampling = {};
-  std::vector<int32_t> stop_tokens = {};  // a sequence ends behind one of them
+  std::vector<int64_t> stop_tokens = {};  // a sequence ends behind one of them
   OnToken on_token = {};                  // called for each token as soon as it is there
   bool use_cache = true;                  // false: all tokens are computed anew for each token
 };
@@ -50,8 +50,8 @@ struct GenerateOptions {  // options of generate()
 /// and
 ///         a prompt that leaves no room for max_new_tokens.
 /// Source  keras_hub.models.CausalLM.generate
-std::vector<std::vector<int32_t>> generate(CausalLM& model,
-                                           const std::vector<std::vector<int32_t>>& prompts,
+std::vector<std::vector<int64_t>> generate(CausalLM& model,
+                                           const std::vector<std::vector<int64_t>>& prompts,
                                            const GenerateOptions& options = {});
 
 }  // namespace distribute::nn::applications

@@ -19,7 +19,7 @@ struct KeyValues {
   Tensor keys, values;
 };
 
-/// Where the steps of a call stand, and which earlier ones they may attend to.
+/// Says where the steps of a call stand, and which earlier ones they may attend to.
 struct AttentionStep {
   Tensor positions = {};        // int32 [batch or 1, steps]
   AttentionOptions masks = {};  // over the kept steps and those of the call

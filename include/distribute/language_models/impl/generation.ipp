@@ -12,7 +12,7 @@ namespace distribute::nn::applications {
 
 namespace language_models_internal {
 
-using Sequences = std::vector<std::vector<int32_t>>;
+using Sequences = std::vector<std::vector<int64_t>>;
 
 DISTRIBUTE_INLINE void check_sampling(const SamplingOptions& o) {
   const auto want = [](bool holds, const char* name, double value, const char* range) {
@@ -25,11 +25,11 @@ DISTRIBUTE_INLINE void check_sampling(const SamplingOptions& o) {
   want(o.repetition_penalty > 0, "repetition_penalty", o.repetition_penalty, "more than 0");
 }
 
-DISTRIBUTE_INLINE void penalize(std::vector<float>& logits, std::span<const int32_t> sequence,
+DISTRIBUTE_INLINE void penalize(std::vector<float>& logits, std::span<const int64_t> sequence,
                                 double penalty) {
   if (penalty == 1) return;
   std::vector<bool> seen(logits.size());
-  for (const int32_t token : sequence) {
+  for (const int64_t token : sequence) {
     if (token < 0 || size_t(token) >= logits.size())
       throw InvalidArgumentError(
           str_cat("generate: token ", token, " is outside of the ", logits.size(), " logits"));
@@ -85,16 +85,16 @@ DISTRIBUTE_INLINE float drawn(uint64_t seed, size_t sequence, int64_t step) {
   return random::uniform({1}, own).item<float>();
 }
 
-DISTRIBUTE_INLINE int32_t chosen(const std::vector<float>& probabilities, float draw) {
+DISTRIBUTE_INLINE int64_t chosen(const std::vector<float>& probabilities, float draw) {
   double sum = 0;
   size_t last = 0;
   for (size_t token = 0; token < probabilities.size(); ++token) {
     if (probabilities[token] == 0) continue;
     last = token;
     sum += probabilities[token];
-    if (draw < sum) return int32_t(token);
+    if (draw < sum) return int64_t(token);
   }
-  return int32_t(last);  // the sum was rounded below 1
+  return int64_t(last);  // the sum was rounded below 1
 }
 
 DISTRIBUTE_INLINE void check_prompts(const CausalLM& model, const Sequences& prompts,
@@ -106,7 +106,7 @@ DISTRIBUTE_INLINE void check_prompts(const CausalLM& model, const Sequences& pro
   for (size_t i = 0; i < prompts.size(); ++i) {
     if (prompts[i].empty())
       throw InvalidArgumentError(str_cat("generate: prompt ", i, " is empty"));
-    for (const int32_t token : prompts[i])
+    for (const int64_t token : prompts[i])
       if (token < 0 || token >= model.vocabulary_size())
         throw InvalidArgumentError(str_cat("generate: prompt ", i, " has token ", token,
                                            ", outside of the vocabulary of ",
@@ -153,8 +153,8 @@ class Generation {
 
   /// The last `steps` tokens of each sequence; zeros stand before shorter ones.
   Tensor last_tokens(size_t steps) const {
-    Tensor tokens = zeros({int64_t(sequences_.size()), int64_t(steps)}, DType::Int32).to(Device{});
-    int32_t* out = tokens.mutable_data<int32_t>();
+    Tensor tokens = zeros({int64_t(sequences_.size()), int64_t(steps)}, DType::Int64).to(Device{});
+    int64_t* out = tokens.mutable_data<int64_t>();
     for (const auto& sequence : sequences_) {
       const size_t own = std::min(steps, sequence.size());
       std::copy(sequence.end() - std::ptrdiff_t(own), sequence.end(),
@@ -171,18 +171,18 @@ class Generation {
     return model_.next_logits(last_tokens(longest_ + size_t(step)), cache_);
   }
 
-  int32_t choose(std::span<const float> logits, size_t i, int64_t step) const {
+  int64_t choose(std::span<const float> logits, size_t i, int64_t step) const {
     const SamplingOptions& sampling = options_.sampling;
-    const std::span<const int32_t> own(sequences_[i]);
+    const std::span<const int64_t> own(sequences_[i]);
     if (sampling.temperature == 0) {
       std::vector<float> values(logits.begin(), logits.end());
       penalize(values, own, sampling.repetition_penalty);
-      return int32_t(std::max_element(values.begin(), values.end()) - values.begin());
+      return int64_t(std::max_element(values.begin(), values.end()) - values.begin());
     }
     return chosen(next_token_probabilities(logits, own, sampling), drawn(sampling.seed, i, step));
   }
 
-  void take(size_t i, int32_t token) {
+  void take(size_t i, int64_t token) {
     sequences_[i].push_back(token);
     if (ended_[i]) return;
     const bool goes_on = !options_.on_token || options_.on_token(i, token);
@@ -203,7 +203,7 @@ class Generation {
 }  // namespace language_models_internal
 
 DISTRIBUTE_INLINE std::vector<float> next_token_probabilities(std::span<const float> logits,
-                                                              std::span<const int32_t> sequence,
+                                                              std::span<const int64_t> sequence,
                                                               const SamplingOptions& options) {
   using namespace language_models_internal;
   check_sampling(options);
@@ -222,8 +222,8 @@ DISTRIBUTE_INLINE std::vector<float> next_token_probabilities(std::span<const fl
   return values;
 }
 
-DISTRIBUTE_INLINE std::vector<std::vector<int32_t>> generate(
-    CausalLM& model, const std::vector<std::vector<int32_t>>& prompts,
+DISTRIBUTE_INLINE std::vector<std::vector<int64_t>> generate(
+    CausalLM& model, const std::vector<std::vector<int64_t>>& prompts,
     const GenerateOptions& options) {
   using namespace language_models_internal;
   check_sampling(options.sampling);
