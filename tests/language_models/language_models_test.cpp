@@ -11,6 +11,7 @@
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/slicing.hpp>
 #include <distribute/optim/adam.hpp>
+#include <distribute/saved_model.hpp>
 #include <distribute/saving/keras_model.hpp>
 
 #include <tests/support/catch.hpp>
@@ -100,6 +101,19 @@ TEST_CASE("GPT2 and Llama give the logits of transformers", "[language_models]")
   if (!run_torch_script("language_models/transformers_models.py", "check " + own.path(),
                         own / "log"))
     SKIP("there are no transformers for Python (DISTRIBUTE_TORCH_PYTHON)");
+}
+
+TEST_CASE("a SavedModel of both models gives the same logits", "[language_models]") {
+  const TemporaryDirectory own;
+  for (const std::string name : {"gpt2", "llama"}) {
+    INFO(name);
+    const auto model = loaded(name);
+    const Tensor x =
+        cast(st::load_file(file(name + "/io.safetensors")).tensors.at("x"), DType::Int32);
+    saved_model::save(*model, own / name, {.input = data::TensorSpec{{-1, 9}, DType::Int32}});
+    const auto served = saved_model::load(own / name);
+    check_rows(served.signature("serving_default")(x), (*model)(x), 1e-4);
+  }
 }
 
 TEST_CASE("greedy texts are those of transformers, with and without the cache",

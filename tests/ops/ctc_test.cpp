@@ -2,15 +2,20 @@
 #include <distribute/ops/ctc.hpp>
 
 #include <distribute/nn/ctc_loss.hpp>
-#include <distribute/nn/module.hpp>
+#include <distribute/nn/dense.hpp>
+#include <distribute/nn/models.hpp>
+#include <distribute/nn/recurrent.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
+#include <distribute/ops/random.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/optim/adam.hpp>
 
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"
 #include "ctc_cases.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace distribute;
@@ -188,4 +193,52 @@ TEST_CASE("losses::CTC is Keras's", "[ops][ctc]") {
       Contains("label 0 at [0, 1] is the blank"));
   CHECK_THROWS_WITH(losses::ctc(Tensor{1, 2}, x), Contains("y_true.shape=[2]"));
   CHECK_THROWS_WITH(losses::ctc(y, reshape(x, {10, 4})), Contains("y_pred.shape=[10, 4]"));
+}
+
+namespace {
+
+struct Spoken {
+  Tensor x, y;  // [examples, 14, 4] and [examples, 3]
+};
+
+/// Three labels of 1, 2 and 3, each heard in one to three steps, with one or two quiet ones
+/// between.
+Spoken spoken(int64_t examples, uint64_t seed) {
+  std::vector<float> x(size_t(examples * 14 * 4));
+  std::vector<int32_t> y;
+  const auto draws = random::uniform_int({examples, 3, 3}, seed, 0, 3);
+  const auto numbers = draws.data<int64_t>();
+  for (int64_t i = 0, at = 0; i < examples; ++i) {
+    int64_t step = 0;
+    for (int k = 0; k < 3; ++k) {
+      const int64_t label = numbers[size_t(at++)] + 1, heard = numbers[size_t(at++)] + 1;
+      y.push_back(int32_t(label));
+      for (int64_t s = 0; s < heard; ++s) x[size_t((i * 14 + step++) * 4 + label)] = 1;
+      step += numbers[size_t(at++)] % 2 + 1;
+    }
+  }
+  return {Tensor({examples, 14, 4}, x), Tensor({examples, 3}, y)};
+}
+
+}  // namespace
+
+TEST_CASE("a network learns labels whose times it is not told", "[ops][ctc]") {
+  nn::Sequential model(nn::LSTM({.units = 16, .return_sequences = true}), nn::Dense({.units = 4}));
+  const Spoken training = spoken(32, 1), test = spoken(50, 2);
+  optim::Adam adam({.learning_rate = 0.03});
+  for (int step = 0; step < 120; ++step) {
+    GradientTape tape;
+    const Tensor loss = losses::CTC()(training.y, model(training.x));
+    const auto weights = model.trainable_variables();
+    adam.apply_gradients(tape.gradient(loss, weights), weights);
+  }
+  const Tensor lengths(Shape{50}, std::vector<int32_t>(50, 14));
+  const Tensor decoded = nn::ctc_decode(model(test.x), lengths).decoded;
+  int right = 0;
+  for (size_t i = 0; i < 50; ++i) {
+    const auto got = decoded.data<int32_t>().subspan(i * 14, 4);
+    const auto wanted = test.y.data<int32_t>().subspan(i * 3, 3);
+    right += std::equal(wanted.begin(), wanted.end(), got.begin()) && got[3] == -1;
+  }
+  CHECK(right >= 45);
 }
