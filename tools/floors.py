@@ -36,6 +36,7 @@ ANNEXES = {  # and those that it includes
     "datasets": [],
     "saved_model": [],
     "saving": ["preprocessing"],
+    "language_models": ["saving"],
     "estimator": ["saved_model"],
     "horovod": [],
     "torch": [],

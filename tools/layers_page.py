@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/layers.md from the docstrings of the headers of nn, optim and preprocessing.
+"""Writes docs/layers.md from the docstrings of the headers of nn, optim, preprocessing and language_models.
 
 A class belongs to the table of the base that it derives from, directly or through other classes. The
 text is the docstring up to its first label, of a loss with the docstring of its function in front; the
@@ -15,7 +15,7 @@ from floors import LIBRARY
 from written import ROOT, out_of_date, report
 
 PAGE = ROOT / "docs/layers.md"
-FOLDERS = ("nn", "preprocessing", "optim")
+FOLDERS = ("nn", "preprocessing", "language_models", "optim")
 LABELS = ("Shapes", "Throws", "Source", "Blocks", "Units", "Errors")
 HEAD = """# Layers, losses, metrics, optimizers
 
@@ -35,7 +35,7 @@ ALIAS = re.compile(r"^using (\w+) = (FunctionLoss)<(\w+)>")
 FUNCTION = re.compile(r"^(?:inline )?Tensor (\w+)\(")
 MEMBER = re.compile(r"^  (?!return)[\w:<>, ]+? (\w+)(?: = .*)?;")
 # Bases of listed classes, and what is called by no program.
-BASES = {"AttentionLayer", "ConfusionCount", "Merge", "ModuleListBase", "MultiInputModule", "NamedModule", "RandomImages",
+BASES = {"AttentionLayer", "CausalLM", "ConfusionCount", "Merge", "ModuleListBase", "MultiInputModule", "NamedModule", "RandomImages",
          "RecurrentLayer", "SpatialDropout", "LearningRate", "FunctionLoss"}
 
 

@@ -28,7 +28,9 @@ examples::Task make_task(const Options& o) {
       .labels = o.context,
       .warmup_epochs = 0.2};
   if (o.sample_length > 0)
-    task.sample = [&o](dist::nn::Module& model) { return text_transformer::continued(model, o); };
+    task.sample = [&o](dist::nn::Module& model) {
+      return text_transformer::continued(dynamic_cast<Decoder&>(model), o);
+    };
   return task;
 }
 

@@ -4,6 +4,7 @@
 #include "flags.hpp"
 
 #include <distribute/distribute.hpp>
+#include <distribute/language_models.hpp>
 
 #include <memory>
 
@@ -34,34 +35,43 @@ class Block : public nn::Module {
  public:
   explicit Block(const Options& o)
       : norm1_(add("norm1", nn::LayerNormalization())),
-        attention_(add("attention", nn::MultiHeadAttention({.num_heads = o.heads,
-                                                            .key_dim = o.width / o.heads,
-                                                            .use_causal_mask = true}))),
+        attention_(add("attention", nn::GroupQueryAttention({.head_dim = o.width / o.heads,
+                                                             .num_query_heads = o.heads,
+                                                             .num_key_value_heads = o.heads}))),
         drop1_(add("drop1", nn::Dropout(o.dropout))),
         norm2_(add("norm2", nn::LayerNormalization())),
         hidden_(add("hidden", nn::Dense({.units = 4 * o.width, .activation = nn::gelu}))),
         out_(add("out", nn::Dense({.units = o.width}))),
         drop2_(add("drop2", nn::Dropout(o.dropout))) {}
 
- private:
-  distribute::Tensor call(const distribute::Tensor& x, nn::CallOptions options) override {
-    const auto y = x + drop1_(attention_(norm1_(x, options), options), options);
+  distribute::Tensor run(const distribute::Tensor& x, const nn::AttentionStep& step,
+                         nn::CallOptions options) {
+    const auto y = x + drop1_(attention_.attend(norm1_(x, options), step), options);
     return y + drop2_(out_(hidden_(norm2_(y, options), options), options), options);
   }
 
+ private:
+  distribute::Tensor call(const distribute::Tensor&, nn::CallOptions) override {
+    throw distribute::UnimplementedError("a block is called by the decoder");
+  }
+
   nn::LayerNormalization& norm1_;
-  nn::MultiHeadAttention& attention_;
+  nn::GroupQueryAttention& attention_;
   nn::Dropout& drop1_;
   nn::LayerNormalization& norm2_;
   nn::Dense &hidden_, &out_;
   nn::Dropout& drop2_;
 };
 
-/// [batch, places] -> [batch, places, vocabulary], float32 under any policy.
-class Decoder : public nn::Module {
+/// [batch, places] -> [batch, places, vocabulary], float32 under any policy. It can go on with the
+/// characters that it has seen, which samples do.
+class Decoder : public nn::applications::CausalLM {
  public:
   explicit Decoder(const Options& o)
-      : recompute_(o.recompute),
+      : CausalLM(""),
+        vocabulary_(o.vocabulary),
+        context_(o.context),
+        recompute_(o.recompute),
         characters_(add("characters", Table(o.vocabulary, o.width))),
         places_(add("places", Table(o.context, o.width))),
         blocks_(add("blocks", nn::ModuleList<Block>())),
@@ -71,17 +81,31 @@ class Decoder : public nn::Module {
     head_.set_dtype_policy(nn::Policy("float32"));
   }
 
+  int64_t vocabulary_size() const override { return vocabulary_; }
+  int64_t max_sequence_length() const override { return context_; }
+
  private:
-  distribute::Tensor call(const distribute::Tensor& tokens, nn::CallOptions options) override {
-    auto x = characters_(tokens, options) +
-             places_(distribute::range(int32_t(tokens.shape()[1])), options);
-    for (Block& block : blocks_) {
-      const auto again = [&block, options](const auto& in) { return block(in[0], options); };
-      x = recompute_ ? distribute::recompute_grad(again, {x}) : block(x, options);
+  distribute::Tensor features(const distribute::Tensor& tokens, const nn::AttentionStep& given,
+                              nn::applications::KeyValueCache* cache,
+                              nn::CallOptions options) override {
+    auto x = characters_(tokens, options) + places_(given.positions, options);
+    for (size_t i = 0; i < blocks_.size(); ++i) {
+      nn::AttentionStep step = given;
+      step.kept = cache ? &cache->layer(i) : nullptr;
+      Block& block = blocks_[i];
+      const auto again = [&block, step, options](const auto& in) {
+        return block.run(in[0], step, options);
+      };
+      x = recompute_ && !cache ? distribute::recompute_grad(again, {x})
+                               : block.run(x, step, options);
     }
-    return head_(norm_(x, options), options);
+    return norm_(x, options);
+  }
+  distribute::Tensor logits(const distribute::Tensor& features, nn::CallOptions options) override {
+    return head_(features, options);
   }
 
+  const int64_t vocabulary_, context_;
   const bool recompute_;
   Table &characters_, &places_;
   nn::ModuleList<Block>& blocks_;

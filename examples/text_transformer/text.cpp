@@ -54,23 +54,40 @@ data::Dataset pieces(const std::string& text, int64_t context) {
 
 namespace {
 
-/// The network sees pieces of one length: behind `text` stand zeros, which attention to what came
-/// before does not see.
-dist::Tensor logits_behind(dist::nn::Module& model, const std::string& text, const Options& o) {
-  const size_t places = std::min(text.size(), size_t(o.context));
-  std::string last = text.substr(text.size() - places);
-  last.resize(size_t(o.context));
-  const std::vector<float> logits = model(numbers<int32_t>(last, {1, o.context})).to_vector();
-  const auto row = logits.begin() + std::ptrdiff_t(places - 1) * o.vocabulary;
-  return dist::Tensor({1, o.vocabulary}, std::vector<float>(row, row + o.vocabulary));
-}
+/// Tells what follows a text that grows.
+class Continuation {
+ public:
+  Continuation(Decoder& model, const Options& o) : model_(model), options_(o) {}
+
+  /// The logits behind the text, of which each call sees more.
+  dist::Tensor logits_behind(const std::string& text) {
+    if (int64_t(text.size()) > options_.context) return logits_of_last(text);
+    const std::string more = text.substr(size_t(cache_.steps()));
+    return model_.next_logits(numbers<int32_t>(more, {1, int64_t(more.size())}), cache_);
+  }
+
+ private:
+  /// Of a longer text the network sees the end, in which every character has another place with
+  /// each step: nothing of earlier steps can be kept.
+  dist::Tensor logits_of_last(const std::string& text) {
+    const std::string last = text.substr(text.size() - size_t(options_.context));
+    dist::nn::applications::KeyValueCache cache;
+    return model_.next_logits(numbers<int32_t>(last, {1, options_.context}), cache);
+  }
+
+  Decoder& model_;
+  const Options& options_;
+  dist::nn::applications::KeyValueCache cache_;
+};
 
 }  // namespace
 
-std::string continued(dist::nn::Module& model, const Options& o) {
+std::string continued(Decoder& model, const Options& o) {
+  if (!model.built()) model(dist::zeros({1, o.context}, dist::DType::Int32));
+  Continuation continuation(model, o);
   std::string text = o.prompt;
   for (int64_t i = 0; i < o.sample_length; ++i) {
-    const auto best = dist::top_k(logits_behind(model, text, o),
+    const auto best = dist::top_k(continuation.logits_behind(text),
                                   o.temperature == 0 ? 1 : int(o.top_k ? o.top_k : o.vocabulary));
     int64_t drawn = 0;
     if (o.temperature > 0)

@@ -2,6 +2,7 @@
 /// The text to learn, and texts that a network continues.
 
 #include "flags.hpp"
+#include "model.hpp"
 
 #include <distribute/distribute.hpp>
 
@@ -24,6 +25,6 @@ distribute::data::Dataset pieces(const std::string& text, int64_t context);
 
 /// --prompt with --sample_length characters more, each drawn from what the network thinks of the
 /// --context last ones. The same --seed gives the same text.
-std::string continued(distribute::nn::Module& model, const Options& options);
+std::string continued(Decoder& model, const Options& options);
 
 }  // namespace text_transformer

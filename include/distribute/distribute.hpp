@@ -77,6 +77,7 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/attention.hpp>
 #include <distribute/ops/convolution.hpp>
+#include <distribute/ops/ctc.hpp>
 #include <distribute/ops/map_fn.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/normalization.hpp>
@@ -95,6 +96,7 @@
 #include <distribute/nn/confusion_metrics.hpp>
 #include <distribute/nn/constraints.hpp>
 #include <distribute/nn/convolution.hpp>
+#include <distribute/nn/ctc_loss.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/embedding.hpp>

@@ -454,12 +454,22 @@ TEST_CASE("the page takes over weights of PyTorch", "[docs][how_to]") {
   dist::saving::safetensors::save_file(
       {{"fc.weight", weight}, {"fc.bias", dist::Tensor({0.5f, -0.5f})}}, path);
 
-  nn::Sequential model(nn::Dense({.units = 2}));
+  class Classifier : public nn::Module {
+    dist::Tensor call(const dist::Tensor& x, nn::CallOptions options) override {
+      return fc_(x, options);
+    }
+    nn::Dense& fc_ = add("fc", nn::Dense({.units = 2}));  // as the attribute of PyTorch's class
+  };
+  Classifier model;
   model(dist::zeros({1, 3}));  // weights exist after the first call
-  const auto file = dist::saving::safetensors::load_file(path);
-  const auto variables = model.variables();  // kernel [in, out], bias [out]
-  variables[0].assign(dist::transpose(file.tensors.at("fc.weight")));
-  variables[1].assign(file.tensors.at("fc.bias"));
+  dist::saving::load_weights(model, path, {.names = dist::saving::torch_names()});
 
   CHECK(model(dist::ones({1, 3})).to_vector() == std::vector<float>{6.5f, 14.5f});
+
+  dist::saving::NameRules rules = dist::saving::torch_names();
+  rules.weights.insert(rules.weights.begin(),
+                       {"fc", "kernel", {"weight"}, dist::saving::layouts::linear()});
+  rules.rename = [](const std::string& name) { return "model." + name; };
+  dist::saving::save_weights(model, path, {.names = rules});
+  CHECK(dist::saving::safetensors::load_file(path).tensors.contains("model.fc.weight"));
 }

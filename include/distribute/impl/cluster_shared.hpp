@@ -67,9 +67,14 @@
 #include <distribute/net/impl/tls_wire.ipp>
 #include <distribute/net/impl/wake_up.ipp>
 
+#include <distribute/io/impl/atomic_file.ipp>
+#include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/gzip.ipp>
+#include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/stream.ipp>
+#include <distribute/io/impl/tensorflow_data_type.ipp>
 #include <distribute/io/impl/tfrecord.ipp>
+#include <distribute/io/impl/wire.ipp>
 
 #include <distribute/cluster/impl/agreement.ipp>
 #include <distribute/cluster/impl/announce_task.ipp>
@@ -143,6 +148,9 @@
 #include <distribute/ops/impl/conv2d.ipp>
 #include <distribute/ops/impl/conv2d_transpose.ipp>
 #include <distribute/ops/impl/cross_entropy.ipp>
+#include <distribute/ops/impl/ctc.ipp>
+#include <distribute/ops/impl/ctc_decode.ipp>
+#include <distribute/ops/impl/ctc_inputs.ipp>
 #include <distribute/ops/impl/cumulative.ipp>
 #include <distribute/ops/impl/draw_log.ipp>
 #include <distribute/ops/impl/einsum.ipp>
@@ -198,6 +206,7 @@
 #include <distribute/nn/impl/convolution_1d.ipp>
 #include <distribute/nn/impl/convolution_transpose.ipp>
 #include <distribute/nn/impl/crossentropy_scores.ipp>
+#include <distribute/nn/impl/ctc_loss.ipp>
 #include <distribute/nn/impl/dense.ipp>
 #include <distribute/nn/impl/dropout.ipp>
 #include <distribute/nn/impl/einsum_dense.ipp>
@@ -258,12 +267,15 @@
 #include <distribute/optim/impl/step_updates.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
+#include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
+#include <distribute/data/impl/bytes.ipp>
 #include <distribute/data/impl/combine.ipp>
 #include <distribute/data/impl/data_summary.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
 #include <distribute/data/impl/element_record.ipp>
+#include <distribute/data/impl/element_spec.ipp>
 #include <distribute/data/impl/gpu_fetch.ipp>
 #include <distribute/data/impl/gpu_fetch_stub.ipp>
 #include <distribute/data/impl/input_context.ipp>

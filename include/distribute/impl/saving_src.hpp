@@ -28,6 +28,10 @@
 #include <distribute/saving/impl/separate_process.ipp>
 #include <distribute/saving/impl/weight_files.ipp>
 #include <distribute/saving/impl/weight_groups.ipp>
+#include <distribute/saving/impl/weight_layouts.ipp>
+#include <distribute/saving/impl/weight_names.ipp>
+#include <distribute/saving/impl/weight_rules.ipp>
+#include <distribute/saving/impl/weight_rules_files.ipp>
 #include <distribute/saving/impl/weights.ipp>
 #include <distribute/saving/impl/zip_file.ipp>
 #include <distribute/saving/impl/zip_file_stub.ipp>

@@ -5,10 +5,12 @@
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/optim/optimizer.hpp>
+#include <distribute/saving/weight_names.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +21,8 @@ struct SaveWeightsOptions {
   /// Optimizer whose steps, learning rate and slots ("optimizer/vars/0", ...) are saved: in
   /// `.weights.h5` and models.
   optim::Optimizer* optimizer = nullptr;
+  /// Names and arrangement of weights in `.safetensors` files, such as torch_names().
+  std::optional<NameRules> names = {};
 };
 
 /// Writes all weights of a module that was called once. The ending chooses the format:
@@ -45,12 +49,19 @@ struct LoadWeightsOptions {
   /// Optimizer that gets steps, learning rate and slots from files of Keras 3, for the trained
   /// variables in the order of Keras. It may not be a Nadam.
   optim::Optimizer* optimizer = nullptr;
+  /// Names and arrangement of weights in `.safetensors` files, such as torch_names(). Names of the
+  /// file may all have the same part in front ("module.", "transformer.").
+  std::optional<NameRules> names = {};
+  /// Prints which tensor of the file would become which variable, and what is missing or does not
+  /// fit, and assigns nothing; it needs `names`.
+  bool dry_run = false;
 };
 
 /// Gives a module that was called once the weights of a file: `.weights.h5` and `.keras` of Keras
-/// 3, `.h5` of Keras 2 and 3 (weights alone or with a model), `.safetensors`. All values are read
-/// and checked before the first is assigned. Floating values take the dtype of the variable. Every
-/// worker calls it and reads the file.
+/// 3, `.h5` of Keras 2 and 3 (weights alone or with a model), `.safetensors`, or the
+/// `.safetensors.index.json` of several, which is also found by the name "x.safetensors" where that
+/// file does not exist. All values are read and checked before the first is assigned. Floating
+/// values take the dtype of the variable. Every worker calls it and reads the file.
 /// Throws  NotFoundError for a file, a weight or an optimizer that is missing, InvalidArgumentError
 ///          for one of another shape, with variable, file and both shapes; DataLossError for a
 ///          damaged file; UnimplementedError in a build without libhdf5 or libzip. Then nothing is

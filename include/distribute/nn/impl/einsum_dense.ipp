@@ -78,8 +78,11 @@ DISTRIBUTE_INLINE Tensor EinsumDense::call(const Tensor& x, CallOptions) {
   Shape flat(x.shape().dims().first(kept)), result = flat;
   flat.push_back(inputs);
   for (const int64_t size : made_sizes_) result.push_back(size);
-  Tensor y = reshape(dense(reshape(x, flat), reshape(kernel_.value(), {inputs, units})), result);
-  if (bias_) y = y + cast(bias_.value(), y.dtype());
+  const bool fused = bias_ && bias_.shape() == Shape(made_sizes_);  // one number for each unit
+  const Tensor bias = fused ? reshape(bias_.value(), {units}) : Tensor();
+  Tensor y =
+      reshape(dense(reshape(x, flat), reshape(kernel_.value(), {inputs, units}), bias), result);
+  if (bias_ && !fused) y = y + cast(bias_.value(), y.dtype());
   return options_.activation ? options_.activation(y) : y;
 }
 

@@ -263,7 +263,7 @@ DISTRIBUTE_INLINE std::string keras_attribute(const Module& module, const std::s
   if (name == "kernel" && is_one_of(module, {"dense", "einsum_dense", "conv2d", "conv1d"}))
     return "_kernel";
   if (name == "embeddings" && is_one_of(module, {"embedding"})) return "_embeddings";
-  if (is_one_of(module, {"multi_head_attention"}))
+  if (is_one_of(module, {"multi_head_attention", "grouped_query_attention"}))
     return name == "attention_output" ? "_output_dense" : "_" + name + "_dense";
   if (is_one_of(module, {"bidirectional"}))
     return name.starts_with("backward") ? "backward_layer" : "forward_layer";

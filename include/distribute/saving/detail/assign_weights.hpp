@@ -26,15 +26,20 @@ class WeightAssignment {
  public:
   /// Errors name `file`.
   WeightAssignment(std::string file, const saving::LoadWeightsOptions& options)
-      : file_(std::move(file)), options_(options) {}
+      : file_(std::move(file)), options_(options) {
+    if (options_.dry_run) options_.skip_mismatch = true;
+  }
 
   /// Adds a value.
   /// Throws  NotFoundError if the file has none, InvalidArgumentError if it does not fit, unless
   ///          the options skip that.
   void take(const FoundWeight& found);
+  /// Leaves out a variable that the file does not have, or throws an error, as the options say.
+  void miss(const Variable& variable, const std::string& reason);
   /// Skips a layer, or throws an error, as the options say.
   void refuse(const std::vector<Variable>& variables, const std::string& reason);
   train::LoadedWeights& result() { return result_; }
+  /// Assigns all values, unless the options ask for a dry run.
   train::LoadedWeights assign();
 
  private:

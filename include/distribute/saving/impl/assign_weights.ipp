@@ -9,11 +9,8 @@ namespace distribute::saving_internal {
 DISTRIBUTE_INLINE void WeightAssignment::take(const FoundWeight& found) {
   const Variable& variable = found.variable;
   const std::string name = train::saved_name(variable);
-  if (found.key.empty()) {
-    if (!options_.by_name && !options_.skip_mismatch)
-      throw NotFoundError(str_cat(file_, ": there is nothing for variable '", name, "'"));
-    return result_.missing.push_back(name);
-  }
+  if (found.key.empty())
+    return miss(variable, str_cat("there is nothing for variable '", name, "'"));
   const bool floats = is_floating(found.dtype) && is_floating(variable.dtype());
   if (found.shape != variable.shape() || (found.dtype != variable.dtype() && !floats)) {
     if (!options_.skip_mismatch)
@@ -29,6 +26,12 @@ DISTRIBUTE_INLINE void WeightAssignment::take(const FoundWeight& found) {
   result_.loaded.push_back(name);
 }
 
+DISTRIBUTE_INLINE void WeightAssignment::miss(const Variable& variable, const std::string& reason) {
+  if (!options_.by_name && !options_.skip_mismatch)
+    throw NotFoundError(str_cat(file_, ": ", reason));
+  result_.missing.push_back(train::saved_name(variable));
+}
+
 DISTRIBUTE_INLINE void WeightAssignment::refuse(const std::vector<Variable>& variables,
                                                 const std::string& reason) {
   if (!options_.skip_mismatch) throw InvalidArgumentError(str_cat(file_, ": ", reason));
@@ -37,7 +40,8 @@ DISTRIBUTE_INLINE void WeightAssignment::refuse(const std::vector<Variable>& var
 }
 
 DISTRIBUTE_INLINE train::LoadedWeights WeightAssignment::assign() {
-  for (const auto& [variable, value] : values_) train::restore_value(variable, value);
+  if (!options_.dry_run)
+    for (const auto& [variable, value] : values_) train::restore_value(variable, value);
   return std::move(result_);
 }
 

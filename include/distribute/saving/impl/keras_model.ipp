@@ -61,6 +61,7 @@ DISTRIBUTE_INLINE void save_model(nn::Module& model, const std::string& path,
                                   const SaveWeightsOptions& options) {
   using namespace saving_internal;
   check_path_of_model("save_model", path);
+  if (options.names) throw InvalidArgumentError(path + ": `names` are those of safetensors files");
   const std::string config = model_config(model);
   write_on_chief(path, is_legacy_path(path)
                            ? encode_hdf5(legacy_model(model, config, options.optimizer))

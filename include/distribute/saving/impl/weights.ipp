@@ -5,6 +5,7 @@
 #include <distribute/io/file_system.hpp>
 #include <distribute/saving/detail/legacy_weights.hpp>
 #include <distribute/saving/detail/weight_files.hpp>
+#include <distribute/saving/detail/weight_rules.hpp>
 #include <distribute/saving/detail/zip_file.hpp>
 #include <distribute/saving/keras_model.hpp>
 #include <distribute/strategy/current_strategy.hpp>
@@ -15,17 +16,36 @@ namespace distribute::saving_internal {
 
 inline constexpr const char* kWeightsOfModel = "model.weights.h5";  // in a .keras archive
 
+DISTRIBUTE_INLINE bool is_safetensors(const std::string& path) {
+  return path.ends_with(".safetensors") || path.ends_with(".safetensors.index.json");
+}
+
+/// Refuses options that the kind of file does not have.
+DISTRIBUTE_INLINE void check_options(const std::string& path,
+                                     const saving::LoadWeightsOptions& options) {
+  if (is_safetensors(path) && options.optimizer)
+    throw InvalidArgumentError(path + ": files of safetensors have no optimizer");
+  if (!is_safetensors(path) && options.names)
+    throw InvalidArgumentError(path + ": `names` are those of safetensors files");
+  if (options.names && options.by_name)
+    throw InvalidArgumentError(path + ": `names` say how weights are found, without `by_name`");
+  if (options.dry_run && !options.names)
+    throw InvalidArgumentError(path + ": `dry_run` shows what `names` find; give it these");
+}
+
 /// The weights that a file has for the module.
 DISTRIBUTE_INLINE WeightAssignment find_weights(const nn::Module& module, const std::string& path,
                                                 const saving::LoadWeightsOptions& options) {
   WeightAssignment weights(path, options);
-  std::string bytes = value_or_throw(io::read_file(path));
-  if (path.ends_with(".safetensors") && options.optimizer)
-    throw InvalidArgumentError(path + ": files of safetensors have no optimizer");
-  if (path.ends_with(".safetensors")) {
-    find_by_name(saving::safetensors::deserialize(bytes, path).tensors, module, weights);
+  if (is_safetensors(path)) {
+    const saving::safetensors::Tensors tensors = read_tensors(path);
+    if (options.names)
+      find_by_rules(tensors, module, path, options, weights);
+    else
+      find_by_name(tensors, module, weights);
     return weights;
   }
+  std::string bytes = value_or_throw(io::read_file(path));
   if (path.ends_with(".keras")) bytes = read_zip_entry(bytes, kWeightsOfModel, path);
   const Hdf5Reader file(std::move(bytes), path);
   if (is_legacy(file))
@@ -50,6 +70,8 @@ DISTRIBUTE_INLINE void save_weights(nn::Module& module, const std::string& path,
                                     const SaveWeightsOptions& options) {
   using namespace saving_internal;
   check_built(module, "save_weights");
+  if (options.names && !path.ends_with(".safetensors"))
+    throw InvalidArgumentError(path + ": `names` are those of safetensors files");
   std::string bytes;
   if (path.ends_with(".weights.h5"))
     bytes = encode_hdf5(weights_h5(module, options.optimizer));
@@ -58,6 +80,8 @@ DISTRIBUTE_INLINE void save_weights(nn::Module& module, const std::string& path,
         str_cat(path, ": files of ",
                 is_legacy_path(path) ? "weights alone in the older format" : "safetensors",
                 " have no optimizer"));
+  else if (path.ends_with(".safetensors") && options.names)
+    bytes = safetensors::serialize(weights_by_rules(module, *options.names), {{"format", "pt"}});
   else if (path.ends_with(".safetensors"))
     bytes = safetensors::serialize(weights_by_name(module), {{"format", "np"}});
   else if (is_legacy_path(path))
@@ -72,12 +96,14 @@ DISTRIBUTE_INLINE train::LoadedWeights load_weights(nn::Module& module, const st
                                                     const LoadWeightsOptions& options) {
   using namespace saving_internal;
   check_built(module, "load_weights");
-  bool known = false;
-  for (const char* ending : {".weights.h5", ".h5", ".hdf5", ".keras", ".safetensors"})
+  check_options(path, options);
+  bool known = is_safetensors(path);
+  for (const char* ending : {".weights.h5", ".h5", ".hdf5", ".keras"})
     known = known || path.ends_with(ending);
   if (!known)
-    throw InvalidArgumentError(str_cat("load_weights: '", path, "' ends in none of .weights.h5, ",
-                                       ".h5, .hdf5, .keras, .safetensors"));
+    throw InvalidArgumentError(
+        str_cat("load_weights: '", path, "' ends in none of .weights.h5, ",
+                ".h5, .hdf5, .keras, .safetensors, .safetensors.index.json"));
   std::optional<WeightAssignment> weights;
   checkpoint_internal::read_on_all_workers(
       get_strategy(), [&] { weights.emplace(find_weights(module, path, options)); });

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/nn/ctc_loss.hpp>
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/weighted_values.hpp>
 #include <distribute/nn/loss.hpp>
@@ -57,6 +58,7 @@ inline constexpr NamedLoss kNamedLosses[] = {
     {"hinge Hinge", nn::hinge},
     {"squared_hinge SquaredHinge", nn::squared_hinge},
     {"categorical_hinge CategoricalHinge", nn::categorical_hinge},
+    {"ctc CTC", nn::ctc},
 };
 
 }  // namespace distribute::train_internal

@@ -1,0 +1,49 @@
+#pragma once
+/// config.json of Hugging Face, and what the models share.
+
+#include <distribute/base/config.hpp>
+#include <distribute/base/untrusted_json.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+namespace distribute::nn::applications::language_models_internal {
+
+/// Throws  InvalidArgumentError that names the first option below 1.
+void check_positive(const char* model,
+                    std::initializer_list<std::pair<const char*, int64_t>> options);
+
+/// float32 logits: products of features [..., width] with all rows of a table [vocabulary, width].
+Tensor scores_of_table(const Tensor& features, const Tensor& table);
+
+/// A config.json.
+class ModelConfig {
+ public:
+  /// Throws  NotFoundError; InvalidArgumentError for a file whose "model_type" is none of `types`.
+  ModelConfig(const std::string& path, std::initializer_list<const char*> types);
+
+  /// Returns the object at a key; an empty one if there is none.
+  ModelConfig inside(const char* key) const;
+  int64_t integer(const char* key, int64_t otherwise) const;
+  double number(const char* key, double otherwise) const;
+  bool flag(const char* key, bool otherwise) const;
+  /// Throws  UnimplementedError where the file has another value than the only one that is known.
+  void want(const char* key, const char* value) const;
+  void want(const char* key, bool value) const;
+  /// Throws  UnimplementedError where the file has a value that is not null.
+  void want_none(const char* key) const;
+
+ private:
+  ModelConfig(std::string path, untrusted::JsonValue json)
+      : path_(std::move(path)), json_(std::move(json)) {}
+  const untrusted::JsonValue* find(const char* key) const;
+  [[noreturn]] void refuse(const char* key, const untrusted::JsonValue& value,
+                           const std::string& wanted) const;
+
+  std::string path_;
+  untrusted::JsonValue json_;
+};
+
+}  // namespace distribute::nn::applications::language_models_internal

@@ -1,0 +1,101 @@
+#pragma once
+/// Attention in which several heads of queries share keys and values, and what it keeps of earlier
+/// steps.
+
+#include <distribute/base/config.hpp>
+#include <distribute/language_models/rotary_embedding.hpp>
+#include <distribute/nn/dense.hpp>
+#include <distribute/nn/module.hpp>
+#include <distribute/ops/attention.hpp>
+
+#include <optional>
+#include <string>
+
+namespace distribute::nn {
+
+/// Keys and values of earlier steps, [batch, steps, key-value heads, depth]; empty before the
+/// first.
+struct KeyValues {
+  Tensor keys, values;
+};
+
+/// Says where the steps of a call stand, and which earlier ones they may attend to.
+struct AttentionStep {
+  Tensor positions = {};        // int32 [batch or 1, steps]
+  AttentionOptions masks = {};  // over the kept steps and those of the call
+  RotaryAngles angles = {};     // of the positions; empty: computed anew
+  KeyValues* kept = nullptr;    // gets the steps of the call; null: there are no earlier steps
+};
+
+struct GroupQueryAttentionOptions {  // options of GroupQueryAttention
+  int64_t head_dim = 0;
+  int64_t num_query_heads = 0;
+  int64_t num_key_value_heads = 0;  // divides num_query_heads
+  bool use_bias = true;
+  std::optional<bool> use_output_bias = {};  // of the last product; unset: use_bias
+  bool use_causal_mask = false;
+  std::optional<RotaryEmbeddingOptions> rotary = {};  // turns queries and keys
+  Initializer kernel_initializer = initializers::glorot_uniform();
+  Initializer bias_initializer = initializers::zeros();
+  std::string name = {};
+};
+
+/// Self-attention of num_query_heads heads of queries over num_key_value_heads heads of keys and
+/// values, each shared by as many successive query heads.
+/// Shapes  [batch, steps, d] -> the same; query/kernel [d, query heads, head_dim], key/kernel and
+///          value/kernel [d, key-value heads, head_dim], attention_output/kernel [query heads,
+///          head_dim, d].
+/// Source  tf.keras.layers.GroupQueryAttention; Ainslie et al. 2023
+class GroupQueryAttention : public Module {
+ public:
+  /// Throws  InvalidArgumentError for sizes below 1, and heads that do not divide each other.
+  explicit GroupQueryAttention(GroupQueryAttentionOptions options);
+
+  /// Attends from the steps of x to those before and, as `step` says, to themselves.
+  Tensor attend(const Tensor& x, const AttentionStep& step);
+  /// The options that the constructor got.
+  const GroupQueryAttentionOptions& options() const { return options_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE void build(const Shape& input) override;
+  std::string kind() const override { return "grouped_query_attention"; }
+  bool supports_masking() const override { return true; }
+  EinsumDense& product(const std::string& name, int64_t heads);
+  Tensor with_all_heads(const Tensor& x) const;
+
+  GroupQueryAttentionOptions options_;
+  std::optional<RotaryEmbedding> rotary_;
+  EinsumDense *query_, *key_, *value_;
+  EinsumDense* output_ = nullptr;  // made at the first call, as it has the width of the input
+};
+
+struct SwiGLUOptions {  // options of SwiGLU
+  int64_t units = 0;    // between the products
+  bool use_bias = false;
+  std::string name = {};
+};
+
+/// down_proj(silu(gate_proj(x)) * up_proj(x)): a feed-forward network with a gate.
+/// Shapes  [..., d] -> the same; gate_proj/kernel and up_proj/kernel [d, units], down_proj/kernel
+///          [units, d].
+/// Source  Shazeer 2020; the feed-forward part of keras_hub.models.LlamaBackbone
+class SwiGLU : public Module {
+ public:
+  /// Throws  InvalidArgumentError for units < 1.
+  explicit SwiGLU(SwiGLUOptions options);
+  /// The options that the constructor got.
+  const SwiGLUOptions& options() const { return options_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE void build(const Shape& input) override;
+  std::string kind() const override { return "swi_glu"; }
+  bool supports_masking() const override { return true; }
+
+  SwiGLUOptions options_;
+  Dense &gate_, &up_;
+  Dense* down_ = nullptr;  // made at the first call, as it has the width of the input
+};
+
+}  // namespace distribute::nn

@@ -1,0 +1,23 @@
+#pragma once
+/// Python scripts of the tests that use the real PyTorch, where there is one.
+
+#include <tests/support/catch.hpp>
+#include <tests/support/file_text.hpp>
+#include <tests/support/source_dir.hpp>
+
+#include <sys/wait.h>
+
+/// Runs tests/NAME with these arguments, for a shell; `log` is a file for what it says. False where
+/// Python lacks PyTorch: then the script ends with status 77.
+inline bool run_torch_script(const std::string& name, const std::string& arguments,
+                             const std::string& log) {
+  const char* python = std::getenv("DISTRIBUTE_TORCH_PYTHON");
+  const std::string command = std::string(python ? python : "python3") + " " +
+                              distribute::testing::source_dir() + "/tests/" + name + " " +
+                              arguments + " >" + log + " 2>&1";
+  const int status = std::system(command.c_str());
+  if (WEXITSTATUS(status) == 77 || WEXITSTATUS(status) == 127) return false;
+  INFO(file_text(log));
+  REQUIRE(status == 0);
+  return true;
+}
