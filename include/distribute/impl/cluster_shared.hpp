@@ -221,7 +221,6 @@
 #include <distribute/collective/impl/job_timelines.ipp>
 #include <distribute/collective/impl/late_watch.ipp>
 #include <distribute/collective/impl/message_algorithms.ipp>
-#include <distribute/collective/impl/message_algorithms_chain.ipp>
 #include <distribute/collective/impl/message_algorithms_direct.ipp>
 #include <distribute/collective/impl/message_header.ipp>
 #include <distribute/collective/impl/message_peer.ipp>
@@ -237,6 +236,10 @@
 #include <distribute/collective/impl/tcp_peer.ipp>
 #include <distribute/collective/impl/tcp_transport.ipp>
 #include <distribute/collective/impl/timeline.ipp>
+#include <distribute/collective/impl/tree_plan.ipp>
+#include <distribute/collective/impl/tree_reduction.ipp>
+#include <distribute/collective/impl/tree_reduction_doubling.ipp>
+#include <distribute/collective/impl/tree_sum.ipp>
 #include <distribute/collective/impl/window.ipp>
 #include <distribute/collective/impl/window_transport.ipp>
 #include <distribute/collective/impl/worker_engine.ipp>

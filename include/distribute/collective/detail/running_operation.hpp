@@ -22,10 +22,10 @@ struct RunningOperation {
   void begin(const Operation& next, int rank);
   /// Returns the header of one of its messages.
   MessageHeader header(uint64_t tag, size_t bytes) const;
-  /// Reports that its deadline has passed. A rank that has messages from all ranks it waits for
-  /// gives other ranks a moment to name the missing one.
+  /// Reports that its deadline has passed. A rank at a later `step` of its algorithm, and one that
+  /// has messages from all ranks it waits for, gives other ranks a moment to name the missing one.
   /// Throws  as throw_too_late(), after that moment.
-  void late(const std::vector<const MessagePeer*>& peers, int rank);
+  void late(const std::vector<const MessagePeer*>& peers, int rank, int step);
 };
 
 }  // namespace distribute::collective

@@ -325,7 +325,7 @@ DISTRIBUTE_INLINE void EngineMessages::throw_if_lost() {
 DISTRIBUTE_INLINE void EngineMessages::late() {
   std::vector<const MessagePeer*> all;
   for (const Peer& other : peers_) all.push_back(&other);
-  running_.late(all, rank_);
+  running_.late(all, rank_, step());
 }
 
 DISTRIBUTE_INLINE void EngineMessages::throw_if_aborted() { aborted_.throw_if_set(); }

@@ -24,14 +24,16 @@ DISTRIBUTE_INLINE MessageHeader RunningOperation::header(uint64_t tag, size_t by
 }
 
 DISTRIBUTE_INLINE void RunningOperation::late(const std::vector<const MessagePeer*>& peers,
-                                              int rank) {
-  constexpr double kMoment = 1;
+                                              int rank, int step) {
+  constexpr double kMoment = 1, kStep = 0.2;
+  constexpr int kMostSteps = 32;
   const bool one_is_silent = std::any_of(peers.begin(), peers.end(), [](const MessagePeer* other) {
     return other->awaited() && !other->heard;
   });
-  if (lingers || one_is_silent || !is_collective) throw_too_late(peers, operation, rank);
+  const double patience = (one_is_silent ? 0 : kMoment) + kStep * std::min(step, kMostSteps);
+  if (lingers || patience == 0 || !is_collective) throw_too_late(peers, operation, rank);
   lingers = true;
-  operation.deadline = net::Deadline::after_seconds(kMoment);
+  operation.deadline = net::Deadline::after_seconds(patience);
 }
 
 }  // namespace distribute::collective

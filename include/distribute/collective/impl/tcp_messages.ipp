@@ -292,7 +292,7 @@ DISTRIBUTE_INLINE void TcpMessages::hear_last_words(int from) {
 DISTRIBUTE_INLINE void TcpMessages::late() {
   std::vector<const MessagePeer*> all;
   for (const TcpPeer& other : peers_) all.push_back(&other);
-  running_.late(all, rank_);
+  running_.late(all, rank_, step());
 }
 
 DISTRIBUTE_INLINE void TcpMessages::throw_if_aborted() { aborted_.throw_if_set(); }
