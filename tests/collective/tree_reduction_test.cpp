@@ -165,7 +165,7 @@ std::vector<std::string> errors_with(const std::vector<int>& host_of_rank, int c
   const auto run = [&](Communicator& group) {
     try {
       body(group);
-      for (int i = 0; i < 12; ++i) group.barrier();  // the fault happens by then
+      for (int i = 0; i < 4; ++i) group.barrier();  // the fault happens by then
     } catch (const Error&) {
       if (group.rank() != culprit) stop.one_is_done();
       throw;

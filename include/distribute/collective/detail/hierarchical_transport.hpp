@@ -68,7 +68,6 @@ class HierarchicalReduction {
   void show_if_done(int64_t segment);
   void take(int64_t segment);
   void handle(const Messages::Event& event);
-  int step() const;
 
   int ranks_on(int host) const { return int(layout_.members(host).size()); }
   int carrier(int64_t segment, int host) const;

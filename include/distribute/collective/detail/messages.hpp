@@ -36,15 +36,6 @@ class Messages {
   virtual Event next() = 0;
   /// Blocks  until all messages have come and were sent; drops the events.
   virtual void finish() = 0;
-
-  /// Tells at which step of its algorithm this rank waits, for the rest of the operation. A rank
-  /// that waits for another's message is a later step than what that one waits for, and lets it
-  /// name the missing rank first.
-  void set_step(int step) { step_ = step; }
-  int step() const { return step_; }
-
- private:
-  int step_ = 0;
 };
 
 /// Returns the tag of part `number` of one of an operation's flows of messages.

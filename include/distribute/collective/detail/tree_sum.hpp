@@ -54,8 +54,6 @@ class TreeSum {
   void descend();
   /// Whether all messages have come and were sent.
   bool done() const { return pending_ == 0; }
-  /// Returns the step for which it waits: one that waits for another's message is a step behind it.
-  int waits_at() const { return waits_at_; }
 
  private:
   /// A value of this holder: its range of a branch, or of a join.
@@ -92,7 +90,6 @@ class TreeSum {
   TreeTask task_;
   std::vector<Join> joins_, results_;  // of the steps of up_ and down_
   int64_t pending_ = 0;                // messages that have not come, or not been sent
-  int waits_at_ = 0;
 };
 
 }  // namespace distribute::collective

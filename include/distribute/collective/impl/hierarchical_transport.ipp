@@ -88,7 +88,6 @@ DISTRIBUTE_INLINE void HierarchicalTransport::run_gathered(const Operation& oper
   }
   const bool speaks = layout_.local_index(rank()) == 0;
   if (speaks) {
-    messages_->set_step(0);
     Operation patient = operation;
     patient.deadline = net::Deadline::after(operation.deadline.left() + 1s);
     messages_->begin(patient);
@@ -96,7 +95,7 @@ DISTRIBUTE_INLINE void HierarchicalTransport::run_gathered(const Operation& oper
   }
   if (meeting_ && speaks) meeting_->release();
   if (meeting_ && !speaks)
-    meeting_->wait_for_release(operation, net::Deadline::after(operation.deadline.left() + 2s));
+    meeting_->wait_for_release(operation, net::Deadline::after(operation.deadline.left() + 6s));
   std::vector<const void*> inputs;
   for (int r = 0; r < size(); ++r) inputs.push_back(arrays + r * bytes);
   combine(operation.op, operation.dtype, inputs, operation.output, operation.count);

@@ -186,20 +186,10 @@ DISTRIBUTE_INLINE void HierarchicalReduction::handle(const Messages::Event& even
   if (flow_of(event.tag) == kShown) take(number_of(event.tag));
 }
 
-/// A carrier waits for its host first, then for others; the rest of the host for the carrier.
-DISTRIBUTE_INLINE int HierarchicalReduction::step() const {
-  if (!carries(low_))
-    return 2 + plans_.up.steps().back().level + 2 * plans_.down.steps().back().level;
-  return missing_[size_t(own(low_))] > 0 ? 0 : 1 + sums_[size_t(slot(low_))].waits_at();
-}
-
 DISTRIBUTE_INLINE void HierarchicalReduction::run() {
   greet();
   expect();
-  for (advance(); low_ < segments_; advance()) {
-    messages_.set_step(step());
-    handle(messages_.next());
-  }
+  for (advance(); low_ < segments_; advance()) handle(messages_.next());
   messages_.finish();
 }
 

@@ -5,7 +5,6 @@
 #include <distribute/collective/detail/tree_reduction.hpp>
 
 #include <algorithm>
-#include <bit>
 
 namespace distribute::collective {
 
@@ -18,7 +17,6 @@ DISTRIBUTE_INLINE void run_alone(const Operation& operation) {
 DISTRIBUTE_INLINE void MessageAlgorithms::run(const Operation& operation) {
   const std::span<const std::byte> input = bytes_at(operation.input, 0, bytes_of(operation));
   if (messages_.size() == 1) return run_alone(operation);
-  messages_.set_step(0);
   switch (operation.kind) {
     case Collective::AllReduce: return all_reduce(operation);
     case Collective::Reduce: return reduce(operation);
@@ -196,7 +194,6 @@ DISTRIBUTE_INLINE void MessageAlgorithms::broadcast_tree(const Operation& operat
   int distance = 1;
   while (distance < ranks && (me & distance) == 0) distance *= 2;
   if (me != 0) {
-    messages_.set_step(int(std::popcount(unsigned(me))));
     messages_.receive((me - distance + root) % ranks, tag_of(0, 0), data);
     messages_.finish();
   }
@@ -224,7 +221,6 @@ DISTRIBUTE_INLINE void MessageAlgorithms::broadcast_pieces(const Operation& oper
   int64_t left = (int64_t(data.size()) + segment_bytes_ - 1) / segment_bytes_;
   for (int64_t piece = 0; me == 0 && piece < left; ++piece) pass_on(piece);
   if (me == 0) return messages_.finish();
-  messages_.set_step(children == 1 ? me : int(std::bit_width(unsigned(me))));
   receive_in_pieces(messages_, ((me - 1) / children + root) % ranks, data, segment_bytes_);
   while (left > 0) {
     const Messages::Event event = messages_.next();

@@ -151,10 +151,7 @@ DISTRIBUTE_INLINE void TreeReduction::advance() {
 DISTRIBUTE_INLINE void TreeReduction::run() {
   if (operation_.kind == Collective::AllGather)
     copy_bytes(part_place(parts_.begin(rank_)), operation_.input, parts_.count(rank_) * width_);
-  for (advance(); low_ < sections_; advance()) {
-    messages_.set_step(sum_of(low_).waits_at());
-    handle(messages_.next());
-  }
+  for (advance(); low_ < sections_; advance()) handle(messages_.next());
   messages_.finish();
 }
 

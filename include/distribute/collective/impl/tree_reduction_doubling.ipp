@@ -10,46 +10,31 @@ namespace distribute::collective {
 
 /// A join of two branches as one rank sees it.
 struct DoublingJoin {
-  int level = 0, step = 0;  // of the tree; and for Messages::set_step()
-  bool left = false;        // this rank's branch
-  int from = 0, to = -1;    // ranks: the other branch's partial result comes from, this one goes to
+  int level = 0;          // of the tree
+  bool left = false;      // this rank's branch
+  int from = 0, to = -1;  // ranks: the other branch's partial result comes from, this one goes to
   std::vector<int> forward;  // ranks of this branch that get the other's partial result from here
   bool from_rank = false;    // whether the other branch is one rank
 };
 
-/// Returns how often the right branch's partial result is passed on among `left` ranks.
-DISTRIBUTE_INLINE int times_passed_on(int left, int right) {
-  return right > 0 ? int(std::bit_width(unsigned((left - 1) / right))) : 0;
-}
-
-/// Returns the number of messages that may have to come, one after the other, before a join.
-DISTRIBUTE_INLINE int steps_before(int level, int ranks) {
-  int steps = 1;
-  for (int l = 1; l < level; ++l)
-    steps += 1 + times_passed_on(1 << (l - 1), ranks % (1 << l) - (1 << (l - 1)));
-  return steps;
-}
-
 /// Lists the joins of a rank, from its own elements to the root. Left rank i exchanges with right
 /// rank i; the rest of the left get the right's partial result through those.
-DISTRIBUTE_INLINE std::vector<DoublingJoin> doubling_joins(int rank, const int ranks) {
+DISTRIBUTE_INLINE std::vector<DoublingJoin> doubling_joins(int rank, int ranks) {
   std::vector<DoublingJoin> joins;
-  for (int first = 0, all = ranks; all > 1;) {
-    const int left = left_ranks(all), right = all - left, i = rank - first;
-    DoublingJoin join{.level = int(std::bit_width(unsigned(all - 1))), .left = i < left};
-    join.step = steps_before(join.level, ranks);
+  for (int first = 0; ranks > 1;) {
+    const int left = left_ranks(ranks), right = ranks - left, i = rank - first;
+    DoublingJoin join{.level = int(std::bit_width(unsigned(ranks - 1))), .left = i < left};
     join.from = join.to = join.left ? rank + left : rank - left;
     join.from_rank = (join.left ? right : left) == 1;
     if (join.left && i >= right) {
       join.from = rank - right * int(std::bit_floor(unsigned(i / right)));
       join.to = -1;
-      join.step += int(std::bit_width(unsigned(i / right)));
     }
     int next = right;
     while (next <= i) next *= 2;
     for (; join.left && i + next < left; next *= 2) join.forward.push_back(rank + next);
     if (!join.left) first += left;
-    all = join.left ? left : right;
+    ranks = join.left ? left : right;
     joins.push_back(std::move(join));
   }
   std::reverse(joins.begin(), joins.end());
@@ -75,7 +60,6 @@ class Doubling {
     for (size_t j = 0; j < joins_.size(); ++j) {
       if (joins_[j].to >= 0)
         messages_.send(joins_[j].to, tag(j), bytes_at(mine.data, 0, j == 0 ? bytes_ : wide_), true);
-      messages_.set_step(joins_[j].step);
       while (!has_come_[j]) handle(messages_.next());
       const Branch others = {other(j), joins_[j].from_rank};
       combine_branches(operation_.op, operation_.dtype, joins_[j].left ? mine : others,

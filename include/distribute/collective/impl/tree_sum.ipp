@@ -37,9 +37,6 @@ DISTRIBUTE_INLINE uint64_t TreeSum::tag(uint32_t flow, const TreePlan::Step& ste
 
 DISTRIBUTE_INLINE void TreeSum::begin(TreeTask task) {
   task_ = std::move(task);
-  waits_at_ = 31;
-  for (const TreePlan::Leaf& leaf : up_.leaves())
-    waits_at_ = std::min(waits_at_, up_.steps()[size_t(leaf.parent)].level);
   pending_ = 0;
   joins_.assign(up_.steps().size(), {});
   results_.assign(down_.steps().size(), {});
@@ -122,7 +119,6 @@ DISTRIBUTE_INLINE bool TreeSum::join(size_t s) {
         static_cast<const std::byte*>(join.own[side].branch.data) + skipped * width_of(one.is_rank);
   }
   combine_branches(op_, dtype_, branches[0], branches[1], join.sum, elements(step.mine));
-  if (step.parent >= 0) waits_at_ = up_.steps()[size_t(step.parent)].level;
   if (step.parent >= 0)
     return provide(size_t(step.parent), step.parent_side, {{join.sum, false}, step.mine});
   const int64_t begin = ways_ == Ways::Up ? 0 : step.mine.begin.of(task_.count);
@@ -135,7 +131,6 @@ DISTRIBUTE_INLINE void TreeSum::descend() { pass_down(results_.size() - 1); }
 /// This holder has the result's range of a join: it goes to the holders of the branches.
 DISTRIBUTE_INLINE void TreeSum::pass_down(size_t s) {
   const TreePlan::Step& step = down_.steps()[s];
-  waits_at_ = up_.steps().back().level + down_.steps().back().level - step.level + 1;
   for (int side : {0, 1}) {
     for (const TreePlan::Piece& piece : step.sides[side].gets)
       messages_.send(
