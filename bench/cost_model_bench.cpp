@@ -5,6 +5,7 @@
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/collective/detail/message_algorithms.hpp>
 #include <distribute/collective/detail/tcp_messages.hpp>
+#include <distribute/collective/detail/tree_reduction.hpp>
 #include <distribute/testing/detail/network_namespaces.hpp>
 #include <distribute/testing/process_cluster.hpp>
 
@@ -31,8 +32,8 @@ using Algorithm = AllReduceAlgorithm;
 namespace {
 
 constexpr int64_t kSegmentBytes = 512 << 10;
-const std::vector<Algorithm> kAlgorithms = {Algorithm::Exchange, Algorithm::Direct,
-                                            Algorithm::Chain};
+const std::vector<Algorithm> kAlgorithms = {Algorithm::Exchange, Algorithm::Doubling,
+                                            Algorithm::Direct, Algorithm::Halving};
 const std::vector<int64_t> kSizes = {4, 16 << 10, 256 << 10, 1 << 20, 4 << 20};
 
 /// One rank, with four connections to each other as workers of a job have.
@@ -41,7 +42,7 @@ class Rank {
   explicit Rank(ClusterRuntime& runtime)
       : messages_(runtime.rank(), flows(runtime), -1),
         exchange_(messages_, {.latency = 1e6}, kSegmentBytes),
-        direct_(messages_, {.latency = 0, .per_message = 0}, kSegmentBytes) {}
+        plan_(TreePlan::of_ranks(messages_.size(), messages_.rank())) {}
 
   void all_reduce(Algorithm algorithm, float* data, int64_t count, const LinkCosts& costs) {
     const Operation operation = begin({.kind = Collective::AllReduce,
@@ -49,10 +50,16 @@ class Rank {
                                        .count = count,
                                        .input = data,
                                        .output = data});
-    if (algorithm == Algorithm::Exchange) return exchange_.run(operation);
-    if (algorithm == Algorithm::Direct) return direct_.run(operation);
-    const int64_t segment = chain_segment_bytes(count * 4, messages_.size(), costs, kSegmentBytes);
-    ChainReduction(messages_, scratch_, operation, segment).run();
+    switch (algorithm) {
+      case Algorithm::Exchange: return exchange_.run(operation);
+      case Algorithm::Doubling: return reduce_by_doubling(messages_, scratch_, operation);
+      case Algorithm::Direct:
+        return DirectReduction(messages_, scratch_, operation, kSegmentBytes).run();
+      default: break;
+    }
+    TreeReduction(messages_, scratch_, plan_, operation,
+                  section_bytes(messages_.size(), costs, kSegmentBytes))
+        .run();
   }
   void barrier() { exchange_.run(begin({.kind = Collective::Barrier})); }
   void broadcast(int64_t& number) {
@@ -95,7 +102,8 @@ class Rank {
   }
 
   TcpMessages messages_;
-  MessageAlgorithms exchange_, direct_;
+  MessageAlgorithms exchange_;
+  const TreePlan plan_;
   Scratch scratch_;
   uint64_t sequence_ = 0;
 };

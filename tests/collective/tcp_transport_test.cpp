@@ -111,31 +111,21 @@ TEST_CASE("a bit that changes between two ranks is DataLoss, and the other rank 
   CHECK_THAT(errors[0], !Contains("the time is over"));
 }
 
-TEST_CASE("seventeen ranks: gathered when small, a chain when large", "[collective][tcp]") {
-  using contract::all_reduce_of;
-  const auto few = [](int size) { return make_group(size, 1, false, {.segment_bytes = 4096}); };
-  REQUIRE(choose_algorithm(4000, 17) == AllReduceAlgorithm::Bruck);
-  for (int64_t count : {1, 10, 1000}) all_reduce_of<float>(few, 17, count, ReductionOp::Sum);
-  for (const auto& [count, segment] : {std::pair(1001, 256), {50'001, 4096}}) {
-    const TcpOptions options = large_only(segment);
-    REQUIRE(choose_algorithm(count * 2, 17, options.costs, segment) == AllReduceAlgorithm::Chain);
-    const auto chain = [&](int size) { return make_group(size, 2, false, options); };
-    all_reduce_of<float>(chain, 17, count, ReductionOp::Sum);
-    all_reduce_of<bfloat16>(chain, 17, count, ReductionOp::Mean);
-    all_reduce_of<int64_t>(chain, 17, count, ReductionOp::Max);
-  }
-}
-
 TEST_CASE("the other collectives of seventeen ranks", "[collective][tcp]") {
   constexpr int kRanks = 17;
   const int64_t scale = GENERATE(1, 3000);
   const auto counts = contract::uneven(kRanks, scale);
   const int64_t all = total(counts);
   std::vector<float> joined, sum(static_cast<size_t>(all));
+  std::vector<std::vector<float>> parts;
   for (int r = 0; r < kRanks; ++r) {
     for (float x : contract::numbers<float>(r, counts[size_t(r)])) joined.push_back(x);
-    const auto part = contract::numbers<float>(r, all);
-    for (size_t i = 0; i < sum.size(); ++i) sum[i] = r == 0 ? part[i] : sum[i] + part[i];
+    parts.push_back(contract::numbers<float>(r, all));
+  }
+  for (size_t i = 0; i < sum.size(); ++i) {
+    std::vector<float> column;
+    for (const auto& part : parts) column.push_back(part[i]);
+    sum[i] = contract::expected(ReductionOp::Sum, column);
   }
   const auto check = [](bool right, const char* what) {
     if (!right) throw InternalError(what);
@@ -149,6 +139,14 @@ TEST_CASE("the other collectives of seventeen ranks", "[collective][tcp]") {
           std::vector<float> out(joined.size());
           group.all_gather(mine.data(), out.data(), counts, DType::Float32);
           check(out == joined, "all_gather");
+          std::fill(out.begin(), out.end(), -1.0f);
+          group.gather(mine.data(), out.data(), counts, DType::Float32, root);
+          check(rank == root ? out == joined : out[0] == -1.0f, "gather");
+          std::vector<float> slice(mine.size());
+          const auto all_numbers = contract::numbers<float>(rank, all);
+          group.reduce_scatter(all_numbers.data(), slice.data(), counts, DType::Float32);
+          const int64_t skipped = total(std::span(counts).first(size_t(rank)));
+          check(std::equal(slice.begin(), slice.end(), sum.begin() + skipped), "reduce_scatter");
           auto data = contract::numbers<float>(rank, all);
           const auto before = data;
           group.reduce(data.data(), all, DType::Float32, ReductionOp::Sum, root);

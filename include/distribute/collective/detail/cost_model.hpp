@@ -19,10 +19,10 @@ struct LinkCosts {
 enum class AllReduceAlgorithm : uint8_t {  // ways to sum
   // each rank sends all to each, and sums all: one network latency
   Exchange,
-  Bruck,   // as Exchange, in log2(n) rounds
-  Direct,  // each rank sums one part of the array, then sends it to each
-  Chain,   // running sums go up through the ranks while results come back down
-  Ring,    // for comparison: not used, as its sums depend on where the array is cut
+  Doubling,  // log2(n) exchanges of the whole array: recursive doubling
+  Direct,    // each rank sums one part of the array, then sends it to each
+  Halving,   // log2(n) exchanges of ever smaller parts, and back: recursive halving and doubling
+  Ring,      // for comparison: its sums depend on where the array is cut
 };
 const char* name_of(AllReduceAlgorithm algorithm);  // for messages
 
@@ -33,13 +33,17 @@ inline constexpr int kMostDirectRanks = 16;
 /// Source  Thakur, Rabenseifner & Gropp 2005; ring: Patarasuk & Yuan 2009.
 double all_reduce_seconds(AllReduceAlgorithm algorithm, int64_t bytes, int ranks,
                           const LinkCosts& costs = {}, int64_t segment_bytes = 256 << 10);
-/// Returns the fastest of the algorithms that sum in rank order. It depends only on its arguments,
-/// so that ranks agree without communication.
+/// Returns the fastest of the algorithms that sum in the order of sum_order.hpp: up to
+/// kMostDirectRanks Exchange or Direct, beyond that Doubling or Halving. It depends only on its
+/// arguments, so that ranks agree without communication.
 AllReduceAlgorithm choose_algorithm(int64_t bytes, int ranks, const LinkCosts& costs = {},
                                     int64_t segment_bytes = 256 << 10);
-/// Returns the segment size, at most `segment_bytes`, that a chain of ranks passes on fastest.
-int64_t chain_segment_bytes(int64_t bytes, int ranks, const LinkCosts& costs,
-                            int64_t segment_bytes);
+/// Returns the bytes of a section that Halving sums at once: at least four segments, and so many
+/// that its messages cost little beside their bytes.
+int64_t section_bytes(int ranks, const LinkCosts& costs, int64_t segment_bytes);
+/// Returns the number of ranks, 1 or 2, to which each rank passes on the segments of a large
+/// broadcast: a chain, or a binary tree.
+int broadcast_children(int64_t bytes, int ranks, const LinkCosts& costs, int64_t segment_bytes);
 
 /// One training step of a rank: gradients are completed evenly during the backward pass.
 struct StepShape {

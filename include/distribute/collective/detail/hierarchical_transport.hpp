@@ -11,25 +11,38 @@
 #include <distribute/collective/detail/tcp_messages.hpp>
 #include <distribute/collective/detail/tcp_transport.hpp>
 #include <distribute/collective/detail/transport.hpp>
+#include <distribute/collective/detail/tree_plan.hpp>
+#include <distribute/collective/detail/tree_sum.hpp>
 #include <distribute/collective/detail/window.hpp>
 #include <distribute/collective/operation.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 namespace distribute::collective {
 
-/// Sums along a chain of hosts. Each segment has a carrier on every host, so that the ranks of a
-/// host share the work and the connections. The other ranks put their elements into the host's
-/// shared memory; the carrier receives the running sum from the host before, adds its host's ranks
-/// in rank order, and passes it on. Results come back the same way while later segments go up, and
-/// their carrier puts them into its host's shared memory. A rank announces elements in shared
-/// memory by an empty message.
-/// Units   bytes on the wire per host and direction: size; 16-bit floats go up as float32.
+/// Who sums with whom in a job whose hosts hold several ranks, as one host sees it.
+struct HostPlans {
+  /// The ranks of every host follow each other.
+  HostPlans(const HostLayout& layout, int host);
+
+  TreePlan down;  // of the hosts, for results
+  TreePlan up;    // of the ranks: a host starts with the sums of the branches that it has whole
+};
+
+/// Sums among hosts with a TreeSum for each segment of the array. A segment has a carrier on every
+/// host, so that the ranks of a host share the work and the connections. The other ranks put their
+/// elements into the host's shared memory; the carrier sums the branches of the tree that its host
+/// has whole, and takes part in the sum for its host. It puts the result into its host's shared
+/// memory. A rank announces elements in shared memory by an empty message.
+/// Units   bytes on the wire per host and direction: 2 (hosts - 1) / hosts * size where the ranks
+/// of
+///         every host are a branch of the tree, at most 1.5 times as many elsewhere; partial
+///         results of 16-bit floats go as float32.
 class HierarchicalReduction {
  public:
   /// Largest shared memory of a rank.
@@ -38,13 +51,13 @@ class HierarchicalReduction {
   /// `layout` is contiguous and has several hosts; `window` is that of this rank's host, null for a
   /// rank that is alone there. `operation` is an AllReduce.
   HierarchicalReduction(Messages& messages, Scratch& scratch, const HostLayout& layout,
-                        const Window* window, const Operation& operation, int64_t segment_bytes);
+                        const HostPlans& plans, const Window* window, const Operation& operation,
+                        int64_t section_bytes);
   void run();
 
  private:
-  static constexpr uint32_t kHello = 0, kPut = 1, kSum = 2, kResult = 3, kShown = 4;
+  static constexpr uint32_t kHello = 0, kPut = 1, kShown = 2;
 
-  std::set<int> neighbours() const;
   void greet();
   void expect();
   void advance();
@@ -52,11 +65,8 @@ class HierarchicalReduction {
   void put(int64_t segment);
   void arrive(int64_t segment);
   void add(int64_t segment);
-  void pass_up(int64_t segment);
-  void end(int64_t segment);
-  void pass_down(int64_t segment);
+  void show_if_done(int64_t segment);
   void take(int64_t segment);
-  void settle(int64_t segment);
   void handle(const Messages::Event& event);
 
   int ranks_on(int host) const { return int(layout_.members(host).size()); }
@@ -67,23 +77,28 @@ class HierarchicalReduction {
   const std::byte* input(int64_t segment) const;
   std::byte* output(int64_t segment) const;
   std::byte* put_place(int rank, int64_t segment) const;
+  /// Returns where a member's elements are.
+  const std::byte* elements_of(int rank, int64_t segment) const;
   /// Returns memory that the host shares; for a rank that is alone, its output.
   std::byte* result_place(int rank, int64_t segment) const;
-  std::byte* sum_place(int64_t segment) const;
   int64_t own(int64_t segment) const { return segment / ranks_on(host_); }
+  int64_t slot(int64_t segment) const { return own(segment) % int64_t(sums_.size()); }
+  std::byte* leaf_place(int64_t segment, size_t leaf) const;
 
   Messages& messages_;
   const HostLayout& layout_;
+  const HostPlans& plans_;
   const Window* window_;
   const Operation& operation_;
-  const int rank_, host_, last_host_;
+  const int rank_, host_;
   const int64_t width_, sum_width_;
   const int64_t ahead_;  // largest number of segments in progress, the same on all hosts
   const int64_t segment_, segments_;
-  std::byte* sums_ = nullptr;
-  std::vector<int> missing_;    // of own segments: parts for which add() waits
-  std::vector<int> unsettled_;  // of own segments: transfers in progress after it
-  std::vector<bool> done_;      // whether this rank is done with the segment
+  int64_t memory_bytes_ = 0;  // of a segment that this rank carries
+  std::byte* memory_ = nullptr;
+  std::deque<TreeSum> sums_;
+  std::vector<int> missing_;  // of own segments: parts for which add() waits
+  std::vector<bool> done_;    // whether this rank is done with the segment
   // all segments below low_ are done, those below entered_ have begun
   int64_t low_ = 0, entered_ = 0;
 };
@@ -118,10 +133,10 @@ class HierarchicalTransport final : public Transport {
 
  private:
   void check() const;
-  enum class Way { Flat, Chain, Gathered };
+  enum class Way { Flat, Tree, Gathered };
   Way way_of(const Operation& operation) const;
   void run(const Operation& operation);
-  void run_chain(const Operation& operation);
+  void run_tree(const Operation& operation);
   void run_gathered(const Operation& operation);
   void exchange(std::byte* arrays, int64_t bytes);
   void fail(const Error& error);
@@ -131,6 +146,7 @@ class HierarchicalTransport final : public Transport {
   MessageAlgorithms algorithms_;
   const HostLayout layout_;
   const bool uses_hosts_;
+  std::unique_ptr<const HostPlans> plans_;  // null if not used
   const std::shared_ptr<Window> window_;
   std::unique_ptr<HostMeeting> meeting_;  // null if alone on the host, or not used
   const TcpOptions options_;

@@ -5,6 +5,7 @@
 #include <distribute/collective/detail/cost_model.hpp>
 #include <distribute/collective/detail/message_tools.hpp>
 #include <distribute/collective/detail/messages.hpp>
+#include <distribute/collective/detail/tree_plan.hpp>
 #include <distribute/collective/operation.hpp>
 
 #include <cstddef>
@@ -47,47 +48,16 @@ class DirectReduction {
   std::vector<int> missing_;     // pieces of each segment of this rank's part
 };
 
-/// Segment by segment, rank 0 sends its elements to rank 1, which adds its own and sends the sum to
-/// rank 2, and so on; the last rank has the result, which comes back the same way, while later
-/// segments go up. Each rank communicates with two others, and the sum is in rank order, unlike a
-/// ring's.
-/// Units   bytes on the wire per rank: 2 * size; 16-bit floats go up as float32.
-class ChainReduction {
- public:
-  /// `operation` is AllReduce, or Reduce, for which the last rank sends to the root alone.
-  ChainReduction(Messages& messages, Scratch& scratch, const Operation& operation,
-                 int64_t segment_bytes);
-  void run();
-
- private:
-  static constexpr uint32_t kSum = 0, kResult = 1;
-  static constexpr int64_t kWindow = 8;  // segments in this rank's memory
-
-  bool wants_results() const;
-  void enter(int64_t segment);
-  void add(int64_t segment);
-  void end(int64_t segment);
-  void expect_results();
-  void pass_down(int64_t segment);
-  void handle(const Messages::Event& event);
-  int64_t count_of(int64_t segment) const;
-  std::byte* slot(int64_t segment) { return slots_ + segment % kWindow * slot_bytes_; }
-  std::byte* output(int64_t segment);
-
-  Messages& messages_;
-  const Operation& operation_;
-  const int rank_, last_, root_;  // root_ < 0: all ranks get the result
-  const int64_t width_, sum_width_, segment_, segments_, slot_bytes_;
-  std::byte *slots_ = nullptr, *results_ = nullptr;
-  int64_t sums_left_ = 0, results_left_ = 0;  // segments that this rank still has to process
-};
-
-/// Chooses the algorithm by bytes and ranks alone; all of them sum in rank order. One thread.
+/// Chooses the algorithm by bytes and ranks alone; all of them sum in the order of
+/// sum_order.hpp. One thread.
 class MessageAlgorithms {
  public:
   /// `messages` must outlive this; costs and segments must be the same on all ranks.
   MessageAlgorithms(Messages& messages, const LinkCosts& costs, int64_t segment_bytes)
-      : messages_(messages), costs_(costs), segment_bytes_(segment_bytes) {}
+      : messages_(messages),
+        costs_(costs),
+        segment_bytes_(segment_bytes),
+        plan_(TreePlan::of_ranks(messages.size(), messages.rank())) {}
 
   /// Takes part in one collective, to its end. Throws  as Transport::execute().
   void run(const Operation& operation);
@@ -97,15 +67,16 @@ class MessageAlgorithms {
   void reduce(const Operation& operation);
   void reduce_scatter(const Operation& operation);
   void all_gather(const Operation& operation);
+  void all_gather_small(const Operation& operation);
   void gather(const Operation& operation);
   void broadcast(const Operation& operation);
   void broadcast_tree(const Operation& operation);
-  void broadcast_chain(const Operation& operation);
+  void broadcast_pieces(const Operation& operation, int children);
   void all_to_all(const Operation& operation);
   void barrier();
 
   void reduce_by_exchange(const Operation& operation);
-  void reduce_by_bruck(const Operation& operation);
+  void reduce_by_tree(const Operation& operation);
   /// Sends every rank's bytes to every rank; returns the addresses of rank r's bytes.
   std::vector<const std::byte*> bruck(std::span<const std::byte> mine,
                                       const std::vector<int64_t>& bytes);
@@ -113,6 +84,7 @@ class MessageAlgorithms {
   Messages& messages_;
   const LinkCosts costs_;
   const int64_t segment_bytes_;
+  const TreePlan plan_;
   Scratch scratch_;
 };
 

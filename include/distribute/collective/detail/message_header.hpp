@@ -17,7 +17,8 @@ struct MessageHeader {
   static constexpr uint32_t kMagic = 0x43545344;            // "DSTC" on the wire
   static constexpr uint64_t kMaxBytes = uint64_t{1} << 30;  // longer messages are cut by the sender
   static constexpr uint64_t kMaxFailureBytes = 1024;
-  enum class Kind : uint8_t { Collective, PointToPoint, Failure };
+  /// Late: the sender is past a deadline, and waits.
+  enum class Kind : uint8_t { Collective, PointToPoint, Failure, Late };
 
   uint32_t magic = kMagic;
   Kind kind = Kind::Collective;
@@ -27,7 +28,7 @@ struct MessageHeader {
   uint64_t bytes = 0;  // number of bytes that follow
 
   void fields(net::FieldVisitor& visit) {
-    visit("magic", magic)("kind", kind, Kind::Failure)("code", code, StatusCode::Unauthenticated);
+    visit("magic", magic)("kind", kind, Kind::Late)("code", code, StatusCode::Unauthenticated);
     visit("signature", signature)("tag", tag)("bytes", bytes, kMaxBytes);
   }
 };

@@ -15,12 +15,13 @@ struct MessagePeer {
   std::string name;                 // "rank 1 (10.0.0.3:2222)"
   size_t to_send = 0, to_come = 0;  // unfinished messages
   bool heard = false;               // whether a message of the current operation has come
+  bool late = false;                // whether it has said since its last message that it waits, too
 
   bool awaited() const { return to_send + to_come > 0; }
 };
 
-/// Throws  DeadlineExceededError that names the ranks from which no message has come, else those
-///          for which it waits.
+/// Throws  DeadlineExceededError that names the ranks for which it waits, of them those that do not
+///          wait themselves, of them those from which no message has come.
 [[noreturn]] void throw_too_late(const std::vector<const MessagePeer*>& peers,
                                  const Operation& operation, int my_rank);
 

@@ -17,15 +17,18 @@ struct RunningOperation {
   Operation operation;
   bool is_collective = false;
   Signature collective, point_to_point;  // of the newest operation of each kind on this rank
-  bool lingers = false;                  // whether it is past its deadline
+  int moments = 0;                       // times that it was past its deadline
 
   void begin(const Operation& next, int rank);
   /// Returns the header of one of its messages.
   MessageHeader header(uint64_t tag, size_t bytes) const;
-  /// Reports that its deadline has passed. A rank that has messages from all ranks it waits for
-  /// gives other ranks a moment to name the missing one.
-  /// Throws  as throw_too_late(), after that moment.
-  void late(const std::vector<const MessagePeer*>& peers, int rank);
+  /// Reports that its deadline has passed. At first that only gives others a moment to say that
+  /// they wait, too: it returns true, and the caller says so to all. Then it throws, unless all for
+  /// which it waits have said so: those have a moment to name the one that is missing.
+  /// Throws  as throw_too_late().
+  bool late(const std::vector<const MessagePeer*>& peers, int rank);
+  /// Another rank is past its deadline: so is this one, as it cannot end either.
+  void hurry();
 };
 
 }  // namespace distribute::collective

@@ -27,6 +27,7 @@ class TcpFlow {
   // The outgoing side sends one message at a time.
   bool sending() const { return sending_; }
   uint64_t sending_tag() const { return out_.tag; }
+  MessageHeader::Kind sending_kind() const { return out_.kind; }
   /// Starts a message; `bytes` must not change until sending() is false again.
   void start(const MessageHeader& header, std::span<const std::byte> bytes);
   /// Writes the bytes that the system takes without waiting.

@@ -84,6 +84,7 @@ class TcpMessages final : public GroupMessages {
   void lost(int who, TcpFlow& flow, bool broken);
   void hear_last_words(int from);
   void late();
+  void say_late();
   [[noreturn]] void throw_gone(int who);
   void check_departures();
   DISTRIBUTE_INLINE void wake() override;

@@ -323,8 +323,12 @@ DISTRIBUTE_INLINE void EngineMessages::throw_if_lost() {
 }
 
 DISTRIBUTE_INLINE void EngineMessages::late() {
+  // Over an engine ranks do not say that they wait: one that has sent something counts as there.
   std::vector<const MessagePeer*> all;
-  for (const Peer& other : peers_) all.push_back(&other);
+  for (Peer& other : peers_) {
+    other.late = other.heard;
+    all.push_back(&other);
+  }
   running_.late(all, rank_);
 }
 

@@ -32,6 +32,7 @@ DISTRIBUTE_INLINE HierarchicalTransport::HierarchicalTransport(
       window_(std::move(window)),
       options_(options) {
   check();
+  if (uses_hosts_) plans_ = std::make_unique<HostPlans>(layout_, layout_.host_of(rank()));
   if (uses_hosts_ && layout_.members(layout_.host_of(rank())).size() > 1)
     meeting_ =
         std::make_unique<HostMeeting>(window_, layout_, rank(), HierarchicalReduction::kMostBytes,
@@ -61,17 +62,17 @@ DISTRIBUTE_INLINE HierarchicalTransport::Way HierarchicalTransport::way_of(
   const int64_t bytes = bytes_of(operation);
   const AllReduceAlgorithm flat =
       choose_algorithm(bytes, size(), options_.costs, options_.segment_bytes);
-  if (flat == AllReduceAlgorithm::Direct || flat == AllReduceAlgorithm::Chain) return Way::Chain;
+  if (flat == AllReduceAlgorithm::Direct || flat == AllReduceAlgorithm::Halving) return Way::Tree;
   if (layout_.hosts() > kMostDirectRanks) return Way::Flat;
-  return bytes * size() <= HostMeeting::kAreaBytes ? Way::Gathered : Way::Chain;
+  return bytes * size() <= HostMeeting::kAreaBytes ? Way::Gathered : Way::Tree;
 }
 
-DISTRIBUTE_INLINE void HierarchicalTransport::run_chain(const Operation& operation) {
+DISTRIBUTE_INLINE void HierarchicalTransport::run_tree(const Operation& operation) {
   if (meeting_) meeting_->come(operation);
   messages_->begin(operation);
-  const int64_t segment = chain_segment_bytes(bytes_of(operation), layout_.hosts(), options_.costs,
-                                              options_.segment_bytes);
-  HierarchicalReduction(*messages_, scratch_, layout_, window_.get(), operation, segment).run();
+  HierarchicalReduction(*messages_, scratch_, layout_, *plans_, window_.get(), operation,
+                        section_bytes(layout_.hosts(), options_.costs, options_.segment_bytes))
+      .run();
 }
 
 /// All ranks' arrays in rank order, in the memory of every host; each rank sums them. A rank that
@@ -94,7 +95,7 @@ DISTRIBUTE_INLINE void HierarchicalTransport::run_gathered(const Operation& oper
   }
   if (meeting_ && speaks) meeting_->release();
   if (meeting_ && !speaks)
-    meeting_->wait_for_release(operation, net::Deadline::after(operation.deadline.left() + 2s));
+    meeting_->wait_for_release(operation, net::Deadline::after(operation.deadline.left() + 6s));
   std::vector<const void*> inputs;
   for (int r = 0; r < size(); ++r) inputs.push_back(arrays + r * bytes);
   combine(operation.op, operation.dtype, inputs, operation.output, operation.count);
@@ -118,7 +119,7 @@ DISTRIBUTE_INLINE void HierarchicalTransport::exchange(std::byte* arrays, int64_
 
 DISTRIBUTE_INLINE void HierarchicalTransport::run(const Operation& operation) {
   switch (way_of(operation)) {
-    case Way::Chain: return run_chain(operation);
+    case Way::Tree: return run_tree(operation);
     case Way::Gathered: return run_gathered(operation);
     case Way::Flat: break;
   }

@@ -3,39 +3,57 @@
 #include <distribute/collective/detail/hierarchical_transport.hpp>
 
 #include <algorithm>
-#include <set>
 
 namespace distribute::collective {
 
-/// Returns a number of segments that keeps a chain of hosts busy in both directions, and all ranks
-/// of a host.
-DISTRIBUTE_INLINE int64_t segments_ahead(const HostLayout& layout) {
-  return std::max({8, 2 * layout.hosts() + 4, 2 * layout.most_members()});
+DISTRIBUTE_INLINE std::vector<int> hosts_by_rank(const HostLayout& layout) {
+  std::vector<int> hosts;
+  for (int r = 0; r < layout.ranks(); ++r) hosts.push_back(layout.host_of(r));
+  return hosts;
 }
 
-DISTRIBUTE_INLINE HierarchicalReduction::HierarchicalReduction(Messages& messages, Scratch& scratch,
-                                                               const HostLayout& layout,
-                                                               const Window* window,
-                                                               const Operation& operation,
-                                                               int64_t segment_bytes)
+DISTRIBUTE_INLINE HostPlans::HostPlans(const HostLayout& layout, int host)
+    : down(TreePlan::of_ranks(layout.hosts(), host)),
+      up(hosts_by_rank(layout), host, down.root_order()) {}
+
+/// Returns a number of segments that keeps the ranks of a host and the network busy.
+DISTRIBUTE_INLINE int64_t segments_ahead(const HostLayout& layout) {
+  return std::max(8, 2 * layout.most_members());
+}
+
+/// Returns the bytes of a segment: every rank carries a few.
+DISTRIBUTE_INLINE int64_t segment_bytes_of(int64_t bytes, int64_t ahead, int64_t section_bytes) {
+  constexpr int64_t kLeast = 64 << 10;
+  const int64_t most = std::min(section_bytes, HierarchicalReduction::kMostBytes / 2 / ahead);
+  return std::clamp(bytes / ahead, std::min(kLeast, most), most);
+}
+
+DISTRIBUTE_INLINE HierarchicalReduction::HierarchicalReduction(
+    Messages& messages, Scratch& scratch, const HostLayout& layout, const HostPlans& plans,
+    const Window* window, const Operation& operation, int64_t section_bytes)
     : messages_(messages),
       layout_(layout),
+      plans_(plans),
       window_(window),
       operation_(operation),
       rank_(messages.rank()),
       host_(layout.host_of(rank_)),
-      last_host_(layout.hosts() - 1),
       width_(size_of(operation.dtype)),
       sum_width_(size_of(accumulator_of(operation.dtype))),
       ahead_(segments_ahead(layout)),
-      segment_(std::max<int64_t>(1, std::min(segment_bytes, kMostBytes / 2 / ahead_) / width_)),
+      segment_(std::max<int64_t>(
+          1, segment_bytes_of(operation.count * width_, ahead_, section_bytes) / width_)),
       segments_(std::max<int64_t>(1, (operation.count + segment_ - 1) / segment_)),
       done_(size_t(segments_), false) {
   const int members = ranks_on(host_);
-  const size_t most_own = size_t(segments_ / members + 1);
-  missing_.assign(most_own, members + (host_ > 0));
-  unsettled_.assign(most_own, 1 + (host_ > 0) + (host_ < last_host_));
-  sums_ = scratch.take((ahead_ / members + 1) * segment_ * sum_width_);
+  missing_.assign(size_t(segments_ / members + 1), members);
+  const int64_t tree = TreeSum::memory_bytes(plans.up, operation.dtype, segment_);
+  memory_bytes_ = tree + int64_t(plans.up.leaves().size()) * segment_ * sum_width_ + 64;
+  const int64_t slots = ahead_ / members + 1;
+  memory_ = scratch.take(slots * memory_bytes_);
+  for (int64_t i = 0; i < slots; ++i)
+    sums_.emplace_back(messages, plans.up, plans.down, operation.op, operation.dtype,
+                       TreeSum::Ways::Both);
 }
 
 DISTRIBUTE_INLINE int HierarchicalReduction::carrier(int64_t segment, int host) const {
@@ -63,28 +81,21 @@ DISTRIBUTE_INLINE std::byte* HierarchicalReduction::result_place(int rank, int64
   return put_place(rank, segment) + kMostBytes / 2;
 }
 
-DISTRIBUTE_INLINE std::byte* HierarchicalReduction::sum_place(int64_t segment) const {
-  return sums_ + own(segment) % (ahead_ / ranks_on(host_) + 1) * segment_ * sum_width_;
+DISTRIBUTE_INLINE const std::byte* HierarchicalReduction::elements_of(int rank,
+                                                                      int64_t segment) const {
+  return rank == rank_ ? input(segment) : put_place(rank, segment);
 }
 
-/// All whom this rank waits for in this operation, and the first ranks of the hosts beside.
-DISTRIBUTE_INLINE std::set<int> HierarchicalReduction::neighbours() const {
-  const std::vector<int>& members = layout_.members(host_);
-  std::set<int> result(members.begin(), members.end());
-  for (int host : {host_ - 1, host_ + 1}) {
-    if (host < 0 || host > last_host_) continue;
-    if (rank_ == members[0]) result.insert(layout_.members(host)[0]);
-    const int64_t pairs = std::min<int64_t>(segments_, ranks_on(host) * ranks_on(host_));
-    for (int64_t s = 0; s < pairs; ++s)
-      if (carries(s)) result.insert(carrier(s, host));
-  }
-  result.erase(rank_);
-  return result;
+/// The sums of the host's branches lie behind the memory of the TreeSum.
+DISTRIBUTE_INLINE std::byte* HierarchicalReduction::leaf_place(int64_t segment, size_t leaf) const {
+  return memory_ + (slot(segment) + 1) * memory_bytes_ - int64_t(leaf + 1) * segment_ * sum_width_;
 }
 
-/// A neighbour that runs another operation gets an error; one that does not come can be named.
+/// A rank of this host that runs another operation gets an error; one that does not come can be
+/// named.
 DISTRIBUTE_INLINE void HierarchicalReduction::greet() {
-  for (int other : neighbours()) {
+  for (int other : layout_.members(host_)) {
+    if (other == rank_) continue;
     messages_.receive(other, tag_of(kHello, 0), {});
     messages_.send(other, tag_of(kHello, 0), {}, true);
   }
@@ -100,18 +111,23 @@ DISTRIBUTE_INLINE void HierarchicalReduction::expect() {
   }
 }
 
-/// A segment uses the places of the one `ahead_` before it, which all below `low_` have left. In
-/// order: a sum that came before its place is free would hold up the ones behind it.
+/// A segment uses the places of the one `ahead_` before it, which all below `low_` have left.
 DISTRIBUTE_INLINE void HierarchicalReduction::advance() {
   while (low_ < segments_ && done_[size_t(low_)]) ++low_;
   while (entered_ < segments_ && entered_ < low_ + ahead_) enter(entered_++);
 }
 
+/// The result may come into its place when all members have put their elements; they have then
+/// also read the earlier result there.
 DISTRIBUTE_INLINE void HierarchicalReduction::enter(int64_t segment) {
   if (!carries(segment)) return put(segment);
-  if (host_ > 0)
-    messages_.receive(carrier(segment, host_ - 1), tag_of(kSum, segment),
-                      {sum_place(segment), size_t(count_of(segment) * sum_width_)});
+  sums_[size_t(slot(segment))].begin(
+      {.number = segment,
+       .count = count_of(segment),
+       .ranks = layout_.ranks(),
+       .memory = memory_ + slot(segment) * memory_bytes_,
+       .result = result_place(rank_, segment),
+       .rank_of = [this, segment](int host) { return carrier(segment, host); }});
   arrive(segment);
 }
 
@@ -120,53 +136,36 @@ DISTRIBUTE_INLINE void HierarchicalReduction::put(int64_t segment) {
   messages_.send(carrier(segment, host_), tag_of(kPut, segment), {}, true);
 }
 
-/// Counts a condition for which the carrier waits: its turn, another rank's elements, or the sum.
+/// Counts a condition for which the carrier waits: its turn, and the other ranks' elements.
 DISTRIBUTE_INLINE void HierarchicalReduction::arrive(int64_t segment) {
-  if (--missing_[size_t(own(segment))] > 0) return;
-  add(segment);
-  host_ == last_host_ ? end(segment) : pass_up(segment);
+  if (--missing_[size_t(own(segment))] == 0) add(segment);
 }
 
+/// Sums the branches of the tree that this host has whole.
 DISTRIBUTE_INLINE void HierarchicalReduction::add(int64_t segment) {
-  constexpr int64_t kChunk = 8192;  // all ranks' turn while the sum is in the cache
-  const int64_t count = count_of(segment);
-  for (int64_t at = 0; at < count; at += kChunk) {
-    bool first = host_ == 0;
-    for (int member : layout_.members(host_)) {
-      const std::byte* numbers = member == rank_ ? input(segment) : put_place(member, segment);
-      accumulate(operation_.op, operation_.dtype, first, numbers + at * width_,
-                 sum_place(segment) + at * sum_width_, std::min(kChunk, count - at));
-      first = false;
+  TreeSum& sum = sums_[size_t(slot(segment))];
+  bool summed = false;
+  for (size_t leaf = 0; leaf < plans_.up.leaves().size(); ++leaf) {
+    const TreePlan::Leaf& one = plans_.up.leaves()[leaf];
+    std::vector<const void*> inputs;
+    for (int r = 0; r < one.ranks; ++r) inputs.push_back(elements_of(one.first + r, segment));
+    const auto* elements = static_cast<const std::byte*>(inputs[0]);
+    if (one.ranks > 1) {
+      combine_branch(operation_.op, operation_.dtype, inputs, leaf_place(segment, leaf),
+                     count_of(segment));
+      elements = leaf_place(segment, leaf);
     }
+    summed = sum.supply(int(leaf), elements) || summed;
   }
+  if (summed) sum.descend();
 }
 
-/// Passes the sum on when all have put their elements; they have then also read the earlier result
-/// in its memory.
-DISTRIBUTE_INLINE void HierarchicalReduction::pass_up(int64_t segment) {
-  const int next = carrier(segment, host_ + 1);
-  messages_.receive(next, tag_of(kResult, segment),
-                    {result_place(rank_, segment), size_t(bytes_of(segment))});
-  messages_.send(next, tag_of(kSum, segment),
-                 {sum_place(segment), size_t(count_of(segment) * sum_width_)});
-}
-
-/// Completes a segment on the last host.
-DISTRIBUTE_INLINE void HierarchicalReduction::end(int64_t segment) {
-  finish(operation_.op, operation_.dtype, sum_place(segment), result_place(rank_, segment),
-         count_of(segment), layout_.ranks());
-  pass_down(segment);
-}
-
-DISTRIBUTE_INLINE void HierarchicalReduction::pass_down(int64_t segment) {
-  const std::byte* result = result_place(rank_, segment);
-  if (host_ > 0)
-    messages_.send(carrier(segment, host_ - 1), tag_of(kResult, segment),
-                   {result, size_t(bytes_of(segment))}, true);
+DISTRIBUTE_INLINE void HierarchicalReduction::show_if_done(int64_t segment) {
+  if (!sums_[size_t(slot(segment))].done()) return;
   for (int other : layout_.members(host_))
     if (other != rank_) messages_.send(other, tag_of(kShown, segment), {}, true);
-  copy_bytes(output(segment), result, bytes_of(segment));
-  settle(segment);
+  copy_bytes(output(segment), result_place(rank_, segment), bytes_of(segment));
+  done_[size_t(segment)] = true;
 }
 
 /// Takes the result of a segment that another rank carries.
@@ -175,21 +174,16 @@ DISTRIBUTE_INLINE void HierarchicalReduction::take(int64_t segment) {
   done_[size_t(segment)] = true;
 }
 
-/// The result is out; a sum or a result has left its place.
-DISTRIBUTE_INLINE void HierarchicalReduction::settle(int64_t segment) {
-  if (--unsettled_[size_t(own(segment))] == 0) done_[size_t(segment)] = true;
-}
-
 DISTRIBUTE_INLINE void HierarchicalReduction::handle(const Messages::Event& event) {
-  const int64_t segment = number_of(event.tag);
-  const uint32_t flow = flow_of(event.tag);
-  if (event.sent) {
-    if (flow == kSum || flow == kResult) settle(segment);
-    return;
+  if (TreeSum::owns(event)) {
+    const int64_t segment = TreeSum::number_of_sum(event);
+    TreeSum& sum = sums_[size_t(slot(segment))];
+    if (sum.handle(event)) sum.descend();
+    return show_if_done(segment);
   }
-  if (flow == kPut || flow == kSum) arrive(segment);
-  if (flow == kResult) pass_down(segment);
-  if (flow == kShown) take(segment);
+  if (event.sent) return;
+  if (flow_of(event.tag) == kPut) arrive(number_of(event.tag));
+  if (flow_of(event.tag) == kShown) take(number_of(event.tag));
 }
 
 DISTRIBUTE_INLINE void HierarchicalReduction::run() {

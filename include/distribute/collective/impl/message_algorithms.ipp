@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/collective/detail/combine.hpp>
 #include <distribute/collective/detail/message_algorithms.hpp>
+#include <distribute/collective/detail/tree_reduction.hpp>
 
 #include <algorithm>
 
@@ -38,14 +39,17 @@ DISTRIBUTE_INLINE void MessageAlgorithms::all_reduce(const Operation& operation)
   const int64_t bytes = bytes_of(operation);
   switch (choose_algorithm(bytes, messages_.size(), costs_, segment_bytes_)) {
     case AllReduceAlgorithm::Exchange: return reduce_by_exchange(operation);
-    case AllReduceAlgorithm::Bruck: return reduce_by_bruck(operation);
+    case AllReduceAlgorithm::Doubling: return reduce_by_doubling(messages_, scratch_, operation);
     case AllReduceAlgorithm::Direct:
       return DirectReduction(messages_, scratch_, operation, segment_bytes_).run();
-    default:
-      return ChainReduction(messages_, scratch_, operation,
-                            chain_segment_bytes(bytes, messages_.size(), costs_, segment_bytes_))
-          .run();
+    default: return reduce_by_tree(operation);
   }
+}
+
+DISTRIBUTE_INLINE void MessageAlgorithms::reduce_by_tree(const Operation& operation) {
+  TreeReduction(messages_, scratch_, plan_, operation,
+                section_bytes(messages_.size(), costs_, segment_bytes_))
+      .run();
 }
 
 DISTRIBUTE_INLINE void MessageAlgorithms::reduce_by_exchange(const Operation& operation) {
@@ -60,14 +64,6 @@ DISTRIBUTE_INLINE void MessageAlgorithms::reduce_by_exchange(const Operation& op
     messages_.send(r, tag_of(0, 0), bytes_at(operation.input, 0, bytes));
   }
   messages_.finish();
-  combine(operation.op, operation.dtype, inputs, operation.output, operation.count);
-}
-
-DISTRIBUTE_INLINE void MessageAlgorithms::reduce_by_bruck(const Operation& operation) {
-  const int64_t bytes = bytes_of(operation);
-  const auto parts = bruck(bytes_at(operation.input, 0, bytes),
-                           std::vector<int64_t>(size_t(messages_.size()), bytes));
-  const std::vector<const void*> inputs(parts.begin(), parts.end());
   combine(operation.op, operation.dtype, inputs, operation.output, operation.count);
 }
 
@@ -95,15 +91,19 @@ DISTRIBUTE_INLINE std::vector<const std::byte*> MessageAlgorithms::bruck(
   return parts;
 }
 
-/// Sends small arrays straight to the root; large ones are summed by all ranks.
+/// Sends small arrays straight to the root, of few ranks; others are summed by all ranks. (The root
+/// of many ranks gets as many bytes in an all-reduce as in any other way.)
 DISTRIBUTE_INLINE void MessageAlgorithms::reduce(const Operation& operation) {
   static constexpr int64_t kSmall = 16 << 10;
   const int ranks = messages_.size(), root = operation.peer;
   const int64_t bytes = bytes_of(operation);
-  if (bytes > kSmall && ranks > kMostDirectRanks)
-    return ChainReduction(messages_, scratch_, operation,
-                          chain_segment_bytes(bytes, ranks, costs_, segment_bytes_))
-        .run();
+  if (ranks > kMostDirectRanks) {
+    Operation everywhere = operation;
+    if (messages_.rank() != root) everywhere.output = nullptr;
+    const bool small =
+        choose_algorithm(bytes, ranks, costs_, segment_bytes_) == AllReduceAlgorithm::Doubling;
+    return small ? reduce_by_doubling(messages_, scratch_, everywhere) : reduce_by_tree(everywhere);
+  }
   if (bytes > kSmall) return DirectReduction(messages_, scratch_, operation, segment_bytes_).run();
   if (messages_.rank() != root) {
     messages_.send(root, tag_of(0, 0), bytes_at(operation.input, 0, bytes), false);
@@ -120,11 +120,25 @@ DISTRIBUTE_INLINE void MessageAlgorithms::reduce(const Operation& operation) {
 }
 
 DISTRIBUTE_INLINE void MessageAlgorithms::reduce_scatter(const Operation& operation) {
+  if (messages_.size() > kMostDirectRanks) return reduce_by_tree(operation);
   DirectReduction(messages_, scratch_, operation, segment_bytes_).run();
 }
 
+DISTRIBUTE_INLINE void MessageAlgorithms::all_gather_small(const Operation& operation) {
+  const int64_t width = size_of(operation.dtype);
+  const Parts parts(operation.counts, 1);
+  std::vector<int64_t> bytes;
+  for (int64_t count : operation.counts) bytes.push_back(count * width);
+  const auto from = bruck(bytes_at(operation.input, 0, bytes[size_t(messages_.rank())]), bytes);
+  for (int r = 0; r < messages_.size() && operation.output; ++r)
+    copy_bytes(bytes_at(operation.output, parts.begin(r) * width, 0).data(), from[size_t(r)],
+               bytes[size_t(r)]);
+}
+
+/// Bytes of all parts together up to which many ranks gather in rounds.
+inline constexpr int64_t kSmallGather = 64 << 10;
+
 DISTRIBUTE_INLINE void MessageAlgorithms::all_gather(const Operation& operation) {
-  static constexpr int64_t kSmall = 64 << 10;  // of all parts together
   const int rank = messages_.rank(), ranks = messages_.size();
   const int64_t width = size_of(operation.dtype);
   const Parts parts(operation.counts, 1);
@@ -132,13 +146,9 @@ DISTRIBUTE_INLINE void MessageAlgorithms::all_gather(const Operation& operation)
   const auto place = [&](int r) {
     return bytes_at(operation.output, parts.begin(r) * width, parts.count(r) * width);
   };
-  if (ranks > kMostDirectRanks && bytes_of(operation) <= kSmall) {
-    std::vector<int64_t> bytes;
-    for (int64_t count : operation.counts) bytes.push_back(count * width);
-    const auto from = bruck(mine, bytes);
-    for (int r = 0; r < ranks; ++r) copy_bytes(place(r).data(), from[size_t(r)], bytes[size_t(r)]);
-    return;
-  }
+  if (ranks > kMostDirectRanks && bytes_of(operation) <= kSmallGather)
+    return all_gather_small(operation);
+  if (ranks > kMostDirectRanks) return reduce_by_tree(operation);
   for (int step = 1; step < ranks; ++step) {
     const int from = (rank + ranks - step) % ranks;
     receive_in_pieces(messages_, from, place(from), segment_bytes_);
@@ -150,6 +160,11 @@ DISTRIBUTE_INLINE void MessageAlgorithms::all_gather(const Operation& operation)
 
 DISTRIBUTE_INLINE void MessageAlgorithms::gather(const Operation& operation) {
   const int rank = messages_.rank(), root = operation.peer;
+  if (messages_.size() > kMostDirectRanks && bytes_of(operation) <= kSmallGather) {
+    Operation everywhere = operation;
+    if (rank != root) everywhere.output = nullptr;
+    return all_gather_small(everywhere);
+  }
   const int64_t width = size_of(operation.dtype);
   const Parts parts(operation.counts, 1);
   const auto mine = bytes_at(operation.input, 0, parts.count(rank) * width);
@@ -166,7 +181,9 @@ DISTRIBUTE_INLINE void MessageAlgorithms::gather(const Operation& operation) {
 
 DISTRIBUTE_INLINE void MessageAlgorithms::broadcast(const Operation& operation) {
   static constexpr int64_t kSmall = 64 << 10;
-  bytes_of(operation) <= kSmall ? broadcast_tree(operation) : broadcast_chain(operation);
+  const int64_t bytes = bytes_of(operation);
+  if (bytes <= kSmall) return broadcast_tree(operation);
+  broadcast_pieces(operation, broadcast_children(bytes, messages_.size(), costs_, segment_bytes_));
 }
 
 /// Sends along a binomial tree: a rank with the bytes sends them to the rank half the rest away.
@@ -186,23 +203,30 @@ DISTRIBUTE_INLINE void MessageAlgorithms::broadcast_tree(const Operation& operat
   messages_.finish();
 }
 
-/// Sends from each rank to the next above it, segment by segment.
-DISTRIBUTE_INLINE void MessageAlgorithms::broadcast_chain(const Operation& operation) {
-  const int rank = messages_.rank(), ranks = messages_.size(), root = operation.peer;
-  const int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
+/// Sends segment by segment, from each rank to one other in a chain, or to two in a binary tree.
+DISTRIBUTE_INLINE void MessageAlgorithms::broadcast_pieces(const Operation& operation,
+                                                           int children) {
+  const int ranks = messages_.size(), root = operation.peer;
+  const int me = (messages_.rank() + ranks - root) % ranks;
   const auto data = bytes_at(operation.output, 0, bytes_of(operation));
-  if (rank == root) {
-    send_in_pieces(messages_, next, data, segment_bytes_);
-    return messages_.finish();
-  }
-  receive_in_pieces(messages_, previous, data, segment_bytes_);
-  for (int64_t left = (int64_t(data.size()) + segment_bytes_ - 1) / segment_bytes_; left > 0;) {
+  std::vector<int> next;
+  for (int child = me * children + 1; child <= me * children + children && child < ranks; ++child)
+    next.push_back((child + root) % ranks);
+  const auto pass_on = [&](int64_t piece) {
+    const size_t begin = size_t(piece * segment_bytes_);
+    for (int to : next)
+      messages_.send(to, tag_of(0, piece),
+                     data.subspan(begin, std::min(size_t(segment_bytes_), data.size() - begin)));
+  };
+  int64_t left = (int64_t(data.size()) + segment_bytes_ - 1) / segment_bytes_;
+  for (int64_t piece = 0; me == 0 && piece < left; ++piece) pass_on(piece);
+  if (me == 0) return messages_.finish();
+  receive_in_pieces(messages_, ((me - 1) / children + root) % ranks, data, segment_bytes_);
+  while (left > 0) {
     const Messages::Event event = messages_.next();
     if (event.sent) continue;
     --left;
-    const size_t begin = size_t(number_of(event.tag) * segment_bytes_);
-    const size_t length = std::min(size_t(segment_bytes_), data.size() - begin);
-    if (next != root) messages_.send(next, event.tag, data.subspan(begin, length), false);
+    pass_on(number_of(event.tag));
   }
   messages_.finish();
 }

@@ -22,6 +22,8 @@ DISTRIBUTE_INLINE void check_header(const MessageHeader& header, const std::stri
     refuse_header(peer, str_cat("they begin with ", header.magic));
   if (failure && header.bytes > MessageHeader::kMaxFailureBytes)
     refuse_header(peer, str_cat(header.bytes, " bytes are announced"));
+  if (header.kind == MessageHeader::Kind::Late && header.bytes > 0)
+    refuse_header(peer, str_cat(header.bytes, " bytes are announced"));
   if (failure && header.code == StatusCode::Ok) refuse_header(peer, "a failure without a code");
   if (header.signature.count < 0 || header.signature.peer < 0)
     refuse_header(peer, "the operation does not exist");

@@ -182,7 +182,7 @@ DISTRIBUTE_INLINE bool TcpMessages::start_next(int to, TcpFlow& flow) {
 DISTRIBUTE_INLINE void TcpMessages::write(int to, TcpFlow& flow) {
   if (flow.write() == TcpFlow::Moved::Broken) return lost(to, flow, true);
   moved_at_ = net::Deadline::Clock::now();
-  if (flow.sending()) return;
+  if (flow.sending() || flow.sending_kind() == MessageHeader::Kind::Late) return;
   --peer(to).to_send;
   --pending_;
   events_.push_back({.peer = to, .tag = flow.sending_tag(), .sent = true});
@@ -241,7 +241,8 @@ DISTRIBUTE_INLINE void TcpMessages::consume(int from, TcpFlow& flow) {
 
 DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place(int from, const MessageHeader& header) {
   switch (header.kind) {
-    case MessageHeader::Kind::Failure: return failure_.data();
+    case MessageHeader::Kind::Failure:
+    case MessageHeader::Kind::Late: return failure_.data();
     case MessageHeader::Kind::PointToPoint: return place_point_to_point(from, header);
     default: return place_collective(from, header);
   }
@@ -300,6 +301,8 @@ DISTRIBUTE_INLINE bool TcpMessages::take_early(int from, const TcpPeer::Incoming
 
 DISTRIBUTE_INLINE void TcpMessages::arrived(int from, const MessageHeader& header) {
   TcpPeer& other = peer(from);
+  other.late = header.kind == MessageHeader::Kind::Late;
+  if (other.late) return running_.hurry();
   if (header.kind == MessageHeader::Kind::Failure)
     throw_error(header.code,
                 std::string(reinterpret_cast<const char*>(failure_.data()), header.bytes));
@@ -350,8 +353,25 @@ DISTRIBUTE_INLINE void TcpMessages::hear_last_words(int from) {
 
 DISTRIBUTE_INLINE void TcpMessages::late() {
   std::vector<const MessagePeer*> all;
-  for (const TcpPeer& other : peers_) all.push_back(&other);
-  running_.late(all, rank_);
+  for (TcpPeer& other : peers_) {
+    for (const TcpFlow& flow : other.flows) other.late = other.late || flow.parked;
+    all.push_back(&other);
+  }
+  if (running_.late(all, rank_)) say_late();
+}
+
+/// Tells all ranks that this one waits, on connections that are free: one that is not carries other
+/// messages.
+DISTRIBUTE_INLINE void TcpMessages::say_late() {
+  const MessageHeader header{
+      .kind = MessageHeader::Kind::Late, .signature = running_.collective, .bytes = 0};
+  for (int p = 0; p < size(); ++p)
+    for (TcpFlow& flow : peer(p).flows) {
+      if (flow.closed || flow.blocked || flow.sending()) continue;
+      flow.start(header, {});
+      write(p, flow);
+      break;
+    }
 }
 
 DISTRIBUTE_INLINE void TcpMessages::throw_if_aborted() { aborted_.throw_if_set(); }

@@ -2,6 +2,7 @@
 #include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/collective/detail/sum_order.hpp>
 #include <distribute/strategy/detail/local_reducer.hpp>
 #include <distribute/strategy/detail/shared_update.hpp>
 
@@ -76,10 +77,10 @@ DISTRIBUTE_INLINE void LocalReducer::Call::check_same(const Call& other, size_t 
 /// of the others. (Two replicas of one GPU read each other's memory; NCCL allows no such pair.)
 DISTRIBUTE_INLINE Tensor sum_over_replicas(
     const std::vector<std::span<const VariableUpdate>>& replicas, size_t update, Device device) {
-  Tensor sum = replicas[0][update].gradient.to(device);
-  for (size_t r = 1; r < replicas.size(); ++r)
-    sum = autograd_internal::sum(sum, replicas[r][update].gradient.to(device), 1.0f);
-  return sum;
+  return collective::combine_in_order(
+      0, int(replicas.size()),
+      [&](int r) { return replicas[size_t(r)][update].gradient.to(device); },
+      [](const Tensor& a, const Tensor& b) { return autograd_internal::sum(a, b, 1.0f); });
 }
 
 DISTRIBUTE_INLINE void LocalReducer::update_on_gpu(std::span<const VariableUpdate> updates,

@@ -3,6 +3,8 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/collective/detail/combine.hpp>
+#include <distribute/collective/detail/sum_order.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
@@ -13,18 +15,8 @@
 namespace distribute::strategy_internal {
 
 DISTRIBUTE_INLINE void sum_floats(std::span<const float* const> inputs, float* out, int64_t count) {
-  const float *a = inputs[0], *b = inputs[inputs.size() > 1 ? 1 : 0];
-  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i) out[i] = a[i] + b[i];
-  });
-  for (size_t r = 2; r < inputs.size(); ++r) {
-    const float* c = inputs[r];
-    simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
-#pragma omp simd
-      for (int64_t i = 0; i < count; ++i) out[i] += c[i];
-    });
-  }
+  const std::vector<const void*> all(inputs.begin(), inputs.end());
+  collective::combine(collective::ReductionOp::Sum, DType::Float32, all, out, count);
 }
 
 DISTRIBUTE_INLINE void scale_floats(float* values, float factor, int64_t count) {
@@ -38,21 +30,33 @@ DISTRIBUTE_INLINE DType dtype_of_mean(DType dtype) {
   return is_floating(dtype) ? dtype : DType::Float32;
 }
 
-/// Elements of the other dtypes; 16-bit floats add in float32.
+/// Integers; their mean is float32.
 template <typename T>
-void reduce_elements(ReduceOp op, std::span<const Tensor> inputs, const Tensor& result,
+void reduce_integers(ReduceOp op, std::span<const Tensor> inputs, const Tensor& result,
                      int64_t begin, int64_t end) {
-  constexpr bool kInteger = std::is_integral_v<T>;
-  using Sum = std::conditional_t<kInteger, int64_t, float>;
-  using Mean = std::conditional_t<kInteger, float, T>;
-  const auto replicas = std::conditional_t<kInteger, double, float>(inputs.size());
   for (int64_t i = begin; i < end; ++i) {
-    Sum sum = 0;
-    for (const Tensor& input : inputs) sum += Sum(input.array().data<T>()[i]);
+    int64_t sum = 0;
+    for (const Tensor& input : inputs) sum += int64_t(input.array().data<T>()[i]);
     if (op == ReduceOp::Mean)
-      result.array().data<Mean>()[i] = Mean(float(sum / replicas));
+      result.array().data<float>()[i] = float(double(sum) / double(inputs.size()));
     else
       result.array().data<T>()[i] = T(sum);
+  }
+}
+
+/// 16-bit floats, which add in float32.
+template <typename T>
+void reduce_halves(ReduceOp op, std::span<const Tensor> inputs, const Tensor& result, int64_t begin,
+                   int64_t end) {
+  constexpr int64_t kBlock = 1024;
+  const float divisor = op == ReduceOp::Mean ? float(inputs.size()) : 1.0f;
+  float sum[kBlock];
+  for (int64_t at = begin; at < end; at += kBlock) {
+    const int64_t count = std::min(kBlock, end - at);
+    std::vector<const void*> all;
+    for (const Tensor& input : inputs) all.push_back(input.array().data<T>() + at);
+    collective::combine_branch(collective::ReductionOp::Sum, dtype_of<T>, all, sum, count);
+    for (int64_t i = 0; i < count; ++i) result.array().data<T>()[at + i] = T(sum[i] / divisor);
   }
 }
 
@@ -99,8 +103,9 @@ DISTRIBUTE_INLINE void Reduction::sum_on_gpu() {
   for (const Tensor& input : inputs_)
     if (result_.device().type != DeviceType::Gpu) result_ = result_.to(input.device());
   const Device device = result_.device();
-  for (size_t r = 1; r < inputs_.size(); ++r)
-    result_ = autograd_internal::sum(result_, inputs_[r].to(device), 1.0f);
+  result_ = collective::combine_in_order(
+      0, int(inputs_.size()), [&](int r) { return inputs_[size_t(r)].to(device); },
+      [](const Tensor& a, const Tensor& b) { return autograd_internal::sum(a, b, 1.0f); });
   if (op_ == ReduceOp::Mean) result_ = divided(result_, int64_t(inputs_.size()));
 }
 
@@ -122,8 +127,10 @@ DISTRIBUTE_INLINE void Reduction::compute(int64_t begin, int64_t end) {
       sum_floats(sources, out + begin, end - begin);
       if (op_ == ReduceOp::Mean)
         scale_floats(out + begin, 1.0f / float(inputs_.size()), end - begin);
+    } else if constexpr (std::is_integral_v<T>) {
+      reduce_integers<T>(op_, inputs_, result_, begin, end);
     } else {
-      reduce_elements<T>(op_, inputs_, result_, begin, end);
+      reduce_halves<T>(op_, inputs_, result_, begin, end);
     }
   });
 }
