@@ -57,7 +57,6 @@
 #include <distribute/cluster/impl/elastic_message.ipp>
 #include <distribute/cluster/impl/elastic_options.ipp>
 #include <distribute/cluster/impl/elastic_rendezvous.ipp>
-#include <distribute/cluster/impl/environment.ipp>
 #include <distribute/cluster/impl/flags_cluster_resolver.ipp>
 #include <distribute/cluster/impl/half_open.ipp>
 #include <distribute/cluster/impl/host_identity.ipp>
@@ -79,6 +78,7 @@
 #include <distribute/cluster/impl/rendezvous.ipp>
 #include <distribute/cluster/impl/request_table.ipp>
 #include <distribute/cluster/impl/resolver_registry.ipp>
+#include <distribute/cluster/impl/sagemaker_environment.ipp>
 #include <distribute/cluster/impl/standstill.ipp>
 #include <distribute/cluster/impl/task_server.ipp>
 #include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>

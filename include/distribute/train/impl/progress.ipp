@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/train/progress.hpp>
 
@@ -38,7 +39,7 @@ DISTRIBUTE_INLINE std::string figures_text(const Logs& values) {
 DISTRIBUTE_INLINE Progress::Progress(ProgressOptions options)
     : options_(std::move(options)), started_(now()), last_time_(started_) {
   // Open MPI 5 gives its ranks their own terminals and passes their output on.
-  const bool captured = std::getenv("OMPI_COMM_WORLD_RANK") || std::getenv("PMIX_RANK");
+  const bool captured = Environment().has("OMPI_COMM_WORLD_RANK") || Environment().has("PMIX_RANK");
   if (!options_.terminal) options_.terminal = ::isatty(::fileno(options_.out)) == 1 && !captured;
 }
 
