@@ -26,6 +26,8 @@ import sys
 import tempfile
 import time
 
+from attacks import kill_all
+
 RUN = ["{bin}/distribute", "run", "--grace", "5", "-np", "2", "--"]
 SERVERS = ["{bin}/distribute", "run", "--grace", "5", "--ps", "2"]
 BY_SERVERS = ["--", "{bin}/mnist_cnn", "--strategy=parameter_server"]
@@ -108,28 +110,12 @@ class Judge:
         sys.exit("kill_checkpoints.py: TensorFlow has ended; see --python")
 
 
-def kill_all(marker):
-    """Again until none is there: a process may just start another one."""
-    while True:
-        found = 0
-        for entry in pathlib.Path("/proc").glob("[0-9]*"):
-            try:
-                if marker in (entry / "environ").read_bytes():
-                    os.kill(int(entry.name), signal.SIGKILL)
-                    found += (entry / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-            except OSError:
-                pass
-        if not found:
-            return
-
-
 class Rounds:
     def __init__(self, name, arguments, judge, work):
         self.name, self.judge, self.work = name, judge, work
         self.seconds = random.Random(f"{arguments.seed} {name}")
         self.command = [word.format(bin=pathlib.Path(arguments.build).resolve() / "bin")
                         for word in JOBS[name]] + TRAINING
-        self.marker = f"KILL_CHECKPOINTS={os.getpid()}"
         self.environment = dict(os.environ, KILL_CHECKPOINTS=str(os.getpid()), OMP_NUM_THREADS="1",
                                 OMP_WAIT_POLICY="passive", DISTRIBUTE_LOG_FORMAT="text")
 
@@ -146,7 +132,7 @@ class Rounds:
                                             state.stat().st_mtime_ns == before):
                 time.sleep(0.001)
             time.sleep(kill_after)
-            kill_all(self.marker.encode())
+            kill_all("KILL_CHECKPOINTS", str(os.getpid()))
         status = child.wait()
         output.seek(0)
         text = output.read().decode(errors="replace")

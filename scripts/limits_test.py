@@ -19,39 +19,16 @@ Prints a line for each run, and the output of those that are bad.
 import argparse
 import os
 import pathlib
-import re
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-OTHER_USER = 65534
-# Lines that say why, from any source: the library, a program, the launcher, OpenMP, the loader.
-REASON = re.compile(r"^(\[[a-z]+ \d+\] )?(error: |distribute|warning: |mnist_cnn: |libgomp: |"
-                    r".*error while loading shared libraries)", re.M)
-ABORTED = re.compile(r"terminate called|core dumped|Segmentation fault|AddressSanitizer|"
-                     r"ThreadSanitizer|runtime error:|double free|std::__|pure virtual", re.M)
+from attacks import ABORTED, DATA, JOBS, REASON, kill_all, processes_of, sanitizer_of
 
-JOBS = {
-    "one process": ["{bin}/mnist_cnn"],
-    "mirrored": ["{bin}/mnist_cnn", "--replicas=2"],
-    "multi_worker": ["{bin}/distribute", "run", "-np", "2", "--grace", "5", "--", "{bin}/mnist_cnn",
-                     "--strategy=multi_worker"],
-    "multi_worker tcp": ["{bin}/distribute", "run", "-np", "2", "--grace", "5", "--", "env",
-                         "DISTRIBUTE_TRANSPORT=tcp", "{bin}/mnist_cnn", "--strategy=multi_worker"],
-    "elastic": ["{bin}/distribute", "run", "-np", "2", "--min-np", "1", "--grace", "5", "--",
-                "{bin}/mnist_cnn", "--strategy=multi_worker", "--elastic"],
-    "parameter_server": ["{bin}/distribute", "run", "-np", "2", "--ps", "1", "--grace", "5", "--",
-                         "{bin}/mnist_cnn", "--strategy=parameter_server"],
-    "coordinator": ["{bin}/distribute", "run", "-np", "2", "--ps", "1", "--chief", "--grace", "5",
-                    "--", "{bin}/mnist_cnn", "--strategy=parameter_server"],
-    "horovod": ["{bin}/distribute", "run", "-np", "2", "--grace", "5", "--", "{bin}/mnist_cnn",
-                "--api=horovod"],
-}
-DATA = pathlib.Path(__file__).parent.parent / "examples/mnist_cnn/data"
+OTHER_USER = 65534
 TRAINING = ["--data_dir={bin}/data", "--steps=30", "--batch_size=32", "--checkpoint_dir={work}/ckpt", "--save_steps=10",
             "--loss_csv={work}/loss.csv"]
 SMALL = [("one process", "-f 1"), ("multi_worker", "-n 24"), ("multi_worker", "-f 100"),
@@ -92,18 +69,6 @@ LIMITS = {
 }
 
 
-def sanitizer_of(programs):
-    """"asan", "tsan" or "", and the environment for its programs. Told by what is linked in."""
-    code = (pathlib.Path(programs) / "mnist_cnn").read_bytes()
-    support = pathlib.Path(__file__).resolve().parent.parent / "tests/support"
-    if b"__asan_init" in code:  # its quarantine grows up to 256 MB, which is no leak
-        return "asan", {"ASAN_OPTIONS": "quarantine_size_mb=4:allocator_may_return_null=1",
-                        "LSAN_OPTIONS": f"suppressions={support}/lsan.supp:print_suppressions=0"}
-    if b"__tsan_init" in code:
-        return "tsan", {"TSAN_OPTIONS": f"suppressions={support}/tsan.supp"}
-    return "", {}
-
-
 def left_out(name, sanitizer, programs):
     """Whether no program of this build can run under the limit, whatever it does."""
     llvm = b"libomp.so" in (pathlib.Path(programs) / "mnist_cnn").read_bytes()
@@ -124,25 +89,12 @@ def reachable(programs):
     return folder
 
 
-def processes_of(marker):
-    found = []
-    for entry in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            if marker.encode() in (entry / "environ").read_bytes() and \
-               (entry / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
-                found.append(int(entry.name))
-        except OSError:
-            pass
-    return found
-
-
 def leftovers(work, temporary, marker):
     deadline = time.monotonic() + 2  # what was killed takes a moment to go
-    while processes_of(marker) and time.monotonic() < deadline:
+    while processes_of("LIMITS_TEST", marker) and time.monotonic() < deadline:
         time.sleep(0.02)
-    left = [f"process {pid}" for pid in processes_of(marker)]
-    for pid in processes_of(marker):
-        os.kill(pid, signal.SIGKILL)
+    left = [f"process {pid}" for pid in processes_of("LIMITS_TEST", marker)]
+    kill_all("LIMITS_TEST", marker)
     left += [str(path) for path in pathlib.Path(work).rglob("*.tempstate*")]
     left += [str(path) for path in pathlib.Path(work).rglob(".checkpoint_writer")]
     left += [str(path) for path in pathlib.Path(temporary).iterdir()]
@@ -160,9 +112,9 @@ def run(job, name, arguments):
     if prefix:
         script = prefix.format(**values) + ' && exec "$@"'
         command = ["unshare", "-m", "--propagation", "private", "sh", "-c", script, "sh", *command]
-    marker = f"LIMITS_TEST={os.path.basename(work)}"
+    marker = os.path.basename(work)
     environment = dict(os.environ, TMPDIR=temporary, OMP_NUM_THREADS="2" if "2 threads" in name else "1",
-                       DISTRIBUTE_STARTUP_TIMEOUT="20", LIMITS_TEST=os.path.basename(work),
+                       DISTRIBUTE_STARTUP_TIMEOUT="20", LIMITS_TEST=marker,
                        **arguments.environment)
     if name.startswith("-u") and "ASAN_OPTIONS" in environment:
         environment["ASAN_OPTIONS"] += ":detect_leaks=0"  # the search for leaks starts a thread
@@ -176,8 +128,7 @@ def run(job, name, arguments):
         output, status = child.communicate(timeout=arguments.seconds)[0], child.returncode
     except subprocess.TimeoutExpired:
         status = None
-        for pid in processes_of(marker):
-            os.kill(pid, signal.SIGKILL)
+        kill_all("LIMITS_TEST", marker)
         output = child.communicate()[0]
     seconds = time.monotonic() - started
     text = output.decode(errors="replace")

@@ -42,10 +42,8 @@ import sys
 import tempfile
 import time
 
-from limits_test import sanitizer_of
+from attacks import ABORTED, processes_of, sanitizer_of, send
 
-ABORTED = re.compile(r"terminate called|core dumped|Segmentation fault|Sanitizer|runtime error:|"
-                     r"double free|pure virtual")
 LOST_AFTER = 6  # seconds
 RESTART_PAUSE = 0.5
 MIB = 1 << 20
@@ -73,39 +71,6 @@ def reserved_port():
     for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
         holder.setsockopt(socket.SOL_SOCKET, option, 1)
     return holder
-
-
-def environment_of(pid):
-    try:
-        text = pathlib.Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace")
-        return dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
-    except OSError:
-        return {}
-
-
-def is_alive(pid):
-    try:
-        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
-        return stat.rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def processes_of(marker):
-    """All that have SOAK=marker, by process id."""
-    found = {}
-    for entry in pathlib.Path("/proc").glob("[0-9]*"):
-        environment = environment_of(entry.name)
-        if environment.get("SOAK") == marker and is_alive(entry.name):
-            found[int(entry.name)] = environment
-    return found
-
-
-def send(pid, number):
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        pass
 
 
 class Job:
@@ -307,7 +272,7 @@ class Soak:
                 "threads": len(os.listdir(folder / "task"))}
 
     def sample(self):
-        self.processes = processes_of(self.marker)
+        self.processes = processes_of("SOAK", self.marker)
         values = {}
         for job in self.jobs:
             job.look_at_log()
@@ -358,12 +323,12 @@ class Soak:
                         [p.pid for p in job.tasks.values()]):
                 job.signal(pid, signal.SIGTERM)
         deadline = time.monotonic() + 60
-        while processes_of(self.marker) and time.monotonic() < deadline:
+        while processes_of("SOAK", self.marker) and time.monotonic() < deadline:
             for job in self.jobs:
                 for process in [*job.tasks.values(), *([job.launcher] if job.launcher else [])]:
                     process.poll()
             time.sleep(0.2)
-        for pid, environment in processes_of(self.marker).items():
+        for pid, environment in processes_of("SOAK", self.marker).items():
             self.fail(f"a process of {environment.get('SOAK_JOB')} is left 60 s after SIGTERM: "
                       f"{environment.get('TF_CONFIG', 'the launcher')}")
             send(pid, signal.SIGKILL)

@@ -3,7 +3,8 @@
 
 A string literal of the library, the programs and the examples that looks like the name of a variable
 must have a row, or stand in NOT_VARIABLES; so must variables of scripts that have a default, and
-DISTRIBUTE_ variables of scripts and tests. A row that no code reads is an error, too.
+DISTRIBUTE_ variables of scripts and tests. A row that no code reads is an error, too, and so is
+code that reads the environment past distribute::Environment.
 
 Usage: tools/check_environment.py
 """
@@ -14,6 +15,7 @@ from floors import INCLUDE
 
 ROOT = INCLUDE.parent
 PAGE = ROOT / "docs/environment.md"
+READER = INCLUDE / "distribute/base/impl/environment.ipp"
 # Literals of the same form: words of TensorFlow and of services, ciphers, keys of files.
 NOT_VARIABLES = {
     "ALREADY_EXISTS", "DATA_LOSS", "DEADLINE_EXCEEDED", "FAILED_PRECONDITION", "INVALID_ARGUMENT",
@@ -22,7 +24,7 @@ NOT_VARIABLES = {
     "LC_ALL", "NCCL_DEBUG", "XZ_OPT"}  # set for other programs
 LITERAL = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|OMPI_MCA_\w+)"')
 # A name of one word counts where it is read.
-SINGLE = re.compile(r'(?:getenv|environment|variables_?|has|needed)\(\{?"([A-Z]+)"|"HADOOP_USER_NAME", "([A-Z]+)"')
+SINGLE = re.compile(r'(?:environment|variables_?|Environment\(\)|has|text|needed)\(\{?"([A-Z]+)"|"HADOOP_USER_NAME", "([A-Z]+)"')
 SHELL = re.compile(r"\$\{?(DISTRIBUTE_[A-Z_]+)|\$\{([A-Z_]+):-")
 CMAKE = re.compile(r"ENV\{(DISTRIBUTE_\w+)\}")
 TESTS = re.compile(r'getenv\("(DISTRIBUTE_\w+)"|"(DISTRIBUTE_\w+_PYTHON)"')
@@ -65,6 +67,9 @@ def main():
             for name in sorted(set(listed)) if name not in read]
     bad += [f"docs/environment.md: {name} has {listed.count(name)} rows"
             for name in sorted(set(listed)) if listed.count(name) > 1]
+    bad += [f"{path.relative_to(ROOT)}: getenv: use Environment (base/environment.hpp)"
+            for path in files("include:*.?pp", "tools:*.?pp", "examples:*.?pp")
+            if path != READER and re.search(r"\bgetenv\(", path.read_text())]
     print("\n".join(bad) if bad else f"environment: {len(listed)} variables, each with its row")
     return 1 if bad else 0
 

@@ -1,6 +1,7 @@
 #include "cluster_flags.hpp"
 #include "commands.hpp"
 
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
 #include <distribute/cluster/cluster_role.hpp>
@@ -94,10 +95,9 @@ struct TokenState {
 
 TokenState token_state(const ClusterSpec& cluster) {
   const auto token = net::job_token_from_environment();
-  const char* insecure = std::getenv("DISTRIBUTE_INSECURE");
   if (!token.ok()) return {std::string(token.status().message()), false};
   if (!token->empty()) return {str_cat(token->size(), " bytes")};
-  if (insecure && std::string_view(insecure) == "1")
+  if (Environment().flag("DISTRIBUTE_INSECURE", false))
     return {"none, and DISTRIBUTE_INSECURE=1: every program on the network may join"};
   if (!leaves_this_machine(cluster)) return {};
   return {

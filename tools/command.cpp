@@ -1,5 +1,6 @@
 #include "command.hpp"
 
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/limits.hpp>
 #include <distribute/base/logging.hpp>
@@ -250,7 +251,7 @@ class Parser {
     const bool took_next = took_next_;
     Words words;
     for (const std::string& one : Words(absl::StrSplit(value, ',', absl::SkipEmpty()))) {
-      const char* const variable = std::getenv(("FLAGS_" + one).c_str());
+      const auto variable = distribute::Environment()("FLAGS_" + one);
       if (name == "undefok")
         may_be_unknown_.insert(one);
       else if (name == "flagfile") {
@@ -263,7 +264,7 @@ class Parser {
           return absl::StrCat("cannot read --flagfile=", one, ": ", error.what());
         }
       } else if (variable)
-        words.push_back(absl::StrCat("--", one, "=", variable));
+        words.push_back(absl::StrCat("--", one, "=", *variable));
       else if (name == "fromenv")
         return absl::StrCat("--fromenv=", one, ": FLAGS_", one, " is not set");
     }

@@ -1,5 +1,6 @@
 #include "commands.hpp"
 
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/device/placement.hpp>
@@ -100,8 +101,7 @@ launch::LaunchOptions plan(RunOptions options, const CommandLine& line) {
   if (options.min_workers > workers || workers > options.workers)
     throw InvalidArgumentError(str_cat("--min-np ", options.min_workers, ", -np ", workers,
                                        ", --max-np ", options.workers, ": wanted in this order"));
-  const char* ssh = std::getenv("DISTRIBUTE_SSH");
-  options.ssh = ssh ? ssh : "";
+  options.ssh = Environment().text("DISTRIBUTE_SSH");
   options.command = line.words;
   options.job = options;
   return options;

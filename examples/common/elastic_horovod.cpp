@@ -103,8 +103,12 @@ std::optional<int> ElasticHorovod::run(dist::train::RunReport& report) {
   const auto end = train(state);
   state_ = nullptr;
   // There may be no rank left that could save.
-  if (auto* manager = saving_->manager(); end == dist::ElasticEnd::Left && manager && was_chief_)
-    manager->save(training_.optimizer->iterations());
+  if (end == dist::ElasticEnd::Left && was_chief_) {
+    if (auto* manager = saving_->manager())
+      manager->save(training_.optimizer->iterations());
+    else
+      tell_unsaved();
+  }
   if (end == dist::ElasticEnd::Left) return dist::kExitPreempted;
   if (end == dist::ElasticEnd::TooLate || !report.test_loss) return too_late();
   return std::nullopt;

@@ -45,7 +45,10 @@ std::optional<int> ElasticWorkers::run(dist::train::RunReport& report) {
                     .on_change = [this](const auto& members) { members_changed(members); },
                     .on_last_leave =
                         [this] {
-                          if (auto* manager = saving_->manager()) manager->save();
+                          if (auto* manager = saving_->manager())
+                            manager->save();
+                          else
+                            tell_unsaved();
                         }});
   const auto end = loop_->run([&] { Way::run(report); });
   if (end == dist::ElasticEnd::Left) return dist::kExitPreempted;

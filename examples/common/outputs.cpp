@@ -2,10 +2,9 @@
 
 #include <distribute/base/error.hpp>
 
-#include <cerrno>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
-#include <system_error>
 
 namespace dist = distribute;
 
@@ -23,8 +22,9 @@ constexpr const char* kColumns = "step,loss,grad_norm";
 
 /// The rows of steps before this one; of another file none. The last row may be cut off.
 std::string rows_before(const std::string& path, int64_t first_step) {
-  std::ifstream file(path);
   std::string rows, line;
+  if (!std::filesystem::is_regular_file(path)) return rows;  // a pipe would wait for a writer
+  std::ifstream file(path);
   if (!std::getline(file, line) || line != kColumns) return rows;
   while (std::getline(file, line) && !file.eof()) {
     int64_t step = 0;
@@ -41,19 +41,16 @@ void Outputs::open(int64_t first_step) {
     writer_ = dist::summary::create_file_writer(files_.logdir);
   if (files_.loss_csv.empty() || loss_csv_) return;
   const std::string kept = first_step > 0 ? rows_before(files_.loss_csv, first_step) : "";
-  loss_csv_.reset(std::fopen(files_.loss_csv.c_str(), "w"));
-  if (!loss_csv_) throw dist::PermissionDeniedError("cannot write --loss_csv=" + files_.loss_csv);
-  // The row of a step is on the disk before a checkpoint has the step.
-  std::setvbuf(loss_csv_.get(), nullptr, _IOLBF, BUFSIZ);
-  std::fprintf(loss_csv_.get(), "%s\n%s", kColumns, kept.c_str());
-  check_loss_csv();
+  auto file = dist::io::local_file_system().create(files_.loss_csv);
+  if (!file.ok()) throw dist::PermissionDeniedError("cannot write --loss_csv=" + files_.loss_csv);
+  loss_csv_ = *std::move(file);
+  write_loss_csv(dist::str_cat(kColumns, '\n', kept));
 }
 
 void Outputs::loss(int64_t number, double loss, double grad_norm) {
   if (!loss_csv_) return;
-  std::fprintf(loss_csv_.get(), "%lld,%s,%s\n", (long long)(number - 1), csv_number(loss).c_str(),
-               csv_number(grad_norm).c_str());
-  check_loss_csv();
+  write_loss_csv(
+      dist::str_cat(number - 1, ',', csv_number(loss), ',', csv_number(grad_norm), '\n'));
 }
 
 void Outputs::scalar(const std::string& name, double value, int64_t step) {
@@ -62,17 +59,17 @@ void Outputs::scalar(const std::string& name, double value, int64_t step) {
   dist::summary::scalar(name, value, step);
 }
 
-/// A full disk shows when the buffer is written.
-void Outputs::check_loss_csv() const {
-  if (!loss_csv_ || !std::ferror(loss_csv_.get())) return;
-  throw dist::ResourceExhaustedError(dist::str_cat(
-      "cannot write --loss_csv=", files_.loss_csv, ": ", std::generic_category().message(errno),
-      "; the file ends before the training; is the disk full?"));
+/// The row of a step is with the system before a checkpoint has the step.
+void Outputs::write_loss_csv(const std::string& text) {
+  absl::Status status = loss_csv_->append(text);
+  if (status.ok()) status = loss_csv_->flush();
+  if (!status.ok())
+    throw dist::ResourceExhaustedError(dist::str_cat("--loss_csv=", files_.loss_csv, ": ",
+                                                     status.message(),
+                                                     "; the file ends before the training"));
 }
 
 void Outputs::close() {
-  if (loss_csv_) std::fflush(loss_csv_.get());
-  check_loss_csv();
   if (writer_) writer_->close();
 }
 

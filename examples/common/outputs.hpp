@@ -1,10 +1,10 @@
 #pragma once
 /// The figures that a run writes while it goes: --loss_csv and --logdir.
 
+#include <distribute/io/file_system.hpp>
 #include <distribute/summary/file_writer.hpp>
 
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,10 +32,10 @@ class Outputs {
   void close();
 
  private:
-  void check_loss_csv() const;
+  void write_loss_csv(const std::string& text);
 
   const OutputFiles files_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> loss_csv_{nullptr, &std::fclose};
+  std::unique_ptr<distribute::io::WritableFile> loss_csv_;
   std::optional<distribute::summary::FileWriter> writer_;
 };
 

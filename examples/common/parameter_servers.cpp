@@ -46,7 +46,10 @@ void ParameterServers::open() {
 void ParameterServers::restore() {
   saving_->start(/*any_network=*/true);  // reading its weights would change those on the servers
   auto* manager = saving_->manager();
-  if (!manager) return;
+  if (!manager) {
+    leave_.emplace();
+    return;
+  }
   notice_ = preemption_notice(training_.options);
   leave_.emplace(*manager);
   if (job_.servers_have_kept_variables()) {  // training goes on where they are

@@ -41,6 +41,9 @@ class Saving {
   std::optional<distribute::train::CheckpointManager> manager_;
 };
 
+/// Logs that a job that is told to go has nowhere to save to.
+void tell_unsaved();
+
 /// The part "iterator" of a checkpoint. It is not restored where --norestore_position says so: the
 /// data may be another one.
 distribute::train::TensorState position_in_data(const TrainerOptions& options,

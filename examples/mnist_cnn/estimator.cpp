@@ -70,7 +70,4 @@ void run() {
                 result.eval_result.at("loss"), result.eval_result.at("accuracy"));
 }
 
-int main(int argc, char** argv) {
-  absl::ParseCommandLine(argc, argv);
-  return dist::run_main(run);
-}
+int main(int argc, char** argv) { return dist::run_main(argc, argv, absl::ParseCommandLine, run); }

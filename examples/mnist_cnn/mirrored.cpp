@@ -118,8 +118,7 @@ void restore_without_strategy() {
 }
 
 int main(int argc, char** argv) {
-  absl::ParseCommandLine(argc, argv);
-  return dist::run_main([] {
+  return dist::run_main(argc, argv, absl::ParseCommandLine, [] {
     run();
     restore_without_strategy();
   });

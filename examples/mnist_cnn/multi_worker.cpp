@@ -112,7 +112,4 @@ void run() {
   if (!is_chief) train::remove_temp_dir_with_filepath(model_dir + "/weights.txt", strategy);
 }
 
-int main(int argc, char** argv) {
-  absl::ParseCommandLine(argc, argv);
-  return dist::run_main(run);
-}
+int main(int argc, char** argv) { return dist::run_main(argc, argv, absl::ParseCommandLine, run); }

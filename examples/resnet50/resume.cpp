@@ -116,7 +116,4 @@ void run() {
   if (is_chief) std::printf("test accuracy %.4f of %zu classes\n", result, classes.size());
 }
 
-int main(int argc, char** argv) {
-  absl::ParseCommandLine(argc, argv);
-  return dist::run_main(run);
-}
+int main(int argc, char** argv) { return dist::run_main(argc, argv, absl::ParseCommandLine, run); }

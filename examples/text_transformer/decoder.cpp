@@ -140,7 +140,4 @@ void run() {
               continued(model, absl::GetFlag(FLAGS_prompt), 400).c_str());
 }
 
-int main(int argc, char** argv) {
-  absl::ParseCommandLine(argc, argv);
-  return dist::run_main(run);
-}
+int main(int argc, char** argv) { return dist::run_main(argc, argv, absl::ParseCommandLine, run); }

@@ -6,6 +6,7 @@
 
 #include <distribute/base/cancellation.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/failure_listener.hpp>
@@ -60,7 +61,6 @@
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/elastic_options.hpp>
-#include <distribute/cluster/environment.hpp>
 #include <distribute/cluster/launcher_cluster_resolvers.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
 #include <distribute/cluster/ready_file.hpp>

@@ -2,8 +2,30 @@
 #include <distribute/base/exit_status.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
+#include <tests/support/temporary_directory.hpp>
+
+#include <fstream>
+#include <string>
+#include <vector>
 
 using namespace distribute;
+
+namespace {
+
+/// Words as main() gets them.
+struct CommandWords {
+  explicit CommandWords(std::vector<std::string> all) : words(std::move(all)) {
+    words.insert(words.begin(), "program");
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+  }
+  int count() const { return int(words.size()); }
+  std::vector<std::string> words;
+  std::vector<char*> pointers;
+};
+
+}  // namespace
 
 TEST_CASE("errors of peers and services are worth another start, others are not",
           "[base][exit_status]") {
@@ -30,4 +52,36 @@ TEST_CASE("run_main gives what the body gives, and the status of its exception",
   CHECK(run_main([] { return 3; }) == 3);
   CHECK(run_main([] { throw UnavailableError("a peer is lost"); }) == kExitRetry);
   CHECK(run_main([]() -> int { throw std::runtime_error("not ours"); }) == kExitFailed);
+}
+
+TEST_CASE("a file of flags that names itself is refused before a parser reads it",
+          "[base][exit_status]") {
+  const TemporaryDirectory directory;
+  const std::string one = directory / "one", other = directory / "other", good = directory / "good";
+  std::ofstream(one) << "--steps=3\n  --flagfile=" << other << "\n";
+  std::ofstream(other) << "# the first again\n-flagfile=" << good << "," << one << "\n";
+  std::ofstream(good) << "--epochs=1\nflagfile=" << one << "\n";  // no flag, as it has no dash
+  int parsed = 0, ran = 0;
+  const auto status = [&](std::vector<std::string> words) {
+    CommandWords line(std::move(words));
+    return run_main(
+        line.count(), line.pointers.data(), [&](int count, char**) { parsed = count; },
+        [&] { ++ran; });
+  };
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"--flagfile=" + one},
+                                                {"--a", "--flagfile", good + "," + one},
+                                                {"-flagfile=" + other}}) {
+    CommandWords line(words);
+    check_throws<InvalidArgumentError>(
+        [&] { check_flag_files(line.count(), line.pointers.data()); }, ": it names itself");
+    CHECK(status(words) == kExitUsage);
+  }
+  CHECK(status({"--flagfile=" + (directory / "none")}) == kExitUsage);
+  CHECK(status({"--flagfile=/dev/zero"}) == kExitUsage);
+  CHECK(parsed == 0);
+  CHECK(ran == 0);
+  CHECK(status({"--flagfile=" + good, "--", "--flagfile=" + one}) == kExitDone);
+  CHECK(status({"--flagfiles=" + one, "flagfile=" + one}) == kExitDone);
+  CHECK(parsed == 3);
+  CHECK(ran == 2);
 }

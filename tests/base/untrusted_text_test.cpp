@@ -2,7 +2,7 @@
 #include <distribute/base/process_state.hpp>
 #include <distribute/base/untrusted_json.hpp>
 #include <distribute/base/untrusted_text.hpp>
-#include <distribute/cluster/environment.hpp>
+#include <distribute/net/address.hpp>
 
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
@@ -119,18 +119,6 @@ TEST_CASE("hosts and ports join, IPv6 in brackets", "[base][untrusted_text]") {
   check_throws<InvalidArgumentError>([] { net::join_host_port("a b", 1); }, "'a b'");
 }
 
-TEST_CASE("an environment is a map or the process's own", "[cluster][environment]") {
-  const Environment map(std::map<std::string, std::string>{{"A", "1"}, {"B", "x"}});
-  CHECK(map("A") == "1");
-  CHECK_FALSE(map.has("C"));
-  CHECK(map.integer("A") == 1);
-  CHECK_FALSE(map.integer("C"));
-  check_throws<InvalidArgumentError>([&] { map.integer("B"); }, "B must be a whole number");
-  const Environment own;
-  CHECK(own("PATH") == std::string(std::getenv("PATH")));
-  CHECK_FALSE(own.has("DISTRIBUTE_NO_SUCH_VARIABLE"));
-}
-
 TEST_CASE("a small text file is read whole, anything else is refused with its reason",
           "[base][untrusted_text]") {
   const TemporaryDirectory directory;
@@ -144,20 +132,4 @@ TEST_CASE("a small text file is read whole, anything else is refused with its re
   check_throws<InvalidArgumentError>([&] { read_text_file(directory.path()); }, "is a directory");
   check_throws<NotFoundError>([&] { read_text_file(directory / "none"); },
                               "cannot read " + (directory / "none") + ": No such file");
-}
-
-TEST_CASE("a switch of the environment is 0 or 1, or an error", "[base][process_state]") {
-  ::unsetenv("TEST_SWITCH");
-  CHECK(env_switch("TEST_SWITCH", true));
-  CHECK_FALSE(env_switch("TEST_SWITCH", false));
-  const std::pair<const char*, bool> words[] = {
-      {"1", true}, {"true", true}, {"0", false}, {"false", false}};
-  for (const auto& [word, on] : words) {
-    ::setenv("TEST_SWITCH", word, 1);
-    CHECK(env_switch("TEST_SWITCH", !on) == on);
-  }
-  ::setenv("TEST_SWITCH", "no", 1);
-  check_throws<InvalidArgumentError>([] { env_switch("TEST_SWITCH"); },
-                                     "TEST_SWITCH=no: wanted 0 or 1");
-  ::unsetenv("TEST_SWITCH");
 }

@@ -196,7 +196,7 @@ TEST_CASE("the environment switches encryption on", "[cluster][encrypted_job]") 
   CHECK(options.tls_certificate_file == "a.pem");
   CHECK(options.tls_key_file == "a.key");
   CHECK(options.tls_ca_file == "ca.pem");
-  CHECK_THAT(error, Catch::Contains("DISTRIBUTE_TLS=yes: wanted 0 or 1"));
+  CHECK_THAT(error, Catch::Contains("DISTRIBUTE_TLS='yes': wanted 0 or 1"));
 }
 
 TEST_CASE(

@@ -107,7 +107,7 @@ TEST_CASE("ranks and sizes that do not fit are refused", "[cluster][torchrun][op
   check("-1", "4", "must be from 0 to 3");
   check("0", "0", "must be from 1 to 1000000");
   check("0", "2000000000", "must be from 1 to 1000000");
-  check("zero", "4", "must be a whole number");
+  check("zero", "4", "wanted a whole number");
 }
 
 TEST_CASE("outside of a launcher the missing variable is named", "[cluster][torchrun][open_mpi]") {

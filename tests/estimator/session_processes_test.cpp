@@ -14,6 +14,8 @@
 #include <tests/support/three_workers.hpp>
 
 #include <bit>
+#include <csignal>
+#include <cstdio>
 
 using namespace distribute;
 using namespace distribute::testing;
@@ -130,4 +132,42 @@ TEST_CASE("an evaluator in its own process ends with the last checkpoint of the 
       ProcessCluster(three_workers("trains_or_evaluates", directory.path())).join();
   CHECK(outcomes[0].result == outcomes[1].result);
   CHECK(fs::exists(directory / "other/ckpt-5.index"));
+}
+
+/// The argument is the directory. It tells at which step it begins, and when it has made ten.
+DISTRIBUTE_CLUSTER_MAIN(trains_in_a_supervisor) {
+  Variable steps(Tensor(int64_t{0}), {.name = "steps", .trainable = false});
+  train::Supervisor supervisor(
+      {.logdir = task.argument(), .parts = {{"steps", steps}}, .global_step = steps});
+  supervisor.managed_session([&](train::MonitoredTrainingSession& session) {
+    std::printf("begins at %lld.\n", (long long)session.global_step());
+    const int64_t there = session.global_step() + 10;
+    while (!supervisor.should_stop()) {
+      session.run([&] { steps.assign_add(Tensor(int64_t{1})); });
+      if (session.global_step() == there) std::printf("there\n");
+      std::fflush(stdout);
+    }
+  });
+}
+
+TEST_CASE("a supervisor that is told to go saves, and its next start goes on",
+          "[train][supervisor][multiproc]") {
+  const TemporaryDirectory directory;
+  ProcessClusterOptions options{
+      .workers = 1, .function = "trains_in_a_supervisor", .argument = directory.path()};
+  int64_t saved = 0;
+  for (int start = 1; start <= 2; ++start) {
+    ProcessCluster cluster(options);
+    const TaskName worker{"worker", 0};
+    cluster.expect_failure(worker);
+    cluster.wait_for_output(worker, "begins at " + std::to_string(saved) + ".");
+    cluster.wait_for_output(worker, "there");
+    cluster.kill(worker, SIGTERM);
+    CHECK(cluster.wait_for_end(worker).code == kExitPreempted);
+    const auto state = train::get_checkpoint_state(directory.path());
+    REQUIRE(state);
+    const int64_t step = *train::checkpoint_number(state->model_checkpoint_path);
+    CHECK(step >= saved + 10);
+    saved = step;
+  }
 }

@@ -16,7 +16,7 @@ using Names = std::vector<std::string>;
 
 namespace {
 
-std::string store_url() { return io::process_environment("DISTRIBUTE_OBJECT_STORE_URL"); }
+std::string store_url() { return Environment().text("DISTRIBUTE_OBJECT_STORE_URL"); }
 
 /// A fresh place on the store, removed with everything in it afterwards.
 class Place {
@@ -157,11 +157,11 @@ TEST_CASE("what is not on a store is not found, and the error says where", "[io]
 
 TEST_CASE("a server that checks signatures refuses a wrong key", "[io][object_store]") {
   NEEDS_STORE();
-  if (io::process_environment("DISTRIBUTE_OBJECT_STORE_CHECKS_KEYS").empty())
+  if (Environment().text("DISTRIBUTE_OBJECT_STORE_CHECKS_KEYS").empty())
     SKIP("this server does not check signatures");
-  FakeEnvironment environment{{"AWS_ACCESS_KEY_ID", io::process_environment("AWS_ACCESS_KEY_ID")},
+  FakeEnvironment environment{{"AWS_ACCESS_KEY_ID", Environment().text("AWS_ACCESS_KEY_ID")},
                               {"AWS_SECRET_ACCESS_KEY", "wrong"},
-                              {"S3_ENDPOINT", io::process_environment("S3_ENDPOINT")}};
+                              {"S3_ENDPOINT", Environment().text("S3_ENDPOINT")}};
   io::S3FileSystem fs(
       value_or_throw(io::s3_options_from_environment({.environment = environment.reader()})));
   const auto status = fs.list_directory(store_url()).status();
@@ -176,7 +176,7 @@ TEST_CASE("a server that checks signatures refuses a wrong key", "[io][object_st
 
 TEST_CASE("a token service gives credentials for a web identity", "[io][object_store]") {
   NEEDS_STORE();
-  const std::string sts = io::process_environment("AWS_ENDPOINT_URL_STS");
+  const std::string sts = Environment().text("AWS_ENDPOINT_URL_STS");
   if (sts.empty()) SKIP("this server has no token service");
   const TemporaryDirectory home;
   std::ofstream(home / "token") << "any token";

@@ -1,3 +1,4 @@
+#include <distribute/base/environment.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/http/digest.hpp>
 #include <distribute/io/atomic_file.hpp>
@@ -207,7 +208,7 @@ TEST_CASE("records are written to s3:// and streamed back, resets or not", "[io]
       {"S3_MULTI_PART_DOWNLOAD_CHUNK_SIZE", "65536"}};
   std::vector<std::pair<std::string, std::string>> before;
   for (const auto& [name, value] : settings) {
-    before.emplace_back(name, io::process_environment(name));
+    before.emplace_back(name, Environment().text(name));
     ::setenv(name, value.c_str(), 1);
   }
   const auto fs = io::s3_file_system();

@@ -234,7 +234,7 @@ TEST_CASE("workers of another version of the library are named before the first 
 
 TEST_CASE("a transport that cannot be had is refused", "[strategy][multi_worker]") {
   const auto [transport, words] = GENERATE(table<std::string, std::string>(
-      {{"carrier pigeon", "'carrier pigeon'; it can be auto, tcp, mpi, openmpi, mpich or ucx"},
+      {{"carrier pigeon", "'carrier pigeon': wanted auto, tcp, mpi, openmpi, mpich or ucx"},
        {"mpi", "start the job with mpirun"}}));
   ProcessCluster cluster({.workers = 3,
                           .function = "names_transport",

@@ -199,6 +199,7 @@ int make_kernels(const std::filesystem::path& folder, const std::vector<int>& ca
 }  // namespace
 
 int main(int argc, char** argv) try {
+  distribute::check_flag_files(argc, argv);
   absl::ParseCommandLine(argc, argv);
   std::vector<int> capabilities;
   for (const std::string& text : absl::GetFlag(FLAGS_capabilities)) {

@@ -47,4 +47,22 @@ int run_main(Body&& body) {
   }
 }
 
+/// Throws  InvalidArgumentError where a file of flags, --flagfile=NAME, names itself, which parsers
+///          such as Abseil's would read for ever; the errors of untrusted::read_text_file().
+void check_flag_files(int argc, char** argv);
+
+/// Runs `parse(argc, argv)`, such as absl::ParseCommandLine, after check_flag_files(), and then the
+/// body, for main(). Wrong files of flags are reported with kExitUsage.
+template <std::invocable<int, char**> Parse, std::invocable Body>
+int run_main(int argc, char** argv, Parse&& parse, Body&& body) {
+  try {
+    check_flag_files(argc, argv);
+  } catch (const std::exception& error) {
+    report_failure(error);
+    return kExitUsage;
+  }
+  parse(argc, argv);
+  return run_main(body);
+}
+
 }  // namespace distribute

@@ -1,9 +1,9 @@
 #pragma once
 /// Finds the resolver that the environment implies; programs can add kinds.
 
+#include <distribute/base/environment.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_resolvers.hpp>
-#include <distribute/cluster/environment.hpp>
 
 #include <functional>
 #include <memory>
@@ -48,5 +48,11 @@ ImpliedResolver default_resolver(const Environment& variables = {}, const Cluste
 
 /// Returns the resolver without checking that the description is complete, for explanations.
 ImpliedResolver implied_resolver(const Environment& variables = {}, const ClusterFlags& flags = {});
+
+/// Returns the path of the file in which SageMaker describes the hosts of a job.
+std::string sagemaker_resource_config(const Environment& variables);
+/// Returns what shows that this is a training job of SageMaker, or of its SDK's local mode, which
+/// sets TRAINING_JOB_NAME alone; "" elsewhere.
+std::string seen_of_sagemaker(const Environment& variables);
 
 }  // namespace distribute

@@ -2,8 +2,8 @@
 /// Cluster resolvers for jobs that mpirun or torchrun started.
 
 #include <distribute/base/detail/empty_braces.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/cluster/detail/leader_cluster_resolver.hpp>
-#include <distribute/cluster/environment.hpp>
 
 namespace distribute {
 

@@ -2,8 +2,8 @@
 /// The cluster that the variable TF_CONFIG describes.
 
 #include <distribute/base/detail/empty_braces.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
-#include <distribute/cluster/environment.hpp>
 
 #include <memory>
 

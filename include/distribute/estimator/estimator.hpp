@@ -2,8 +2,8 @@
 /// tf.estimator's Estimator and RunConfig.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
-#include <distribute/cluster/environment.hpp>
 #include <distribute/estimator/checkpoint_saver_hook.hpp>
 #include <distribute/estimator/monitored_training_session.hpp>
 #include <distribute/saved_model/saved_model.hpp>

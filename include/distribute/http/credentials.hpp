@@ -2,6 +2,7 @@
 /// Credentials of cloud services: profile files, and tokens of Google accounts.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/http/http_client.hpp>
 
 #include <absl/status/statusor.h>
@@ -14,13 +15,7 @@
 
 namespace distribute::io {
 
-/// Gives the value of an environment variable, "" when it is not set.
-using EnvironmentReader = std::function<std::string(const std::string& name)>;
-
-/// Reads the environment of this process.
-std::string process_environment(const std::string& name);
-
-/// Reads a small local file. Errors  NotFound, PermissionDenied.
+/// Reads a small local file. Errors  those of untrusted::read_text_file().
 absl::StatusOr<std::string> read_local_text(const std::string& path);
 
 /// Reads a file that `setting` names, such as a variable of the environment. A missing file is not
@@ -42,14 +37,13 @@ absl::StatusOr<std::map<std::string, AwsProfile>> parse_aws_profiles(std::string
 /// "default".
 /// Errors  FailedPrecondition for a profile that was named but is in neither file; those of
 ///         parse_aws_profiles().
-absl::StatusOr<AwsProfile> load_aws_profile(const EnvironmentReader& environment,
-                                            std::string name = "");
+absl::StatusOr<AwsProfile> load_aws_profile(const Environment& environment, std::string name = "");
 
 struct GoogleAuthOptions {  // options of GoogleAuthProvider
   /// The server for refresh tokens; a service account's file names its own server.
   std::string token_url = "https://oauth2.googleapis.com/token";
   double metadata_timeout = 5;  // seconds for one request to the metadata server
-  EnvironmentReader environment = process_environment;
+  Environment environment = {};
   HttpRetryPolicy retry = {};          // for requests to token servers
   std::function<double()> clock = {};  // seconds since 1970; empty: the system's
 };

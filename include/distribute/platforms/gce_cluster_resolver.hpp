@@ -1,8 +1,8 @@
 #pragma once
 /// Describes the cluster of an instance group of Google Compute Engine: its running machines.
 
+#include <distribute/base/environment.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
-#include <distribute/cluster/environment.hpp>
 
 #include <memory>
 #include <vector>

@@ -2,7 +2,7 @@
 /// Finds where a managed training service expects a job's files: SageMaker, Vertex AI, or
 /// --job-dir.
 
-#include <distribute/cluster/environment.hpp>
+#include <distribute/base/environment.hpp>
 
 #include <map>
 #include <optional>

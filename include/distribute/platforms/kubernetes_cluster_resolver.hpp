@@ -2,8 +2,8 @@
 /// Describes a cluster of Kubernetes pods, as the API lists them or as a pod sees itself.
 
 #include <distribute/base/detail/empty_braces.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
-#include <distribute/cluster/environment.hpp>
 
 #include <functional>
 #include <vector>

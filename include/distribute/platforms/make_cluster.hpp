@@ -1,8 +1,8 @@
 #pragma once
 /// Makes commands and scripts that start a cluster of machines.
 
+#include <distribute/base/environment.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
-#include <distribute/cluster/environment.hpp>
 
 #include <string>
 #include <string_view>

@@ -2,8 +2,8 @@
 /// Describes the cluster of a SageMaker training job, whose hosts are all workers.
 
 #include <distribute/base/detail/empty_braces.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
-#include <distribute/cluster/environment.hpp>
 
 #include <vector>
 

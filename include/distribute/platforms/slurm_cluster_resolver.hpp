@@ -3,8 +3,8 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
-#include <distribute/cluster/environment.hpp>
 
 #include <string>
 #include <string_view>

@@ -2,8 +2,8 @@
 /// Describes the cluster in Vertex AI's variable CLUSTER_SPEC.
 
 #include <distribute/base/detail/empty_braces.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
-#include <distribute/cluster/environment.hpp>
 
 namespace distribute {
 

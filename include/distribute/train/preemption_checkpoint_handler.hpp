@@ -126,6 +126,9 @@ class ChiefPreemptionHandler {
   /// `manager` must outlive it. `further`, which may be empty, returns whether this task is to be
   /// preempted for another reason than SIGTERM and PreemptionNotice.
   explicit ChiefPreemptionHandler(CheckpointManager& manager, std::function<bool()> further = {});
+  /// Watches for a chief that has nowhere to save. It ends with a line and kExitPreempted when it
+  /// gets another notice than SIGTERM, such as a server's. SIGTERM does what it did before.
+  ChiefPreemptionHandler();
 
   /// Whether this task got a notice.
   bool was_preempted() const { return notice_.has_come(); }
@@ -135,7 +138,7 @@ class ChiefPreemptionHandler {
   void save_checkpoint_if_preempted(int64_t step);
 
  private:
-  CheckpointManager& manager_;
+  CheckpointManager* const manager_;  // null: nothing is saved
   const LeaveNotice notice_;
 };
 

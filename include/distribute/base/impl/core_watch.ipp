@@ -3,6 +3,7 @@
 #include <distribute/base/detail/run_queue.hpp>
 #include <distribute/base/detail/sleeping_team.hpp>
 #include <distribute/base/detail/thread_chooser.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/limits.hpp>
 #include <distribute/base/logging.hpp>
@@ -98,8 +99,8 @@ class CoreWatch {
         .count();
   }
   static bool may_choose() {
-    const char* dynamic = std::getenv("OMP_DYNAMIC");
-    return core_limits().environment == 0 && (!dynamic || ::strcasecmp(dynamic, "false") != 0);
+    return core_limits().environment == 0 &&
+           ::strcasecmp(Environment().text("OMP_DYNAMIC").c_str(), "false") != 0;
   }
   /// Whether this thread's steps are used as the program's speed; when it has ended another
   /// thread's are.

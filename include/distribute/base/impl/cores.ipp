@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/limits.hpp>
 #include <distribute/base/logging.hpp>
@@ -32,8 +33,7 @@ DISTRIBUTE_INLINE int cores_by_affinity(int online) {
 
 /// Returns the first number of OMP_NUM_THREADS, as OpenMP uses it for the outermost loops; 0: none.
 DISTRIBUTE_INLINE int threads_by_environment() {
-  const char* text = std::getenv("OMP_NUM_THREADS");
-  return text ? std::clamp(std::atoi(text), 0, 1 << 16) : 0;
+  return std::clamp(std::atoi(Environment().text("OMP_NUM_THREADS").c_str()), 0, 1 << 16);
 }
 
 /// Read at the first use.

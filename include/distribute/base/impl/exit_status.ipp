@@ -4,17 +4,32 @@
 #include <distribute/base/failure_listener.hpp>
 #include <distribute/base/limits.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/base/untrusted_text.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace distribute::base_internal {
 
 struct FailureListener {
   std::function<void(const std::string& reason)> call;
 };
+
+/// Returns the files that a word of a command line names, if it is --flagfile; `next` is the word
+/// behind it.
+DISTRIBUTE_INLINE std::vector<std::string> flag_files_of(std::string_view word,
+                                                         std::string_view next) {
+  const std::string_view flag = word.substr(word.starts_with("--") ? 2 : word.starts_with('-'));
+  if (flag.size() == word.size() || !flag.starts_with("flagfile")) return {};
+  if (flag == "flagfile") return untrusted::split_commas(next);
+  return flag[8] == '=' ? untrusted::split_commas(flag.substr(9)) : std::vector<std::string>();
+}
 
 }  // namespace distribute::base_internal
 
@@ -51,6 +66,26 @@ DISTRIBUTE_INLINE int check_stdout(int status) {
   const char* const why = errno ? std::strerror(errno) : "some of it was lost earlier";
   std::fprintf(stderr, "error: cannot write to standard output: %s\n", why);
   return status == kExitDone ? kExitFailed : status;
+}
+
+DISTRIBUTE_INLINE void check_flag_files(int argc, char** argv) {
+  constexpr size_t kMostFiles = 100;
+  std::vector<std::string> files;
+  const auto add = [&](std::string_view word, std::string_view next) {
+    for (std::string& file : base_internal::flag_files_of(word, next)) files.push_back(file);
+  };
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
+    add(argv[i], i + 1 < argc ? argv[i + 1] : "");
+  for (size_t i = 0; i < files.size(); ++i) {
+    const std::string name = files[i], text = untrusted::read_text_file(name);
+    for (size_t begin = 0, end; begin < text.size(); begin = end + 1) {
+      end = std::min(text.find('\n', begin), text.size());
+      add(untrusted::trimmed(std::string_view(text).substr(begin, end - begin)), "");
+    }
+    if (files.size() > kMostFiles)
+      throw InvalidArgumentError(
+          str_cat("--flagfile=", untrusted::printable(name, 200), ": it names itself"));
+  }
 }
 
 }  // namespace distribute

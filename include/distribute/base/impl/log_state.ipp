@@ -1,9 +1,9 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/base/untrusted_text.hpp>
 
-#include <cstdlib>
+#include <optional>
 #include <string_view>
 
 namespace distribute::log_internal {
@@ -13,17 +13,22 @@ DISTRIBUTE_INLINE const char* level_name(LogSeverity severity) {
   return names[int(severity)];
 }
 
+/// Returns which of the words the variable is; notes the problem where it is none of them.
+DISTRIBUTE_INLINE std::optional<int> choice(const char* name,
+                                            std::initializer_list<std::string_view> words,
+                                            LogOptions& options) {
+  try {
+    return Environment().choice(name, words);
+  } catch (const Error& error) {
+    options.problem += str_cat(options.problem.empty() ? "" : "; ", error.what());
+    return std::nullopt;
+  }
+}
+
 DISTRIBUTE_INLINE void read_level(const char* name, LogOptions& options) {
-  const char* const text = std::getenv(name);
-  if (!text || !*text) return;
-  const std::string_view word(text);
-  for (int level = 0; level < 4; ++level)
-    if (word == level_name(LogSeverity(level)) || word == std::to_string(level)) {
-      options.min_severity = LogSeverity(level);
-      return;
-    }
-  options.problem += str_cat(options.problem.empty() ? "" : "; ", name, "=", untrusted::shown(word),
-                             ": wanted info, warning, error, fatal, or 0 to 3");
+  if (const auto level =
+          choice(name, {"info", "warning", "error", "fatal", "0", "1", "2", "3"}, options))
+    options.min_severity = LogSeverity(*level % 4);
 }
 
 }  // namespace distribute::log_internal
@@ -32,13 +37,8 @@ namespace distribute {
 
 DISTRIBUTE_INLINE LogOptions LogOptions::from_environment() {
   LogOptions options;
-  if (const char* format = std::getenv("DISTRIBUTE_LOG"); format && *format) {
-    const std::string_view word(format);
-    if (word == "json") options.format = LogFormat::Json;
-    if (word != "json" && word != "human")
-      options.problem =
-          str_cat("DISTRIBUTE_LOG=", untrusted::shown(word), ": wanted human or json");
-  }
+  if (log_internal::choice("DISTRIBUTE_LOG", {"human", "json"}, options) == 1)
+    options.format = LogFormat::Json;
   log_internal::read_level("TF_CPP_MIN_LOG_LEVEL", options);
   log_internal::read_level("DISTRIBUTE_LOG_LEVEL", options);
   return options;

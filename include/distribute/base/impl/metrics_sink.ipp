@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/process_state.hpp>
@@ -31,8 +32,7 @@ DISTRIBUTE_INLINE void start_metrics_sinks(const std::string& host) {
     const std::lock_guard lock(sinks.mutex);
     started = sinks.by_name;
   }
-  const char* port = std::getenv("DISTRIBUTE_METRICS_PORT");
-  if (port && *port && !started.contains("prometheus"))
+  if (!Environment().text("DISTRIBUTE_METRICS_PORT").empty() && !started.contains("prometheus"))
     throw FailedPreconditionError(
         "DISTRIBUTE_METRICS_PORT is set, but this program has no metrics server: include "
         "<distribute/metrics.hpp> and link distribute::metrics");

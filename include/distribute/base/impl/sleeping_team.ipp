@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/detail/sleeping_team.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/threads.hpp>
 
 #include <cstdlib>
@@ -15,7 +16,7 @@ DISTRIBUTE_INLINE int sleepers_beside(int computing_threads) {
 }
 
 DISTRIBUTE_INLINE bool SleepingTeam::is_useful(int computing_threads) {
-  return !std::getenv("OMP_WAIT_POLICY") && !std::getenv("GOMP_SPINCOUNT") &&
+  return !Environment().has("OMP_WAIT_POLICY") && !Environment().has("GOMP_SPINCOUNT") &&
          sleepers_beside(computing_threads) <= 32;
 }
 

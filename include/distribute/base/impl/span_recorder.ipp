@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/detail/span_recorder.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
 
@@ -55,8 +56,8 @@ DISTRIBUTE_INLINE void flush_source() {
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<SpanRecorder> span_recorder(const std::string& task) {
-  const char* path = std::getenv("DISTRIBUTE_TIMELINE");
-  if (!path || !*path) return nullptr;
+  const std::string path = Environment().text("DISTRIBUTE_TIMELINE");
+  if (path.empty()) return nullptr;
   auto& recorders = in_process<SpanRecorders>();
   std::unique_lock lock(recorders.mutex);
   if (!recorders.make) {

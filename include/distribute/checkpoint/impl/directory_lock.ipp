@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/base/detail/safe_text.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
@@ -71,10 +72,7 @@ DISTRIBUTE_INLINE std::string without_task(std::string config) {
 /// Returns a text that the processes of one job have in common; empty when nothing shows that there
 /// is a job.
 DISTRIBUTE_INLINE std::string job_of_environment() {
-  const auto value = [](const char* name) {
-    const char* text = std::getenv(name);
-    return std::string(text ? text : "");
-  };
+  const auto value = [](const char* name) { return Environment().text(name); };
   const std::string job = without_task(value("TF_CONFIG")) + value("MASTER_ADDR") +
                           value("SLURM_JOB_ID") + value("OMPI_MCA_ess_base_jobid");
   if (job.empty()) return "";

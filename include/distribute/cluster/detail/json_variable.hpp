@@ -1,8 +1,8 @@
 #pragma once
 /// An environment variable that holds a JSON object, parsed once.
 
+#include <distribute/base/environment.hpp>
 #include <distribute/base/untrusted_json.hpp>
-#include <distribute/cluster/environment.hpp>
 
 #include <atomic>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 /// Recognizes environments that have only some of the variables of a launcher or a platform.
 
-#include <distribute/cluster/environment.hpp>
+#include <distribute/base/environment.hpp>
 
 #include <string>
 

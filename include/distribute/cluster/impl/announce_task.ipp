@@ -1,17 +1,17 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/monitoring.hpp>
 #include <distribute/cluster/detail/announce_task.hpp>
-#include <distribute/cluster/environment.hpp>
 
 namespace distribute::cluster_internal {
 
 /// Counts restarts, whose number `distribute run` passes in DISTRIBUTE_RESTART_COUNT.
 DISTRIBUTE_INLINE void count_restarts() {
   int64_t restarts = -1;
-  read_limit("DISTRIBUTE_RESTART_COUNT", int64_t{0}, int64_t{1'000'000'000}, restarts);
+  Environment().read("DISTRIBUTE_RESTART_COUNT", int64_t{0}, int64_t{1'000'000'000}, restarts);
   if (restarts < 0) return;
   monitoring::default_registry()
       .gauge({.name = "distribute_task_restarts",

@@ -1,10 +1,9 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_options.hpp>
-#include <distribute/cluster/environment.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/net/detail/tls.hpp>
 #include <distribute/net/job_token.hpp>
@@ -14,20 +13,17 @@
 namespace distribute::cluster_internal {
 
 DISTRIBUTE_INLINE void read_tls(ClusterOptions& options) {
-  options.tls = env_switch("DISTRIBUTE_TLS", options.tls);
-  const auto file = [](const char* name) {
-    const char* text = std::getenv(name);
-    return std::string(text ? text : "");
-  };
-  options.tls_certificate_file = file("DISTRIBUTE_TLS_CERT");
-  options.tls_key_file = file("DISTRIBUTE_TLS_KEY");
-  options.tls_ca_file = file("DISTRIBUTE_TLS_CA");
+  const Environment variables;
+  options.tls = variables.flag("DISTRIBUTE_TLS", options.tls);
+  options.tls_certificate_file = variables.text("DISTRIBUTE_TLS_CERT");
+  options.tls_key_file = variables.text("DISTRIBUTE_TLS_KEY");
+  options.tls_ca_file = variables.text("DISTRIBUTE_TLS_CA");
 }
 
 /// Returns DISTRIBUTE_BIND_ADDRESS; "" if it is not set.
 DISTRIBUTE_INLINE std::string bind_address_of_environment() {
-  const char* const text = std::getenv("DISTRIBUTE_BIND_ADDRESS");
-  if (!text || !*text) return "";
+  std::string text = Environment().text("DISTRIBUTE_BIND_ADDRESS");
+  if (text.empty()) return text;
   if (const auto address = net::parse_address(text); !address.ok())
     throw InvalidArgumentError(str_cat("DISTRIBUTE_BIND_ADDRESS: ", address.status().message()));
   return text;
@@ -40,20 +36,23 @@ namespace distribute {
 DISTRIBUTE_INLINE ClusterOptions ClusterOptions::from_environment() {
   using namespace cluster_internal;
   ClusterOptions options;
-  read_seconds("DISTRIBUTE_STARTUP_TIMEOUT", options.startup_timeout);
-  read_seconds("DISTRIBUTE_REPORT_INTERVAL", options.report_interval);
-  read_seconds("DISTRIBUTE_HEARTBEAT_INTERVAL", options.heartbeat_interval);
-  read_seconds("DISTRIBUTE_LOST_AFTER", options.lost_after);
-  read_seconds("DISTRIBUTE_HANDSHAKE_TIMEOUT", options.handshake_timeout);
-  read_seconds("DISTRIBUTE_SHUTDOWN_TIMEOUT", options.shutdown_timeout);
-  read_seconds("DISTRIBUTE_OPERATION_TIMEOUT", options.operation_timeout);
-  read_limit("DISTRIBUTE_MAX_MESSAGE_BYTES", int64_t{65536}, int64_t{1} << 31,
-             options.max_message_bytes);
-  read_limit("DISTRIBUTE_MAX_UNAUTHENTICATED", 1, 65536, options.max_unauthenticated);
+  const Environment variables;
+  variables.read_seconds("DISTRIBUTE_STARTUP_TIMEOUT", options.startup_timeout);
+  variables.read_seconds("DISTRIBUTE_REPORT_INTERVAL", options.report_interval);
+  variables.read_seconds("DISTRIBUTE_HEARTBEAT_INTERVAL", options.heartbeat_interval);
+  variables.read_seconds("DISTRIBUTE_LOST_AFTER", options.lost_after);
+  variables.read_seconds("DISTRIBUTE_HANDSHAKE_TIMEOUT", options.handshake_timeout);
+  variables.read_seconds("DISTRIBUTE_SHUTDOWN_TIMEOUT", options.shutdown_timeout);
+  variables.read_seconds("DISTRIBUTE_OPERATION_TIMEOUT", options.operation_timeout);
+  variables.read("DISTRIBUTE_MAX_MESSAGE_BYTES", int64_t{65536}, int64_t{1} << 31,
+                 options.max_message_bytes);
+  variables.read("DISTRIBUTE_MAX_UNAUTHENTICATED", 1, 65536, options.max_unauthenticated);
   options.bind_address = bind_address_of_environment();
-  options.insecure = env_switch("DISTRIBUTE_INSECURE", options.insecure);
+  options.insecure = variables.flag("DISTRIBUTE_INSECURE", options.insecure);
   read_tls(options);
   options.job_token = value_or_throw(net::job_token_from_environment());
+  for (const char* set_by_launcher : {"DISTRIBUTE_LOCAL_RANK", "DISTRIBUTE_LOCAL_SIZE"})
+    (void)variables.integer(set_by_launcher);
   check_options(options);
   return options;
 }

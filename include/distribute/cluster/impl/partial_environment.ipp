@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/detail/partial_environment.hpp>
 #include <distribute/io/file_system.hpp>
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/ready_file.hpp>
 #include <distribute/io/atomic_file.hpp>
@@ -71,8 +72,7 @@ DISTRIBUTE_INLINE ReadyFile::~ReadyFile() {
 }
 
 DISTRIBUTE_INLINE std::string ready_file_path() {
-  const char* path = std::getenv("DISTRIBUTE_READY_FILE");
-  return path ? path : "";
+  return Environment().text("DISTRIBUTE_READY_FILE");
 }
 
 DISTRIBUTE_INLINE std::string not_ready_because(const std::string& path) {

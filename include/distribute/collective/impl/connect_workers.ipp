@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/detail/descriptors.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
@@ -34,15 +35,12 @@
 namespace distribute::collective {
 
 DISTRIBUTE_INLINE WantedTransport wanted_transport() {
-  const char* value = std::getenv("DISTRIBUTE_TRANSPORT");
-  const std::string_view wanted = value ? value : "";
-  if (wanted.empty() || wanted == "auto") return WantedTransport::Auto;
-  if (wanted == "tcp") return WantedTransport::Tcp;
-  for (const WantedTransport transport : {WantedTransport::Mpi, WantedTransport::OpenMpi,
-                                          WantedTransport::Mpich, WantedTransport::Ucx})
-    if (wanted == name_of(transport)) return transport;
-  throw InvalidArgumentError(str_cat("DISTRIBUTE_TRANSPORT is '", wanted,
-                                     "'; it can be auto, tcp, mpi, openmpi, mpich or ucx"));
+  constexpr WantedTransport kInOrder[] = {WantedTransport::Auto,  WantedTransport::Tcp,
+                                          WantedTransport::Mpi,   WantedTransport::OpenMpi,
+                                          WantedTransport::Mpich, WantedTransport::Ucx};
+  const auto place = Environment().choice("DISTRIBUTE_TRANSPORT",
+                                          {"auto", "tcp", "mpi", "openmpi", "mpich", "ucx"});
+  return kInOrder[place.value_or(0)];
 }
 
 DISTRIBUTE_INLINE const char* name_of(WantedTransport transport) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/collective/engine_module.h>
 #include <distribute/base/config.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/collective/engine.hpp>
@@ -35,8 +36,7 @@ DISTRIBUTE_INLINE std::string Engine::text() const {
 
 DISTRIBUTE_INLINE std::vector<std::string> engine_folders() {
   std::vector<std::string> folders;
-  const char* path = std::getenv("DISTRIBUTE_ENGINE_PATH");
-  std::istringstream parts(path ? path : "");
+  std::istringstream parts(Environment().text("DISTRIBUTE_ENGINE_PATH"));
   for (std::string folder; std::getline(parts, folder, ':');)
     if (!folder.empty()) folders.push_back(folder);
   if (!folders.empty()) return folders;
@@ -165,7 +165,7 @@ DISTRIBUTE_INLINE int note_library(dl_phdr_info* info, size_t, void* data) {
 
 DISTRIBUTE_INLINE bool has_variable(std::initializer_list<const char*> names) {
   for (const char* name : names)
-    if (std::getenv(name)) return true;
+    if (Environment().has(name)) return true;
   return false;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/collective/timeline.hpp>
@@ -17,8 +18,8 @@ DISTRIBUTE_INLINE Timeline::Timeline(std::string path, size_t capacity)
     : path_(std::move(path)), capacity_(std::max<size_t>(capacity, 1)) {}
 
 DISTRIBUTE_INLINE std::shared_ptr<Timeline> Timeline::from_environment(int tasks) {
-  const char* path = std::getenv("DISTRIBUTE_TIMELINE");
-  if (!path || !*path) return nullptr;
+  const std::string path = Environment().text("DISTRIBUTE_TIMELINE");
+  if (path.empty()) return nullptr;
   auto made = std::make_shared<Timeline>(path, size_t(100'000 / std::max(tasks, 1)));
   monitoring::record_source(made);
   return made;
@@ -127,8 +128,8 @@ DISTRIBUTE_INLINE std::string_view word_behind(std::string_view json, std::strin
 /// file's name, so it is looked for in the text: a parser of JSON would be 3 % of a header-only
 /// trainer.
 DISTRIBUTE_INLINE std::string task_of_environment() {
-  const char* config = std::getenv("TF_CONFIG");
-  const std::string_view json = config ? config : "";
+  const std::string config = Environment().text("TF_CONFIG");
+  const std::string_view json = config;
   const size_t at = json.find('{', std::min(json.rfind("\"task\""), json.size()));
   if (at == std::string_view::npos) return "";
   const std::string_view task = json.substr(at, json.find('}', at) - at);
@@ -138,7 +139,7 @@ DISTRIBUTE_INLINE std::string task_of_environment() {
 
 DISTRIBUTE_INLINE std::shared_ptr<monitoring::SpanRecorder> make_process_timeline(
     const std::string& task) {
-  std::string path = std::getenv("DISTRIBUTE_TIMELINE");
+  std::string path = Environment().text("DISTRIBUTE_TIMELINE");
   const std::string name = task.empty() ? task_of_environment() : task;
   if (!name.empty()) {
     const size_t file = path.rfind('/') + 1;  // 0 where there is no folder

@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/cluster/environment.hpp>
 #include <distribute/coordinator/cluster_coordinator.hpp>
 
 namespace distribute {
@@ -11,20 +11,20 @@ DISTRIBUTE_INLINE void CoordinatorOptions::print(const std::string& line) const 
 }
 
 DISTRIBUTE_INLINE CoordinatorOptions CoordinatorOptions::from_environment() {
-  using cluster_internal::read_limit;
-  using cluster_internal::read_seconds;
+  const Environment variables;
   CoordinatorOptions options;
-  read_limit("TF_COORDINATOR_SCHEDULE_START_DELAY", 0.0, 1e7, options.schedule_start_delay);
-  read_limit("TF_COORDINATOR_SCHEDULE_START_DELAY_MAX", 0.0, 1e7, options.schedule_start_delay_max);
-  read_limit("TF_COORDINATOR_IGNORE_TRANSIENT_PS_FAILURES", 0, 1'000'000,
-             options.ignore_transient_ps_failures);
-  read_limit("TF_COORDINATOR_IGNORE_TRANSIENT_TIMEOUTS", 0, 1'000'000,
-             options.ignore_transient_timeouts);
-  read_limit("DISTRIBUTE_MIN_WORKERS", 0, 1'000'000, options.min_workers);
-  read_seconds("DISTRIBUTE_STARTUP_TIMEOUT", options.startup_timeout);
-  read_seconds("DISTRIBUTE_REPORT_INTERVAL", options.report_interval);
-  read_seconds("DISTRIBUTE_WORKER_RECOVERY_TIMEOUT", options.worker_recovery_timeout);
-  read_seconds("DISTRIBUTE_WATCHDOG_TIMEOUT", options.watchdog_timeout);
+  variables.read("TF_COORDINATOR_SCHEDULE_START_DELAY", 0.0, 1e7, options.schedule_start_delay);
+  variables.read("TF_COORDINATOR_SCHEDULE_START_DELAY_MAX", 0.0, 1e7,
+                 options.schedule_start_delay_max);
+  variables.read("TF_COORDINATOR_IGNORE_TRANSIENT_PS_FAILURES", 0, 1'000'000,
+                 options.ignore_transient_ps_failures);
+  variables.read("TF_COORDINATOR_IGNORE_TRANSIENT_TIMEOUTS", 0, 1'000'000,
+                 options.ignore_transient_timeouts);
+  variables.read("DISTRIBUTE_MIN_WORKERS", 0, 1'000'000, options.min_workers);
+  variables.read_seconds("DISTRIBUTE_STARTUP_TIMEOUT", options.startup_timeout);
+  variables.read_seconds("DISTRIBUTE_REPORT_INTERVAL", options.report_interval);
+  variables.read_seconds("DISTRIBUTE_WORKER_RECOVERY_TIMEOUT", options.worker_recovery_timeout);
+  variables.read_seconds("DISTRIBUTE_WATCHDOG_TIMEOUT", options.watchdog_timeout);
   return options;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/leave_notice.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
-#include <distribute/cluster/environment.hpp>
 #include <distribute/coordinator/detail/coordinator_watch.hpp>
 #include <distribute/coordinator/detail/rpc_worker_link.hpp>
 #include <distribute/coordinator/detail/worker_service.hpp>
@@ -54,9 +54,10 @@ DISTRIBUTE_INLINE int only_task(const ClusterSpec& cluster, const std::string& j
 
 DISTRIBUTE_INLINE ServerOptions ServerOptions::from_environment() {
   ServerOptions options;
-  cluster_internal::read_limit("DISTRIBUTE_COORDINATOR_RETURN_TIMEOUT", 0.0, 1e7,
-                               options.coordinator_return_timeout);
-  cluster_internal::read_limit("DISTRIBUTE_LEAVE_TIMEOUT", 0.0, 1e7, options.leave_timeout);
+  const Environment variables;
+  variables.read("DISTRIBUTE_COORDINATOR_RETURN_TIMEOUT", 0.0, 1e7,
+                 options.coordinator_return_timeout);
+  variables.read("DISTRIBUTE_LEAVE_TIMEOUT", 0.0, 1e7, options.leave_timeout);
   return options;
 }
 

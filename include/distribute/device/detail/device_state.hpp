@@ -2,6 +2,7 @@
 /// Settings of the process for all its devices.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/process_state.hpp>
 
 #include <memory>
@@ -20,15 +21,15 @@ struct DeviceState {
   /// Allows convolutions to use this library's own kernels, among them Winograd's algorithm, which
   /// are faster, with rounding errors of 2e-6 instead of 3e-7. DISTRIBUTE_WINOGRAD=0 in the
   /// environment turns all of them off.
-  bool allow_winograd = env_switch("DISTRIBUTE_WINOGRAD");
+  bool allow_winograd = Environment().flag("DISTRIBUTE_WINOGRAD", true);
   bool tensor_float_32 = true;  // tf.config.experimental.enable_tensor_float_32_execution
   bool op_determinism = false;  // tf.config.experimental.enable_op_determinism
   /// Chooses kernels of cuDNN by measuring them once for each shape.
-  bool cudnn_autotune = env_switch("TF_CUDNN_USE_AUTOTUNE");
+  bool cudnn_autotune = Environment().flag("TF_CUDNN_USE_AUTOTUNE", true);
   /// Makes cuDNN's convolutions in 16 bits compute the sums of the following normalization, where
   /// these are asked for (ops_internal::conv2d_with_sums). Such kernels are compiled for each
   /// shape.
-  bool cudnn_statistics = env_switch("DISTRIBUTE_CUDNN_STATISTICS", false);
+  bool cudnn_statistics = Environment().flag("DISTRIBUTE_CUDNN_STATISTICS", false);
   Backend* cpu_backend = nullptr;  // null: the fastest one of this build (device/backend)
 };
 

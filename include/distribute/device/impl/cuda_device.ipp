@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/cuda_device.hpp>
@@ -17,8 +18,7 @@ inline constexpr int kMultiprocessorCount = 16, kCapabilityMajor = 75, kCapabili
                      kPageableMemoryAccess = 88;
 
 DISTRIBUTE_INLINE bool wants_exact_memory() {
-  const char* const wanted = std::getenv("DISTRIBUTE_CUDA_EXACT_MEMORY");
-  return wanted && std::string_view(wanted) == "1";
+  return Environment().flag("DISTRIBUTE_CUDA_EXACT_MEMORY", false);
 }
 
 DISTRIBUTE_INLINE PhysicalGpu describe_gpu(const CudaDriver& driver, int number) {

@@ -1,5 +1,6 @@
 #pragma once
 #if DISTRIBUTE_HAS_CUDA
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/device/detail/cuda_activity.hpp>
 #include <distribute/device/detail/cuda_library.hpp>
@@ -27,8 +28,7 @@ DISTRIBUTE_INLINE std::string toolkit_folder() {
 /// Lists the folders to search, in order; an empty name stands for the loader's own path.
 DISTRIBUTE_INLINE std::vector<std::string> library_folders(const CudaLibraryName& name) {
   std::vector<std::string> folders;
-  const char* path = std::getenv("DISTRIBUTE_CUDA_LIBRARY_PATH");
-  std::istringstream parts(path ? path : "");
+  std::istringstream parts(Environment().text("DISTRIBUTE_CUDA_LIBRARY_PATH"));
   for (std::string folder; std::getline(parts, folder, ':');) {
     if (folder.empty()) continue;
     folders.push_back(folder + "/");

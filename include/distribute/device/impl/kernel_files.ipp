@@ -1,6 +1,7 @@
 #pragma once
 #if DISTRIBUTE_HAS_CUDA
 #include <distribute/base/detail/file_size_signal.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/device/detail/kernel_files.hpp>
 
@@ -19,13 +20,12 @@ DISTRIBUTE_INLINE uint64_t hash_text(std::string_view text, uint64_t hash) {
 }
 
 DISTRIBUTE_INLINE std::string kernel_folder() {
-  const char* choice = std::getenv("DISTRIBUTE_CUDA_CACHE");
-  if (choice && std::string_view(choice) == "0") return {};
-  if (choice && *choice) return choice;
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache)
-    return std::string(cache) + "/distribute/kernels";
-  const char* home = std::getenv("HOME");
-  return home && *home ? std::string(home) + "/.cache/distribute/kernels" : std::string();
+  const Environment variables;
+  const std::string choice = variables.text("DISTRIBUTE_CUDA_CACHE");
+  if (!choice.empty()) return choice == "0" ? "" : choice;
+  const std::string cache = variables.text("XDG_CACHE_HOME"), home = variables.text("HOME");
+  if (!cache.empty()) return cache + "/distribute/kernels";
+  return home.empty() ? "" : home + "/.cache/distribute/kernels";
 }
 
 DISTRIBUTE_INLINE std::string read_kernel(const std::string& path) {

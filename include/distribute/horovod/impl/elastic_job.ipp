@@ -1,7 +1,7 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/agreed_options.hpp>
-#include <distribute/cluster/environment.hpp>
 #include <distribute/horovod/collectives.hpp>
 #include <distribute/horovod/detail/elastic_job.hpp>
 #include <distribute/horovod/detail/engine.hpp>
@@ -14,10 +14,10 @@ namespace distribute::horovod_internal {
 DISTRIBUTE_INLINE ElasticOptions elastic_limits(const std::optional<ElasticOptions>& given) {
   if (given) return *given;
   ElasticOptions limits;
-  using cluster_internal::read_limit;
-  read_limit("DISTRIBUTE_MIN_WORKERS", 0, 1'000'000, limits.min_workers);
-  read_limit("DISTRIBUTE_MAX_WORKERS", 0, 1'000'000, limits.max_workers);
-  cluster_internal::read_seconds("HOROVOD_ELASTIC_TIMEOUT", limits.timeout_seconds);
+  const Environment variables;
+  variables.read("DISTRIBUTE_MIN_WORKERS", 0, 1'000'000, limits.min_workers);
+  variables.read("DISTRIBUTE_MAX_WORKERS", 0, 1'000'000, limits.max_workers);
+  variables.read_seconds("HOROVOD_ELASTIC_TIMEOUT", limits.timeout_seconds);
   return limits;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/cluster/cluster_options.hpp>
-#include <distribute/cluster/environment.hpp>
 #include <distribute/horovod/detail/engine_options.hpp>
 
 namespace distribute::horovod_internal {
@@ -9,14 +9,12 @@ DISTRIBUTE_INLINE EngineOptions EngineOptions::from_environment() {
   EngineOptions options;
   NegotiationOptions& limits = options.negotiation;
   limits.stall_limit = ClusterOptions::from_environment().operation_timeout;
-  using cluster_internal::read_limit;
-  read_limit("HOROVOD_CYCLE_TIME", 0.0, 1e6, options.cycle_time_ms);
-  read_limit("HOROVOD_FUSION_THRESHOLD", int64_t{0}, int64_t{1} << 40, limits.fusion_threshold);
-  read_limit("HOROVOD_STALL_CHECK_TIME_SECONDS", 0.0, 1e7, limits.stall_warning);
-  read_limit("HOROVOD_STALL_SHUTDOWN_TIME_SECONDS", 0.0, 1e7, limits.stall_limit);
-  int disable = 0;
-  read_limit("HOROVOD_STALL_CHECK_DISABLE", 0, 1, disable);
-  if (disable) limits.stall_warning = 0;
+  const Environment variables;
+  variables.read("HOROVOD_CYCLE_TIME", 0.0, 1e6, options.cycle_time_ms);
+  variables.read("HOROVOD_FUSION_THRESHOLD", int64_t{0}, int64_t{1} << 40, limits.fusion_threshold);
+  variables.read("HOROVOD_STALL_CHECK_TIME_SECONDS", 0.0, 1e7, limits.stall_warning);
+  variables.read("HOROVOD_STALL_SHUTDOWN_TIME_SECONDS", 0.0, 1e7, limits.stall_limit);
+  if (variables.flag("HOROVOD_STALL_CHECK_DISABLE", false)) limits.stall_warning = 0;
   return options;
 }
 

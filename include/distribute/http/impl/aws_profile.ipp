@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/http/credentials.hpp>
 
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 
@@ -41,10 +42,9 @@ DISTRIBUTE_INLINE bool read_setting(std::string_view line, io::AwsProfile& profi
 
 /// Reads one of the two files; a missing file counts as an empty one.
 DISTRIBUTE_INLINE absl::StatusOr<std::map<std::string, io::AwsProfile>> read_aws_file(
-    const io::EnvironmentReader& environment, const std::string& variable,
-    const std::string& name) {
-  std::string path = environment(variable);
-  const std::string home = environment("HOME");
+    const Environment& environment, const std::string& variable, const std::string& name) {
+  std::string path = environment.text(variable);
+  const std::string home = environment.text("HOME");
   if (path.empty() && home.empty()) return std::map<std::string, io::AwsProfile>();
   if (path.empty()) path = home + "/.aws/" + name;
   auto text = io::read_local_text(path);
@@ -57,18 +57,13 @@ DISTRIBUTE_INLINE absl::StatusOr<std::map<std::string, io::AwsProfile>> read_aws
 
 namespace distribute::io {
 
-DISTRIBUTE_INLINE std::string process_environment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value ? value : "";
-}
-
 // It does not use file_system.hpp, on which s3:// itself depends.
 DISTRIBUTE_INLINE absl::StatusOr<std::string> read_local_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (file) return std::string(std::istreambuf_iterator<char>(file), {});
-  const bool missing = errno == ENOENT || errno == ENOTDIR;
-  return make_status(missing ? StatusCode::NotFound : StatusCode::PermissionDenied,
-                     str_cat("cannot open ", path, missing ? ": no such file" : ""));
+  try {
+    return untrusted::read_text_file(path);
+  } catch (const Error& error) {
+    return make_status(error.code(), error.what());
+  }
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> read_named_text(const std::string& path,
@@ -101,9 +96,9 @@ DISTRIBUTE_INLINE absl::StatusOr<std::map<std::string, AwsProfile>> parse_aws_pr
   return profiles;
 }
 
-DISTRIBUTE_INLINE absl::StatusOr<AwsProfile> load_aws_profile(const EnvironmentReader& environment,
+DISTRIBUTE_INLINE absl::StatusOr<AwsProfile> load_aws_profile(const Environment& environment,
                                                               std::string name) {
-  if (name.empty()) name = environment("AWS_PROFILE");
+  if (name.empty()) name = environment.text("AWS_PROFILE");
   const bool asked = !name.empty();
   if (!asked) name = "default";
   auto config = io_internal::read_aws_file(environment, "AWS_CONFIG_FILE", "config");

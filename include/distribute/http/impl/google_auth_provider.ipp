@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/http/credentials.hpp>
 
@@ -20,11 +21,11 @@ namespace distribute::io_internal {
 
 /// Gives the file of credentials, and whether the user named it; an empty path means that there is
 /// none.
-DISTRIBUTE_INLINE std::string google_credentials_file(const io::EnvironmentReader& environment) {
-  const std::string named = environment("GOOGLE_APPLICATION_CREDENTIALS");
+DISTRIBUTE_INLINE std::string google_credentials_file(const Environment& environment) {
+  const std::string named = environment.text("GOOGLE_APPLICATION_CREDENTIALS");
   if (!named.empty()) return named;
-  std::string folder = environment("CLOUDSDK_CONFIG");
-  if (folder.empty()) folder = io::join_path(environment("HOME"), ".config/gcloud");
+  std::string folder = environment.text("CLOUDSDK_CONFIG");
+  if (folder.empty()) folder = io::join_path(environment.text("HOME"), ".config/gcloud");
   const std::string path = io::join_path(folder, "application_default_credentials.json");
   return ::access(path.c_str(), F_OK) == 0 ? path : "";
 }
@@ -81,12 +82,12 @@ DISTRIBUTE_INLINE std::string GoogleAuthProvider::origin() const {
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<GoogleAuthProvider::Token> GoogleAuthProvider::find() const {
-  const std::string given = options_.environment("GOOGLE_AUTH_TOKEN_FOR_TESTING");
+  const std::string given = options_.environment.text("GOOGLE_AUTH_TOKEN_FOR_TESTING");
   if (!given.empty()) return Token{given, now() + 3600, "GOOGLE_AUTH_TOKEN_FOR_TESTING"};
   const std::string file = io_internal::google_credentials_file(options_.environment);
   if (!file.empty()) return from_file(file);
   std::string reason = "NO_GCE_CHECK forbids to ask the metadata server";
-  if (options_.environment("NO_GCE_CHECK") != "true") {
+  if (options_.environment.text("NO_GCE_CHECK") != "true") {
     auto token = from_metadata();
     if (token.ok()) return token;
     reason = std::string(token.status().message());
@@ -99,7 +100,7 @@ DISTRIBUTE_INLINE absl::StatusOr<GoogleAuthProvider::Token> GoogleAuthProvider::
 
 DISTRIBUTE_INLINE absl::StatusOr<GoogleAuthProvider::Token> GoogleAuthProvider::from_file(
     const std::string& path) const {
-  const bool named = !options_.environment("GOOGLE_APPLICATION_CREDENTIALS").empty();
+  const bool named = !options_.environment.text("GOOGLE_APPLICATION_CREDENTIALS").empty();
   const auto text = read_named_text(path, named ? "GOOGLE_APPLICATION_CREDENTIALS" : "gcloud");
   if (!text.ok())
     return make_status(StatusCode(text.status().code()),
@@ -155,7 +156,7 @@ DISTRIBUTE_INLINE absl::StatusOr<GoogleAuthProvider::Token> GoogleAuthProvider::
 
 DISTRIBUTE_INLINE absl::StatusOr<GoogleAuthProvider::Token> GoogleAuthProvider::from_metadata()
     const {
-  std::string host = options_.environment("GCE_METADATA_HOST");
+  std::string host = options_.environment.text("GCE_METADATA_HOST");
   if (host.empty()) host = "metadata.google.internal";
   const std::string url =
       "http://" + host + "/computeMetadata/v1/instance/service-accounts/default/token";

@@ -1,5 +1,6 @@
 #pragma once
 #if DISTRIBUTE_HAS_CURL
+#include <distribute/base/environment.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/http/http_client.hpp>
 
@@ -120,9 +121,9 @@ DISTRIBUTE_INLINE void set_curl_connection(CURL* handle, const io::HttpRequest& 
     set_curl(handle, CURLOPT_SSL_VERIFYPEER, 0L);
     set_curl(handle, CURLOPT_SSL_VERIFYHOST, 0L);
   }
-  const char* general = std::getenv("DISTRIBUTE_CA_FILE");
-  const char* ca_file = request.ca_file.empty() ? general : request.ca_file.c_str();
-  if (ca_file && *ca_file) set_curl(handle, CURLOPT_CAINFO, ca_file);
+  const std::string ca_file =
+      request.ca_file.empty() ? Environment().text("DISTRIBUTE_CA_FILE") : request.ca_file;
+  if (!ca_file.empty()) set_curl(handle, CURLOPT_CAINFO, ca_file.c_str());
   if (!request.ca_path.empty()) set_curl(handle, CURLOPT_CAPATH, request.ca_path.c_str());
 }
 

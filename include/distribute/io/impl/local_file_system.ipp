@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/detail/file_size_signal.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/io/file_system.hpp>
 
@@ -92,6 +93,14 @@ DISTRIBUTE_INLINE FileDescriptor open_descriptor(const std::string& path, int fl
     fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
   } while (fd < 0 && errno == EINTR);
   return FileDescriptor(fd);
+}
+
+/// Logs that opening a pipe is going to wait, if that is so.
+DISTRIBUTE_INLINE void tell_of_missing_reader(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISFIFO(info.st_mode)) return;
+  if (open_descriptor(path, O_WRONLY | O_NONBLOCK).get() < 0 && errno == ENXIO)
+    log_warning("io", str_cat(path, " is a pipe that nothing reads: waiting for a reader"));
 }
 
 struct DirectoryCloser {
@@ -205,8 +214,9 @@ DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<RandomAccessFile>> LocalFileSys
 DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<WritableFile>> LocalFileSystem::create(
     const std::string& path) {
   base_internal::ignore_file_size_signal();
-  auto fd =
-      io_internal::open_descriptor(io_internal::local_path(path), O_WRONLY | O_CREAT | O_TRUNC);
+  const std::string local = io_internal::local_path(path);
+  io_internal::tell_of_missing_reader(local);
+  auto fd = io_internal::open_descriptor(local, O_WRONLY | O_CREAT | O_TRUNC);
   if (fd.get() < 0) return io_internal::errno_status(errno, "create", path);
   return std::make_unique<io_internal::LocalWritableFile>(path, std::move(fd));
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/launch/detail/outputs.hpp>
 
 #include <algorithm>
@@ -143,6 +144,8 @@ DISTRIBUTE_INLINE OutputQueue::OutputQueue(const std::string& path,
   const bool waits_for_reader = !state_->own && errno == ENXIO;
   if (!state_->own && !waits_for_reader)
     throw UnavailableError(str_cat("cannot write '", path, "': ", std::strerror(errno)));
+  if (waits_for_reader)
+    log_warning("launch", path + " is a pipe that nothing reads: waiting for a reader");
   state_->descriptor = state_->own.native();
   state_->regular = is_regular(state_->descriptor);
 }

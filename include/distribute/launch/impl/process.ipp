@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/detail/descriptors.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/signals.hpp>
 #include <distribute/base/untrusted_text.hpp>
@@ -174,8 +175,7 @@ DISTRIBUTE_INLINE std::string find_program(const std::string& program) {
   if (program.find('/') != std::string::npos) {
     if (is_file(program)) found = program;
   } else if (!program.empty()) {
-    const char* path = std::getenv("PATH");
-    const std::string folders = std::string(path ? path : "/usr/bin:/bin") + ":";
+    const std::string folders = Environment()("PATH").value_or("/usr/bin:/bin") + ":";
     for (size_t at = 0, end; found.empty() && (end = folders.find(':', at)) != std::string::npos;
          at = end + 1) {
       const std::string file =

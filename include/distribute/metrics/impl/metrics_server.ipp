@@ -1,10 +1,10 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/base/threads.hpp>
 #include <distribute/cluster/cluster_options.hpp>
-#include <distribute/cluster/environment.hpp>
 #include <distribute/metrics/detail/metrics_request.hpp>
 #include <distribute/metrics/metrics_server.hpp>
 #include <distribute/net/job_token.hpp>
@@ -149,7 +149,8 @@ DISTRIBUTE_INLINE const net::Address& MetricsServer::address() const {
 }
 
 DISTRIBUTE_INLINE std::string metrics_token(const std::string& job_token) {
-  if (const char* token = std::getenv("DISTRIBUTE_METRICS_TOKEN"); token && *token) return token;
+  if (std::string token = Environment().text("DISTRIBUTE_METRICS_TOKEN"); !token.empty())
+    return token;
   if (job_token.empty()) return "";
   std::string text;
   for (const char byte :
@@ -170,7 +171,7 @@ struct OwnServer {
 
 DISTRIBUTE_INLINE void start_metrics_server(const std::string& host) {
   int port = -1;
-  cluster_internal::read_limit("DISTRIBUTE_METRICS_PORT", 0, 65535, port);
+  Environment().read("DISTRIBUTE_METRICS_PORT", 0, 65535, port);
   if (port < 0) return;
   auto& own = in_process<metrics_internal::OwnServer>();
   const std::lock_guard lock(own.mutex);

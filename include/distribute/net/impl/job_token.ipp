@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
@@ -72,12 +73,8 @@ DISTRIBUTE_INLINE absl::Status check_job_token(const std::string& token,
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> job_token_from_environment() {
-  const auto value = [](const char* name) {
-    const char* text = std::getenv(name);
-    return std::string(text ? text : "");
-  };
-  const std::string token = value("DISTRIBUTE_JOB_TOKEN");
-  const std::string file = value("DISTRIBUTE_JOB_TOKEN_FILE");
+  const std::string token = Environment().text("DISTRIBUTE_JOB_TOKEN");
+  const std::string file = Environment().text("DISTRIBUTE_JOB_TOKEN_FILE");
   if (file.empty() && token.empty()) return token;
   if (file.empty()) return net_internal::checked(token, "DISTRIBUTE_JOB_TOKEN");
   if (!token.empty())

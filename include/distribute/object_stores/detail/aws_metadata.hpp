@@ -1,6 +1,7 @@
 #pragma once
 /// Queries the metadata servers of a container or instance for credentials and the region.
 
+#include <distribute/base/environment.hpp>
 #include <distribute/http/credentials.hpp>
 #include <distribute/object_stores/detail/aws_signature.hpp>
 
@@ -10,7 +11,7 @@
 namespace distribute::io {
 
 struct AwsCredentialsOptions {
-  EnvironmentReader environment = process_environment;
+  Environment environment = {};
   std::function<int64_t()> clock = {};  // seconds since 1970; empty: the system's
   /// Seconds that a request to a metadata server may take, and the number of attempts.
   double metadata_timeout = 1;

@@ -1,6 +1,7 @@
 #pragma once
 /// Sends requests to Google Cloud Storage: settings, tokens, repetition, and readable errors.
 
+#include <distribute/base/environment.hpp>
 #include <distribute/http/credentials.hpp>
 #include <distribute/http/http_client.hpp>
 
@@ -30,8 +31,7 @@ struct GcsOptions {
 /// GCS_METADATA_REQUEST_TIMEOUT_SECS, GCS_READ_REQUEST_TIMEOUT_SECS,
 /// GCS_WRITE_REQUEST_TIMEOUT_SECS, GCS_ADDITIONAL_REQUEST_HEADER ("Name: value").
 /// Errors  InvalidArgument for a value that cannot be understood, naming the variable.
-absl::StatusOr<GcsOptions> gcs_options_from_environment(
-    const EnvironmentReader& environment = process_environment);
+absl::StatusOr<GcsOptions> gcs_options_from_environment(const Environment& environment = {});
 
 /// The parts of gs://bucket/object; the object is empty for a bucket.
 struct GcsPath {

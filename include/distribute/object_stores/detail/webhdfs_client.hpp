@@ -1,6 +1,7 @@
 #pragma once
 /// Sends requests to Hadoop's file system through its HTTP interface.
 
+#include <distribute/base/environment.hpp>
 #include <distribute/http/credentials.hpp>
 #include <distribute/http/http_client.hpp>
 
@@ -27,7 +28,7 @@ struct WebHdfsOptions {
 /// DISTRIBUTE_WEBHDFS_DELEGATION (the token), and HADOOP_USER_NAME, else the login.
 /// Errors  InvalidArgument for text that is not of this form.
 absl::StatusOr<WebHdfsOptions> webhdfs_options_from_environment(
-    const EnvironmentReader& environment = process_environment);
+    const Environment& environment = {});
 
 /// The parts of hdfs://cluster/path.
 struct WebHdfsPath {

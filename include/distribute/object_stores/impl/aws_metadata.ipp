@@ -80,12 +80,12 @@ DISTRIBUTE_INLINE MaybeAwsCredentials optional_of(absl::StatusOr<io::AwsCredenti
 DISTRIBUTE_INLINE MaybeAwsCredentials
 credentials_of_container(const io::AwsCredentialsOptions& options) {
   const auto& environment = options.environment;
-  std::string variable = "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", url = environment(variable);
+  std::string variable = "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", url = environment.text(variable);
   if (!url.empty()) url.insert(0, "http://169.254.170.2");
-  if (url.empty()) url = environment(variable = "AWS_CONTAINER_CREDENTIALS_FULL_URI");
+  if (url.empty()) url = environment.text(variable = "AWS_CONTAINER_CREDENTIALS_FULL_URI");
   if (url.empty()) return std::nullopt;
-  std::string token = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN");
-  const std::string file = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
+  std::string token = environment.text("AWS_CONTAINER_AUTHORIZATION_TOKEN");
+  const std::string file = environment.text("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
   if (!file.empty()) {
     auto text = io::read_named_text(file, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
     if (!text.ok()) return annotate(text.status(), "container authorization token");
@@ -102,13 +102,13 @@ credentials_of_container(const io::AwsCredentialsOptions& options) {
 class InstanceMetadata {
  public:
   explicit InstanceMetadata(const io::AwsCredentialsOptions& options) : options_(options) {
-    const std::string given = options.environment("AWS_EC2_METADATA_SERVICE_ENDPOINT");
+    const std::string given = options.environment.text("AWS_EC2_METADATA_SERVICE_ENDPOINT");
     given_ = !given.empty();
     endpoint_ = given_ ? given : "http://169.254.169.254";
     if (endpoint_.ends_with('/')) endpoint_.pop_back();
   }
   bool disabled() const {
-    return options_.environment("AWS_EC2_METADATA_DISABLED") == "true" || !io::has_http();
+    return options_.environment.text("AWS_EC2_METADATA_DISABLED") == "true" || !io::has_http();
   }
   /// Gives a token; empty when this machine is no instance.
   absl::StatusOr<std::optional<std::string>> token() const {
@@ -164,7 +164,7 @@ namespace distribute::io {
 DISTRIBUTE_INLINE absl::StatusOr<std::string> find_aws_region(
     const AwsCredentialsOptions& options) {
   for (const char* name : {"AWS_REGION", "AWS_DEFAULT_REGION"}) {
-    const std::string region = options.environment(name);
+    const std::string region = options.environment.text(name);
     if (!region.empty()) return region;
   }
   auto profile = load_aws_profile(options.environment);
@@ -173,7 +173,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> find_aws_region(
   const io_internal::InstanceMetadata metadata(options);
   // Keys in the environment mean that this is no instance's job, so it does not wait for the
   // server.
-  if (metadata.disabled() || !options.environment("AWS_ACCESS_KEY_ID").empty() ||
+  if (metadata.disabled() || !options.environment.text("AWS_ACCESS_KEY_ID").empty() ||
       profile->contains("aws_access_key_id")) {
     return "us-east-1";
   }

@@ -18,9 +18,9 @@ namespace distribute::io_internal {
 DISTRIBUTE_INLINE MaybeAwsCredentials
 credentials_of_environment(const io::AwsCredentialsOptions& options) {
   const auto& environment = options.environment;
-  io::AwsCredentials credentials{.access_key_id = environment("AWS_ACCESS_KEY_ID"),
-                                 .secret_access_key = environment("AWS_SECRET_ACCESS_KEY"),
-                                 .session_token = environment("AWS_SESSION_TOKEN"),
+  io::AwsCredentials credentials{.access_key_id = environment.text("AWS_ACCESS_KEY_ID"),
+                                 .secret_access_key = environment.text("AWS_SECRET_ACCESS_KEY"),
+                                 .session_token = environment.text("AWS_SESSION_TOKEN"),
                                  .source = "AWS_ACCESS_KEY_ID"};
   if (credentials.access_key_id.empty() && credentials.secret_access_key.empty())
     return std::nullopt;
@@ -35,8 +35,8 @@ credentials_of_environment(const io::AwsCredentialsOptions& options) {
 DISTRIBUTE_INLINE std::string sts_endpoint(const io::AwsCredentialsOptions& options,
                                            const std::string& region) {
   for (const char* name : {"AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL"}) {
-    const std::string url = options.environment(name);
-    if (!url.empty() && options.environment("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") != "true")
+    const std::string url = options.environment.text(name);
+    if (!url.empty() && options.environment.text("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") != "true")
       return url + "/";
   }
   return str_cat("https://sts.", region, ".amazonaws.com", region.starts_with("cn-") ? ".cn" : "",
@@ -102,10 +102,10 @@ DISTRIBUTE_INLINE absl::StatusOr<io::AwsCredentials> ask_web_identity(
 
 DISTRIBUTE_INLINE MaybeAwsCredentials
 credentials_of_web_identity(const io::AwsCredentialsOptions& options) {
-  const std::string file = options.environment("AWS_WEB_IDENTITY_TOKEN_FILE");
+  const std::string file = options.environment.text("AWS_WEB_IDENTITY_TOKEN_FILE");
   if (file.empty()) return std::nullopt;
-  return optional_of(ask_web_identity(options, file, options.environment("AWS_ROLE_ARN"),
-                                      options.environment("AWS_ROLE_SESSION_NAME")));
+  return optional_of(ask_web_identity(options, file, options.environment.text("AWS_ROLE_ARN"),
+                                      options.environment.text("AWS_ROLE_SESSION_NAME")));
 }
 
 /// Runs credential_process as a shell would.

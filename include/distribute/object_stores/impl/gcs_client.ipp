@@ -1,37 +1,37 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/object_stores/detail/gcs_client.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 
-#include <charconv>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 namespace distribute::io_internal {
 
-/// Sets `value` from a variable of the environment, if it is set.
-template <typename Number>
-requires std::is_arithmetic_v<Number> absl::Status number_from_environment(
-    const io::EnvironmentReader& environment, const char* name, Number& value) {
-  const std::string text = environment(name);
-  if (text.empty()) return absl::OkStatus();
-  const char* end = text.data() + text.size();
-  Number number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end || number < 0)
-    return make_status(StatusCode::InvalidArgument,
-                       str_cat(name, ": wanted a number from 0 on, came '", text, "'"));
-  value = number;
-  return absl::OkStatus();
+/// Throws  InvalidArgumentError that names the variable.
+DISTRIBUTE_INLINE void read_gcs_limits(const Environment& environment, io::GcsOptions& options) {
+  constexpr double kMostSeconds = 1e7;
+  int64_t block_megabytes = options.read_block_bytes >> 20;
+  environment.read("GCS_READ_CACHE_BLOCK_SIZE_MB", int64_t{0}, int64_t{1} << 20, block_megabytes);
+  environment.read("GCS_REQUEST_CONNECTION_TIMEOUT_SECS", 0.0, kMostSeconds,
+                   options.connect_timeout);
+  environment.read("GCS_REQUEST_IDLE_TIMEOUT_SECS", 0.0, kMostSeconds, options.idle_timeout);
+  environment.read("GCS_METADATA_REQUEST_TIMEOUT_SECS", 0.0, kMostSeconds,
+                   options.metadata_timeout);
+  environment.read("GCS_READ_REQUEST_TIMEOUT_SECS", 0.0, kMostSeconds, options.read_timeout);
+  environment.read("GCS_WRITE_REQUEST_TIMEOUT_SECS", 0.0, kMostSeconds, options.write_timeout);
+  const bool disabled = !environment.text("GCS_READ_CACHE_DISABLED").empty();
+  options.read_block_bytes = disabled ? 0 : block_megabytes << 20;
 }
 
-DISTRIBUTE_INLINE void emulator_from_environment(const io::EnvironmentReader& environment,
+DISTRIBUTE_INLINE void emulator_from_environment(const Environment& environment,
                                                  io::GcsOptions& options) {
   for (const char* name : {"STORAGE_EMULATOR_HOST", "CLOUD_STORAGE_EMULATOR_ENDPOINT"}) {
-    options.endpoint = environment(name);
+    options.endpoint = environment.text(name);
     if (options.endpoint.empty()) continue;
     if (options.endpoint.find("://") == std::string::npos) options.endpoint.insert(0, "http://");
     while (options.endpoint.ends_with('/')) options.endpoint.pop_back();
@@ -90,25 +90,16 @@ DISTRIBUTE_INLINE std::string gcs_cure(int status) {
 namespace distribute::io {
 
 DISTRIBUTE_INLINE absl::StatusOr<GcsOptions> gcs_options_from_environment(
-    const EnvironmentReader& environment) {
+    const Environment& environment) {
   GcsOptions options;
   options.auth.environment = environment;
   io_internal::emulator_from_environment(environment, options);
-  int64_t block_megabytes = options.read_block_bytes >> 20;
-  const auto number = [&](const char* name, auto& value) {
-    return io_internal::number_from_environment(environment, name, value);
-  };
-  for (const absl::Status& status :
-       {number("GCS_READ_CACHE_BLOCK_SIZE_MB", block_megabytes),
-        number("GCS_REQUEST_CONNECTION_TIMEOUT_SECS", options.connect_timeout),
-        number("GCS_REQUEST_IDLE_TIMEOUT_SECS", options.idle_timeout),
-        number("GCS_METADATA_REQUEST_TIMEOUT_SECS", options.metadata_timeout),
-        number("GCS_READ_REQUEST_TIMEOUT_SECS", options.read_timeout),
-        number("GCS_WRITE_REQUEST_TIMEOUT_SECS", options.write_timeout)})
-    if (!status.ok()) return status;
-  const bool disabled = !environment("GCS_READ_CACHE_DISABLED").empty();
-  options.read_block_bytes = disabled ? 0 : block_megabytes << 20;
-  const std::string header = environment("GCS_ADDITIONAL_REQUEST_HEADER");
+  try {
+    io_internal::read_gcs_limits(environment, options);
+  } catch (const Error& error) {
+    return make_status(error.code(), error.what());
+  }
+  const std::string header = environment.text("GCS_ADDITIONAL_REQUEST_HEADER");
   if (header.empty()) return options;
   const size_t colon = header.find(':');
   if (colon == std::string::npos || colon == 0)

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/object_stores/detail/webhdfs_client.hpp>
 
@@ -16,9 +17,9 @@
 
 namespace distribute::io_internal {
 
-DISTRIBUTE_INLINE std::string login_name(const io::EnvironmentReader& environment) {
+DISTRIBUTE_INLINE std::string login_name(const Environment& environment) {
   for (const char* variable : {"HADOOP_USER_NAME", "USER"})
-    if (std::string name = environment(variable); !name.empty()) return name;
+    if (std::string name = environment.text(variable); !name.empty()) return name;
   const passwd* entry = ::getpwuid(::geteuid());
   return entry ? entry->pw_name : "root";
 }
@@ -105,11 +106,11 @@ DISTRIBUTE_INLINE bool is_standby(const io::HttpResponse& response) {
 namespace distribute::io {
 
 DISTRIBUTE_INLINE absl::StatusOr<WebHdfsOptions> webhdfs_options_from_environment(
-    const EnvironmentReader& environment) {
+    const Environment& environment) {
   WebHdfsOptions options;
   options.user = io_internal::login_name(environment);
-  options.delegation = environment("DISTRIBUTE_WEBHDFS_DELEGATION");
-  for (const std::string& entry : io_internal::split(environment("DISTRIBUTE_WEBHDFS"), ';')) {
+  options.delegation = environment.text("DISTRIBUTE_WEBHDFS_DELEGATION");
+  for (const std::string& entry : io_internal::split(environment.text("DISTRIBUTE_WEBHDFS"), ';')) {
     const size_t equal = entry.find('=');
     std::vector<std::string> servers;
     if (equal != std::string::npos) servers = io_internal::split(entry.substr(equal + 1), ',');

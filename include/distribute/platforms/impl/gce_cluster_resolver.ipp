@@ -63,10 +63,7 @@ namespace distribute {
 class GCEClusterResolver::Service {
  public:
   explicit Service(const GCEClusterResolverOptions& options)
-      : options_(options),
-        auth_({.environment = [variables = options.variables](const std::string& name) {
-          return variables(name).value_or("");
-        }}) {
+      : options_(options), auth_({.environment = options.variables}) {
     retry_.max_attempts = options.max_attempts;
   }
 

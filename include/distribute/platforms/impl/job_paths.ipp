@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/untrusted_json.hpp>
 #include <distribute/base/untrusted_text.hpp>
+#include <distribute/cluster/default_resolver.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/platforms/job_paths.hpp>
 

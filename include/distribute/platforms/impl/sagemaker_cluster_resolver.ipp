@@ -3,6 +3,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/base/untrusted_json.hpp>
 #include <distribute/base/untrusted_text.hpp>
+#include <distribute/cluster/default_resolver.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/platforms/job_paths.hpp>

@@ -155,11 +155,26 @@ DISTRIBUTE_INLINE std::string without_last_slashes(std::string path) {
   return path;
 }
 
+/// Returns what a local path leads to, which need not exist; links lead back to themselves: path.
+DISTRIBUTE_INLINE std::string behind_links(const std::string& path) {
+  constexpr int kMostLinks = 40;
+  std::filesystem::path place(path);
+  std::error_code none;
+  for (int links = 0; links < kMostLinks; ++links) {
+    const auto next = std::filesystem::read_symlink(place, none);
+    if (none) return place.string();
+    place = place.parent_path() / next;
+  }
+  return path;
+}
+
+/// A link at the path stays; what it leads to is replaced.
 DISTRIBUTE_INLINE void write_saved_model(const SavedModelContents& contents,
-                                         const std::string& path) {
-  io::FileSystem& files = *value_or_throw(io::file_system_for(path));
+                                         const std::string& named) {
+  io::FileSystem& files = *value_or_throw(io::file_system_for(named));
+  const std::string_view scheme = io::scheme_of(named);
+  const std::string path = scheme.empty() ? behind_links(named) : named;
   const bool taken = is_taken(files, path);
-  const std::string_view scheme = io::scheme_of(path);
   if (!scheme.empty() && scheme != "file") return write_contents(contents, path);
   const std::string parent = io::directory_of(path);
   if (!parent.empty()) throw_if_error(files.make_dirs(parent));

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
@@ -96,11 +97,7 @@ DISTRIBUTE_INLINE std::vector<std::string> devices_of(GpuDevice, int count, cons
 DISTRIBUTE_INLINE bool is_later_task_of_host() {
   for (const char* name : {"DISTRIBUTE_LOCAL_RANK", "LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
                            "MPI_LOCALRANKID", "SLURM_LOCALID"})
-    if (const char* text = std::getenv(name)) {
-      if (const auto rank = untrusted::parse_int(text)) return *rank != 0;
-      throw InvalidArgumentError(
-          str_cat(name, " must be a whole number, not ", untrusted::shown(text)));
-    }
+    if (const auto rank = Environment().integer(name)) return *rank != 0;
   return false;
 }
 
@@ -121,13 +118,14 @@ DISTRIBUTE_INLINE std::vector<std::string> devices_of(DefaultDevice, int count,
 
 /// Whether the system has NVIDIA's kernel module, or the environment names GPUs.
 DISTRIBUTE_INLINE bool expects_gpus() {
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   std::error_code ignored;
-  return (visible && *visible) || std::filesystem::exists("/proc/driver/nvidia", ignored);
+  return !Environment().text("CUDA_VISIBLE_DEVICES").empty() ||
+         std::filesystem::exists("/proc/driver/nvidia", ignored);
 }
 
 DISTRIBUTE_INLINE void tell_of_missing_gpus() {
-  if (missing_gpus().exchange(false) && !is_later_task_of_host() && expects_gpus())
+  const bool later = is_later_task_of_host();  // read always, so that a wrong value is an error
+  if (missing_gpus().exchange(false) && !later && expects_gpus())
     log_info("strategy", gpu_problem() + "; the CPU is used");
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/detail/mirrored_extended.hpp>
@@ -15,7 +16,7 @@ DISTRIBUTE_INLINE MirroredExtended::MirroredExtended(
     std::vector<std::string> devices, std::shared_ptr<CrossDeviceOps> cross_device_ops)
     : LocalReplicas(check_devices(devices), std::move(cross_device_ops)) {
   tell_of_missing_gpus();
-  if (const char* config = std::getenv("TF_CONFIG"); config && *config)
+  if (!Environment().text("TF_CONFIG").empty())
     log_info("strategy",
              "MirroredStrategy ignores TF_CONFIG; MultiWorkerMirroredStrategy trains on several "
              "workers");

@@ -2,16 +2,19 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/cluster/agreed_options.hpp>
+#include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
+#include <distribute/cluster/ready_file.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/timeline.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
 
+#include <memory>
 #include <utility>
 
 namespace distribute::strategy_internal {
@@ -22,6 +25,15 @@ DISTRIBUTE_INLINE collective::WorkerGroup work_alone(int replicas) {
   group.timeline = timeline;
   if (timeline) group.leave = [timeline] { timeline->save_alone("worker 0"); };
   return group;
+}
+
+/// Writes the ready file of a worker without others, as there is no runtime that does it.
+DISTRIBUTE_INLINE void keep_ready_file(collective::WorkerGroup& group) {
+  const std::string path = ready_file_path();
+  if (path.empty()) return;
+  group.leave = [ready = std::make_shared<ReadyFile>(path), leave = std::move(group.leave)] {
+    if (leave) leave();
+  };
 }
 
 /// Warns, as TensorFlow does, if NCCL is requested but not used.
@@ -63,7 +75,9 @@ DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> re
                                                ElasticSetup{options.elastic, agreement});
     group = work_alone(replicas);
   } else if (place.alone) {
+    (void)ClusterOptions::from_environment();  // wrong values are errors without others, too
     group = work_alone(replicas);
+    keep_ready_file(group);
   } else {
     const auto runtime = ClusterRuntime::join(std::move(place.tasks));
     collective::share_cores(*runtime);

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/detail/flush_subnormals.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/thread_context.hpp>
@@ -326,7 +327,9 @@ DISTRIBUTE_INLINE std::optional<int> ParameterServerExtended::server_for(
 }
 
 DISTRIBUTE_INLINE void log_variable(const RemoteVariable& variable) {
-  if (!std::getenv("TF_PSS_VERBOSE_VARIABLE_PLACEMENT") && !std::getenv("DISTRIBUTE_LOG_PLACEMENT"))
+  const Environment variables;
+  if (!variables.has("TF_PSS_VERBOSE_VARIABLE_PLACEMENT") &&
+      !variables.has("DISTRIBUTE_LOG_PLACEMENT"))
     return;
   const int64_t bytes = variable.shape().num_elements() * size_of(variable.dtype());
   log_info("strategy",

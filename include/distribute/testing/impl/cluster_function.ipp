@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/net/deadline.hpp>
@@ -24,11 +25,6 @@ struct ClusterFunctions {
 /// The functions of this program; initializers of constants fill the list before main().
 DISTRIBUTE_INLINE std::map<std::string, testing::ClusterFunction>& cluster_functions() {
   return in_process<ClusterFunctions>().by_name;
-}
-
-DISTRIBUTE_INLINE std::string environment_text(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
 }
 
 /// Sends a message. It is no error if the test is gone, because its tasks are then about to be
@@ -69,12 +65,10 @@ DISTRIBUTE_INLINE int run_cluster_function(const std::string& name) {
 namespace distribute::testing {
 
 DISTRIBUTE_INLINE ClusterTask::ClusterTask()
-    : type_(testing_internal::environment_text(testing_internal::kTaskTypeVariable)),
-      argument_(testing_internal::environment_text(testing_internal::kArgumentVariable)),
-      index_(std::atoi(
-          testing_internal::environment_text(testing_internal::kTaskIndexVariable).c_str())),
-      restarts_(std::atoi(testing_internal::environment_text("DISTRIBUTE_RESTART_COUNT").c_str())) {
-}
+    : type_(Environment().text(testing_internal::kTaskTypeVariable)),
+      argument_(Environment().text(testing_internal::kArgumentVariable)),
+      index_(Environment().integer(testing_internal::kTaskIndexVariable).value_or(0)),
+      restarts_(Environment().integer("DISTRIBUTE_RESTART_COUNT").value_or(0)) {}
 
 DISTRIBUTE_INLINE void ClusterTask::set_result(std::string_view text) {
   testing_internal::send_message(testing_internal::ChannelKind::Result, text);
@@ -106,7 +100,7 @@ DISTRIBUTE_INLINE bool register_cluster_function(const std::string& name,
 }
 
 DISTRIBUTE_INLINE void run_cluster_function_if_asked() {
-  const std::string name = testing_internal::environment_text(testing_internal::kFunctionVariable);
+  const std::string name = Environment().text(testing_internal::kFunctionVariable);
   if (name.empty()) return;
   // Programs that the function starts must not run it again.
   ::unsetenv(testing_internal::kFunctionVariable);

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/threads.hpp>
 #include <distribute/testing/detail/cluster_channel.hpp>
@@ -108,7 +109,7 @@ DISTRIBUTE_INLINE ProcessCluster::Impl::Impl(const ProcessClusterOptions& option
       options_(options),
       job_(testing_internal::job_options(options)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (std::getenv(testing_internal::kFunctionVariable))
+  if (Environment().has(testing_internal::kFunctionVariable))
     throw FailedPreconditionError(
         "this process is a task of a ProcessCluster itself; its main has to call "
         "run_cluster_function_if_asked (tests: include tests/support/cluster_main.hpp)");

@@ -12,7 +12,18 @@
 #include <fstream>
 #include <utility>
 
+#include <sys/stat.h>
 #include <unistd.h>
+
+namespace distribute::train_internal {
+
+/// Whether rows can be cut off the file: not off a device or a pipe.
+DISTRIBUTE_INLINE bool is_regular(std::FILE* file) {
+  struct stat info {};
+  return ::fstat(::fileno(file), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+}  // namespace distribute::train_internal
 
 namespace distribute::train {
 
@@ -46,7 +57,7 @@ DISTRIBUTE_INLINE void CSVLogger::on_train_begin(Logs&) {
     throw PermissionDeniedError(
         str_cat("CSVLogger: cannot write ", options_.filename, ": ", std::strerror(errno)));
   file_.reset(file, &std::fclose);
-  if (options_.append) kept_ = size();
+  if (options_.append && train_internal::is_regular(file)) kept_ = size();
 }
 
 DISTRIBUTE_INLINE int64_t CSVLogger::size() const {
@@ -56,6 +67,7 @@ DISTRIBUTE_INLINE int64_t CSVLogger::size() const {
 
 DISTRIBUTE_INLINE void CSVLogger::cut() {
   is_cut_ = true;
+  if (!train_internal::is_regular(file_.get())) return;
   kept_ = std::min(kept_, size());
   check(::ftruncate(::fileno(file_.get()), off_t(kept_)) == 0);
   columns_.clear();

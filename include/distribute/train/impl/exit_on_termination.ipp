@@ -2,6 +2,7 @@
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/train/detail/exit_preempted.hpp>
 #include <distribute/train/exit_on_termination.hpp>
 
 #include <atomic>
@@ -19,7 +20,7 @@ struct TerminationLine {
 
 /// Returns the line as log_info would write it, without the time, which is not known yet.
 DISTRIBUTE_INLINE std::string termination_line() {
-  const std::string message = "told to go (SIGTERM): this process ends without saving a checkpoint";
+  const std::string message = train_internal::text_of_leaving();
   const LogOptions options = log_options();
   if (options.sink || options.min_severity > LogSeverity::Info) return "";
   if (options.format == LogFormat::Human) return "distribute: " + message + "\n";

@@ -12,4 +12,8 @@ namespace distribute::train_internal {
   std::quick_exit(kExitPreempted);
 }
 
+DISTRIBUTE_INLINE std::string text_of_leaving() {
+  return "told to go (SIGTERM): this process ends without saving a checkpoint";
+}
+
 }  // namespace distribute::train_internal

@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/base/detail/number_text.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
-#include <distribute/cluster/environment.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/train/model.hpp>
 #include <distribute/train/run_report.hpp>

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/train/progress.hpp>
 
@@ -62,7 +63,7 @@ DISTRIBUTE_INLINE Progress::Progress(ProgressOptions options)
       last_step_(options_.first_step),
       pace_(options_.first_step) {
   // Open MPI 5 gives its ranks their own terminals and passes their output on.
-  const bool captured = std::getenv("OMPI_COMM_WORLD_RANK") || std::getenv("PMIX_RANK");
+  const bool captured = Environment().has("OMPI_COMM_WORLD_RANK") || Environment().has("PMIX_RANK");
   if (!options_.terminal) options_.terminal = ::isatty(::fileno(options_.out)) == 1 && !captured;
 }
 
