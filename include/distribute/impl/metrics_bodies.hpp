@@ -11,6 +11,7 @@
 #include <distribute/base/impl/cores.ipp>
 #include <distribute/base/impl/cpu_share.ipp>
 #include <distribute/base/impl/descriptors.ipp>
+#include <distribute/base/impl/environment.ipp>
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
 #include <distribute/base/impl/first_exception.ipp>
@@ -48,12 +49,6 @@
 #include <distribute/net/impl/tls_wire.ipp>
 #include <distribute/net/impl/wake_up.ipp>
 
-#include <distribute/io/impl/file_system.ipp>
-#include <distribute/io/impl/local_file_system.ipp>
-#include <distribute/io/impl/path.ipp>
-#include <distribute/io/impl/ram_file_system.ipp>
-
 #include <distribute/cluster/impl/cluster_options.ipp>
-#include <distribute/cluster/impl/environment.ipp>
 
 #include <distribute/base/detail/macros_back.inc>

@@ -7,27 +7,6 @@
 #include <distribute/impl/http_bodies.hpp>
 #include <distribute/impl/object_stores_src.hpp>
 
-#include <distribute/base/impl/control_groups.ipp>
-#include <distribute/base/impl/core_watch.ipp>
-#include <distribute/base/impl/cores.ipp>
-#include <distribute/base/impl/cpu_share.ipp>
-#include <distribute/base/impl/first_exception.ipp>
-#include <distribute/base/impl/library_metrics.ipp>
-#include <distribute/base/impl/log_state.ipp>
-#include <distribute/base/impl/logging.ipp>
-#include <distribute/base/impl/memory_limit.ipp>
-#include <distribute/base/impl/metrics_sink.ipp>
-#include <distribute/base/impl/monitoring.ipp>
-#include <distribute/base/impl/process_stat.ipp>
-#include <distribute/base/impl/process_stats.ipp>
-#include <distribute/base/impl/run_queue.ipp>
-#include <distribute/base/impl/safe_text.ipp>
-#include <distribute/base/impl/sleeping_team.ipp>
-#include <distribute/base/impl/start_thread.ipp>
-#include <distribute/base/impl/thread_chooser.ipp>
-#include <distribute/base/impl/thread_context.ipp>
-#include <distribute/base/impl/untrusted_text.ipp>
-
 #include <distribute/io/impl/crc32c.ipp>
 
 #include <distribute/base/detail/macros_back.inc>

@@ -7,32 +7,12 @@
 #include <distribute/impl/http_bodies.hpp>
 #include <distribute/impl/platforms_src.hpp>
 
-#include <distribute/base/impl/control_groups.ipp>
-#include <distribute/base/impl/core_watch.ipp>
-#include <distribute/base/impl/cores.ipp>
-#include <distribute/base/impl/cpu_share.ipp>
 #include <distribute/base/impl/exit_status.ipp>
-#include <distribute/base/impl/first_exception.ipp>
 #include <distribute/base/impl/leave_notice.ipp>
-#include <distribute/base/impl/library_metrics.ipp>
-#include <distribute/base/impl/log_state.ipp>
-#include <distribute/base/impl/logging.ipp>
-#include <distribute/base/impl/memory_limit.ipp>
-#include <distribute/base/impl/metrics_sink.ipp>
-#include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/number_text.ipp>
-#include <distribute/base/impl/process_stat.ipp>
-#include <distribute/base/impl/process_stats.ipp>
-#include <distribute/base/impl/run_queue.ipp>
-#include <distribute/base/impl/safe_text.ipp>
-#include <distribute/base/impl/sleeping_team.ipp>
 #include <distribute/base/impl/span_recorder.ipp>
-#include <distribute/base/impl/start_thread.ipp>
-#include <distribute/base/impl/thread_chooser.ipp>
-#include <distribute/base/impl/thread_context.ipp>
 #include <distribute/base/impl/type_names.ipp>
 #include <distribute/base/impl/untrusted_json.ipp>
-#include <distribute/base/impl/untrusted_text.ipp>
 
 #include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_activity_cupti.ipp>
@@ -53,13 +33,13 @@
 #include <distribute/cluster/impl/cluster_resolver.ipp>
 #include <distribute/cluster/impl/cluster_spec.ipp>
 #include <distribute/cluster/impl/default_resolver.ipp>
-#include <distribute/cluster/impl/environment.ipp>
 #include <distribute/cluster/impl/flags_cluster_resolver.ipp>
 #include <distribute/cluster/impl/json_variable.ipp>
 #include <distribute/cluster/impl/leader_cluster_resolver.ipp>
 #include <distribute/cluster/impl/open_mpi_cluster_resolver.ipp>
 #include <distribute/cluster/impl/partial_environment.ipp>
 #include <distribute/cluster/impl/resolver_registry.ipp>
+#include <distribute/cluster/impl/sagemaker_environment.ipp>
 #include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
 #include <distribute/cluster/impl/union_resolver.ipp>

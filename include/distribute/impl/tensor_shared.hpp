@@ -9,6 +9,7 @@
 #include <distribute/base/impl/cores.ipp>
 #include <distribute/base/impl/cpu_share.ipp>
 #include <distribute/base/impl/descriptors.ipp>
+#include <distribute/base/impl/environment.ipp>
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
 #include <distribute/base/impl/first_exception.ipp>

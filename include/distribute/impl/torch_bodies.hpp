@@ -60,7 +60,6 @@
 #include <distribute/cluster/impl/elastic_message.ipp>
 #include <distribute/cluster/impl/elastic_options.ipp>
 #include <distribute/cluster/impl/elastic_rendezvous.ipp>
-#include <distribute/cluster/impl/environment.ipp>
 #include <distribute/cluster/impl/flags_cluster_resolver.ipp>
 #include <distribute/cluster/impl/half_open.ipp>
 #include <distribute/cluster/impl/host_identity.ipp>
@@ -82,6 +81,7 @@
 #include <distribute/cluster/impl/rendezvous.ipp>
 #include <distribute/cluster/impl/request_table.ipp>
 #include <distribute/cluster/impl/resolver_registry.ipp>
+#include <distribute/cluster/impl/sagemaker_environment.ipp>
 #include <distribute/cluster/impl/standstill.ipp>
 #include <distribute/cluster/impl/task_server.ipp>
 #include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
@@ -125,7 +125,6 @@
 #include <distribute/collective/impl/late_watch.ipp>
 #include <distribute/collective/impl/links.ipp>
 #include <distribute/collective/impl/message_algorithms.ipp>
-#include <distribute/collective/impl/message_algorithms_chain.ipp>
 #include <distribute/collective/impl/message_algorithms_direct.ipp>
 #include <distribute/collective/impl/message_header.ipp>
 #include <distribute/collective/impl/message_peer.ipp>
@@ -144,6 +143,10 @@
 #include <distribute/collective/impl/tcp_peer.ipp>
 #include <distribute/collective/impl/tcp_transport.ipp>
 #include <distribute/collective/impl/timeline.ipp>
+#include <distribute/collective/impl/tree_plan.ipp>
+#include <distribute/collective/impl/tree_reduction.ipp>
+#include <distribute/collective/impl/tree_reduction_doubling.ipp>
+#include <distribute/collective/impl/tree_sum.ipp>
 #include <distribute/collective/impl/window.ipp>
 #include <distribute/collective/impl/window_transport.ipp>
 #include <distribute/collective/impl/worker_engine.ipp>
