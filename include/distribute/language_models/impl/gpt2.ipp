@@ -127,10 +127,10 @@ DISTRIBUTE_INLINE saving::NameRules gpt2_names() {
   rules.weights.insert(rules.weights.begin(), own.begin(), own.end());
   rules.rename = [](const std::string& name) {  // h.0.c_fc.weight
     const size_t dot = name.find('.', 2);
-    const std::string part = dot == std::string::npos ? "" : name.substr(dot);
+    const std::string rest = dot == std::string::npos ? "" : name.substr(dot);
     const bool mlp =
-        name.starts_with("h.") && (part.starts_with(".c_fc.") || part.starts_with(".c_proj."));
-    return "transformer." + (mlp ? name.substr(0, dot) + ".mlp" + part : name);
+        name.starts_with("h.") && (rest.starts_with(".c_fc.") || rest.starts_with(".c_proj."));
+    return "transformer." + (mlp ? name.substr(0, dot) + ".mlp" + rest : name);
   };
   rules.ignored.insert(rules.ignored.end(), {"attn.bias", "attn.masked_bias", "lm_head.weight"});
   return rules;
