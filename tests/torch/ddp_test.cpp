@@ -91,12 +91,12 @@ std::map<std::string, std::vector<double>> numbers_in(const std::string& text) {
 
 /// The lines of PyTorch; the test ends where it is missing.
 std::string pytorch_lines(const Run& run) {
-  const char* python = std::getenv("DISTRIBUTE_PYTORCH_PYTHON");
+  const char* python = std::getenv("DISTRIBUTE_TORCH_PYTHON");
   const ProgramResult result = run_line(
       str_cat("CUDA_VISIBLE_DEVICES= ", python ? python : "python3", " ",
               distribute::testing::source_dir(), "/tests/torch/pytorch_ddp.py ", run.text()));
   if (result.status == 77 || result.status == 127)
-    SKIP("Python has no torch; DISTRIBUTE_PYTORCH_PYTHON names one that has");
+    SKIP("Python has no torch; DISTRIBUTE_TORCH_PYTHON names one that has");
   INFO(result.err);
   REQUIRE(result.status == 0);
   return result.out;
