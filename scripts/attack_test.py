@@ -354,6 +354,8 @@ def attack_output(attack, output, kind):
 
 def outputs(settings):
     for output, kind in itertools.product(OUTPUTS, PLACES):
+        if output.startswith("a log") and kind == "long name":
+            continue  # the launcher names its logs
         yield f"{output} x {kind}", lambda attack, o=output, k=kind: attack_output(attack, o, k)
 
 
