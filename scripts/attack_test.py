@@ -354,6 +354,8 @@ def attack_output(attack, output, kind):
 
 def outputs(settings):
     for output, kind in itertools.product(OUTPUTS, PLACES):
+        if output.startswith("a log") and kind == "long name":
+            continue  # the launcher names its logs
         yield f"{output} x {kind}", lambda attack, o=output, k=kind: attack_output(attack, o, k)
 
 
@@ -398,7 +400,7 @@ def stdout(settings):
 
 RUN = ["{bin}/distribute", "run", "--stop-timeout", "40"]
 LONG = ["--steps=1000000", "--save_steps=1000000"]
-# name -> (what starts it, program and flags, its tasks, the flag for its folder)
+# name -> (what starts it, program and flags, its tasks)
 TOLD = {
     "one process": ([], [*TRAINER, *LONG], []),
     "mirrored": ([], [*TRAINER, "--replicas=2", *LONG], []),
@@ -590,14 +592,11 @@ def partition(attack, job, pair, ways, transport, tasks, flags, hosts):
     deadline = time.monotonic() + 60 * attack.settings.patience
     while not re.search(r"step +[1-9]\d+", attack.text()):
         if any(p.poll() is not None for p in processes) or time.monotonic() > deadline:
-            if "engine" in attack.text() and transport in ("openmpi", "mpich", "ucx"):
-                attack.note, attack.logs = "no such engine here", attack.logs[:0]
-            else:
-                attack.fault("makes no steps")
+            attack.fault("makes no steps")
             kill_all("ATTACK", attack.work.name)
             return
         time.sleep(0.05)
-    began, lines = time.monotonic(), [len(attack.text(n)) for n in range(len(tasks))]
+    began, sizes = time.monotonic(), [len(attack.text(n)) for n in range(len(tasks))]
     for source, target in ways:
         hosts.drop(source, target)
     names = [tasks[number] for number in pair]
@@ -606,33 +605,31 @@ def partition(attack, job, pair, ways, transport, tasks, flags, hosts):
         time.sleep(0.1)
     ended = [p.poll() for p in processes]
     seconds = time.monotonic() - began
-    after = [attack.text(n)[lines[n]:] for n in range(len(tasks))]
-    steps = [bool(re.search(r"\bstep +\d+", text)) for text in after]
-    attack.note = f"{ended} after {seconds:.0f} s: {reason_in(''.join(after))}"
-    works = [n for n in range(len(tasks)) if ended[n] is None and
-             grows(attack, n, attack.settings.patience)]
-    said = "".join(after)
+    said = "".join(attack.text(n)[sizes[n]:] for n in range(len(tasks)))
+    attack.note = f"{ended} after {seconds:.0f} s: {reason_in(said)}"
+    works = any(ended[n] is None and grows(attack, n) for n in range(len(tasks)))
     named = [name for name in names if name in said]
     if all(status is None for status in ended):
-        if not works:
-            attack.fault("stands still without a word" if not named else "goes on waiting")
+        if not works and not named:
+            attack.fault("stands still without a word")
+        elif not works:
+            attack.note = f"waits, with a line: {reason_in(said)}"
         else:
             attack.note = "goes on" + (", with a line" if named else "")
     elif not named:
         attack.fault(f"none of {names} is named")
-    elif job != "elastic" and any(status is None for status in ended) and not works and \
-            job not in ("parameter_server", "coordinator", "sync_replicas"):
+    elif job in ("multi_worker", "horovod") and None in ended:
         attack.fault(f"{[t for t, s in zip(tasks, ended) if s is None]} is still there")
     for task, status in zip(tasks, ended):
         if status not in (None, 138, 1, 0):
             attack.fault(f"{task} ends with {status}")
-    del steps
     kill_all("ATTACK", attack.work.name)
 
 
-def grows(attack, number, patience):
+def grows(attack, number):
     """Whether the task prints another line within 8 seconds."""
-    size, deadline = attack.logs[number].stat().st_size, time.monotonic() + 8 * patience
+    size = attack.logs[number].stat().st_size
+    deadline = time.monotonic() + 8 * attack.settings.patience
     while time.monotonic() < deadline:
         if attack.logs[number].stat().st_size > size:
             return True
@@ -642,8 +639,10 @@ def grows(attack, number, patience):
 
 def partitions(settings):
     for transport, (job, (tasks, _)) in itertools.product(TRANSPORTS, PARTITIONED.items()):
-        if transport not in ("tcp", "tls") and job not in ("multi_worker", "horovod"):
-            continue  # engines carry collectives alone
+        if transport not in ("tcp", "tls") and (
+                job not in ("multi_worker", "horovod") or  # engines carry collectives alone
+                not any((settings.bin.parent / "lib/distribute").glob(f"*{transport}*"))):
+            continue
         for a, b in itertools.combinations(range(len(tasks)), 2):
             for ways in ([(a, b)], [(b, a)], [(a, b), (b, a)]):
                 arrow = {1: "->", 2: "<->"}[len(ways)]
@@ -699,7 +698,10 @@ def attack_by_variable(attack, section, name, default, value):
     status = attack.run(command, {**variables, name: text})
     printed = attack.text()
     attack.note = f"status {status}  {reason_in(printed) if status else ''}"
-    if len(text) > 1000 and text[:500] in printed:
+    if name in OF_OPENMP:  # which reads them before the program begins
+        attack.faults = [fault for fault in attack.faults if fault.startswith("leaves")]
+        return
+    if len(text) > 1000 and text[:600] in printed:
         attack.fault("the whole value is shown")
     if len(printed) > 20_000:
         attack.fault(f"{len(printed)} bytes are printed")
@@ -713,6 +715,8 @@ def attack_by_variable(attack, section, name, default, value):
             attack.fault("the error does not name the variable")
 
 
+# LLVM's OpenMP takes wrong ones amiss; see docs/reliability.md.
+OF_OPENMP = {"OMP_NUM_THREADS", "OMP_DYNAMIC", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}
 # Variables with a number or 0 and 1, which every job of these reads.
 READ_HERE = {
     "DISTRIBUTE_INSECURE", "DISTRIBUTE_TLS", "DISTRIBUTE_STARTUP_TIMEOUT",

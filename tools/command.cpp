@@ -2,6 +2,7 @@
 
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/exit_status.hpp>
 #include <distribute/base/limits.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/untrusted_text.hpp>
@@ -334,7 +335,7 @@ CommandLine read_command_line(const Command& program, const Words& arguments) {
   const std::vector<Command> alone{program};
   Parser parser(alone, program);
   const std::string problem = parser.parse(arguments);
-  if (parser.help) std::exit(print_help(alone, true));
+  if (parser.help) std::exit(distribute::check_stdout(print_help(alone, true)));
   if (!problem.empty()) std::exit(usage_error(program.program, problem));
   return parser.line;
 }

@@ -143,7 +143,11 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage,
     if (word == "--json" || word == "-json") word = "--json=-";
   command_line = read_command_line(program, words);
   for (const auto& [flag, text] : command_line.flags) check_flag(flag.read(place_of(flag), text));
-  complete(options);
+  try {
+    complete(options);
+  } catch (const distribute::Error& error) {  // of a variable of the environment
+    check_flag(error.what());
+  }
   check_flag(problem_between(options));
   return options;
 }

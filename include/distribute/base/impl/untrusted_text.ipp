@@ -18,7 +18,7 @@ DISTRIBUTE_INLINE std::string printable(std::string_view text, size_t most) {
 
 /// Throws the error of a file that cannot be read.
 [[noreturn]] inline void fail_to_read(const std::string& path, int error) {
-  const std::string text = str_cat("cannot read ", path, ": ", std::strerror(error));
+  const std::string text = str_cat("cannot read ", printable(path), ": ", std::strerror(error));
   if (error == ENOENT || error == ENOTDIR) throw NotFoundError(text);
   if (error == EACCES || error == EPERM) throw PermissionDeniedError(text);
   throw InvalidArgumentError(text);
@@ -36,7 +36,7 @@ DISTRIBUTE_INLINE std::string read_text_file(const std::string& path, size_t mos
   struct stat file {};
   if (::stat(path.c_str(), &file) != 0) fail_to_read(path, errno);
   if (const std::string why = no_text_file(file, most); !why.empty())
-    throw InvalidArgumentError(str_cat("cannot read ", path, ": ", why));
+    throw InvalidArgumentError(str_cat("cannot read ", printable(path), ": ", why));
   std::FILE* const stream = std::fopen(path.c_str(), "rb");
   if (!stream) fail_to_read(path, errno);
   std::string text(most + 1, '\0');

@@ -51,7 +51,8 @@ DISTRIBUTE_INLINE ClusterOptions ClusterOptions::from_environment() {
   options.insecure = variables.flag("DISTRIBUTE_INSECURE", options.insecure);
   read_tls(options);
   options.job_token = value_or_throw(net::job_token_from_environment());
-  for (const char* set_by_launcher : {"DISTRIBUTE_LOCAL_RANK", "DISTRIBUTE_LOCAL_SIZE"})
+  for (const char* set_by_launcher :
+       {"DISTRIBUTE_LOCAL_RANK", "DISTRIBUTE_LOCAL_SIZE", "DISTRIBUTE_RESTART_COUNT"})
     (void)variables.integer(set_by_launcher);
   check_options(options);
   return options;

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/ready_file.hpp>
 #include <distribute/io/atomic_file.hpp>
 
@@ -52,17 +53,18 @@ DISTRIBUTE_INLINE bool may_replace(const std::string& path) {
 DISTRIBUTE_INLINE ReadyFile::ReadyFile(std::string path) : path_(std::move(path)) {
   if (path_.empty()) return;
   if (!cluster_internal::may_replace(path_))
-    throw AlreadyExistsError(str_cat("DISTRIBUTE_READY_FILE=", path_,
+    throw AlreadyExistsError(str_cat("DISTRIBUTE_READY_FILE=", untrusted::printable(path_),
                                      " is there already, and no task has made it: name another "
                                      "file, as this one would be removed at the end"));
   if (const std::string directory = io::directory_of(path_);
       !directory.empty() && !io::local_file_system().is_directory(directory).value_or(false))
-    throw PermissionDeniedError(str_cat("DISTRIBUTE_READY_FILE=", path_,
+    throw PermissionDeniedError(str_cat("DISTRIBUTE_READY_FILE=", untrusted::printable(path_),
                                         ": cannot write the file: there is no directory ",
-                                        directory));
+                                        untrusted::printable(directory)));
   const auto written = io::write_file_atomically(path_, cluster_internal::text_of_this_process());
   if (!written.ok())
-    throw PermissionDeniedError(str_cat("DISTRIBUTE_READY_FILE=", path_, ": ", written.message()));
+    throw PermissionDeniedError(
+        str_cat("DISTRIBUTE_READY_FILE=", untrusted::printable(path_), ": ", written.message()));
 }
 
 DISTRIBUTE_INLINE ReadyFile::~ReadyFile() {

@@ -4,12 +4,9 @@
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/untrusted_text.hpp>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 namespace distribute::io_internal {
 
@@ -108,10 +105,10 @@ DISTRIBUTE_INLINE absl::StatusOr<AwsProfile> load_aws_profile(const Environment&
   if (!credentials.ok()) return credentials.status();
   if (asked && !config->contains(name) && !credentials->contains(name))
     return make_status(StatusCode::FailedPrecondition,
-                       str_cat("the profile '", name,
-                               "' (AWS_PROFILE) is neither in ~/.aws/credentials nor in "
+                       str_cat("the profile ", untrusted::shown(name),
+                               " (AWS_PROFILE) is neither in ~/.aws/credentials nor in "
                                "~/.aws/config; correct the name, or run 'aws configure --profile ",
-                               name, "'"));
+                               untrusted::printable(name, 80), "'"));
   AwsProfile profile = (*credentials)[name];
   profile.merge((*config)[name]);
   return profile;

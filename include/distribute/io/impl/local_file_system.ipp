@@ -3,6 +3,7 @@
 #include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/io/file_system.hpp>
 
 #include <distribute/base/error.hpp>
@@ -65,7 +66,7 @@ DISTRIBUTE_INLINE const char* cure_of_errno(int error) {
 /// Makes "cannot <doing> <path>: <reason><cure>" with the matching code.
 DISTRIBUTE_INLINE absl::Status errno_status(int error, const char* doing, const std::string& path) {
   return make_status(code_of_errno(error),
-                     str_cat("cannot ", doing, " ", path, ": ",
+                     str_cat("cannot ", doing, " ", untrusted::printable(path), ": ",
                              base_internal::system_error_text(error), cure_of_errno(error)));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/untrusted_text.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/train/run_report.hpp>
@@ -54,14 +55,16 @@ DISTRIBUTE_INLINE void check_kind(const train::OutputPath& output) {
   std::error_code error;
   const auto found = std::filesystem::status(output.path, error);
   if (error && found.type() == std::filesystem::file_type::none)
-    throw InvalidArgumentError(str_cat(output.name, "=", output.path, ": ", error.message()));
+    throw InvalidArgumentError(
+        str_cat(output.name, "=", untrusted::printable(output.path), ": ", error.message()));
   const bool is_directory = std::filesystem::is_directory(found);
   if (output.kind == train::OutputKind::File && is_directory)
-    throw InvalidArgumentError(
-        str_cat(output.name, "=", output.path, " is a directory; name a file in it"));
+    throw InvalidArgumentError(str_cat(output.name, "=", untrusted::printable(output.path),
+                                       " is a directory; name a file in it"));
   if (output.kind == train::OutputKind::Directory && !is_directory &&
       std::filesystem::exists(found))
-    throw InvalidArgumentError(str_cat(output.name, "=", output.path, " is not a directory"));
+    throw InvalidArgumentError(
+        str_cat(output.name, "=", untrusted::printable(output.path), " is not a directory"));
 }
 
 /// Checks that the directory of a file is writable, as the file is replaced, or a device or pipe
@@ -78,7 +81,7 @@ DISTRIBUTE_INLINE void check_writable(train::OutputPath output) {
   const std::string directory = directory_of_output(output);
   if (::access(directory.c_str(), W_OK) == 0) return;
   throw PermissionDeniedError(
-      str_cat(output.name, "=", output.path, ": directory ", directory,
+      str_cat(output.name, "=", untrusted::printable(output.path), ": directory ", directory,
               " cannot be written: ", std::generic_category().message(errno)));
 }
 
@@ -112,8 +115,9 @@ DISTRIBUTE_INLINE void check_output_stores(const std::vector<OutputPath>& output
     absl::Status status = io::write_file_atomically(probe, "may this task write here?\n");
     if (status.ok()) status = (*io::file_system_for(probe))->remove_file(probe);
     if (status.ok()) continue;
-    throw_if_error(absl::Status(status.code(),
-                                str_cat(output.name, "=", output.path, ": ", status.message())));
+    throw_if_error(absl::Status(
+        status.code(),
+        str_cat(output.name, "=", untrusted::printable(output.path), ": ", status.message())));
   }
 }
 
