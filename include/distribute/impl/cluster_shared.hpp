@@ -198,7 +198,6 @@
 #include <distribute/data/impl/transform.ipp>
 
 #include <distribute/collective/impl/abort_state.ipp>
-#include <distribute/collective/impl/combine.ipp>
 #include <distribute/collective/impl/communication_options.ipp>
 #include <distribute/collective/impl/communicator.ipp>
 #include <distribute/collective/impl/connect_members.ipp>

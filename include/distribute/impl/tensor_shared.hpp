@@ -153,6 +153,7 @@
 #include <distribute/data/impl/element_spec.ipp>
 #include <distribute/data/impl/input_context.ipp>
 
+#include <distribute/collective/impl/combine.ipp>
 #include <distribute/collective/impl/nccl_communicator.ipp>
 #include <distribute/collective/impl/nccl_library.ipp>
 #include <distribute/collective/impl/operation.ipp>
