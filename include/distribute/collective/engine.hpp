@@ -51,8 +51,9 @@ EngineKind mpi_of_process();
 
 /// How a transport over an engine sums.
 struct EngineTransportOptions {
-  /// Makes all sums in rank order. With false large arrays use the engine's own all-reduce if it
-  /// has one: the order of the sum, and with it the last bit, is then the engine's choice.
+  /// Makes all sums in the order of sum_order.hpp, as over TCP. With false large arrays use the
+  /// engine's own all-reduce if it has one: the order of the sum, and with it the last bit, is then
+  /// the engine's choice.
   bool rank_order = false;
   /// Bytes from which an array is large.
   int64_t own_all_reduce_bytes = 64 << 10;

@@ -26,8 +26,9 @@ enum class Collective : uint8_t {  // the kinds of collective operation
 };
 inline constexpr size_t kCollectives = size_t(Collective::Barrier) + 1;
 
-/// How elements of several ranks are combined. Sums are taken in rank order; 16-bit floats add in
-/// float32. For Bool, Sum and Max are "or", Product and Min are "and".
+/// How elements of several ranks are combined. Sums are taken in the order of a binary tree that
+/// depends on the number of ranks alone (detail/sum_order.hpp); 16-bit floats add in float32. For
+/// Bool, Sum and Max are "or", Product and Min are "and".
 enum class ReductionOp : uint8_t { Sum, Mean, Min, Max, Product };
 
 /// Arguments of an operation. The ranks of a group must agree on all but the pointers.

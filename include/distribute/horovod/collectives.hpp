@@ -12,7 +12,7 @@
 
 namespace distribute::hvd {
 
-/// The ways to reduce. Sums are taken in rank order; 16-bit floats add in float32. An average
+/// The ways to reduce. Sums are taken in a fixed order; 16-bit floats add in float32. An average
 /// divides by the number of ranks of the process set, including those that have joined. The average
 /// of integers is an integer, cut towards 0, as in Horovod 0.28: the average of 1 and 2 is 1. Cast
 /// to a float type for 1.5. Source  horovod.Average, Sum, Min, Max, Product

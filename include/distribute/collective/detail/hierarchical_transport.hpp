@@ -25,7 +25,7 @@
 
 namespace distribute::collective {
 
-/// Who sums with whom in a job whose hosts hold several ranks, as one host sees it.
+/// The plans of one host for sums in a job whose hosts hold several ranks.
 struct HostPlans {
   /// The ranks of every host follow each other.
   HostPlans(const HostLayout& layout, int host);

@@ -23,8 +23,8 @@ class HostLayout {
   int local_index(int rank) const;
   /// Returns the largest number of ranks on a host.
   int most_members() const;
-  /// Whether the ranks of every host are consecutive, so that a running sum in rank order visits
-  /// each host once.
+  /// Whether the ranks of every host are consecutive, so that a host has whole branches of the
+  /// tree in which ranks are summed.
   bool is_contiguous() const;
 
  private:

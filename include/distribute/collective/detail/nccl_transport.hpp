@@ -18,8 +18,8 @@
 namespace distribute::collective {
 
 /// Runs collectives on arrays on the rank's GPU. NCCL chooses the order of sums: the same for the
-/// same group and size, but not rank order. Ranks that run different operations are noticed only by
-/// the deadline.
+/// same group and size, but not that of sum_order.hpp. Ranks that run different operations are
+/// noticed only by the deadline.
 /// 1. An operation begins after the work that the calling thread's stream was given before.
 /// 2. It runs on the communication stream, and has ended on the device when execute() returns.
 class NcclTransport final : public Transport {

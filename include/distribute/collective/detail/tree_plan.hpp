@@ -1,5 +1,5 @@
 #pragma once
-/// Who sends what to whom in recursive halving and doubling, in the fixed order of sums.
+/// Plans of recursive halving and doubling: which piece goes to whom.
 
 #include <distribute/base/config.hpp>
 

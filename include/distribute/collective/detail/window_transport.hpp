@@ -15,7 +15,7 @@
 namespace distribute::collective {
 
 /// Works in exchange steps. In a step every rank writes into its slot, arrives, waits until all
-/// have arrived, and reads the others' slots. Every rank sums a slice of the array, in rank order.
+/// have arrived, and reads the others' slots. Every rank sums a slice of the array.
 /// Arrays in the ranks' arenas are not copied: the owner of a slice reads all of them in place and
 /// writes the sum into all.
 /// 1. Slots alternate, so a step needs one wait: a rank that writes into a slot again knows that

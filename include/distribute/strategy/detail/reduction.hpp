@@ -1,5 +1,6 @@
 #pragma once
-/// Sums of the replicas' tensors, in replica order, computable in parts by several threads.
+/// Sums of the replicas' tensors in the fixed order of sums, computable in parts by several
+/// threads.
 
 #include <distribute/base/config.hpp>
 #include <distribute/replica/values.hpp>
