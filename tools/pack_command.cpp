@@ -165,6 +165,10 @@ int pack(const PackOptions& options, const CommandLine& line) try {
   if (options.output.empty()) throw UsageProblem("say which file to write: -o job.tar.xz");
   if (!options.data.empty() && !fs::is_directory(options.data))
     throw UsageProblem("--data=" + options.data + " is no folder");
+  const fs::path folder = fs::absolute(options.output).parent_path();
+  if (!fs::is_directory(folder))
+    throw UsageProblem(options.output + ": there is no folder " +
+                       fs::path(options.output).parent_path().string());
   const Scratch scratch;
   const fs::path job = scratch.path / "job";
   for (const char* folder : {"bin", "lib"}) fs::create_directories(job / folder);

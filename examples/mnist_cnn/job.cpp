@@ -60,10 +60,11 @@ void run() {
              .callbacks = callbacks,
              .verbose = train::Verbose::Silent});
   const train::Logs figures = model.evaluate(test.batch(500));
+  if (!job.model.empty())  // every worker calls it, and the chief's files stay
+    dist::saved_model::save(network, dist::io::join_path(job.model, "1"));
   if (!strategy->extended().should_checkpoint()) return;
   std::printf("test accuracy %.4f\n", figures.at("accuracy"));
   train::report_hypertune(figures, optimizer.iterations());  // in a study of Vertex AI
-  if (!job.model.empty()) dist::saved_model::save(network, dist::io::join_path(job.model, "1"));
 }
 
 int main(int argc, char** argv) {

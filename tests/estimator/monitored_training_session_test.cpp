@@ -229,8 +229,8 @@ TEST_CASE("figures are printed, written and counted", "[train][session]") {
       });
   }
   CHECK(output.str() ==
-        "step 1: loss = 0\nstep 1: loss, rate\nglobal_step/sec: 2\n"
-        "step 5: loss = 4 (2 sec)\nglobal_step/sec: 2\nstep 6: loss = 5 (0.5 sec)\n");
+        "loss = 0, step = 1\nloss, rate\nglobal_step/sec: 2\n"
+        "loss = 4, step = 5 (2.000 sec)\nglobal_step/sec: 2\nloss = 5, step = 6 (0.500 sec)\n");
   CHECK(final_ops.final_ops_values().at("test") == 0.5);
   const auto written = scalars_in(directory.path());
   CHECK(written.at("loss") == std::vector<int64_t>{1, 3, 5});

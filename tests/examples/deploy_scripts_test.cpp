@@ -134,10 +134,11 @@ const std::string kAws =
     "  shift 2; [ \"$1\" = --only-show-errors ] && shift\n"
     "  to=$(place \"$2\"); mkdir -p \"$(dirname \"$to\")\"; cp \"$(place \"$1\")\" \"$to\" ;;\n"
     "\"emr create-cluster\")\n"
-    "  action=${*##*--bootstrap-actions Path=}; path=${action%%,*}; args=${action##*Args=[}\n"
+    "  all=$*; action=${all##*--bootstrap-actions Path=}; path=${action%%,*}; "
+    "args=${action##*Args=[}\n"
     "  bash \"$(place \"$path\")\" \"${args%]}\" ;;\n"
     "\"emr list-instances\") cat \"$S3/instances.json\" ;;\n"
-    "\"emr add-steps\") step=${*##*Args=[bash,-c,}; bash -c \"${step%]}\" ;;\n"
+    "\"emr add-steps\") all=$*; step=${all##*Args=[bash,-c,}; bash -c \"${step%]}\" ;;\n"
     "*) exit 9 ;;\n"
     "esac\n";
 

@@ -115,7 +115,7 @@ namespace {
 /// sagemaker 2.257 sends them; `on_hosts COMMAND` runs on both, with output in out-1 and out-2.
 const std::string kTwoHosts = R"(
 for i in 1 2; do
-  echo "127.0.0.$((i + 1)) algo-$i" >> hosts
+  echo "127.0.6.$i algo-$i" >> hosts
   mkdir -p ml-$i/input/config ml-$i/model ml-$i/output
   echo "{\"current_host\": \"algo-$i\", \"hosts\": [\"algo-1\", \"algo-2\"]}" > ml-$i/input/config/resourceconfig.json
   echo '{"steps": "3", "batch-size": "8", "model": "\"tutorial\"", "sagemaker_mpi_enabled": "true", "sagemaker_mpi_num_of_processes_per_host": "2", "sagemaker_mpi_custom_mpi_options": "\"-verbose -x MY_OPTION=7\""}' > ml-$i/input/config/hyperparameters.json
@@ -142,17 +142,36 @@ TEST_CASE("processes_per_host of SageMaker's SDK starts as many workers on each 
   const ProgramResult run =
       shell(kTwoHosts + "on_hosts 'distribute run --sagemaker -- mnist_cnn train --json'\n");
   INFO(run.out);
-  CHECK_THAT(run.out, Contains("ended 0\nended 0\n") && Contains("\"replicas\":4") &&
+  CHECK_THAT(run.out, Contains("ended 0\nended 0\n") && Contains("\"replicas\": 4") &&
                           Contains("only mpirun knows these of custom_mpi_options: -verbose"));
-  CHECK_THAT(
-      shell(kTwoHosts + "on_hosts 'distribute run --sagemaker -- sh -c \"echo $MY_OPTION\"'\n").out,
-      Contains("[worker 3] 7"));
+  CHECK_THAT(shell(kTwoHosts + "on_hosts 'distribute run --sagemaker -- printenv MY_OPTION'\n").out,
+             Contains("[worker 3] 7"));
   // Started without the launcher, a program would be half of the job.
   const ProgramResult alone = shell(kTwoHosts + "on_hosts 'mnist_cnn train'\n");
   INFO(alone.out);
   CHECK_THAT(alone.out, Contains("the job asks for 2 processes on each host") &&
                             Contains("distribute run --sagemaker -- PROGRAM") &&
                             !Contains("ended 0"));
+}
+
+TEST_CASE("workers of one's own program on a host of SageMaker save one model",
+          "[examples][mnist_cnn][sagemaker][multiproc]") {
+  SKIP_WITHOUT_PROGRAM("mnist_cnn_job");
+  SKIP_WITHOUT_PROGRAM("distribute");
+  const OptMl ml;
+  ml.write("resourceconfig.json", R"({"current_host": "127.0.5.7", "hosts": ["127.0.5.7"]})");
+  ml.write("hyperparameters.json",
+           R"({"batch-size": "9000", "epochs": "1", "sagemaker_mpi_enabled": "true",
+               "sagemaker_mpi_num_of_processes_per_host": "2", "data-dir": "\")" +
+               distribute::testing::source_dir() + R"(/examples/mnist_cnn/data\""})");
+  const ProgramResult run = run_program(
+      "distribute",
+      {"run", "--sagemaker", "--", distribute::testing::binary_dir() + "/mnist_cnn_job", "train"},
+      "OMP_NUM_THREADS=1 DISTRIBUTE_JOB_TOKEN=secret-of-these-tests " + ml.environment());
+  INFO(run.out << run.err);
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("[worker 0] test accuracy ") && !Contains("[worker 1] "));
+  CHECK(fs::exists(ml.root / "model/1/saved_model.pb"));
 }
 
 TEST_CASE("a program of one's own takes a service's words and says why it failed",

@@ -221,3 +221,22 @@ TEST_CASE("a job with a server trains on when its tasks are killed",
   }
   job.check_end(seed);
 }
+
+TEST_CASE("servers end soon when the workers have ended by an error of their own",
+          "[examples][parameter_server][multiproc]") {
+  ProcessClusterOptions options =
+      servers_of({"--strategy=parameter_server", "--batch_size=1000000"}, false, 1);
+  // At most 20 s, whatever the time for a chief that was lost; the test need not wait so long.
+  options.environment["DISTRIBUTE_COORDINATOR_RETURN_TIMEOUT"] = "1";
+  ProcessCluster cluster(options);
+  for (int worker : {0, 1, 2}) cluster.expect_failure({"worker", worker});
+  cluster.expect_failure({"ps", 0});
+  const auto outcomes = cluster.wait();
+  INFO(all_output(outcomes));
+  for (const TaskOutcome& outcome : outcomes) {
+    const bool server = outcome.name.starts_with("ps");
+    CHECK(outcome.status.code == (server ? 138 : 1));
+    CHECK_THAT(outcome.err, Contains(server ? "worker 0 (" : "is larger than the training data"));
+    if (server) CHECK_THAT(outcome.err, Contains("has ended by an error of its own"));
+  }
+}

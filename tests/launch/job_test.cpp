@@ -94,3 +94,28 @@ TEST_CASE("every job has a token of its own, and tasks get it by the environment
   CHECK(environment.at("DISTRIBUTE_LOCAL_SIZE") == "2");
   CHECK(environment.at("TF_CONFIG") == one.tf_config(one.tasks()[1]));
 }
+
+TEST_CASE("a launcher on each host plans the same job and starts its own tasks", "[launch][job]") {
+  JobOptions options{.workers = 4, .hosts = {{"algo-1", 2}, {"algo-2", 2}}, .port = 2223};
+  options.this_host = "algo-2";
+  options.token = "the token of all";
+  const Job job(options);
+  CHECK(places(job) == "worker 0@algo-1 worker 1@algo-1 worker 2@algo-2 worker 3@algo-2");
+  std::string here;
+  for (const Task& task : job.tasks()) {
+    CHECK(task.local == !task.elsewhere);
+    if (task.local) here += task.name() + " " + task.address + "\n";
+  }
+  CHECK(here == "worker 2 algo-2:2223\nworker 3 algo-2:2224\n");
+  CHECK(job.environment(job.tasks()[3]).at("DISTRIBUTE_JOB_TOKEN") == "the token of all");
+  const auto refused = [&](JobOptions wrong) { CHECK_THROWS_AS(Job(wrong), InvalidArgumentError); };
+  JobOptions other = options;
+  other.this_host = "algo-3";
+  refused(other);
+  other = options;
+  other.port = 0;
+  refused(other);
+  other = options;
+  other.token.clear();
+  refused(other);
+}

@@ -1,4 +1,5 @@
 #include <distribute/base/error.hpp>
+#include <distribute/cluster/default_resolver.hpp>
 #include <distribute/platforms/sagemaker_cluster_resolver.hpp>
 
 #include <tests/support/check_throws.hpp>
@@ -87,4 +88,31 @@ TEST_CASE("what is not SageMaker is refused", "[cluster][sagemaker]") {
     CHECK_THROWS_SAYING(with_file(directory, text).cluster_spec(), InvalidArgumentError,
                         "resourceconfig.json");
   }
+}
+
+/// The variables are those of sagemaker-training 5.1, whose mpirun gives all ranks the
+/// SM_CURRENT_HOST of the first host.
+TEST_CASE("ranks of the toolkit's mpirun meet at the first host", "[cluster][sagemaker]") {
+  const Environment rank(std::map<std::string, std::string>{{"SM_HOSTS", R"(["algo-1","algo-2"])"},
+                                                            {"SM_CURRENT_HOST", "algo-1"},
+                                                            {"OMPI_COMM_WORLD_RANK", "3"},
+                                                            {"OMPI_COMM_WORLD_SIZE", "4"},
+                                                            {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}});
+  const ImpliedResolver implied = default_resolver(rank);
+  CHECK(implied.reason == "mpirun's variables (rank and size)");
+  CHECK(implied.resolver->cluster_spec().task_address("worker", 0).starts_with("algo-1:"));
+  CHECK(implied.resolver->task_id() == 3);
+}
+
+TEST_CASE("a job of several processes on each host is refused where one was started",
+          "[cluster][sagemaker]") {
+  const SageMakerClusterResolver resolver(
+      {.variables = Environment(std::map<std::string, std::string>{
+           {"SM_HOSTS", R"(["algo-1","algo-2"])"},
+           {"SM_CURRENT_HOST", "algo-1"},
+           {"SM_HPS", "{}"},
+           {"SM_FRAMEWORK_PARAMS", R"({"sagemaker_mpi_enabled": true,
+                                  "sagemaker_mpi_num_of_processes_per_host": 2})"}})});
+  CHECK_THROWS_SAYING(check_complete(resolver), InvalidArgumentError,
+                      "asks for 2 processes on each host");
 }

@@ -7,6 +7,8 @@
 #include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/ops/activation.hpp>
+#include <distribute/ops/arrangement.hpp>
+#include <distribute/saved_model/loaded_model.hpp>
 #include <distribute/saved_model/saved_model.hpp>
 #include <distribute/train/model.hpp>
 
@@ -59,6 +61,35 @@ TEST_CASE("a SavedModel has one graph with a serving signature", "[saved_model]"
   CHECK(proto::one(output, 1) == "logits:0");
   CHECK(proto::number(proto::all(proto::one(output, 3), 2)[1], 1) == 2);
   CHECK(proto::node_called(proto::one(meta_graph, 2), "logits").op == "Identity");
+}
+
+/// TensorFlow 2.21 lists both outputs of such a file, with the dtypes int64 and float32, and gives
+/// these values.
+TEST_CASE("a function of several outputs has each in the signature", "[saved_model]") {
+  const TemporaryDirectory directory;
+  nn::Sequential net = small_model();
+  const auto serve = [&](const Tensor& x) {
+    const Tensor logits = net(x);
+    return std::map<std::string, Tensor>{
+        {"classes", argmax(logits, 1)}, {"predictions", nn::softmax(logits)}, {"same", logits}};
+  };
+  save(serve, directory / "model", {.input = data::TensorSpec{{-1, 4}}, .input_name = "images"});
+  const LoadedFunction loaded = load(directory / "model").signature();
+  CHECK(loaded.outputs() == std::vector<std::string>{"classes", "predictions", "same"});
+  const Tensor x(Shape{2, 4}, std::vector<float>{1, -2, 3, -4, -1, 2, -3, 4});
+  const auto results = loaded({{"images", x}}), wanted = serve(x);
+  for (const auto& [key, value] : wanted) {
+    INFO(key);
+    CHECK(results.at(key).dtype() == value.dtype());
+    CHECK(cast(results.at(key), DType::Float32).to_vector() ==
+          cast(value, DType::Float32).to_vector());
+  }
+  const auto twice = [&](const Tensor& images) {
+    return std::map<std::string, Tensor>{{"images", net(images)}};
+  };
+  CHECK_THROWS_SAYING(
+      save(twice, directory / "no", {.input = data::TensorSpec{{-1, 4}}, .input_name = "images"}),
+      InvalidArgumentError, "input and output need names that differ");
 }
 
 TEST_CASE("variables go to a bundle that the graph restores", "[saved_model]") {

@@ -11,6 +11,7 @@
 #include <distribute/train/model.hpp>
 
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <map>
 #include <optional>
@@ -55,7 +56,9 @@ struct EstimatorOptions {  // options of Estimator
   SecondsOrSteps save_checkpoints = {.secs = 600};
   std::optional<int64_t> keep_checkpoint_max = 5;
   SecondsOrSteps save_summary = {.steps = 100};
+  /// Steps between the chief's lines about speed and loss; unset: none.
   std::optional<int64_t> log_step_count_steps = 100;
+  std::FILE* out = stdout;  // for the chief's lines, which are TensorFlow's
   /// A checkpoint, or a directory of checkpoints, whose weights a training begins with if it has no
   /// checkpoint of its own. The variables are those whose names begin as the POSIX regular
   /// expression says; the map gives other names in that checkpoint. Source
@@ -151,6 +154,7 @@ class Estimator {
   /// Gives the path `given`, or that of the newest checkpoint.
   std::string checkpoint_to_read(const std::string& given) const;
   void restore(const std::string& checkpoint);
+  void tell(bool is_chief, const std::string& line) const;  // on `out`
   void warm_start();
   void write_figures(const Logs& figures, int64_t step, const std::string& name) const;
   /// Options of a session that runs hooks, and neither restores nor saves anything.

@@ -87,8 +87,9 @@ struct LoggingTensorHookOptions {         // options of LoggingTensorHook
   std::function<double()> clock = {};
 };
 
-/// Prints "step 100: loss = 0.25, accuracy = 0.9 (1.2 sec)" on each worker that has the hook.
-/// Source  tf.estimator.LoggingTensorHook
+/// Prints "loss = 0.25, accuracy = 0.9, step = 100 (1.200 sec)" on each worker that has the hook,
+/// or what `formatter` returns. TensorFlow adds the step where it is one of the tensors. Source
+/// tf.estimator.LoggingTensorHook
 class LoggingTensorHook : public SessionRunHook {
  public:
   /// Throws  InvalidArgumentError unless exactly one of seconds and steps is given.

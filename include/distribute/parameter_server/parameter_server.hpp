@@ -19,7 +19,8 @@ struct ServerOptions {
   bool shared_memory = true;
   /// Threads that apply one push; 0: the cores of this host divided by its tasks.
   int threads = 0;
-  /// Time that join() waits for a chief that was there and is lost.
+  /// Time that join() waits for a chief that was there and is lost; 20 s at most where that has
+  /// said that it ends by an error of its own.
   double chief_timeout = 300;
   /// Largest total of received gradients that are not applied yet; one push is always accepted.
   int64_t max_staged_bytes = int64_t{4} << 30;

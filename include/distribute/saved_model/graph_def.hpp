@@ -23,6 +23,8 @@ namespace distribute::saved_model {
 ///          two passes differ; UnimplementedError that names an operation which files cannot have;
 ///          what the function throws.
 InferenceGraph trace_inference(const InferenceFunction& function, const TraceOptions& options);
+/// Traces a function of several outputs, each under its key instead of `options.output_name`.
+InferenceGraph trace_inference(const NamedOutputsFunction& function, const TraceOptions& options);
 
 /// Returns the spec of a module's input: the given one, else that of its first call with unknown
 /// batch.
@@ -34,8 +36,9 @@ data::TensorSpec inference_input(const nn::Module& module,
 
 namespace distribute::saved_model_internal {
 
-/// Returns the operations that lead to the result, which comes last.
-std::vector<PassOp> compare_passes(const saved_model::InferenceFunction& function,
+/// Returns the operations that lead to the results. A result without a key comes last; those with
+/// one are named by kOutput at the end.
+std::vector<PassOp> compare_passes(const saved_model::NamedOutputsFunction& function,
                                    const data::TensorSpec& input);
 
 }  // namespace distribute::saved_model_internal

@@ -43,6 +43,10 @@ void save(nn::Module& module, const std::string& path, const SaveOptions& option
 /// Writes any function of one tensor, such as a module with its preprocessing and a softmax behind
 /// it; needs `options.input`.
 void save(const InferenceFunction& function, const std::string& path, const SaveOptions& options);
+/// Writes a function with several outputs, each under its key in the signature; `output_name` does
+/// not count. Viewers and servers show the keys.
+void save(const NamedOutputsFunction& function, const std::string& path,
+          const SaveOptions& options);
 
 /// Checks before a long training that save() may write there; makes missing parent directories.
 /// Throws  AlreadyExistsError for a path that is something else than a SavedModel or an empty

@@ -209,6 +209,9 @@ class Model {
  private:
   friend class FitLoop;
   friend class TestLoop;
+  /// Divides the data of an evaluation: a Dataset of fewer files than workers by its elements,
+  /// unless it names a policy.
+  DistributedDataset distribute_for_test(const InputData& data) const;
   /// One metric of compile().
   struct Figure {
     std::string name, output;  // name in logs; output is empty for a module that has one

@@ -21,6 +21,9 @@
 #include <distribute/train/seconds_or_steps.hpp>
 
 #include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -108,6 +111,23 @@ class BorrowedModel {
   std::vector<std::pair<Variable, std::vector<Tensor>>> kept_;
 };
 
+DISTRIBUTE_INLINE std::string local_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  char text[32] = "";
+  if (::localtime_r(&now, &parts)) std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  return text;
+}
+
+/// "accuracy = 0.9, global_step = 200, loss = 0.25", in the order of the names.
+DISTRIBUTE_INLINE std::string sorted_figures(const train::Logs& logs) {
+  const std::map<std::string, double> sorted(logs.begin(), logs.end());
+  std::string text;
+  for (const auto& [name, value] : sorted)
+    text += str_cat(text.empty() ? "" : ", ", name, " = ", value);
+  return text;
+}
+
 DISTRIBUTE_INLINE void require_positive(const char* name, const std::optional<int64_t>& value) {
   if (value && *value <= 0)
     throw InvalidArgumentError(str_cat("Must specify ", name, " > 0, given: ", *value));
@@ -161,11 +181,18 @@ DISTRIBUTE_INLINE void Estimator::train(const InputFunction& input_fn,
   if (options.steps || options.max_steps)
     hooks.emplace_back(
         StopAtStepHook({.num_steps = options.steps, .last_step = options.max_steps}));
+  std::vector<SessionHookHandle> chief_hooks;
+  if (options_.log_step_count_steps)
+    chief_hooks.emplace_back(LoggingTensorHook({.tensors = {"loss"},
+                                                .every = {.steps = options_.log_step_count_steps},
+                                                .out = options_.out,
+                                                .clock = options_.clock}));
   MonitoredTrainingSession session({.is_chief = options_.is_chief,
                                     .checkpoint_dir = options_.model_dir,
                                     .parts = model_.checkpoint_parts(),
                                     .global_step = model_.optimizer().iterations_variable(),
                                     .hooks = std::move(hooks),
+                                    .chief_only_hooks = std::move(chief_hooks),
                                     .save_checkpoint = options_.save_checkpoints,
                                     .saving_listeners = options.saving_listeners,
                                     .save_summaries = options_.save_summary,
@@ -175,9 +202,25 @@ DISTRIBUTE_INLINE void Estimator::train(const InputFunction& input_fn,
                                     .readiness = options_.readiness,
                                     .clock = options_.clock});
   auto iterator = std::make_unique<DistributedIterator>(data.iterator());
-  while (!session.should_stop())
-    session.run([&] { return model_.train_on_batch(iterator->get_next()); });
+  if (session.should_stop()) {
+    tell(session.is_chief(),
+         str_cat("Skipping training since max_steps has already saved: already at step ",
+                 session.global_step()));
+    return session.close();
+  }
+  std::optional<double> loss;
+  while (!session.should_stop()) {
+    const Logs figures = session.run([&] { return model_.train_on_batch(iterator->get_next()); });
+    if (const double* now = figures.find("loss")) loss = *now;
+  }
   session.close();
+  if (loss) tell(session.is_chief(), str_cat("Loss for final step: ", *loss, "."));
+}
+
+DISTRIBUTE_INLINE void Estimator::tell(bool is_chief, const std::string& line) const {
+  if (!is_chief || !options_.out || !options_.log_step_count_steps) return;
+  std::fprintf(options_.out, "%s\n", line.c_str());
+  std::fflush(options_.out);
 }
 
 DISTRIBUTE_INLINE std::string Estimator::eval_dir(const std::string& name) const {
@@ -256,11 +299,15 @@ DISTRIBUTE_INLINE Logs Estimator::evaluate(const InputFunction& input_fn,
   const train_internal::BorrowedModel borrowed(model_);
   restore(path);
   MonitoredTrainingSession session(session_of_hooks(options.hooks, path));
+  tell(model_.is_chief(), "Starting evaluation at " + train_internal::local_time());
   Logs logs = model_.evaluate(
       data, {.steps = options.steps, .callbacks = {train_internal::SessionCallback(session)}});
   session.close();
   write_figures(logs, session.global_step(), options.name);
   logs.set("global_step", double(session.global_step()));
+  tell(model_.is_chief(), "Finished evaluation at " + train_internal::local_time());
+  tell(model_.is_chief(), str_cat("Saving dict for global step ", session.global_step(), ": ",
+                                  train_internal::sorted_figures(logs)));
   return logs;
 }
 

@@ -16,11 +16,13 @@ DISTRIBUTE_INLINE void LoggingTensorHook::print(int64_t step) {
   if (options_.formatter) {
     text = options_.formatter(last_);
   } else {
-    for (const auto& [name, value] : last_)
-      text += str_cat(text.empty() ? "" : ", ", name, " = ", value);
-    if (elapsed) text += str_cat(" (", elapsed->seconds, " sec)");
+    for (const auto& [name, value] : last_) text += str_cat(name, " = ", value, ", ");
+    text += str_cat("step = ", step);
+    char seconds[40] = "";
+    if (elapsed) std::snprintf(seconds, sizeof seconds, " (%.3f sec)", elapsed->seconds);
+    text += seconds;
   }
-  std::fprintf(options_.out, "step %lld: %s\n", (long long)step, text.c_str());
+  std::fprintf(options_.out, "%s\n", text.c_str());
   std::fflush(options_.out);
 }
 

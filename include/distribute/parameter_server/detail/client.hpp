@@ -87,6 +87,9 @@ class Client {
   std::string wait(const std::string& key, net::Deadline deadline);
   /// Tells the servers that they may end once all tasks have left.
   void finish_job();
+  /// Tells the servers that this task, the chief, ends by an error while none of them is lost. They
+  /// then wait only a while for it to come back.
+  void report_failure();
 
   /// Returns "shm" or "tcp" for this server.
   std::string transport(int server) const;

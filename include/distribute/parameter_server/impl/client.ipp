@@ -312,4 +312,10 @@ DISTRIBUTE_INLINE void Client::finish_job() {
   for (int server = 0; server < num_servers(); ++server) impl_->lanes.call(server, "ps/finish", "");
 }
 
+DISTRIBUTE_INLINE void Client::report_failure() {
+  const auto deadline = net::Deadline::after_seconds(2);
+  for (int server = 0; server < num_servers(); ++server)
+    impl_->lanes.call(server, "ps/failed", "", deadline);
+}
+
 }  // namespace distribute::parameter_server

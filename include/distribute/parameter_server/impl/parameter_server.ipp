@@ -57,7 +57,8 @@ struct ParameterServer::Impl {
   std::vector<std::string> methods;
   std::atomic<bool> finished{false};
   std::atomic<bool> chief_came{false};
-  std::mutex mutex;  // guards sessions
+  std::atomic<bool> chief_failed{false};  // and has not come back
+  std::mutex mutex;                       // guards sessions
   std::list<Running> sessions;
 };
 
@@ -94,6 +95,10 @@ DISTRIBUTE_INLINE ParameterServer::Impl::Impl(std::shared_ptr<rpc::JobTask> the_
   add_variable_methods();
   if (task->self().index == 0) add_directory_methods();
   add("ps/finish", [this](const rpc::Call&) { return finished = true, std::string(); });
+  add("ps/failed", [this](const rpc::Call& call) {
+    if (is_chief(call.peer())) chief_failed = true;
+    return std::string();
+  });
   task->server().serve(kLinkPurpose,
                        [this](TaskConnection connection) { accept(std::move(connection)); });
 }
@@ -220,7 +225,7 @@ DISTRIBUTE_INLINE void ParameterServer::Impl::accept(TaskConnection connection) 
   const net::TaskIdentity& who = connection.hello.client;
   auto peer = task->client(who.type, who.index, who.incarnation);
   if (!peer) return;  // it is lost
-  if (is_chief(*peer)) chief_came = true;
+  if (is_chief(*peer)) chief_came = true, chief_failed = false;
   const std::lock_guard lock(mutex);
   remove_ended();
   Running& running = sessions.emplace_back();
@@ -260,9 +265,15 @@ DISTRIBUTE_INLINE bool ParameterServer::Impl::is_chief(const rpc::Peer& peer) co
 /// Throws  UnavailableError when the chief has been away for too long.
 DISTRIBUTE_INLINE void ParameterServer::Impl::check_patience(
     net::Deadline::Clock::duration away) const {
-  const double patience = chief_came ? options.chief_timeout : task->options().startup_timeout;
+  constexpr double kAfterFailure = 20;
+  const double usual = chief_came ? options.chief_timeout : task->options().startup_timeout;
+  const double patience = chief_failed ? std::min(usual, kAfterFailure) : usual;
   if (away <= net::seconds(patience)) return;
   const std::string chief = task->describe(chief_type(task->cluster()), 0);
+  if (chief_failed)
+    throw UnavailableError(str_cat(
+        task->self().name(), ": the chief, ", chief,
+        ", has ended by an error of its own, and was not started again for ", patience, " s"));
   throw UnavailableError(
       chief_came ? str_cat(task->self().name(), ": the chief, ", chief, ", has been away for ",
                            patience, " s")

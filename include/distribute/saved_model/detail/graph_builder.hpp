@@ -30,7 +30,7 @@ class GraphBuilder {
   /// Starts an operation; they come in the order of the pass.
   void begin(const PassOp& op) { op_ = &op; }
   void end(int place) { places_.push_back(place); }
-  /// Returns the graph, whose output is the last operation's node.
+  /// Returns the graph, whose output is the last operation's node where no output has a key.
   saved_model::InferenceGraph finish();
 
   // The following functions describe the operation being translated. Operands are nodes, by their
@@ -50,6 +50,7 @@ class GraphBuilder {
   int add(const std::string& op, std::vector<int> inputs, Sizes shape, DType dtype,
           Attributes attributes = {});
   int input();
+  int output(const std::string& key, int place);
   int constant(const Tensor& value, const std::string& name = {}, const Variable& variable = {});
   int number(double value, DType dtype = DType::Float32);
   int unary(const std::string& op, int x, Attributes attributes = {});

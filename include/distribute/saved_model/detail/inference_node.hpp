@@ -40,12 +40,14 @@ inline constexpr const char* kSecondResult = "SecondResult";
 /// MaxPool may have explicit paddings; numbers that TensorFlow takes as inputs (axes, shapes) are
 /// attributes. Images are NHWC.
 struct InferenceGraph {
-  std::vector<InferenceNode> nodes;  // inputs come before their readers
-  int input = 0, output = 0;         // a Placeholder, an Identity
+  std::vector<InferenceNode> nodes;         // inputs come before their readers
+  int input = 0, output = 0;                // a Placeholder, an Identity
+  std::map<std::string, int> outputs = {};  // all Identities by their keys
   int64_t constant_bytes() const;
 };
 
 using InferenceFunction = std::function<Tensor(const Tensor&)>;
+using NamedOutputsFunction = std::function<std::map<std::string, Tensor>(const Tensor&)>;
 
 struct TraceOptions {
   data::TensorSpec input = {};  // the first axis is the batch, whatever its size
@@ -58,6 +60,9 @@ struct TraceOptions {
 namespace distribute::saved_model_internal {
 
 using Sizes = std::vector<int64_t>;
+
+/// Name of the PassOps, behind all others, that name an output; its key is `layer`.
+inline constexpr const char* kOutput = "output of the function";
 
 /// One operation that two passes have in common; sizes that differ between them are -1. Values that
 /// are not the result of an operation have the name "input", "variable" or "constant".

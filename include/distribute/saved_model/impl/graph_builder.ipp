@@ -25,21 +25,30 @@ DISTRIBUTE_INLINE std::vector<int64_t> broadcast_sizes(const std::vector<int64_t
 DISTRIBUTE_INLINE GraphBuilder::GraphBuilder(const std::vector<PassOp>& ops,
                                              const saved_model::TraceOptions& options)
     : ops_(ops), options_(options) {
-  if (options.input_name.empty() || options.input_name == options.output_name)
-    throw InvalidArgumentError(str_cat("export: input and output need names that differ, got '",
-                                       options.input_name, "' and '", options.output_name, "'"));
-  for (const std::string& name : {options.input_name, options.output_name})
+  std::vector<std::string> names{options.input_name};
+  for (const PassOp& op : ops)
+    if (op.name == kOutput) names.push_back(op.layer);
+  if (names.size() == 1) names.push_back(options.output_name);
+  for (size_t i = 1; i < names.size(); ++i)
+    if (names[0].empty() || names[0] == names[i])
+      throw InvalidArgumentError(str_cat("export: input and output need names that differ, got '",
+                                         names[0], "' and '", names[i], "'"));
+  for (const std::string& name : names)
     if (names_.make(name) != name)
       throw InvalidArgumentError(str_cat("export: '", name, "' cannot be the name of an input or ",
                                          "output; use letters, digits, '_', '-' and '.'"));
 }
 
 DISTRIBUTE_INLINE saved_model::InferenceGraph GraphBuilder::finish() {
-  const Node& last = node(places_.back());
-  graph_.output = int(graph_.nodes.size());
-  graph_.nodes.push_back(
-      {options_.output_name, "Identity", {places_.back()}, {}, last.dtype, last.shape});
+  graph_.output = graph_.outputs.empty() ? output(options_.output_name, places_.back())
+                                         : graph_.outputs.begin()->second;
   return std::move(graph_);
+}
+
+DISTRIBUTE_INLINE int GraphBuilder::output(const std::string& key, int place) {
+  const Node& from = node(place);
+  graph_.nodes.push_back({key, "Identity", {place}, {}, from.dtype, from.shape});
+  return graph_.outputs[key] = int(graph_.nodes.size()) - 1;
 }
 
 DISTRIBUTE_INLINE std::vector<int> GraphBuilder::inputs() const {

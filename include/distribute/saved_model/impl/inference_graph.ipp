@@ -9,10 +9,12 @@
 
 namespace distribute::saved_model_internal {
 
-/// A run of the function: its input, its output, and its operations.
+/// A run of the function: its input, its outputs by their keys, "" of a single one, and its
+/// operations.
 struct Pass {
   explicit Pass(const Tensor& example) : input(example) {}
-  Tensor input, output;
+  Tensor input;
+  std::map<std::string, Tensor> outputs;
   OpTrace trace;
 };
 
@@ -31,10 +33,12 @@ DISTRIBUTE_INLINE Tensor example_input(const data::TensorSpec& spec, int64_t bat
   return Tensor(shape, values);
 }
 
-DISTRIBUTE_INLINE void run_pass(const saved_model::InferenceFunction& function, Pass& pass) {
+DISTRIBUTE_INLINE void run_pass(const saved_model::NamedOutputsFunction& function, Pass& pass) {
   const replica_internal::ModeScope cross_replica({});
-  pass.output = function(pass.input);
-  if (!pass.output) throw InvalidArgumentError("export: the function gave no tensor");
+  pass.outputs = function(pass.input);
+  if (pass.outputs.empty()) throw InvalidArgumentError("export: the function gave no tensor");
+  for (const auto& [key, output] : pass.outputs)
+    if (!output) throw InvalidArgumentError("export: the function gave no tensor");
 }
 
 DISTRIBUTE_INLINE bool same_elements(const Tensor& a, const Tensor& b) {
@@ -51,7 +55,14 @@ class PassComparison {
   PassComparison(const Pass& a, const Pass& b) : a_(a), b_(b) {}
 
   std::vector<PassOp> run() {
-    visit(a_.output, b_.output);
+    std::map<std::string, int> places;
+    for (const auto& [key, output] : a_.outputs) {
+      const auto other = b_.outputs.find(key);
+      if (other == b_.outputs.end()) differ(output, "output '" + key + "'");
+      places[key] = visit(output, other->second);
+    }
+    for (const auto& [key, place] : places)
+      if (!key.empty()) ops_.push_back({.name = kOutput, .inputs = {place}, .layer = key});
     return std::move(ops_);
   }
 
@@ -144,8 +155,8 @@ class PassComparison {
   std::unordered_map<uint64_t, int> places_;  // of tensors of the first pass
 };
 
-DISTRIBUTE_INLINE std::vector<PassOp> compare_passes(const saved_model::InferenceFunction& function,
-                                                     const data::TensorSpec& input) {
+DISTRIBUTE_INLINE std::vector<PassOp> compare_passes(
+    const saved_model::NamedOutputsFunction& function, const data::TensorSpec& input) {
   const Tensor two = example_input(input, 2), three = example_input(input, 3);
   std::optional<Pass> passes[2];
   for (int i = 0; i < 2; ++i) {

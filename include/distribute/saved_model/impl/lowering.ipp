@@ -83,7 +83,8 @@ DISTRIBUTE_INLINE saved_model::InferenceGraph lower_pass(const std::vector<PassO
   GraphBuilder builder(ops, options);
   for (const PassOp& op : ops) {
     builder.begin(op);
-    builder.end(lower_operation(builder));
+    builder.end(op.name == kOutput ? builder.output(op.layer, builder.in(0))
+                                   : lower_operation(builder));
   }
   return builder.finish();
 }
@@ -93,6 +94,15 @@ DISTRIBUTE_INLINE saved_model::InferenceGraph lower_pass(const std::vector<PassO
 namespace distribute::saved_model {
 
 DISTRIBUTE_INLINE InferenceGraph trace_inference(const InferenceFunction& function,
+                                                 const TraceOptions& options) {
+  return trace_inference(
+      [&](const Tensor& x) {
+        return std::map<std::string, Tensor>{{"", function(x)}};
+      },
+      options);
+}
+
+DISTRIBUTE_INLINE InferenceGraph trace_inference(const NamedOutputsFunction& function,
                                                  const TraceOptions& options) {
   const std::vector<int64_t>& sizes = options.input.shape;
   if (sizes.empty() || std::count(sizes.begin() + 1, sizes.end(), -1) > 0)

@@ -33,11 +33,11 @@ DISTRIBUTE_INLINE std::string tensor_info(const InferenceNode& node) {
 DISTRIBUTE_INLINE std::string encode_signature(const saved_model::InferenceGraph& graph,
                                                const saved_model::SaveOptions& options) {
   const auto info = [&](int place) { return tensor_info(graph.nodes[size_t(place)]); };
-  return ProtoWriter()
-      .message(1, io::map_entry_proto(options.input_name, info(graph.input)))
-      .message(2, io::map_entry_proto(options.output_name, info(graph.output)))
-      .bytes(3, "tensorflow/serving/predict")
-      .take();
+  ProtoWriter signature;
+  signature.message(1, io::map_entry_proto(options.input_name, info(graph.input)));
+  for (const auto& [key, place] : graph.outputs)
+    signature.message(2, io::map_entry_proto(key, info(place)));
+  return signature.bytes(3, "tensorflow/serving/predict").take();
 }
 
 /// A collection of VariableDefs, so that loaders list the variables.
@@ -215,6 +215,16 @@ DISTRIBUTE_INLINE void check_path(const std::string& path) {
 }
 
 DISTRIBUTE_INLINE void save(const InferenceFunction& function, const std::string& path,
+                            const SaveOptions& options) {
+  const std::string key = options.output_name;
+  save(
+      [&](const Tensor& x) {
+        return std::map<std::string, Tensor>{{key, function(x)}};
+      },
+      path, options);
+}
+
+DISTRIBUTE_INLINE void save(const NamedOutputsFunction& function, const std::string& path,
                             const SaveOptions& options) {
   if (!options.input)
     throw InvalidArgumentError("save: a function has no known input; give the option `input`");

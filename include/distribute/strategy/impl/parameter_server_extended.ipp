@@ -96,9 +96,13 @@ DISTRIBUTE_INLINE ParameterServerExtended::ParameterServerExtended(std::vector<s
 /// After an exception the chief may come back, so the servers wait for it.
 DISTRIBUTE_INLINE ParameterServerExtended::~ParameterServerExtended() {
   try {
-    if (std::uncaught_exceptions() == exceptions_) leave();
+    if (std::uncaught_exceptions() == exceptions_)
+      leave();
+    else if (job_.client && job_.is_chief && !left_)
+      job_.client->report_failure();  // throws where a server is lost, whose error it then was
   } catch (const std::exception& error) {
-    log_warning("strategy", str_cat("leaving the job: ", error.what()));
+    if (std::uncaught_exceptions() == exceptions_)
+      log_warning("strategy", str_cat("leaving the job: ", error.what()));
   }
 }
 

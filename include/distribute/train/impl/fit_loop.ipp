@@ -180,7 +180,7 @@ DISTRIBUTE_INLINE void FitLoop::go_on() {
   model_.unread_.clear();    // of an execution that was broken off
   updates_ = model_.optimizer().iterations();
   if (options_.validation_data && !validating_)
-    validation_data_ = model_.distribute(*options_.validation_data);
+    validation_data_ = model_.distribute_for_test(*options_.validation_data);
   if (model_.start_ && model_.stop_training_) return;  // had been stopped before the interruption
   while (position_.epoch < options_.epochs) {
     epoch(position_.epoch, position_.batch);

@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/data/batch.hpp>
+#include <distribute/data/distribute_options.hpp>
 #include <distribute/nn/models.hpp>
 #include <distribute/nn/module_saver.hpp>
 #include <distribute/ops/array.hpp>
@@ -219,6 +220,21 @@ DISTRIBUTE_INLINE DistributedDataset Model::distribute(const InputData& data) co
   return *std::get<std::shared_ptr<const DistributedDataset>>(data.data());
 }
 
+DISTRIBUTE_INLINE DistributedDataset Model::distribute_for_test(const InputData& data) const {
+  const auto* whole = std::get_if<data::Dataset>(&data.data());
+  const int64_t workers = strategy_.extended().input_context().num_input_pipelines();
+  if (!whole || workers == 1 ||
+      data::options_of(*whole->node()).experimental_distribute.auto_shard_policy)
+    return distribute(data);
+  try {
+    data::auto_shard(whole->node(), workers, 0, data::AutoShardPolicy::Auto);
+  } catch (const InvalidArgumentError&) {  // fewer files than workers
+    return distribute(whole->with_options(
+        {.experimental_distribute = {.auto_shard_policy = data::AutoShardPolicy::Data}}));
+  }
+  return distribute(data);
+}
+
 /// Workers exchange their numbers only when one of them has changed.
 DISTRIBUTE_INLINE int64_t Model::count_examples(const PerReplica<data::Batch>& batch) {
   int64_t mine = 0;
@@ -370,7 +386,7 @@ DISTRIBUTE_INLINE Logs Model::evaluate(const InputData& data, const EvaluateOpti
     return TestLoop(*this, workers, options.steps)
         .run(CallbackList(options.callbacks, *this, {.steps = options.steps}));
   }
-  const DistributedDataset divided = distribute(data);
+  const DistributedDataset divided = distribute_for_test(data);
   Logs logs;
   run_on_all_workers(*this, [&] {
     build(divided.element_spec());

@@ -6,6 +6,7 @@
 #include <distribute/train/detail/callback_state.hpp>
 #include <distribute/train/model.hpp>
 #include <distribute/train/model_checkpoint.hpp>
+#include <distribute/train/run_report.hpp>
 
 #include <cstdio>
 #include <utility>
@@ -22,6 +23,10 @@ DISTRIBUTE_INLINE ModelCheckpoint::ModelCheckpoint(ModelCheckpointOptions option
 }
 
 DISTRIBUTE_INLINE void ModelCheckpoint::on_train_begin(Logs&) {
+  // What stands before the first number of epoch or figure is known now.
+  const std::string directory =
+      io::directory_of(options_.filepath.substr(0, options_.filepath.find('{')));
+  check_output_paths({{"ModelCheckpoint", directory, OutputKind::Directory}});
   CheckpointParts parts = model().checkpoint_parts();
   if (options_.save_weights_only) parts.resize(1);
   checkpoint_ = std::make_shared<Checkpoint>(std::move(parts));
