@@ -20,7 +20,7 @@ Variable counted() {
   return Variable(Tensor(Shape{3, 2}, std::vector<float>{1, 2, 3, 4, 5, 6}), {.name = "v"});
 }
 
-std::vector<float> after(void (Variable::*method)(const IndexedSlices&) const,
+std::vector<float> after(const Variable& (Variable::*method)(const IndexedSlices&) const,
                          const IndexedSlices& slices) {
   const Variable v = counted();
   (v.*method)(slices);
@@ -94,7 +94,8 @@ TEST_CASE("slices that do not fit change nothing", "[autograd][scatter]") {
 
 namespace {
 
-std::vector<float> after_nd(void (Variable::*method)(const Tensor&, const Tensor&) const) {
+std::vector<float> after_nd(const Variable& (Variable::*method)(const Tensor&, const Tensor&)
+                                const) {
   const Variable v(Tensor(Shape{2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6}), {.name = "v"});
   const Tensor indices(Shape{3, 2}, std::vector<int32_t>{0, 1, 1, 2, 0, 1});
   (v.*method)(indices, Tensor{10.0f, 20.0f, 30.0f});

@@ -40,6 +40,18 @@ TEST_CASE("assignments change what all handles read", "[autograd][variable]") {
   CHECK(before.to_vector() == Floats{1, 2});
 }
 
+TEST_CASE("what changes a variable gives the variable", "[autograd][variable]") {
+  const Variable v(Tensor{1.0f, 2.0f}), n(Tensor(1.0f));
+  CHECK(v.assign(Tensor{3.0f, 4.0f}) == v);
+  CHECK(v.assign_add(Tensor{1.0f, 1.0f}).assign_sub(Tensor{0.0f, 5.0f}).value().to_vector() ==
+        Floats{4, 0});
+  CHECK(n.assign(2.0).assign_add(1.0).assign_sub(0.5).value().item<float>() == 2.5f);
+  const IndexedSlices row{Tensor{7.0f}, Tensor{int64_t{1}}, Shape{2}};
+  CHECK(v.scatter_add(row).scatter_update(row).value().to_vector() == Floats{4, 7});
+  const Tensor place({1, 1}, std::vector<int64_t>{0});
+  CHECK(v.scatter_nd_add(place, Tensor{1.0f}).value().to_vector() == Floats{5, 7});
+}
+
 TEST_CASE("an assigned value is not tied to the tensor it came from", "[autograd][variable]") {
   const Tensor source{1.0f};
   const Variable v(source);

@@ -93,6 +93,25 @@ TEST_CASE("model and optimizer go on as if never stopped", "[checkpoint]") {
   CHECK(second.weights() == first.weights());
 }
 
+TEST_CASE("parts are given by reference or by address", "[checkpoint]") {
+  const TemporaryDirectory directory;
+  nn::Sequential model(nn::Dense({.units = 2})), other(nn::Dense({.units = 2}));
+  optim::Adam optimizer;
+  model(ones({1, 3}));
+  const Variable step(Tensor(int64_t{4}));
+  const train::Checkpoint by_reference(
+      {{"model", model}, {"optimizer", optimizer}, {"step", step}});
+  const std::string path = by_reference.write(directory / "ckpt");
+  train::Checkpoint by_address({{"model", &other}});
+  by_address.add_part("optimizer", optimizer);
+  by_address.restore(path).expect_partial();
+  other(ones({1, 3}));
+  CHECK(other.variables()[0].value().to_vector() == model.variables()[0].value().to_vector());
+  // A temporary would be gone before the first save.
+  STATIC_REQUIRE_FALSE(std::is_constructible_v<train::CheckpointPart, nn::Sequential>);
+  STATIC_REQUIRE(std::is_constructible_v<train::CheckpointPart, nn::Sequential&>);
+}
+
 TEST_CASE("the file has TensorFlow's keys, in order", "[checkpoint]") {
   const TemporaryDirectory directory;
   Trainer trainer;

@@ -463,7 +463,8 @@ void direction_cases(const Strategies&) {
       {"F1Score", [] { return train::CompiledMetric(metrics::F1Score({.name = "m"})); }},
       {"MeanIoU", [] { return train::CompiledMetric(metrics::BinaryIoU({.name = "m"})); }},
       {"LogCoshError", [] { return train::CompiledMetric(metrics::LogCoshError("m")); }},
-      {"TopK", [] { return train::CompiledMetric(metrics::TopKCategoricalAccuracy(5, "m")); }},
+      {"TopK",
+       [] { return train::CompiledMetric(metrics::TopKCategoricalAccuracy({.name = "m"})); }},
       {"function", [] {
          return train::CompiledMetric(metrics::MeanMetricWrapper(
              [](const Tensor& a, const Tensor& b) { return a - b; }, "m"));

@@ -36,6 +36,20 @@ TEST_CASE("from_tensor_slices gives one element per row", "[data][dataset]") {
   CHECK(row == 3);
 }
 
+TEST_CASE("components may stand in braces", "[data][dataset]") {
+  const Tensor x({3, 2}, std::vector<float>{1, 2, 3, 4, 5, 6}), y{7.0f, 8.0f, 9.0f};
+  const Batch pair = Dataset::from_tensor_slices({x, y}).iterator().next();
+  CHECK(pair.x.to_vector() == std::vector<float>{1, 2});
+  CHECK(pair.y.item<float>() == 7);
+  const Batch weighted = Dataset::from_tensor_slices({x, y, y}).iterator().next();
+  CHECK(weighted.more.at(0).item<float>() == 7);
+  CHECK(Dataset::from_tensor_slices({x}).cardinality() == 3);
+  CHECK(Dataset::from_tensor_slices({1.0f, 2.0f}).iterator().next().x.item<float>() == 1);
+  const Batch whole = Dataset::from_tensors({x, y}).iterator().next();
+  CHECK(whole.x.shape() == Shape{3, 2});
+  CHECK(whole.y.shape() == Shape{3});
+}
+
 TEST_CASE("from_tensor_slices refuses what has no common rows", "[data][dataset]") {
   CHECK_THROWS_AS(Dataset::from_tensor_slices(Tensor(1.0f)), InvalidArgumentError);
   CHECK_THROWS_AS(Dataset::from_tensor_slices(Tensor{1.0f, 2.0f}, Tensor{1.0f}),

@@ -21,6 +21,13 @@ const std::string kBundled = distribute::testing::source_dir() + "/examples/mnis
 
 }  // namespace
 
+TEST_CASE("a split may be given by its name", "[data][mnist]") {
+  CHECK(load_mnist(kBundled, {.split = "test"}).cardinality() == 1000);
+  CHECK(load_mnist(kBundled, {.split = "train"}).cardinality() == 9000);
+  CHECK_THROWS_SAYING(load_mnist(kBundled, {.split = "tset"}), InvalidArgumentError,
+                      "split 'tset': wanted 'train' or 'test'");
+}
+
 TEST_CASE("the bundled MNIST digits load", "[data][mnist]") {
   const auto train = load_mnist(kBundled);
   const auto test = load_mnist(kBundled, {.split = Split::Test, .label_dtype = DType::Int32});

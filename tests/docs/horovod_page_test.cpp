@@ -41,7 +41,7 @@ int trainer() {
     const float mean = hvd::allreduce(loss).item<float>();
     if (hvd::rank() == 0) std::printf("epoch %d loss %.4f\n", epoch, mean);
   }
-  if (hvd::rank() == 0) dist::train::Checkpoint({{"model", &model}}).save("ckpt/digits");
+  if (hvd::rank() == 0) dist::train::Checkpoint({{"model", model}}).save("ckpt/digits");
   return 0;
 }
 // [trainer]

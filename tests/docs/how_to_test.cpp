@@ -106,13 +106,15 @@ TEST_CASE("the page prints and reads tensors", "[docs][how_to]") {
 
 TEST_CASE("the page takes parts of tensors", "[docs][how_to]") {
   const dist::Tensor matrix(dist::Shape{2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
+  const auto second = matrix[1];                                          // [3]: matrix[1]
   const auto second_row = dist::strided_slice(matrix, {{1, 2}});          // [1, 3]: matrix[1:2]
   const auto last_column = dist::slice(matrix, {0, 2}, {-1, 1});          // [2, 1]: begin, size
   const auto reversed = dist::strided_slice(matrix, {{}, {.step = -1}});  // matrix[:, ::-1]
   const auto picked = dist::gather(matrix, dist::Tensor({2, 0}), 1);      // columns 2 and 0
   const auto column = dist::squeeze(last_column, {1});                    // [2]
 
-  CHECK(second_row.to_vector() == std::vector<float>{4, 5, 6});
+  CHECK(second.to_vector() == std::vector<float>{4, 5, 6});
+  CHECK(second_row.shape() == dist::Shape{1, 3});
   CHECK(last_column.to_vector() == std::vector<float>{3, 6});
   CHECK(reversed.to_vector() == std::vector<float>{3, 2, 1, 6, 5, 4});
   CHECK(picked.to_vector() == std::vector<float>{3, 1, 6, 4});
@@ -122,10 +124,12 @@ TEST_CASE("the page takes parts of tensors", "[docs][how_to]") {
   CHECK(dist::strided_slice(x, {{2, 5}}).to_vector() == x.rows(2, 4).to_vector());
   CHECK(dist::strided_slice(x, {{}, {1, 3}}).to_vector() == std::vector<float>{1, 3, 5, 7});
   CHECK(dist::strided_slice(x, {{.step = -1}}).to_vector()[0] == 6);
-  CHECK(dist::squeeze(dist::strided_slice(x, {{2, 3}}), {0}).shape() == dist::Shape{2});
+  CHECK(x[2].to_vector() == std::vector<float>{4, 5});
+  CHECK(x[2][0].item<float>() == 4);
+  CHECK(x[-1].to_vector() == std::vector<float>{6, 7});
   dist::GradientTape tape;
   tape.watch(x);
-  const auto part = dist::squeeze(dist::strided_slice(x, {{2, 3}}), {0});
+  const auto part = x[2];
   CHECK(tape.gradient(part * part, x).to_vector() == std::vector<float>{0, 0, 0, 0, 8, 10, 0, 0});
   CHECK(dist::expand_dims(x, -1).shape() == dist::Shape{4, 2, 1});
 }
@@ -378,7 +382,7 @@ TEST_CASE("the page saves, restores and looks into checkpoints", "[docs][how_to]
 
   // A program that needs only the weights: what it does not restore is no reason for a warning.
   nn::Sequential other(nn::Dense({.units = 2}));
-  train::Checkpoint({{"model", &other}})
+  train::Checkpoint({{"model", other}})
       .restore(*train::latest_checkpoint(directory))
       .expect_partial();
   CHECK(other(dist::ones({1, 3})).to_vector() == model(dist::ones({1, 3})).to_vector());

@@ -9,25 +9,25 @@ namespace metrics = nn::metrics;
 
 TEST_CASE("counts of right and wrong predictions follow Keras", "[nn][confusion_metrics]") {
   check_metric(metrics::TruePositives(), kBits, kGuesses, kBitWeights, {2}, {3}, {4});
-  check_metric(metrics::TruePositives({0.25, 0.5, 0.75}), kBits, kGuesses, kBitWeights, {4, 2, 2},
-               {4.5, 3, 3}, {5.5, 4, 4});
-  check_metric(metrics::TruePositives({0.9, 0.2}), kBits, kGuesses, kBitWeights, {1, 4}, {1, 4.5},
-               {1, 5.5});
+  check_metric(metrics::TruePositives({.thresholds = {0.25, 0.5, 0.75}}), kBits, kGuesses,
+               kBitWeights, {4, 2, 2}, {4.5, 3, 3}, {5.5, 4, 4});
+  check_metric(metrics::TruePositives({.thresholds = {0.9, 0.2}}), kBits, kGuesses, kBitWeights,
+               {1, 4}, {1, 4.5}, {1, 5.5});
   check_metric(metrics::FalsePositives(), kBits, kGuesses, kBitWeights, {1}, {1}, {1});
-  check_metric(metrics::FalsePositives({0.25, 0.5, 0.75}), kBits, kGuesses, kBitWeights, {2, 1, 0},
-               {4, 1, 0}, {4, 1, 0});
-  check_metric(metrics::FalsePositives({0.9, 0.2}), kBits, kGuesses, kBitWeights, {0, 2}, {0, 4},
-               {0, 4});
+  check_metric(metrics::FalsePositives({.thresholds = {0.25, 0.5, 0.75}}), kBits, kGuesses,
+               kBitWeights, {2, 1, 0}, {4, 1, 0}, {4, 1, 0});
+  check_metric(metrics::FalsePositives({.thresholds = {0.9, 0.2}}), kBits, kGuesses, kBitWeights,
+               {0, 2}, {0, 4}, {0, 4});
   check_metric(metrics::TrueNegatives(), kBits, kGuesses, kBitWeights, {2}, {4}, {5});
-  check_metric(metrics::TrueNegatives({0.25, 0.5, 0.75}), kBits, kGuesses, kBitWeights, {1, 2, 3},
-               {1, 4, 5}, {2, 5, 6});
-  check_metric(metrics::TrueNegatives({0.9, 0.2}), kBits, kGuesses, kBitWeights, {3, 1}, {5, 1},
-               {6, 2});
+  check_metric(metrics::TrueNegatives({.thresholds = {0.25, 0.5, 0.75}}), kBits, kGuesses,
+               kBitWeights, {1, 2, 3}, {1, 4, 5}, {2, 5, 6});
+  check_metric(metrics::TrueNegatives({.thresholds = {0.9, 0.2}}), kBits, kGuesses, kBitWeights,
+               {3, 1}, {5, 1}, {6, 2});
   check_metric(metrics::FalseNegatives(), kBits, kGuesses, kBitWeights, {3}, {1.75}, {1.75});
-  check_metric(metrics::FalseNegatives({0.25, 0.5, 0.75}), kBits, kGuesses, kBitWeights, {1, 3, 3},
-               {0.25, 1.75, 1.75}, {0.25, 1.75, 1.75});
-  check_metric(metrics::FalseNegatives({0.9, 0.2}), kBits, kGuesses, kBitWeights, {4, 1},
-               {3.75, 0.25}, {4.75, 0.25});
+  check_metric(metrics::FalseNegatives({.thresholds = {0.25, 0.5, 0.75}}), kBits, kGuesses,
+               kBitWeights, {1, 3, 3}, {0.25, 1.75, 1.75}, {0.25, 1.75, 1.75});
+  check_metric(metrics::FalseNegatives({.thresholds = {0.9, 0.2}}), kBits, kGuesses, kBitWeights,
+               {4, 1}, {3.75, 0.25}, {4.75, 0.25});
 }
 
 TEST_CASE("precision and recall follow Keras", "[nn][confusion_metrics]") {
@@ -56,7 +56,7 @@ TEST_CASE("precision and recall of some predictions follow Keras", "[nn][confusi
 
 TEST_CASE("thresholds and classes that cannot be are an error", "[nn][confusion_metrics]") {
   CHECK_THROWS_AS(metrics::Precision({.thresholds = {1.5}}), InvalidArgumentError);
-  CHECK_THROWS_AS(metrics::TruePositives({-0.1}), InvalidArgumentError);
+  CHECK_THROWS_AS(metrics::TruePositives({.thresholds = {-0.1}}), InvalidArgumentError);
   metrics::Recall recall({.class_id = 3});
   CHECK_THROWS_AS(recall.update_state(kOneHot, kProbabilities), InvalidArgumentError);
 }

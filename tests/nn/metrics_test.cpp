@@ -59,9 +59,26 @@ TEST_CASE("top-k accuracies look at the k largest predictions", "[nn][metrics]")
   metrics::SparseTopKCategoricalAccuracy sparse(2);
   sparse.update_state(Tensor{int64_t{2}, int64_t{2}}, p);
   CHECK(sparse.result().item<float>() == 0.5f);
-  metrics::TopKCategoricalAccuracy dense(3);
-  dense.update_state(Tensor({2, 4}, std::vector<float>{0, 0, 1, 0, 0, 0, 1, 0}), p);
+  const Tensor one_hot({2, 4}, std::vector<float>{0, 0, 1, 0, 0, 0, 1, 0});
+  metrics::TopKCategoricalAccuracy dense(3), largest({.k = 1});
+  dense.update_state(one_hot, p);
   CHECK(dense.result().item<float>() == 1.0f);
+  largest.update_state(one_hot, p);
+  CHECK(largest.result().item<float>() < 1.0f);
+}
+
+TEST_CASE("a metric takes its name beside its other options", "[nn][metrics]") {
+  CHECK(metrics::BinaryAccuracy({.threshold = 0.3, .name = "right"}).name() == "right");
+  CHECK(metrics::BinaryAccuracy("right").name() == "right");
+  CHECK(metrics::BinaryAccuracy({}).name() == "binary_accuracy");
+  CHECK(metrics::TopKCategoricalAccuracy({.k = 2, .name = "top"}).name() == "top");
+  CHECK(metrics::TopKCategoricalAccuracy(3).name() == "top_k_categorical_accuracy");
+  CHECK(metrics::SparseTopKCategoricalAccuracy({}).name() == "sparse_top_k_categorical_accuracy");
+  CHECK(metrics::CategoricalCrossentropy({.from_logits = true, .name = "ce"}).name() == "ce");
+  CHECK(metrics::SparseCategoricalCrossentropy({}).name() == "sparse_categorical_crossentropy");
+  CHECK(metrics::TruePositives({.thresholds = {0.25}, .name = "tp"}).name() == "tp");
+  CHECK(metrics::FalseNegatives({.thresholds = {0.25, 0.5}}).name() == "false_negatives");
+  CHECK(metrics::CosineSimilarity({.axis = 0}).name() == "cosine_similarity");
 }
 
 TEST_CASE("accuracies of equal and of binary predictions follow Keras", "[nn][metrics]") {
@@ -71,6 +88,6 @@ TEST_CASE("accuracies of equal and of binary predictions follow Keras", "[nn][me
                {0.454545468});
   check_metric(metrics::BinaryAccuracy(), kOneHot, kProbabilities, kWeights, {0.888888896},
                {0.952380955}, {0.969696939});
-  check_metric(metrics::BinaryAccuracy("right", 0.3), kOneHot, kProbabilities, kWeights,
+  check_metric(metrics::BinaryAccuracy({.threshold = 0.3}), kOneHot, kProbabilities, kWeights,
                {0.777777731}, {0.90476191}, {0.939393997});
 }

@@ -58,4 +58,9 @@ TEST_CASE("probability losses as objects", "[nn][probability_losses]") {
         Approx(0.147994041));
   CHECK(nn::CategoricalFocalCrossentropy({.alpha = 0.5})(kOneHot, kProbabilities).item<float>() ==
         Approx(0.103850164));
+  const nn::BinaryFocalCrossentropy sum({.gamma = 1, .reduction = nn::Reduction::Sum});
+  CHECK(sum(kOneHot, kProbabilities).item<float>() == Approx(3 * 0.147994041));
+  CHECK(
+      nn::CategoricalFocalCrossentropy({.reduction = nn::Reduction::None})(kOneHot, kProbabilities)
+          .shape() == Shape{3});
 }

@@ -13,8 +13,8 @@ TEST_CASE("means of losses between distributions follow Keras", "[nn][probabilit
                {0.628231347}, {0.63249737});
   check_metric(metrics::BinaryCrossentropy(), kOneHot, kProbabilities, kWeights, {0.329399943},
                {0.203505725}, {0.183632508});
-  check_metric(metrics::BinaryCrossentropy("bce", {.from_logits = true, .label_smoothing = 0.1}),
-               kOneHot, kLogits, kWeights, {0.904438734}, {1.09321821}, {1.05722308});
+  check_metric(metrics::BinaryCrossentropy({.from_logits = true, .label_smoothing = 0.1}), kOneHot,
+               kLogits, kWeights, {0.904438734}, {1.09321821}, {1.05722308});
   check_metric(metrics::CategoricalCrossentropy(), kOneHot, kProbabilities, kWeights, {0.555336118},
                {0.334109277}, {0.296621442});
   const Tensor numbers{int64_t{0}, int64_t{2}, int64_t{1}};

@@ -1,5 +1,6 @@
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/detail/summary_table.hpp>
 #include <distribute/nn/loss.hpp>
 #include <distribute/nn/models.hpp>
 #include <distribute/nn/pooling.hpp>
@@ -9,6 +10,8 @@
 #include <distribute/optim/adam.hpp>
 
 #include "support/catch.hpp"
+
+#include <map>
 
 using namespace distribute;
 
@@ -56,8 +59,28 @@ TEST_CASE("a summary shows the class of your own module", "[nn][sequential]") {
   nn::clear_session();
   nn::Sequential model(TwoLayers(), nn::Dense({.units = 2}));
   model(ones({1, 4}));
-  CHECK_THAT(model.summary(), Contains(" (TwoLayers)   (None, 2)        23\n") &&
+  CHECK(model[0].name() == "two_layers");  // as in Keras
+  CHECK(model.variables()[0].name() == "sequential/two_layers/first/kernel");
+  CHECK_THAT(model.summary(), Contains(" (TwoLayers)   (None, 2)           23\n") &&
                                   Contains("first (Dense)") && Contains(" dense_1 (Dense) "));
+}
+
+// What keras.src.utils.naming.to_snake_case of Keras 3.15 gives.
+TEST_CASE("the kind of a class is Keras's lower-case name", "[nn][sequential]") {
+  for (const auto& [name, kind] :
+       std::map<std::string, std::string>{{"MyBlock", "my_block"},
+                                          {"Conv2DTranspose", "conv2d_transpose"},
+                                          {"LSTM", "lstm"},
+                                          {"RMSNormalization", "rms_normalization"},
+                                          {"ResNet50V2", "res_net50v2"},
+                                          {"A", "a"},
+                                          {"MLPBlock", "mlp_block"},
+                                          {"my_block", "my_block"},
+                                          {"GRUCell", "gru_cell"},
+                                          {"X2Y", "x2y"},
+                                          {"HTTPServerA", "http_server_a"},
+                                          {"Block1A", "block1a"}})
+    CHECK(nn::nn_internal::kind_of_class(name) == kind);
 }
 
 TEST_CASE("names within a sequence must differ", "[nn][sequential]") {

@@ -18,6 +18,27 @@ TEST_CASE("philox gives the known answers of its authors", "[ops][random]") {
         Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
+// In TensorFlow, too: the second call gives other numbers, and set_seed begins anew.
+TEST_CASE("draws without a seed follow the process's seed", "[ops][random]") {
+  const auto draw = [] {
+    return std::vector{random::uniform({4}).to_vector(), random::uniform({4}).to_vector(),
+                       random::normal({4}, {.mean = 9}).to_vector(),
+                       random::truncated_normal({4}).to_vector()};
+  };
+  random::set_seed(5);
+  const auto first = draw(), second = draw();
+  CHECK(first[0] != first[1]);
+  CHECK(first != second);
+  random::set_seed(5);
+  CHECK(draw() == first);
+  random::set_seed(6);
+  CHECK(draw() != first);
+  random::set_seed(5);
+  const uint64_t seed = random::next_seed();
+  CHECK(random::uniform({4}, seed).to_vector() == first[0]);
+  random::set_seed(0);
+}
+
 TEST_CASE("uniform numbers come from philox, four to a counter", "[ops][random]") {
   const Tensor x = random::uniform({9}, 7);
   const Words words = random::philox({2, 0, 0, 0}, 7);

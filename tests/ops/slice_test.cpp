@@ -1,5 +1,8 @@
 #include <distribute/ops/slicing.hpp>
 
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/ops/math.hpp>
+
 #include "support/catch.hpp"
 #include "support/gradient_check.hpp"
 
@@ -31,6 +34,30 @@ TEST_CASE("slice names the axis it would leave", "[ops][slice]") {
                     "slice: axis 1 of shape [3, 4] has no 3 elements from 2");
   CHECK_THROWS_AS(slice(x, {0}, {3}), InvalidArgumentError);
   CHECK_THROWS_AS(slice(x, {-1, 0}, {1, 1}), InvalidArgumentError);
+}
+
+// The numbers and the errors are those of TensorFlow 2.21.
+TEST_CASE("an index takes a part of the first axis", "[ops][slice]") {
+  const Tensor x({2, 2}, std::vector<float>{1, 2, 3, 4});
+  CHECK(x[0].to_vector() == std::vector<float>{1, 2});
+  CHECK(x[-1].to_vector() == std::vector<float>{3, 4});
+  CHECK(x[0].shape() == Shape{2});
+  CHECK(x[1][0].item<float>() == 3);
+  CHECK(x[1].data<float>().data() == x.data<float>().data() + 2);
+  CHECK_THROWS_WITH(x[2], Contains("index 2 is out of range for the first axis of [2, 2]"));
+  CHECK_THROWS_AS(x[-3], InvalidArgumentError);
+  CHECK_THROWS_AS(Tensor(1.0f)[0], InvalidArgumentError);
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor y = x[1] * x[1];
+  CHECK(tape.gradient(y, x).to_vector() == std::vector<float>{0, 0, 6, 8});
+}
+
+TEST_CASE("an index of a variable is followed by tapes", "[ops][slice]") {
+  const Variable v(Tensor({2, 2}, std::vector<float>{1, 2, 3, 4}));
+  GradientTape tape;
+  const Tensor y = v[-1] * 3.0f;
+  CHECK(tape.gradient(y, v).to_vector() == std::vector<float>{0, 0, 3, 3});
 }
 
 TEST_CASE("strided_slice follows NumPy", "[ops][slice]") {

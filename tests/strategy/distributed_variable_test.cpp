@@ -444,7 +444,7 @@ namespace {
 
 template <typename Value>
 void write_by(const std::string& method, const Variable& variable, const Value& value) {
-  if (method == "assign") return variable.assign(value);
+  if (method == "assign") return void(variable.assign(value));
   method == "assign_add" ? variable.assign_add(value) : variable.assign_sub(value);
 }
 

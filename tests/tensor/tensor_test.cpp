@@ -7,6 +7,13 @@
 using namespace distribute;
 using Floats = std::vector<float>;
 
+TEST_CASE("doubles become float32 in a shape, too", "[tensor]") {
+  const Tensor m(Shape{2, 2}, std::vector<double>{1, 2, 3, 0.1});
+  CHECK(m.dtype() == DType::Float32);
+  CHECK(m.to_vector() == Floats{1, 2, 3, 0.1f});
+  CHECK_THROWS_AS(Tensor(Shape{3}, std::vector<double>{1}), InvalidArgumentError);
+}
+
 TEST_CASE("a tensor is made from a number, a list or a vector", "[tensor]") {
   CHECK(Tensor(2.5f).shape() == Shape{});
   CHECK(Tensor(true).dtype() == DType::Bool);

@@ -158,27 +158,31 @@ class Variable {
   /// Gives value(), but throws inside another strategy's scope.
   Tensor read_value() const;
 
-  /// Sets the value, adds to it, subtracts from it. In a replica, the values of all replicas for a
-  /// distributed variable are first combined by its aggregation.
+  /// Gives value()[index].
+  Tensor operator[](int64_t index) const { return value()[index]; }
+
+  /// Sets the value, adds to it, subtracts from it, and gives the variable, as all functions that
+  /// change it do. In a replica, the values of all replicas for a distributed variable are first
+  /// combined by its aggregation.
   /// Throws  InvalidArgumentError when shape or dtype differ.
-  void assign(const Tensor& value) const;
-  void assign_add(const Tensor& delta) const;
-  void assign_sub(const Tensor& delta) const;
+  const Variable& assign(const Tensor& value) const;
+  const Variable& assign_add(const Tensor& delta) const;
+  const Variable& assign_sub(const Tensor& delta) const;
   /// A plain number takes the dtype of the variable, which must be a scalar. The number is the same
   /// on all replicas; so no replica may write a number other than 0 to a variable with aggregation
   /// Sum.
   /// Throws  InvalidArgumentError for that, and when the dtype cannot hold this type.
   template <PlainNumber T>
-  void assign(T value) const {
-    assign(from_number("assign", value));
+  const Variable& assign(T value) const {
+    return assign(from_number("assign", value));
   }
   template <PlainNumber T>
-  void assign_add(T delta) const {
-    assign_add(from_number("assign_add", delta));
+  const Variable& assign_add(T delta) const {
+    return assign_add(from_number("assign_add", delta));
   }
   template <PlainNumber T>
-  void assign_sub(T delta) const {
-    assign_sub(from_number("assign_sub", delta));
+  const Variable& assign_sub(T delta) const {
+    return assign_sub(from_number("assign_sub", delta));
   }
 
   /// Change the rows slices.indices; a row that occurs twice is changed twice, in order.
@@ -187,13 +191,27 @@ class Variable {
   /// Throws  InvalidArgumentError when shapes or dtypes do not fit and for rows that do not exist;
   ///         UnimplementedError for variables synchronized on read, and for scatter_min,
   ///         scatter_max and scatter_update of mirrored ones with aggregation Sum or Mean.
-  void scatter_sub(const IndexedSlices& slices) const { scatter(ScatterOp::Sub, slices); }
-  void scatter_add(const IndexedSlices& slices) const { scatter(ScatterOp::Add, slices); }
-  void scatter_mul(const IndexedSlices& slices) const { scatter(ScatterOp::Mul, slices); }
-  void scatter_div(const IndexedSlices& slices) const { scatter(ScatterOp::Div, slices); }
-  void scatter_min(const IndexedSlices& slices) const { scatter(ScatterOp::Min, slices); }
-  void scatter_max(const IndexedSlices& slices) const { scatter(ScatterOp::Max, slices); }
-  void scatter_update(const IndexedSlices& slices) const { scatter(ScatterOp::Update, slices); }
+  const Variable& scatter_sub(const IndexedSlices& slices) const {
+    return scatter(ScatterOp::Sub, slices);
+  }
+  const Variable& scatter_add(const IndexedSlices& slices) const {
+    return scatter(ScatterOp::Add, slices);
+  }
+  const Variable& scatter_mul(const IndexedSlices& slices) const {
+    return scatter(ScatterOp::Mul, slices);
+  }
+  const Variable& scatter_div(const IndexedSlices& slices) const {
+    return scatter(ScatterOp::Div, slices);
+  }
+  const Variable& scatter_min(const IndexedSlices& slices) const {
+    return scatter(ScatterOp::Min, slices);
+  }
+  const Variable& scatter_max(const IndexedSlices& slices) const {
+    return scatter(ScatterOp::Max, slices);
+  }
+  const Variable& scatter_update(const IndexedSlices& slices) const {
+    return scatter(ScatterOp::Update, slices);
+  }
 
   /// Change the elements or slices that tuples of indices name; an element that is named twice is
   /// changed twice, in order.
@@ -201,11 +219,11 @@ class Variable {
   /// Throws  InvalidArgumentError when shapes or dtypes do not fit and for a tuple out of range;
   ///         UnimplementedError for variables of strategies, as TensorFlow.
   /// Source  tf.Variable.scatter_nd_add and the like
-  void scatter_nd_sub(const Tensor& indices, const Tensor& updates) const;
-  void scatter_nd_add(const Tensor& indices, const Tensor& updates) const;
-  void scatter_nd_min(const Tensor& indices, const Tensor& updates) const;
-  void scatter_nd_max(const Tensor& indices, const Tensor& updates) const;
-  void scatter_nd_update(const Tensor& indices, const Tensor& updates) const;
+  const Variable& scatter_nd_sub(const Tensor& indices, const Tensor& updates) const;
+  const Variable& scatter_nd_add(const Tensor& indices, const Tensor& updates) const;
+  const Variable& scatter_nd_min(const Tensor& indices, const Tensor& updates) const;
+  const Variable& scatter_nd_max(const Tensor& indices, const Tensor& updates) const;
+  const Variable& scatter_nd_update(const Tensor& indices, const Tensor& updates) const;
 
   /// Gives the elements or slices that tuples of indices name, as gather_nd() (ops/slicing.hpp)
   /// does.
@@ -241,8 +259,8 @@ class Variable {
     return from_number(method, int64_t{value});
   }
   Tensor from_number(const char* method, bool value) const;
-  void scatter(ScatterOp op, const IndexedSlices& slices) const;
-  void scatter_nd(ScatterOp op, const Tensor& indices, const Tensor& updates) const;
+  const Variable& scatter(ScatterOp op, const IndexedSlices& slices) const;
+  const Variable& scatter_nd(ScatterOp op, const Tensor& indices, const Tensor& updates) const;
   std::shared_ptr<VariableImpl> impl_;
 };
 

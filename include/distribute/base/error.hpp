@@ -40,11 +40,13 @@ const char* status_code_name(StatusCode code);
 /// Whether the operation may succeed later: Unavailable, DeadlineExceeded and Aborted.
 bool may_pass(StatusCode code);
 
-/// Base of all exceptions of this library.
+/// Base of all exceptions of this library. One that reaches the end of a program without being
+/// caught is printed as "error: ..." before the program aborts, unless the program has a terminate
+/// handler of its own.
 /// Source  tf.errors.OpError
 class Error : public std::runtime_error {
  public:
-  Error(StatusCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Error(StatusCode code, const std::string& message);
   StatusCode code() const { return code_; }
 
  private:

@@ -53,7 +53,13 @@ TensorState state_of(T& object) {
           [&object](const Tensor& saved) { object.restore(saved); }, true};
 }
 
-using CheckpointPart = std::variant<const Trackable*, Variable, TensorState>;
+/// An object of a checkpoint, which refers to models and the like: they must outlive it.
+struct CheckpointPart : std::variant<const Trackable*, Variable, TensorState> {
+  using variant::variant;
+  CheckpointPart(const Trackable& object) : variant(&object) {}
+  template <std::derived_from<Trackable> T>
+  CheckpointPart(const T&& object) = delete;  // would be gone before the first save
+};
 using CheckpointParts = std::vector<std::pair<std::string, CheckpointPart>>;
 
 }  // namespace distribute::train
@@ -110,7 +116,7 @@ class Checkpoint {
  public:
   using Parts = CheckpointParts;
 
-  /// Takes parts such as {{"model", &model}, {"step", step}, {"iterator", state_of(iterator)}}.
+  /// Takes parts such as {{"model", model}, {"step", step}, {"iterator", state_of(iterator)}}.
   /// Throws  InvalidArgumentError for a name used twice, for "save_counter", and for null objects.
   explicit Checkpoint(Parts parts);
   /// Makes the parts "model" and "optimizer".

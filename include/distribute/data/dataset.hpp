@@ -42,6 +42,11 @@ class Dataset {
 
   /// Gives one element for each row of the tensors, which must have the same number of rows.
   static Dataset from_tensor_slices(Tensor x, Tensor y = {}, std::vector<Tensor> more = {});
+  /// Does the same for components in braces: {x, y} or {x, y, weights}.
+  template <std::same_as<Tensor> T>
+  static Dataset from_tensor_slices(std::initializer_list<T> components) {
+    return from_rows(Batch::from_components(components));
+  }
   /// Does the same with the tensors of a TensorMap, a structure or a Batch.
   template <ElementValue T>
   static Dataset from_tensor_slices(const T& value) {
@@ -51,6 +56,10 @@ class Dataset {
   template <ElementValue T>
   static Dataset from_tensors(const T& value) {
     return Dataset(element_source(to_batch(value)));
+  }
+  template <std::same_as<Tensor> T>
+  static Dataset from_tensors(std::initializer_list<T> components) {
+    return from_tensors(Batch::from_components(components));
   }
   /// Gives int64 scalars from `start` (0 without it) up to, but without, `stop`.
   static Dataset range(int64_t stop) { return range(0, stop); }

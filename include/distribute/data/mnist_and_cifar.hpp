@@ -38,8 +38,21 @@ Dataset from_idx_files(const std::string& images_path, const std::string& labels
 
 enum class Split { Train, Test };  // the two parts of MNIST
 
+/// A part of a set, which may be given by TensorFlow Datasets' names "train" and "test".
+class SplitName {
+ public:
+  SplitName(Split split) : split_(split) {}
+  /// Throws  InvalidArgumentError for another name.
+  SplitName(const char* name);
+  SplitName(const std::string& name) : SplitName(name.c_str()) {}
+  operator Split() const { return split_; }
+
+ private:
+  Split split_;
+};
+
 struct MnistOptions {  // of load_mnist()
-  Split split = Split::Train;
+  SplitName split = Split::Train;
   int64_t num_classes = 10;  // labels must lie below it
   DType label_dtype = DType::Int64;
 };

@@ -31,25 +31,32 @@ class ConfusionCount : public Metric {
   Variable accumulator_;
 };
 
+struct ConfusionCountOptions {          // options of TruePositives and its siblings
+  std::vector<double> thresholds = {};  // empty: 0.5
+  std::string name = {};                // empty: Keras's name of the class
+};
+
 /// Counts at the threshold 0.5 unless others are given.
 /// Throws  InvalidArgumentError for a threshold outside of [0, 1].
 class TruePositives : public ConfusionCount {
  public:
-  explicit TruePositives(std::vector<double> thresholds = {}, std::string name = "true_positives");
+  explicit TruePositives(EmptyBraces) : TruePositives() {}
+  explicit TruePositives(ConfusionCountOptions options = {});
 };
 class FalsePositives : public ConfusionCount {
  public:
-  explicit FalsePositives(std::vector<double> thresholds = {},
-                          std::string name = "false_positives");
+  explicit FalsePositives(EmptyBraces) : FalsePositives() {}
+  explicit FalsePositives(ConfusionCountOptions options = {});
 };
 class TrueNegatives : public ConfusionCount {
  public:
-  explicit TrueNegatives(std::vector<double> thresholds = {}, std::string name = "true_negatives");
+  explicit TrueNegatives(EmptyBraces) : TrueNegatives() {}
+  explicit TrueNegatives(ConfusionCountOptions options = {});
 };
 class FalseNegatives : public ConfusionCount {
  public:
-  explicit FalseNegatives(std::vector<double> thresholds = {},
-                          std::string name = "false_negatives");
+  explicit FalseNegatives(EmptyBraces) : FalseNegatives() {}
+  explicit FalseNegatives(ConfusionCountOptions options = {});
 };
 
 struct PrecisionOptions {               // options of Precision

@@ -6,6 +6,7 @@
 #include <distribute/nn/loss.hpp>
 #include <distribute/nn/metrics.hpp>
 
+#include <concepts>
 #include <optional>
 #include <string>
 
@@ -51,12 +52,21 @@ class RootMeanSquaredError : public Mean {
   DISTRIBUTE_INLINE Tensor result() const override;
 };
 
+struct CosineSimilarityMetricOptions {  // options of metrics::CosineSimilarity
+  int axis = -1;
+  std::string name = "cosine_similarity";
+};
+
 /// Mean cosine of the angle between targets and predictions along `axis`: 1 if they point the same
 /// way. The loss of this name is its negative.
 /// Source  tf.keras.metrics.CosineSimilarity
 class CosineSimilarity : public MeanMetricWrapper {
  public:
-  explicit CosineSimilarity(std::string name = "cosine_similarity", int axis = -1);
+  explicit CosineSimilarity(EmptyBraces) : CosineSimilarity() {}
+  template <std::convertible_to<std::string> Name>
+  explicit CosineSimilarity(const Name& name)
+      : CosineSimilarity(CosineSimilarityMetricOptions{.axis = -1, .name = name}) {}
+  explicit CosineSimilarity(CosineSimilarityMetricOptions options = {});
 };
 
 /// Mean of kl_divergence() over all examples. Source  tf.keras.metrics.KLDivergence
@@ -71,26 +81,44 @@ class Poisson : public MeanMetricWrapper {
   explicit Poisson(std::string name = "poisson");
 };
 
+struct CrossentropyMetricOptions {  // options of metrics of crossentropy
+  bool from_logits = false;         // predictions are logits instead of probabilities
+  double label_smoothing = 0;       // s: targets become (1 - s) y + s / classes
+  std::string name = {};            // empty: Keras's name of the class
+};
+
 /// Mean of binary_crossentropy() over all examples. Source  tf.keras.metrics.BinaryCrossentropy
 class BinaryCrossentropy : public MeanMetricWrapper {
  public:
-  explicit BinaryCrossentropy(std::string name = "binary_crossentropy",
-                              CrossentropyOptions options = {});
+  explicit BinaryCrossentropy(EmptyBraces) : BinaryCrossentropy() {}
+  template <std::convertible_to<std::string> Name>
+  explicit BinaryCrossentropy(const Name& name)
+      : BinaryCrossentropy(
+            CrossentropyMetricOptions{.from_logits = false, .label_smoothing = 0, .name = name}) {}
+  explicit BinaryCrossentropy(CrossentropyMetricOptions options = {});
 };
 
 /// Mean of categorical_crossentropy() over all examples. Source
 /// tf.keras.metrics.CategoricalCrossentropy
 class CategoricalCrossentropy : public MeanMetricWrapper {
  public:
-  explicit CategoricalCrossentropy(std::string name = "categorical_crossentropy",
-                                   CrossentropyOptions options = {});
+  explicit CategoricalCrossentropy(EmptyBraces) : CategoricalCrossentropy() {}
+  template <std::convertible_to<std::string> Name>
+  explicit CategoricalCrossentropy(const Name& name)
+      : CategoricalCrossentropy(
+            CrossentropyMetricOptions{.from_logits = false, .label_smoothing = 0, .name = name}) {}
+  explicit CategoricalCrossentropy(CrossentropyMetricOptions options = {});
 };
 
 /// y_true: class numbers [batch...]. Source  tf.keras.metrics.SparseCategoricalCrossentropy
 class SparseCategoricalCrossentropy : public MeanMetricWrapper {
  public:
-  explicit SparseCategoricalCrossentropy(std::string name = "sparse_categorical_crossentropy",
-                                         CrossentropyOptions options = {});
+  explicit SparseCategoricalCrossentropy(EmptyBraces) : SparseCategoricalCrossentropy() {}
+  template <std::convertible_to<std::string> Name>
+  explicit SparseCategoricalCrossentropy(const Name& name)
+      : SparseCategoricalCrossentropy(
+            CrossentropyMetricOptions{.from_logits = false, .label_smoothing = 0, .name = name}) {}
+  explicit SparseCategoricalCrossentropy(CrossentropyMetricOptions options = {});
 };
 
 struct PerplexityOptions {  // options of Perplexity

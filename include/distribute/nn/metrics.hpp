@@ -3,8 +3,10 @@
 
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/tensor/tensor.hpp>
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,12 +17,13 @@ namespace distribute::nn::metrics {
 /// Which results of a metric are better; callbacks with mode "auto" use it.
 enum class Direction { Unknown, Up, Down };
 
-/// Base of metrics. Its variables are synchronized on read and summed: each replica adds to its
-/// own, and result() in cross-replica context is the total of all replicas. An update in
-/// cross-replica context, as in a plain loop of evaluation, counts the values once. Create it in
-/// the strategy's scope; replica threads may update it together. Workers of parameter servers that
-/// make their own steps each have their own values; a coordinator's metrics are on the servers and
-/// count the values of all workers.
+/// Base of metrics. A metric takes one struct of options with `.name` in it. The name alone and the
+/// `k` of a top-k accuracy are taken without braces, too. Its variables are synchronized on read
+/// and summed: each replica adds to its own, and result() in cross-replica context is the total of
+/// all replicas. An update in cross-replica context, as in a plain loop of evaluation, counts the
+/// values once. Create it in the strategy's scope; replica threads may update it together. Workers
+/// of parameter servers that make their own steps each have their own values; a coordinator's
+/// metrics are on the servers and count the values of all workers.
 /// Source  tf.keras.metrics.Metric
 class Metric : public Trackable {
  public:
@@ -113,11 +116,20 @@ class Accuracy : public MeanMetricWrapper {
   explicit Accuracy(std::string name = "accuracy");
 };
 
+struct BinaryAccuracyOptions {  // options of BinaryAccuracy
+  double threshold = 0.5;
+  std::string name = "binary_accuracy";
+};
+
 /// Mean of "the prediction is above the threshold exactly where the target is 1".
 /// Source  tf.keras.metrics.BinaryAccuracy
 class BinaryAccuracy : public MeanMetricWrapper {
  public:
-  explicit BinaryAccuracy(std::string name = "binary_accuracy", double threshold = 0.5);
+  explicit BinaryAccuracy(EmptyBraces) : BinaryAccuracy() {}
+  template <std::convertible_to<std::string> Name>
+  explicit BinaryAccuracy(const Name& name)
+      : BinaryAccuracy(BinaryAccuracyOptions{.threshold = 0.5, .name = name}) {}
+  explicit BinaryAccuracy(BinaryAccuracyOptions options = {});
 };
 
 /// Mean of "the largest prediction is the true class".
@@ -135,20 +147,32 @@ class CategoricalAccuracy : public MeanMetricWrapper {
   explicit CategoricalAccuracy(std::string name = "categorical_accuracy");
 };
 
+struct TopKOptions {  // options of top-k accuracies
+  int k = 5;
+  std::string name = {};  // empty: Keras's name of the class
+};
+
 /// Mean of "the true class is among the k largest predictions".
 /// Shapes  y_true integer [batch] or [batch, 1], y_pred [batch, classes].
 /// Source  tf.keras.metrics.SparseTopKCategoricalAccuracy
 class SparseTopKCategoricalAccuracy : public MeanMetricWrapper {
  public:
-  explicit SparseTopKCategoricalAccuracy(int k = 5,
-                                         std::string name = "sparse_top_k_categorical_accuracy");
+  explicit SparseTopKCategoricalAccuracy(EmptyBraces) : SparseTopKCategoricalAccuracy() {}
+  template <std::integral T>
+  explicit SparseTopKCategoricalAccuracy(T k)
+      : SparseTopKCategoricalAccuracy(TopKOptions{.k = int(k), .name = {}}) {}
+  explicit SparseTopKCategoricalAccuracy(TopKOptions options = {});
 };
 
 /// Mean of "the true class is among the k largest predictions", for targets [batch, classes].
 /// Source  tf.keras.metrics.TopKCategoricalAccuracy
 class TopKCategoricalAccuracy : public MeanMetricWrapper {
  public:
-  explicit TopKCategoricalAccuracy(int k = 5, std::string name = "top_k_categorical_accuracy");
+  explicit TopKCategoricalAccuracy(EmptyBraces) : TopKCategoricalAccuracy() {}
+  template <std::integral T>
+  explicit TopKCategoricalAccuracy(T k)
+      : TopKCategoricalAccuracy(TopKOptions{.k = int(k), .name = {}}) {}
+  explicit TopKCategoricalAccuracy(TopKOptions options = {});
 };
 
 }  // namespace distribute::nn::metrics

@@ -172,8 +172,9 @@ class Module : public Trackable {
   DISTRIBUTE_INLINE virtual std::vector<Tensor> own_losses() const;
   /// Clears what the layer keeps between calls; layers without states need not override it.
   virtual void reset_own_states() {}
-  /// Returns Keras' lower-case class name, with which automatic names start.
-  virtual std::string kind() const { return "module"; }
+  /// Returns Keras' lower-case class name, with which automatic names start; by default it is made
+  /// from the name of the class: "my_block" for MyBlock.
+  DISTRIBUTE_INLINE virtual std::string kind() const;
 
   /// Creates a weight; `options.name` is replaced by the full name. Call inside build().
   Variable add_weight(const std::string& name, const Shape& shape, const Initializer& initializer,

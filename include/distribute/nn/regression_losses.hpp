@@ -133,26 +133,44 @@ Tensor categorical_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred
 using KLDivergence = FunctionLoss<kl_divergence>;
 using Poisson = FunctionLoss<poisson>;
 
+struct BinaryFocalLossOptions {  // options of BinaryFocalCrossentropy
+  bool apply_class_balancing = false;
+  double alpha = 0.25;
+  double gamma = 2.0;
+  bool from_logits = false;
+  double label_smoothing = 0;
+  Reduction reduction = Reduction::Auto;
+};
+
 /// binary_focal_crossentropy() as an object. Source  tf.keras.losses.BinaryFocalCrossentropy
 class BinaryFocalCrossentropy : public Loss {
  public:
   explicit BinaryFocalCrossentropy(EmptyBraces) : BinaryFocalCrossentropy() {}
-  explicit BinaryFocalCrossentropy(BinaryFocalOptions options = {},
-                                   Reduction reduction = Reduction::Auto)
-      : Loss(reduction), options_(options) {}
+  explicit BinaryFocalCrossentropy(BinaryFocalLossOptions options = {})
+      : Loss(options.reduction),
+        options_{options.apply_class_balancing, options.alpha, options.gamma, options.from_logits,
+                 options.label_smoothing} {}
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
   BinaryFocalOptions options_;
 };
 
+struct CategoricalFocalLossOptions {  // options of CategoricalFocalCrossentropy
+  double alpha = 0.25;
+  double gamma = 2.0;
+  bool from_logits = false;
+  double label_smoothing = 0;
+  Reduction reduction = Reduction::Auto;
+};
+
 /// y_true: a probability per class. Source  tf.keras.losses.CategoricalFocalCrossentropy
 class CategoricalFocalCrossentropy : public Loss {
  public:
   explicit CategoricalFocalCrossentropy(EmptyBraces) : CategoricalFocalCrossentropy() {}
-  explicit CategoricalFocalCrossentropy(CategoricalFocalOptions options = {},
-                                        Reduction reduction = Reduction::Auto)
-      : Loss(reduction), options_(options) {}
+  explicit CategoricalFocalCrossentropy(CategoricalFocalLossOptions options = {})
+      : Loss(options.reduction),
+        options_{options.alpha, options.gamma, options.from_logits, options.label_smoothing} {}
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;

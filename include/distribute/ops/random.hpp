@@ -44,6 +44,13 @@ Tensor normal(const Shape& shape, uint64_t seed, const NormalOptions& options = 
 Tensor truncated_normal(const Shape& shape, uint64_t seed, const NormalOptions& options = {});
 /// Gives int64 numbers in [minval, maxval).
 Tensor uniform_int(const Shape& shape, uint64_t seed, int64_t minval, int64_t maxval);
+/// These draw anew at each call, with next_seed(): the n-th call after set_seed() gives the same
+/// numbers in every run. A recorded step draws once; give it the seeds.
+/// Source  tf.random.uniform, normal, truncated_normal
+Tensor uniform(const Shape& shape, const UniformOptions& options = {});
+Tensor normal(const Shape& shape, const NormalOptions& options = {});
+Tensor truncated_normal(const Shape& shape, const NormalOptions& options = {});
+
 /// Draws class numbers, int64, with probabilities softmax(logits).
 /// Shapes  logits [batch, classes] -> [batch, num_samples].
 /// Throws  InvalidArgumentError for other shapes and no classes.

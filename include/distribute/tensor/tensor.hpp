@@ -47,6 +47,10 @@ class Tensor {
   template <Element T>
   Tensor(const Shape& shape, const std::vector<T>& values)
       : Tensor(shape, std::span<const T>(values)) {}
+  /// Makes float32 elements of double ones, as with literals.
+  template <std::same_as<double> T>
+  Tensor(const Shape& shape, const std::vector<T>& values)
+      : Tensor(shape, std::vector<float>(values.begin(), values.end())) {}
   /// Wraps an array that a backend made.
   Tensor(const Shape& shape, DType dtype, Array array);
   /// Allocates memory of undefined contents, in `layout` or row-major.
@@ -76,6 +80,11 @@ class Tensor {
     return dispatch(dtype(), [&](auto type) { return T(data<decltype(type)>()[0]); });
   }
   std::vector<float> to_vector() const;
+  /// Gives the part at this place of the first axis, without that axis; a negative index counts
+  /// from the end. Tapes follow it. strided_slice() gives parts of several axes.
+  /// Throws  InvalidArgumentError for an index that the axis does not have, and for a scalar.
+  /// Source  tf.Tensor.__getitem__
+  Tensor operator[](int64_t index) const;
 
   /// Copies the elements to another device; gives this tensor when it is there already.
   Tensor to(Device device) const;

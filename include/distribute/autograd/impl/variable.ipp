@@ -193,26 +193,31 @@ DISTRIBUTE_INLINE void Variable::check(const char* method, const Tensor& value) 
                                        to_string(value.shape()), " ", name_of(value.dtype())));
 }
 
-DISTRIBUTE_INLINE void Variable::assign(const Tensor& value) const {
+DISTRIBUTE_INLINE const Variable& Variable::assign(const Tensor& value) const {
   check("assign", value);
   impl().assign(value);
+  return *this;
 }
-DISTRIBUTE_INLINE void Variable::assign_add(const Tensor& delta) const {
+DISTRIBUTE_INLINE const Variable& Variable::assign_add(const Tensor& delta) const {
   check("assign_add", delta);
   impl().assign_add(delta);
+  return *this;
 }
-DISTRIBUTE_INLINE void Variable::assign_sub(const Tensor& delta) const {
+DISTRIBUTE_INLINE const Variable& Variable::assign_sub(const Tensor& delta) const {
   check("assign_sub", delta);
   impl().assign_sub(delta);
+  return *this;
 }
 
-DISTRIBUTE_INLINE void Variable::scatter(ScatterOp op, const IndexedSlices& slices) const {
+DISTRIBUTE_INLINE const Variable& Variable::scatter(ScatterOp op,
+                                                    const IndexedSlices& slices) const {
   autograd_internal::check_scatter(op, name(), shape(), dtype(), slices);
   impl().scatter(op, slices);
+  return *this;
 }
 
-DISTRIBUTE_INLINE void Variable::scatter_nd(ScatterOp op, const Tensor& indices,
-                                            const Tensor& updates) const {
+DISTRIBUTE_INLINE const Variable& Variable::scatter_nd(ScatterOp op, const Tensor& indices,
+                                                       const Tensor& updates) const {
   const auto places = autograd_internal::flat_indices(nd_name_of(op), shape(), indices);
   if (!updates || updates.dtype() != dtype() || updates.shape() != places.outcome)
     throw InvalidArgumentError(
@@ -223,22 +228,28 @@ DISTRIBUTE_INLINE void Variable::scatter_nd(ScatterOp op, const Tensor& indices,
                         : std::string("none")));
   const Shape rows = places.flat.with(0, places.positions.num_elements());
   impl().scatter_nd(op, {updates.row_major().view(rows), places.positions, places.flat});
+  return *this;
 }
 
-DISTRIBUTE_INLINE void Variable::scatter_nd_sub(const Tensor& i, const Tensor& updates) const {
-  scatter_nd(ScatterOp::Sub, i, updates);
+DISTRIBUTE_INLINE const Variable& Variable::scatter_nd_sub(const Tensor& i,
+                                                           const Tensor& updates) const {
+  return scatter_nd(ScatterOp::Sub, i, updates);
 }
-DISTRIBUTE_INLINE void Variable::scatter_nd_add(const Tensor& i, const Tensor& updates) const {
-  scatter_nd(ScatterOp::Add, i, updates);
+DISTRIBUTE_INLINE const Variable& Variable::scatter_nd_add(const Tensor& i,
+                                                           const Tensor& updates) const {
+  return scatter_nd(ScatterOp::Add, i, updates);
 }
-DISTRIBUTE_INLINE void Variable::scatter_nd_min(const Tensor& i, const Tensor& updates) const {
-  scatter_nd(ScatterOp::Min, i, updates);
+DISTRIBUTE_INLINE const Variable& Variable::scatter_nd_min(const Tensor& i,
+                                                           const Tensor& updates) const {
+  return scatter_nd(ScatterOp::Min, i, updates);
 }
-DISTRIBUTE_INLINE void Variable::scatter_nd_max(const Tensor& i, const Tensor& updates) const {
-  scatter_nd(ScatterOp::Max, i, updates);
+DISTRIBUTE_INLINE const Variable& Variable::scatter_nd_max(const Tensor& i,
+                                                           const Tensor& updates) const {
+  return scatter_nd(ScatterOp::Max, i, updates);
 }
-DISTRIBUTE_INLINE void Variable::scatter_nd_update(const Tensor& i, const Tensor& updates) const {
-  scatter_nd(ScatterOp::Update, i, updates);
+DISTRIBUTE_INLINE const Variable& Variable::scatter_nd_update(const Tensor& i,
+                                                              const Tensor& updates) const {
+  return scatter_nd(ScatterOp::Update, i, updates);
 }
 
 DISTRIBUTE_INLINE const std::function<Tensor(const Tensor&)>& Variable::constraint() const {

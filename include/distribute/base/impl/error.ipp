@@ -8,6 +8,9 @@
 #include <absl/strings/str_cat.h>
 
 #include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <locale>
 #include <sstream>
 
@@ -42,6 +45,40 @@ DISTRIBUTE_INLINE std::string streamed_word(const void* value,
 }
 
 }  // namespace base_internal
+
+namespace base_internal {
+
+/// Prints an error that no program caught as run_main() does, and ends the process as before.
+DISTRIBUTE_INLINE void end_with_message() noexcept {
+  try {
+    if (const std::exception_ptr current = std::current_exception())
+      std::rethrow_exception(current);
+  } catch (const Error& error) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "error: %s\n", error.what());
+    std::abort();
+  } catch (...) {
+  }
+#ifdef __GLIBCXX__
+  __gnu_cxx::__verbose_terminate_handler();
+#endif
+  std::abort();
+}
+
+/// Programs' own handlers stay.
+DISTRIBUTE_INLINE void print_uncaught_errors() {
+#ifdef __GLIBCXX__
+  if (std::get_terminate() == __gnu_cxx::__verbose_terminate_handler)
+    std::set_terminate(end_with_message);
+#endif
+}
+
+}  // namespace base_internal
+
+DISTRIBUTE_INLINE Error::Error(StatusCode code, const std::string& message)
+    : std::runtime_error(message), code_(code) {
+  base_internal::print_uncaught_errors();
+}
 
 DISTRIBUTE_INLINE const char* status_code_name(StatusCode code) {
   switch (code) {

@@ -16,7 +16,7 @@ DISTRIBUTE_INLINE void restore_value(const Variable& variable, const Tensor& val
   const replica_internal::ModeScope cross_replica({});
   if (variable.synchronization() != VariableSynchronization::OnRead ||
       variable.aggregation() != VariableAggregation::None)
-    return variable.assign(value);
+    return void(variable.assign(value));
   for (int i = 0; i < variable.impl().num_components(); ++i)  // no assign: see SyncOnReadVariable
     variable.impl().set_component(i, value.renamed());
 }

@@ -5,6 +5,13 @@
 
 namespace distribute::data {
 
+DISTRIBUTE_INLINE SplitName::SplitName(const char* name) {
+  const std::string_view text = name ? name : "";
+  if (text != "train" && text != "test")
+    throw InvalidArgumentError(str_cat("split '", text, "': wanted 'train' or 'test'"));
+  split_ = text == "train" ? Split::Train : Split::Test;
+}
+
 namespace data_internal {
 
 /// Finds the file, compressed or not.

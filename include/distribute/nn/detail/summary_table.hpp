@@ -8,6 +8,10 @@
 
 namespace distribute::nn::nn_internal {
 
+/// Returns Keras's lower-case name of a class, "conv2d_transpose" for Conv2DTranspose.
+/// Source  keras.src.utils.naming.to_snake_case
+std::string kind_of_class(const std::string& name);
+
 /// Returns the class of a module, "Conv2D"; of your own module the name that it has in the source.
 std::string class_of(const Module& module);
 

@@ -40,14 +40,18 @@ DISTRIBUTE_INLINE Tensor ConfusionCount::result() const {
   return metrics_internal::by_threshold(accumulator_.value());
 }
 
-DISTRIBUTE_INLINE TruePositives::TruePositives(std::vector<double> thresholds, std::string name)
-    : ConfusionCount(&Counts::true_positives, std::move(thresholds), std::move(name)) {}
-DISTRIBUTE_INLINE FalsePositives::FalsePositives(std::vector<double> thresholds, std::string name)
-    : ConfusionCount(&Counts::false_positives, std::move(thresholds), std::move(name)) {}
-DISTRIBUTE_INLINE TrueNegatives::TrueNegatives(std::vector<double> thresholds, std::string name)
-    : ConfusionCount(&Counts::true_negatives, std::move(thresholds), std::move(name)) {}
-DISTRIBUTE_INLINE FalseNegatives::FalseNegatives(std::vector<double> thresholds, std::string name)
-    : ConfusionCount(&Counts::false_negatives, std::move(thresholds), std::move(name)) {}
+DISTRIBUTE_INLINE TruePositives::TruePositives(ConfusionCountOptions options)
+    : ConfusionCount(&Counts::true_positives, std::move(options.thresholds),
+                     options.name.empty() ? "true_positives" : options.name) {}
+DISTRIBUTE_INLINE FalsePositives::FalsePositives(ConfusionCountOptions options)
+    : ConfusionCount(&Counts::false_positives, std::move(options.thresholds),
+                     options.name.empty() ? "false_positives" : options.name) {}
+DISTRIBUTE_INLINE TrueNegatives::TrueNegatives(ConfusionCountOptions options)
+    : ConfusionCount(&Counts::true_negatives, std::move(options.thresholds),
+                     options.name.empty() ? "true_negatives" : options.name) {}
+DISTRIBUTE_INLINE FalseNegatives::FalseNegatives(ConfusionCountOptions options)
+    : ConfusionCount(&Counts::false_negatives, std::move(options.thresholds),
+                     options.name.empty() ? "false_negatives" : options.name) {}
 
 DISTRIBUTE_INLINE Precision::Precision(PrecisionOptions options)
     : Metric(options.name), choice_{options.top_k, options.class_id} {

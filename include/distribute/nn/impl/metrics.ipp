@@ -164,22 +164,28 @@ DISTRIBUTE_INLINE Tensor top_k_categorical_accuracy(const Tensor& y_true, const 
 
 DISTRIBUTE_INLINE Accuracy::Accuracy(std::string name)
     : MeanMetricWrapper(accuracy, std::move(name), Direction::Up) {}
-DISTRIBUTE_INLINE BinaryAccuracy::BinaryAccuracy(std::string name, double threshold)
-    : MeanMetricWrapper([threshold](const Tensor& y,
-                                    const Tensor& p) { return binary_accuracy(y, p, threshold); },
-                        std::move(name), Direction::Up) {}
+DISTRIBUTE_INLINE BinaryAccuracy::BinaryAccuracy(BinaryAccuracyOptions options)
+    : MeanMetricWrapper(
+          [threshold = options.threshold](const Tensor& y, const Tensor& p) {
+            return binary_accuracy(y, p, threshold);
+          },
+          std::move(options.name), Direction::Up) {}
 DISTRIBUTE_INLINE SparseCategoricalAccuracy::SparseCategoricalAccuracy(std::string name)
     : MeanMetricWrapper(sparse_categorical_accuracy, std::move(name), Direction::Up) {}
 DISTRIBUTE_INLINE CategoricalAccuracy::CategoricalAccuracy(std::string name)
     : MeanMetricWrapper(categorical_accuracy, std::move(name), Direction::Up) {}
-DISTRIBUTE_INLINE SparseTopKCategoricalAccuracy::SparseTopKCategoricalAccuracy(int k,
-                                                                               std::string name)
-    : MeanMetricWrapper([k](const Tensor& y,
-                            const Tensor& p) { return sparse_top_k_categorical_accuracy(y, p, k); },
-                        std::move(name), Direction::Up) {}
-DISTRIBUTE_INLINE TopKCategoricalAccuracy::TopKCategoricalAccuracy(int k, std::string name)
+DISTRIBUTE_INLINE SparseTopKCategoricalAccuracy::SparseTopKCategoricalAccuracy(TopKOptions options)
     : MeanMetricWrapper(
-          [k](const Tensor& y, const Tensor& p) { return top_k_categorical_accuracy(y, p, k); },
-          std::move(name), Direction::Up) {}
+          [k = options.k](const Tensor& y, const Tensor& p) {
+            return sparse_top_k_categorical_accuracy(y, p, k);
+          },
+          options.name.empty() ? "sparse_top_k_categorical_accuracy" : options.name,
+          Direction::Up) {}
+DISTRIBUTE_INLINE TopKCategoricalAccuracy::TopKCategoricalAccuracy(TopKOptions options)
+    : MeanMetricWrapper(
+          [k = options.k](const Tensor& y, const Tensor& p) {
+            return top_k_categorical_accuracy(y, p, k);
+          },
+          options.name.empty() ? "top_k_categorical_accuracy" : options.name, Direction::Up) {}
 
 }  // namespace distribute::nn::metrics

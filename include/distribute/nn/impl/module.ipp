@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/op_trace.hpp>
+#include <distribute/base/detail/type_names.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/nn/detail/module_names.hpp>
 #include <distribute/nn/detail/summary_table.hpp>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <typeinfo>
 
 namespace distribute::nn {
 
@@ -378,6 +380,10 @@ DISTRIBUTE_INLINE std::vector<Trackable::Child> Module::children() const {
   std::vector<Child> parts;
   for (const auto& [name, part] : children_) parts.push_back({name, part.get()});
   return parts;
+}
+
+DISTRIBUTE_INLINE std::string Module::kind() const {
+  return nn_internal::kind_of_class(base_internal::class_name(typeid(*this)));
 }
 
 DISTRIBUTE_INLINE void Module::summarize(std::string& lines, const std::string& indent) const {

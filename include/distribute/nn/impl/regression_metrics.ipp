@@ -34,9 +34,11 @@ DISTRIBUTE_INLINE void RootMeanSquaredError::update_state(const Tensor& y_true,
 }
 DISTRIBUTE_INLINE Tensor RootMeanSquaredError::result() const { return sqrt(Mean::result()); }
 
-DISTRIBUTE_INLINE CosineSimilarity::CosineSimilarity(std::string name, int axis)
+DISTRIBUTE_INLINE CosineSimilarity::CosineSimilarity(CosineSimilarityMetricOptions options)
     : MeanMetricWrapper(
-          [axis](const Tensor& y, const Tensor& p) { return -cosine_similarity(y, p, axis); },
-          std::move(name), Direction::Up) {}
+          [axis = options.axis](const Tensor& y, const Tensor& p) {
+            return -cosine_similarity(y, p, axis);
+          },
+          std::move(options.name), Direction::Up) {}
 
 }  // namespace distribute::nn::metrics

@@ -3,6 +3,7 @@
 #include <distribute/nn/detail/summary_table.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <map>
 #include <sstream>
@@ -28,6 +29,20 @@ DISTRIBUTE_INLINE std::string class_of_kind(const std::string& kind) {
     name += word;
   }
   return name;
+}
+
+/// A capital letter begins a word behind a small one, and before one if it is not the first.
+DISTRIBUTE_INLINE std::string kind_of_class(const std::string& name) {
+  std::string kind;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const auto is_small = [&](size_t at) {
+      return at < name.size() && std::islower(static_cast<unsigned char>(name[at]));
+    };
+    const bool is_capital = std::isupper(static_cast<unsigned char>(name[i]));
+    if (i > 0 && is_capital && (is_small(i - 1) || is_small(i + 1))) kind += '_';
+    kind += char(std::tolower(static_cast<unsigned char>(name[i])));
+  }
+  return kind;
 }
 
 /// Classes of the library that Keras does not have are shown as its own are.

@@ -255,6 +255,16 @@ DISTRIBUTE_INLINE Tensor categorical(const Tensor& logits, int64_t num_samples, 
   return argmax(scores, -1);
 }
 
+DISTRIBUTE_INLINE Tensor uniform(const Shape& shape, const UniformOptions& options) {
+  return uniform(shape, next_seed(), options);
+}
+DISTRIBUTE_INLINE Tensor normal(const Shape& shape, const NormalOptions& options) {
+  return normal(shape, next_seed(), options);
+}
+DISTRIBUTE_INLINE Tensor truncated_normal(const Shape& shape, const NormalOptions& options) {
+  return truncated_normal(shape, next_seed(), options);
+}
+
 }  // namespace random
 
 DISTRIBUTE_INLINE Tensor nn::dropout(const Tensor& x, float rate, uint64_t seed, uint64_t counter) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/strided_copy.hpp>
 #include <distribute/ops/slicing.hpp>
 
@@ -120,6 +121,17 @@ DISTRIBUTE_INLINE Tensor slice(const Tensor& x, std::span<const int64_t> begin,
     spec.shape.push_back(count);
   }
   return ops_internal::take_slice(x, spec);
+}
+
+DISTRIBUTE_INLINE Tensor Tensor::operator[](int64_t index) const {
+  if (shape().rank() == 0)
+    throw InvalidArgumentError("a scalar has no axis for an index; item<float>() gives its value");
+  const int64_t size = shape()[0];
+  if (index < -size || index >= size)
+    throw InvalidArgumentError(str_cat("index ", index, " is out of range for the first axis of ",
+                                       to_string(shape()), ": wanted ", -size, " to ", size - 1));
+  const int64_t place = index < 0 ? index + size : index;
+  return squeeze(strided_slice(*this, {Range{place, place + 1}}), {0});
 }
 
 DISTRIBUTE_INLINE Tensor strided_slice(const Tensor& x, std::span<const Range> ranges) {

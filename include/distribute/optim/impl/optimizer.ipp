@@ -79,7 +79,8 @@ DISTRIBUTE_INLINE void Optimizer::require_settable_rate(const char* caller) cons
 DISTRIBUTE_INLINE void Optimizer::set_learning_rate(LearningRate rate) {
   if (!rate.is_schedule()) {
     require_settable_rate("set_learning_rate");
-    return learning_rate_.assign(Tensor(float(rate(0))));
+    learning_rate_.assign(Tensor(float(rate(0))));
+    return;
   }
   options_.learning_rate = std::move(rate);
   learning_rate_ = Variable();

@@ -3,6 +3,7 @@
 #include <distribute/nn/keras_graph.hpp>
 #include <distribute/nn/models.hpp>
 #include <distribute/nn/module_list.hpp>
+#include <distribute/nn/resnet.hpp>
 #include <distribute/saving/detail/weight_groups.hpp>
 
 #include <algorithm>
@@ -14,9 +15,15 @@ DISTRIBUTE_INLINE std::string below(const std::string& path, const std::string& 
   return path.empty() ? name : path + "/" + name;
 }
 
+template <typename... Classes>
+bool is_one_of(const nn::Module& module) {
+  return (dynamic_cast<const Classes*>(&module) || ...);
+}
+
+/// A class of the program may have the name of one of these.
 DISTRIBUTE_INLINE bool is_functional(const nn::Module& module) {
-  const std::string kind = module.class_name();
-  return kind == "resnet" || kind == "small_resnet" || kind == "resnet9" || kind == "functional";
+  using namespace nn::applications;
+  return is_one_of<nn::Functional, ResNet, SmallResNet, ResNet9>(module);
 }
 
 DISTRIBUTE_INLINE std::vector<Variable> own_in_order(const nn::Module& module) {

@@ -25,14 +25,10 @@ DISTRIBUTE_INLINE Tensor accuracy(const Tensor& y_true, const Tensor& y_pred) {
   return nn::metrics::categorical_accuracy(y_true, y_pred);
 }
 
-/// Metrics that take their name first, last, and among their options.
+/// Metrics that take their name alone, and among their options.
 template <typename M>
 train::CompiledMetric named(const std::string& name) {
   return M(name);
-}
-template <typename M>
-train::CompiledMetric named_last(const std::string& name) {
-  return M({}, name);
 }
 template <typename M>
 train::CompiledMetric with_name(const std::string& name) {
@@ -49,13 +45,9 @@ inline constexpr NamedMetric kNamedMetrics[] = {
     {"sparse_categorical_accuracy SparseCategoricalAccuracy",
      named<nn::metrics::SparseCategoricalAccuracy>},
     {"top_k_categorical_accuracy TopKCategoricalAccuracy",
-     [](const std::string& name) -> train::CompiledMetric {
-       return nn::metrics::TopKCategoricalAccuracy(5, name);
-     }},
+     with_name<nn::metrics::TopKCategoricalAccuracy>},
     {"sparse_top_k_categorical_accuracy SparseTopKCategoricalAccuracy",
-     [](const std::string& name) -> train::CompiledMetric {
-       return nn::metrics::SparseTopKCategoricalAccuracy(5, name);
-     }},
+     with_name<nn::metrics::SparseTopKCategoricalAccuracy>},
     {"binary_crossentropy BinaryCrossentropy bce BCE", named<nn::metrics::BinaryCrossentropy>},
     {"categorical_crossentropy CategoricalCrossentropy",
      named<nn::metrics::CategoricalCrossentropy>},
@@ -78,10 +70,10 @@ inline constexpr NamedMetric kNamedMetrics[] = {
     {"auc AUC", with_name<nn::metrics::AUC>},
     {"precision Precision", with_name<nn::metrics::Precision>},
     {"recall Recall", with_name<nn::metrics::Recall>},
-    {"true_positives TruePositives", named_last<nn::metrics::TruePositives>},
-    {"false_positives FalsePositives", named_last<nn::metrics::FalsePositives>},
-    {"true_negatives TrueNegatives", named_last<nn::metrics::TrueNegatives>},
-    {"false_negatives FalseNegatives", named_last<nn::metrics::FalseNegatives>},
+    {"true_positives TruePositives", with_name<nn::metrics::TruePositives>},
+    {"false_positives FalsePositives", with_name<nn::metrics::FalsePositives>},
+    {"true_negatives TrueNegatives", with_name<nn::metrics::TrueNegatives>},
+    {"false_negatives FalseNegatives", with_name<nn::metrics::FalseNegatives>},
 };
 
 }  // namespace distribute::train_internal
