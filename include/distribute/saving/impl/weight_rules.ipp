@@ -293,8 +293,9 @@ DISTRIBUTE_INLINE void find_by_rules(const saving::safetensors::Tensors& file,
   if (given.dry_run) std::printf("%s:\n", path.c_str());
   for (const PlacedWeight& weight : all) load.take(weight);
   for (const auto& [key, value] : file) {
-    const bool ignored = std::any_of(given.names->ignored.begin(), given.names->ignored.end(),
-                                     [&key = key](const std::string& end) { return key.ends_with(end); });
+    const bool ignored =
+        std::any_of(given.names->ignored.begin(), given.names->ignored.end(),
+                    [&key = key](const std::string& end) { return key.ends_with(end); });
     if (ignored || load.used.contains(key)) continue;
     weights.result().unused.push_back(key);
     if (given.dry_run)
