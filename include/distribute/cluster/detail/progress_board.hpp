@@ -10,7 +10,8 @@
 #include <string_view>
 #include <vector>
 
-namespace distribute::cluster_internal {
+namespace distribute {
+namespace cluster_internal {
 
 /// Longer texts are cut, as they are part of every heartbeat.
 inline constexpr size_t kProgressBytes = 1024;
@@ -26,6 +27,9 @@ struct ProgressChange {
 /// In a job of more tasks, members get groups of tasks instead of every task's text.
 inline constexpr size_t kMostTexts = 32;
 
+}  // namespace cluster_internal
+}  // namespace distribute
+
 /// Tasks that are in the same place, such as "in all_reduce(sum) #12 float32 x 1000".
 struct ProgressGroup {
   std::string place = {};  // empty: nothing was heard from them yet
@@ -33,9 +37,11 @@ struct ProgressGroup {
   std::vector<uint32_t> ranks = {};  // the first ten
 
   void fields(net::FieldVisitor& visit) {
-    visit("place", place, kProgressBytes)("tasks", tasks)("ranks", ranks);
+    visit("place", place, cluster_internal::kProgressBytes)("tasks", tasks)("ranks", ranks);
   }
 };
+
+namespace cluster_internal {
 
 /// Returns a position without its time.
 std::string place_of(const std::string& position);
@@ -66,4 +72,4 @@ class ProgressBoard {
   uint64_t clock_ = 0;
 };
 
-}  // namespace distribute::cluster_internal
+}  // namespace cluster_internal

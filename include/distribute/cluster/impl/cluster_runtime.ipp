@@ -479,8 +479,7 @@ DISTRIBUTE_INLINE void ClusterRuntime::set_progress(std::function<std::string()>
 DISTRIBUTE_INLINE std::vector<std::string> ClusterRuntime::progress() const {
   return impl_->membership->progress();
 }
-DISTRIBUTE_INLINE std::vector<cluster_internal::ProgressGroup> ClusterRuntime::progress_groups()
-    const {
+DISTRIBUTE_INLINE std::vector<ProgressGroup> ClusterRuntime::progress_groups() const {
   return impl_->membership->progress_groups();
 }
 DISTRIBUTE_INLINE void ClusterRuntime::want_progress() { impl_->membership->want_progress(); }

@@ -38,8 +38,8 @@ double all_reduce_seconds(AllReduceAlgorithm algorithm, int64_t bytes, int ranks
 /// arguments, so that ranks agree without communication.
 AllReduceAlgorithm choose_algorithm(int64_t bytes, int ranks, const LinkCosts& costs = {},
                                     int64_t segment_bytes = 256 << 10);
-/// Returns the bytes of a section that Halving sums at once: at least four segments, and so many
-/// that its messages cost little beside their bytes.
+/// Returns the bytes of a section that Halving sums at once: at least four segments, and more
+/// where its messages would else cost much beside their bytes.
 int64_t section_bytes(int ranks, const LinkCosts& costs, int64_t segment_bytes);
 /// Returns the number of ranks, 1 or 2, to which each rank passes on the segments of a large
 /// broadcast: a chain, or a binary tree.
