@@ -21,9 +21,7 @@ class Listener;
 class Socket;
 }  // namespace net
 class TaskServer;
-namespace cluster_internal {
 struct ProgressGroup;
-}
 
 /// Connects a task with the others of its job. Thread-safe; it has two threads, one for the port
 /// and one for the membership.
@@ -145,7 +143,7 @@ class ClusterRuntime {
   std::vector<std::string> progress() const;
   /// Returns tasks with the same text, times aside, as groups, the smallest first. In a job of more
   /// than 32 tasks they come with the next heartbeat after want_progress(), and with a failure.
-  std::vector<cluster_internal::ProgressGroup> progress_groups() const;
+  std::vector<ProgressGroup> progress_groups() const;
   void want_progress();
   /// Returns the difference in nanoseconds between the leader's std::chrono::steady_clock and this
   /// task's.

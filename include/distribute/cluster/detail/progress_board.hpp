@@ -15,6 +15,25 @@ namespace distribute::cluster_internal {
 /// Longer texts are cut, as they are part of every heartbeat.
 inline constexpr size_t kProgressBytes = 1024;
 
+}  // namespace distribute::cluster_internal
+
+namespace distribute {
+
+/// Tasks that are in the same place, such as "in all_reduce(sum) #12 float32 x 1000".
+struct ProgressGroup {
+  std::string place = {};  // empty: nothing was heard from them yet
+  uint32_t tasks = 0;
+  std::vector<uint32_t> ranks = {};  // the first ten
+
+  void fields(net::FieldVisitor& visit) {
+    visit("place", place, cluster_internal::kProgressBytes)("tasks", tasks)("ranks", ranks);
+  }
+};
+
+}  // namespace distribute
+
+namespace distribute::cluster_internal {
+
 /// A task's new text.
 struct ProgressChange {
   uint32_t rank = 0;
@@ -25,17 +44,6 @@ struct ProgressChange {
 
 /// In a job of more tasks, members get groups of tasks instead of every task's text.
 inline constexpr size_t kMostTexts = 32;
-
-/// Tasks that are in the same place, such as "in all_reduce(sum) #12 float32 x 1000".
-struct ProgressGroup {
-  std::string place = {};  // empty: nothing was heard from them yet
-  uint32_t tasks = 0;
-  std::vector<uint32_t> ranks = {};  // the first ten
-
-  void fields(net::FieldVisitor& visit) {
-    visit("place", place, kProgressBytes)("tasks", tasks)("ranks", ranks);
-  }
-};
 
 /// Returns a position without its time.
 std::string place_of(const std::string& position);
