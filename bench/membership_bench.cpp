@@ -149,7 +149,8 @@ int main(int argc, char** argv) {
               double(memory_kib("VmRSS") - before) / count,
               double(memory_kib("VmHWM") - before) / count);
   runtime->wait_lost(net::Deadline::after_seconds(30));
-  std::printf("leader: %s\n", runtime->lost() ? runtime->lost()->reason.c_str() : "no task is lost");
+  std::printf("leader: %s\n",
+              runtime->lost() ? runtime->lost()->reason.c_str() : "no task is lost");
   int status = 0;
   ::waitpid(players, &status, 0);
   return WEXITSTATUS(status);

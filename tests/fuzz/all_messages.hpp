@@ -94,7 +94,7 @@ inline std::vector<MessageKind> handshake_messages() {
 inline std::vector<MessageKind> cluster_messages() {
   using namespace distribute::cluster_internal;
   using Changes = std::vector<ProgressChange>;
-  using Groups = std::vector<ProgressGroup>;
+  using Groups = std::vector<distribute::ProgressGroup>;
   return {message<ControlMessage>("ControlMessage",
                                   "A task and its leader exchange it; the frame's type says which "
                                   "of the ControlTypes it is."),

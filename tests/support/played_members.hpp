@@ -38,7 +38,7 @@ class PlayedMembers {
 
   /// Connects all members, some at a time, and joins.
   void join(net::Deadline deadline) {
-    constexpr int kAtOnce = 512;
+    constexpr int kAtOnce = 64;
     std::vector<std::thread> threads;
     for (int first = 1; first <= kAtOnce; ++first)
       threads.emplace_back([this, first, deadline] {

@@ -10,25 +10,14 @@
 #include <string_view>
 #include <vector>
 
-namespace distribute {
-namespace cluster_internal {
+namespace distribute::cluster_internal {
 
 /// Longer texts are cut, as they are part of every heartbeat.
 inline constexpr size_t kProgressBytes = 1024;
 
-/// A task's new text.
-struct ProgressChange {
-  uint32_t rank = 0;
-  std::string text = {};
+}  // namespace distribute::cluster_internal
 
-  void fields(net::FieldVisitor& visit) { visit("rank", rank)("text", text, kProgressBytes); }
-};
-
-/// In a job of more tasks, members get groups of tasks instead of every task's text.
-inline constexpr size_t kMostTexts = 32;
-
-}  // namespace cluster_internal
-}  // namespace distribute
+namespace distribute {
 
 /// Tasks that are in the same place, such as "in all_reduce(sum) #12 float32 x 1000".
 struct ProgressGroup {
@@ -41,7 +30,20 @@ struct ProgressGroup {
   }
 };
 
-namespace cluster_internal {
+}  // namespace distribute
+
+namespace distribute::cluster_internal {
+
+/// A task's new text.
+struct ProgressChange {
+  uint32_t rank = 0;
+  std::string text = {};
+
+  void fields(net::FieldVisitor& visit) { visit("rank", rank)("text", text, kProgressBytes); }
+};
+
+/// In a job of more tasks, members get groups of tasks instead of every task's text.
+inline constexpr size_t kMostTexts = 32;
 
 /// Returns a position without its time.
 std::string place_of(const std::string& position);
@@ -72,4 +74,4 @@ class ProgressBoard {
   uint64_t clock_ = 0;
 };
 
-}  // namespace cluster_internal
+}  // namespace distribute::cluster_internal

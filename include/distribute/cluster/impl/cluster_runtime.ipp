@@ -17,6 +17,7 @@
 #include <distribute/net/job_token.hpp>
 #include <distribute/net/socket.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <map>
@@ -149,7 +150,9 @@ DISTRIBUTE_INLINE void ClusterRuntime::Impl::open_server(const std::string& addr
 }
 
 DISTRIBUTE_INLINE void ClusterRuntime::Impl::start_server(net::Listener listener) {
-  server = std::make_shared<TaskServer>(std::move(listener), config, options);
+  ClusterOptions own = options;  // all tasks may come at the same moment
+  own.max_unauthenticated = std::max(own.max_unauthenticated, 2 * tasks.size());
+  server = std::make_shared<TaskServer>(std::move(listener), config, std::move(own));
   serve_peers();
   if (tasks.rank != 0) server->start();  // the leader's membership serves another purpose first
 }

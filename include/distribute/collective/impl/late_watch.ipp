@@ -78,9 +78,10 @@ DISTRIBUTE_INLINE std::string LateWatch::missing_groups(const std::string& place
   std::string text;
   for (const auto& group : runtime_.progress_groups())
     if (group.place != place)
-      text += str_cat(text.empty() ? "" : ", ",
-                      names_of(group, [this](int rank) { return runtime_.describe(rank); }), " (",
-                      group.place.empty() ? "nothing was heard yet" : group.place, ")");
+      text += str_cat(
+          text.empty() ? "" : ", ",
+          cluster_internal::names_of(group, [this](int rank) { return runtime_.describe(rank); }),
+          " (", group.place.empty() ? "nothing was heard yet" : group.place, ")");
   return text;
 }
 

@@ -15,6 +15,7 @@
 #include <distribute/rpc/detail/rpc_message.hpp>
 #include <distribute/rpc/job_task.hpp>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -107,7 +108,9 @@ DISTRIBUTE_INLINE void JobTask::Impl::open(net::Listener listener) {
   if (!listener)
     listener = cluster_internal::open_own_port(self.name(), self.address, given.options);
   monitor = std::make_unique<PeerMonitor>(given.options);
-  server = std::make_unique<TaskServer>(std::move(listener), config, given.options);
+  ClusterOptions own = given.options;  // all tasks may come at the same moment
+  own.max_unauthenticated = std::max(own.max_unauthenticated, 2 * tasks_of_job(given).size());
+  server = std::make_unique<TaskServer>(std::move(listener), config, std::move(own));
   server->serve(
       kHeartbeatPurpose,
       [this](TaskConnection connection) { accept_heartbeat(std::move(connection)); },
