@@ -16,7 +16,8 @@ DISTRIBUTE_INLINE HierarchicalTransport::HierarchicalTransport(TcpMesh mesh,
                                                                std::shared_ptr<Window> window,
                                                                const TcpOptions& options)
     : HierarchicalTransport(
-          std::make_unique<TcpMessages>(mesh.rank, std::move(mesh.flows), options.spin_seconds),
+          std::make_unique<TcpMessages>(mesh.rank, std::move(mesh.flows), options.spin_seconds,
+                                        std::move(mesh.links)),
           host_of_rank, std::move(window), options) {}
 
 DISTRIBUTE_INLINE HierarchicalTransport::HierarchicalTransport(
