@@ -466,8 +466,8 @@ TEST_CASE("an evaluation of an older checkpoint leaves the model its weights",
   CHECK(job.weight() == -10);
 }
 
-/// The lines about the loss are those that tf.compat.v1.train of TensorFlow 2.21 printed; the others
-/// follow the source of tf.estimator, which TensorFlow no longer has.
+/// The lines about the loss are those that tf.compat.v1.train of TensorFlow 2.21 printed; the
+/// others follow the source of tf.estimator, which TensorFlow no longer has.
 TEST_CASE("the chief prints TensorFlow's lines about loss, evaluation and a second start",
           "[train][estimator]") {
   MemoryFile output;
