@@ -85,8 +85,9 @@ class CrossDeviceOps {
   /// Returns `count` handles to the value, which is not copied.
   std::vector<Tensor> broadcast(const Tensor& value, int count);
 
-  /// True if the results are sums in replica order. Strategies then compute them in a faster way,
-  /// each replica a share. A class that computes anything else must return false.
+  /// True if the results are sums in the order of a binary tree over the replicas. Strategies then
+  /// compute them in a faster way, each replica a share. A class that computes anything else must
+  /// return false.
   virtual bool sums_in_replica_order() const { return false; }
 
  protected:
@@ -96,7 +97,8 @@ class CrossDeviceOps {
       ReduceOp op, const std::vector<std::vector<Tensor>>& values);
 };
 
-/// Copies all values to one device and adds them there, in replica order. The result stays there.
+/// Copies all values to one device and adds them there: ((0 1)(2 3))((4 5) 6). The result stays
+/// there.
 /// Source  tf.distribute.ReductionToOneDevice
 class ReductionToOneDevice : public CrossDeviceOps {
  public:
@@ -117,9 +119,9 @@ class ReductionToOneDevice : public CrossDeviceOps {
   AccumulationFunction accumulation_fn_;
 };
 
-/// Sums in replica order. Values of a batch travel between GPUs in packs; logical CPUs share one
-/// memory, so there is nothing to copy and the number of packs does not matter.
-/// Source  tf.distribute.HierarchicalCopyAllReduce
+/// Sums as ReductionToOneDevice. Values of a batch travel between GPUs in packs; logical CPUs share
+/// one memory, so there is nothing to copy and the number of packs does not matter. Source
+/// tf.distribute.HierarchicalCopyAllReduce
 class HierarchicalCopyAllReduce : public CrossDeviceOps {
  public:
   /// `num_packs` is the number of pieces into which the values of a batch are packed; 0 sends each
@@ -139,7 +141,8 @@ class HierarchicalCopyAllReduce : public CrossDeviceOps {
 };
 
 /// Reduces over NCCL if each value is on a different GPU. Otherwise, for sparse values, and without
-/// NCCL, it copies the values to the first device and adds them in replica order. NCCL chooses the
+/// NCCL, it copies the values to the first device and adds them as
+/// ReductionToOneDevice. NCCL chooses the
 /// order of a sum: it is the same for the same devices and size. The result is on the first value's
 /// device. Thread-compatible.
 /// Source  tf.distribute.NcclAllReduce

@@ -15,10 +15,10 @@ class SharedUpdate;
 
 /// The tape writes gradients into slots in shared memory, and all workers use one copy of the
 /// variables, also there. A step is one pass over it: each replica sums the gradients of a share of
-/// the elements, in replica order, and updates them. Steps that cannot do so (the first, as the
-/// slots are planned by its gradients; those with sparse or reduced gradients) use a WorkerReducer,
-/// with a copy of the variables for each worker; after other steps the variables return to the
-/// shared memory.
+/// the elements, in the order of a tree, and updates them. Steps that cannot do so (the first, as
+/// the slots are planned by its gradients; those with sparse or reduced gradients) use a
+/// WorkerReducer, with a copy of the variables for each worker; after other steps the variables
+/// return to the shared memory.
 /// 1. A step is in place on all replicas of all workers or on none: they all-reduce a flag.
 /// 2. Variables lie in the shared memory only while their values are equal on all workers.
 /// 3. The shared values are written between that all-reduce and the barrier after it, each element

@@ -12,8 +12,8 @@
 namespace distribute::strategy_internal {
 
 /// The replicas read each other's gradients. In host memory each then sums a share of the elements,
-/// in replica order, and updates them in the same pass; on GPUs each copies the gradients of the
-/// others, and updates the variables on its own GPU. Reducers over several processes use it for
+/// in the order of a tree, and updates them in the same pass; on GPUs each copies the gradients of
+/// the others, and updates the variables on its own GPU. Reducers over several processes use it for
 /// their last step, with gradients that are reduced.
 class LocalReducer final : public replica_internal::GradientReducer {
  public:

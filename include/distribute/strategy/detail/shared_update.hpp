@@ -13,9 +13,9 @@
 namespace distribute::strategy_internal {
 
 /// Updates variables whose replicas share one value: every replica thread takes its share of the
-/// elements, sums the replicas' gradients of some thousand elements in replica order and calls the
-/// kernel on the sum while it is in the cache. Sparse gradients and variables whose copies differ
-/// are updated by the constructor, on one replica.
+/// elements, sums the replicas' gradients of some thousand elements in the order of a tree and
+/// calls the kernel on the sum while it is in the cache. Sparse gradients and variables whose
+/// copies differ are updated by the constructor, on one replica.
 class SharedUpdate {
  public:
   /// `gradients[u]` are those of update u, one per replica, or a single one if they are reduced

@@ -18,7 +18,7 @@ struct ReplicaUpdates {
   bool reduced = false;  // the gradients are the same sums on all replicas
 };
 
-/// Returns the updates with the gradients of all replicas summed, in replica order.
+/// Returns the updates with the gradients of all replicas summed, in the order of a tree.
 /// Throws  InvalidArgumentError, ending in `notes`, when the replicas update different variables.
 std::vector<VariableUpdate> summed_updates(std::span<const ReplicaUpdates> replicas,
                                            const std::string& notes);

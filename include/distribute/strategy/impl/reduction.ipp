@@ -98,7 +98,7 @@ DISTRIBUTE_INLINE Reduction::Reduction(const char* what, ReduceOp op, std::vecto
   size_ = layout ? layout->bytes() / size_of(dtype) : result_.num_elements();
 }
 
-/// Sums in replica order on the first GPU among the inputs; compute() then has no work.
+/// Sums in the order of the tree on the first GPU among the inputs; compute() then has no work.
 DISTRIBUTE_INLINE void Reduction::sum_on_gpu() {
   for (const Tensor& input : inputs_)
     if (result_.device().type != DeviceType::Gpu) result_ = result_.to(input.device());
