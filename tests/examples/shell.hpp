@@ -9,7 +9,7 @@
 #include <iterator>
 #include <string>
 
-/// Runs a shell script, at most a minute; its output is both streams.
+/// Runs a shell script, at most ten minutes; its output is both streams.
 inline ProgramResult shell(const std::string& script) {
   const TemporaryDirectory directory;
   const std::string path = directory / "script.sh", out = directory / "shell_output";
@@ -17,7 +17,7 @@ inline ProgramResult shell(const std::string& script) {
                              ":$PATH; export OMP_NUM_THREADS=1\ncd "
                       << directory.path() << "\n"
                       << script;
-  const int status = std::system(("timeout 60 sh " + path + " >" + out + " 2>&1").c_str());
+  const int status = std::system(("timeout 600 sh " + path + " >" + out + " 2>&1").c_str());
   std::ifstream file(out, std::ios::binary);
   return {WEXITSTATUS(status), std::string(std::istreambuf_iterator<char>(file), {}), ""};
 }

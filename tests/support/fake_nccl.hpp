@@ -1,8 +1,10 @@
 #pragma once
-/// An NCCL whose ranks are communicators of this process, for fake GPUs: sums in rank order. Calls
-/// are under way until all ranks have made them, as with `blocking = 0`.
+/// An NCCL whose ranks are communicators of this process, for fake GPUs. It sums in the order
+/// of the other transports. Calls are under way until all ranks have made them, as with
+/// `blocking = 0`.
 
 #include <distribute/collective/detail/nccl_library.hpp>
+#include <distribute/collective/detail/sum_order.hpp>
 #include <distribute/device/dtype.hpp>
 
 #include "fake_cuda.hpp"
@@ -290,16 +292,17 @@ class FakeNccl {
   static void reduce(const std::vector<Call>& calls, size_t count, std::vector<T>& sums) {
     using Sum = std::conditional_t<std::is_integral_v<T>, T, float>;
     for (size_t i = 0; i < count; ++i) {
-      Sum sum = Sum(static_cast<const T*>(calls[0].in)[i]);
-      for (size_t r = 1; r < calls.size(); ++r) {
-        const Sum next = Sum(static_cast<const T*>(calls[r].in)[i]);
-        switch (calls[0].op) {
-          case 1: sum = Sum(sum * next); break;
-          case 2: sum = std::max(sum, next); break;
-          case 3: sum = std::min(sum, next); break;
-          default: sum = Sum(sum + next);
-        }
-      }
+      Sum sum = collective::combine_in_order(
+          0, int(calls.size()),
+          [&](int rank) { return Sum(static_cast<const T*>(calls[size_t(rank)].in)[i]); },
+          [&](Sum left, Sum right) -> Sum {
+            switch (calls[0].op) {
+              case 1: return Sum(left * right);
+              case 2: return std::max(left, right);
+              case 3: return std::min(left, right);
+              default: return Sum(left + right);
+            }
+          });
       if (calls[0].op == 4) {
         if constexpr (std::is_integral_v<T>)
           sum = Sum(int64_t(sum) / int64_t(calls.size()));
