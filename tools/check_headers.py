@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 from compiling import compile_text, flags_of, run_command, side_by_side
-from floors import ANNEXES, CORE, LIBRARY, bodies, files, is_private, public_headers, reached
+from floors import ANNEXES, CORE, LIBRARY, OPTIONAL, bodies, files, is_private, public_headers, reached
 
 PRECOMPILED = 12
 
@@ -63,7 +63,7 @@ def check_all(flags, names):
 def main():
     flags = ["clang++", *flags_of(sys.argv[1])[1:], "-Wall", "-Wextra", "-Werror",
              "-Wno-pragma-once-outside-header"]
-    folders = [*CORE, *ANNEXES]
+    folders = [*CORE, *(annex for annex in ANNEXES if annex not in OPTIONAL)]
     names = public_headers(folders)
     if "--all" in sys.argv:
         names = [name for name in files() if name.endswith(".hpp")

@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 from compiling import INCLUDE, ROOT, flags_of, run_command, side_by_side
+from floors import OPTIONAL
 
 BUDGETS = json.loads((ROOT / "bench/size_budgets.json").read_text())
 
@@ -35,7 +36,8 @@ def count_lines(flags, text):
 
 
 def umbrellas():
-    return sorted(path.name for path in (INCLUDE / "distribute").glob("*.hpp"))
+    return sorted(path.name for path in (INCLUDE / "distribute").glob("*.hpp")
+                  if path.stem not in OPTIONAL)
 
 
 def lines_report(build):

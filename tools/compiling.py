@@ -39,9 +39,10 @@ def flags_of(build):
 
 def public_headers():
     """What users may name, as it stands in an #include: umbrellas, and headers of folders."""
-    umbrellas = [path.name for path in (INCLUDE / "distribute").glob("*.hpp")]
+    umbrellas = [path.name for path in (INCLUDE / "distribute").glob("*.hpp")
+                 if path.stem not in floors.OPTIONAL]
     return [f"distribute/{name}" for name in sorted(umbrellas) + floors.public_headers(
-        [*floors.CORE, *floors.ANNEXES])]
+        [*floors.CORE, *(annex for annex in floors.ANNEXES if annex not in floors.OPTIONAL)])]
 
 
 def run_command(command):

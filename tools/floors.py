@@ -41,7 +41,8 @@ ANNEXES = {  # and those that it includes
     "horovod": [],
     "torch": [],
 }
-OPTIONAL = {"torch": "torch/torch.h"}  # annexes that are built where this header is
+# Annexes that are built where this header is; checks of headers leave them out.
+OPTIONAL = {"torch": "torch/torch.h"}
 # What strategy.hpp brings: all that is public on these floors.
 TRAINER_FLOORS = ["tensor", "autograd", "ops", "replica", "nn", "optim", "data", "strategy",
                   "checkpoint"]

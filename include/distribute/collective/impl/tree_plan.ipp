@@ -81,7 +81,9 @@ DISTRIBUTE_INLINE TreePlan::Node TreePlan::join(const Node& left, const Node& ri
   if (at == node.order.end()) return node;
   node.position = int(at - node.order.begin());
   node.step = int(steps_.size());
-  Step step{.level = int(std::bit_width(unsigned(ranks - 1))), .mine = node.range(node.position)};
+  Step step;
+  step.level = int(std::bit_width(unsigned(ranks - 1)));
+  step.mine = node.range(node.position);
   connect(step.sides[0], left, node, step.mine);
   connect(step.sides[1], right, node, step.mine);
   steps_.push_back(std::move(step));

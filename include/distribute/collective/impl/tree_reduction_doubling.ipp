@@ -23,7 +23,9 @@ DISTRIBUTE_INLINE std::vector<DoublingJoin> doubling_joins(int rank, int ranks) 
   std::vector<DoublingJoin> joins;
   for (int first = 0; ranks > 1;) {
     const int left = left_ranks(ranks), right = ranks - left, i = rank - first;
-    DoublingJoin join{.level = int(std::bit_width(unsigned(ranks - 1))), .left = i < left};
+    DoublingJoin join;
+    join.level = int(std::bit_width(unsigned(ranks - 1)));
+    join.left = i < left;
     join.from = join.to = join.left ? rank + left : rank - left;
     join.from_rank = (join.left ? right : left) == 1;
     if (join.left && i >= right) {
