@@ -73,8 +73,9 @@ DISTRIBUTE_INLINE void LocalReducer::Call::check_same(const Call& other, size_t 
           "', of replica ", replica, " '", other.updates[i].variable.name(), "'", group.notes()));
 }
 
-/// Returns the sum over the replicas, in the order of a tree, on `device`: each GPU copies the gradients
-/// of the others. (Two replicas of one GPU read each other's memory; NCCL allows no such pair.)
+/// Returns the sum over the replicas, in the order of a tree, on `device`: each GPU copies the
+/// gradients of the others. (Two replicas of one GPU read each other's memory; NCCL allows no such
+/// pair.)
 DISTRIBUTE_INLINE Tensor sum_over_replicas(
     const std::vector<std::span<const VariableUpdate>>& replicas, size_t update, Device device) {
   return collective::combine_in_order(
