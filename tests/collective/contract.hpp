@@ -85,14 +85,13 @@ Sum joined(ReductionOp op, Sum a, Sum b) {
 
 /// The specification: neighbours are joined, then neighbouring pairs, and so on; who has no
 /// neighbour waits for a later round.
-template <typename Sum>
-Sum tree_of(ReductionOp op, std::vector<Sum> row) {
-  while (row.size() > 1) {
-    std::vector<Sum> next;
-    for (size_t i = 0; i < row.size(); i += 2)
-      next.push_back(i + 1 < row.size() ? joined(op, row[i], row[i + 1]) : row[i]);
-    row = next;
-  }
+template <typename Sum, typename T>
+Sum tree_of(ReductionOp op, const std::vector<T>& parts) {
+  Sum row[64];  // no memory for each of a million elements
+  for (size_t i = 0; i < parts.size(); ++i) row[i] = Sum(parts[i]);
+  for (size_t left = parts.size(); left > 1; left = (left + 1) / 2)
+    for (size_t i = 0; i < left; i += 2)
+      row[i / 2] = i + 1 < left ? joined(op, row[i], row[i + 1]) : row[i];
   return row[0];
 }
 
@@ -105,7 +104,7 @@ T expected(ReductionOp op, const std::vector<T>& parts) {
     return op == ReductionOp::Sum || op == ReductionOp::Max ? any : all;
   } else {
     using Sum = std::conditional_t<std::is_integral_v<T>, T, float>;
-    const Sum sum = tree_of(op, std::vector<Sum>(parts.begin(), parts.end()));
+    const Sum sum = tree_of<Sum>(op, parts);
     if (op != ReductionOp::Mean) return T(sum);
     if constexpr (std::is_integral_v<T>)
       return T(int64_t(sum) / int64_t(parts.size()));
