@@ -24,6 +24,6 @@ rm -f "$precompiled.sum"
 "$@" || exit
 [ -f "$dependencies" ] || exit 0
 {
-  echo "$*" | sed "s|${0%/cmake/*}/||g"
+  echo "$*" | sed "s|${0%/cmake/*}/||g; s/ -f\\(no-\\)\\{0,1\\}color-diagnostics//"
   sed -e '1s/^[^:]*://' -e 's/\\$//' "$dependencies" | xargs cat
 } | sha256sum > "$precompiled.sum"
