@@ -301,9 +301,8 @@ TEST_CASE("a credentials file that is not there is no missing object", "[io][gcs
   FakeGcs fake;
   io::GcsOptions options = options_for(fake, kChunk);
   options.authenticate = true;
-  options.auth.environment = [](const std::string& name) {
-    return name == "GOOGLE_APPLICATION_CREDENTIALS" ? "/nonexist" : "";
-  };
+  options.auth.environment =
+      std::map<std::string, std::string>{{"GOOGLE_APPLICATION_CREDENTIALS", "/nonexist"}};
   io::GcsFileSystem fs(options);
   for (const absl::Status& status :
        {fs.open("gs://bucket/a").status(), fs.exists("gs://bucket/a").status()}) {

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 namespace distribute::untrusted {
 
@@ -27,6 +28,7 @@ DISTRIBUTE_INLINE std::string printable(std::string_view text, size_t most) {
 /// Returns why the file cannot be a small text; "" if it can.
 DISTRIBUTE_INLINE std::string no_text_file(const struct stat& file, size_t most) {
   if (S_ISDIR(file.st_mode)) return "it is a directory";
+  if (S_ISCHR(file.st_mode) && file.st_rdev == makedev(1, 3)) return "";  // /dev/null
   if (!S_ISREG(file.st_mode)) return "it is a device or a pipe; wanted a file";
   if (uint64_t(file.st_size) <= most) return "";
   return str_cat("it has ", file.st_size, " bytes; at most ", most, " are read");
