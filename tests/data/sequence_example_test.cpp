@@ -94,7 +94,8 @@ TEST_CASE("parsed sequence examples are TensorFlow's", "[data][sequence_example]
   CHECK(as_case(parse_single_sequence_example(b, context(), lists(), "b")) ==
         tensorflow_case("sequence b"));
   const std::vector<std::string_view> both = {a, b};
-  const auto batch = parse_sequence_example(both, context(), lists(), "both");
+  const auto specs = context();  // default bytes are views into it
+  const auto batch = parse_sequence_example(both, specs, lists(), "both");
   CHECK(as_case(batch, 2) == tensorflow_case("sequence batch"));
   CHECK(as_json(batch.feature_lists.at("v").lengths) == nlohmann::json({3, 0}));
 }

@@ -307,7 +307,7 @@ TEST_CASE("a credentials file that is not there is no missing object", "[io][gcs
   for (const absl::Status& status :
        {fs.open("gs://bucket/a").status(), fs.exists("gs://bucket/a").status()}) {
     CHECK(status.code() == absl::StatusCode::kFailedPrecondition);
-    CHECK_THAT(message(status), Contains("gs://bucket/a") && Contains("/nonexist: no such file") &&
+    CHECK_THAT(message(status), Contains("gs://bucket/a") && Contains("/nonexist: No such file") &&
                                     Contains("GOOGLE_APPLICATION_CREDENTIALS names it"));
   }
   CHECK(fake.server().requests().empty());

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/base/untrusted_json.hpp>
 #include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/default_resolver.hpp>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <deque>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -163,13 +165,23 @@ DISTRIBUTE_INLINE std::vector<std::string> job_arguments(int argc, const char* c
   return words;
 }
 
+/// The command lines that programs were given, which live as long as the process.
+struct JobArguments {
+  struct Line {
+    std::vector<std::string> words;
+    std::vector<char*> pointers;
+  };
+  std::deque<Line> lines;
+};
+
 DISTRIBUTE_INLINE void take_job_arguments(int& argc, char**& argv, const Environment& variables) {
-  auto* const words = new std::vector<std::string>(job_arguments(argc, argv, variables));
-  auto* const pointers = new std::vector<char*>{argv[0]};
-  for (std::string& word : *words) pointers->push_back(word.data());
-  argc = int(pointers->size());
-  pointers->push_back(nullptr);
-  argv = pointers->data();
+  auto& line = in_process<JobArguments>().lines.emplace_back();
+  line.words = job_arguments(argc, argv, variables);
+  line.pointers = {argv[0]};
+  for (std::string& word : line.words) line.pointers.push_back(word.data());
+  argc = int(line.pointers.size());
+  line.pointers.push_back(nullptr);
+  argv = line.pointers.data();
 }
 
 DISTRIBUTE_INLINE void write_job_failure(const std::string& reason, const Environment& variables) {
