@@ -13,6 +13,7 @@
 #include <distribute/base/impl/descriptors.ipp>
 #include <distribute/base/impl/environment.ipp>
 #include <distribute/base/impl/error.ipp>
+#include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
 #include <distribute/base/impl/first_exception.ipp>
 #include <distribute/base/impl/json.ipp>

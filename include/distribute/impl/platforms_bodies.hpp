@@ -7,7 +7,6 @@
 #include <distribute/impl/http_bodies.hpp>
 #include <distribute/impl/platforms_src.hpp>
 
-#include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/leave_notice.ipp>
 #include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/span_recorder.ipp>

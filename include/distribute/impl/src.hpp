@@ -6,7 +6,6 @@
 
 #include <distribute/impl/strategy_bodies.hpp>
 
-#include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/pipe_signal.ipp>
 
 #include <distribute/device/impl/cuda_activity.ipp>

@@ -17,10 +17,6 @@
 
 namespace distribute::base_internal {
 
-struct FailureListener {
-  std::function<void(const std::string& reason)> call;
-};
-
 /// Returns the files that a word of a command line names, if it is --flagfile; `next` is the word
 /// behind it.
 DISTRIBUTE_INLINE std::vector<std::string> flag_files_of(std::string_view word,
@@ -34,11 +30,6 @@ DISTRIBUTE_INLINE std::vector<std::string> flag_files_of(std::string_view word,
 }  // namespace distribute::base_internal
 
 namespace distribute {
-
-DISTRIBUTE_INLINE void set_failure_listener(
-    std::function<void(const std::string& reason)> listener) {
-  in_process<base_internal::FailureListener>().call = std::move(listener);
-}
 
 DISTRIBUTE_INLINE int exit_status(const std::exception& error) {
   const auto* known = dynamic_cast<const Error*>(&error);
