@@ -28,7 +28,7 @@ struct PackOptions {
   std::string output, data;
 };
 
-/// What a program needs of this system.
+/// Files of this system that a program needs.
 struct Needs {
   fs::path loader;  // "": linked statically, or a script
   std::set<fs::path> libraries;

@@ -75,7 +75,7 @@ void take_sagemaker(RunOptions& options, const CommandLine& line) {
   if (options.port == 0) options.port = SageMakerClusterResolverOptions{}.port;
 }
 
-/// What a launcher on each host needs besides its name.
+/// Checks the options of a launcher on each host, and reads the job's token.
 void complete_host(RunOptions& options) {
   if (options.this_host.empty()) return;
   if (options.max_restarts > 0 || options.min_workers > 0)

@@ -10,7 +10,7 @@ namespace {
 
 using examples::given;
 
-/// What the folder --data_dir has for --dataset.
+/// Names the files that --data_dir must have for --dataset.
 std::string contents(const Options& o) {
   const std::map<std::string, std::string> known = {
       {"cifar10",

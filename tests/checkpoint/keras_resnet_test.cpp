@@ -6,7 +6,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>
-#include <tests/support/tensorflow_script.hpp>
+#include <tests/support/python_script.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -18,9 +18,9 @@
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/file_text.hpp>
+#include <tests/support/python_script.hpp>
 #include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
-#include <tests/support/torch_script.hpp>
 
 #include <cmath>
 #include <filesystem>

@@ -3,9 +3,9 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/file_text.hpp>
+#include <tests/support/python_script.hpp>
 #include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
-#include <tests/support/tensorflow_script.hpp>
 
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/attention.hpp>

@@ -15,8 +15,8 @@
 
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/python_script.hpp>
 #include <tests/support/temporary_directory.hpp>
-#include <tests/support/tensorflow_script.hpp>
 
 #include <fstream>
 #include <map>

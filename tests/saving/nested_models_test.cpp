@@ -10,7 +10,7 @@
 
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
-#include <tests/support/tensorflow_script.hpp>
+#include <tests/support/python_script.hpp>
 
 #include <filesystem>
 

@@ -229,6 +229,19 @@ int count_of_reports(const std::string& reports) {
   return count;
 }
 
+/// The number of ranks, of 0 and 2, that have named rank 1 or were killed before they could: the
+/// report of these is in parts.
+int count_of_ends(const std::string& directory) {
+  int count = 0;
+  for (const char* rank : {"/0", "/2"}) {
+    std::ifstream file(directory + rank);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    count += file.is_open() ? count_of_reports(text) == 1
+                            : std::filesystem::exists(directory + rank + ".part");
+  }
+  return count;
+}
+
 TEST_CASE("mpirun's ranks train over MPI", "[strategy][multi_worker][mpi]") {
   const EngineKind mpi = GENERATE(EngineKind::OpenMpi, EngineKind::Mpich);
   if (const std::string problem = mpi_problem(mpi); !problem.empty()) SKIP("" + problem);
@@ -258,9 +271,10 @@ TEST_CASE("mpirun's ranks train over MPI", "[strategy][multi_worker][mpi]") {
         "[.mpi_lost]", {.mpi = mpi, .environment = environment(more), .survives = true});
     INFO(run.output);
     // Once a rank was killed, MPICH's launcher may kill the others before they can report it, with
-    // and without a word. Those that report it name the right one.
+    // and without a word.
     if (mpi == EngineKind::Mpich && signal == SIGKILL) {
       CHECK(run.output.find("FAILED:") == std::string::npos);
+      CHECK(count_of_ends(directory.path()) == 2);
       return;
     }
     const std::string reports = wait_for_reports(directory.path());

@@ -99,7 +99,7 @@ class ClusterRuntime {
   /// closed, without a byte sent, before the other side asked for it does not count.
   net::Socket peer_socket(int rank, const std::string& channel, int index,
                           OptionalDeadline deadline = {});
-  /// Makes a connection that the task `rank` takes: see take(). It tries again as long as that task
+  /// Makes a connection that the task `rank` takes: see take(). It tries again while that task
   /// takes none for the purpose.
   /// Throws  TaskLeftError when the task has left; the failure of the job; DeadlineExceededError.
   net::Socket dial(int rank, const std::string& purpose, const std::string& detail,

@@ -20,6 +20,11 @@ struct ElasticOptions {
   /// Time to wait for more workers at the start when min_workers have come, from the last arrival
   /// on.
   double last_call_seconds = 5;
+
+  /// Returns the defaults with DISTRIBUTE_MIN_WORKERS and DISTRIBUTE_MAX_WORKERS, which
+  /// `distribute run --min-np` sets.
+  /// Throws  InvalidArgumentError that names the variable.
+  static ElasticOptions from_environment();
 };
 
 /// Checks that a process that is alone does not ask for other workers.

@@ -70,7 +70,7 @@ struct BucketOptions {  // options of Dataset::bucket_by_sequence_length
 
 using ElementLength = std::function<int64_t(const Batch&)>;
 
-/// What Dataset::group_by_window() does with its elements.
+/// Functions of Dataset::group_by_window().
 struct GroupFunctions {
   std::function<int64_t(const Batch&)> key = {};         // tells the window of an element
   std::function<int64_t(int64_t key)> window_size = {};  // number of elements in a full window

@@ -29,7 +29,7 @@ class TorchState {
  public:
   TorchState(::torch::nn::Module& module, ::torch::optim::Optimizer& optimizer);
 
-  /// Adds a number of the program, such as that of the epoch.
+  /// Adds a number of the program, such as the epoch.
   void add(std::integral auto& number) {
     numbers_.push_back(
         {[&number] { return int64_t(number); },

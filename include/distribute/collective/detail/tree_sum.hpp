@@ -14,7 +14,7 @@
 
 namespace distribute::collective {
 
-/// What a TreeSum computes, and where.
+/// One sum: the array's size, and where its results go.
 struct TreeTask {
   int64_t number = 0;           // of the sum within its operation, for tags
   int64_t count = 0;            // elements of the whole array

@@ -44,7 +44,7 @@ struct Collected {
   void append_zeros(FeatureKind kind, int64_t count);
 };
 
-/// What a spec asks for, such as "float [2]".
+/// Returns the type and shape that a spec asks for, such as "float [2]".
 std::string wish(const FeatureSpec& spec);
 int64_t wanted_count(const FeatureSpec& spec);
 

@@ -107,7 +107,7 @@ DISTRIBUTE_INLINE std::vector<std::string> read_header(const std::string& path,
   return {fields.begin(), fields.end()};
 }
 
-/// Gives the names of all columns, which the headers of all files have alike.
+/// Gives the names of all columns. The headers of all files must be equal.
 DISTRIBUTE_INLINE std::vector<std::string> all_names(const std::vector<std::string>& paths,
                                                      const MakeCsvOptions& options) {
   std::vector<std::string> names = options.column_names;

@@ -10,7 +10,7 @@
 
 namespace distribute::data::data_internal {
 
-/// What a dataset of rows reads.
+/// A query, and the element types of its columns.
 struct SqlQuery {
   std::string database = {}, text = {};
   std::vector<DType> types = {};

@@ -13,11 +13,8 @@ namespace distribute::horovod_internal {
 
 DISTRIBUTE_INLINE ElasticOptions elastic_limits(const std::optional<ElasticOptions>& given) {
   if (given) return *given;
-  ElasticOptions limits;
-  const Environment variables;
-  variables.read("DISTRIBUTE_MIN_WORKERS", 0, 1'000'000, limits.min_workers);
-  variables.read("DISTRIBUTE_MAX_WORKERS", 0, 1'000'000, limits.max_workers);
-  variables.read_seconds("HOROVOD_ELASTIC_TIMEOUT", limits.timeout_seconds);
+  ElasticOptions limits = ElasticOptions::from_environment();
+  Environment().read_seconds("HOROVOD_ELASTIC_TIMEOUT", limits.timeout_seconds);
   return limits;
 }
 

@@ -5,7 +5,6 @@
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/cluster/environment.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/torch/detail/elastic_job.hpp>
 #include <distribute/torch/process_group.hpp>
@@ -13,7 +12,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 namespace distribute::torch_internal {
@@ -28,15 +26,6 @@ DISTRIBUTE_INLINE ClusterPlace find_place(const torch::InitProcessGroupOptions& 
   return place;
 }
 
-/// Gives the limits that were given, or else those that the environment sets.
-DISTRIBUTE_INLINE ElasticOptions elastic_limits(const std::optional<ElasticOptions>& given) {
-  if (given) return *given;
-  ElasticOptions limits;
-  cluster_internal::read_limit("DISTRIBUTE_MIN_WORKERS", 0, 1'000'000, limits.min_workers);
-  cluster_internal::read_limit("DISTRIBUTE_MAX_WORKERS", 0, 1'000'000, limits.max_workers);
-  return limits;
-}
-
 DISTRIBUTE_INLINE void join_elastic_job(ClusterTasks tasks, const ElasticSetup& setup,
                                         const CommunicationOptions& options) {
   const auto job = std::make_shared<ElasticJob>(std::move(tasks), setup, options);
@@ -49,7 +38,8 @@ DISTRIBUTE_INLINE void join_elastic_job(ClusterTasks tasks, const ElasticSetup& 
 /// Joins the job that the resolver tells of.
 DISTRIBUTE_INLINE void join_job(const torch::InitProcessGroupOptions& options) {
   options.communication_options.check();
-  const ElasticOptions limits = elastic_limits(options.elastic);
+  const ElasticOptions limits =
+      options.elastic ? *options.elastic : ElasticOptions::from_environment();
   auto place = find_place(options);
   check_elastic(limits, place);
   const std::string agreement = agreed_json({{"api", "torch"}});
@@ -64,8 +54,6 @@ DISTRIBUTE_INLINE void join_job(const torch::InitProcessGroupOptions& options) {
     set_job(std::make_shared<Job>(runtime, options.communication_options));
   }
 }
-
-DISTRIBUTE_INLINE void finish(const ::c10::intrusive_ptr<::c10d::Work>& work) { work->wait(); }
 
 /// Calls the function by its name of the libtorch that is there.
 template <typename Group>
@@ -108,7 +96,7 @@ DISTRIBUTE_INLINE bool is_chief() { return get_rank() == 0; }
 
 DISTRIBUTE_INLINE void all_reduce(Tensor tensor, ReduceOp op) {
   std::vector<Tensor> tensors{std::move(tensor)};
-  torch_internal::finish(get_group()->allreduce(tensors, {.reduceOp = op}));
+  get_group()->allreduce(tensors, {.reduceOp = op})->wait();
 }
 
 DISTRIBUTE_INLINE void broadcast(Tensor tensor, int src) {
@@ -116,7 +104,7 @@ DISTRIBUTE_INLINE void broadcast(Tensor tensor, int src) {
     throw InvalidArgumentError(
         str_cat("broadcast: there is no rank ", src, "; the job has ", get_world_size()));
   std::vector<Tensor> tensors{std::move(tensor)};
-  torch_internal::finish(get_group()->broadcast(tensors, {.rootRank = src}));
+  get_group()->broadcast(tensors, {.rootRank = src})->wait();
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> all_gather(const Tensor& tensor) {
@@ -124,7 +112,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> all_gather(const Tensor& tensor) {
   for (int rank = 0; rank < get_world_size(); ++rank)
     outputs[0].push_back(::torch::empty_like(tensor));
   std::vector<Tensor> inputs{tensor};
-  torch_internal::finish(get_group()->allgather(outputs, inputs));
+  get_group()->allgather(outputs, inputs)->wait();
   return outputs[0];
 }
 
@@ -137,12 +125,11 @@ DISTRIBUTE_INLINE Tensor reduce_scatter(const Tensor& tensor, ReduceOp op) {
   auto shape = tensor.sizes().vec();
   shape[0] /= size;
   Tensor output = ::torch::empty(shape, tensor.options()), input = tensor;
-  torch_internal::finish(
-      torch_internal::start_reduce_scatter(*get_group(), output, input, {.reduceOp = op}));
+  torch_internal::start_reduce_scatter(*get_group(), output, input, {.reduceOp = op})->wait();
   return output;
 }
 
-DISTRIBUTE_INLINE void barrier() { torch_internal::finish(get_group()->barrier()); }
+DISTRIBUTE_INLINE void barrier() { get_group()->barrier()->wait(); }
 
 DISTRIBUTE_INLINE std::vector<std::string> all_gather_bytes(const std::string& bytes) {
   const auto lengths = all_gather(::torch::tensor({int64_t(bytes.size())}, ::torch::kInt64));

@@ -16,7 +16,7 @@ DISTRIBUTE_INLINE double run_clock() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// What is no number is shown as the largest one.
+/// Converts to millionths; NaN becomes the largest number.
 DISTRIBUTE_INLINE int64_t micros(double value) {
   constexpr double kMost = 9e18;
   return std::isnan(value) ? std::numeric_limits<int64_t>::max()
