@@ -1,4 +1,4 @@
-# libtorch 2.1 or newer (PyPI's torch, or an archive of pytorch.org) -> Torch::Torch. Torch_ROOT or
+# libtorch 2.6 or newer (PyPI's torch, or an archive of pytorch.org) -> Torch::Torch. Torch_ROOT or
 # CMAKE_PREFIX_PATH names its folder, which has include/ and lib/. libtorch's own TorchConfig.cmake of a
 # build for GPUs needs CUDA's toolkit; this module does not.
 if(TARGET torch_cpu AND NOT TARGET Torch::Torch)

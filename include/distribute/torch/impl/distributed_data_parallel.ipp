@@ -96,20 +96,25 @@ DISTRIBUTE_INLINE void check_equal_on_ranks(const std::vector<NamedTensor>& name
   }
 }
 
-/// Makes a reducer with the constructor of the libtorch that is there: newer ones take more
-/// arguments.
-template <typename... Known>
-std::unique_ptr<::c10d::Reducer> make_reducer(Known&&... known) {
+/// Makes a reducer with the constructor of the libtorch that is there: newer ones take further
+/// arguments, older ones the limits of the buckets' sizes.
+template <typename Buckets, typename... Known>
+std::unique_ptr<::c10d::Reducer> make_reducer(const std::vector<::at::Tensor>& parameters,
+                                              const Buckets& buckets, const Known&... known) {
   using R = ::c10d::Reducer;
+  using All = std::vector<::at::Tensor>;
+  using Limits = std::vector<size_t>;
   using Sizes = std::vector<int64_t>;
-  if constexpr (std::is_constructible_v<R, Known..., bool, bool, Sizes, bool, bool>)
-    return std::make_unique<R>(std::forward<Known>(known)..., false, false, Sizes(), false, false);
-  else if constexpr (std::is_constructible_v<R, Known..., bool, bool, Sizes>)
-    return std::make_unique<R>(std::forward<Known>(known)..., false, false, Sizes());
-  else if constexpr (std::is_constructible_v<R, Known..., bool, bool>)
-    return std::make_unique<R>(std::forward<Known>(known)..., false, false);
+  const auto& [indices, limits] = buckets;
+  using Indices = std::vector<std::vector<size_t>>;
+  if constexpr (std::is_constructible_v<R, All, Indices, Known..., bool, bool, Sizes, bool, bool>)
+    return std::make_unique<R>(parameters, indices, known..., false, false, Sizes(), false, false);
+  else if constexpr (std::is_constructible_v<R, All, Indices, Known..., bool, bool, Sizes>)
+    return std::make_unique<R>(parameters, indices, known..., false, false, Sizes());
+  else if constexpr (std::is_constructible_v<R, All, Indices, Limits, Known..., bool, bool>)
+    return std::make_unique<R>(parameters, indices, limits, known..., false, false);
   else
-    return std::make_unique<R>(std::forward<Known>(known)...);
+    return std::make_unique<R>(parameters, indices, limits, known...);
 }
 
 /// While it lives, reducers are made that name parameters in errors.
@@ -150,13 +155,15 @@ struct GradientReducer::Impl {
     const auto cap = int64_t(options.bucket_cap_mb * 1024 * 1024);
     const int64_t first_cap = std::min<int64_t>(cap, ::c10d::kDefaultFirstBucketBytes);
     // The last layer's gradients are ready first.
-    auto [buckets, limits] = ::c10d::compute_bucket_assignment_by_size(
+    auto buckets = ::c10d::compute_bucket_assignment_by_size(
         all,
         options.static_graph || !options.find_unused_parameters
             ? std::vector<size_t>{std::numeric_limits<size_t>::max()}
             : std::vector<size_t>{size_t(first_cap), size_t(cap)},
         sparse);
-    std::reverse(buckets.begin(), buckets.end());
+    auto& [indices, limits] = buckets;
+    std::reverse(indices.begin(), indices.end());
+    std::reverse(limits.begin(), limits.end());
     const NamesInErrors named;
     reducer = make_reducer(all, buckets, group, sparse, cap, options.find_unused_parameters,
                            options.gradient_as_bucket_view, names, first_cap);
