@@ -3,9 +3,9 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/python_script.hpp>
 #include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
-#include <tests/support/python_script.hpp>
 
 #include <filesystem>
 #include <functional>

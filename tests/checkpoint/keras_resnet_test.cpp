@@ -5,8 +5,8 @@
 #include <distribute/optim/sgd.hpp>
 
 #include <tests/support/catch.hpp>
-#include <tests/support/temporary_directory.hpp>
 #include <tests/support/python_script.hpp>
+#include <tests/support/temporary_directory.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,9 +2,9 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/python_script.hpp>
 #include <tests/support/shared_data.hpp>
 #include <tests/support/temporary_directory.hpp>
-#include <tests/support/python_script.hpp>
 #include <tests/support/whole_files.hpp>
 
 #include <map>
