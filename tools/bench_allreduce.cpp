@@ -3,7 +3,7 @@
 #include "commands.hpp"
 
 #include <distribute/base/error.hpp>
-#include <distribute/base/json.hpp>
+#include <distribute/base/ordered_json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/collective/communicator.hpp>

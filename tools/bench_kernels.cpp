@@ -2,7 +2,7 @@
 #include "bench_kernels.hpp"
 #include "commands.hpp"
 
-#include <distribute/base/json.hpp>
+#include <distribute/base/ordered_json.hpp>
 #include <distribute/base/parallel.hpp>
 
 #include <cstdio>

@@ -2,7 +2,7 @@
 #include "bench_ps.hpp"
 #include "commands.hpp"
 
-#include <distribute/base/json.hpp>
+#include <distribute/base/ordered_json.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/net/socket.hpp>

@@ -1,7 +1,7 @@
 #include "commands.hpp"
 
 #include <distribute/base/error.hpp>
-#include <distribute/base/json.hpp>
+#include <distribute/base/ordered_json.hpp>
 #include <distribute/train/checkpoint_files.hpp>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 #include "commands.hpp"
 
 #include <distribute/base/error.hpp>
-#include <distribute/base/json.hpp>
+#include <distribute/base/ordered_json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/data/decode_image.hpp>
 #include <distribute/data/example.hpp>

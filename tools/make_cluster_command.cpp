@@ -2,7 +2,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
-#include <distribute/base/json.hpp>
+#include <distribute/base/ordered_json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/base/untrusted_text.hpp>
 #include <distribute/io/atomic_file.hpp>

@@ -4,7 +4,7 @@
 #include "predict_pictures.hpp"
 
 #include <distribute/base/error.hpp>
-#include <distribute/base/json.hpp>
+#include <distribute/base/ordered_json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/data/decode_image.hpp>

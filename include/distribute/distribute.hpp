@@ -16,6 +16,7 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/monitoring.hpp>
+#include <distribute/base/ordered_json.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/base/signals.hpp>

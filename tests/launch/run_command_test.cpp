@@ -360,7 +360,8 @@ TEST_CASE("the second SIGINT kills", "[launch][run]") {
   job.signal(SIGINT);
   // Signals of one kind that wait count as one; the launcher has taken this one when it answers
   // another kind.
-  for (int i = 0; i < 20 && !job.process().poll(); ++i) {
+  const auto deadline = distribute::net::Deadline::after_seconds(60);
+  while (!job.process().poll() && !deadline.passed()) {
     job.signal(SIGINT);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -498,7 +499,7 @@ TEST_CASE("a job whose tasks had to be killed after a signal ends as by the sign
 
 TEST_CASE("of tasks that are told to go one that had to be killed gives the status",
           "[launch][run]") {
-  Job job({"-np", "2", "--ps", "1", "--stop-timeout", "0.5"},
+  Job job({"-np", "2", "--ps", "1", "--stop-timeout", "3"},
           "trap 'exit 0' TERM; [ $DISTRIBUTE_LOCAL_RANK = 0 ] && trap '' TERM; echo self $$; "
           "while :; do sleep 0.05; done");
   for (const char* task : {"[worker 0]", "[worker 1]", "[ps 0]"})
@@ -506,7 +507,7 @@ TEST_CASE("of tasks that are told to go one that had to be killed gives the stat
   job.signal(SIGTERM);
   CHECK(job.wait() == 128 + SIGTERM);
   // A server that has to be killed when the workers have ended well costs nothing.
-  Job servers({"-np", "2", "--ps", "1", "--stop-timeout", "0.5"},
+  Job servers({"-np", "2", "--ps", "1", "--stop-timeout", "3"},
               "trap 'exit 0' TERM; [ $DISTRIBUTE_LOCAL_RANK = 2 ] && trap '' TERM; echo self $$; "
               "while :; do sleep 0.05; done");
   for (const char* task : {"[worker 0]", "[worker 1]", "[ps 0]"})
@@ -785,7 +786,7 @@ TEST_CASE("a launcher whose reader stalls hears signals and notices the end of t
   const std::string to = stream == "stderr" ? "yes >&2" : "yes";
   std::string script = kFlood;
   script.replace(script.find("yes $STREAM"), 11, to);
-  StalledJob job({"-np", "2", "--stop-timeout", "1"}, script, redirection,
+  StalledJob job({"-np", "2", "--stop-timeout", "3"}, script, redirection,
                  {{"PIPE", stalled.path()}, {"DIR", directory.path()}});
   wait_for_file(directory / "up0");
   wait_for_file(directory / "up1");
@@ -837,7 +838,7 @@ TEST_CASE("a task's file that is a FIFO holds up no task", "[launch][run]") {
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
   Descriptor reader;
   if (has_reader) reader = Descriptor(::open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  Job job({"-np", "2", "--stop-timeout", "0.5", "--output-dir", directory.path()},
+  Job job({"-np", "2", "--stop-timeout", "3", "--output-dir", directory.path()},
           "echo ready; trap 'exit 5' TERM; yes & while :; do sleep 0.02; done");
   job.wait_for("[worker 0] ready");
   job.wait_for("[worker 1] y");  // it has written before it is told to end

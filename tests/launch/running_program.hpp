@@ -75,7 +75,7 @@ inline bool is_alive(pid_t pid) {
 }
 
 /// Fails the test when one of the processes is there after the deadline.
-inline void check_gone(const std::vector<pid_t>& pids, double seconds = 10) {
+inline void check_gone(const std::vector<pid_t>& pids, double seconds = 60) {
   const auto deadline = distribute::net::Deadline::after_seconds(seconds);
   for (const pid_t pid : pids) {
     while (is_alive(pid) && !deadline.passed())

@@ -1,5 +1,5 @@
 #pragma once
-/// JSON values whose members are sorted, or stay in the order in which they were added.
+/// JSON values whose members are sorted.
 
 #include <distribute/base/config.hpp>
 
@@ -15,12 +15,5 @@ nlohmann::json json_of(const std::string& text);
 /// Formats one line, or lines indented by `indent` spaces a level; bytes that are not UTF-8 become
 /// U+FFFD.
 std::string json_text(const nlohmann::json& value, int indent = -1);
-
-/// Parses `text` and keeps the order of members; the result is_discarded() when it is not JSON.
-nlohmann::ordered_json ordered_json_of(const std::string& text);
-
-/// Formats one line, or lines indented by `indent` spaces a level; bytes that are not UTF-8 become
-/// U+FFFD.
-std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
 
 }  // namespace distribute

@@ -23,7 +23,6 @@
 #include <distribute/base/impl/memory_limit.ipp>
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
-#include <distribute/base/impl/ordered_json.ipp>
 #include <distribute/base/impl/pipe_signal.ipp>
 #include <distribute/base/impl/process_stat.ipp>
 #include <distribute/base/impl/process_stats.ipp>

@@ -9,6 +9,7 @@
 
 #include <distribute/base/impl/leave_notice.ipp>
 #include <distribute/base/impl/number_text.ipp>
+#include <distribute/base/impl/ordered_json.ipp>
 #include <distribute/base/impl/span_recorder.ipp>
 #include <distribute/base/impl/type_names.ipp>
 #include <distribute/base/impl/untrusted_json.ipp>

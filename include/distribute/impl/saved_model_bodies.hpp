@@ -10,7 +10,6 @@
 #include <distribute/base/impl/json.ipp>
 #include <distribute/base/impl/log_once.ipp>
 #include <distribute/base/impl/number_text.ipp>
-#include <distribute/base/impl/ordered_json.ipp>
 #include <distribute/base/impl/simd_sqrt.ipp>
 
 #include <distribute/device/impl/backend.ipp>

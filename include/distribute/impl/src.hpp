@@ -6,6 +6,7 @@
 
 #include <distribute/impl/strategy_bodies.hpp>
 
+#include <distribute/base/impl/ordered_json.ipp>
 #include <distribute/base/impl/pipe_signal.ipp>
 
 #include <distribute/device/impl/cuda_activity.ipp>

@@ -10,7 +10,6 @@
 #include <distribute/base/impl/json.ipp>
 #include <distribute/base/impl/leave_notice.ipp>
 #include <distribute/base/impl/number_text.ipp>
-#include <distribute/base/impl/ordered_json.ipp>
 #include <distribute/base/impl/untrusted_json.ipp>
 
 #include <distribute/device/impl/cuda_activity.ipp>

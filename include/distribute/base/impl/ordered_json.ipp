@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/json.hpp>
+#include <distribute/base/ordered_json.hpp>
 
 #include <nlohmann/json.hpp>
 

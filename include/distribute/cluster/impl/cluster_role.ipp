@@ -4,6 +4,8 @@
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
 
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_replace.h>
 #include <nlohmann/json.hpp>
 
 namespace distribute::cluster_internal {
@@ -73,18 +75,22 @@ DISTRIBUTE_INLINE void check_complete(const ClusterRole& role) {
 
 DISTRIBUTE_INLINE std::string ClusterRole::to_json() const {
   using cluster_internal::json_or_null;
-  nlohmann::ordered_json root;
-  root["cluster"] = ordered_json_of(cluster.to_json());
-  root["task_type"] = task_type ? nlohmann::json(task_type->name()) : nlohmann::json();
-  root["task_id"] = json_or_null(task_id);
-  root["rpc_layer"] = json_or_null(rpc_layer);
-  root["master"] = json_or_null(master);
-  root["is_chief"] = json_or_null(is_chief);
-  root["id_in_cluster"] = json_or_null(id_in_cluster);
-  root["worker_count"] = json_or_null(worker_count);
-  root["leader"] = json_or_null(leader);
-  root["should_save_checkpoint"] = json_or_null(should_save_checkpoint);
-  return json_text(root, 2);
+  const std::pair<const char*, nlohmann::json> members[] = {
+      {"cluster", json_of(cluster.to_json())},
+      {"task_type", json_or_null(task_type ? std::optional(task_type->name()) : std::nullopt)},
+      {"task_id", json_or_null(task_id)},
+      {"rpc_layer", json_or_null(rpc_layer)},
+      {"master", json_or_null(master)},
+      {"is_chief", json_or_null(is_chief)},
+      {"id_in_cluster", json_or_null(id_in_cluster)},
+      {"worker_count", json_or_null(worker_count)},
+      {"leader", json_or_null(leader)},
+      {"should_save_checkpoint", json_or_null(should_save_checkpoint)}};
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : members)
+    lines.push_back(
+        str_cat("  \"", name, "\": ", absl::StrReplaceAll(json_text(value, 2), {{"\n", "\n  "}})));
+  return str_cat("{\n", absl::StrJoin(lines, ",\n"), "\n}");
 }
 
 }  // namespace distribute

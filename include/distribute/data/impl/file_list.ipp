@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <iomanip>
-#include <regex>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include <fnmatch.h>
 
@@ -72,11 +72,24 @@ struct ShardName {
   }
 };
 
+/// The part of `text` from `start` that consists of digits.
+inline std::string_view digits_at(std::string_view text, size_t start) {
+  return text.substr(start, text.find_first_not_of("0123456789", start) - start);
+}
+
+/// Takes the last "-of-" that stands between two numbers of at most 9 and 6 digits.
 DISTRIBUTE_INLINE std::optional<ShardName> shard_name(const std::string& name) {
-  static const std::regex form(R"((.*-)(\d{1,9})(-of-(\d{1,6})(\D.*)?))");
-  std::smatch parts;
-  if (!std::regex_match(name, parts, form)) return std::nullopt;
-  return ShardName{parts[1], parts[3], size_t(parts[2].length()), std::stoll(parts[4])};
+  for (size_t of = name.rfind("-of-"); of != std::string::npos && of > 0;
+       of = name.rfind("-of-", of - 1)) {
+    const size_t first = name.find_last_not_of("0123456789", of - 1) + 1;
+    const std::string_view number = digits_at(name, first), count = digits_at(name, of + 4);
+    if (first == 0 || name[first - 1] != '-' || number.empty() || number.size() > 9 ||
+        count.empty() || count.size() > 6)
+      continue;
+    return ShardName{name.substr(0, first), name.substr(of), number.size(),
+                     std::stoll(std::string(count))};
+  }
+  return std::nullopt;
 }
 
 /// Checks that all shards which the pattern covers exist. `names` are the matching ones, sorted.

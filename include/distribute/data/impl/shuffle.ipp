@@ -15,6 +15,17 @@ namespace distribute::data {
 
 namespace data_internal {
 
+/// The state of the input before its element `number`.
+struct ShuffleMark {
+  int64_t number;
+  std::vector<int64_t> state;
+};
+
+/// The number of elements from which the buffer has another size.
+struct ShuffleShrink {
+  int64_t given, taken, size;
+};
+
 /// Draws elements from a buffer. The buffer's contents follow from the key and the number of
 /// elements given. So a position is that number and a mark, which is the state of the input before
 /// the oldest element that is still held.
@@ -33,7 +44,7 @@ class ShuffleStream final : public Stream<T> {
   }
   void save(StateWriter& state) const override {
     if (!shrinks_.empty()) state.put(-int64_t(shrinks_.size()));
-    for (const Shrink& shrink : shrinks_)
+    for (const ShuffleShrink& shrink : shrinks_)
       for (int64_t value : {shrink.given, shrink.taken, shrink.size}) state.put(value);
     for (int64_t value : {given_, taken_, marks_.empty() ? 0 : marks_.front().number})
       state.put(value);
@@ -63,14 +74,6 @@ class ShuffleStream final : public Stream<T> {
   struct Held {
     int64_t number;  // in the order of the input
     T element;
-  };
-  struct Mark {
-    int64_t number;
-    std::vector<int64_t> state;
-  };
-  /// The number of elements from which the buffer has another size.
-  struct Shrink {
-    int64_t given, taken, size;
   };
   static constexpr int64_t kLeast = 16;        // elements that are held even without memory
   static constexpr int64_t kMostShrinks = 64;  // each but the first halves the buffer
@@ -159,10 +162,10 @@ class ShuffleStream final : public Stream<T> {
   int64_t buffer_size_;
   const int64_t first_size_ = buffer_size_;
   uint64_t key_;
-  std::vector<Shrink> shrinks_;
+  std::vector<ShuffleShrink> shrinks_;
   int64_t given_ = 0, taken_ = 0, next_mark_ = 0;
   std::vector<Held> buffer_;
-  std::deque<Mark> marks_;  // oldest first
+  std::deque<ShuffleMark> marks_;  // oldest first
 };
 
 class ShuffleNode final : public SelectionNode<ShuffleNode> {

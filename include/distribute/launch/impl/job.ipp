@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/json.hpp>
+#include <distribute/base/ordered_json.hpp>
 #include <distribute/launch/detail/job_token.hpp>
 #include <distribute/launch/job.hpp>
 

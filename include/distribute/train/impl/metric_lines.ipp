@@ -3,7 +3,7 @@
 #include <distribute/base/detail/number_text.hpp>
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/json.hpp>
+#include <distribute/base/ordered_json.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/train/model.hpp>
 #include <distribute/train/run_report.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/json.hpp>
 #include <distribute/base/limits.hpp>
+#include <distribute/base/ordered_json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/device_spec.hpp>
