@@ -14,7 +14,7 @@ export CTEST_PARALLEL_LEVEL=$jobs CMAKE_BUILD_PARALLEL_LEVEL=$jobs
 export CTEST_OUTPUT_ON_FAILURE=1 CMAKE_COLOR_DIAGNOSTICS=OFF
 logs=build/logs
 work=build/consumers
-passed=0 failed=0 table=""
+passed=0 failed=0 table="" refused=""
 
 floors() { python3 tools/check_floors.py; }
 umbrella() { python3 tools/check_umbrella.py; }
@@ -162,6 +162,11 @@ package() { scripts/check_package.sh build/ci; }
 asan_build() { cmake --preset asan && cmake --build --preset asan -- -k 0; }
 asan_tests() { ctest --preset asan -j "$jobs"; }
 
+# The assertions that failed, each with the values that it saw; they end the output of a failed run.
+refused_assertions() {
+  grep -E -A 9 ': (FAILED|error):' "$1" | cut -c 1-300 | head -n 60
+}
+
 run_stage() {
   local stage=$1 log=$logs/$1.log begin=$SECONDS status=0 counts
   echo "== $stage"
@@ -179,6 +184,7 @@ run_stage() {
     echo "-- $stage FAILED; the end of $log:"
     grep -nE 'error:|FAILED|\*\*\*Failed' "$log" | head -40
     grep -vE '^(/?tmp/|/?.*/bin/).*/test_|^Looked in' "$log" | tail -n 40
+    refused+=$(refused_assertions "$log")
   else
     tail -n 3 "$log"
   fi
@@ -191,6 +197,7 @@ if [ $# -eq 0 ]; then set -- "${all_stages[@]}"; fi
 for stage; do
   run_stage "$stage"
 done
+if [ -n "$refused" ]; then printf '\n%s\n' "$refused"; fi
 printf '\n%s%-22s %5d s\n\n' "$table" "all" "$SECONDS"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
