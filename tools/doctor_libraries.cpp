@@ -2,6 +2,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/collective/detail/fabric.hpp>
 #include <distribute/collective/engine.hpp>
 #include <distribute/device/detail/cpu_onednn.hpp>
 
@@ -91,6 +92,10 @@ void examine_engines(DoctorReport& report) {
     report.add(
         {kLibraries, name, engine ? Mark::Ok : Mark::Note, engine ? engine->text() : problem, {}});
   }
+  const auto ports = collective::fabric_ports();
+  const auto advice = collective::fabric_advice(ports, collective::installed_engines());
+  for (const collective::FabricPort& port : ports)
+    report.ok(kLibraries, "fabric", str_cat(port.text(), ": ", *advice));
 }
 
 }  // namespace

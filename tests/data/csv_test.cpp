@@ -2,27 +2,19 @@
 #include <distribute/data/csv.hpp>
 
 #include <distribute/data/distribute_options.hpp>
-#include <distribute/io/compression.hpp>
 
-#include <limits>
 #include <tests/data/dataset_cases.hpp>
+#include <tests/data/write_file.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
+
+#include <limits>
 
 using namespace distribute;
 using namespace distribute::data;
 
 namespace {
-
-std::string write(const TemporaryDirectory& root, const std::string& name, std::string_view text,
-                  io::Compression compression = io::Compression::None) {
-  const std::string path = root.path() + "/" + name;
-  auto file = *io::create_file(path, compression);
-  REQUIRE(file->append(text).ok());
-  REQUIRE(file->close().ok());
-  return path;
-}
 
 CsvDefault default_of(const nlohmann::json& wanted) {
   if (wanted == "string") return CsvType::Bytes;

@@ -3,27 +3,14 @@
 
 #include <distribute/data/distribute_options.hpp>
 #include <distribute/data/grouping.hpp>
-#include <distribute/io/compression.hpp>
 
 #include <tests/data/sequences/sequence_answers.hpp>
+#include <tests/data/write_file.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 using namespace distribute;
 using namespace distribute::data;
-
-namespace {
-
-std::string write(const TemporaryDirectory& root, const std::string& name, std::string_view text,
-                  io::Compression compression = io::Compression::None) {
-  const std::string path = root.path() + "/" + name;
-  auto file = *io::create_file(path, compression);
-  REQUIRE(file->append(text).ok());
-  REQUIRE(file->close().ok());
-  return path;
-}
-
-}  // namespace
 
 TEST_CASE("lines end as in TensorFlow", "[data][text_lines]") {
   const TemporaryDirectory root;

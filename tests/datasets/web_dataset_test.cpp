@@ -6,6 +6,7 @@
 #include <distribute/io/file_system.hpp>
 
 #include <tests/data/dataset_support.hpp>
+#include <tests/data/write_file.hpp>
 #include <tests/datasets/dataset_answers.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
@@ -22,12 +23,6 @@ nlohmann::json samples_of(const Dataset& dataset) {
   auto samples = nlohmann::json::array();
   for (const Batch& sample : dataset) samples.push_back(plain(sample));
   return samples;
-}
-
-std::string write(const TemporaryDirectory& root, const std::string& name, std::string_view bytes) {
-  const std::string path = root.path() + "/" + name;
-  REQUIRE(io::write_file_atomically(path, bytes).ok());
-  return path;
 }
 
 }  // namespace

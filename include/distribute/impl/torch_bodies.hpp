@@ -113,6 +113,7 @@
 #include <distribute/collective/impl/engine_slots.ipp>
 #include <distribute/collective/impl/engine_transport.ipp>
 #include <distribute/collective/impl/engine_wait.ipp>
+#include <distribute/collective/impl/fabric.ipp>
 #include <distribute/collective/impl/flight_recorder.ipp>
 #include <distribute/collective/impl/flight_report.ipp>
 #include <distribute/collective/impl/group_links.ipp>

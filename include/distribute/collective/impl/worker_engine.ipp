@@ -3,6 +3,7 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
+#include <distribute/collective/detail/fabric.hpp>
 #include <distribute/collective/detail/spin_time.hpp>
 #include <distribute/collective/detail/worker_engine.hpp>
 #include <distribute/device/placement.hpp>
@@ -108,13 +109,25 @@ DISTRIBUTE_INLINE std::vector<std::string> exchange_addresses(
   return result;
 }
 
+/// An engine is never taken unasked; the log says once that one would reach a faster network.
+DISTRIBUTE_INLINE void name_unused_fabric() {
+  const std::vector<FabricPort> ports = fabric_ports();
+  if (const auto advice = fabric_advice(ports, installed_engines()))
+    log_info("collective",
+             str_cat("the collectives of host memory go over TCP, not over ", ports.front().text(),
+                     "; ", *advice),
+             {{"fabric", ports.front().device}});
+}
+
 }  // namespace engine_internal
 
 DISTRIBUTE_INLINE const Engine* agree_on_engine(ClusterRuntime& runtime, WantedTransport wanted) {
-  if (wanted == WantedTransport::Auto || wanted == WantedTransport::Tcp) return nullptr;
   const std::vector<int>& hosts = runtime.hosts();
   const bool several =
       std::any_of(hosts.begin(), hosts.end(), [&](int h) { return h != hosts[0]; });
+  if (wanted == WantedTransport::Auto && several && runtime.rank() == 0)
+    engine_internal::name_unused_fabric();
+  if (wanted == WantedTransport::Auto || wanted == WantedTransport::Tcp) return nullptr;
   if (several && runtime.options().tls)
     throw FailedPreconditionError(
         str_cat("DISTRIBUTE_TLS=1 does not reach what ", name_of(wanted),
