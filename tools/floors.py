@@ -37,6 +37,7 @@ ANNEXES = {  # and those that it includes
     "saved_model": [],
     "saving": ["preprocessing"],
     "language_models": ["saving"],
+    "arrays": ["saving"],
     "estimator": ["saved_model"],
     "horovod": [],
     "torch": [],

@@ -7,6 +7,7 @@
 #include <distribute/saving/detail/registration.hpp>
 #include <distribute/saving/keras_model.hpp>
 #include <distribute/saving/weight_names.hpp>
+#include <distribute/saving/zip_file.hpp>
 
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION
 #include <distribute/impl/saving_bodies.hpp>

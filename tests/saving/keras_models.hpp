@@ -22,7 +22,7 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/saving/detail/hdf5_file.hpp>
-#include <distribute/saving/detail/zip_file.hpp>
+#include <distribute/saving/zip_file.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -30,7 +30,7 @@ namespace keras_models {
 
 using namespace distribute;
 
-inline bool can_open_files() { return saving_internal::has_hdf5() && saving_internal::has_zip(); }
+inline bool can_open_files() { return saving_internal::has_hdf5() && saving::has_zip(); }
 
 /// Ends a test in builds that cannot open these files.
 inline void skip_without_formats() {

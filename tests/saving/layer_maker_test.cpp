@@ -15,7 +15,7 @@
 #include <distribute/saving/detail/hdf5_file.hpp>
 #include <distribute/saving/detail/model_config.hpp>
 #include <distribute/saving/detail/model_maker.hpp>
-#include <distribute/saving/detail/zip_file.hpp>
+#include <distribute/saving/zip_file.hpp>
 
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>

@@ -6,7 +6,7 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/saving.hpp>
 #include <distribute/saving/detail/model_maker.hpp>
-#include <distribute/saving/detail/zip_file.hpp>
+#include <distribute/saving/zip_file.hpp>
 
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
@@ -74,7 +74,7 @@ TEST_CASE("models inside of models come from Keras", "[saving][load_model][neste
 TEST_CASE("a mask of the program's own is refused", "[saving][load_model][nested]") {
   // Keras: LSTM(2)(embedded, mask=ops.not_equal(ids, 1)), and the mask as an input.
   const std::string file = keras_models::file("nested/mask_lstm.keras");
-  json config = json::parse(saving_internal::read_zip_entry(file_text(file), "config.json", file));
+  json config = json::parse(saving::read_zip_entry(file_text(file), "config.json", file));
   auto& layers = config["config"]["layers"];
   for (auto& layer : layers)
     if (layer["class_name"] == "NotEqual") layer["inbound_nodes"][0]["args"][1] = 1;

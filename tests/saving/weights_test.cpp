@@ -2,8 +2,8 @@
 
 #include <distribute/saving/detail/hdf5_file.hpp>
 #include <distribute/saving/detail/separate_process.hpp>
-#include <distribute/saving/detail/zip_file.hpp>
 #include <distribute/saving/keras_model.hpp>
+#include <distribute/saving/zip_file.hpp>
 
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
@@ -152,7 +152,7 @@ TEST_CASE("load_weights: damaged files end in one error", "[saving][keras]") {
     CHECK_THROWS_SAYING(load_weights(model, directory / "a.keras"), DataLossError,
                         "a.keras: no zip archive, or damaged");
   }
-  write(directory / "b.keras", saving_internal::encode_zip({{"config.json", "{}"}}));
+  write(directory / "b.keras", saving::encode_zip({{"config.json", "{}"}}));
   CHECK_THROWS_SAYING(load_weights(model, directory / "b.keras"), NotFoundError,
                       "there is no 'model.weights.h5'");
   std::string changed = keras;

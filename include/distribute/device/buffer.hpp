@@ -18,8 +18,10 @@ class Buffer {
   /// Takes `bytes` (may be 0) from the device's cache.
   /// Throws  ResourceExhaustedError when the device has no memory left.
   Buffer(int64_t bytes, Device device);
-  /// Wraps memory that is owned elsewhere; `release` is called at the end.
-  Buffer(void* data, int64_t bytes, Device device, std::function<void()> release);
+  /// Wraps memory that is owned elsewhere; `release` is called at the end. With `writable` false no
+  /// variable takes the memory over: the first update copies its elements.
+  Buffer(void* data, int64_t bytes, Device device, std::function<void()> release,
+         bool writable = true);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -28,11 +30,13 @@ class Buffer {
   void* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
   Device device() const { return device_; }
+  bool writable() const { return writable_; }
 
  private:
   void* data_ = nullptr;
   int64_t bytes_ = 0;
   Device device_;
+  bool writable_ = true;
   std::function<void()> release_;  // empty: the block returns to the cache
 };
 

@@ -187,8 +187,12 @@ DISTRIBUTE_INLINE Buffer::Buffer(int64_t bytes, Device device) : bytes_(bytes), 
 }
 
 DISTRIBUTE_INLINE Buffer::Buffer(void* data, int64_t bytes, Device device,
-                                 std::function<void()> release)
-    : data_(data), bytes_(bytes), device_(device), release_(std::move(release)) {}
+                                 std::function<void()> release, bool writable)
+    : data_(data),
+      bytes_(bytes),
+      device_(device),
+      writable_(writable),
+      release_(std::move(release)) {}
 
 DISTRIBUTE_INLINE Buffer::~Buffer() {
   if (release_)

@@ -8,8 +8,8 @@
 #include <distribute/saving/detail/model_maker.hpp>
 #include <distribute/saving/detail/optimizer_state.hpp>
 #include <distribute/saving/detail/weight_files.hpp>
-#include <distribute/saving/detail/zip_file.hpp>
 #include <distribute/saving/keras_model.hpp>
+#include <distribute/saving/zip_file.hpp>
 #include <distribute/strategy/current_strategy.hpp>
 
 #include <ctime>

@@ -6,8 +6,8 @@
 #include <distribute/saving/detail/legacy_weights.hpp>
 #include <distribute/saving/detail/weight_files.hpp>
 #include <distribute/saving/detail/weight_rules.hpp>
-#include <distribute/saving/detail/zip_file.hpp>
 #include <distribute/saving/keras_model.hpp>
+#include <distribute/saving/zip_file.hpp>
 #include <distribute/strategy/current_strategy.hpp>
 
 #include <optional>

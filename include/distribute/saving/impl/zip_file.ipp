@@ -1,13 +1,13 @@
 #pragma once
 #if DISTRIBUTE_HAS_LIBZIP
 #include <distribute/base/error.hpp>
-#include <distribute/saving/detail/zip_file.hpp>
+#include <distribute/saving/zip_file.hpp>
 
 #include <memory>
 
 #include <zip.h>
 
-namespace distribute::saving_internal {
+namespace distribute::saving {
 
 /// An archive in memory.
 class ZipArchive {
@@ -65,12 +65,29 @@ class ZipArchive {
 
 DISTRIBUTE_INLINE bool has_zip() { return true; }
 
+DISTRIBUTE_INLINE void check_opened(const ZipArchive& archive, const std::string& bytes,
+                                    const std::string& name) {
+  if (!archive.get() || bytes.empty())  // no bytes would be an archive without files
+    throw DataLossError(str_cat(name, ": no zip archive, or damaged: ", archive.problem()));
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> zip_entries(const std::string& bytes,
+                                                       const std::string& name) {
+  const ZipArchive archive(&bytes);
+  check_opened(archive, bytes, name);
+  std::vector<std::string> entries;
+  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
+  for (zip_int64_t i = 0; i < count; ++i)
+    if (const char* entry = zip_get_name(archive.get(), zip_uint64_t(i), 0))
+      entries.push_back(entry);
+  return entries;
+}
+
 DISTRIBUTE_INLINE std::string read_zip_entry(const std::string& bytes, const std::string& entry,
                                              const std::string& name) {
   constexpr uint64_t kMostGrowth = 1100;  // zlib's is 1,032
   const ZipArchive archive(&bytes);
-  if (!archive.get() || bytes.empty())  // which would be an archive without files
-    throw DataLossError(str_cat(name, ": no zip archive, or damaged: ", archive.problem()));
+  check_opened(archive, bytes, name);
   zip_stat_t stat;
   zip_stat_init(&stat);
   if (zip_stat(archive.get(), entry.c_str(), 0, &stat) != 0)
@@ -96,5 +113,5 @@ DISTRIBUTE_INLINE std::string encode_zip(
   return archive.finish();
 }
 
-}  // namespace distribute::saving_internal
+}  // namespace distribute::saving
 #endif

@@ -115,7 +115,7 @@ DISTRIBUTE_INLINE Tensor from_dlpack(DLManagedTensor* managed) {
     give_back(managed);
   };
   return Tensor(shape, dtype,
-                Array{std::make_shared<Buffer>(data, bytes, device, release), 0, nullptr});
+                Array{std::make_shared<Buffer>(data, bytes, device, release, false), 0, nullptr});
 }
 
 }  // namespace distribute::experimental::dlpack

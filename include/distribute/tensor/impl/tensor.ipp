@@ -282,10 +282,11 @@ DISTRIBUTE_INLINE Tensor Tensor::rows(int64_t begin, int64_t end) const {
 }
 
 DISTRIBUTE_INLINE bool Tensor::unique() const {
-  if (impl_.use_count() != 1 || impl_->array.buffer.use_count() != 1) return false;
+  const auto& buffer = impl_->array.buffer;
+  if (impl_.use_count() != 1 || buffer.use_count() != 1 || !buffer->writable()) return false;
   // Incrementing and decrementing the counters orders reads by another thread, which has dropped
   // its handle, before the writes that follow.
-  (void)std::shared_ptr<const void>(impl_), (void)std::shared_ptr<const void>(impl_->array.buffer);
+  (void)std::shared_ptr<const void>(impl_), (void)std::shared_ptr<const void>(buffer);
   return true;
 }
 

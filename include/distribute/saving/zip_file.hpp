@@ -1,5 +1,5 @@
 #pragma once
-/// Zip archives as bytes.
+/// Zip archives in memory, by libzip: files of Keras and NumPy are such archives.
 
 #include <distribute/base/config.hpp>
 
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace distribute::saving_internal {
+namespace distribute::saving {
 
 /// Returns false in a build without libzip.
 bool has_zip();
@@ -19,7 +19,11 @@ bool has_zip();
 std::string read_zip_entry(const std::string& bytes, const std::string& entry,
                            const std::string& name);
 
+/// Returns the names of all files in an archive, in its order.
+/// Throws  as read_zip_entry().
+std::vector<std::string> zip_entries(const std::string& bytes, const std::string& name);
+
 /// Returns an archive of these files, names and contents, not compressed.
 std::string encode_zip(const std::vector<std::pair<std::string, std::string>>& files);
 
-}  // namespace distribute::saving_internal
+}  // namespace distribute::saving
