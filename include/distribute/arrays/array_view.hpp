@@ -13,7 +13,11 @@
 
 namespace distribute::arrays {
 
-/// Where the elements of an array lie. It owns nothing.
+namespace arrays_internal {
+void check_count(size_t count, const Shape& shape);
+}
+
+/// Says where the elements of an array lie. It owns nothing.
 struct ArrayView {
   const void* data = nullptr;  // address of the element whose indices are all 0
   DType dtype = DType::Float32;
@@ -26,7 +30,10 @@ struct ArrayView {
 /// Describes `values` as row-major elements of `shape`.
 /// Throws  InvalidArgumentError when their number is not the shape's.
 template <Element T>
-ArrayView array_view(std::span<const T> values, const Shape& shape);
+ArrayView array_view(std::span<const T> values, const Shape& shape) {
+  arrays_internal::check_count(values.size(), shape);
+  return {values.data(), dtype_of<T>, shape, {}};
+}
 
 /// Describes `values` as a vector.
 template <Element T>
@@ -51,15 +58,5 @@ Tensor copy(const ArrayView& array);
 /// Throws  InvalidArgumentError where a copy would be needed: when the elements are not row-major
 ///         without gaps, or do not begin at a multiple of 64 bytes.
 Tensor view(const ArrayView& array, std::shared_ptr<const void> owner);
-
-namespace arrays_internal {
-void check_count(size_t count, const Shape& shape);
-}
-
-template <Element T>
-ArrayView array_view(std::span<const T> values, const Shape& shape) {
-  arrays_internal::check_count(values.size(), shape);
-  return {values.data(), dtype_of<T>, shape, {}};
-}
 
 }  // namespace distribute::arrays
