@@ -66,6 +66,7 @@ void variable_cases();
 void name_cases();
 void strategy_cases();
 void context_cases();
+void odd_cases();
 void fit_cases();
 void model_cases();
 

@@ -71,6 +71,6 @@ int main() {
   dist::config::set_float32_matmul_precision("highest");
   for (auto* cases : {reduction_cases, input_cases, partitioner_cases, optimizer_cases,
                       gradient_cases, loss_cases, metric_cases, weight_cases, variable_cases,
-                      name_cases, fit_cases, model_cases, strategy_cases, context_cases})
+                      name_cases, fit_cases, model_cases, odd_cases, strategy_cases, context_cases})
     cases();
 }

@@ -19,6 +19,7 @@ except ImportError:
     sys.exit(77)
 import fit_cases
 import model_cases
+import odd_cases
 import strategy_cases
 
 tf.config.set_logical_device_configuration(
@@ -471,4 +472,5 @@ if __name__ == "__main__":
         cases()
     fit_cases.fit_cases(case, mirrored)
     model_cases.model_cases(case, mirrored)
+    odd_cases.odd_cases(case, mirrored)
     context_cases()

@@ -11,6 +11,9 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/gradient_check.hpp>
 
+#include <sstream>
+#include <string>
+
 using namespace distribute;
 
 TEST_CASE("summary says what layers of a graph are connected to", "[nn][functional]") {
@@ -35,6 +38,40 @@ TEST_CASE("summary says what layers of a graph are connected to", "[nn][function
  Trainable params: 128 (512.00 B)
  Non-trainable params: 0 (0.00 B)
 )");
+}
+
+// Keras 3.15 prints these shapes for the same models.
+TEST_CASE("summary shows a fixed batch size", "[nn][functional]") {
+  const auto shapes = [](const nn::Functional& model) {
+    std::string all;
+    std::istringstream lines(model.summary());
+    for (std::string line; std::getline(lines, line);)
+      if (const size_t at = line.find("   ("); at != std::string::npos)
+        all += line.substr(at + 3, line.find(')', at + 3) - at - 2) + "; ";
+    return all;
+  };
+  nn::Functional sum;
+  const auto x = sum.input("x", {5}, DType::Float32, 3), y = sum.input("y", {5});
+  sum.output("z", sum.apply(nn::Add(), {sum.apply(nn::Dense({.units = 5}), x),
+                                        sum.apply(nn::Dense({.units = 5}), y)}));
+  CHECK(shapes(sum) == "(3, 5); (None, 5); (3, 5); (None, 5); (3, 5); ");
+  CHECK(sum({{"x", zeros({2, 5})}, {"y", zeros({2, 5})}}).at("z").shape() == Shape{2, 5});
+
+  nn::Functional joined;
+  const auto open = joined.input("y", {5});
+  const auto before = joined.apply(nn::Dense({.units = 2}), open);  // a batch of 1 until now
+  const auto fixed = joined.input("x", {5}, DType::Float32, 3);
+  joined.output("z", joined.apply(nn::Concatenate(), {before, fixed}));
+  CHECK(shapes(joined) == "(None, 5); (3, 5); (None, 2); (None, 7); ");
+
+  nn::Functional outer;
+  nn::Sequential inner(nn::Dense({.units = 2}));
+  outer.output("z", outer.apply(std::move(inner), outer.input("x", {5}, DType::Float32, 3)));
+  CHECK(shapes(outer) == "(3, 5); (3, 2); ");
+  nn::Sequential row(nn::Dense({.units = 2}));
+  row(zeros({1, 5}));
+  row.set_batch_size(3);
+  CHECK_THAT(row.summary(), Contains("(3, 2)"));
 }
 
 TEST_CASE("masks flow through a graph", "[nn][functional]") {

@@ -2,9 +2,14 @@
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/ops/math.hpp>
+#include <distribute/ops/reduce.hpp>
 
 #include "support/catch.hpp"
 #include "support/gradient_check.hpp"
+#include "support/logical_devices.hpp"
+
+#include <functional>
+#include <utility>
 
 using namespace distribute;
 
@@ -90,4 +95,48 @@ TEST_CASE("gradients go back to where a slice came from", "[ops][slice]") {
         return strided_slice(in[0], {{.step = -2}, {.begin = 3, .end = 0, .step = -1}});
       },
       {test_tensor({5, 4})});
+}
+
+// Numbers of TensorFlow 2.21 for x[1:3], tf.reshape, tf.identity on another device and
+// tf.convert_to_tensor(tf.IndexedSlices).
+TEST_CASE("tapes follow views, rows, copies to devices and indexed slices", "[ops][slice]") {
+  const LogicalDevices devices(2);
+  const Tensor x = counted({3, 2});
+  const auto gradient = [&](const std::function<Tensor(const Tensor&)>& part) {
+    GradientTape tape;
+    tape.watch(x);
+    const Tensor gradient = tape.gradient(reduce_sum(square(part(x))), x);
+    REQUIRE(gradient);
+    return gradient.to_vector();
+  };
+  using Floats = std::vector<float>;
+  CHECK(gradient([](const Tensor& a) { return a.rows(1, 3); }) == Floats{0, 0, 4, 6, 8, 10});
+  CHECK(gradient([](const Tensor& a) { return a.view({6}).rows(1, 3); }) ==
+        Floats{0, 2, 4, 0, 0, 0});
+  CHECK(gradient([](const Tensor& a) {
+          return a.to({DeviceType::Cpu, 1});
+        }) == Floats{0, 2, 4, 6, 8, 10});
+  const Tensor places(Shape{3}, std::vector<int64_t>{0, 2, 0});
+  CHECK(gradient([&](const Tensor& a) {
+          return to_tensor({a, places, Shape{3, 2}});
+        }) == Floats{8, 12, 4, 6, 8, 12});
+  check_gradient(
+      [&](auto& in) {
+        return in[0].rows(1, 3) * in[0].view({2, 3}).view({3, 2}).rows(0, 2) *
+               to_tensor({in[0], places, Shape{2 + 1, 2}}).rows(1, 3);
+      },
+      {x * 0.25f + 0.5f}, {.second = true});
+  // Tensors that are not followed leave nothing on the tape.
+  GradientTape tape;
+  const Tensor rows = x.rows(0, 1);
+  CHECK_FALSE(tape.gradient(rows.view({2}), rows));
+}
+
+TEST_CASE("rows share memory and refuse what the tensor does not have", "[ops][slice]") {
+  const Tensor x = counted({3, 2});
+  CHECK(x.rows(1, 3).data<float>().data() == x.data<float>().data() + 2);
+  CHECK(x.rows(1, 1).shape() == Shape{0, 2});
+  for (const auto& [begin, end] : {std::pair(-1, 1), {2, 1}, {1, 4}})
+    CHECK_THROWS_AS(x.rows(begin, end), InvalidArgumentError);
+  CHECK_THROWS_AS(Tensor(1.0f).rows(0, 0), InvalidArgumentError);
 }

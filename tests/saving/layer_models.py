@@ -2,7 +2,7 @@
 """Models of Keras for load_model: layer_models.py make|applications|check DIRECTORY.
 
 make: writes DIRECTORY/*.keras and answers.json: shape and values of the input, all outputs, and those
-after a step of SGD where weights have constraints.
+after a step of SGD where weights have constraints or penalties; the loss of these, penalties included.
 applications: writes EfficientNetB0 and ConvNeXtTiny of keras.applications in the same way.
 check: opens DIRECTORY/saved_*.keras, which save_model made of these files, and compares the answers.
 Exit status 77 where TensorFlow is not installed.
@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "support"))
 from keras_script import keras, np, tf
 from keras.src.applications.convnext import LayerScale
 
-L, C = keras.layers, keras.constraints
+L, C, R = keras.layers, keras.constraints, keras.regularizers
 RANDOM = np.random.default_rng(5)
 
 
@@ -117,13 +117,43 @@ def convolutions(x):
     return L.Dense(1, "sigmoid")(L.GlobalMaxPooling1D()(h))
 
 
+def penalized_pictures():
+    return keras.Sequential([
+        keras.Input((9, 8, 3)),
+        L.SeparableConv2D(4, 3, depthwise_regularizer=R.L1(0.1), pointwise_regularizer=R.L2(0.2),
+                          bias_regularizer=R.L1L2(0.1, 0.3)),
+        L.BatchNormalization(beta_regularizer=R.L1(0.2), gamma_regularizer=R.L2(0.1)),
+        L.DepthwiseConv2D(2, depthwise_regularizer=R.L2(0.3), bias_regularizer=R.L1(0.2),
+                          bias_constraint="non_neg"),
+        L.GroupNormalization(2, beta_regularizer=R.L2(0.4), gamma_regularizer=R.L1(0.1),
+                             gamma_constraint="non_neg"),
+        L.Conv2DTranspose(2, 2, kernel_regularizer=R.L1(0.1), bias_regularizer=R.L2(0.2)),
+        L.GlobalAveragePooling2D()])
+
+
+def penalized_steps(x):
+    def gates(layer, **options):
+        return layer(3, kernel_regularizer=R.L1(0.1), recurrent_regularizer=R.L2(0.2),
+                     bias_regularizer=R.L1L2(0.1, 0.2), return_sequences=True, **options)
+    e = L.Embedding(8, 4, embeddings_regularizer=R.L1L2(0.1, 0.2),
+                    embeddings_constraint=C.MaxNorm(0.5, axis=1))(x)
+    h = L.Conv1D(3, 2, kernel_regularizer=R.L2(0.1), bias_regularizer=R.L1(0.3))(e)
+    h = L.LayerNormalization(beta_regularizer=R.L1(0.1), gamma_regularizer=R.L2(0.2))(h)
+    h = L.Bidirectional(gates(L.LSTM, kernel_constraint="non_neg"))(h)
+    h = gates(L.SimpleRNN, recurrent_constraint="unit_norm")(gates(L.GRU)(h))
+    h = L.TimeDistributed(L.Dense(2, kernel_regularizer=R.L1(0.1)))(h)
+    return L.GlobalAveragePooling1D()(L.PReLU(alpha_regularizer=R.L2(0.1))(h))
+
+
 MODELS = {"attention": lambda: of_tokens(dot), "attention_concat": lambda: of_tokens(concat),
           "additive_attention": lambda: of_tokens(additive), "constraints": constrained,
           "stateful": stateful, "pictures": pictures, "transformer": lambda: of_tokens(transformer),
           "classifier": lambda: of_tokens(classifier),
           "convolutions": lambda: of_tokens(convolutions), "stateful_graph": stateful_graph,
           "fixed_batch": fixed_batch, "constrained_pictures": constrained_pictures,
-          "constrained_steps": lambda: of_tokens(constrained_steps)}
+          "constrained_steps": lambda: of_tokens(constrained_steps),
+          "penalized_pictures": penalized_pictures,
+          "penalized_steps": lambda: of_tokens(penalized_steps)}
 TOKENS = np.array([[1, 2, 3, 0, 0], [4, 5, 0, 0, 0], [1, 1, 1, 1, 1]], "int32")
 
 
@@ -142,14 +172,18 @@ def write(folder, name, model, x):
     model.save(folder / f"{name}.keras")
     answer = {"x": [list(x.shape), [float(v) for v in x.ravel()]], "ids": x.dtype.kind == "i",
               "y": [float(v) for v in y.ravel()]}
-    if name.startswith("constrain"):
+    if name.startswith("penalized"):
+        answer["loss"] = float(tf.reduce_sum(y ** 2) + sum(model.losses))
+        model.compile(loss="mse")
+        answer["evaluate"] = model.evaluate(x, 0 * y, verbose=0)
+    if name.startswith(("constrain", "penalized")):
         answer["after_step"] = [float(v) for v in np.ravel(after_step(model, x))]
     return answer
 
 
 def after_step(model, x):
     with tf.GradientTape() as tape:
-        loss = tf.reduce_sum(model(x, training=False) ** 2)
+        loss = tf.reduce_sum(model(x, training=False) ** 2) + sum(model.losses)
     weights = model.trainable_variables
     keras.optimizers.SGD(0.125).apply_gradients(zip(tape.gradient(loss, weights), weights))
     return model(x, training=False)
@@ -186,8 +220,12 @@ def check(folder):
     for path in sorted(folder.glob("saved_*.keras")):
         answer = answers[path.stem.removeprefix("saved_")]
         x = np.array(answer["x"][1], "int32" if answer["ids"] else "float32")
-        y = keras.models.load_model(path)(x.reshape(answer["x"][0]), training=False)
+        model = keras.models.load_model(path)
+        y = model(x.reshape(answer["x"][0]), training=False)
         np.testing.assert_allclose(np.ravel(y), answer["y"], rtol=1e-4, atol=1e-5, err_msg=path.stem)
+        if "loss" in answer:
+            np.testing.assert_allclose(tf.reduce_sum(y ** 2) + sum(model.losses), answer["loss"],
+                                       rtol=1e-5, err_msg=path.stem)
 
 
 if __name__ == "__main__":

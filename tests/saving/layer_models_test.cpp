@@ -3,6 +3,7 @@
 #include "keras_models.hpp"
 
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/data/dataset.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/recurrent.hpp>
 #include <distribute/ops/array.hpp>
@@ -12,6 +13,8 @@
 #include <distribute/optim/sgd.hpp>
 #include <distribute/saving.hpp>
 #include <distribute/saving/detail/model_config.hpp>
+#include <distribute/saving/detail/model_maker.hpp>
+#include <distribute/train/model.hpp>
 
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
@@ -38,6 +41,13 @@ void check_answer(nn::Module& model, const json& answer, double tolerance) {
   check_close(model(input_of(answer)), answer.at("y").get<std::vector<double>>(), tolerance);
 }
 
+/// The sum of squares and the penalties.
+Tensor loss_of(nn::Module& model, const json& answer) {
+  Tensor loss = reduce_sum(square(model(input_of(answer))));
+  for (const Tensor& penalty : model.losses()) loss = loss + penalty;
+  return loss;
+}
+
 const json& answers() {
   static const json all = keras_models::content("layers/answers.json");
   return all;
@@ -54,19 +64,60 @@ TEST_CASE("models of text and pictures come from Keras", "[saving][load_model]")
   }
 }
 
-TEST_CASE("weights of models from Keras keep their constraints", "[saving][load_model]") {
-  // layer_models.py made a step of SGD with the sum of squares as loss.
+TEST_CASE("weights of models from Keras keep their constraints and penalties",
+          "[saving][load_model]") {
+  // layer_models.py made a step of SGD with the sum of squares and the penalties as loss.
   for (const auto& [name, answer] : answers().items()) {
     if (!answer.contains("after_step")) continue;
     INFO(name);
     const auto model = saving::load_model(keras_models::file("layers/" + name + ".keras"));
     optim::SGD optimizer({.learning_rate = 0.125});
     GradientTape tape;
-    const Tensor loss = reduce_sum(square((*model)(input_of(answer))));
+    const Tensor loss = loss_of(*model, answer);
+    if (answer.contains("loss"))
+      CHECK(loss.item<float>() == Approx(answer.at("loss").get<double>()).epsilon(1e-5));
     optimizer.minimize(loss, model->trainable_variables(), tape);
     json after = answer;
     after["y"] = answer.at("after_step");
     check_answer(*model, after, 1e-5);
+  }
+}
+
+TEST_CASE("penalties of models from Keras are in the loss of evaluate, and are saved again",
+          "[saving][load_model][save_model]") {
+  const TemporaryDirectory folder;
+  for (const std::string name : {"penalized_pictures", "penalized_steps"}) {
+    INFO(name);
+    const json& answer = answers().at(name);
+    const auto loaded = saving::load_model(keras_models::file("layers/" + name + ".keras"));
+    saving::save_model(*loaded, folder / (name + ".keras"));
+    const auto again = saving::load_model(folder / (name + ".keras"));
+    for (nn::Module* network : {loaded.get(), again.get()}) {
+      const Tensor x = input_of(answer);
+      train::Model model(*network);
+      optim::SGD optimizer;
+      model.compile({.optimizer = optimizer, .loss = "mse"});
+      const auto logs =
+          model.evaluate(data::Dataset::from_tensor_slices(x, zeros_like((*network)(x))).batch(8));
+      CHECK(logs.at("loss") == Approx(answer.at("evaluate").get<double>()).epsilon(1e-5));
+    }
+  }
+}
+
+TEST_CASE("penalties of activities are refused for every layer", "[saving][load_model]") {
+  const json penalty = {{"class_name", "L2"}, {"config", {{"l2", 0.1}}}};
+  for (const std::string name : {"penalized_pictures", "penalized_steps", "pictures"}) {
+    const auto model = saving::load_model(keras_models::file("layers/" + name + ".keras"));
+    const json config = json::parse(saving_internal::model_config(*model));
+    for (size_t i = 0; i < config.at("config").at("layers").size(); ++i) {
+      json changed = config;
+      json& layer = changed["config"]["layers"][i];
+      if (layer["class_name"] == "InputLayer") continue;
+      INFO(layer.at("class_name"));
+      layer["config"]["activity_regularizer"] = penalty;
+      CHECK_THROWS_SAYING(saving_internal::make_model(changed.dump(), "file"), UnimplementedError,
+                          "option 'activity_regularizer' is not known here");
+    }
   }
 }
 
@@ -132,9 +183,22 @@ TEST_CASE("stateful models have the size of batches", "[saving][save_model]") {
                       "batch: give it to input()");
   nn::Functional other;
   other.input("a", {5});
-  CHECK_THROWS_SAYING(other.input("b", {5}, DType::Float32, 3), InvalidArgumentError,
-                      "input 'b': a batch size of 3, and the input before it has none");
   CHECK_THROWS_SAYING(other.input("b", {5}, DType::Float32, 0), InvalidArgumentError, "at least 1");
+  other.input("b", {5}, DType::Float32, 3);
+  CHECK_THROWS_SAYING(other.input("c", {5}, DType::Float32, 4), InvalidArgumentError,
+                      "input 'c': a batch size of 4, and another input has 3");
+}
+
+TEST_CASE("some inputs of a model may have a fixed batch and others none", "[saving][save_model]") {
+  nn::Functional model;
+  const auto open = model.input("open", {5});
+  const auto fixed = model.input("fixed", {5}, DType::Float32, 3);
+  model.output("y", model.apply(nn::Concatenate(), {open, fixed}));
+  CHECK(batch_shapes(model) == std::vector<std::string>{"[null,5]", "[3,5]"});
+  const TemporaryDirectory folder;
+  keras_models::skip_without_formats();
+  saving::save_model(model, folder / "mixed.keras");
+  CHECK(batch_shapes(*saving::load_model(folder / "mixed.keras")) == batch_shapes(model));
 }
 
 TEST_CASE("models of text and pictures go to Keras", "[saving][save_model][tensorflow]") {

@@ -95,7 +95,7 @@ Tensor&& get(Batch&& batch) {  // for structured bindings
 }
 
 /// Gives rows [begin, end) of every component without a copy. Strategies split batches over
-/// replicas with it.
+/// replicas with it. No tape follows it.
 Batch rows(const Batch& batch, int64_t begin, int64_t end);
 /// Gives the size of the first axis, which all components share.
 /// Throws  InvalidArgumentError for scalars ("call `batch` first") or sizes that differ.

@@ -166,6 +166,9 @@ struct SeparableConv2DOptions {  // options of SeparableConv2D
   Initializer depthwise_initializer = initializers::glorot_uniform();
   Initializer pointwise_initializer = initializers::glorot_uniform();
   Initializer bias_initializer = initializers::zeros();
+  Regularizer depthwise_regularizer = {};
+  Regularizer pointwise_regularizer = {};
+  Regularizer bias_regularizer = {};
   Constraint depthwise_constraint = {};
   Constraint pointwise_constraint = {};
   Constraint bias_constraint = {};
@@ -186,6 +189,7 @@ class SeparableConv2D : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
+  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "separable_conv2d"; }
 
   SeparableConv2DOptions options_;

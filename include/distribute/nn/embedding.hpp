@@ -5,6 +5,10 @@
 #include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/nn/constraints.hpp>
 #include <distribute/nn/module.hpp>
+#include <distribute/nn/regularizers.hpp>
+
+#include <string>
+#include <vector>
 
 namespace distribute::nn {
 
@@ -12,6 +16,7 @@ struct EmbeddingOptions {  // options of Embedding
   int64_t input_dim = 0;   // size of the vocabulary
   int64_t output_dim = 0;  // width of a vector
   Initializer embeddings_initializer = initializers::random_uniform();
+  Regularizer embeddings_regularizer = {};  // of the whole table, also in rows that are not read
   Constraint embeddings_constraint = {};
   bool mask_zero = false;  // 0 stands for padding: such steps do not count
   std::string name = {};
@@ -36,6 +41,7 @@ class Embedding : public Module {
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE Masked masked_call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
+  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "embedding"; }
 
   EmbeddingOptions options_;

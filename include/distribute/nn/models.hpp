@@ -48,6 +48,9 @@ class Sequential : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "sequential"; }
+  std::optional<int64_t> parts_batch_size(std::optional<int64_t>) const override {
+    return batch_size_;
+  }
 
   std::optional<int64_t> batch_size_;
 };
@@ -113,10 +116,11 @@ class Functional : public NamedModule {
   explicit Functional(std::string name = {});
 
   /// Adds an input. `batch_size` is the number of examples of every batch; Keras requires it for
-  /// stateful layers, so save_model does too, but calls do not depend on it.
+  /// stateful layers, so save_model does too, but calls do not depend on it. Other inputs may have
+  /// none.
   /// Shapes  `shape` is that of one example, without the batch.
   /// Throws  InvalidArgumentError for a name that is taken, for a batch size below 1, and for one
-  ///          that differs from the first input's.
+  ///          that differs from another input's.
   /// Source  tf.keras.Input
   Node input(const std::string& name, const Shape& shape, DType dtype = DType::Float32,
              std::optional<int64_t> batch_size = {});
@@ -173,19 +177,28 @@ class Functional : public NamedModule {
   InputSpec node_spec(size_t node) const {
     return {examples_.at(node).shape(), examples_.at(node).dtype()};
   }
-  /// Returns the batch size that input() was given.
+  /// Returns the batch size that an input was given.
   std::optional<int64_t> batch_size() const { return batch_size_; }
+  /// Returns the batch size of a node; nullopt if the inputs that it is made of leave it open.
+  std::optional<int64_t> batch_size(size_t node) const {
+    return has_batch_size_.at(node) ? batch_size_ : std::nullopt;
+  }
 
  private:
   static Tensor compute(const Step& step, const std::vector<Tensor>& inputs, bool training);
   static std::vector<Tensor> compute_all(const Step& step, const std::vector<Tensor>& inputs,
                                          bool training);
-  Node add_value(Tensor example);
+  Node add_value(Tensor example, bool has_batch_size);
+  std::vector<Tensor> examples_of(const std::vector<Node>& inputs) const;
   DISTRIBUTE_INLINE NamedTensors call_named(const NamedTensors& inputs,
                                             CallOptions options) override;
   std::string kind() const override { return "functional"; }
+  std::optional<int64_t> parts_batch_size(std::optional<int64_t>) const override {
+    return batch_size_;
+  }
 
   std::vector<Tensor> examples_;  // of every node
+  std::vector<bool> has_batch_size_;
   std::vector<Step> steps_;
   std::vector<size_t> inputs_, outputs_;
   std::optional<int64_t> batch_size_;

@@ -172,6 +172,10 @@ class Module : public Trackable {
   DISTRIBUTE_INLINE virtual std::vector<Tensor> own_losses() const;
   /// Clears what the layer keeps between calls; layers without states need not override it.
   virtual void reset_own_states() {}
+  /// Returns the batch size of its parts, where the module around it has `outer`; for summary().
+  virtual std::optional<int64_t> parts_batch_size(std::optional<int64_t> outer) const {
+    return outer;
+  }
   /// Returns Keras' lower-case class name, with which automatic names start; by default it is made
   /// from the name of the class: "my_block" for MyBlock.
   DISTRIBUTE_INLINE virtual std::string kind() const;
@@ -218,7 +222,8 @@ class Module : public Trackable {
   uint64_t place() const;
   void set_place(uint64_t place);
   void collect(std::vector<Variable>& all, int wanted) const;
-  void summarize(std::string& table, const std::string& indent) const;
+  void summarize(std::string& table, const std::string& indent,
+                 std::optional<int64_t> batch_size) const;
 
   Policy policy_ = global_policy();
   std::string name_;  // empty until the module is named

@@ -24,6 +24,8 @@ struct BatchNormalizationOptions {  // options of BatchNormalization
   Initializer gamma_initializer = initializers::ones();
   Initializer moving_mean_initializer = initializers::zeros();
   Initializer moving_variance_initializer = initializers::ones();
+  Regularizer beta_regularizer = {};
+  Regularizer gamma_regularizer = {};
   Constraint beta_constraint = {};
   Constraint gamma_constraint = {};
   std::string name = {};
@@ -54,6 +56,7 @@ class BatchNormalization : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
+  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "batch_normalization"; }
   bool supports_masking() const override { return true; }
   Tensor normalize(const Tensor& x, const Tensor& residual, CallOptions options);
@@ -119,6 +122,8 @@ struct GroupNormalizationOptions {  // options of GroupNormalization
   bool scale = true;
   Initializer beta_initializer = initializers::zeros();
   Initializer gamma_initializer = initializers::ones();
+  Regularizer beta_regularizer = {};
+  Regularizer gamma_regularizer = {};
   Constraint beta_constraint = {};
   Constraint gamma_constraint = {};
   std::string name = {};
@@ -139,6 +144,7 @@ class GroupNormalization : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
+  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "group_normalization"; }
   bool supports_masking() const override { return true; }
 

@@ -86,13 +86,12 @@ class Tensor {
   /// Source  tf.Tensor.__getitem__
   Tensor operator[](int64_t index) const;
 
-  /// Copies the elements to another device; gives this tensor when it is there already.
+  /// Copies the elements to another device; gives this tensor when it is there already. Tapes
+  /// follow it and the two functions below.
   Tensor to(Device device) const;
-  /// Gives the same elements another shape without a copy. No tape follows it: where gradients are
-  /// wanted, reshape() does the same.
+  /// Gives the same elements another shape without a copy, as reshape() does.
   Tensor view(const Shape& shape) const;
-  /// Gives the rows [begin, end) of the first axis without a copy. No tape follows it: where
-  /// gradients are wanted, slice() and strided_slice() do the same.
+  /// Gives the rows [begin, end) of the first axis without a copy.
   Tensor rows(int64_t begin, int64_t end) const;
 
   /// Operations read here the block as the backend arranged it, or its row-major form.
@@ -144,10 +143,11 @@ struct IndexedSlices {
 };
 
 /// Makes a tensor of `slices.dense_shape` that stores only these rows. Optimizers see the rows;
-/// every other operation sees a dense tensor into which each slice is added at its row.
+/// every other operation sees a dense tensor into which each slice is added at its row. Tapes
+/// follow the values.
 Tensor to_tensor(const IndexedSlices& slices);
 bool is_indexed_slices(const Tensor& tensor);
-/// Gives the rows that such a tensor stores.
+/// Gives the rows that such a tensor stores. No tape follows them.
 /// Throws  InvalidArgumentError when the tensor is dense.
 IndexedSlices indexed_slices(const Tensor& tensor);
 

@@ -15,6 +15,7 @@ namespace autograd_internal {
 
 inline constexpr char kCombineText[] =
 #include <distribute/device/kernels/combine.cu.inc>
+#include <distribute/tensor/detail/unrecorded.hpp>
     ;
 
 /// Computes out = a + factor * b of row-major elements on a's GPU; `out` may be `a`.
@@ -36,7 +37,7 @@ DISTRIBUTE_INLINE Tensor gpu_join_rows(const IndexedSlices& x, const IndexedSlic
       Tensor::empty(x.values.shape().with(0, first + second), x.values.dtype(), device);
   const Tensor indices = Tensor::empty({first + second}, DType::Int64, device);
   const auto put = [&](const Tensor& from, const Tensor& to, int64_t row) {
-    const Tensor part = to.rows(row, row + from.shape()[0]);
+    const Tensor part = tensor_internal::rows_of(to, row, row + from.shape()[0]);
     copy_bytes(part.array().bytes(), device, from.array().bytes(), from.device(),
                from.num_elements() * size_of(from.dtype()));
     return part;
@@ -46,7 +47,7 @@ DISTRIBUTE_INLINE Tensor gpu_join_rows(const IndexedSlices& x, const IndexedSlic
   if (factor != 1.0f) gpu_combine(zeros_like(added), added, factor, added);
   put(x.indices, indices, 0);
   put(y.indices, indices, first);
-  return to_tensor({values, indices, x.dense_shape});
+  return tensor_internal::rows_as_tensor({values, indices, x.dense_shape});
 }
 
 /// Joins the rows of both, one after the other.
@@ -66,7 +67,7 @@ DISTRIBUTE_INLINE Tensor join_rows(const Tensor& a, const Tensor& b, float facto
   auto* out = std::copy_n(x.indices.data<int64_t>().data(), x.indices.num_elements(),
                           indices.mutable_data<int64_t>());
   std::copy_n(y.indices.data<int64_t>().data(), y.indices.num_elements(), out);
-  return to_tensor({values, indices, x.dense_shape});
+  return tensor_internal::rows_as_tensor({values, indices, x.dense_shape});
 }
 
 DISTRIBUTE_INLINE void widen(const bfloat16* from, float* to, int64_t count) {
@@ -117,7 +118,8 @@ DISTRIBUTE_INLINE Tensor sum(const Tensor& a, const Tensor& b, float factor) {
   if (!holds_elements(a.layout())) return sum(a.row_major(), b, factor);
   if (is_gpu(a.device()) || is_gpu(b.device())) {
     const Device device = is_gpu(a.device()) ? a.device() : b.device();
-    const Tensor x = a.to(device).row_major(), y = b.to(device).row_major();
+    const Tensor x = tensor_internal::copied_to(a, device).row_major(),
+                 y = tensor_internal::copied_to(b, device).row_major();
     const Tensor result = Tensor::empty(a.shape(), a.dtype(), device);
     gpu_combine(x, y, factor, result);
     return result;

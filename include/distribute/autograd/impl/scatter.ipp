@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/detail/scatter.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <algorithm>
 #include <span>
@@ -25,7 +26,7 @@ DISTRIBUTE_INLINE const char* nd_name_of(ScatterOp op) {
 namespace autograd_internal {
 
 DISTRIBUTE_INLINE std::vector<int64_t> whole_numbers(const char* op, const Tensor& given) {
-  const Tensor indices = given.to(Device{});
+  const Tensor indices = tensor_internal::copied_to(given, Device{});
   if (indices.dtype() == DType::Int64) {
     const auto values = indices.data<int64_t>();
     return {values.begin(), values.end()};
@@ -128,7 +129,9 @@ T scatter_element(ScatterOp op, T old, T given) {
 }
 
 DISTRIBUTE_INLINE Tensor scattered(ScatterOp op, const Tensor& value, const IndexedSlices& slices) {
-  if (is_gpu(value.device())) return scattered(op, value.to(Device{}), slices).to(value.device());
+  if (is_gpu(value.device()))
+    return tensor_internal::copied_to(
+        scattered(op, tensor_internal::copied_to(value, Device{}), slices), value.device());
   const Tensor old = value.row_major();
   Tensor result = Tensor::empty(old.shape(), old.dtype(), old.device());
   const auto rows = slices.indices.data<int64_t>();

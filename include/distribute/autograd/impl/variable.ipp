@@ -7,6 +7,7 @@
 #include <distribute/base/thread_context.hpp>
 #include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/placement.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 
 namespace distribute {
 
@@ -68,7 +69,7 @@ DISTRIBUTE_INLINE PlainVariable::PlainVariable(Tensor initial_value, VariableOpt
     : VariableImpl(std::move(options)), value_(initial_value.renamed()) {}
 
 DISTRIBUTE_INLINE void PlainVariable::assign(const Tensor& value) {
-  value_ = (value_ ? value.to(value_.device()) : value).renamed();
+  value_ = (value_ ? tensor_internal::copied_to(value, value_.device()) : value).renamed();
 }
 DISTRIBUTE_INLINE void PlainVariable::assign_add(const Tensor& delta) {
   value_ = combine(value_, delta, 1.0f);
@@ -83,8 +84,8 @@ DISTRIBUTE_INLINE void PlainVariable::scatter(ScatterOp op, const IndexedSlices&
 
 DISTRIBUTE_INLINE void PlainVariable::scatter_nd(ScatterOp op, const IndexedSlices& slices) {
   const Shape shape = value_.shape();
-  const Tensor flat = value_.row_major().view(slices.dense_shape);
-  value_ = autograd_internal::scattered(op, flat, slices).view(shape);
+  const Tensor flat = tensor_internal::viewed(value_, slices.dense_shape);
+  value_ = tensor_internal::viewed(autograd_internal::scattered(op, flat, slices), shape);
 }
 
 DISTRIBUTE_INLINE std::vector<VariableCreator>& variable_creator_stack() {
@@ -227,7 +228,7 @@ DISTRIBUTE_INLINE const Variable& Variable::scatter_nd(ScatterOp op, const Tenso
                 updates ? to_string(updates.shape()) + " " + distribute::name_of(updates.dtype())
                         : std::string("none")));
   const Shape rows = places.flat.with(0, places.positions.num_elements());
-  impl().scatter_nd(op, {updates.row_major().view(rows), places.positions, places.flat});
+  impl().scatter_nd(op, {tensor_internal::viewed(updates, rows), places.positions, places.flat});
   return *this;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/data/batch.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <cstring>
 #include <string>
@@ -129,7 +130,8 @@ DISTRIBUTE_INLINE std::vector<Tensor> Batch::components() const {
 
 DISTRIBUTE_INLINE Batch rows(const Batch& batch, int64_t begin, int64_t end) {
   Batch result = batch;
-  for (size_t i = 0; i < result.size(); ++i) result[i] = batch[i].rows(begin, end);
+  for (size_t i = 0; i < result.size(); ++i)
+    result[i] = tensor_internal::rows_of(batch[i], begin, end);
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <distribute/data/detail/padding.hpp>
 #include <distribute/data/element_spec.hpp>
 #include <distribute/tensor/data_type_of.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -92,7 +93,7 @@ DISTRIBUTE_INLINE Tensor strings_of_record(const TensorFields& fields, const std
   if (rows.empty()) return Tensor::empty(Shape(std::span<const int64_t>(dims)), DType::UInt8);
   const Tensor all = pad_and_stack(rows, {}).x;
   dims.back() = all.shape()[1];
-  return all.view(Shape(std::span<const int64_t>(dims)));
+  return tensor_internal::viewed(all, Shape(std::span<const int64_t>(dims)));
 }
 
 DISTRIBUTE_INLINE Tensor tensor_of_record(std::string_view record, const std::string& where) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/data/node.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <algorithm>
 
@@ -16,7 +17,7 @@ class ExampleStream final : public OneToOneStream<int64_t> {
     if (!input().next(row)) return false;
     out = table_->gather({&row, 1});
     for (size_t i = 0; i < spec_.size(); ++i)
-      out[i] = out[i].view(Shape(std::span<const int64_t>(spec_[i].shape)));
+      out[i] = tensor_internal::viewed(out[i], Shape(std::span<const int64_t>(spec_[i].shape)));
     return true;
   }
 

@@ -148,7 +148,8 @@ DISTRIBUTE_INLINE Dataset pictures_in_memory(const CifarImages& set,
   if (options.training) numbers = numbers.shuffle(count, {.seed = options.seed});
   const auto load = [set, options](const Batch& element) -> Batch {
     const int64_t number = element.x.item<int64_t>(), pass = element.y.item<int64_t>();
-    const Tensor pixels = set.images.rows(number, number + 1).view({32, 32, 3});
+    const Tensor pixels = tensor_internal::viewed(
+        tensor_internal::rows_of(set.images, number, number + 1), {32, 32, 3});
     const PictureTransform& transform = options.transform;
     const uint64_t key = picture_key(options, {{}, 0, {}, 0, uint64_t(number), uint64_t(pass)});
     return {options.training ? training_picture(pixels, transform, key)

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/data/detail/fruitless.hpp>
 #include <distribute/data/detail/rebatch.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <algorithm>
 
@@ -81,7 +82,7 @@ class UnbatchStream final : public BatchStream {
     if (!open_.advance_to_row()) return false;
     out = open_.take(1);
     for (size_t i = 0; i < out.size(); ++i)
-      out[i] = out[i].view(Shape(out[i].shape().dims().subspan(1)));
+      out[i] = tensor_internal::viewed(out[i], Shape(out[i].shape().dims().subspan(1)));
     return true;
   }
   void save(StateWriter& state) const override { open_.save(state); }
@@ -215,7 +216,7 @@ class LegacyRebatchStream final : public BatchStream {
           "on the input Dataset");
     const int64_t all = component.shape()[0], size = (all + pieces_ - 1) / pieces_;
     const int64_t begin = std::min(piece_ * size, all);
-    return component.rows(begin, std::min(begin + size, all));
+    return tensor_internal::rows_of(component, begin, std::min(begin + size, all));
   }
 
   OpenBatch open_;

@@ -3,6 +3,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/data/detail/row_table.hpp>
 #include <distribute/io/crc32c.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -99,7 +100,8 @@ class SliceTable final : public RowTable {
     const Shape shape = shape_for(column, int64_t(rows.size()));
     const bool as_is = column.dtype == column.values.dtype();
     if (view && as_is)
-      return column.values.rows(rows[0], rows[0] + int64_t(rows.size())).view(shape);
+      return tensor_internal::viewed(
+          tensor_internal::rows_of(column.values, rows[0], rows[0] + int64_t(rows.size())), shape);
     Tensor result = Tensor::empty(shape, column.dtype);
     const int64_t width = shape.with(0, 1).num_elements();
     for (size_t i = 0; i < rows.size(); ++i) copy_row(column, rows[i], width, result, int64_t(i));
@@ -124,7 +126,8 @@ class SliceTable final : public RowTable {
   }
 
   void add_to_checksum(const Tensor& column) const {
-    const Tensor values = column.device().type == DeviceType::Gpu ? column.to({}) : column;
+    const Tensor values =
+        column.device().type == DeviceType::Gpu ? tensor_internal::copied_to(column, {}) : column;
     const auto bytes = size_t(values.num_elements() * size_of(values.dtype()));
     checksum_ = checksum_of({values.array().bytes(), bytes}, checksum_);
   }

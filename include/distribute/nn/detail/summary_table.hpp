@@ -4,6 +4,8 @@
 #include <distribute/base/config.hpp>
 #include <distribute/nn/module.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace distribute::nn::nn_internal {
@@ -15,9 +17,11 @@ std::string kind_of_class(const std::string& name);
 /// Returns the class of a module, "Conv2D"; of your own module the name that it has in the source.
 std::string class_of(const Module& module);
 
-/// Joins "conv2d (Conv2D)", "(None, 26, 26, 32)" and "320" with tabs; an unknown shape is "?".
+/// Joins "conv2d (Conv2D)", "(None, 26, 26, 32)" and "320" with tabs; an unknown shape is "?". A
+/// fixed batch size stands in place of None.
 std::string summary_line(const std::string& name, const std::string& class_name,
-                         const std::optional<Shape>& output, int64_t parameters);
+                         const std::optional<Shape>& output, std::optional<int64_t> batch_size,
+                         int64_t parameters);
 
 /// Makes the whole table from `lines`, each of which ends with a line break. With 4 columns the
 /// lines also say what each layer is connected to.

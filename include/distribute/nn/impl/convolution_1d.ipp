@@ -79,4 +79,12 @@ DISTRIBUTE_INLINE Tensor SeparableConv2D::call(const Tensor& x, CallOptions) {
       conv2d(between, pointwise_.value(), {}, bias, nn_internal::epilogue_of(options_.activation)));
 }
 
+DISTRIBUTE_INLINE std::vector<Tensor> SeparableConv2D::own_losses() const {
+  std::vector<Tensor> terms = nn_internal::penalties(options_.depthwise_regularizer, depthwise_,
+                                                     options_.pointwise_regularizer, pointwise_);
+  for (Tensor& term : nn_internal::penalties(options_.bias_regularizer, bias_, {}, {}))
+    terms.push_back(std::move(term));
+  return terms;
+}
+
 }  // namespace distribute::nn

@@ -22,6 +22,10 @@ DISTRIBUTE_INLINE Tensor Embedding::call(const Tensor& x, CallOptions) {
   return autocast(embedding_lookup(embeddings_, x));
 }
 
+DISTRIBUTE_INLINE std::vector<Tensor> Embedding::own_losses() const {
+  return nn_internal::penalties(options_.embeddings_regularizer, embeddings_, {}, {});
+}
+
 DISTRIBUTE_INLINE Tensor Embedding::compute_mask(const Tensor& x) const {
   return options_.mask_zero ? not_equal(x, scalar_like(x, 0)) : Tensor();
 }

@@ -16,8 +16,9 @@ DISTRIBUTE_INLINE Functional::Functional(std::string name) : NamedModule({}, {},
   set_name_in_path(false);  // as in Keras
 }
 
-DISTRIBUTE_INLINE Functional::Node Functional::add_value(Tensor example) {
+DISTRIBUTE_INLINE Functional::Node Functional::add_value(Tensor example, bool has_batch_size) {
   examples_.push_back(std::move(example));
+  has_batch_size_.push_back(has_batch_size);
   return {examples_.size() - 1, examples_.back().shape()};
 }
 
@@ -27,15 +28,14 @@ DISTRIBUTE_INLINE Functional::Node Functional::input(const std::string& name, co
   if (batch_size && *batch_size < 1)
     throw InvalidArgumentError(
         str_cat("input '", name, "': a batch size must be at least 1, got ", *batch_size));
-  if (batch_size && !inputs_.empty() && batch_size_ != batch_size)
+  if (batch_size && batch_size_ && batch_size_ != batch_size)
     throw InvalidArgumentError(str_cat("input '", name, "': a batch size of ", *batch_size,
-                                       ", and the input before it has ",
-                                       batch_size_ ? std::to_string(*batch_size_) : "none"));
+                                       ", and another input has ", *batch_size_));
   add_input_name(name);
-  if (inputs_.empty()) batch_size_ = batch_size;
+  if (batch_size) batch_size_ = batch_size;
   std::vector<int64_t> sizes{batch_size_.value_or(1)};
   for (int i = 0; i < shape.rank(); ++i) sizes.push_back(shape[i]);
-  const Node node = add_value(cast(zeros(Shape(sizes)), dtype));
+  const Node node = add_value(cast(zeros(Shape(sizes)), dtype), batch_size.has_value());
   inputs_.push_back(node.index);
   return node;
 }
@@ -61,18 +61,33 @@ DISTRIBUTE_INLINE std::vector<Functional::Node> Functional::apply_all(
     throw InvalidArgumentError(
         str_cat("layer '", layer.name(), "' is not part of this model: add() gives one that is"));
   Step step{&layer, {}, examples_.size()};
-  std::vector<Tensor> examples;
-  for (const Node& node : inputs) {
-    step.inputs.push_back(node.index);
-    examples.push_back(examples_.at(node.index));
-  }
+  for (const Node& node : inputs) step.inputs.push_back(node.index);
+  const auto fixed = [&](size_t node) { return has_batch_size_[node]; };
+  // As in Keras, a result has the batch of the first input; sums and their like that of any.
+  const bool has_batch_size = dynamic_cast<Merge*>(&layer)
+                                  ? std::any_of(step.inputs.begin(), step.inputs.end(), fixed)
+                                  : !step.inputs.empty() && fixed(step.inputs[0]);
   std::vector<Node> results;
-  for (Tensor& result : compute_all(step, examples, false))
-    results.push_back(add_value(std::move(result)));
+  for (Tensor& result : compute_all(step, examples_of(inputs), false))
+    results.push_back(add_value(std::move(result), has_batch_size));
   layer.reset_states();  // what it has seen was an example
   step.num_results = results.size();
   steps_.push_back(std::move(step));
   return results;
+}
+
+/// Examples of equal batches: those that were made before the batch size was known are repeated.
+DISTRIBUTE_INLINE std::vector<Tensor> Functional::examples_of(
+    const std::vector<Node>& inputs) const {
+  std::vector<Tensor> examples;
+  for (const Node& node : inputs) {
+    const Tensor& example = examples_.at(node.index);
+    const bool is_older = batch_size_ && example.shape().rank() > 0 && example.shape()[0] == 1;
+    std::vector<int64_t> times(size_t(example.shape().rank()), 1);
+    if (is_older) times[0] = *batch_size_;
+    examples.push_back(is_older ? tile(example, times) : example);
+  }
+  return examples;
 }
 
 DISTRIBUTE_INLINE void Functional::output(const std::string& name, const Node& y) {
@@ -86,22 +101,26 @@ DISTRIBUTE_INLINE std::string Functional::summary() const {
   std::vector<std::string> sources(examples_.size());
   for (size_t i = 0; i < inputs_.size(); ++i) {
     sources[inputs_[i]] = input_names()[i] + "[0][0]";
-    lines += summary_line(input_names()[i], "InputLayer", node_spec(inputs_[i]).shape, 0) + "\t-\n";
+    lines += summary_line(input_names()[i], "InputLayer", node_spec(inputs_[i]).shape,
+                          batch_size(inputs_[i]), 0) +
+             "\t-\n";
   }
   std::vector<std::pair<const Module*, std::string>> connections;  // of each layer
   std::map<const Module*, int64_t> calls;
+  std::map<const Module*, std::optional<int64_t>> batches;
   for (const Step& step : steps_) {
     if (calls[step.layer] == 0) connections.push_back({step.layer, {}});
     for (size_t i = 0; i < step.num_results; ++i)
       sources[step.result + i] = str_cat(step.layer->name(), "[", calls[step.layer], "][", i, "]");
     ++calls[step.layer];
+    batches[step.layer] = batch_size(step.result);
     const auto own = std::find_if(connections.begin(), connections.end(),
                                   [&](const auto& one) { return one.first == step.layer; });
     for (const size_t input : step.inputs)
       own->second += (own->second.empty() ? "" : ", ") + sources[input];
   }
   for (const auto& [layer, from] : connections)
-    lines += summary_line(layer->name(), class_of(*layer), layer->output_shape(),
+    lines += summary_line(layer->name(), class_of(*layer), layer->output_shape(), batches[layer],
                           layer->count_params()) +
              "\t" + from + "\n";
   return nn_internal::summary_table(*this, lines, 4);

@@ -43,6 +43,11 @@ DISTRIBUTE_INLINE Tensor GroupNormalization::call(const Tensor& x, CallOptions) 
   return cast(y, x.dtype());
 }
 
+DISTRIBUTE_INLINE std::vector<Tensor> GroupNormalization::own_losses() const {
+  return nn_internal::penalties(options_.gamma_regularizer, gamma_, options_.beta_regularizer,
+                                beta_);
+}
+
 DISTRIBUTE_INLINE RMSNormalization::RMSNormalization(RMSNormalizationOptions options)
     : Module(options.name), options_(std::move(options)) {}
 

@@ -386,18 +386,20 @@ DISTRIBUTE_INLINE std::string Module::kind() const {
   return nn_internal::kind_of_class(base_internal::class_name(typeid(*this)));
 }
 
-DISTRIBUTE_INLINE void Module::summarize(std::string& lines, const std::string& indent) const {
+DISTRIBUTE_INLINE void Module::summarize(std::string& lines, const std::string& indent,
+                                         std::optional<int64_t> batch_size) const {
+  batch_size = parts_batch_size(batch_size);
   for (const auto& [name, part] : children_) {
     lines += nn_internal::summary_line(indent + part->name(), nn_internal::class_of(*part),
-                                       part->output_shape(), part->count_params()) +
+                                       part->output_shape(), batch_size, part->count_params()) +
              "\n";
-    part->summarize(lines, indent + "  ");
+    part->summarize(lines, indent + "  ", batch_size);
   }
 }
 
 DISTRIBUTE_INLINE std::string Module::summary() const {
   std::string lines;
-  summarize(lines, "");
+  summarize(lines, "", {});
   return nn_internal::summary_table(*this, lines);
 }
 

@@ -174,6 +174,11 @@ DISTRIBUTE_INLINE void BatchNormalization::move(const Tensor& mean, const Tensor
   moving_variance_.assign(new_variance);
 }
 
+DISTRIBUTE_INLINE std::vector<Tensor> BatchNormalization::own_losses() const {
+  return nn_internal::penalties(options_.gamma_regularizer, gamma_, options_.beta_regularizer,
+                                beta_);
+}
+
 DISTRIBUTE_INLINE LayerNormalization::LayerNormalization(LayerNormalizationOptions options)
     : Module(options.name), options_(std::move(options)) {}
 

@@ -60,11 +60,13 @@ DISTRIBUTE_INLINE std::string with_commas(int64_t number) {
 }
 
 DISTRIBUTE_INLINE std::string summary_line(const std::string& name, const std::string& class_name,
-                                           const std::optional<Shape>& output, int64_t parameters) {
+                                           const std::optional<Shape>& output,
+                                           std::optional<int64_t> batch_size, int64_t parameters) {
+  const std::string batch = batch_size ? std::to_string(*batch_size) : "None";
   std::string shape = "?";
   if (output) {
     shape = "(";
-    for (int i = 0; i < output->rank(); ++i) shape += i == 0 ? "None" : str_cat(", ", (*output)[i]);
+    for (int i = 0; i < output->rank(); ++i) shape += i == 0 ? batch : str_cat(", ", (*output)[i]);
     shape += output->rank() == 1 ? ",)" : ")";
   }
   return str_cat(name, " (", class_name, ")\t", shape, "\t", with_commas(parameters));

@@ -5,6 +5,7 @@
 #include <distribute/ops/detail/broadcast.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <algorithm>
 
@@ -127,7 +128,7 @@ struct First {
 
 DISTRIBUTE_INLINE Tensor reshaped(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
-  return record("reshape", {x}, x.view(shape),
+  return record("reshape", {x}, tensor_internal::viewed(x, shape),
                 [from = x.shape()](const Backward& b) -> std::vector<Tensor> {
                   return {reshaped(b.gradient(), from)};
                 });

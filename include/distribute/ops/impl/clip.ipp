@@ -6,6 +6,7 @@
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -133,10 +134,10 @@ DISTRIBUTE_INLINE Tensor scaled_by(const Tensor& x, const Tensor& factor) {
     const Tensor stored = stored_tensor(x);
     const Tensor scaled = gpu_broadcast(stored, factor, stored.shape(), DType::Float32,
                                         binary_row<Multiply>(), x.device());
-    const Tensor result =
-        is_indexed_slices(x)
-            ? to_tensor({scaled, indexed_slices(x).indices, indexed_slices(x).dense_shape})
-            : scaled;
+    const Tensor result = is_indexed_slices(x)
+                              ? tensor_internal::rows_as_tensor({scaled, indexed_slices(x).indices,
+                                                                 indexed_slices(x).dense_shape})
+                              : scaled;
     return record("scale", {x, factor}, result,
                   [=](const Backward& backward) { return scaled_gradients(backward, x, factor); });
   }

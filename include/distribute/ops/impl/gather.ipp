@@ -6,6 +6,7 @@
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/detail/strided_copy.hpp>
 #include <distribute/ops/slicing.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -121,11 +122,20 @@ DISTRIBUTE_INLINE Tensor take_flat(const Tensor& x, const Tensor& flat, int axis
 
 /// Gives rows as IndexedSlices of a tensor of `shape`.
 DISTRIBUTE_INLINE Tensor sparse_rows(const Tensor& rows, const Tensor& flat, const Shape& shape) {
-  return record("sparse_rows", {rows}, to_tensor({rows, brought_to(flat, rows.device()), shape}),
+  return record("sparse_rows", {rows},
+                tensor_internal::rows_as_tensor({rows, brought_to(flat, rows.device()), shape}),
                 [=](const Backward& backward) {
                   return std::vector<Tensor>{take_flat(backward.gradient(), flat, 0)};
                 });
 }
+
+}  // namespace ops_internal
+
+DISTRIBUTE_INLINE Tensor to_tensor(const IndexedSlices& slices) {
+  return ops_internal::sparse_rows(slices.values, slices.indices, slices.dense_shape);
+}
+
+namespace ops_internal {
 
 /// Replaces axis `axis` of `params` by the axes of `indices`.
 DISTRIBUTE_INLINE Shape gather_shape(const Shape& params, const Shape& indices, int axis) {

@@ -5,11 +5,14 @@
 #include <distribute/device/detail/kernel_arguments.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/detail/strided_copy.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <algorithm>
 #include <cstring>
 
-namespace distribute::ops_internal {
+namespace distribute {
+
+namespace ops_internal {
 
 inline constexpr char kElementwiseText[] =
 #include <distribute/device/kernels/elementwise.cu.inc>
@@ -40,7 +43,7 @@ DISTRIBUTE_INLINE bool lie_apart(const Tensor& a, const Tensor& b) {
 
 DISTRIBUTE_INLINE Tensor brought_to(const Tensor& t, Device device) {
   if (!t) return t;
-  return (t.device() == device ? t : t.to(device)).row_major();
+  return tensor_internal::copied_to(t, device).row_major();
 }
 
 DISTRIBUTE_INLINE Tensor carried_to(const Tensor& t, Device device) {
@@ -227,11 +230,21 @@ DISTRIBUTE_INLINE Tensor gpu_reduce(const Tensor& input, const std::vector<bool>
       count = chunks;
       y = gpu_reduce_pass(y, outer, count, inner, row, chunks);
     }
-    x = y.view(shape);
+    x = tensor_internal::viewed(y, shape);
     last = first;
   }
   const DType computed = is_floating(input.dtype()) ? DType::Float32 : DType::Int64;
   return x.dtype() == computed ? x : gpu_convert(x, computed);
 }
 
-}  // namespace distribute::ops_internal
+}  // namespace ops_internal
+
+DISTRIBUTE_INLINE Tensor Tensor::to(Device target) const {
+  if (device() == target) return *this;
+  return record("copy", {*this}, tensor_internal::copied_to(*this, target),
+                [from = device()](const Backward& b) -> std::vector<Tensor> {
+                  return {b.gradient().to(from)};
+                });
+}
+
+}  // namespace distribute

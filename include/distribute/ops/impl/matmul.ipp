@@ -10,6 +10,7 @@
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/tensor/detail/tensor_hints.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <array>
 #include <vector>
@@ -263,7 +264,8 @@ DISTRIBUTE_INLINE Tensor dense(const Tensor& x, const Tensor& kernel, const Tens
   const int64_t inputs = kernel.shape()[0], units = kernel.shape()[1];
   const int64_t rows = inputs ? x.num_elements() / inputs : 0;
   const MatmulShape shape{x.dtype(), 1, rows, units, inputs, false, false};
-  const Tensor flat = x.view({rows, inputs}), weights = converted(kernel.row_major(), x.dtype());
+  const Tensor flat = tensor_internal::viewed(x, {rows, inputs});
+  const Tensor weights = converted(kernel.row_major(), x.dtype());
   const Tensor added = bias && narrow ? converted(bias.row_major(), DType::Float32) : bias;
   Tensor y(x.shape().with(-1, units), x.dtype(),
            backend(x.device().type)

@@ -8,6 +8,7 @@
 #include <distribute/ops/detail/recurrent_cells.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/recurrent.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <algorithm>
 
@@ -307,13 +308,14 @@ DISTRIBUTE_INLINE RecurrentPass recurrent_pass(const Tensor& x, const nn::Recurr
                      {}};
   if (mask)
     for (const bool valid : mask.data<bool>()) pass.masked.push_back(valid ? 0 : 1);
+  namespace ti = tensor_internal;
   Tensor bias = w.bias;
   if (bias && pass.kind.with_kept) {
-    pass.recurrent_bias = bias.rows(1, 2).view({pass.width()});
-    bias = bias.rows(0, 1).view({pass.width()});
+    pass.recurrent_bias = ti::viewed(ti::rows_of(bias, 1, 2), {pass.width()});
+    bias = ti::viewed(ti::rows_of(bias, 0, 1), {pass.width()});
   }
   const int64_t rows = pass.batch * pass.steps;
-  pass.gates = pass.product(pass.x.view({rows, pass.inputs}), pass.kernel,
+  pass.gates = pass.product(ti::viewed(pass.x, {rows, pass.inputs}), pass.kernel,
                             {DType::Float32, 1, rows, pass.width(), pass.inputs}, bias)
                    .view({pass.batch, pass.steps, pass.width()});
   const auto state = [&](size_t i) {

@@ -6,6 +6,7 @@
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -186,7 +187,7 @@ DISTRIBUTE_INLINE Tensor reduce(const char* op, const Tensor& x, const std::vect
         y.mutable_data<int64_t>()[i] /= std::max<int64_t>(count, 1);
   }
   y = converted(y, x.dtype());
-  const Tensor result = y.view(reduced_shape(x.shape(), reduced, keepdims));
+  const Tensor result = tensor_internal::viewed(y, reduced_shape(x.shape(), reduced, keepdims));
   BackwardFunction backward = not_differentiable;
   if (is_floating(x.dtype()))
     backward = [=, shape = x.shape(), from = keeps_x ? x : Tensor(),
@@ -237,7 +238,7 @@ DISTRIBUTE_INLINE Tensor reduce_bool(const char* op, const Tensor& x, const std:
   const std::vector<bool> reduced = reduced_axes(op, x.shape(), axes);
   // An empty maximum or minimum starts from another number than 0 or 1; the comparison converts it.
   const Tensor y = greater(reduce_raw(x, reduced, loops), Tensor(int64_t{0}));
-  const Tensor result = y.view(reduced_shape(x.shape(), reduced, keepdims));
+  const Tensor result = tensor_internal::viewed(y, reduced_shape(x.shape(), reduced, keepdims));
   return record(op, {x}, result, not_differentiable,
                 [&] { return reduction_attributes(reduced, keepdims); });
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/ops/array.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <algorithm>
 
@@ -32,10 +33,13 @@ DISTRIBUTE_INLINE Tensor reshape(const Tensor& x, std::span<const int64_t> shape
 }
 
 DISTRIBUTE_INLINE Tensor reshape(const Tensor& x, const Shape& shape) {
-  return record("reshape", {x}, x.view(shape), [from = x.shape()](const Backward& backward) {
-    return std::vector<Tensor>{reshape(backward.gradient(), from)};
-  });
+  return record("reshape", {x}, tensor_internal::viewed(x, shape),
+                [from = x.shape()](const Backward& backward) {
+                  return std::vector<Tensor>{reshape(backward.gradient(), from)};
+                });
 }
+
+DISTRIBUTE_INLINE Tensor Tensor::view(const Shape& target) const { return reshape(*this, target); }
 
 DISTRIBUTE_INLINE Tensor expand_dims(const Tensor& x, int axis) {
   const int rank = x.shape().rank(), position = axis < 0 ? axis + rank + 1 : axis;

@@ -3,6 +3,7 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/strided_copy.hpp>
 #include <distribute/ops/slicing.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <algorithm>
 
@@ -33,7 +34,8 @@ DISTRIBUTE_INLINE bool is_rows(const SliceSpec& spec, const Shape& whole) {
 }
 
 DISTRIBUTE_INLINE Tensor slice_values(const Tensor& x, const SliceSpec& spec) {
-  if (is_rows(spec, x.shape())) return x.rows(spec.begin[0], spec.begin[0] + spec.shape[0]);
+  if (is_rows(spec, x.shape()))
+    return tensor_internal::rows_of(x, spec.begin[0], spec.begin[0] + spec.shape[0]);
   const Tensor plain = x.row_major();
   Tensor y = Tensor::empty(spec.shape, x.dtype(), x.device());
   int64_t offset;
@@ -132,6 +134,12 @@ DISTRIBUTE_INLINE Tensor Tensor::operator[](int64_t index) const {
                                        to_string(shape()), ": wanted ", -size, " to ", size - 1));
   const int64_t place = index < 0 ? index + size : index;
   return squeeze(strided_slice(*this, {Range{place, place + 1}}), {0});
+}
+
+DISTRIBUTE_INLINE Tensor Tensor::rows(int64_t begin, int64_t end) const {
+  if (shape().rank() == 0 || begin < 0 || end < begin || end > shape()[0])
+    return tensor_internal::rows_of(*this, begin, end);  // throws
+  return strided_slice(*this, {Range{begin, end}});
 }
 
 DISTRIBUTE_INLINE Tensor strided_slice(const Tensor& x, std::span<const Range> ranges) {

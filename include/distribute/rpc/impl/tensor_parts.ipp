@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/rpc/detail/tensor_parts.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <cstring>
 
@@ -41,7 +42,7 @@ DISTRIBUTE_INLINE Tensor tensor_of(const TensorParts& parts) {
   std::memcpy(values.array().bytes(), parts.elements.data(), parts.elements.size());
   if (parts.kind == TensorKind::Dense) return values;
   const Tensor indices(Shape{int64_t(parts.indices.size())}, parts.indices);
-  return to_tensor(IndexedSlices{values, indices, parts.dense_shape});
+  return tensor_internal::rows_as_tensor(IndexedSlices{values, indices, parts.dense_shape});
 }
 
 }  // namespace distribute::rpc

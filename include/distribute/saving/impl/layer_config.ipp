@@ -32,6 +32,8 @@ DISTRIBUTE_INLINE bool add_batch_normalization(const nn::Module& layer, Json& la
                                  {"center", o.center},
                                  {"scale", o.scale},
                                  {"synchronized", o.synchronized},
+                                 {"beta_regularizer", regularizer_object(o.beta_regularizer)},
+                                 {"gamma_regularizer", regularizer_object(o.gamma_regularizer)},
                                  {"beta_constraint", constraint_object(o.beta_constraint)},
                                  {"gamma_constraint", constraint_object(o.gamma_constraint)}}));
   if (o.activation)
@@ -62,6 +64,8 @@ DISTRIBUTE_INLINE bool add_normalization(const nn::Module& layer, Json& layers) 
               {"epsilon", o.epsilon},
               {"center", o.center},
               {"scale", o.scale},
+              {"beta_regularizer", regularizer_object(o.beta_regularizer)},
+              {"gamma_regularizer", regularizer_object(o.gamma_regularizer)},
               {"beta_constraint", constraint_object(o.beta_constraint)},
               {"gamma_constraint", constraint_object(o.gamma_constraint)}};
   } else if (const auto* scale = dynamic_cast<const nn::LayerScale*>(&layer)) {

@@ -27,6 +27,8 @@ Json convolution_config(const nn::Module& layer, const Options& o, Padding paddi
     config["kernel_regularizer"] = regularizer_object(o.kernel_regularizer);
   if constexpr (requires { o.depthwise_regularizer; })
     config["depthwise_regularizer"] = regularizer_object(o.depthwise_regularizer);
+  if constexpr (requires { o.pointwise_regularizer; })
+    config["pointwise_regularizer"] = regularizer_object(o.pointwise_regularizer);
   if constexpr (requires { o.bias_regularizer; })
     config["bias_regularizer"] = regularizer_object(o.bias_regularizer);
   if constexpr (requires { o.kernel_constraint; })

@@ -110,6 +110,7 @@ DISTRIBUTE_INLINE bool add_sequence_layer(const nn::Module& layer, Json& layers)
                 {{"input_dim", o.input_dim},
                  {"output_dim", o.output_dim},
                  {"mask_zero", o.mask_zero},
+                 {"embeddings_regularizer", regularizer_object(o.embeddings_regularizer)},
                  {"embeddings_constraint", constraint_object(o.embeddings_constraint)}});
   }
   return add_recurrent(layer, layers);

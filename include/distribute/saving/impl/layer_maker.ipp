@@ -34,6 +34,8 @@ Options convolution_options(ConfigReader& r) {
     o.kernel_regularizer = r.regularizer("kernel_regularizer");
   if constexpr (requires { o.depthwise_regularizer; })
     o.depthwise_regularizer = r.regularizer("depthwise_regularizer");
+  if constexpr (requires { o.pointwise_regularizer; })
+    o.pointwise_regularizer = r.regularizer("pointwise_regularizer");
   if constexpr (requires { o.bias_regularizer; })
     o.bias_regularizer = r.regularizer("bias_regularizer");
   if constexpr (requires { o.kernel_constraint; })
@@ -100,6 +102,8 @@ DISTRIBUTE_INLINE void add_normalizations(LayerMakers& makers) {
     o.center = r.get("center", true);
     o.scale = r.get("scale", true);
     o.synchronized = r.get("synchronized", false);
+    o.beta_regularizer = r.regularizer("beta_regularizer");
+    o.gamma_regularizer = r.regularizer("gamma_regularizer");
     o.beta_constraint = r.constraint("beta_constraint");
     o.gamma_constraint = r.constraint("gamma_constraint");
     return made<nn::BatchNormalization>(o);
@@ -125,6 +129,8 @@ DISTRIBUTE_INLINE void add_normalizations(LayerMakers& makers) {
     o.epsilon = r.get("epsilon", 1e-3);
     o.center = r.get("center", true);
     o.scale = r.get("scale", true);
+    o.beta_regularizer = r.regularizer("beta_regularizer");
+    o.gamma_regularizer = r.regularizer("gamma_regularizer");
     o.beta_constraint = r.constraint("beta_constraint");
     o.gamma_constraint = r.constraint("gamma_constraint");
     return made<nn::GroupNormalization>(o);

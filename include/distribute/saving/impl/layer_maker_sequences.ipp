@@ -169,6 +169,7 @@ DISTRIBUTE_INLINE void add_sequence_makers(LayerMakers& makers) {
     o.input_dim = r.template get<int64_t>("input_dim", 0);
     o.output_dim = r.template get<int64_t>("output_dim", 0);
     o.mask_zero = r.get("mask_zero", false);
+    o.embeddings_regularizer = r.regularizer("embeddings_regularizer");
     o.embeddings_constraint = r.constraint("embeddings_constraint");
     return made<nn::Embedding>(o);
   };

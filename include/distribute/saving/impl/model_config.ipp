@@ -124,7 +124,7 @@ DISTRIBUTE_INLINE Json call_object(const nn::Functional& model, const nn::Functi
   Json tensors = Json::array();
   for (const size_t node : step.inputs) {
     const nn::InputSpec spec = model.node_spec(node);
-    Json config = {{"shape", batch_shape(spec.shape, model.batch_size())},
+    Json config = {{"shape", batch_shape(spec.shape, model.batch_size(node))},
                    {"dtype", name_of(spec.dtype)},
                    {"keras_history", histories.at(node)}};
     tensors.push_back({{"class_name", "__keras_tensor__"}, {"config", std::move(config)}});
@@ -150,10 +150,12 @@ DISTRIBUTE_INLINE Json ends_object(const nn::Functional& model,
 }
 
 DISTRIBUTE_INLINE Json functional_object(const nn::Functional& model) {
-  if (const auto* layer = model.batch_size() ? nullptr : stateful_layer(model))
-    refuse_layer(*layer,
-                 str_cat("is stateful, and Keras then wants the number of examples of a ",
-                         "batch: give it to input() of '", model.name(), "' as batch_size"));
+  for (const nn::Functional::Step& step : model.steps())
+    if (const auto* layer = stateful_layer(*step.layer);
+        layer && !model.batch_size(step.inputs.at(0)))
+      refuse_layer(*layer,
+                   str_cat("is stateful, and Keras then wants the number of examples of a ",
+                           "batch: give it to input() of '", model.name(), "' as batch_size"));
   const std::map<size_t, Json> histories = histories_of(model);
   Json layers = Json::array();
   const auto push = [&](Json layer, Json calls) {
@@ -163,7 +165,7 @@ DISTRIBUTE_INLINE Json functional_object(const nn::Functional& model) {
   };
   for (size_t i = 0; i < model.input_nodes().size(); ++i)
     push(input_object(model.input_names()[i], model.node_spec(model.input_nodes()[i]),
-                      model.batch_size()),
+                      model.batch_size(model.input_nodes()[i])),
          Json::array());
   const std::vector<const nn::Module*> in_order = layers_in_order(model);
   for (const nn::Functional::Step& step : model.steps())

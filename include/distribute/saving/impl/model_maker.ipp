@@ -84,8 +84,6 @@ class GraphMaker {
       if (layer.at("class_name") == "Embedding") looked_up_ += layer.at("inbound_nodes").dump();
     for (const Json& layer : config.at("layers")) described_[layer.at("name")] = &layer;
     for (const auto& [name, history] : flat_ends(config.at("input_layers")))
-      take_batch_size(*described_.at(history.at(0)));
-    for (const auto& [name, history] : flat_ends(config.at("input_layers")))
       add_input(*described_.at(history.at(0)));
     of_masks_ = operations_of_masks(config);
     for (const Json& layer : config.at("layers"))
@@ -110,16 +108,6 @@ class GraphMaker {
   using Nodes = std::vector<nn::Functional::Node>;
   using NamedHistories = std::vector<std::pair<std::string, Json>>;
 
-  /// Uses the batch size of one input for all.
-  void take_batch_size(const Json& input) {
-    const auto size = batch_size(input.at("config").at("batch_shape"));
-    if (size && batch_size_ && size != batch_size_)
-      throw UnimplementedError(str_cat("load_model: inputs of batches of ", *batch_size_, " and ",
-                                       *size, " examples; build the model in the program, and ",
-                                       "load_weights fills it"));
-    if (size) batch_size_ = size;
-  }
-
   void add_input(const Json& layer) {
     const Json& config = layer.at("config");
     const std::string name = layer.at("name");
@@ -128,7 +116,12 @@ class GraphMaker {
     // Keras converts the input of an Embedding, whatever the dtype of the model's input is.
     const bool takes_ids = looked_up_.find(Json({name, 0, 0}).dump()) != std::string::npos;
     const DType dtype = takes_ids ? DType::Int32 : input_dtype(config);
-    nodes_[name] = {{model_->input(name, shape, dtype, batch_size_)}};
+    const auto size = batch_size(config.at("batch_shape")), other = model_->batch_size();
+    if (size && other && size != other)
+      throw UnimplementedError(str_cat("load_model: inputs of batches of ", *other, " and ", *size,
+                                       " examples; build the model in the program, and ",
+                                       "load_weights fills it"));
+    nodes_[name] = {{model_->input(name, shape, dtype, size)}};
   }
 
   void add(const Json& layer) {
@@ -359,7 +352,6 @@ class GraphMaker {
   std::set<std::string> of_masks_;                   // operations that are left out
   std::map<std::string, std::vector<Nodes>> nodes_;  // results of each layer's calls
   std::vector<Call> calls_;
-  std::optional<int64_t> batch_size_;
   std::string looked_up_;  // the calls of Embedding layers, as text
 };
 

@@ -6,6 +6,7 @@
 #include <distribute/strategy/strategy.hpp>
 
 #include <algorithm>
+#include <exception>
 
 namespace distribute {
 
@@ -111,8 +112,14 @@ DISTRIBUTE_INLINE std::optional<PerReplica<data::Batch>> DistributedIterator::ta
         "batch to run()");
   if (done_) return std::nullopt;
   std::vector<std::optional<data::Batch>> parts;
-  for (int r = 0; r < num_replicas_; ++r)
-    parts.push_back(sources_[sources_.size() == 1 ? 0 : size_t(r)].get_next_as_optional());
+  try {
+    for (int r = 0; r < num_replicas_; ++r)
+      parts.push_back(sources_[sources_.size() == 1 ? 0 : size_t(r)].get_next_as_optional());
+  } catch (...) {  // other workers, whose data is in order, wait for this one in the step
+    StrategyExtended& all = strategy_ ? *strategy_ : get_strategy().extended();
+    all.report_failure(std::current_exception());
+    throw;
+  }
   const auto with_data =
       std::count_if(parts.begin(), parts.end(), [](const auto& p) { return bool(p); });
   done_ = has_ended(int(with_data), whole_steps);

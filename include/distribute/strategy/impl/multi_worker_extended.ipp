@@ -34,7 +34,8 @@ DISTRIBUTE_INLINE MultiWorkerExtended::MultiWorkerExtended(std::vector<std::stri
 DISTRIBUTE_INLINE MultiWorkerExtended::~MultiWorkerExtended() {
   try {
     if (std::uncaught_exceptions() > 0 && state_.group.report_error)
-      state_.group.report_error(StatusCode::Aborted, "it ended because of an exception");
+      state_.group.report_error(StatusCode::Aborted,
+                                "it ended because of an exception, which its own output names");
     leave();
   } catch (const std::exception& error) {
     log_warning("strategy", str_cat("leaving the cluster: ", error.what()));

@@ -5,6 +5,7 @@
 #include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/detail/kernel_arguments.hpp>
 #include <distribute/tensor/detail/tensor_hints.hpp>
+#include <distribute/tensor/detail/unrecorded.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -249,37 +250,51 @@ DISTRIBUTE_INLINE std::vector<float> Tensor::to_vector() const {
   });
 }
 
-DISTRIBUTE_INLINE Tensor Tensor::to(Device target) const {
-  if (device() == target) return *this;
-  if (is_indexed_slices(*this)) {
-    const IndexedSlices slices = indexed_slices(*this);
-    return to_tensor({slices.values.to(target), slices.indices.to(target), slices.dense_shape});
+namespace tensor_internal {
+
+DISTRIBUTE_INLINE Tensor rows_as_tensor(const IndexedSlices& slices) {
+  Array rows = slices.values.row_major().array();
+  rows.layout =
+      std::make_shared<IndexedRows>(slices.indices, slices.dense_shape, slices.values.dtype());
+  return Tensor(slices.dense_shape, slices.values.dtype(), std::move(rows));
+}
+
+DISTRIBUTE_INLINE Tensor copied_to(const Tensor& x, Device target) {
+  if (x.device() == target) return x;
+  if (is_indexed_slices(x)) {
+    const IndexedSlices slices = indexed_slices(x);
+    return rows_as_tensor(
+        {copied_to(slices.values, target), copied_to(slices.indices, target), slices.dense_shape});
   }
   // A GPU cannot read the layouts of the CPU's backend.
-  const bool same_kind = device().type == target.type;
-  const Tensor from = same_kind ? *this : row_major();
-  Tensor copy = empty(shape(), dtype(), target, from.layout());
-  const int64_t bytes = from.layout() ? from.layout()->bytes() : num_elements() * size_of(dtype());
-  copy_bytes(copy.array().bytes(), target, from.array().bytes(), device(), bytes);
+  const bool same_kind = x.device().type == target.type;
+  const Tensor from = same_kind ? x : x.row_major();
+  Tensor copy = Tensor::empty(x.shape(), x.dtype(), target, from.layout());
+  const int64_t bytes =
+      from.layout() ? from.layout()->bytes() : x.num_elements() * size_of(x.dtype());
+  copy_bytes(copy.array().bytes(), target, from.array().bytes(), x.device(), bytes);
   return copy;
 }
 
-DISTRIBUTE_INLINE Tensor Tensor::view(const Shape& target) const {
-  if (target.num_elements() != num_elements())
-    throw InvalidArgumentError(str_cat("reshape: ", to_string(shape()), " has ", num_elements(),
+DISTRIBUTE_INLINE Tensor viewed(const Tensor& x, const Shape& target) {
+  if (target.num_elements() != x.num_elements())
+    throw InvalidArgumentError(str_cat("reshape: ", to_string(x.shape()), " has ", x.num_elements(),
                                        " elements, ", to_string(target), " has ",
                                        target.num_elements()));
-  return Tensor(target, dtype(), row_major().array());
+  return Tensor(target, x.dtype(), x.row_major().array());
 }
 
-DISTRIBUTE_INLINE Tensor Tensor::rows(int64_t begin, int64_t end) const {
-  if (shape().rank() == 0 || begin < 0 || end < begin || end > shape()[0])
+DISTRIBUTE_INLINE Tensor rows_of(const Tensor& x, int64_t begin, int64_t end) {
+  const Shape& shape = x.shape();
+  if (shape.rank() == 0 || begin < 0 || end < begin || end > shape[0])
     throw InvalidArgumentError(
-        str_cat("rows [", begin, ", ", end, ") do not exist in shape ", to_string(shape())));
-  Array part = row_major().array();
-  part.offset_bytes += begin * shape().with(0, 1).num_elements() * size_of(dtype());
-  return Tensor(shape().with(0, end - begin), dtype(), std::move(part));
+        str_cat("rows [", begin, ", ", end, ") do not exist in shape ", to_string(shape)));
+  Array part = x.row_major().array();
+  part.offset_bytes += begin * shape.with(0, 1).num_elements() * size_of(x.dtype());
+  return Tensor(shape.with(0, end - begin), x.dtype(), std::move(part));
 }
+
+}  // namespace tensor_internal
 
 DISTRIBUTE_INLINE bool Tensor::unique() const {
   const auto& buffer = impl_->array.buffer;
@@ -328,13 +343,6 @@ DISTRIBUTE_INLINE Tensor zeros_like(const Tensor& tensor) {
 }
 DISTRIBUTE_INLINE Tensor ones_like(const Tensor& tensor) {
   return fill(tensor.shape(), 1, tensor.dtype(), tensor.device());
-}
-
-DISTRIBUTE_INLINE Tensor to_tensor(const IndexedSlices& slices) {
-  Array rows = slices.values.row_major().array();
-  rows.layout = std::make_shared<tensor_internal::IndexedRows>(slices.indices, slices.dense_shape,
-                                                               slices.values.dtype());
-  return Tensor(slices.dense_shape, slices.values.dtype(), std::move(rows));
 }
 
 DISTRIBUTE_INLINE bool is_indexed_slices(const Tensor& tensor) {
