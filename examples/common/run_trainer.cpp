@@ -69,7 +69,10 @@ Result train(const TrainerOptions& options, dist::Strategy& strategy, const Make
              dist::train::RunReport& report) {
   Training training(options, strategy, make_task);
   const auto way = choose_way(training);
-  if (way->is_chief()) check_output_stores(outputs_of(options));
+  if (way->is_chief()) {
+    check_output_stores(outputs_of(options));
+    dist::train::check_hypertune();
+  }
   way->prepare();
   if (const auto status = way->run(report)) return {.status = status};
   const std::string sample = way->saves() ? use_model(training, way->is_chief()) : "";

@@ -5,14 +5,17 @@
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/testing/detail/network_namespaces.hpp>
 #include <distribute/testing/process_cluster.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/caught_log.hpp>
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/environment_tasks.hpp>
 #include <tests/support/skip_without_network.hpp>
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include <unistd.h>
 
@@ -66,6 +69,25 @@ TEST_CASE("a wait is told after 10, 30 and 60 s, then each minute", "[collective
   CHECK(next_line_after(30.5) == 60);
   CHECK(next_line_after(60) == 120);
   CHECK(next_line_after(299) == 300);
+}
+
+TEST_CASE("a wait for a busy thread is told in one line", "[collective][late_watch]") {
+  const CaughtLog log;
+  const std::vector<WorkerGroup> workers = make_thread_workers(1, 3);
+  run_on_threads(3, [&](int rank) {
+    float sum = 1;
+    const auto reduce = [&] {
+      workers[0].replicas[size_t(rank)]->all_reduce(&sum, 1, DType::Float32);
+    };
+    reduce();
+    if (rank == 1) wait_until([&] { return log.has_lines(); }, "the line", 60);
+    reduce();
+  });
+  REQUIRE(log.lines.size() == 1);
+  CHECK_THAT(log.lines[0],
+             Contains("replica 0, replica 2 have waited for 1") &&
+                 Contains(" s in all_reduce(sum) #2 float32 x 1; not there: replica 1 (after "
+                          "all_reduce(sum) #1 float32 x 1 ended "));
 }
 
 TEST_CASE("two workers that do not reach each other end the job with both names",

@@ -289,13 +289,34 @@ TEST_CASE("a timeline holds the steps and collectives of all workers on one cloc
     for (int rank = 1; rank < 3; ++rank) CHECK(barriers[rank].at(i) > barriers[0][i - 1]);
 }
 
-TEST_CASE("a timeline that cannot be written is a warning", "[examples][mnist_cnn][timeline]") {
+TEST_CASE("outputs that the environment names are checked before the training",
+          "[examples][mnist_cnn][timeline]") {
   SKIP_WITHOUT_PROGRAM("mnist_cnn");
-  const ProgramResult run = run_program("mnist_cnn", kShort + Words{"--strategy=multi_worker"},
-                                        "DISTRIBUTE_TIMELINE=/proc/no/trace.json");
-  CHECK(run.status == 0);
-  CHECK_THAT(run.err, Contains("warning: DISTRIBUTE_TIMELINE: ") && Contains("/proc/no"));
-  CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
+  const std::string strategy = GENERATE("mirrored", "multi_worker");
+  const std::string variables =
+      GENERATE("DISTRIBUTE_TIMELINE=/proc/no/trace.json",
+               "CLOUD_ML_TRIAL_ID=1 CLOUD_ML_HP_METRIC_FILE=/proc/no/trace.json");
+  const std::string name = variables.substr(variables.rfind(' ') + 1);
+  const ProgramResult run =
+      run_program("mnist_cnn", kShort + Words{"--strategy=" + strategy}, variables);
+  INFO(run.out << run.err);
+  CHECK(run.status == 1);
+  CHECK_THAT(run.err, Contains(name.substr(0, name.find('='))) && Contains("/proc/no"));
+  CHECK_THAT(run.out, !Contains("step 1 "));
+}
+
+TEST_CASE("a timeline that worker 0 cannot write ends all workers",
+          "[examples][mnist_cnn][multiproc][timeline]") {
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
+  auto options = cluster_options(2, kShort);
+  options.environment["DISTRIBUTE_TIMELINE"] = "/proc/no/trace.json";
+  ProcessCluster cluster(options);
+  for (int worker = 0; worker < 2; ++worker) cluster.expect_failure({"worker", worker});
+  for (const auto& task : cluster.join()) {
+    INFO(task.name << task.out << task.err);
+    CHECK(task.status.code == 1);
+    CHECK_THAT(task.err, Contains("worker 0 (") && Contains("DISTRIBUTE_TIMELINE=/proc/no"));
+  }
 }
 
 TEST_CASE("a worker with fewer cores than the others is named",

@@ -5,6 +5,7 @@
 #include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
+#include <distribute/optim/adagrad.hpp>
 #include <distribute/summary/detail/png.hpp>
 
 #include <array>
@@ -135,17 +136,28 @@ TEST_CASE("file parsers survive mutated and foreign bytes", "[fuzz][file_formats
   SUCCEED();
 }
 
-// Whole files of Keras, as load_model takes them. FUZZ_ROUNDS gives more rounds, by
-// hand.
-TEST_CASE("load_model survives mutated files", "[fuzz][file_formats]") {
+namespace {
+
+/// FUZZ_ROUNDS gives more rounds, by hand.
+int rounds_of_files() {
   const char* asked = std::getenv("FUZZ_ROUNDS");
-  const int rounds = asked ? std::atoi(asked) : 60;
+  return asked ? std::atoi(asked) : 60;
+}
+
+std::string keras_file(const std::string& name) {
+  return distribute::testing::source_dir() + "/tests/saving/files/" + name;
+}
+
+}  // namespace
+
+// Whole files of Keras, as load_model takes them.
+TEST_CASE("load_model survives mutated files", "[fuzz][file_formats]") {
+  const int rounds = rounds_of_files();
   const TemporaryDirectory directory;
   std::mt19937 random(1);
   for (const std::string name :
        {"text.h5", "trained_sgd.h5", "trained_adam.keras", "graph.keras"}) {
-    const std::string seed =
-        file_text(distribute::testing::source_dir() + "/tests/saving/files/" + name);
+    const std::string seed = file_text(keras_file(name));
     const std::string path = directory / name;
     for (int round = 0; round < rounds; ++round) {
       std::ofstream(path, std::ios::binary) << mutate(seed, random);
@@ -153,4 +165,45 @@ TEST_CASE("load_model survives mutated files", "[fuzz][file_formats]") {
     }
   }
   SUCCEED();
+}
+
+// Weights alone, as load_weights takes them: Keras's with and without an optimizer, safetensors in
+// one file, and the index of several.
+TEST_CASE("load_weights survives mutated files", "[fuzz][file_formats]") {
+  namespace saving = distribute::saving;
+  const TemporaryDirectory directory;
+  const auto text = saving::load_model(keras_file("text.keras"));
+  const auto trained = saving::load_model(keras_file("trained_adam.keras"));
+  distribute::optim::RMSprop optimizer({.momentum = 0.9f, .centered = true});
+  saving::save_weights(*text, directory / "part.safetensors");
+  std::string index;
+  for (const auto& [name, tensor] :
+       saving::safetensors::load_file(directory / "part.safetensors").tensors)
+    index += (index.empty() ? "" : ",") + ('"' + name + R"(":"part.safetensors")");
+  struct File {
+    std::string name, seed;
+    distribute::nn::Module& module;
+    distribute::optim::Optimizer* optimizer = nullptr;
+  };
+  const std::vector<File> files = {
+      {"text.weights.h5", file_text(keras_file("text.weights.h5")), *text, nullptr},
+      {"trained.weights.h5", file_text(keras_file("trained_rmsprop.weights.h5")), *trained,
+       &optimizer},
+      {"text.safetensors", file_text(directory / "part.safetensors"), *text, nullptr},
+      {"text.safetensors.index.json", R"({"metadata":{},"weight_map":{)" + index + "}}", *text,
+       nullptr}};
+  std::mt19937 random(1);
+  const int rounds = rounds_of_files();
+  for (const File& file : files) {
+    const std::string path = directory / file.name;
+    const auto load = [&](const std::string& bytes) {
+      std::ofstream(path, std::ios::binary) << bytes;
+      saving::load_weights(file.module, path, {.optimizer = file.optimizer});
+    };
+    load(file.seed);
+    for (int round = 0; round < rounds; ++round) {
+      const std::string bytes = mutate(file.seed, random);
+      fuzz::may_refuse([&] { load(bytes); });
+    }
+  }
 }

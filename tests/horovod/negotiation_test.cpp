@@ -201,9 +201,21 @@ TEST_CASE("process sets are made by all and used by their members", "[horovod][n
   }
 }
 
-TEST_CASE("a stall is told once with the missing ranks, and ends the job after the limit",
+TEST_CASE("a stall is told after 10, 30 and 60 s, then each minute", "[horovod][negotiation]") {
+  Negotiation books(2, options());
+  books.submit(0, sum_of("a"), at(0));
+  std::vector<int> told;
+  for (int second = 0; second < 250; ++second)
+    if (!books.stalls(at(second)).empty()) told.push_back(second);
+  CHECK(told == std::vector<int>{10, 30, 60, 120, 180, 240});
+  CHECK(books.next_stall() == at(300));
+}
+
+TEST_CASE("a stall is told with the missing ranks, and ends the job after the limit",
           "[horovod][negotiation]") {
-  Negotiation books(3, options());
+  auto limits = options();
+  limits.stall_warning = 60;
+  Negotiation books(3, limits);
   CHECK(books.next_stall() == Time::max());
   books.submit(0, sum_of("a"), at(1));
   books.submit(2, sum_of("a"), at(5));
@@ -213,6 +225,7 @@ TEST_CASE("a stall is told once with the missing ranks, and ends the job after t
   REQUIRE(texts.size() == 1);
   CHECK_THAT(texts[0], Contains("'a'") && Contains("for rank 1; submitted by rank 0, rank 2"));
   CHECK(books.stalls(at(70)).empty());
+  CHECK(books.next_stall() == at(121));
   CHECK(books.take().empty());
   CHECK(books.stalls(at(302)).size() == 1);
   const auto answers = books.take();

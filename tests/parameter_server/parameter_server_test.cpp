@@ -172,6 +172,20 @@ TEST_CASE("a server that gives up on the chief tells the workers why", "[paramet
              Contains("for the chief, worker 0 (127.0.0.1:"));
 }
 
+TEST_CASE("a server says after 10 s whom it waits for", "[parameter_server]") {
+  Job job({{"ps", 1}, {"worker", 2}});
+  ClusterOptions options = quick_options();
+  options.startup_timeout = 11;
+  std::vector<std::string> lines;
+  options.log = [&](const std::string& line) { lines.push_back(line); };
+  ParameterServer server(job.start("ps", 0, options), {});
+  CHECK_THAT(error_of([&] { server.join(); }), Contains("for the chief, worker 0 (127.0.0.1:"));
+  REQUIRE(lines.size() == 1);
+  CHECK_THAT(lines[0], Contains("ps 0 (127.0.0.1:") &&
+                           Contains(" has waited for 10 s for the chief, worker 0 (127.0.0.1:") &&
+                           Contains("which has not come yet. It ends after 11 s"));
+}
+
 TEST_CASE("a server that is told to go stays until the chief has left", "[parameter_server]") {
   Job job({{"ps", 1}, {"worker", 1}});
   std::atomic<bool> told{false};

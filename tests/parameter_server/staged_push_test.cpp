@@ -3,6 +3,7 @@
 
 #include <tests/parameter_server/ps_support.hpp>
 
+#include <array>
 #include <atomic>
 #include <thread>
 
@@ -181,13 +182,52 @@ TEST_CASE("a token that does not come is an error with what is there",
                     .sync = SyncOptions{.replicas_to_aggregate = 2, .num_init_tokens = 0}};
   CHECK_THAT(error_of([&] { client.push(push); }),
              StartsWith("DEADLINE_EXCEEDED: ps 0: waited in vain for a token: 1 of 2 gradients of "
-                        "step 1 are there, from worker 0"));
+                        "step 1 are there, from worker 0; not there: worker 1 (") &&
+                 Contains(", which is not connected"));
   push.sync->replicas_to_aggregate = 3;
   CHECK_THAT(error_of([&] { client.push(push); }),
              Contains("this task aggregates 3 gradients, others 2"));
   push.sync =
       SyncOptions{.replicas_to_aggregate = 2, .total_num_replicas = 1, .num_init_tokens = 0};
   CHECK_THAT(error_of([&] { client.push(push); }), Contains("num_tokens >= "));
+}
+
+TEST_CASE("a worker whose gradient does not come is named after 10 s by the one that waits longest",
+          "[parameter_server][staged_push]") {
+  Job job({{"ps", 1}, {"worker", 3}});
+  const ParameterServer server(job.start("ps", 0));
+  std::array<std::vector<std::string>, 2> lines;
+  testing::Latch told(1);
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int worker = 0; worker < 3; ++worker) {
+    ClusterOptions options = quick_options();
+    if (worker < 2)
+      options.log = [&, worker](const std::string& line) {
+        lines[size_t(worker)].push_back(line);
+        if (lines[0].size() + lines[1].size() == 1) told.count_down();
+      };
+    options.operation_timeout = 100;
+    clients.push_back(std::make_unique<Client>(job.start("worker", worker, options)));
+  }
+  const auto push_of = [&](int worker) {
+    Client& client = *clients[size_t(worker)];
+    const Id counter = client.create(counter_spec(), zero(), Existing::Keep);
+    client.push({.kernel = sgd(1),
+                 .updates = {},
+                 .counter = counter,
+                 .sync = SyncOptions{.replicas_to_aggregate = 3, .num_init_tokens = 0}});
+  };
+  testing::run_on_threads(3, [&](int worker) {
+    if (worker == 2) told.wait(60);
+    push_of(worker);
+  });
+  CHECK(lines[0].size() + lines[1].size() == 1);
+  const std::string line = lines[0].empty() ? lines[1].at(0) : lines[0].at(0);
+  CHECK_THAT(line, StartsWith("worker ") && Contains(") has waited for 1") &&
+                       Contains(" s for other workers: 2 of 3 gradients of step 1 are there, from "
+                                "worker ") &&
+                       Contains("; not there: worker 2 (127.0.0.1:") &&
+                       Contains("). It ends after 100 s"));
 }
 
 TEST_CASE("gradients of old weights are dropped on all servers",

@@ -1,5 +1,7 @@
 #include <distribute/base/leave_notice.hpp>
+#include <distribute/cluster/detail/task_server.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
+#include <distribute/rpc/detail/rpc_message.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/testing/process_cluster.hpp>
 #include <distribute/testing/thread_cluster.hpp>
@@ -11,7 +13,9 @@
 
 #include <atomic>
 #include <latch>
+#include <span>
 #include <thread>
+#include <vector>
 
 using namespace rpc_test;
 using namespace distribute;
@@ -261,6 +265,23 @@ TEST_CASE("who says why it ends is lost with that reason", "[rpc][job_task]") {
                Contains("ps 0 (127.0.0.1:") &&
                    Contains("has ended: ps 0: the chief, worker 7, has been away\\x1b[2J"));
   }
+}
+
+TEST_CASE("a reason counts also where the echo of a heartbeat follows it", "[rpc][job_task]") {
+  Job job({{"ps", 1}, {"worker", 1}});
+  const auto ps = job.start("ps", 0);
+  std::vector<net::Socket> kept;  // the connection stays open
+  ps->server().stop_serving(rpc::kHeartbeatPurpose);
+  ps->server().serve(rpc::kHeartbeatPurpose, [&](TaskConnection connection) {
+    const std::string bytes = "\x03ps 0: the end\n\x02";
+    (void)connection.socket.write_some(std::as_bytes(std::span(bytes)));
+    kept.push_back(std::move(connection.socket));
+  });
+  const auto worker = job.start("worker", 0);
+  const auto peer = worker->peer("ps", 0, soon());
+  testing::wait_until([&] { return peer->lost(); }, "the farewell");
+  CHECK_THAT(error_of([&] { peer->throw_if_lost(); }), Contains("has ended: ps 0: the end"));
+  ps->server().stop_serving(rpc::kHeartbeatPurpose);
 }
 
 TEST_CASE("a server that gets no thread refuses the connection and lives on", "[rpc][job_task]") {

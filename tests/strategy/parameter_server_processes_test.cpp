@@ -133,6 +133,41 @@ DISTRIBUTE_CLUSTER_MAIN(ps_trains_in_step) {
   if (strategy.extended().should_checkpoint()) task.set_result(text_of(net.weights()));
 }
 
+/// Trains in step until something fails; worker 0 says when some steps are made.
+DISTRIBUTE_CLUSTER_MAIN(ps_trains_in_step_for_long) {
+  ParameterServerStrategy strategy({.sync_replicas = SyncReplicas{.replicas_to_aggregate = 2}});
+  const auto scope = strategy.scope();
+  Net net;
+  if (served(strategy)) return;
+  for (int i = 1;; ++i) {
+    strategy.run([&] { net.step(i, task.index(), 2); });
+    if (i == 20) std::printf("some steps\n"), std::fflush(stdout);
+  }
+}
+
+TEST_CASE("a frozen worker whose gradients the others need is named, and ends the job in time",
+          "[strategy][parameter_server][multiproc]") {
+  ProcessClusterOptions options = cluster_of("ps_trains_in_step_for_long");
+  options.workers = 2;
+  options.parameter_servers = 1;
+  options.environment["DISTRIBUTE_LOST_AFTER"] = "2";
+  options.environment["DISTRIBUTE_OPERATION_TIMEOUT"] = "14";
+  ProcessCluster cluster(options);
+  const testing::TaskName waits{"worker", 0}, frozen{"worker", 1}, server{"ps", 0};
+  for (const auto& task : {waits, frozen, server}) cluster.expect_failure(task);
+  cluster.wait_for_output(waits, "some steps\n");
+  cluster.pause(frozen);
+  CHECK(cluster.wait_for_end(waits, 120).code == 1);
+  CHECK_THAT(cluster.output(waits), Contains(" s for other workers: 1 of 2") &&
+                                        Contains(", from worker 0; not there: worker 1 (") &&
+                                        Contains(", which is not connected. It ends after 14 s") &&
+                                        Contains("waited in vain for a token: 1 of 2"));
+  cluster.wait_for_end(server, 120);
+  CHECK_THAT(cluster.output(server), Contains("has ended by an error of its own"));
+  cluster.kill(frozen);
+  cluster.wait();
+}
+
 DISTRIBUTE_CLUSTER_MAIN(mirrored_trains) {
   MultiWorkerMirroredStrategy strategy;
   const auto scope = strategy.scope();

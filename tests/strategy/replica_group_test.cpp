@@ -1,7 +1,9 @@
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
+#include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/caught_log.hpp>
 
 #include <atomic>
 #include <cstdio>
@@ -126,6 +128,30 @@ TEST_CASE("replicas that merge unequally often are told", "[strategy][replica_gr
     CHECK_THROWS_WITH(run(), Contains("Some replicas made a different number of "
                                       "replica_context().merge_call() calls"));
   CHECK_THROWS_AS(run(), FailedPreconditionError);
+}
+
+TEST_CASE("a replica that does not come is named after 10 s", "[strategy][replica_group]") {
+  const bool meets = GENERATE(true, false);
+  const CaughtLog log;
+  MirroredStrategy strategy({.num_replicas = 3});
+  std::atomic<bool> late{true};
+  std::thread clock([&] {  // the first line ends the wait
+    testing::wait_until([&] { return log.has_lines(); }, "the line", 60);
+    late = false;
+  });
+  strategy.run([&] {
+    here().merge_call([](Strategy&) {});
+    while (id_here() == 1 && late) std::this_thread::yield();
+    if (meets) here().merge_call([](Strategy&) {});
+  });
+  clock.join();
+  REQUIRE(log.lines.size() == 1);
+  CHECK_THAT(log.lines[0],
+             Contains("replica 0, replica 2 have waited for 1") &&
+                 Contains(meets ? " s in 'merge_call', meeting 2 of this run; not there: "
+                                  "replica 1 (after 1 meeting)"
+                                : " s for the end of this run; not there: replica 1 (after 1 "
+                                  "meeting)"));
 }
 
 TEST_CASE("replicas that make different calls are told which", "[strategy][replica_group]") {

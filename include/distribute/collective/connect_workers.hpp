@@ -33,6 +33,13 @@ struct WorkerGroup {
   std::function<bool(const std::string& text)> all_say;
   /// Records the times of this job's actions; null: no record.
   std::shared_ptr<Timeline> timeline;
+  /// Logs the collectives of a further group of these workers when they take long, as its own are
+  /// logged; `name` is what lines call it. May be empty.
+  std::function<void(const std::string& name, const std::shared_ptr<Communicator>& group,
+                     const std::vector<int>& members)>
+      watch;
+  /// Logs collectives that take long where all ranks are threads; else null.
+  std::shared_ptr<void> thread_watch;
   /// Ends this worker's part of the job; may be empty.
   std::function<void()> leave;
 

@@ -25,7 +25,12 @@ class Timeline : public monitoring::SpanRecorder {
   explicit Timeline(std::string path, size_t capacity = 100'000);
   /// Returns null when DISTRIBUTE_TIMELINE is not set. All tasks of a job together keep 100,000
   /// spans.
+  /// Throws  as check_path(), when there is one task.
   static std::shared_ptr<Timeline> from_environment(int tasks = 1);
+  /// Checks that the file can be written; the task that will write it calls this before it trains.
+  /// Throws  InvalidArgumentError or PermissionDeniedError that name DISTRIBUTE_TIMELINE and the
+  ///          path.
+  void check_path() const;
 
   DISTRIBUTE_INLINE int add_row(std::string name) override;
   /// Adds a span to a row; any thread may call it.

@@ -83,6 +83,9 @@ std::string metric_line(const Logs& values);
 /// Throws  PermissionDeniedError with the path when the file cannot be written.
 /// Source  cloudml-hypertune, HyperTune.report_hyperparameter_tuning_metric
 void report_hypertune(const Logs& values, int64_t global_step);
+/// Checks in a trial, before the training, that report_hypertune() can write.
+/// Throws  as report_hypertune().
+void check_hypertune();
 
 struct MetricLinesOptions {  // options of MetricLines
   std::FILE* out = stdout;
@@ -93,6 +96,7 @@ class MetricLines : public Callback {
  public:
   explicit MetricLines(EmptyBraces) : MetricLines() {}
   explicit MetricLines(MetricLinesOptions options = {}) : out_(options.out) {}
+  DISTRIBUTE_INLINE void on_train_begin(Logs& logs) override;
   DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
   bool wants_batch_metrics() const override { return false; }
 

@@ -82,6 +82,7 @@ class WorkerConnector {
 
  private:
   void agree() const;
+  void open_timeline();
   std::vector<std::unique_ptr<Transport>> transports(const std::string& name, int per_worker);
   std::vector<std::unique_ptr<Transport>> mpi_transports(int per_worker) const;
   std::vector<std::unique_ptr<Transport>> ucx_transports(const std::string& name, int per_worker);
@@ -106,6 +107,7 @@ class WorkerConnector {
   std::map<std::pair<int, int>, net::Socket> local_pairs_;  // within this process
   std::shared_ptr<std::atomic<bool>> explained_ = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<Timeline> timeline_;
+  std::vector<std::string> recording_;  // of each task: whether it has a timeline
 };
 
 DISTRIBUTE_INLINE void WorkerConnector::agree() const {
@@ -288,8 +290,12 @@ DISTRIBUTE_INLINE void WorkerConnector::follow(WorkerGroup& group) const {
       });
   const int on_left = runtime_->on_left(
       [ends = group](int worker, const auto& reason) { ends.depart(worker, reason); });
-  runtime_->set_progress(
-      [watch = std::make_shared<LateWatch>(*runtime_, group, timeout())] { return watch->look(); });
+  const auto watch = std::make_shared<LateWatch>(*runtime_, group, timeout());
+  runtime_->set_progress([watch] { return watch->look(); });
+  group.watch = [watch](const std::string& name, const auto& members_group,
+                        const std::vector<int>& members) {
+    watch->add(name, members_group, members);
+  };
   group.report_error = [runtime = runtime_](StatusCode code, const std::string& message) {
     runtime->report_error(code, message);
   };
@@ -301,8 +307,8 @@ DISTRIBUTE_INLINE void WorkerConnector::follow(WorkerGroup& group) const {
       return false;
     }
   };
-  const auto recording = runtime_->all_gather("timeline", timeline_ ? "1" : "");
-  group.leave = [runtime = runtime_, on_lost, on_left, timeline = timeline_, recording] {
+  group.leave = [runtime = runtime_, on_lost, on_left, timeline = timeline_,
+                 recording = recording_] {
     runtime->remove_on_lost(on_lost);
     runtime->remove_on_lost(on_left);
     runtime->set_progress({});
@@ -311,10 +317,24 @@ DISTRIBUTE_INLINE void WorkerConnector::follow(WorkerGroup& group) const {
   };
 }
 
+/// All tasks throw when worker 0, which writes the file, cannot do so.
+DISTRIBUTE_INLINE void WorkerConnector::open_timeline() {
+  timeline_ = Timeline::from_environment(runtime_->size());
+  std::string told = timeline_ ? "1" : "";
+  try {
+    if (timeline_ && runtime_->rank() == 0) timeline_->check_path();
+  } catch (const Error& error) {
+    told = str_cat("!", error.what());
+  }
+  recording_ = runtime_->all_gather("timeline", told);
+  if (recording_[0].starts_with('!'))
+    throw InvalidArgumentError(str_cat(runtime_->describe(0), ": ", recording_[0].substr(1)));
+}
+
 DISTRIBUTE_INLINE WorkerGroup WorkerConnector::connect() {
   agree();
   engine_ = agree_on_engine(*runtime_, wanted_);
-  timeline_ = Timeline::from_environment(runtime_->size());
+  open_timeline();
   WorkerGroup group;
   group.timeline = timeline_;
   group.worker = runtime_->rank();

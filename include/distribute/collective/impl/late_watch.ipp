@@ -32,6 +32,32 @@ DISTRIBUTE_INLINE std::string LateWatch::look() {
   const auto& shown = outside ? *between_workers_ : *all_[0].group;
   const std::string position = shown.recorder().position();
   for (Watched& watched : all_) look_at(watched, position);
+  return look_at_sets(position);
+}
+
+DISTRIBUTE_INLINE void LateWatch::add(const std::string& name,
+                                      const std::shared_ptr<Communicator>& group,
+                                      std::vector<int> members) {
+  Watched added{nullptr, "", 0, 0};
+  added.place_prefix = name + ": ";
+  added.members = std::move(members);
+  added.life = group;
+  const std::lock_guard lock(mutex_);
+  sets_.push_back(std::move(added));
+}
+
+/// Returns the position in the group of some workers that runs something, else `position`.
+DISTRIBUTE_INLINE std::string LateWatch::look_at_sets(std::string position) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(sets_, [](const Watched& set) { return set.life.expired(); });
+  for (Watched& set : sets_) {
+    set.group = set.life.lock();
+    if (!set.group) continue;
+    const std::string here = set.place_prefix + set.group->recorder().position();
+    look_at(set, here);
+    if (set.group->recorder().running()) position = here;
+    set.group.reset();
+  }
   return position;
 }
 
@@ -65,10 +91,11 @@ DISTRIBUTE_INLINE bool LateWatch::is_first(const std::string& place) const {
 
 DISTRIBUTE_INLINE std::string LateWatch::line(const Watched& watched, const Signature& signature,
                                               double seconds) const {
-  const std::string who = missing(signature, "in " + to_string(signature));
+  const std::string who = missing(watched, signature);
   return str_cat(
       runtime_.describe(runtime_.rank()), watched.name.empty() ? "" : ", " + watched.name + ",",
-      " has waited for ", std::floor(seconds), " s in ", to_string(signature),
+      " has waited for ", std::floor(seconds), " s ", watched.place_prefix, "in ",
+      to_string(signature),
       who.empty() ? "; all are in it, and data is still on its way" : "; not there: " + who,
       ". It ends after ", timeout_, " s (DISTRIBUTE_OPERATION_TIMEOUT)");
 }
@@ -86,9 +113,11 @@ DISTRIBUTE_INLINE std::string LateWatch::missing_groups(const std::string& place
 }
 
 /// Replicas of this worker and other workers that are in another place, with that place.
-DISTRIBUTE_INLINE std::string LateWatch::missing(const Signature& signature,
-                                                 const std::string& place) const {
+DISTRIBUTE_INLINE std::string LateWatch::missing(const Watched& watched,
+                                                 const Signature& signature) const {
   constexpr int kNames = 10;
+  const std::string place = str_cat(watched.place_prefix, "in ", to_string(signature));
+  const std::vector<int>& members = watched.members;
   std::string text;
   int count = 0;
   const auto add = [&](const std::string& name, const std::string& position) {
@@ -99,9 +128,14 @@ DISTRIBUTE_INLINE std::string LateWatch::missing(const Signature& signature,
   if (size_t(runtime_.size()) > cluster_internal::kMostTexts) return missing_groups(place);
   const bool pair = signature.kind == Collective::Send || signature.kind == Collective::Receive;
   const std::vector<std::string> positions = runtime_.progress();
-  for (int rank = 0; rank < runtime_.size(); ++rank)
-    if (rank != runtime_.rank() && (!pair || rank == signature.peer / replicas_))
+  for (int rank = 0; rank < runtime_.size(); ++rank) {
+    if (!members.empty() && std::find(members.begin(), members.end(), rank) == members.end())
+      continue;
+    const int peer = members.empty() ? signature.peer / replicas_ : members[size_t(signature.peer)];
+    if (rank != runtime_.rank() && (!pair || rank == peer))
       add(runtime_.describe(rank), positions[size_t(rank)]);
+  }
+  if (!members.empty()) return text;
   for (size_t i = 0;
        replicas_ > 1 && !between_workers_->recorder().running() && i < size_t(replicas_); ++i)
     add(all_[i].name + " of this worker", all_[i].group->recorder().position());

@@ -4,6 +4,7 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/collective/timeline.hpp>
 #include <distribute/io/atomic_file.hpp>
+#include <distribute/io/detail/check_output.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -21,8 +22,13 @@ DISTRIBUTE_INLINE std::shared_ptr<Timeline> Timeline::from_environment(int tasks
   const std::string path = Environment().text("DISTRIBUTE_TIMELINE");
   if (path.empty()) return nullptr;
   auto made = std::make_shared<Timeline>(path, size_t(100'000 / std::max(tasks, 1)));
+  if (tasks == 1) made->check_path();
   monitoring::record_source(made);
   return made;
+}
+
+DISTRIBUTE_INLINE void Timeline::check_path() const {
+  io::check_output_file("DISTRIBUTE_TIMELINE", path_);
 }
 
 DISTRIBUTE_INLINE int Timeline::add_row(std::string name) {
@@ -146,7 +152,9 @@ DISTRIBUTE_INLINE std::shared_ptr<monitoring::SpanRecorder> make_process_timelin
     const size_t dot = path.rfind('.');
     path.insert(dot == std::string::npos || dot <= file ? path.size() : dot, "." + name);
   }
-  return std::make_shared<Timeline>(path);
+  auto made = std::make_shared<Timeline>(path);
+  made->check_path();
+  return made;
 }
 
 }  // namespace distribute::collective

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/collective/connect_workers.hpp>
+#include <distribute/collective/detail/thread_watch.hpp>
 #include <distribute/collective/detail/window_transport.hpp>
 
 #include <utility>
@@ -38,6 +39,10 @@ DISTRIBUTE_INLINE std::vector<WorkerGroup> make_thread_workers(int workers, int 
                                              : std::make_shared<Communicator>(
                                                    std::move(between_workers[size_t(w)]), options);
   }
+  std::vector<std::shared_ptr<Communicator>> ranks;
+  for (const WorkerGroup& group : groups)
+    ranks.insert(ranks.end(), group.replicas.begin(), group.replicas.end());
+  if (ranks.size() > 1) groups[0].thread_watch = watch_threads(std::move(ranks));
   return groups;
 }
 

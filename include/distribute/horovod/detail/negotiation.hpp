@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +19,9 @@ namespace distribute::horovod_internal {
 struct NegotiationOptions {
   /// limit in bytes of operations that are sent together
   int64_t fusion_threshold = int64_t{128} << 20;
-  double stall_warning = 60;                 // seconds; 0: no warning
+  /// seconds between lines about an operation that waits; 0: no line; unset: a line after 10, 30
+  /// and 60 s, then each minute
+  std::optional<double> stall_warning = {};
   double stall_limit = 300;                  // seconds until the job fails; 0: never
   std::function<std::string(int)> describe;  // names a rank in messages
 };
@@ -50,7 +53,8 @@ class Negotiation {
   void leave(int rank, const std::string& why);
   /// Takes all decisions since the last call; small all-reduces of one kind form one response.
   std::vector<Answer> take();
-  /// Gives a text for every operation that has begun to stall. After the limit it fails the job.
+  /// Gives a text for every operation that has waited until its next line. After the limit it fails
+  /// the job.
   std::vector<std::string> stalls(Time now);
   /// The time at which stalls() may have something new; Time::max() for never.
   Time next_stall() const;
@@ -60,7 +64,7 @@ class Negotiation {
     Request first;
     int first_rank = 0;
     Time since{};
-    bool warned = false;
+    double next_line = -1;                      // seconds of waiting; -1: before the first look
     std::string problem;                        // the reason why it will fail
     std::map<int, std::vector<int64_t>> parts;  // rows or splits of each rank
   };
@@ -79,6 +83,8 @@ class Negotiation {
   void refuse(std::vector<int> ranks, const Request& request, const std::string& why,
               StatusCode code = StatusCode::FailedPrecondition);
   void fuse(std::vector<Answer>& answers, Answer ready) const;
+  double next_line_after(double seconds) const;
+  double next_line_of(const Pending& pending) const;
   std::string missing(const Pending& pending) const;
   std::string names(const std::vector<int>& ranks) const;
 

@@ -201,6 +201,8 @@ DISTRIBUTE_INLINE void EngineThread::change_sets(const Response& response) {
   set.communicator = collective::connect_members(runtime, str_cat("hvd/", response.number),
                                                  set.members, options.communication);
   set.memory = std::make_shared<ReductionMemory>(set.communicator);
+  if (set.communicator && group.watch)
+    group.watch(str_cat("process set ", response.number), set.communicator, set.members);
   const std::lock_guard lock(mutex);
   sets[response.number] = std::move(set);
 }
@@ -253,6 +255,7 @@ DISTRIBUTE_INLINE void EngineThread::release() {
   group.workers.reset();
   group.replicas.clear();
   group.report_error = {};
+  group.watch = {};
   group.all_say = {};
   group.leave = {};
   control.close();

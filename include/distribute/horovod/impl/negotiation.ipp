@@ -1,7 +1,10 @@
 #pragma once
+#include <distribute/cluster/detail/line_times.hpp>
 #include <distribute/horovod/detail/negotiation.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -248,6 +251,18 @@ DISTRIBUTE_INLINE std::string Negotiation::missing(const Pending& pending) const
   return names(ranks);
 }
 
+/// Returns the first time after `seconds` at which a line is due.
+DISTRIBUTE_INLINE double Negotiation::next_line_after(double seconds) const {
+  if (!options_.stall_warning) return cluster_internal::next_line_after(seconds);
+  const double every = *options_.stall_warning;
+  return every > 0 ? every * (std::floor(seconds / every) + 1)
+                   : std::numeric_limits<double>::infinity();
+}
+
+DISTRIBUTE_INLINE double Negotiation::next_line_of(const Pending& pending) const {
+  return pending.next_line >= 0 ? pending.next_line : next_line_after(0);
+}
+
 DISTRIBUTE_INLINE std::vector<std::string> Negotiation::stalls(Time now) {
   std::vector<std::string> texts;
   for (auto& [key, pending] : pending_) {
@@ -264,8 +279,8 @@ DISTRIBUTE_INLINE std::vector<std::string> Negotiation::stalls(Time now) {
       pending_.clear();
       return {text};
     }
-    if (pending.warned || options_.stall_warning <= 0 || seconds < options_.stall_warning) continue;
-    pending.warned = true;
+    if (seconds < next_line_of(pending)) continue;
+    pending.next_line = next_line_after(seconds);
     texts.push_back(text);
   }
   return texts;
@@ -274,9 +289,8 @@ DISTRIBUTE_INLINE std::vector<std::string> Negotiation::stalls(Time now) {
 DISTRIBUTE_INLINE Negotiation::Time Negotiation::next_stall() const {
   Time next = Time::max();
   for (const auto& [key, pending] : pending_) {
-    const double limit = options_.stall_limit, warning = options_.stall_warning;
-    if (!pending.warned && warning > 0)
-      next = std::min(next, pending.since + net::seconds(warning));
+    const double limit = options_.stall_limit, line = next_line_of(pending);
+    if (std::isfinite(line)) next = std::min(next, pending.since + net::seconds(line));
     if (limit > 0) next = std::min(next, pending.since + net::seconds(limit));
   }
   return next;

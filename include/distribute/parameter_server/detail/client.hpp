@@ -83,8 +83,10 @@ class Client {
   // The following functions exchange texts with other tasks, by server 0.
   /// Sets a value for wait() of other tasks.
   void set(const std::string& key, const std::string& value);
-  /// Waits until some task has set the value. Throws  DeadlineExceededError.
-  std::string wait(const std::string& key, net::Deadline deadline);
+  /// Waits until some task has set the value. Lines about a long wait say `what` for, such as "the
+  /// chief to begin"; empty: for the key.
+  /// Throws  DeadlineExceededError.
+  std::string wait(const std::string& key, net::Deadline deadline, const std::string& what = "");
   /// Tells the servers that they may end once all tasks have left.
   void finish_job();
   /// Tells the servers that this task, the chief, ends by an error while none of them is lost. They

@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/parameter_server/detail/gradient_memory.hpp>
 #include <distribute/parameter_server/detail/known_variables.hpp>
+#include <distribute/parameter_server/detail/late_waits.hpp>
 #include <distribute/parameter_server/detail/push.hpp>
 #include <distribute/parameter_server/detail/push_message.hpp>
 #include <distribute/parameter_server/detail/server_lanes.hpp>
@@ -18,12 +19,12 @@
 
 namespace distribute::parameter_server {
 
-/// Pushes in progress. Thread-compatible; the lanes and the variables must outlive it.
+/// Pushes in progress. Thread-compatible; the lanes, the variables and the waits must outlive it.
 /// 1. Every server first gets its part and stages it, then a few bytes to each commit it.
 /// 2. At most two pushes are in progress.
 class GradientPush {
  public:
-  GradientPush(ServerLanes& lanes, KnownVariables& variables, bool bf16_on_wire);
+  GradientPush(ServerLanes& lanes, KnownVariables& variables, LateWaits& waits, bool bf16_on_wire);
 
   /// Returns  as Client::push(). A synchronous push waits for its token without the lock.
   int64_t push(const Push& push, std::unique_lock<std::recursive_mutex>& lock);
@@ -58,10 +59,12 @@ class GradientPush {
   std::string finish_staging(int lane, const Answer& answer);
   int64_t commit(const Push& push, const std::vector<int>& involved);
   int64_t synchronize(const Push& push, std::unique_lock<std::recursive_mutex>& lock);
+  std::string wait_for_token(int server, const std::string& request, net::Deadline deadline);
   void begin_flush(int lane, Places places);
 
   ServerLanes& lanes_;
   KnownVariables& variables_;
+  LateWaits& waits_;
   const bool bf16_on_wire_;
   std::vector<Flow> flows_;  // of the lanes
   int64_t pushes_ = 0;

@@ -12,10 +12,12 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,8 +87,12 @@ class SyncRounds {
   void apply(const std::vector<SyncRound>& rounds);
   /// Ends synchronous training: no further push is added, and none waits; finished steps remain.
   void release();
-  /// Returns "2 of 3 gradients of step 7 are there, from worker 0, worker 2".
-  std::string progress() const;
+  /// Returns "2 of 3 gradients of step 7 are there, from worker 0, worker 2; not there: worker 1",
+  /// where `missing` gives the last words for the tasks whose gradients are there.
+  using Missing = std::function<std::string(const std::set<std::string>& there)>;
+  std::string progress(const Missing& missing) const;
+  /// Whether the task waits longest for a token.
+  bool waits_longest(const std::string& task) const;
 
  private:
   struct Group {

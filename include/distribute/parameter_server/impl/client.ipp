@@ -4,6 +4,7 @@
 #include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/parameter_server/detail/gradient_push.hpp>
 #include <distribute/parameter_server/detail/known_variables.hpp>
+#include <distribute/parameter_server/detail/late_waits.hpp>
 #include <distribute/parameter_server/detail/link_message.hpp>
 #include <distribute/parameter_server/detail/server_calls.hpp>
 #include <distribute/parameter_server/detail/server_lanes.hpp>
@@ -11,6 +12,8 @@
 #include <distribute/rpc/detail/tensor_codec.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <mutex>
 #include <utility>
 
@@ -20,7 +23,8 @@ struct Client::Impl {
   Impl(std::shared_ptr<rpc::JobTask> task, ClientOptions the_options)
       : options(the_options),
         lanes(std::move(task), options),
-        pushes(lanes, variables, options.bf16_on_wire) {}
+        waits(lanes.task()),
+        pushes(lanes, variables, waits, options.bf16_on_wire) {}
 
   Id remember(const VariableSpec& spec, int server, int64_t handle);
   void write_initial(Id id, const InitialValue& value);
@@ -51,6 +55,7 @@ struct Client::Impl {
 
   const ClientOptions options;
   ServerLanes lanes;
+  LateWaits waits;
   std::recursive_mutex mutex;  // guards the lanes' data and all below
   KnownVariables variables;
   GradientPush pushes;
@@ -168,11 +173,18 @@ DISTRIBUTE_INLINE void Client::Impl::write_by_rows(Id id, const InitialValue::Ro
   }
 }
 
+DISTRIBUTE_INLINE double seconds_left(net::Deadline deadline) {
+  return std::round(std::chrono::duration<double>(deadline.left()).count());
+}
+
 DISTRIBUTE_INLINE Client::Id Client::attach(const VariableSpec& spec, net::Deadline deadline) {
   {
     const std::lock_guard lock(impl_->mutex);
     if (const auto known = impl_->variables.find(spec.key)) return *known;
   }
+  const LateWaits::Wait wait(impl_->waits, seconds_left(deadline), [key = spec.key] {
+    return str_cat("variable '", key, "', which the chief creates");
+  });
   const WaitCall find{deadline.left().count(), spec.key};
   const auto server = impl_->ask<int32_t>(0, "ps/find", find, deadline);
   const VariableCall attach{deadline.left().count(), spec.key, spec.shape, spec.dtype};
@@ -304,7 +316,11 @@ DISTRIBUTE_INLINE void Client::set(const std::string& key, const std::string& va
   impl_->lanes.call(0, "ps/set", net::encode_message(SetCall{key, value}));
 }
 
-DISTRIBUTE_INLINE std::string Client::wait(const std::string& key, net::Deadline deadline) {
+DISTRIBUTE_INLINE std::string Client::wait(const std::string& key, net::Deadline deadline,
+                                           const std::string& what) {
+  const LateWaits::Wait wait(impl_->waits, seconds_left(deadline), [key, what] {
+    return what.empty() ? str_cat("another task to set '", key, "'") : what;
+  });
   return impl_->ask<std::string>(0, "ps/get", WaitCall{deadline.left().count(), key}, deadline);
 }
 

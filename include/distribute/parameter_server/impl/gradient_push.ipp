@@ -13,9 +13,10 @@
 namespace distribute::parameter_server {
 
 DISTRIBUTE_INLINE GradientPush::GradientPush(ServerLanes& lanes, KnownVariables& variables,
-                                             bool bf16_on_wire)
+                                             LateWaits& waits, bool bf16_on_wire)
     : lanes_(lanes),
       variables_(variables),
+      waits_(waits),
       bf16_on_wire_(bf16_on_wire),
       flows_(size_t(lanes.num_lanes())) {}
 
@@ -185,6 +186,19 @@ DISTRIBUTE_INLINE int64_t GradientPush::commit(const Push& push, const std::vect
   return step;
 }
 
+/// Calls ps/sync; where that takes long, the server says whose gradients are missing.
+DISTRIBUTE_INLINE std::string GradientPush::wait_for_token(int server, const std::string& request,
+                                                           net::Deadline deadline) {
+  const LateWaits::Wait wait(waits_, lanes_.task()->options().operation_timeout, [this, server] {
+    constexpr double kSeconds = 5;
+    const std::string bytes =
+        lanes_.call(server, "ps/gathered", "", net::Deadline::after_seconds(kSeconds));
+    const auto there = value_or_throw(net::parse_message<std::string>(bytes, "ps/gathered"));
+    return there.empty() ? there : str_cat("other workers: ", there);
+  });
+  return lanes_.call(server, "ps/sync", request, deadline);
+}
+
 /// Waits for the token without the lock, and passes its list of steps on to the other servers.
 DISTRIBUTE_INLINE int64_t GradientPush::synchronize(const Push& push,
                                                     std::unique_lock<std::recursive_mutex>& lock) {
@@ -195,7 +209,7 @@ DISTRIBUTE_INLINE int64_t GradientPush::synchronize(const Push& push,
                          .counter = variables_.at(push.counter).handle,
                          .sync = *push.sync};
   lock.unlock();
-  const std::string bytes = lanes_.call(leader, "ps/sync", net::encode_message(request), deadline);
+  const std::string bytes = wait_for_token(leader, net::encode_message(request), deadline);
   lock.lock();
   const auto token = value_or_throw(net::parse_message<SyncRounds::Token>(bytes, "ps/sync"));
   const std::string rounds = net::encode_message(token.rounds);

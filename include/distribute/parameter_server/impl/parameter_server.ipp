@@ -4,6 +4,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/base/threads.hpp>
+#include <distribute/cluster/detail/line_times.hpp>
 #include <distribute/cluster/detail/task_server.hpp>
 #include <distribute/parameter_server/detail/directory.hpp>
 #include <distribute/parameter_server/detail/link_session.hpp>
@@ -12,9 +13,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <list>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -36,13 +39,16 @@ struct ParameterServer::Impl {
   std::string create(const rpc::Call& call);
   std::string attach(const rpc::Call& call);
   std::string synchronize(const rpc::Call& call);
+  std::string gathered(const rpc::Call& call);
+  std::string missing(const std::set<std::string>& there);
   void accept(TaskConnection connection);
   void serve(Running& running);
   void remove_ended();  // with mutex held
   int threads() const;
   bool is_chief(const rpc::Peer& peer) const;
   bool chief_is_here();
-  void check_patience(net::Deadline::Clock::duration away) const;
+  void check_patience(net::Deadline::Clock::duration away);
+  double patience() const;
   bool is_over();
   void begin_to_leave();
   bool join();
@@ -58,6 +64,7 @@ struct ParameterServer::Impl {
   std::atomic<bool> finished{false};
   std::atomic<bool> chief_came{false};
   std::atomic<bool> chief_failed{false};  // and has not come back
+  double next_line = 0;                   // seconds of waiting for the chief; used by join()
   std::mutex mutex;                       // guards sessions
   std::list<Running> sessions;
 };
@@ -127,6 +134,7 @@ DISTRIBUTE_INLINE void ParameterServer::Impl::add_variable_methods() {
   });
   add("ps/version", [this](const rpc::Call&) { return options.version; });
   add("ps/sync", [this](const rpc::Call& call) { return synchronize(call); });
+  add("ps/gathered", [this](const rpc::Call& call) { return gathered(call); });
 }
 
 DISTRIBUTE_INLINE std::string ParameterServer::Impl::create(const rpc::Call& call) {
@@ -158,11 +166,42 @@ DISTRIBUTE_INLINE std::string ParameterServer::Impl::synchronize(const rpc::Call
   const PushId id{call.peer().name().name(), call.peer().incarnation(), question.push};
   StoredVariable& counter = store.at(question.counter);
   const SyncRounds::Token token = wait_for_call(
-      call, question.nanoseconds, [&] { return "a token: " + rounds.progress(); },
+      call, question.nanoseconds,
+      [&] {
+        return "a token: " + rounds.progress([this](const auto& there) { return missing(there); });
+      },
       [&](const Store::Cancelled& cancelled) {
         return rounds.join(id, question.sync, counter, cancelled);
       });
   return net::encode_message(token);
+}
+
+/// Tells the task that waits longest for a token who is missing; the others get no text.
+DISTRIBUTE_INLINE std::string ParameterServer::Impl::gathered(const rpc::Call& call) {
+  if (!rounds.waits_longest(call.peer().name().name())) return net::encode_message(std::string());
+  return net::encode_message(rounds.progress([this](const auto& there) { return missing(there); }));
+}
+
+/// Names the tasks that train and are not `there`.
+DISTRIBUTE_INLINE std::string ParameterServer::Impl::missing(const std::set<std::string>& there) {
+  constexpr int kNames = 10;
+  std::set<std::string> connected;
+  {
+    const std::lock_guard lock(mutex);
+    remove_ended();
+    for (const Running& running : sessions) connected.insert(running.session->peer().name().name());
+  }
+  std::string text;
+  int count = 0;
+  for (const auto& [job, members] : task->cluster().as_dict())
+    for (const auto& [index, address] : members.by_index()) {
+      const rpc::PeerName name{job, index, address, 0, ""};
+      if (job == "ps" || job == "evaluator" || there.contains(name.name()) || ++count > kNames)
+        continue;
+      text += str_cat(text.empty() ? "" : ", ", name.text(),
+                      connected.contains(name.name()) ? "" : ", which is not connected");
+    }
+  return count > kNames ? str_cat(text, " and ", count - kNames, " more") : text;
 }
 
 DISTRIBUTE_INLINE void ParameterServer::Impl::add_directory_methods() {
@@ -262,14 +301,27 @@ DISTRIBUTE_INLINE bool ParameterServer::Impl::is_chief(const rpc::Peer& peer) co
   return peer.name().type == chief_type(task->cluster()) && peer.name().index == 0;
 }
 
-/// Throws  UnavailableError when the chief has been away for too long.
-DISTRIBUTE_INLINE void ParameterServer::Impl::check_patience(
-    net::Deadline::Clock::duration away) const {
+/// Returns the time in seconds that the server waits for the chief.
+DISTRIBUTE_INLINE double ParameterServer::Impl::patience() const {
   constexpr double kAfterFailure = 20;
   const double usual = chief_came ? options.chief_timeout : task->options().startup_timeout;
-  const double patience = chief_failed ? std::min(usual, kAfterFailure) : usual;
-  if (away <= net::seconds(patience)) return;
+  return chief_failed ? std::min(usual, kAfterFailure) : usual;
+}
+
+/// Logs a long wait for the chief.
+/// Throws  UnavailableError when it has been away for too long.
+DISTRIBUTE_INLINE void ParameterServer::Impl::check_patience(net::Deadline::Clock::duration away) {
   const std::string chief = task->describe(chief_type(task->cluster()), 0);
+  const double patience = this->patience(), gone = std::chrono::duration<double>(away).count();
+  if (gone < 1) next_line = cluster_internal::next_line_after(0);
+  if (gone <= patience) {
+    if (gone < next_line) return;
+    next_line = cluster_internal::next_line_after(gone);
+    return task->options().print(str_cat(
+        task->self().text(), " has waited for ", std::floor(gone), " s for the chief, ", chief,
+        chief_came ? ", to come back" : ", which has not come yet", ". It ends after ", patience,
+        chief_came ? " s" : " s (DISTRIBUTE_STARTUP_TIMEOUT)"));
+  }
   if (chief_failed)
     throw UnavailableError(str_cat(
         task->self().name(), ": the chief, ", chief,

@@ -189,12 +189,22 @@ DISTRIBUTE_INLINE void SyncRounds::release() {
   changed_.notify_all();
 }
 
-DISTRIBUTE_INLINE std::string SyncRounds::progress() const {
+DISTRIBUTE_INLINE std::string SyncRounds::progress(const Missing& missing) const {
   const std::lock_guard lock(mutex_);
   std::string from;
-  for (const PushId& id : accepted_) from += (from.empty() ? ", from " : ", ") + id.task;
+  std::set<std::string> there;
+  for (const PushId& id : accepted_) {
+    from += (from.empty() ? ", from " : ", ") + id.task;
+    there.insert(id.task);
+  }
+  const std::string others = missing(there);
   return str_cat(accepted_.size(), " of ", group_ ? group_->required : 0, " gradients of step ",
-                 step_ + 1, " are there", from);
+                 step_ + 1, " are there", from, others.empty() ? "" : "; not there: ", others);
+}
+
+DISTRIBUTE_INLINE bool SyncRounds::waits_longest(const std::string& task) const {
+  const std::lock_guard lock(mutex_);
+  return !waiting_.empty() && waiting_.front().task == task;
 }
 
 }  // namespace distribute::parameter_server

@@ -147,8 +147,10 @@ DISTRIBUTE_INLINE std::optional<cluster_internal::PeerDeparture> PeerMonitor::lo
   std::array<char, 1024> bytes;
   const auto got = link.socket.read_some(std::as_writable_bytes(std::span(bytes)));
   if (got.ok()) take(link, {bytes.data(), *got});
-  if (link.leaves && (!got.ok() || link.farewell.ends_with('\n'))) {
-    const std::string why = link.farewell.substr(0, link.farewell.find('\n'));
+  // An echo may follow the line in the same bytes.
+  const size_t end = link.farewell.find('\n');
+  if (link.leaves && (!got.ok() || end != std::string::npos)) {
+    const std::string why = link.farewell.substr(0, end);
     table_.leave(number, "it has ended: " + untrusted::printable(why));
     return table_.close(number, "");
   }

@@ -2,15 +2,18 @@
 /// Meetings of the replica threads of one process, and their end when one of them fails.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/detail/each_second.hpp>
 #include <distribute/replica/detail/meeting.hpp>
 #include <distribute/strategy/detail/run_spans.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -27,7 +30,9 @@ namespace distribute::strategy_internal {
 /// 3. `arrived_` counts the replicas other than 0 that wait; it is 0 between meetings of a group
 ///    that is not broken.
 /// 4. `released_` changes when a meeting ends and when the group breaks, at no other time.
-/// 5. A broken group keeps its first error, and each of its meetings throws until begin().
+/// 5. Replicas that wait for another one for long are logged, after 10, 30 and 60 s, then each
+///    minute; no wait has a limit, as a thread cannot be ended.
+/// 6. A broken group keeps its first error, and each of its meetings throws until begin().
 class ReplicaGroup {
  public:
   explicit ReplicaGroup(int size);
@@ -72,10 +77,21 @@ class ReplicaGroup {
  private:
   struct alignas(64) Place {
     void* argument = nullptr;
-    const char* what = nullptr;
-    std::atomic<uint32_t> meetings{0};  // entered so far
-    std::atomic<uint32_t> last{~0u};    // number of meetings of a replica that has returned
+    std::atomic<const char*> what{nullptr};  // of the newest meeting
+    std::atomic<bool> waits{false};          // in that meeting, or for its lead
+    std::atomic<uint32_t> meetings{0};       // entered so far
+    std::atomic<uint32_t> last{~0u};         // number of meetings of a replica that has returned
   };
+  /// Says where the replicas of a run are; equal ones mean that none has come further.
+  struct Positions {
+    std::vector<uint32_t> meetings;
+    std::vector<bool> waits, ended;
+    bool operator==(const Positions&) const = default;
+    bool one_is_missing() const;
+  };
+  Positions positions() const;
+  void look();
+  std::string line(const Positions& now, double seconds) const;
   void enter(int replica);
   void lead_meeting(const replica_internal::MeetingLead& lead);
   void check_same() const;
@@ -92,6 +108,12 @@ class ReplicaGroup {
   mutable std::mutex error_mutex_;  // guards the next two members
   std::vector<std::string> notes_;
   std::exception_ptr error_;
+  std::atomic<bool> runs_{false};  // between begin() and rethrow()
+  // Used by the thread of watch_.
+  Positions seen_;
+  std::chrono::steady_clock::time_point since_;
+  double next_line_ = 0;
+  std::optional<base_internal::EachSecond> watch_;  // unset: no run yet, or a single replica
 };
 
 }  // namespace distribute::strategy_internal

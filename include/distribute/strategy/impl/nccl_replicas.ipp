@@ -2,6 +2,7 @@
 #if DISTRIBUTE_HAS_CUDA
 #include <distribute/base/logging.hpp>
 #include <distribute/collective/detail/nccl_transport.hpp>
+#include <distribute/collective/detail/thread_watch.hpp>
 #include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/detail/nccl_replicas.hpp>
 #include <distribute/strategy/detail/worker_reducer.hpp>
@@ -19,6 +20,7 @@ DISTRIBUTE_INLINE WorkerState meet_over_nccl(const std::vector<Device>& devices)
   const auto deadline = net::Deadline::after_seconds(options.timeout_seconds);
   for (auto& transport : collective::make_nccl_transports(devices, deadline))
     group.gpus.push_back(std::make_shared<collective::Communicator>(std::move(transport)));
+  group.thread_watch = collective::watch_threads(group.gpus);
   return WorkerState(std::move(group), CommunicationOptions(), true, false);
 }
 

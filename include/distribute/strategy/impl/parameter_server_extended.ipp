@@ -27,13 +27,13 @@ namespace distribute::strategy_internal {
 DISTRIBUTE_INLINE std::string wait_for_chief(const ServerJob& job, parameter_server::Client& client,
                                              const std::string& key, double seconds,
                                              const std::string& what) {
+  const char* chief = job.cluster.has_job("chief") ? "chief" : "worker";
+  const std::string whom = str_cat("the chief, ", job.task->describe(chief, 0), ", to ", what);
   try {
-    return client.wait(key, net::Deadline::after_seconds(seconds));
+    return client.wait(key, net::Deadline::after_seconds(seconds), whom);
   } catch (const DeadlineExceededError&) {
-    const char* chief = job.cluster.has_job("chief") ? "chief" : "worker";
     throw DeadlineExceededError(str_cat(job.type, ' ', job.index, " has waited ", seconds,
-                                        " s for the chief, ", job.task->describe(chief, 0), ", to ",
-                                        what, ": is it running?"));
+                                        " s for ", whom, ": is it running?"));
   }
 }
 

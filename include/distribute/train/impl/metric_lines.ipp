@@ -32,6 +32,24 @@ DISTRIBUTE_INLINE std::string metric_line(const Logs& values) {
   return line;
 }
 
+/// Appends to the file of the tuner.
+DISTRIBUTE_INLINE void append_for_tuner(const std::string& lines) {
+  const std::string path =
+      Environment()("CLOUD_ML_HP_METRIC_FILE").value_or("/tmp/hypertune/output.metrics");
+  std::error_code ignored;
+  std::filesystem::create_directories(io::directory_of(path), ignored);
+  base_internal::ignore_file_size_signal();
+  std::ofstream file(path, std::ios::app);
+  file << lines << std::flush;
+  if (!file)
+    throw PermissionDeniedError(
+        str_cat("CLOUD_ML_HP_METRIC_FILE: cannot write ", path, ": ", std::strerror(errno)));
+}
+
+DISTRIBUTE_INLINE void check_hypertune() {
+  if (Environment()("CLOUD_ML_TRIAL_ID")) append_for_tuner("");
+}
+
 DISTRIBUTE_INLINE void report_hypertune(const Logs& values, int64_t global_step) {
   const Environment variables;
   const auto trial = variables("CLOUD_ML_TRIAL_ID");
@@ -46,17 +64,11 @@ DISTRIBUTE_INLINE void report_hypertune(const Logs& values, int64_t global_step)
                                       {"global_step", std::to_string(global_step)}};
     lines += json_text(line) + '\n';
   }
-  if (lines.empty()) return;
-  const std::string path =
-      variables("CLOUD_ML_HP_METRIC_FILE").value_or("/tmp/hypertune/output.metrics");
-  std::error_code ignored;
-  std::filesystem::create_directories(io::directory_of(path), ignored);
-  base_internal::ignore_file_size_signal();
-  std::ofstream file(path, std::ios::app);
-  file << lines << std::flush;
-  if (!file)
-    throw PermissionDeniedError(
-        str_cat("CLOUD_ML_HP_METRIC_FILE: cannot write ", path, ": ", std::strerror(errno)));
+  if (!lines.empty()) append_for_tuner(lines);
+}
+
+DISTRIBUTE_INLINE void MetricLines::on_train_begin(Logs&) {
+  if (model().is_chief()) check_hypertune();
 }
 
 DISTRIBUTE_INLINE void MetricLines::on_epoch_end(int64_t epoch, Logs& logs) {

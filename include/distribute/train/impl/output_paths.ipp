@@ -3,6 +3,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/base/untrusted_text.hpp>
 #include <distribute/io/atomic_file.hpp>
+#include <distribute/io/detail/check_output.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/train/run_report.hpp>
 
@@ -57,27 +58,13 @@ DISTRIBUTE_INLINE void check_kind(const train::OutputPath& output) {
   if (error && found.type() == std::filesystem::file_type::none)
     throw InvalidArgumentError(
         str_cat(output.name, "=", untrusted::printable(output.path), ": ", error.message()));
-  const bool is_directory = std::filesystem::is_directory(found);
-  if (output.kind == train::OutputKind::File && is_directory)
-    throw InvalidArgumentError(str_cat(output.name, "=", untrusted::printable(output.path),
-                                       " is a directory; name a file in it"));
-  if (output.kind == train::OutputKind::Directory && !is_directory &&
+  if (output.kind == train::OutputKind::Directory && !std::filesystem::is_directory(found) &&
       std::filesystem::exists(found))
     throw InvalidArgumentError(
         str_cat(output.name, "=", untrusted::printable(output.path), " is not a directory"));
 }
 
-/// Checks that the directory of a file is writable, as the file is replaced, or a device or pipe
-/// itself.
-DISTRIBUTE_INLINE void check_writable(train::OutputPath output) {
-  if (output.kind == train::OutputKind::File) {
-    const std::string named = output.path;
-    output.path = value_or_throw(io::local_file_system().output_target(named));
-    if (output.path.empty() && ::access(named.c_str(), W_OK) == 0) return;
-    if (output.path.empty())
-      throw PermissionDeniedError(str_cat(
-          output.name, "=", named, " cannot be written: ", std::generic_category().message(errno)));
-  }
+DISTRIBUTE_INLINE void check_writable(const train::OutputPath& output) {
   const std::string directory = directory_of_output(output);
   if (::access(directory.c_str(), W_OK) == 0) return;
   throw PermissionDeniedError(
@@ -101,6 +88,10 @@ DISTRIBUTE_INLINE void check_output_paths(const std::vector<OutputPath>& outputs
       if (&one != &other) train_internal::check_apart(one, other);
   for (const OutputPath& output : outputs)
     if (!output.path.empty() && output.path != "-" && !train_internal::is_on_store(output.path)) {
+      if (output.kind == OutputKind::File) {
+        io::check_output_file(output.name, output.path);
+        continue;
+      }
       train_internal::check_kind(output);
       train_internal::check_writable(output);
     }
