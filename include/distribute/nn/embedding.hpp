@@ -4,7 +4,11 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/nn/constraints.hpp>
+#include <distribute/nn/lora.hpp>
 #include <distribute/nn/module.hpp>
+
+#include <optional>
+#include <string>
 
 namespace distribute::nn {
 
@@ -13,7 +17,9 @@ struct EmbeddingOptions {  // options of Embedding
   int64_t output_dim = 0;  // width of a vector
   Initializer embeddings_initializer = initializers::random_uniform();
   Constraint embeddings_constraint = {};
-  bool mask_zero = false;  // 0 stands for padding: such steps do not count
+  bool mask_zero = false;                 // 0 stands for padding: such steps do not count
+  std::optional<int64_t> lora_rank = {};  // enable_lora() at the first call
+  std::optional<double> lora_alpha = {};  // unset: lora_rank
   std::string name = {};
 };
 
@@ -22,7 +28,7 @@ struct EmbeddingOptions {  // options of Embedding
 /// Shapes  integer [i...] -> [i..., output_dim]; weight embeddings [input_dim, output_dim].
 /// Throws  InvalidArgumentError for a number outside [0, input_dim).
 /// Source  tf.keras.layers.Embedding
-class Embedding : public Module {
+class Embedding : public LoraLayer {
  public:
   explicit Embedding(EmbeddingOptions options);
   const Variable& embeddings() const { return embeddings_; }
@@ -36,6 +42,7 @@ class Embedding : public Module {
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE Masked masked_call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
+  DISTRIBUTE_INLINE LoraTarget lora_target() const override;
   std::string kind() const override { return "embedding"; }
 
   EmbeddingOptions options_;

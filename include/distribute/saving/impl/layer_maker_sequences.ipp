@@ -170,6 +170,7 @@ DISTRIBUTE_INLINE void add_sequence_makers(LayerMakers& makers) {
     o.output_dim = r.template get<int64_t>("output_dim", 0);
     o.mask_zero = r.get("mask_zero", false);
     o.embeddings_constraint = r.constraint("embeddings_constraint");
+    r.lora(o);
     return made<nn::Embedding>(o);
   };
 }
