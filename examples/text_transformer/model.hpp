@@ -85,20 +85,15 @@ class Decoder : public nn::applications::CausalLM {
   int64_t max_sequence_length() const override { return context_; }
 
  private:
-  distribute::Tensor features(const distribute::Tensor& tokens, const nn::AttentionStep& given,
+  distribute::Tensor features(const distribute::Tensor& tokens, const nn::AttentionStep& step,
                               nn::applications::KeyValueCache* cache,
                               nn::CallOptions options) override {
-    auto x = characters_(tokens, options) + places_(given.positions, options);
-    for (size_t i = 0; i < blocks_.size(); ++i) {
-      nn::AttentionStep step = given;
-      step.kept = cache ? &cache->layer(i) : nullptr;
-      Block& block = blocks_[i];
-      const auto again = [&block, step, options](const auto& in) {
-        return block.run(in[0], step, options);
-      };
-      x = recompute_ && !cache ? distribute::recompute_grad(again, {x})
-                               : block.run(x, step, options);
-    }
+    auto x = characters_(tokens, options) + places_(step.positions, options);
+    x = through_blocks(
+        x, blocks_.size(), step, cache, recompute_,
+        [this, options](size_t i, const distribute::Tensor& in, const nn::AttentionStep& own) {
+          return blocks_[i].run(in, own, options);
+        });
     return norm_(x, options);
   }
   distribute::Tensor logits(const distribute::Tensor& features, nn::CallOptions options) override {

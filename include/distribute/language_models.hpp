@@ -9,6 +9,7 @@
 #include <distribute/language_models/gpt2.hpp>
 #include <distribute/language_models/group_query_attention.hpp>
 #include <distribute/language_models/llama.hpp>
+#include <distribute/language_models/packing.hpp>
 #include <distribute/language_models/rotary_embedding.hpp>
 
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION

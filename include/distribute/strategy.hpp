@@ -48,6 +48,7 @@
 #include <distribute/nn/initializers.hpp>
 #include <distribute/nn/iou.hpp>
 #include <distribute/nn/keras_graph.hpp>
+#include <distribute/nn/lora.hpp>
 #include <distribute/nn/loss.hpp>
 #include <distribute/nn/mean_metrics.hpp>
 #include <distribute/nn/merging.hpp>

@@ -7,6 +7,7 @@
 #include <distribute/impl/language_models_src.hpp>
 #include <distribute/impl/tensor_shared.hpp>
 
+#include <distribute/base/impl/cancellation.ipp>
 #include <distribute/base/impl/log_once.ipp>
 #include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/untrusted_json.ipp>
@@ -43,6 +44,10 @@
 #include <distribute/device/impl/own_convolutions.ipp>
 #include <distribute/device/impl/plain_product.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
+
+#include <distribute/io/impl/gzip.ipp>
+#include <distribute/io/impl/stream.ipp>
+#include <distribute/io/impl/tfrecord.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/backward_walk.ipp>
@@ -81,6 +86,7 @@
 #include <distribute/ops/impl/gpu_lines.ipp>
 #include <distribute/ops/impl/gpu_loops.ipp>
 #include <distribute/ops/impl/layer_norm.ipp>
+#include <distribute/ops/impl/map_fn.ipp>
 #include <distribute/ops/impl/matmul.ipp>
 #include <distribute/ops/impl/norm.ipp>
 #include <distribute/ops/impl/norm_passes.ipp>
@@ -89,6 +95,7 @@
 #include <distribute/ops/impl/random.ipp>
 #include <distribute/ops/impl/range.ipp>
 #include <distribute/ops/impl/rearrange.ipp>
+#include <distribute/ops/impl/recompute_grad.ipp>
 #include <distribute/ops/impl/reduce.ipp>
 #include <distribute/ops/impl/reshape.ipp>
 #include <distribute/ops/impl/search.ipp>
@@ -116,6 +123,7 @@
 #include <distribute/nn/impl/embedding.ipp>
 #include <distribute/nn/impl/group_normalization.ipp>
 #include <distribute/nn/impl/initializers.ipp>
+#include <distribute/nn/impl/lora.ipp>
 #include <distribute/nn/impl/loss_parts.ipp>
 #include <distribute/nn/impl/masking.ipp>
 #include <distribute/nn/impl/module.ipp>
@@ -127,6 +135,32 @@
 #include <distribute/nn/impl/regularizers.ipp>
 #include <distribute/nn/impl/replica_calls.ipp>
 #include <distribute/nn/impl/summary_table.ipp>
+
+#include <distribute/data/impl/auto_shard.ipp>
+#include <distribute/data/impl/batching.ipp>
+#include <distribute/data/impl/combine.ipp>
+#include <distribute/data/impl/data_summary.ipp>
+#include <distribute/data/impl/dataset.ipp>
+#include <distribute/data/impl/distribute_options.ipp>
+#include <distribute/data/impl/element_record.ipp>
+#include <distribute/data/impl/interleave.ipp>
+#include <distribute/data/impl/iterator.ipp>
+#include <distribute/data/impl/node.ipp>
+#include <distribute/data/impl/options.ipp>
+#include <distribute/data/impl/padding.ipp>
+#include <distribute/data/impl/parallel_interleave.ipp>
+#include <distribute/data/impl/pipeline_statistics.ipp>
+#include <distribute/data/impl/prefetch.ipp>
+#include <distribute/data/impl/random.ipp>
+#include <distribute/data/impl/rebatch.ipp>
+#include <distribute/data/impl/row_table.ipp>
+#include <distribute/data/impl/selection.ipp>
+#include <distribute/data/impl/shuffle.ipp>
+#include <distribute/data/impl/sources.ipp>
+#include <distribute/data/impl/stateful.ipp>
+#include <distribute/data/impl/stateful_scan.ipp>
+#include <distribute/data/impl/stream.ipp>
+#include <distribute/data/impl/transform.ipp>
 
 #include <distribute/saving/impl/weight_layouts.ipp>
 #include <distribute/saving/impl/weight_names.ipp>

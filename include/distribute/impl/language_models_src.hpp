@@ -10,6 +10,7 @@
 #include <distribute/language_models/impl/group_query_attention.ipp>
 #include <distribute/language_models/impl/llama.ipp>
 #include <distribute/language_models/impl/model_config.ipp>
+#include <distribute/language_models/impl/packing.ipp>
 #include <distribute/language_models/impl/rotary_embedding.ipp>
 
 #include <distribute/base/detail/macros_back.inc>

@@ -7,6 +7,7 @@
 #include <distribute/saving/impl/assign_weights.ipp>
 #include <distribute/saving/impl/config_reader.ipp>
 #include <distribute/saving/impl/config_writer.ipp>
+#include <distribute/saving/impl/file_values.ipp>
 #include <distribute/saving/impl/hdf5_file.ipp>
 #include <distribute/saving/impl/hdf5_file_stub.ipp>
 #include <distribute/saving/impl/hdf5_file_write.ipp>
@@ -19,6 +20,7 @@
 #include <distribute/saving/impl/layer_maker.ipp>
 #include <distribute/saving/impl/layer_maker_sequences.ipp>
 #include <distribute/saving/impl/legacy_weights.ipp>
+#include <distribute/saving/impl/lora_weights.ipp>
 #include <distribute/saving/impl/model_config.ipp>
 #include <distribute/saving/impl/model_maker.ipp>
 #include <distribute/saving/impl/optimizer_state.ipp>

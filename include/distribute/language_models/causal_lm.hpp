@@ -6,16 +6,20 @@
 #include <distribute/nn/module.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace distribute::nn::applications {
 
 /// Keys and values of all tokens so far, of every attention layer, for a batch of sequences that
-/// may begin at different steps. Used by one thread.
+/// may begin at different steps. On CPUs a step within the room allocates nothing that stays. Used
+/// by one thread.
 class KeyValueCache {
  public:
-  /// The first padding[i] steps of sequence i do not count; empty: all count.
-  explicit KeyValueCache(std::vector<int64_t> padding = {}) : padding_(std::move(padding)) {}
+  /// The first padding[i] steps of sequence i do not count; empty: all count. There is room for
+  /// `room` steps, and more is made when it is needed.
+  explicit KeyValueCache(std::vector<int64_t> padding = {}, int64_t room = 0)
+      : padding_(std::move(padding)), room_(room) {}
 
   /// Number of steps that it has.
   int64_t steps() const { return steps_; }
@@ -27,15 +31,20 @@ class KeyValueCache {
 
  private:
   Tensor positions(int64_t batch, int64_t steps) const;
-  AttentionOptions masks(int64_t batch, int64_t steps) const;
+  Tensor counted(int64_t batch, int64_t steps) const;
+  AttentionOptions masks(int64_t batch, int64_t steps);
 
   std::vector<int64_t> padding_;
-  int64_t steps_ = 0;
+  int64_t room_, steps_ = 0;
+  Tensor counts_;  // bool [batch, room]: the steps that are no padding
   std::vector<KeyValues> layers_;
 };
 
-/// Base of decoder-only language models: token numbers to logits of the token after each.
-/// Shapes  int32 or int64 [batch, steps] -> float32 [batch, steps, vocabulary].
+/// Base of decoder-only language models: token numbers to logits of the token after each. Rows
+/// with several documents, as pack_documents() makes them, keep attention inside of a document, and
+/// positions begin anew with each.
+/// Shapes  int32 or int64 [batch, steps], or tokens and numbers of documents [batch, 2, steps] ->
+///          float32 [batch, steps, vocabulary].
 /// Source  keras_hub.models.CausalLM
 class CausalLM : public Module {
  public:
@@ -55,6 +64,14 @@ class CausalLM : public Module {
   /// themselves.
   virtual Tensor features(const Tensor& tokens, const AttentionStep& step, KeyValueCache* cache,
                           CallOptions options) = 0;
+  /// A block's result for x, which attends as `step` says.
+  using BlockCall =
+      std::function<Tensor(size_t number, const Tensor& x, const AttentionStep& step)>;
+  /// Calls one block after the other. With `recompute_grad`, and without a cache, tapes keep only
+  /// the inputs of blocks, whose activations are computed again in the backward pass, with the same
+  /// bits.
+  Tensor through_blocks(Tensor x, size_t count, AttentionStep step, KeyValueCache* cache,
+                        bool recompute_grad, const BlockCall& block) const;
   /// Returns the logits for features [..., width].
   virtual Tensor logits(const Tensor& features, CallOptions options) = 0;
 

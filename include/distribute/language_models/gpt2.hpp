@@ -22,6 +22,7 @@ struct GPT2Options {  // options of GPT2; the defaults are those of the smallest
   double dropout = 0.1;          // of the embedding and of what each part adds
   int64_t max_sequence_length = 1'024;
   double layer_norm_epsilon = 1e-5;
+  bool recompute_grad = false;  // activations of blocks are computed again in the backward pass
   std::string name = {};
 };
 

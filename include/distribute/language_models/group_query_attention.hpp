@@ -13,18 +13,31 @@
 
 namespace distribute::nn {
 
-/// Keys and values of earlier steps, [batch, steps, key-value heads, depth]; empty before the
-/// first.
-struct KeyValues {
-  Tensor keys, values;
+/// Keys and values of earlier steps, [batch, steps, key-value heads, depth]. On CPUs the tensors
+/// have room for later steps, which are written there. Used by one thread.
+class KeyValues {
+ public:
+  /// Number of steps that it has.
+  int64_t steps() const { return steps_; }
+  /// Adds steps. Where these have no room, it makes room for `room` steps, or twice as many as
+  /// there are.
+  void append(const Tensor& keys, const Tensor& values, int64_t room);
+  /// The tensors, of which steps() count; empty before the first.
+  const Tensor& keys() const { return keys_; }
+  const Tensor& values() const { return values_; }
+
+ private:
+  Tensor keys_, values_;
+  int64_t steps_ = 0;
 };
 
 /// Says where the steps of a call stand, and which earlier ones they may attend to.
 struct AttentionStep {
   Tensor positions = {};        // int32 [batch or 1, steps]
-  AttentionOptions masks = {};  // over the kept steps and those of the call
+  AttentionOptions masks = {};  // over the kept steps and those of the call; a key mask over all
   RotaryAngles angles = {};     // of the positions; empty: computed anew
   KeyValues* kept = nullptr;    // gets the steps of the call; null: there are no earlier steps
+  int64_t room = 0;             // steps for which `kept` has room
 };
 
 struct GroupQueryAttentionOptions {  // options of GroupQueryAttention
@@ -62,7 +75,6 @@ class GroupQueryAttention : public Module {
   std::string kind() const override { return "grouped_query_attention"; }
   bool supports_masking() const override { return true; }
   EinsumDense& product(const std::string& name, int64_t heads);
-  Tensor with_all_heads(const Tensor& x) const;
 
   GroupQueryAttentionOptions options_;
   std::optional<RotaryEmbedding> rotary_;

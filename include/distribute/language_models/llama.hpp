@@ -28,6 +28,7 @@ struct LlamaOptions {  // options of Llama; the defaults are those of Llama 2 wi
   double dropout = 0;  // of what each part adds
   int64_t max_sequence_length = 4'096;
   bool tie_embeddings = false;  // the head is the embedding
+  bool recompute_grad = false;  // activations of blocks are computed again in the backward pass
   std::string name = {};
 };
 

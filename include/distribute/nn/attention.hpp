@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/pimpl.hpp>
 #include <distribute/nn/constraints.hpp>
+#include <distribute/nn/lora.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
 
@@ -72,6 +73,11 @@ class MultiHeadAttention : public Module {
   Tensor operator()(const Tensor& query, const T& value, MultiHeadAttentionCall options = {}) {
     return call_with(query, value, std::move(options));
   }
+  /// The four products, which enable_lora() of each changes.
+  LoraLayer& query_dense();
+  LoraLayer& key_dense();
+  LoraLayer& value_dense();
+  LoraLayer& output_dense();
   /// The options that the constructor got.
   const MultiHeadAttentionOptions& options() const { return options_; }
 

@@ -4,9 +4,11 @@
 #include <distribute/base/config.hpp>
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/constraints.hpp>
+#include <distribute/nn/lora.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,13 +24,15 @@ struct DenseOptions {  // options of Dense
   Regularizer bias_regularizer = {};
   Constraint kernel_constraint = {};
   Constraint bias_constraint = {};
+  std::optional<int64_t> lora_rank = {};  // enable_lora() at the first call
+  std::optional<double> lora_alpha = {};  // unset: lora_rank
   std::string name = {};
 };
 
 /// activation(x kernel + bias); ReLU is fused.
 /// Shapes  [..., inputs] -> [..., units]; kernel [inputs, units], bias [units].
 /// Source  tf.keras.layers.Dense
-class Dense : public Module {
+class Dense : public LoraLayer {
  public:
   /// Throws  InvalidArgumentError for units < 1.
   explicit Dense(DenseOptions options);
@@ -41,6 +45,7 @@ class Dense : public Module {
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
+  DISTRIBUTE_INLINE LoraTarget lora_target() const override;
   std::string kind() const override { return "dense"; }
   bool supports_masking() const override { return true; }
 
@@ -60,6 +65,8 @@ struct EinsumDenseOptions {  // options of EinsumDense
   Regularizer bias_regularizer = {};
   Constraint kernel_constraint = {};
   Constraint bias_constraint = {};
+  std::optional<int64_t> lora_rank = {};  // enable_lora() at the first call
+  std::optional<double> lora_alpha = {};  // unset: lora_rank
   std::string name = {};
 };
 
@@ -69,7 +76,7 @@ struct EinsumDenseOptions {  // options of EinsumDense
 /// Throws  InvalidArgumentError for an equation that does not fit the input; UnimplementedError for
 ///          equations that are no such product.
 /// Source  tf.keras.layers.EinsumDense
-class EinsumDense : public Module {
+class EinsumDense : public LoraLayer {
  public:
   explicit EinsumDense(EinsumDenseOptions options);
   const Variable& kernel() const { return kernel_; }
@@ -81,7 +88,9 @@ class EinsumDense : public Module {
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
+  DISTRIBUTE_INLINE LoraTarget lora_target() const override;
   std::string kind() const override { return "einsum_dense"; }
+  void build_bias(const Shape& input);
 
   EinsumDenseOptions options_;
   // letters of input and output, of input and kernel, of the output alone

@@ -4,9 +4,11 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/nn/constraints.hpp>
+#include <distribute/nn/lora.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +20,9 @@ struct EmbeddingOptions {  // options of Embedding
   Initializer embeddings_initializer = initializers::random_uniform();
   Regularizer embeddings_regularizer = {};  // of the whole table, also in rows that are not read
   Constraint embeddings_constraint = {};
-  bool mask_zero = false;  // 0 stands for padding: such steps do not count
+  bool mask_zero = false;                 // 0 stands for padding: such steps do not count
+  std::optional<int64_t> lora_rank = {};  // enable_lora() at the first call
+  std::optional<double> lora_alpha = {};  // unset: lora_rank
   std::string name = {};
 };
 
@@ -27,7 +31,7 @@ struct EmbeddingOptions {  // options of Embedding
 /// Shapes  integer [i...] -> [i..., output_dim]; weight embeddings [input_dim, output_dim].
 /// Throws  InvalidArgumentError for a number outside [0, input_dim).
 /// Source  tf.keras.layers.Embedding
-class Embedding : public Module {
+class Embedding : public LoraLayer {
  public:
   explicit Embedding(EmbeddingOptions options);
   const Variable& embeddings() const { return embeddings_; }
@@ -42,6 +46,7 @@ class Embedding : public Module {
   DISTRIBUTE_INLINE Masked masked_call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
+  DISTRIBUTE_INLINE LoraTarget lora_target() const override;
   std::string kind() const override { return "embedding"; }
 
   EmbeddingOptions options_;

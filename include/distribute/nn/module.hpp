@@ -137,6 +137,11 @@ class Module : public Trackable {
   std::vector<Variable> trainable_variables() const;
   std::vector<Variable> non_trainable_variables() const;
   int64_t count_params() const;
+  /// Whether this weight of the module itself is among the trainable ones.
+  bool trains(const Variable& own) const;
+  /// Returns the parts, the parts of each behind it.
+  /// Source  tf.Module.submodules
+  std::vector<Module*> submodules();
   /// Computes the regularization terms of module and parts anew, recorded on the active tapes.
   std::vector<Tensor> losses() const;
   /// Clears the states that stateful recurrent layers in it keep between calls.
@@ -183,6 +188,8 @@ class Module : public Trackable {
   /// Creates a weight; `options.name` is replaced by the full name. Call inside build().
   Variable add_weight(const std::string& name, const Shape& shape, const Initializer& initializer,
                       VariableOptions options = {});
+  /// Takes a weight that was made by add_weight from the trainable ones, for good.
+  void freeze(const Variable& own);
   /// Takes over the layer and returns a reference to it. An empty name stands for the layer's own
   /// or an automatic one.
   /// Throws  InvalidArgumentError for a name that is taken already or has a '/'.

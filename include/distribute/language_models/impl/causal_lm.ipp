@@ -3,6 +3,8 @@
 #include <distribute/language_models/causal_lm.hpp>
 #include <distribute/ops/arrangement.hpp>
 #include <distribute/ops/array.hpp>
+#include <distribute/ops/map_fn.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/slicing.hpp>
 
 #include <algorithm>
@@ -19,16 +21,23 @@ DISTRIBUTE_INLINE Tensor KeyValueCache::positions(int64_t batch, int64_t steps) 
   return all;
 }
 
+/// Which of the first `steps` steps are no padding.
+DISTRIBUTE_INLINE Tensor KeyValueCache::counted(int64_t batch, int64_t steps) const {
+  Tensor counts = Tensor::empty({batch, steps}, DType::Bool, Device{});
+  bool* out = counts.mutable_data<bool>();
+  for (int64_t i = 0; i < batch; ++i)
+    for (int64_t k = 0; k < steps; ++k) *out++ = k >= padding_[size_t(i)];
+  return counts.to(current_device());
+}
+
 /// A step sees those of its sequence up to itself.
-DISTRIBUTE_INLINE AttentionOptions KeyValueCache::masks(int64_t batch, int64_t steps) const {
+DISTRIBUTE_INLINE AttentionOptions KeyValueCache::masks(int64_t batch, int64_t steps) {
   AttentionOptions masks;
   const int64_t keys = steps_ + steps;
   if (!padding_.empty()) {
-    Tensor counts = Tensor::empty({batch, keys}, DType::Bool, Device{});
-    bool* out = counts.mutable_data<bool>();
-    for (int64_t i = 0; i < batch; ++i)
-      for (int64_t k = 0; k < keys; ++k) *out++ = k >= padding_[size_t(i)];
-    masks.key_mask = counts.to(current_device());
+    const int64_t all = is_gpu(current_device()) ? keys : room_;
+    if (!counts_ || counts_.shape()[1] != all) counts_ = counted(batch, all);
+    masks.key_mask = counts_;
   }
   masks.is_causal = steps_ == 0;
   if (steps_ == 0 || steps == 1) return masks;
@@ -44,10 +53,12 @@ DISTRIBUTE_INLINE AttentionStep KeyValueCache::begin(int64_t batch, int64_t step
   if (!padding_.empty() && int64_t(padding_.size()) != batch)
     throw InvalidArgumentError(str_cat("KeyValueCache: it is for ", padding_.size(),
                                        " sequences, the tokens are of ", batch));
-  if (steps_ > 0 && !layers_.empty() && layers_[0].keys.shape()[0] != batch)
-    throw InvalidArgumentError(str_cat("KeyValueCache: it has ", layers_[0].keys.shape()[0],
+  if (steps_ > 0 && !layers_.empty() && layers_[0].keys().shape()[0] != batch)
+    throw InvalidArgumentError(str_cat("KeyValueCache: it has ", layers_[0].keys().shape()[0],
                                        " sequences, the tokens are of ", batch));
+  if (steps_ + steps > room_) room_ = std::max(steps_ + steps, 2 * steps_);
   AttentionStep step{.positions = positions(batch, steps), .masks = masks(batch, steps)};
+  step.room = room_;
   steps_ += steps;
   return step;
 }
@@ -64,12 +75,55 @@ DISTRIBUTE_INLINE void CausalLM::check_length(int64_t steps) const {
                                        max_sequence_length()));
 }
 
+DISTRIBUTE_INLINE Tensor CausalLM::through_blocks(Tensor x, size_t count, AttentionStep step,
+                                                  KeyValueCache* cache, bool recompute_grad,
+                                                  const BlockCall& block) const {
+  for (size_t i = 0; i < count; ++i) {
+    step.kept = cache ? &cache->layer(i) : nullptr;
+    // The second call comes after this function's end.
+    const auto again = [=](const std::vector<Tensor>& in) { return block(i, in[0], step); };
+    x = recompute_grad && !cache ? distribute::recompute_grad(again, {x}) : block(i, x, step);
+  }
+  return x;
+}
+
+namespace language_models_internal {
+
+/// The place of each step within its document, for the documents' numbers [batch, steps].
+DISTRIBUTE_INLINE Tensor places_in_documents(const Tensor& documents) {
+  const Tensor numbers = cast(documents.to(Device{}), DType::Int64);
+  const int64_t batch = numbers.shape()[0], steps = numbers.shape()[1];
+  Tensor places = Tensor::empty({batch, steps}, DType::Int32, Device{});
+  const int64_t* in = numbers.data<int64_t>().data();
+  int32_t* out = places.mutable_data<int32_t>();
+  for (int64_t i = 0; i < batch * steps; ++i)
+    out[i] = i % steps > 0 && in[i] == in[i - 1] ? out[i - 1] + 1 : 0;
+  return places;
+}
+
+/// Steps of one document see each other.
+DISTRIBUTE_INLINE AttentionStep step_of_documents(const Tensor& documents) {
+  return {.positions = places_in_documents(documents),
+          .masks = {.is_causal = true,
+                    .mask = equal(expand_dims(documents, 2), expand_dims(documents, 1))}};
+}
+
+}  // namespace language_models_internal
+
 DISTRIBUTE_INLINE Tensor CausalLM::call(const Tensor& tokens, CallOptions options) {
-  if (tokens.shape().rank() != 2 || is_floating(tokens.dtype()))
-    throw InvalidArgumentError(str_cat("'", name(), "' takes integer tokens [batch, steps], got ",
-                                       name_of(tokens.dtype()), " ", to_string(tokens.shape())));
-  const int64_t steps = tokens.shape()[1];
+  const Shape& shape = tokens.shape();
+  const bool packed = shape.rank() == 3 && shape[1] == 2;
+  if ((shape.rank() != 2 && !packed) || is_floating(tokens.dtype()))
+    throw InvalidArgumentError(str_cat("'", name(), "' takes integer tokens [batch, steps] or ",
+                                       "tokens and documents [batch, 2, steps], got ",
+                                       name_of(tokens.dtype()), " ", to_string(shape)));
+  const int64_t steps = shape[-1];
   check_length(steps);
+  if (packed) {
+    const std::vector<Tensor> both = unstack(tokens, 1);
+    const AttentionStep step = language_models_internal::step_of_documents(both[1]);
+    return logits(features(both[0], step, nullptr, options), options);
+  }
   const AttentionStep step{.positions = reshape(range(int32_t(steps)), {1, steps}),
                            .masks = {.is_causal = true, .key_mask = options.mask}};
   return logits(features(tokens, step, nullptr, options), options);

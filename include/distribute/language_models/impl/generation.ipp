@@ -129,7 +129,7 @@ class Generation {
     for (const auto& prompt : prompts) padding_.push_back(int64_t(longest_ - prompt.size()));
     if (std::all_of(padding_.begin(), padding_.end(), [](int64_t n) { return n == 0; }))
       padding_.clear();
-    cache_ = KeyValueCache(padding_);
+    cache_ = KeyValueCache(padding_, int64_t(longest_) + options.max_new_tokens);
   }
 
   Sequences run() {

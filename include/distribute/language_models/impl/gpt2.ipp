@@ -82,19 +82,18 @@ DISTRIBUTE_INLINE std::vector<GPT2::Block*> GPT2::make_blocks() {
   return blocks;
 }
 
-DISTRIBUTE_INLINE Tensor GPT2::features(const Tensor& tokens, const AttentionStep& given,
+DISTRIBUTE_INLINE Tensor GPT2::features(const Tensor& tokens, const AttentionStep& step,
                                         KeyValueCache* cache, CallOptions options) {
-  Tensor x = dropout_(tokens_(tokens) + places_(given.positions), options);
-  AttentionStep step = given;
-  for (size_t i = 0; i < blocks_.size(); ++i) {
-    step.kept = cache ? &cache->layer(i) : nullptr;
-    x = blocks_[i]->run(x, step, options);
-  }
+  Tensor x = dropout_(tokens_(tokens) + places_(step.positions), options);
+  x = through_blocks(x, blocks_.size(), step, cache, options_.recompute_grad,
+                     [this, options](size_t i, const Tensor& in, const AttentionStep& own) {
+                       return blocks_[i]->run(in, own, options);
+                     });
   return norm_(x, options);
 }
 
 DISTRIBUTE_INLINE Tensor GPT2::logits(const Tensor& features, CallOptions) {
-  return language_models_internal::scores_of_table(features, tokens_.embeddings().value());
+  return language_models_internal::scores_of_table(features, tokens_.merged_weight());
 }
 
 DISTRIBUTE_INLINE GPT2Options gpt2_options(const std::string& config_path) {

@@ -5,6 +5,10 @@
 #include <distribute/ops/arrangement.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
+#include <distribute/ops/slicing.hpp>
+
+#include <algorithm>
+#include <cstring>
 
 namespace distribute::nn {
 
@@ -32,9 +36,41 @@ DISTRIBUTE_INLINE EinsumDense& GroupQueryAttention::product(const std::string& n
                                 .bias_initializer = options_.bias_initializer}));
 }
 
-DISTRIBUTE_INLINE Tensor GroupQueryAttention::with_all_heads(const Tensor& x) const {
-  const int64_t share = options_.num_query_heads / options_.num_key_value_heads;
-  return share == 1 ? x : repeat(x, share, 2);
+namespace language_models_internal {
+
+/// Copies the first `count` steps of each example to the steps from `first` on.
+DISTRIBUTE_INLINE void copy_steps(const Tensor& from, int64_t count, const Tensor& to,
+                                  int64_t first) {
+  const Shape &a = from.shape(), &b = to.shape();
+  const int64_t bytes = int64_t(size_of(from.dtype())) * a[2] * a[3];
+  for (int64_t i = 0; i < a[0]; ++i)
+    std::memcpy(to.array().bytes() + (i * b[1] + first) * bytes,
+                from.array().bytes() + i * a[1] * bytes, size_t(count * bytes));
+}
+
+/// Adds the steps of x to the `steps` that `all` has; it has room for `room` afterwards.
+DISTRIBUTE_INLINE void append_steps(Tensor& all, int64_t steps, const Tensor& x, int64_t room) {
+  if (is_gpu(x.device())) {
+    all = all ? concat({all, x}, 1) : x;
+    return;
+  }
+  if (!all || room > all.shape()[1]) {
+    const Tensor old = all;
+    all = Tensor::empty(x.shape().with(1, room), x.dtype(), x.device());
+    if (old) copy_steps(old, steps, all, 0);
+  }
+  copy_steps(x.row_major(), x.shape()[1], all, steps);
+}
+
+}  // namespace language_models_internal
+
+DISTRIBUTE_INLINE void KeyValues::append(const Tensor& keys, const Tensor& values, int64_t room) {
+  const int64_t wanted = steps_ + keys.shape()[1];
+  const int64_t had = keys_ ? keys_.shape()[1] : 0;
+  if (room < wanted) room = wanted <= had ? had : std::max(wanted, 2 * steps_);
+  language_models_internal::append_steps(keys_, steps_, keys, room);
+  language_models_internal::append_steps(values_, steps_, values, room);
+  steps_ = wanted;
 }
 
 DISTRIBUTE_INLINE Tensor GroupQueryAttention::attend(const Tensor& x, const AttentionStep& step) {
@@ -47,13 +83,11 @@ DISTRIBUTE_INLINE Tensor GroupQueryAttention::attend(const Tensor& x, const Atte
       q = RotaryEmbedding::turn(q, angles);
       k = RotaryEmbedding::turn(k, angles);
     }
-    if (step.kept && step.kept->keys) {
-      k = concat({step.kept->keys, k}, 1);
-      v = concat({step.kept->values, v}, 1);
-    }
-    if (step.kept) *step.kept = {k, v};
-    const Tensor all = dot_product_attention(q, with_all_heads(k), with_all_heads(v), step.masks);
-    return (*output_)(all);
+    if (!step.kept) return (*output_)(dot_product_attention(q, k, v, step.masks));
+    step.kept->append(k, v, step.room);
+    AttentionOptions masks = step.masks;
+    masks.key_value_seq_length = step.kept->steps();
+    return (*output_)(dot_product_attention(q, step.kept->keys(), step.kept->values(), masks));
   });
 }
 

@@ -87,16 +87,16 @@ DISTRIBUTE_INLINE Tensor Llama::features(const Tensor& tokens, const AttentionSt
   Tensor x = tokens_(tokens);
   AttentionStep step = given;
   step.angles = rotary_.angles(step.positions, options_.head_dim);
-  for (size_t i = 0; i < blocks_.size(); ++i) {
-    step.kept = cache ? &cache->layer(i) : nullptr;
-    x = blocks_[i]->run(x, step, options);
-  }
+  x = through_blocks(x, blocks_.size(), step, cache, options_.recompute_grad,
+                     [this, options](size_t i, const Tensor& in, const AttentionStep& own) {
+                       return blocks_[i]->run(in, own, options);
+                     });
   return norm_(x, options);
 }
 
 DISTRIBUTE_INLINE Tensor Llama::logits(const Tensor& features, CallOptions options) {
   if (head_) return cast((*head_)(features, options), DType::Float32);
-  return language_models_internal::scores_of_table(features, tokens_.embeddings().value());
+  return language_models_internal::scores_of_table(features, tokens_.merged_weight());
 }
 
 DISTRIBUTE_INLINE LlamaOptions llama_options(const std::string& config_path) {

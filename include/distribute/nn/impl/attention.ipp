@@ -11,11 +11,11 @@
 namespace distribute::nn {
 
 /// A product over the last axes of its input, whose result has several axes in their place.
-class MultiHeadAttention::Projection : public Module {
+class MultiHeadAttention::Projection : public LoraLayer {
  public:
   /// The input's last `taken` axes become `given`; -1: known when it is built.
   Projection(const MultiHeadAttentionOptions& options, int64_t taken, std::vector<int64_t> given)
-      : options_(options), taken_(taken), given_(std::move(given)) {}
+      : LoraLayer({}), options_(options), taken_(taken), given_(std::move(given)) {}
   void set_units(int64_t units) { given_.back() = units; }
 
  private:
@@ -27,7 +27,7 @@ class MultiHeadAttention::Projection : public Module {
     for (const int64_t size : given_) result.push_back(size);
     const int64_t units = product(given_);
     const Tensor bias = bias_ ? reshape(bias_.value(), {units}) : Tensor();
-    return reshape(dense(reshape(x, flat), reshape(kernel_.value(), {inputs, units}), bias),
+    return reshape(dense(reshape(x, flat), reshape(with_lora(kernel_), {inputs, units}), bias),
                    result);
   }
   void build(const Shape& input) override {
@@ -40,8 +40,10 @@ class MultiHeadAttention::Projection : public Module {
                          nn_internal::constrained(options_.bias_constraint));
   }
   std::vector<Tensor> own_losses() const override {
-    return nn_internal::penalties(options_.kernel_regularizer, kernel_, options_.bias_regularizer,
-                                  bias_);
+    return penalties(options_.kernel_regularizer, kernel_, options_.bias_regularizer, bias_);
+  }
+  LoraTarget lora_target() const override {
+    return {"kernel", kernel_, bool(options_.kernel_constraint)};
   }
   std::string kind() const override { return "einsum_dense"; }
   static int64_t product(std::span<const int64_t> sizes) { return Shape(sizes).num_elements(); }
@@ -82,6 +84,11 @@ DISTRIBUTE_INLINE MultiHeadAttention::MultiHeadAttention(MultiHeadAttentionOptio
   value_ = &part("value", 1, {heads, width});
   output_ = &part("attention_output", 2, {options_.output_shape.value_or(-1)});
 }
+
+DISTRIBUTE_INLINE LoraLayer& MultiHeadAttention::query_dense() { return *query_; }
+DISTRIBUTE_INLINE LoraLayer& MultiHeadAttention::key_dense() { return *key_; }
+DISTRIBUTE_INLINE LoraLayer& MultiHeadAttention::value_dense() { return *value_; }
+DISTRIBUTE_INLINE LoraLayer& MultiHeadAttention::output_dense() { return *output_; }
 
 DISTRIBUTE_INLINE MultiHeadAttention::~MultiHeadAttention() = default;
 DISTRIBUTE_INLINE MultiHeadAttention::MultiHeadAttention(MultiHeadAttention&&) noexcept = default;

@@ -5,7 +5,7 @@
 namespace distribute::nn {
 
 DISTRIBUTE_INLINE Dense::Dense(DenseOptions options)
-    : Module(options.name), options_(std::move(options)) {
+    : LoraLayer(options.name), options_(std::move(options)) {
   if (options_.units < 1)
     throw InvalidArgumentError(str_cat("Dense: units must be at least 1, got ", options_.units));
 }
@@ -18,17 +18,21 @@ DISTRIBUTE_INLINE void Dense::build(const Shape& input) {
   if (options_.use_bias)
     bias_ = add_weight("bias", {options_.units}, options_.bias_initializer,
                        nn_internal::constrained(options_.bias_constraint));
+  build_lora(options_.lora_rank, options_.lora_alpha);
 }
 
 DISTRIBUTE_INLINE Tensor Dense::call(const Tensor& x, CallOptions) {
   const Tensor bias = bias_ ? bias_.value() : Tensor();
   const auto epilogue = nn_internal::epilogue_of(options_.activation);
-  return nn_internal::activate(options_.activation, dense(x, kernel_.value(), bias, epilogue));
+  return nn_internal::activate(options_.activation, dense(x, with_lora(kernel_), bias, epilogue));
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> Dense::own_losses() const {
-  return nn_internal::penalties(options_.kernel_regularizer, kernel_, options_.bias_regularizer,
-                                bias_);
+  return penalties(options_.kernel_regularizer, kernel_, options_.bias_regularizer, bias_);
+}
+
+DISTRIBUTE_INLINE LoraLayer::LoraTarget Dense::lora_target() const {
+  return {"kernel", kernel_, bool(options_.kernel_constraint)};
 }
 
 }  // namespace distribute::nn

@@ -17,7 +17,7 @@ DISTRIBUTE_INLINE bool take_ellipsis(std::string& letters) {
 }  // namespace nn_internal
 
 DISTRIBUTE_INLINE EinsumDense::EinsumDense(EinsumDenseOptions options)
-    : Module(options.name), options_(std::move(options)) {
+    : LoraLayer(options.name), options_(std::move(options)) {
   const std::string& equation = options_.equation;
   const auto refuse = [&](const char* why) {
     throw UnimplementedError(str_cat("EinsumDense: the equation '", equation, "' ", why));
@@ -60,7 +60,12 @@ DISTRIBUTE_INLINE void EinsumDense::build(const Shape& input) {
   for (const int64_t size : made_sizes_) kernel.push_back(size);
   kernel_ = add_weight("kernel", kernel, options_.kernel_initializer,
                        nn_internal::constrained(options_.kernel_constraint));
-  if (options_.bias_axes.empty()) return;
+  if (!options_.bias_axes.empty()) build_bias(input);
+  build_lora(options_.lora_rank, options_.lora_alpha);
+}
+
+DISTRIBUTE_INLINE void EinsumDense::build_bias(const Shape& input) {
+  const int known = int(kept_.size() + shared_.size());
   const std::string output = kept_ + made_;
   Shape bias;  // as einsum's: from the first letter that has a bias
   for (size_t i = output.find_first_of(options_.bias_axes); i < output.size(); ++i) {
@@ -81,14 +86,17 @@ DISTRIBUTE_INLINE Tensor EinsumDense::call(const Tensor& x, CallOptions) {
   const bool fused = bias_ && bias_.shape() == Shape(made_sizes_);  // one number for each unit
   const Tensor bias = fused ? reshape(bias_.value(), {units}) : Tensor();
   Tensor y =
-      reshape(dense(reshape(x, flat), reshape(kernel_.value(), {inputs, units}), bias), result);
+      reshape(dense(reshape(x, flat), reshape(with_lora(kernel_), {inputs, units}), bias), result);
   if (bias_ && !fused) y = y + cast(bias_.value(), y.dtype());
   return options_.activation ? options_.activation(y) : y;
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> EinsumDense::own_losses() const {
-  return nn_internal::penalties(options_.kernel_regularizer, kernel_, options_.bias_regularizer,
-                                bias_);
+  return penalties(options_.kernel_regularizer, kernel_, options_.bias_regularizer, bias_);
+}
+
+DISTRIBUTE_INLINE LoraLayer::LoraTarget EinsumDense::lora_target() const {
+  return {"kernel", kernel_, bool(options_.kernel_constraint)};
 }
 
 }  // namespace distribute::nn

@@ -6,7 +6,7 @@
 namespace distribute::nn {
 
 DISTRIBUTE_INLINE Embedding::Embedding(EmbeddingOptions options)
-    : Module(options.name), options_(std::move(options)) {
+    : LoraLayer(options.name), options_(std::move(options)) {
   if (options_.input_dim < 1 || options_.output_dim < 1)
     throw InvalidArgumentError(str_cat("Embedding: input_dim and output_dim must be positive, got ",
                                        options_.input_dim, " and ", options_.output_dim));
@@ -16,10 +16,16 @@ DISTRIBUTE_INLINE void Embedding::build(const Shape&) {
   embeddings_ = add_weight("embeddings", {options_.input_dim, options_.output_dim},
                            options_.embeddings_initializer,
                            nn_internal::constrained(options_.embeddings_constraint));
+  build_lora(options_.lora_rank, options_.lora_alpha);
+}
+
+DISTRIBUTE_INLINE LoraLayer::LoraTarget Embedding::lora_target() const {
+  return {"embeddings", embeddings_, bool(options_.embeddings_constraint)};
 }
 
 DISTRIBUTE_INLINE Tensor Embedding::call(const Tensor& x, CallOptions) {
-  return autocast(embedding_lookup(embeddings_, x));
+  const Tensor rows = embedding_lookup(embeddings_, x);
+  return autocast(lora_enabled() ? rows + lora_product(embedding_lookup(lora_a(), x)) : rows);
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> Embedding::own_losses() const {

@@ -233,7 +233,7 @@ DISTRIBUTE_INLINE std::vector<const Module*> operations_of(const applications::R
 
 DISTRIBUTE_INLINE void collect_trainable(const Module& module, std::vector<Variable>& all) {
   for (const auto& [name, variable] : module.own_variables())
-    if (module.trainable() && variable.trainable()) all.push_back(variable);
+    if (module.trains(variable)) all.push_back(variable);
   for (const Module* layer : keras_layers(module)) collect_trainable(*layer, all);
 }
 

@@ -40,6 +40,7 @@ struct Module::State {
   std::mutex mutex;  // guards building (threads of different contexts), `input` and `output`
   InputSpec input;   // of the first call
   Shape output;      // of the first call, for summary()
+  std::vector<uint64_t> frozen;  // weights by their ids
 };
 
 DISTRIBUTE_INLINE Module::Module(std::string name) : state_(new State(*this)) {
@@ -332,11 +333,29 @@ DISTRIBUTE_INLINE std::string Module::unused_name(const std::string& kind) const
   return name;
 }
 
+DISTRIBUTE_INLINE bool Module::trains(const Variable& own) const {
+  const auto& frozen = state_->frozen;
+  return trainable_ && own.trainable() &&
+         std::find(frozen.begin(), frozen.end(), own.impl().id()) == frozen.end();
+}
+
+DISTRIBUTE_INLINE void Module::freeze(const Variable& own) {
+  state_->frozen.push_back(own.impl().id());
+}
+
+DISTRIBUTE_INLINE std::vector<Module*> Module::submodules() {
+  std::vector<Module*> all;
+  for (auto& [name, part] : children_) {
+    all.push_back(part.get());
+    for (Module* below : part->submodules()) all.push_back(below);
+  }
+  return all;
+}
+
 /// Collects the weights: with `wanted` 1 the trainable ones, with 0 the others, with -1 all.
 DISTRIBUTE_INLINE void Module::collect(std::vector<Variable>& all, int wanted) const {
   for (const NamedVariable& weight : weights_) {
-    const bool trains = trainable_ && weight.variable.trainable();
-    if (wanted >= 0 && trains != (wanted == 1)) continue;
+    if (wanted >= 0 && trains(weight.variable) != (wanted == 1)) continue;
     const std::vector<Variable> shards = with_parts({weight.variable});
     all.insert(all.end(), shards.begin(), shards.end());
   }

@@ -4,12 +4,14 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/detail/backend.hpp>
 #include <distribute/ops/activation.hpp>
+#include <distribute/ops/arrangement.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/attention.hpp>
 #include <distribute/ops/detail/attention_blocks.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,16 +20,25 @@ namespace distribute {
 
 namespace ops_internal {
 
+/// The number of keys that exist.
+DISTRIBUTE_INLINE int64_t keys_of(const Tensor& k, const nn::AttentionOptions& options) {
+  return options.key_value_seq_length ? options.key_value_seq_length : k.shape()[1];
+}
+
 DISTRIBUTE_INLINE void check_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                        const nn::AttentionOptions& options) {
   const Shape &a = q.shape(), &b = k.shape(), &c = v.shape();
-  const bool fits = a.rank() == 4 && b.rank() == 4 && c.rank() == 4 && a[0] == b[0] &&
-                    a[2] == b[2] && a[3] == b[3] && b.with(3, c[3]) == c && b[1] > 0;
+  const bool fits = a.rank() == 4 && b.rank() == 4 && c.rank() == 4 && a[0] == b[0] && b[2] > 0 &&
+                    a[2] % b[2] == 0 && a[3] == b[3] && b.with(3, c[3]) == c && b[1] > 0;
   if (!fits || !is_floating(q.dtype()) || q.dtype() != k.dtype() || q.dtype() != v.dtype())
     throw InvalidArgumentError(
         str_cat("dot_product_attention: wants floats [batch, steps, heads, depth] that fit, got ",
                 "query ", to_string(a), " ", name_of(q.dtype()), ", key ", to_string(b), " ",
                 name_of(k.dtype()), ", value ", to_string(c), " ", name_of(v.dtype())));
+  const int64_t keys = keys_of(k, options);
+  if (keys < 1 || keys > b[1])
+    throw InvalidArgumentError(
+        str_cat("dot_product_attention: key_value_seq_length is ", keys, ", of ", b[1], " keys"));
   const auto want = [](const char* what, const Tensor& mask, const Shape& shape) {
     if (mask && (mask.shape() != shape || mask.dtype() != DType::Bool))
       throw InvalidArgumentError(str_cat("dot_product_attention: ", what, " is ",
@@ -38,7 +49,7 @@ DISTRIBUTE_INLINE void check_attention(const Tensor& q, const Tensor& k, const T
   want("the key mask", options.key_mask, {a[0], b[1]});
   const bool shared =
       options.mask && options.mask.shape().rank() == 3 && options.mask.shape()[0] == 1;
-  want("the mask", options.mask, {shared ? 1 : a[0], a[1], b[1]});
+  want("the mask", options.mask, {shared ? 1 : a[0], a[1], keys});
 }
 
 /// Returns what all masks allow, bool [batch or 1, 1, queries or 1, keys or 1]; empty if there is
@@ -91,18 +102,22 @@ struct BlockAttention {
   int64_t batch() const { return q.shape()[0]; }
   int64_t queries() const { return q.shape()[1]; }
   int64_t heads() const { return q.shape()[2]; }
-  int64_t keys() const { return k.shape()[1]; }
+  int64_t keys() const { return keys_of(k, options); }
   /// Returns sizes and masks of a head.
   AttentionHead frame(int64_t example) const;
   AttentionHead head(int64_t example, int64_t number) const;
-  /// Returns the rows of one head in a tensor [batch, steps, heads, size].
+  /// Returns where a head's rows begin in a tensor [batch, steps, heads, size], which may have
+  /// fewer heads than the query.
+  int64_t first_row(const Shape& s, int64_t example, int64_t number) const {
+    return (example * s[1] * s[2] + number * s[2] / heads()) * s[3];
+  }
   HeadRows rows(const Tensor& t, int64_t example, int64_t number) const {
     const Shape& s = t.shape();
-    return {t.data<float>().data() + (example * s[1] * s[2] + number) * s[3], s[2] * s[3]};
+    return {t.data<float>().data() + first_row(s, example, number), s[2] * s[3]};
   }
   OwnHeadRows own_rows(Tensor& t, int64_t example, int64_t number) const {
     const Shape& s = t.shape();
-    return {t.mutable_data<float>() + (example * s[1] * s[2] + number) * s[3], s[2] * s[3]};
+    return {t.mutable_data<float>() + first_row(s, example, number), s[2] * s[3]};
   }
   void run();
   /// Calls part(pair of example and head, first query, last query, room) on all threads, each with
@@ -111,8 +126,7 @@ struct BlockAttention {
   void for_parts(const Part& part) const;
   HalfRows half_rows(const Tensor& t, int64_t pair) const {
     const Shape& s = t.shape();
-    return {t.array().bytes() + (pair / heads() * s[1] * s[2] + pair % heads()) * s[3] * 2,
-            s[2] * s[3]};
+    return {t.array().bytes() + first_row(s, pair / heads(), pair % heads()) * 2, s[2] * s[3]};
   }
   HalfHead half_head(int64_t pair) const {
     return {frame(pair / heads()), q.dtype(), half_rows(q, pair), half_rows(k, pair),
@@ -132,7 +146,7 @@ DISTRIBUTE_INLINE AttentionHead BlockAttention::frame(int64_t example) const {
     return mask.data<bool>().data() + (mask.shape()[0] == 1 ? 0 : example * size);
   };
   h.query_mask = part(options.query_mask, queries());
-  h.key_mask = part(options.key_mask, keys());
+  h.key_mask = part(options.key_mask, k.shape()[1]);
   h.mask = part(options.mask, queries() * keys());
   return h;
 }
@@ -283,6 +297,29 @@ DISTRIBUTE_INLINE Tensor attention_by_blocks(const Tensor& q, const Tensor& k, c
   });
 }
 
+/// Cuts off the keys that do not exist, and repeats heads that are shared, for what computes with
+/// whole tensors only: GPUs, gradients, and CPUs that convert their operands.
+DISTRIBUTE_INLINE bool wants_whole(const Tensor& q, const Tensor& k, const Tensor& v,
+                                   const nn::AttentionOptions& options) {
+  const bool cut = options.key_value_seq_length || k.shape()[2] != q.shape()[2];
+  const bool by_blocks = q.dtype() == DType::Float32 || attends_half(q, v, options);
+  return cut && (autograd_internal::is_taping() || autograd_internal::is_tracing() || on_gpu(k) ||
+                 options.dropout != 0 || !by_blocks);
+}
+
+DISTRIBUTE_INLINE Tensor whole_attention(const Tensor& q, const Tensor& key, const Tensor& value,
+                                         nn::AttentionOptions options) {
+  const int64_t count = keys_of(key, options), share = q.shape()[2] / key.shape()[2];
+  const auto whole = [&](Tensor t) {
+    if (count < t.shape()[1]) t = slice(t, {0, 0, 0, 0}, {-1, count, -1, -1});
+    return share == 1 ? t : repeat(t, share, 2);
+  };
+  if (options.key_mask && count < key.shape()[1])
+    options.key_mask = slice(options.key_mask, {0, 0}, {-1, count});
+  options.key_value_seq_length = 0;
+  return nn::dot_product_attention(q, whole(key), whole(value), options);
+}
+
 }  // namespace ops_internal
 
 DISTRIBUTE_INLINE Tensor nn::dot_product_attention(const Tensor& query, const Tensor& key,
@@ -290,6 +327,7 @@ DISTRIBUTE_INLINE Tensor nn::dot_product_attention(const Tensor& query, const Te
                                                    const AttentionOptions& options) {
   using namespace ops_internal;
   check_attention(query, key, value, options);
+  if (wants_whole(query, key, value, options)) return whole_attention(query, key, value, options);
   const double scale = options.scale.value_or(1 / std::sqrt(double(query.shape()[3])));
   const auto of_operations = [&] {
     return attention_of_operations(query, key, value, options, scale);

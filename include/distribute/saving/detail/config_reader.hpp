@@ -52,6 +52,12 @@ class ConfigReader {
   nn::Constraint constraint(const std::string& key);
   /// Reads "valid" or "same".
   Padding padding();
+  /// Reads the options lora_rank and lora_alpha.
+  template <typename Options>
+  void lora(Options& options) {
+    options.lora_alpha = maybe_number("lora_alpha");
+    if (const auto rank = get<int64_t>("lora_rank", 0)) options.lora_rank = rank;
+  }
   /// Returns an option that is present and not null.
   const Json* find(const std::string& key);
   /// Sets the options that all layers have, and refuses options that were not read, unless they

@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/constraints.hpp>
+#include <distribute/nn/lora.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
 
@@ -37,6 +38,8 @@ std::string padding_name(const nn::Module& layer, Padding padding);
 /// Returns {"module", "class_name", "config", "registered_name"}.
 nlohmann::ordered_json keras_object(const std::string& module, const std::string& name,
                                     nlohmann::ordered_json config);
+/// Adds the rank and the alpha of a layer with LoRA.
+void add_lora(const nn::LoraLayer& layer, nlohmann::ordered_json& config);
 /// Returns one layer with its name and its policy.
 nlohmann::ordered_json layer_object(const nn::Module& layer, const std::string& name,
                                     nlohmann::ordered_json config);

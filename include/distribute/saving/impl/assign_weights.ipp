@@ -4,6 +4,8 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/saving/detail/assign_weights.hpp>
 
+#include <algorithm>
+
 namespace distribute::saving_internal {
 
 DISTRIBUTE_INLINE void WeightAssignment::take(const FoundWeight& found) {
@@ -37,6 +39,15 @@ DISTRIBUTE_INLINE void WeightAssignment::refuse(const std::vector<Variable>& var
   if (!options_.skip_mismatch) throw InvalidArgumentError(str_cat(file_, ": ", reason));
   for (const Variable& variable : variables)
     result_.mismatched.push_back(train::saved_name(variable));
+}
+
+DISTRIBUTE_INLINE bool WeightAssignment::has(const Variable& variable) const {
+  return std::any_of(values_.begin(), values_.end(),
+                     [&](const auto& entry) { return entry.first == variable; });
+}
+
+DISTRIBUTE_INLINE void WeightAssignment::clear(const Variable& variable) {
+  values_.emplace_back(variable, zeros(variable.shape(), variable.dtype()));
 }
 
 DISTRIBUTE_INLINE train::LoadedWeights WeightAssignment::assign() {

@@ -75,6 +75,12 @@ DISTRIBUTE_INLINE Json layer_object(const nn::Module& layer, const std::string& 
   return keras_object("keras.layers", name, std::move(all));
 }
 
+DISTRIBUTE_INLINE void add_lora(const nn::LoraLayer& layer, Json& config) {
+  if (!layer.lora_enabled()) return;
+  config["lora_rank"] = layer.lora_rank();
+  config["lora_alpha"] = layer.lora_alpha();
+}
+
 DISTRIBUTE_INLINE Json regularizer_object(const nn::Regularizer& regularizer) {
   if (!regularizer) return nullptr;
   return keras_object("keras.regularizers", "L1L2",

@@ -168,29 +168,30 @@ DISTRIBUTE_INLINE Json sizes_or_none(const std::vector<int64_t>& sizes) {
 DISTRIBUTE_INLINE bool add_product(const nn::Module& layer, Json& layers) {
   if (const auto* dense = dynamic_cast<const nn::Dense*>(&layer)) {
     const auto& o = dense->options();
-    layers.push_back(layer_object(layer, "Dense",
-                                  {{"units", o.units},
-                                   {"activation", activation_name(layer, o.activation)},
-                                   {"use_bias", o.use_bias},
-                                   {"kernel_regularizer", regularizer_object(o.kernel_regularizer)},
-                                   {"bias_regularizer", regularizer_object(o.bias_regularizer)},
-                                   {"kernel_constraint", constraint_object(o.kernel_constraint)},
-                                   {"bias_constraint", constraint_object(o.bias_constraint)}}));
+    Json config = {{"units", o.units},
+                   {"activation", activation_name(layer, o.activation)},
+                   {"use_bias", o.use_bias},
+                   {"kernel_regularizer", regularizer_object(o.kernel_regularizer)},
+                   {"bias_regularizer", regularizer_object(o.bias_regularizer)},
+                   {"kernel_constraint", constraint_object(o.kernel_constraint)},
+                   {"bias_constraint", constraint_object(o.bias_constraint)}};
+    add_lora(*dense, config);
+    layers.push_back(layer_object(layer, "Dense", std::move(config)));
     return true;
   }
   const auto* einsum = dynamic_cast<const nn::EinsumDense*>(&layer);
   if (!einsum) return false;
   const auto& o = einsum->options();
-  layers.push_back(
-      layer_object(layer, "EinsumDense",
-                   {{"equation", o.equation},
-                    {"output_shape", sizes_or_none(o.output_shape)},
-                    {"activation", activation_name(layer, o.activation)},
-                    {"bias_axes", o.bias_axes.empty() ? Json(nullptr) : Json(o.bias_axes)},
-                    {"kernel_regularizer", regularizer_object(o.kernel_regularizer)},
-                    {"bias_regularizer", regularizer_object(o.bias_regularizer)},
-                    {"kernel_constraint", constraint_object(o.kernel_constraint)},
-                    {"bias_constraint", constraint_object(o.bias_constraint)}}));
+  Json config = {{"equation", o.equation},
+                 {"output_shape", sizes_or_none(o.output_shape)},
+                 {"activation", activation_name(layer, o.activation)},
+                 {"bias_axes", o.bias_axes.empty() ? Json(nullptr) : Json(o.bias_axes)},
+                 {"kernel_regularizer", regularizer_object(o.kernel_regularizer)},
+                 {"bias_regularizer", regularizer_object(o.bias_regularizer)},
+                 {"kernel_constraint", constraint_object(o.kernel_constraint)},
+                 {"bias_constraint", constraint_object(o.bias_constraint)}};
+  add_lora(*einsum, config);
+  layers.push_back(layer_object(layer, "EinsumDense", std::move(config)));
   return true;
 }
 

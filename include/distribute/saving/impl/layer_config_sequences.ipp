@@ -106,12 +106,13 @@ DISTRIBUTE_INLINE bool add_sequence_layer(const nn::Module& layer, Json& layers)
     return push("RepeatVector", {{"n", repeated->n()}});
   if (const auto* embedding = dynamic_cast<const nn::Embedding*>(&layer)) {
     const auto& o = embedding->options();
-    return push("Embedding",
-                {{"input_dim", o.input_dim},
-                 {"output_dim", o.output_dim},
-                 {"mask_zero", o.mask_zero},
-                 {"embeddings_regularizer", regularizer_object(o.embeddings_regularizer)},
-                 {"embeddings_constraint", constraint_object(o.embeddings_constraint)}});
+    Json config = {{"input_dim", o.input_dim},
+                   {"output_dim", o.output_dim},
+                   {"mask_zero", o.mask_zero},
+                   {"embeddings_regularizer", regularizer_object(o.embeddings_regularizer)},
+                   {"embeddings_constraint", constraint_object(o.embeddings_constraint)}};
+    add_lora(*embedding, config);
+    return push("Embedding", std::move(config));
   }
   return add_recurrent(layer, layers);
 }

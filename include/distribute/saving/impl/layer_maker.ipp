@@ -267,6 +267,7 @@ DISTRIBUTE_INLINE MadeLayer make_einsum_dense(ConfigReader& r) {
   else if (sizes)
     for (const auto& size : *sizes)
       o.output_shape.push_back(size.is_null() ? -1 : size.get<int64_t>());
+  r.lora(o);
   return made<nn::EinsumDense>(o);
 }
 
@@ -280,6 +281,7 @@ DISTRIBUTE_INLINE void add_products(LayerMakers& makers) {
     o.bias_regularizer = r.regularizer("bias_regularizer");
     o.kernel_constraint = r.constraint("kernel_constraint");
     o.bias_constraint = r.constraint("bias_constraint");
+    r.lora(o);
     return made<nn::Dense>(o);
   };
   makers["EinsumDense"] = make_einsum_dense;

@@ -171,6 +171,7 @@ DISTRIBUTE_INLINE void add_sequence_makers(LayerMakers& makers) {
     o.mask_zero = r.get("mask_zero", false);
     o.embeddings_regularizer = r.regularizer("embeddings_regularizer");
     o.embeddings_constraint = r.constraint("embeddings_constraint");
+    r.lora(o);
     return made<nn::Embedding>(o);
   };
 }

@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/optim/loss_scale_optimizer.hpp>
+#include <distribute/saving/detail/file_values.hpp>
 #include <distribute/saving/detail/legacy_weights.hpp>
 #include <distribute/saving/detail/optimizer_state.hpp>
 #include <distribute/saving/detail/weight_files.hpp>
@@ -69,9 +70,10 @@ DISTRIBUTE_INLINE void add_list(const std::string& name, const std::vector<std::
 
 /// Weights of one group of the file under these names.
 DISTRIBUTE_INLINE void add_weights(const std::string& group, const std::vector<std::string>& names,
-                                   const std::vector<Variable>& variables, Hdf5Contents& contents) {
+                                   const std::vector<Variable>& variables, const FileValues& value,
+                                   Hdf5Contents& contents) {
   for (size_t i = 0; i < names.size(); ++i)
-    if (!contents.arrays.emplace(group + "/" + names[i], train::value_to_save(variables[i])).second)
+    if (!contents.arrays.emplace(group + "/" + names[i], value(variables[i])).second)
       throw InvalidArgumentError(str_cat("two weights would be called '", names[i], "' in '", group,
                                          "'; give one of the layers another name"));
   add_list("weight_names", names, contents.lists[group]);
@@ -81,6 +83,7 @@ DISTRIBUTE_INLINE Hdf5Contents legacy_weights(const nn::Module& module, const st
   Hdf5Contents contents;
   contents.attributes[root] = {{"backend", "tensorflow"}, {"keras_version", kKerasVersion}};
   std::vector<std::string> layers;
+  const FileValues value(module);
   for (const auto& [name, variables] : legacy_parts(module)) {
     std::vector<std::string> names;
     for (const Variable& variable : variables) names.push_back(train::saved_name(variable));
@@ -89,7 +92,7 @@ DISTRIBUTE_INLINE Hdf5Contents legacy_weights(const nn::Module& module, const st
     if (contents.lists.contains(group))
       throw InvalidArgumentError(
           str_cat("two groups would be called '", group, "'; give the layer another name"));
-    add_weights(group, names, variables, contents);
+    add_weights(group, names, variables, value, contents);
     if (!name.empty()) layers.push_back(name);
   }
   add_list("layer_names", layers, contents.lists[root]);
@@ -109,7 +112,7 @@ DISTRIBUTE_INLINE void add_optimizer(const nn::Module& module, optim::Optimizer&
     std::replace(name.begin(), name.end(), '/', '_');
     names.push_back((i < own ? optimizer : scaled->inner_optimizer()).name() + "/" + name);
   }
-  add_weights(kOptimizerWeights, names, state, contents);
+  add_weights(kOptimizerWeights, names, state, FileValues(module), contents);
 }
 
 /// Returns the arguments with which Keras compiles the model: the optimizer, and no loss.

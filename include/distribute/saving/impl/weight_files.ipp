@@ -5,6 +5,7 @@
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/optim/loss_scale_optimizer.hpp>
+#include <distribute/saving/detail/file_values.hpp>
 #include <distribute/saving/detail/legacy_weights.hpp>
 #include <distribute/saving/detail/optimizer_state.hpp>
 #include <distribute/saving/detail/weight_files.hpp>
@@ -27,11 +28,12 @@ DISTRIBUTE_INLINE void add_optimizer(const nn::Module& module, optim::Optimizer&
 
 DISTRIBUTE_INLINE Hdf5Contents weights_h5(const nn::Module& module, optim::Optimizer* optimizer) {
   Hdf5Contents contents;
+  const FileValues value(module);
   for (const WeightGroup& group : weight_groups(module)) {
     const std::string place = group.path.empty() ? "vars" : group.path + "/vars";
     contents.attributes[place]["name"] = group.layer;
     for (size_t i = 0; i < group.variables.size(); ++i)
-      contents.arrays[str_cat(place, "/", i)] = train::value_to_save(group.variables[i]);
+      contents.arrays[str_cat(place, "/", i)] = value(group.variables[i]);
   }
   if (!optimizer) return contents;
   add_optimizer(module, *optimizer, "optimizer/vars", contents);
@@ -51,9 +53,10 @@ DISTRIBUTE_INLINE std::vector<Variable> whole_variables(const nn::Module& module
 
 DISTRIBUTE_INLINE saving::safetensors::Tensors weights_by_name(const nn::Module& module) {
   saving::safetensors::Tensors tensors;
+  const FileValues value(module);
   for (const Variable& variable : whole_variables(module)) {
     const std::string name = train::saved_name(variable);
-    if (!tensors.emplace(name, train::value_to_save(variable)).second)
+    if (!tensors.emplace(name, value(variable)).second)
       throw InvalidArgumentError(str_cat("save_weights: two variables would be called '", name,
                                          "'; give one of the layers another name"));
   }

@@ -4,6 +4,7 @@
 #include <distribute/nn/models.hpp>
 #include <distribute/nn/module_list.hpp>
 #include <distribute/nn/resnet.hpp>
+#include <distribute/saving/detail/file_values.hpp>
 #include <distribute/saving/detail/weight_groups.hpp>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ DISTRIBUTE_INLINE bool is_functional(const nn::Module& module) {
 
 DISTRIBUTE_INLINE std::vector<Variable> own_in_order(const nn::Module& module) {
   std::vector<Variable> variables;
-  for (const auto& [name, variable] : module.own_variables()) variables.push_back(variable);
+  for (const auto& [name, variable] : variables_in_files(module)) variables.push_back(variable);
   std::stable_partition(variables.begin(), variables.end(),
                         [](const Variable& v) { return v.trainable(); });
   return variables;

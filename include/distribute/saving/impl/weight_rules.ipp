@@ -3,6 +3,7 @@
 #include <distribute/nn/models.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
+#include <distribute/saving/detail/file_values.hpp>
 #include <distribute/saving/detail/weight_rules.hpp>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ class RuleWalk {
 
   void visit(const nn::Module& module, const std::string& place) {
     around_.push_back({module.class_name(), place, {}});
-    for (const auto& [name, variable] : module.own_variables())
+    for (const auto& [name, variable] : variables_in_files(module))
       weights.push_back({variable, places_of(name)});
     size_t index = 0;
     for (const auto& [edge, object] : module.children()) {
@@ -308,9 +309,10 @@ DISTRIBUTE_INLINE saving::safetensors::Tensors weights_by_rules(const nn::Module
   std::map<std::string, std::map<int, Tensor>> pieces;
   std::map<std::string, const WeightPlace*> places;
   const auto all = placed_weights(module, rules);
+  const FileValues value(module);
   for (const PlacedWeight& weight : all) {
     const WeightPlace& place = weight.places[0];
-    const auto tensors = tensors_for(train::value_to_save(weight.variable), place.rule);
+    const auto tensors = tensors_for(value(weight.variable), place.rule);
     for (size_t i = 0; i < tensors.size(); ++i) {
       places[place.keys[i]] = &place;
       if (!pieces[place.keys[i]].emplace(place.rule.part, tensors[i]).second)

@@ -3,6 +3,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/io/file_system.hpp>
+#include <distribute/saving/detail/file_values.hpp>
 #include <distribute/saving/detail/legacy_weights.hpp>
 #include <distribute/saving/detail/weight_files.hpp>
 #include <distribute/saving/detail/weight_rules.hpp>
@@ -107,6 +108,7 @@ DISTRIBUTE_INLINE train::LoadedWeights load_weights(nn::Module& module, const st
   std::optional<WeightAssignment> weights;
   checkpoint_internal::read_on_all_workers(
       get_strategy(), [&] { weights.emplace(find_weights(module, path, options)); });
+  clear_lora(module, *weights);
   return weights->assign();
 }
 
