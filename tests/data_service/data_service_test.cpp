@@ -1,3 +1,4 @@
+#include <distribute/data/files.hpp>
 #include <distribute/data_service/detail/dispatcher_state.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/testing/process_cluster.hpp>
@@ -115,6 +116,50 @@ TEST_CASE("static policies give each listed worker its share", "[data_service]")
   // TensorFlow fails, too, and has no other word for it: the source reads no files.
   check_throws<NotFoundError>([&] { numbers(service.read("ten", Policy::File)); },
                               "autoshard by File");
+}
+
+TEST_CASE("files are splits and shards, also when a worker ends", "[data_service]") {
+  const TemporaryDirectory directory;
+  std::vector<std::string> files;
+  for (int file = 0; file < 7; ++file) {
+    files.push_back(directory / str_cat("lines-", file));
+    std::ofstream lines(files.back());
+    for (int line = 0; line < 500; ++line) lines << file * 500 + line << '\n';
+  }
+  const auto make = [files] {
+    return data::text_line_dataset(files).map(
+        [](const Batch& line) {
+          const std::string text(data::bytes_of(line.x));
+          return Batch{.x = Tensor({}, std::vector<int64_t>{std::stoll(text)})};
+        },
+        {.output_spec = ten().element_spec()});
+  };
+  static int runs = 0;
+  const std::string id = str_cat("lines ", runs++);
+  data::service::register_dataset(id, make);
+  const auto mode = GENERATE(Policy::Dynamic, Policy::File, Policy::FileOrData);
+  Service service(2, {.worker_addresses = {"127.0.0.1", "127.0.0.1"}});
+  CHECK(sorted(numbers(service.read(id, mode))) == up_to(3500));
+  auto elements = service.read(id, mode).iterator();
+  std::vector<int64_t> got;
+  for (int i = 0; i < 700; ++i) got.push_back(number_of(*elements.get_next_as_optional()));
+  service.workers[1].reset();
+  while (auto element = elements.get_next_as_optional()) got.push_back(number_of(*element));
+  CHECK(sorted(got) == up_to(3500));
+}
+
+TEST_CASE("strategies do not shard the dataset of a named job again", "[data_service]") {
+  const Service service(1);
+  ReadOptions options = reading(service.target, "ten", Policy::Dynamic);
+  const auto policy = [](const Dataset& dataset) {
+    return dataset.options().experimental_distribute.auto_shard_policy;
+  };
+  CHECK_FALSE(policy(from_dataset_id(options)).has_value());
+  options.job_name = "shared";
+  const Dataset shared = from_dataset_id(options);
+  CHECK(policy(shared) == data::AutoShardPolicy::Off);
+  const Dataset mine(data::auto_shard(shared.node(), 2, 0, data::AutoShardPolicy::Off));
+  CHECK(sorted(numbers(mine)) == up_to(10));
 }
 
 TEST_CASE("what Dynamic and static policies cannot do is refused", "[data_service]") {
