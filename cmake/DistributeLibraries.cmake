@@ -14,7 +14,7 @@ set(DISTRIBUTE_UNIT_GROUPS
 # And the annexes, with the annexes that each of them includes (tools/floors.py has the same).
 set(DISTRIBUTE_ANNEXES
     "http" "object_stores=http" "platforms=http" "metrics" "preprocessing" "datasets"
-    "saved_model" "saving=preprocessing" "language_models=saving" "arrays=saving" "estimator=saved_model"
+    "data_service" "saved_model" "saving=preprocessing" "language_models=saving" "arrays=saving" "estimator=saved_model"
     "horovod" "torch")
 
 set(DISTRIBUTE_BODIES_PER_UNIT 40 CACHE STRING "Number of .ipp files per translation unit, at most")

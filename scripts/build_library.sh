@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Compiles the library once, and writes the flags with which g++ compiles a program against it.
 # Usage: scripts/build_library.sh [annex...]    annexes: http object_stores platforms metrics
-#          preprocessing datasets saving language_models arrays saved_model estimator horovod, or all;
+#          preprocessing datasets data_service saving language_models arrays saved_model estimator horovod, or all;
 #          those named once stay built
 #        scripts/build_library.sh --header-only    compiles nothing, writes the flags of the other way
 #        scripts/build_library.sh --from FOLDER    takes what a build folder has, and compiles nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-annexes=(http object_stores platforms metrics preprocessing datasets saving language_models arrays saved_model estimator horovod)
+annexes=(http object_stores platforms metrics preprocessing datasets data_service saving language_models arrays saved_model estimator horovod)
 build=build/library compile=yes header_only=no
 wanted=()
 while [ $# -gt 0 ]; do

@@ -34,6 +34,7 @@ ANNEXES = {  # and those that it includes
     "metrics": [],
     "preprocessing": [],
     "datasets": [],
+    "data_service": [],
     "saved_model": [],
     "saving": ["preprocessing"],
     "language_models": ["saving"],

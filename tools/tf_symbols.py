@@ -29,7 +29,7 @@ HEADING = "## Not here"
 FOLDERS = {"tf.distribute": ["replica", "data", "cluster", "collective", "strategy", "coordinator",
                              "train", "platforms"],
            "tf.train": ["train", "checkpoint", "cluster", "data", "estimator"],
-           "tf.data": ["data", "io"], "tf.GradientTape": ["autograd"], "tf.Variable": ["autograd"]}
+           "tf.data": ["data", "io", "data_service"], "tf.GradientTape": ["autograd"], "tf.Variable": ["autograd"]}
 
 
 # ---- the list, from TensorFlow ---------------------------------------------------------------

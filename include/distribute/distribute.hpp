@@ -151,6 +151,7 @@
 #include <distribute/data/pipeline_statistics.hpp>
 #include <distribute/data/random.hpp>
 #include <distribute/data/sequence_example.hpp>
+#include <distribute/data/spec_pass.hpp>
 
 #include <distribute/collective/communication_options.hpp>
 #include <distribute/collective/communicator.hpp>

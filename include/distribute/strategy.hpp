@@ -95,6 +95,7 @@
 #include <distribute/data/pipeline_statistics.hpp>
 #include <distribute/data/random.hpp>
 #include <distribute/data/sequence_example.hpp>
+#include <distribute/data/spec_pass.hpp>
 
 #include <distribute/strategy/central_storage_strategy.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>

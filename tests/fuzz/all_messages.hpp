@@ -11,6 +11,7 @@
 #include <distribute/coordinator/detail/outcome.hpp>
 #include <distribute/coordinator/detail/worker_service.hpp>
 #include <distribute/coordinator/wire_value.hpp>
+#include <distribute/data_service/detail/dispatcher_state.hpp>
 #include <distribute/horovod/detail/request.hpp>
 #include <distribute/net/detail/handshake.hpp>
 #include <distribute/parameter_server/detail/link_message.hpp>
@@ -190,6 +191,32 @@ inline std::vector<MessageKind> horovod_messages() {
                                          "tensor of the operation.")};
 }
 
+inline std::vector<MessageKind> data_service_messages() {
+  using namespace distribute::data::service_internal;
+  return {
+      message<JoinRequest>("JoinRequest",
+                           "A worker comes, with DatasetFacts of each dataset that its program has "
+                           "registered, and a SpecPart of each component."),
+      message<JoinAnswer>("JoinAnswer", "The dispatcher numbers the worker."),
+      message<OrdersRequest>("OrdersRequest", "A worker asks what it has to make."),
+      message<OrdersAnswer>("OrdersAnswer", "The dispatcher gives a TaskOrder for each task."),
+      message<SplitRequest>("SplitRequest", "A worker needs more of the source."),
+      message<SplitAnswer>("SplitAnswer", "The dispatcher gives it files or elements."),
+      message<DescribeRequest>("DescribeRequest", "A reader asks for a dataset's facts."),
+      message<DatasetFacts>("DatasetFacts", "The dispatcher gives them."),
+      message<OpenRequest>("OpenRequest", "A reader begins a pass."),
+      message<OpenAnswer>("OpenAnswer", "The dispatcher numbers the pass."),
+      message<FollowRequest>("FollowRequest",
+                             "A reader asks where tasks are, with a TaskReport, and Intervals in "
+                             "it, of those whose worker is lost."),
+      message<FollowAnswer>("FollowAnswer", "The dispatcher gives a TaskPlace of each."),
+      message<LeaveRequest>("LeaveRequest", "A reader ends a pass."),
+      message<ElementsRequest>("ElementsRequest", "A reader asks a worker for elements."),
+      message<ElementsAnswer>("ElementsAnswer", "The worker gives each as NumberedElement."),
+      message<JournalEntry>("JournalEntry",
+                            "The dispatcher keeps a change in its journal, for its next start.")};
+}
+
 inline std::vector<MessageKind> collective_messages() {
   using namespace distribute::collective;
   return {message<MessageHeader>("MessageHeader",
@@ -225,6 +252,7 @@ inline const std::vector<MessageGroup>& all_messages() {
       {"Calls of a parameter server", server_calls()},
       {"Data connections of a parameter server", link_messages()},
       {"Horovod", horovod_messages()},
+      {"The data service", data_service_messages()},
       {"Collectives", collective_messages()},
       {"Workers in step", strategy_messages()},
       {"A process and its copy", file_messages()}};

@@ -19,6 +19,7 @@ namespace net {
 class Listener;
 class Socket;
 }  // namespace net
+struct ClusterMember;
 class TaskServer;
 
 namespace rpc {
@@ -28,6 +29,9 @@ struct JobTaskOptions {  // options of JobTask
   std::string type = {};  // of this task
   int index = 0;
   ClusterOptions options = ClusterOptions::from_environment();
+  /// Name of a service whose tasks join and leave: they share the name instead of one list of
+  /// tasks. The cluster has this task alone, and others are met at addresses that are told later.
+  std::string service = {};
 };
 
 /// Opens the task's port and finds the other tasks. Two threads (port, heartbeats) and one for each
@@ -78,6 +82,8 @@ class JobTask {
   std::shared_ptr<Peer> peer(const std::string& type, int index, net::Deadline deadline);
   /// Makes a new channel for calls; blocks and throws as peer().
   std::shared_ptr<RpcChannel> connect(const std::string& type, int index, net::Deadline deadline);
+  /// Makes one to a task of the same service that is at this address.
+  std::shared_ptr<RpcChannel> connect(const ClusterMember& member, net::Deadline deadline);
   /// Makes a new connection to this start of the task, for a purpose that its server() serves.
   /// Throws  UnavailableError when it is lost; DeadlineExceededError.
   net::Socket dial(const Peer& peer, const std::string& purpose, const std::string& detail,
@@ -85,6 +91,8 @@ class JobTask {
 
  private:
   struct Impl;
+  std::shared_ptr<Peer> peer(PeerName name, net::Deadline deadline);
+  std::shared_ptr<RpcChannel> connect(const PeerName& name, net::Deadline deadline);
   explicit JobTask(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

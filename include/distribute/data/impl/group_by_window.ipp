@@ -3,6 +3,7 @@
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/detail/fruitless.hpp>
 #include <distribute/data/grouping.hpp>
+#include <distribute/data/spec_pass.hpp>
 
 #include <algorithm>
 #include <map>
@@ -206,7 +207,7 @@ class GroupNode final : public OneInputNode {
   ElementSpec spec_of_first_window() const {
     std::vector<Batch> elements(1);
     int64_t key = 0;
-    if (input().elements({})->next(elements[0]))
+    if (input().elements({.number = kSpecPass})->next(elements[0]))
       key = functions_.key(elements[0]);
     else
       elements.clear();

@@ -3,6 +3,7 @@
 #include <distribute/data/detail/interleave.hpp>
 #include <distribute/data/detail/parallel_interleave.hpp>
 #include <distribute/data/node.hpp>
+#include <distribute/data/spec_pass.hpp>
 
 #include <algorithm>
 #include <map>
@@ -152,7 +153,7 @@ class InterleaveNode final : public OneInputNode {
   ElementSpec element_spec() const override {
     std::call_once(spec_once_, [&] {
       Batch first;
-      if (!input().elements({})->next(first))
+      if (!input().elements({.number = kSpecPass})->next(first))
         throw FailedPreconditionError("interleave: the dataset is empty: its elements are unknown");
       spec_ = function_(first)->element_spec();
     });

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/data/detail/stream.hpp>
+#include <distribute/data/spec_pass.hpp>
 
 namespace distribute::data {
 
@@ -13,6 +14,7 @@ DISTRIBUTE_INLINE uint64_t mix_bits(uint64_t value) {
 // Pass 0 passes its epochs' numbers on, so that a loop over `d` and a loop over `d.repeat()` see
 // the same orders.
 DISTRIBUTE_INLINE Pass Pass::child(int64_t epoch) const {
+  if (number == kSpecPass) return *this;
   return {number == 0 ? uint64_t(epoch) : mix_bits(mix_bits(number) + uint64_t(epoch)),
           deterministic};
 }

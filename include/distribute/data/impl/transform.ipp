@@ -6,6 +6,7 @@
 
 #include <distribute/base/limits.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/data/spec_pass.hpp>
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/detail/device_state.hpp>
 
@@ -202,7 +203,7 @@ DISTRIBUTE_INLINE bool gives_batches(const Node& node) {
 DISTRIBUTE_INLINE ElementSpec spec_of_results(const Node& input, const char* op,
                                               const std::function<Batch(const Batch&)>& function) {
   Batch first;
-  if (!input.elements({})->next(first))
+  if (!input.elements({.number = kSpecPass})->next(first))
     throw FailedPreconditionError(
         str_cat(op, ": the dataset is empty, so its elements are unknown; give output_spec"));
   const ElementSpec before = input.element_spec();

@@ -31,7 +31,7 @@ struct OpenTasks {
 /// Returns a text that is equal for options of the same task.
 DISTRIBUTE_INLINE std::string full_name(const JobTaskOptions& options) {
   return str_cat(options.type, " ", options.index, " at ", options.options.bind_address, " of ",
-                 options.cluster.to_json(), " ", options.options.job_token);
+                 options.cluster.to_json(), " ", options.service, " ", options.options.job_token);
 }
 
 /// A connection, and which start of the task is at its other end.
@@ -96,7 +96,7 @@ DISTRIBUTE_INLINE JobTask::Impl::Impl(JobTaskOptions options, net::Listener list
   self = find(given.type, given.index);
   self.incarnation = value_or_throw(net::random_number());
   config = {.self = {self.type, self.index, self.incarnation},
-            .job = job_fingerprint(tasks_of_job(given)),
+            .job = given.service.empty() ? job_fingerprint(tasks_of_job(given)) : given.service,
             .token = given.options.job_token,
             .tls = make_tls(given.options, self.name())};
   base_internal::prepare_descriptors(self.name(), 10 + 2 * partners(given),
@@ -236,11 +236,14 @@ DISTRIBUTE_INLINE std::shared_ptr<Peer> JobTask::client(const std::string& type,
 
 DISTRIBUTE_INLINE std::shared_ptr<Peer> JobTask::peer(const std::string& type, int index,
                                                       net::Deadline deadline) {
-  PeerName name = impl_->find(type, index);
+  return peer(impl_->find(type, index), deadline);
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<Peer> JobTask::peer(PeerName name, net::Deadline deadline) {
   std::shared_ptr<Impl::Known> known;
   {
     const std::lock_guard lock(impl_->mutex);
-    auto& entry = impl_->known[name.name()];
+    auto& entry = impl_->known[name.text()];
     if (!entry) entry = std::make_shared<Impl::Known>();
     known = entry;
   }
@@ -264,8 +267,18 @@ DISTRIBUTE_INLINE net::Socket JobTask::dial(const Peer& peer, const std::string&
 
 DISTRIBUTE_INLINE std::shared_ptr<RpcChannel> JobTask::connect(const std::string& type, int index,
                                                                net::Deadline deadline) {
+  return connect(impl_->find(type, index), deadline);
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<RpcChannel> JobTask::connect(const ClusterMember& member,
+                                                               net::Deadline deadline) {
+  return connect(PeerName{member.type, member.index, member.address, 0, ""}, deadline);
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<RpcChannel> JobTask::connect(const PeerName& name,
+                                                               net::Deadline deadline) {
   for (;;) {
-    const auto to = peer(type, index, deadline);
+    const auto to = peer(name, deadline);
     try {
       return std::make_shared<RpcChannel>(to, dial(*to, kRpcPurpose, "", deadline),
                                           impl_->given.options.max_message_bytes);

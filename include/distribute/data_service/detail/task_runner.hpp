@@ -1,0 +1,48 @@
+#pragma once
+/// A worker's part of one pass over a dataset.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data_service/detail/pipelines.hpp>
+#include <distribute/data_service/detail/service_task.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace distribute::data::service_internal {
+
+/// Makes the elements of an order, and numbers them. It leaves out those that consumers have from
+/// an earlier worker of the task, which has made the same ones. Thread-safe.
+class TaskRunner {
+ public:
+  /// `calls` is for splits alone.
+  TaskRunner(TaskOrder order, std::shared_ptr<DispatcherCalls> calls);
+  TaskRunner(const TaskRunner&) = delete;
+
+  const TaskOrder& order() const { return order_; }
+  /// Returns an ElementsAnswer as bytes, which holds the pipeline's error, too.
+  /// Throws  CancelledError when the task is not this worker's any more.
+  std::string elements(const ElementsRequest& request);
+  /// Ends calls of elements() that wait for a split.
+  void stop() { calls_->stop(); }
+
+ private:
+  class Splits;
+  void open();
+  ElementsAnswer make(int64_t most);
+  bool add_next(ElementsAnswer& answer, int64_t& bytes);
+
+  const TaskOrder order_;
+  std::shared_ptr<DispatcherCalls> calls_;
+  std::mutex mutex_;  // guards the members below
+  NodePtr node_;
+  std::unique_ptr<BatchStream> stream_;  // reads from node_, so it is destroyed first
+  int64_t next_ = 0;
+  bool ended_ = false;
+  std::map<uint64_t, std::pair<uint64_t, std::string>> last_;  // from consumers to number, answer
+};
+
+}  // namespace distribute::data::service_internal

@@ -1,0 +1,98 @@
+#pragma once
+#include <distribute/data_service/detail/task_runner.hpp>
+
+#include <chrono>
+
+namespace distribute::data::service_internal {
+
+/// Asks the dispatcher, which knows the splits that an earlier worker of the task was given.
+class TaskRunner::Splits final : public SplitSource {
+ public:
+  Splits(const TaskOrder& order, std::shared_ptr<DispatcherCalls> calls)
+      : request_{order.iteration, order.task, order.generation, 0, 0}, calls_(std::move(calls)) {}
+  SplitAnswer next(int64_t repetition) override {
+    request_.repetition = repetition;
+    request_.number = given_[repetition];
+    try {
+      const auto answer = calls_->call<SplitAnswer>("split", request_);
+      ++given_[repetition];
+      return answer;
+    } catch (const Error& error) {  // no error of the pipeline
+      throw CancelledError(error.what());
+    }
+  }
+
+ private:
+  SplitRequest request_;
+  std::shared_ptr<DispatcherCalls> calls_;
+  std::map<int64_t, int64_t> given_;
+};
+
+DISTRIBUTE_INLINE TaskRunner::TaskRunner(TaskOrder order, std::shared_ptr<DispatcherCalls> calls)
+    : order_(std::move(order)), calls_(std::move(calls)) {}
+
+DISTRIBUTE_INLINE void TaskRunner::open() {
+  node_ = pipeline_of(order_, registered_dataset(order_.dataset),
+                      std::make_shared<Splits>(order_, calls_));
+  // Shards need one order of all workers; else each task has an order of its own.
+  Pass pass{.number = order_.pass, .deterministic = options_of(*node_).deterministic};
+  const bool own_order =
+      order_.mode == ShardingPolicy::Off || order_.mode == ShardingPolicy::Dynamic;
+  if (own_order) pass.number = mix_bits(mix_bits(order_.pass) + uint64_t(order_.task)) >> 1;
+  stream_ = node_->elements(pass);
+}
+
+/// Returns false at the end, and after an error.
+DISTRIBUTE_INLINE bool TaskRunner::add_next(ElementsAnswer& answer, int64_t& bytes) {
+  Batch element;
+  try {
+    if (!stream_) open();
+    ended_ = ended_ || !stream_->next(element);
+    answer.ended = ended_;
+    if (ended_) return false;
+  } catch (const CancelledError&) {
+    throw;
+  } catch (const std::exception& thrown) {
+    const auto* error = dynamic_cast<const Error*>(&thrown);
+    // A pipeline that cannot be made has no further elements.
+    ended_ = !stream_;
+    const int64_t number = next_++;
+    if (order_.delivered.contains(number)) return true;
+    answer.code = error ? error->code() : StatusCode::Unknown;
+    answer.error = thrown.what();
+    answer.error_number = number;
+    return false;
+  }
+  const int64_t number = next_++;
+  if (order_.delivered.contains(number)) return true;
+  NumberedElement made{.number = number, .components = element.components()};
+  if (element.names) made.names = *element.names;
+  for (const Tensor& component : made.components)
+    bytes += component.num_elements() * size_of(component.dtype());
+  answer.elements.push_back(std::move(made));
+  return true;
+}
+
+DISTRIBUTE_INLINE ElementsAnswer TaskRunner::make(int64_t most) {
+  constexpr int64_t kEnoughBytes = 1 << 20;
+  constexpr std::chrono::milliseconds kLongEnough{5};
+  const auto began = std::chrono::steady_clock::now();
+  ElementsAnswer answer;
+  for (int64_t bytes = 0; add_next(answer, bytes);) {
+    if (answer.elements.empty()) continue;
+    if (int64_t(answer.elements.size()) >= most || bytes >= kEnoughBytes) break;
+    if (std::chrono::steady_clock::now() - began > kLongEnough) break;
+  }
+  return answer;
+}
+
+DISTRIBUTE_INLINE std::string TaskRunner::elements(const ElementsRequest& request) {
+  const std::lock_guard lock(mutex_);
+  auto& [number, answer] = last_[request.consumer];
+  if (number == request.number && !answer.empty()) return answer;
+  answer = net::encode_message(make(request.most));
+  number = request.number;
+  return answer;
+}
+
+}  // namespace distribute::data::service_internal

@@ -1,0 +1,37 @@
+#pragma once
+/// How a program reads a dataset from a data service.
+
+#include <distribute/base/config.hpp>
+#include <distribute/cluster/cluster_options.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace distribute::data::service {
+
+/// How the workers of a data service share a dataset. docs/input_pipelines.md says for each what
+/// happens to the elements of a worker that dies.
+/// Source  tf.data.experimental.service.ShardingPolicy
+enum class ShardingPolicy : uint8_t {
+  Off,         // every worker gives all elements
+  Dynamic,     // each element comes once; workers take parts of the source as they need them
+  File,        // every worker reads other files
+  Data,        // every worker drops what is not its share
+  FileOrData,  // File where the source reads files, else Data
+  Hint,        // shard(kShardHint, kShardHint) becomes the real shard
+};
+
+/// Options of distribute() and from_dataset_id().
+struct ReadOptions {
+  ShardingPolicy processing_mode = ShardingPolicy::Dynamic;
+  std::string service = {};     // "host:port" of the dispatcher
+  std::string dataset_id = {};  // the name under which workers have registered the dataset
+  /// Readers with one name share the elements of each pass, first come, first served. Empty: a job
+  /// of this dataset alone.
+  std::string job_name = {};
+  /// Largest number of elements that are under way or wait here; -1: 16.
+  int64_t max_outstanding_requests = -1;
+  ClusterOptions cluster = ClusterOptions::from_environment();  // token, encryption, deadlines
+};
+
+}  // namespace distribute::data::service
