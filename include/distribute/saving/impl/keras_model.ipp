@@ -48,9 +48,9 @@ DISTRIBUTE_INLINE void check_path_of_model(const char* function, const std::stri
 /// The zip archive of Keras 3.
 DISTRIBUTE_INLINE std::string encode_keras(const nn::Module& model, const std::string& config,
                                            optim::Optimizer* optimizer) {
-  return encode_zip({{"metadata.json", model_metadata()},
-                     {"config.json", with_optimizer(config, optimizer)},
-                     {"model.weights.h5", encode_hdf5(weights_h5(model, optimizer))}});
+  return saving::encode_zip({{"metadata.json", model_metadata()},
+                             {"config.json", with_optimizer(config, optimizer)},
+                             {"model.weights.h5", encode_hdf5(weights_h5(model, optimizer))}});
 }
 
 }  // namespace distribute::saving_internal
@@ -75,7 +75,7 @@ DISTRIBUTE_INLINE std::unique_ptr<nn::Module> load_model(const std::string& path
   checkpoint_internal::read_on_all_workers(get_strategy(), [&] {
     std::string bytes = value_or_throw(io::read_file(path));
     config = is_legacy_path(path) ? legacy_config(Hdf5Reader(std::move(bytes), path))
-                                  : read_zip_entry(bytes, "config.json", path);
+                                  : saving::read_zip_entry(bytes, "config.json", path);
   });
   std::unique_ptr<nn::Module> model = make_model(config, path);
   if (!model->variables().empty()) load_weights(*model, path);

@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE WeightAssignment find_weights(const nn::Module& module, const 
     return weights;
   }
   std::string bytes = value_or_throw(io::read_file(path));
-  if (path.ends_with(".keras")) bytes = read_zip_entry(bytes, kWeightsOfModel, path);
+  if (path.ends_with(".keras")) bytes = saving::read_zip_entry(bytes, kWeightsOfModel, path);
   const Hdf5Reader file(std::move(bytes), path);
   if (is_legacy(file))
     find_in_legacy(file, module, options.by_name, weights);
