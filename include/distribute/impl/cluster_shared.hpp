@@ -7,6 +7,7 @@
 #include <distribute/impl/tensor_shared.hpp>
 
 #include <distribute/base/impl/cancellation.ipp>
+#include <distribute/base/impl/each_second.ipp>
 #include <distribute/base/impl/json.ipp>
 #include <distribute/base/impl/leave_notice.ipp>
 #include <distribute/base/impl/log_once.ipp>
@@ -67,6 +68,7 @@
 #include <distribute/net/impl/wake_up.ipp>
 
 #include <distribute/io/impl/atomic_file.ipp>
+#include <distribute/io/impl/check_output.ipp>
 #include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/gzip.ipp>
 #include <distribute/io/impl/protobuf.ipp>
@@ -217,6 +219,7 @@
 #include <distribute/nn/impl/hinge_metrics.ipp>
 #include <distribute/nn/impl/initializers.ipp>
 #include <distribute/nn/impl/keras_graph.ipp>
+#include <distribute/nn/impl/lora.ipp>
 #include <distribute/nn/impl/loss.ipp>
 #include <distribute/nn/impl/loss_parts.ipp>
 #include <distribute/nn/impl/losses.ipp>
@@ -341,6 +344,7 @@
 #include <distribute/collective/impl/tcp_messages.ipp>
 #include <distribute/collective/impl/tcp_peer.ipp>
 #include <distribute/collective/impl/tcp_transport.ipp>
+#include <distribute/collective/impl/thread_watch.ipp>
 #include <distribute/collective/impl/timeline.ipp>
 #include <distribute/collective/impl/tree_plan.ipp>
 #include <distribute/collective/impl/tree_reduction.ipp>
@@ -365,6 +369,7 @@
 #include <distribute/parameter_server/impl/gradient_memory.ipp>
 #include <distribute/parameter_server/impl/gradient_push.ipp>
 #include <distribute/parameter_server/impl/known_variables.ipp>
+#include <distribute/parameter_server/impl/late_waits.ipp>
 #include <distribute/parameter_server/impl/link_message.ipp>
 #include <distribute/parameter_server/impl/link_session.ipp>
 #include <distribute/parameter_server/impl/link_stream.ipp>

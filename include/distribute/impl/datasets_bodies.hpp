@@ -13,17 +13,24 @@
 #include <distribute/device/impl/cuda_activity_cupti.ipp>
 
 #include <distribute/io/impl/atomic_file.ipp>
+#include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/gzip.ipp>
+#include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/stream.ipp>
+#include <distribute/io/impl/tensorflow_data_type.ipp>
 #include <distribute/io/impl/tfrecord.ipp>
+#include <distribute/io/impl/wire.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
+#include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
+#include <distribute/data/impl/bytes.ipp>
 #include <distribute/data/impl/combine.ipp>
 #include <distribute/data/impl/data_summary.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
 #include <distribute/data/impl/element_record.ipp>
+#include <distribute/data/impl/element_spec.ipp>
 #include <distribute/data/impl/file_list.ipp>
 #include <distribute/data/impl/fixed_length_record.ipp>
 #include <distribute/data/impl/interleave.ipp>

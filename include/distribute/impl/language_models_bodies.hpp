@@ -45,9 +45,13 @@
 #include <distribute/device/impl/plain_product.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
 
+#include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/gzip.ipp>
+#include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/stream.ipp>
+#include <distribute/io/impl/tensorflow_data_type.ipp>
 #include <distribute/io/impl/tfrecord.ipp>
+#include <distribute/io/impl/wire.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/backward_walk.ipp>
@@ -137,12 +141,15 @@
 #include <distribute/nn/impl/summary_table.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
+#include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
+#include <distribute/data/impl/bytes.ipp>
 #include <distribute/data/impl/combine.ipp>
 #include <distribute/data/impl/data_summary.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
 #include <distribute/data/impl/element_record.ipp>
+#include <distribute/data/impl/element_spec.ipp>
 #include <distribute/data/impl/interleave.ipp>
 #include <distribute/data/impl/iterator.ipp>
 #include <distribute/data/impl/node.ipp>

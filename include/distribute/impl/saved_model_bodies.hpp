@@ -49,6 +49,10 @@
 #include <distribute/net/impl/message.ipp>
 
 #include <distribute/io/impl/atomic_file.ipp>
+#include <distribute/io/impl/crc32c.ipp>
+#include <distribute/io/impl/protobuf.ipp>
+#include <distribute/io/impl/tensorflow_data_type.ipp>
+#include <distribute/io/impl/wire.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/backward_walk.ipp>
@@ -178,6 +182,9 @@
 #include <distribute/optim/impl/slot_table.ipp>
 #include <distribute/optim/impl/step_updates.ipp>
 
+#include <distribute/data/impl/batch.ipp>
+#include <distribute/data/impl/bytes.ipp>
+#include <distribute/data/impl/element_spec.ipp>
 #include <distribute/data/impl/input_context.ipp>
 
 #include <distribute/collective/impl/combine.ipp>

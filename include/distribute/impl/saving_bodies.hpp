@@ -50,9 +50,13 @@
 #include <distribute/net/impl/message.ipp>
 
 #include <distribute/io/impl/atomic_file.ipp>
+#include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/gzip.ipp>
+#include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/stream.ipp>
+#include <distribute/io/impl/tensorflow_data_type.ipp>
 #include <distribute/io/impl/tfrecord.ipp>
+#include <distribute/io/impl/wire.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/backward_walk.ipp>
@@ -186,12 +190,15 @@
 #include <distribute/optim/impl/step_updates.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
+#include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
+#include <distribute/data/impl/bytes.ipp>
 #include <distribute/data/impl/combine.ipp>
 #include <distribute/data/impl/data_summary.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
 #include <distribute/data/impl/element_record.ipp>
+#include <distribute/data/impl/element_spec.ipp>
 #include <distribute/data/impl/input_context.ipp>
 #include <distribute/data/impl/interleave.ipp>
 #include <distribute/data/impl/iterator.ipp>

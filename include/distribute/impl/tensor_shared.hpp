@@ -53,20 +53,12 @@
 #include <distribute/device/impl/placement.ipp>
 #include <distribute/device/impl/transposed_filter_cache.ipp>
 
-#include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/file_system.ipp>
 #include <distribute/io/impl/local_file_system.ipp>
 #include <distribute/io/impl/path.ipp>
-#include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/ram_file_system.ipp>
-#include <distribute/io/impl/tensorflow_data_type.ipp>
-#include <distribute/io/impl/wire.ipp>
 
 #include <distribute/tensor/impl/shape.ipp>
 #include <distribute/tensor/impl/tensor.ipp>
-
-#include <distribute/data/impl/batch.ipp>
-#include <distribute/data/impl/bytes.ipp>
-#include <distribute/data/impl/element_spec.ipp>
 
 #include <distribute/base/detail/macros_back.inc>

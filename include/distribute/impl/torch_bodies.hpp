@@ -7,6 +7,7 @@
 #include <distribute/impl/tensor_shared.hpp>
 #include <distribute/impl/torch_src.hpp>
 
+#include <distribute/base/impl/each_second.ipp>
 #include <distribute/base/impl/json.ipp>
 #include <distribute/base/impl/leave_notice.ipp>
 #include <distribute/base/impl/number_text.ipp>
@@ -41,6 +42,7 @@
 #include <distribute/net/impl/wake_up.ipp>
 
 #include <distribute/io/impl/atomic_file.ipp>
+#include <distribute/io/impl/check_output.ipp>
 
 #include <distribute/cluster/impl/agreed_options.ipp>
 #include <distribute/cluster/impl/agreement.ipp>
@@ -142,6 +144,7 @@
 #include <distribute/collective/impl/tcp_messages.ipp>
 #include <distribute/collective/impl/tcp_peer.ipp>
 #include <distribute/collective/impl/tcp_transport.ipp>
+#include <distribute/collective/impl/thread_watch.ipp>
 #include <distribute/collective/impl/timeline.ipp>
 #include <distribute/collective/impl/tree_plan.ipp>
 #include <distribute/collective/impl/tree_reduction.ipp>
