@@ -29,7 +29,7 @@ DISTRIBUTE_INLINE Tensor Embedding::call(const Tensor& x, CallOptions) {
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> Embedding::own_losses() const {
-  return nn_internal::penalties(options_.embeddings_regularizer, embeddings_, {}, {});
+  return penalties(options_.embeddings_regularizer, embeddings_, {}, {});
 }
 
 DISTRIBUTE_INLINE Tensor Embedding::compute_mask(const Tensor& x) const {
