@@ -106,6 +106,19 @@ TEST_CASE("LoRA of a dense layer has Keras's values, gradients and steps", "[nn]
   CHECK(layer.kernel().value().to_vector() == ramp({3, 4}).to_vector());
 }
 
+TEST_CASE("penalties of an embedding with LoRA are those of its matrices", "[nn][lora]") {
+  nn::Embedding layer({.input_dim = 5, .output_dim = 3, .embeddings_regularizer = {.l2 = 0.1}});
+  layer(Tensor{int64_t(0), int64_t(1)});
+  CHECK(layer.losses().size() == 1);
+  layer.enable_lora(2);
+  layer.lora_a().assign(fill({5, 2}, 0.5));
+  layer.lora_b().assign(fill({2, 3}, 0.25));
+  const auto losses = layer.losses();
+  REQUIRE(losses.size() == 2);
+  check_close(losses[0], Values{0.25}, kClose);
+  check_close(losses[1], Values{0.0375}, kClose);
+}
+
 TEST_CASE("LoRA of an einsum layer has Keras's values, gradients and steps", "[nn][lora]") {
   nn::EinsumDense layer(
       {.equation = "bsd,dhk->bshk", .output_shape = {-1, 2, 3}, .bias_axes = "hk", .name = "e"});
