@@ -1,5 +1,7 @@
-/// Elements of 100 KB from a data service over loopback, beside the same pipeline here: CPU time of
-/// an element, of reader and worker together.
+// Elements of 100 KB from a data service over loopback, beside the same pipeline here: CPU time of
+// an element, of reader, worker and dispatcher together.
+// cmake --build --preset release --target data_service_bench &&
+// build/release/bin/data_service_bench [elements]
 
 #include <distribute/data_service.hpp>
 
