@@ -162,6 +162,52 @@ TEST_CASE("strategies do not shard the dataset of a named job again", "[data_ser
   CHECK(sorted(numbers(mine)) == up_to(10));
 }
 
+// TensorFlow 2.21, one of one consumers, Off, two workers: [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, ...].
+TEST_CASE("readers that step together take rounds from the same worker", "[data_service]") {
+  Service service(2);
+  const auto reader = [&](int64_t index, int64_t count, const std::string& job) {
+    ReadOptions options = reading(service.target, "endless", Policy::Off);
+    options.job_name = job;
+    options.consumer_index = index;
+    options.num_consumers = count;
+    return from_dataset_id(options);
+  };
+  CHECK(numbers(reader(0, 1, "alone").take(10)) ==
+        std::vector<int64_t>{0, 0, 1, 1, 2, 2, 3, 3, 4, 4});
+  auto first = reader(0, 2, "pair").iterator(), second = reader(1, 2, "pair").iterator();
+  std::vector<std::pair<int64_t, int64_t>> got, wanted;
+  for (int64_t step = 0; step < 400; ++step) {
+    if (step == 100) service.workers[0].reset();  // its rounds go on elsewhere
+    got.emplace_back(number_of(first.next()), number_of(second.next()));
+    const int64_t round = step / 2;
+    wanted.emplace_back((2 * round) % 10, (2 * round + 1) % 10);
+  }
+  CHECK(got == wanted);
+  auto again = reader(1, 2, "pair").iterator();
+  check_throws<AlreadyExistsError>([&] { again.next(); }, "consumer_index = 1 already");
+  second = reader(0, 1, "another").iterator();  // its place is free, but its elements are gone
+  testing::wait_until(
+      [&] {
+        return error_of([&] { again.next(); }).find("begin a pass together") != std::string::npos;
+      },
+      "the free place");
+}
+
+TEST_CASE("readers that cannot step together are refused", "[data_service]") {
+  const Service service(1);
+  ReadOptions options = reading(service.target, "ten", Policy::Off);
+  options.consumer_index = 0;
+  check_throws<InvalidArgumentError>([&] { from_dataset_id(options); }, "give both");
+  options.num_consumers = 1;
+  check_throws<InvalidArgumentError>([&] { from_dataset_id(options); }, "need a job_name");
+  options.job_name = "together";
+  check_throws<FailedPreconditionError>([&] { numbers(from_dataset_id(options)); },
+                                        "\"ten\" has 10 elements; call repeat() at its end");
+  options.consumer_index = 1;
+  check_throws<InvalidArgumentError>([&] { from_dataset_id(options); },
+                                     "[0, num_consumers = 1), got 1");
+}
+
 TEST_CASE("what Dynamic and static policies cannot do is refused", "[data_service]") {
   const Service service(1);
   const auto refused = [&](const std::string& id, Policy mode) {

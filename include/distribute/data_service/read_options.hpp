@@ -5,6 +5,7 @@
 #include <distribute/cluster/cluster_options.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace distribute::data::service {
@@ -29,6 +30,11 @@ struct ReadOptions {
   /// Readers with one name share the elements of each pass, first come, first served. Empty: a job
   /// of this dataset alone.
   std::string job_name = {};
+  /// Both, for one of several readers of a job that step together: reader i of n has element
+  /// r n + i of a worker's task in round r, and all readers turn to the next task together. So a
+  /// dataset that gives n elements of about one length in a row keeps replicas equally busy. The
+  /// dataset must have no end, and the tasks are those of the workers that are there at the start.
+  std::optional<int64_t> consumer_index = {}, num_consumers = {};
   /// Largest number of elements that are under way or wait here; -1: 16.
   int64_t max_outstanding_requests = -1;
   ClusterOptions cluster = ClusterOptions::from_environment();  // token, encryption, deadlines

@@ -34,6 +34,7 @@ class Dispatcher {
   using PeerPtr = std::shared_ptr<rpc::Peer>;
   struct Reader {
     PeerPtr peer;
+    int64_t index = -1;                    // of those that step together
     std::map<int64_t, uint64_t> reported;  // from tasks to generations
   };
   struct Readers {

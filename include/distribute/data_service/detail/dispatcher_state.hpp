@@ -28,13 +28,15 @@ struct JournalEntry {
   ShardingPolicy mode = ShardingPolicy::Off;
   TaskState state = TaskState::Waiting;
   int64_t repetition = 0, begin = 0, end = 0;
+  int64_t num_consumers = 0;
   std::string name = {}, dataset = {};  // an address, a job
   Intervals delivered = {};
   std::vector<DatasetFacts> facts = {};
   void fields(net::FieldVisitor& visit) {
     visit("kind", kind, EntryKind::End)("iteration", iteration)("task", task)("number", number);
     visit("worker", worker)("mode", mode, ShardingPolicy::Hint)("state", state, TaskState::Gone);
-    visit("repetition", repetition)("begin", begin)("end", end)("name", name);
+    visit("repetition", repetition)("begin", begin)("end", end);
+    visit("num_consumers", num_consumers)("name", name);
     visit("dataset", dataset)("delivered", delivered)("facts", facts);
   }
 };
@@ -56,6 +58,7 @@ struct Iteration {  // one pass of a job
   std::string job = {}, dataset = {};
   uint64_t pass = 0;
   ShardingPolicy mode = ShardingPolicy::Off;
+  int64_t num_consumers = 0;
   std::vector<Task> tasks = {};
   std::map<int64_t, int64_t> next_item = {};  // by repetition
   bool finished = false;                      // a consumer has seen its end

@@ -67,11 +67,13 @@ struct TaskOrder {  // what a worker has to make
   ShardingPolicy mode = ShardingPolicy::Off;
   uint64_t pass = 0;
   int64_t shard = 0, num_shards = 1;
-  Intervals delivered = {};  // numbers of elements that consumers have already
+  int64_t num_consumers = 0;  // that step together; 0: first come, first served
+  Intervals delivered = {};   // numbers of elements that consumers have already
   void fields(net::FieldVisitor& visit) {
     visit("iteration", iteration)("task", task)("generation", generation)("dataset", dataset);
     visit("mode", mode, ShardingPolicy::Hint)("pass", pass)("shard", shard);
-    visit("num_shards", num_shards)("delivered", delivered);
+    visit("num_shards", num_shards)("num_consumers", num_consumers);
+    visit("delivered", delivered);
   }
 };
 struct OrdersRequest {  // the answer comes when the version changes, or after a second
@@ -103,9 +105,10 @@ struct OpenRequest {  // a consumer begins a pass
   std::string dataset = {};
   ShardingPolicy mode = ShardingPolicy::Off;
   uint64_t consumer = 0;
+  int64_t consumer_index = 0, num_consumers = 0;  // as in TaskOrder
   void fields(net::FieldVisitor& visit) {
     visit("job", job)("pass", pass)("dataset", dataset)("mode", mode, ShardingPolicy::Hint);
-    visit("consumer", consumer);
+    visit("consumer", consumer)("consumer_index", consumer_index)("num_consumers", num_consumers);
   }
 };
 struct OpenAnswer {
@@ -186,9 +189,10 @@ struct ElementsRequest {  // the same `number` again gets the same answer again
   uint64_t consumer = 0;
   uint64_t number = 0;
   int64_t most = 1;
+  int64_t element = -1;  // its number, for consumers that step together
   void fields(net::FieldVisitor& visit) {
     visit("iteration", iteration)("task", task)("generation", generation);
-    visit("consumer", consumer)("number", number)("most", most);
+    visit("consumer", consumer)("number", number)("most", most)("element", element);
   }
 };
 struct NumberedElement {

@@ -34,7 +34,10 @@ class ServiceReader {
   bool next(Batch& out);
 
  private:
+  using Item = std::variant<Batch, std::exception_ptr>;
   struct TaskRead {
+    std::deque<Item> ready = {};  // of a consumer that steps with others
+    int64_t rounds = 0;           // the number of elements that it has had
     uint64_t generation = 0;
     Intervals received = {};
     bool ended = false, stop = false;
@@ -42,6 +45,9 @@ class ServiceReader {
     std::shared_ptr<rpc::RpcChannel> channel = {};
     std::thread thread = {};
   };
+  bool in_step() const { return request_.num_consumers > 0; }
+  std::deque<Item>& ready();
+  std::deque<Item>& ready_of(TaskRead& read) { return in_step() ? read.ready : ready_; }
   void follow();
   std::vector<TaskReport> move_to(const std::vector<TaskPlace>& places);
   void stop_reading(std::unique_lock<std::mutex>& lock, TaskRead& read);
@@ -61,7 +67,8 @@ class ServiceReader {
   uint64_t iteration_ = 0;
   std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
-  std::deque<std::variant<Batch, std::exception_ptr>> ready_;
+  std::deque<Item> ready_;
+  int64_t round_ = 0;                  // of consumers that step together
   int64_t reserved_ = 0;               // places for elements that were asked for
   std::map<int64_t, TaskRead> reads_;  // by task
   std::vector<TaskPlace> places_;

@@ -33,6 +33,7 @@ class TaskRunner {
   class Splits;
   void open();
   ElementsAnswer make(int64_t most);
+  ElementsAnswer make_element(int64_t number);
   bool add_next(ElementsAnswer& answer, int64_t& bytes);
 
   const TaskOrder order_;
@@ -42,6 +43,7 @@ class TaskRunner {
   std::unique_ptr<BatchStream> stream_;  // reads from node_, so it is destroyed first
   int64_t next_ = 0;
   bool ended_ = false;
+  std::map<int64_t, ElementsAnswer> kept_;  // by number, until the consumer that it is for asks
   std::map<uint64_t, std::pair<uint64_t, std::string>> last_;  // from consumers to number, answer
 };
 

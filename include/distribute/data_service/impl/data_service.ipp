@@ -55,7 +55,9 @@ class ServiceStream final : public BatchStream {
     reader_ = std::make_unique<ServiceReader>(
         connection_->task, options,
         OpenRequest{for_spec ? own_job() : options.job_name, pass_.number, options.dataset_id,
-                    options.processing_mode, value_or_throw(net::random_number())});
+                    options.processing_mode, value_or_throw(net::random_number()),
+                    for_spec ? 0 : options.consumer_index.value_or(0),
+                    for_spec ? 0 : options.num_consumers.value_or(0)});
   }
 
   std::shared_ptr<const ServiceConnection> connection_;
@@ -97,6 +99,15 @@ DISTRIBUTE_INLINE void check_read_options(const service::ReadOptions& options) {
     throw InvalidArgumentError(
         str_cat("data service: max_outstanding_requests must be positive or -1, got ",
                 options.max_outstanding_requests));
+  if (options.consumer_index.has_value() != options.num_consumers.has_value())
+    throw InvalidArgumentError("data service: give both consumer_index and num_consumers");
+  if (!options.num_consumers) return;
+  if (options.job_name.empty())
+    throw InvalidArgumentError("data service: readers that step together need a job_name");
+  if (*options.consumer_index < 0 || *options.consumer_index >= *options.num_consumers)
+    throw InvalidArgumentError(str_cat(
+        "data service: consumer_index must be in [0, num_consumers = ", *options.num_consumers,
+        "), got ", *options.consumer_index));
 }
 
 DISTRIBUTE_INLINE Dataset service_dataset(std::shared_ptr<const ServiceConnection> connection,

@@ -118,6 +118,7 @@ DISTRIBUTE_INLINE JoinAnswer Dispatcher::join(const rpc::Call& call, const JoinR
   present_[number] = call.shared_peer();
   for (const auto& [id, iteration] : state_.iterations) {
     if (iteration.finished || is_static_policy(iteration.mode)) continue;
+    if (iteration.num_consumers && !iteration.tasks.empty()) continue;  // readers count its tasks
     const bool has_one =
         std::any_of(iteration.tasks.begin(), iteration.tasks.end(), [number](const Task& task) {
           return task.worker == number && task.state == TaskState::Running;
@@ -147,7 +148,7 @@ DISTRIBUTE_INLINE OrdersAnswer Dispatcher::orders(const rpc::Call& call,
       if (task.state != TaskState::Running || task.worker != request.worker) continue;
       answer.orders.push_back({id, int64_t(i), task.generation, iteration.dataset, iteration.mode,
                                iteration.pass, int64_t(i), int64_t(iteration.tasks.size()),
-                               task.delivered});
+                               iteration.num_consumers, task.delivered});
     }
   return answer;
 }
@@ -200,7 +201,7 @@ DISTRIBUTE_INLINE void Dispatcher::lose_worker(int64_t worker) {
     for (size_t i = 0; i < iteration.tasks.size(); ++i) {
       const Task& task = iteration.tasks[i];
       if (task.worker != worker || task.state != TaskState::Running) continue;
-      const bool off = iteration.mode == ShardingPolicy::Off;
+      const bool off = iteration.mode == ShardingPolicy::Off && !iteration.num_consumers;
       commit({.kind = EntryKind::State,
               .iteration = id,
               .task = int64_t(i),
@@ -283,11 +284,19 @@ DISTRIBUTE_INLINE uint64_t Dispatcher::make_iteration(const OpenRequest& request
   if (fixed && config_.worker_addresses.empty())
     throw FailedPreconditionError(str_cat("ShardingPolicy::", policy_name(request.mode),
                                           " needs DispatcherConfig::worker_addresses"));
+  if (request.num_consumers && facts->second.cardinality != kInfiniteCardinality)
+    throw FailedPreconditionError(str_cat("num_consumers needs a dataset without an end, but \"",
+                                          request.dataset, "\" has ",
+                                          facts->second.cardinality == kUnknownCardinality
+                                              ? "an unknown number of"
+                                              : std::to_string(facts->second.cardinality),
+                                          " elements; call repeat() at its end"));
   const uint64_t id = state_.last_iteration + 1;
   commit({.kind = EntryKind::Iteration,
           .iteration = id,
           .number = request.pass,
           .mode = request.mode,
+          .num_consumers = request.num_consumers,
           .name = request.job,
           .dataset = request.dataset});
   for (size_t i = 0; fixed && i < config_.worker_addresses.size(); ++i) add_task(id);
@@ -311,11 +320,21 @@ DISTRIBUTE_INLINE OpenAnswer Dispatcher::open(const rpc::Call& call, const OpenR
           str_cat("the job \"", request.job, "\" has ShardingPolicy::", policy_name(iteration.mode),
                   " of \"", iteration.dataset, "\", not ", policy_name(request.mode), " of \"",
                   request.dataset, "\""));
+    if (iteration.num_consumers != request.num_consumers)
+      throw InvalidArgumentError(str_cat("the job \"", request.job, "\" has num_consumers = ",
+                                         iteration.num_consumers, ", not ", request.num_consumers));
     if (iteration.pass == request.pass) found = id;
   }
   if (!found) found = make_iteration(request);
   if (is_over(found)) return {found, true};
-  readers_[found].by_number[request.consumer].peer = call.shared_peer();
+  auto& readers = readers_[found].by_number;
+  for (const auto& [number, reader] : readers)
+    if (request.num_consumers && reader.index == request.consumer_index &&
+        number != request.consumer && !reader.peer->lost())
+      throw AlreadyExistsError(str_cat("the job \"", request.job, "\" has a reader with ",
+                                       "consumer_index = ", reader.index, " already"));
+  readers[request.consumer].peer = call.shared_peer();
+  readers[request.consumer].index = request.num_consumers ? request.consumer_index : -1;
   ++version_;
   changed_.notify_all();
   return {found, false};

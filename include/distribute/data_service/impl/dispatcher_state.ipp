@@ -16,8 +16,11 @@ DISTRIBUTE_INLINE void DispatcherState::apply(const JournalEntry& entry) {
     case EntryKind::Dataset: datasets[entry.facts.at(0).id] = entry.facts.at(0); break;
     case EntryKind::Worker: workers[entry.worker] = {entry.name, entry.number}; break;
     case EntryKind::Iteration:
-      iterations[entry.iteration] = {
-          .job = entry.name, .dataset = entry.dataset, .pass = entry.number, .mode = entry.mode};
+      iterations[entry.iteration] = {.job = entry.name,
+                                     .dataset = entry.dataset,
+                                     .pass = entry.number,
+                                     .mode = entry.mode,
+                                     .num_consumers = entry.num_consumers};
       last_iteration = std::max(last_iteration, entry.iteration);
       break;
     case EntryKind::Task: iterations.at(entry.iteration).tasks.emplace_back(); break;
@@ -51,6 +54,7 @@ DISTRIBUTE_INLINE void add_entries(uint64_t id, const Iteration& iteration,
                  .iteration = id,
                  .number = iteration.pass,
                  .mode = iteration.mode,
+                 .num_consumers = iteration.num_consumers,
                  .name = iteration.job,
                  .dataset = iteration.dataset});
   for (size_t i = 0; i < iteration.tasks.size(); ++i) {

@@ -50,12 +50,19 @@ DISTRIBUTE_INLINE bool ServiceReader::has_ended() const {
   return some_ended;
 }
 
+/// The elements from which the next one comes.
+DISTRIBUTE_INLINE std::deque<ServiceReader::Item>& ServiceReader::ready() {
+  if (!in_step() || places_.empty()) return ready_;
+  return reads_[round_ % int64_t(places_.size())].ready;
+}
+
 DISTRIBUTE_INLINE bool ServiceReader::next(Batch& out) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !ready_.empty() || failure_ || over_ || has_ended(); });
-  if (!ready_.empty()) {
-    auto item = std::move(ready_.front());
-    ready_.pop_front();
+  changed_.wait(lock, [this] { return !ready().empty() || failure_ || over_ || has_ended(); });
+  if (!ready().empty()) {
+    auto item = std::move(ready().front());
+    ready().pop_front();
+    ++round_;
     changed_.notify_all();
     if (auto* error = std::get_if<std::exception_ptr>(&item)) std::rethrow_exception(*error);
     out = std::get<Batch>(std::move(item));
@@ -193,16 +200,22 @@ DISTRIBUTE_INLINE void ServiceReader::read_once(const TaskPlace& place, TaskRead
   int64_t most = 0;
   {
     std::unique_lock lock(mutex_);
-    const auto space = [this] { return capacity_ - int64_t(ready_.size()) - reserved_; };
+    // In step each task has its part of the places, as the others wait for its turn.
+    const auto space = [&]() -> int64_t {
+      if (!in_step()) return capacity_ - int64_t(ready_.size()) - reserved_;
+      return std::max<int64_t>(1, capacity_ / std::max<int64_t>(1, int64_t(places_.size()))) -
+             int64_t(read.ready.size());
+    };
     changed_.wait(lock, [&] { return read.stop || stopping_ || space() > 0; });
     if (read.stop || stopping_) return;
-    most = std::min(space(), kMostAtOnce);
+    most = in_step() ? 1 : std::min(space(), kMostAtOnce);
     reserved_ += most;
   }
   ElementsAnswer answer;
   try {
-    const ElementsRequest request{iteration_,        place.task,        place.generation,
-                                  request_.consumer, read.requests + 1, most};
+    ElementsRequest request{
+        iteration_, place.task, place.generation, request_.consumer, read.requests + 1, most, -1};
+    if (in_step()) request.element = read.rounds * request_.num_consumers + request_.consumer_index;
     answer = value_or_throw(net::parse_message<ElementsAnswer>(
         channel->call("elements", net::encode_message(request), no_deadline()), "elements"));
   } catch (...) {
@@ -219,9 +232,11 @@ DISTRIBUTE_INLINE void ServiceReader::take(const TaskPlace& place, TaskRead& rea
                                            const ElementsAnswer& answer, int64_t reserved) {
   const std::lock_guard lock(mutex_);
   reserved_ -= reserved;
+  ++read.rounds;
+  auto& ready = ready_of(read);
   for (const NumberedElement& element : answer.elements) {
     const bool named = !element.names.empty();
-    ready_.push_back(Batch::from_components(
+    ready.push_back(Batch::from_components(
         element.components,
         named ? std::make_shared<const std::vector<std::string>>(element.names) : nullptr));
     read.received.add(element.number);
@@ -232,7 +247,7 @@ DISTRIBUTE_INLINE void ServiceReader::take(const TaskPlace& place, TaskRead& rea
       throw_error(answer.code, str_cat(kWorkerType, " ", place.worker, " (", place.address,
                                        "): ", answer.error));
     } catch (const std::exception&) {
-      ready_.push_back(std::current_exception());
+      ready.push_back(std::current_exception());
     }
   }
   read.ended = answer.ended;

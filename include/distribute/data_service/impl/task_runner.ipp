@@ -86,11 +86,36 @@ DISTRIBUTE_INLINE ElementsAnswer TaskRunner::make(int64_t most) {
   return answer;
 }
 
+/// Keeps the elements before it for the other consumers.
+DISTRIBUTE_INLINE ElementsAnswer TaskRunner::make_element(int64_t number) {
+  constexpr size_t kMostRounds = 64;
+  for (int64_t unused = 0; next_ <= number && !ended_;) {
+    if (kept_.size() >= kMostRounds * size_t(order_.num_consumers))
+      throw CancelledError("the other consumers are far behind");
+    const int64_t next = next_;
+    ElementsAnswer answer;
+    add_next(answer, unused);
+    if (!order_.delivered.contains(next)) kept_[next] = std::move(answer);
+  }
+  const auto found = kept_.find(number);
+  if (found == kept_.end() && number >= next_) return {.ended = true};
+  if (found == kept_.end())
+    return {.code = StatusCode::FailedPrecondition,
+            .error =
+                "an earlier reader with this consumer_index has had the element; readers that "
+                "step together begin a pass together",
+            .error_number = number};
+  ElementsAnswer answer = std::move(found->second);
+  kept_.erase(found);
+  return answer;
+}
+
 DISTRIBUTE_INLINE std::string TaskRunner::elements(const ElementsRequest& request) {
   const std::lock_guard lock(mutex_);
   auto& [number, answer] = last_[request.consumer];
   if (number == request.number && !answer.empty()) return answer;
-  answer = net::encode_message(make(request.most));
+  answer =
+      net::encode_message(request.element < 0 ? make(request.most) : make_element(request.element));
   number = request.number;
   return answer;
 }
