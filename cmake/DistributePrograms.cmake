@@ -78,6 +78,9 @@ function(distribute_teaching_program target file)
       target_link_libraries(${target} PRIVATE distribute::${annex})
     endif()
   endforeach()
+  # libsentencepiece has a FLAGS_help of its own, which it would write over Abseil's, and the lock
+  # beside it, were Abseil's library of usages linked for itself and so found first.
+  target_link_options(${target} PRIVATE $<$<PLATFORM_ID:Linux>:LINKER:--as-needed>)
   # An executable's -fPIE would not fit the library's precompiled header, -fPIC does.
   distribute_reuse_precompiled(${target})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)

@@ -5,7 +5,9 @@
 #include <distribute/saving.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/check_close.hpp>
 #include <tests/support/source_dir.hpp>
+#include <tests/support/temporary_directory.hpp>
 
 namespace dist = distribute;
 
@@ -23,4 +25,32 @@ TEST_CASE("the page generates text with a folder of Hugging Face", "[docs][langu
       {.max_new_tokens = 8, .sampling = {.temperature = 0.8, .top_p = 0.9, .seed = 1}});
   CHECK(texts[0].size() == 13);
   CHECK(texts[1].size() == 10);
+}
+
+TEST_CASE("the page fine-tunes a model by LoRA", "[docs][language_models][lora]") {
+  const std::string folder =
+      distribute::testing::source_dir() + "/tests/language_models/files/llama";
+  const TemporaryDirectory own;
+  const std::string& out = own.path();
+  namespace apps = dist::applications;
+  apps::Llama model(apps::llama_options(folder + "/config.json"));
+  model(dist::zeros({1, 1}, dist::DType::Int32));
+  dist::saving::load_weights(model, folder + "/model.safetensors", {.names = apps::llama_names()});
+
+  dist::nn::enable_lora(model, 8, {.lora_alpha = 16});
+  const auto rows = apps::pack_documents({{5, 17, 3, 9}, {7, 7, 2}, {4, 8, 15, 16}}, 8);
+  dist::optim::AdamW optimizer({.learning_rate = 1e-3f});
+  dist::train::Model trainer(model);
+  trainer.compile({.optimizer = optimizer,
+                   .loss = dist::nn::SparseCategoricalCrossentropy({.from_logits = true})});
+  trainer.fit(rows.batch(2), {.epochs = 3});
+  dist::saving::save_lora_weights(model, out + "/lora.safetensors");
+  dist::saving::save_weights(model, out + "/model.safetensors", {.names = apps::llama_names()});
+
+  apps::Llama merged(apps::llama_options(folder + "/config.json"));
+  const dist::Tensor x(dist::Shape{1, 3}, std::vector<int32_t>{5, 17, 3});
+  merged(x);
+  dist::saving::load_weights(merged, out + "/model.safetensors", {.names = apps::llama_names()});
+  const auto wanted = model(x).to_vector();
+  check_close(merged(x), {wanted.begin(), wanted.end()}, 1e-4);
 }

@@ -7,6 +7,7 @@
 #include <distribute/nn/models.hpp>
 
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
@@ -17,6 +18,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/temporary_directory.hpp>
 
 using namespace distribute;
 
@@ -305,4 +307,23 @@ TEST_CASE("replicas train the matrices as one device does", "[nn][lora]") {
   const auto one = run(1), two = run(2);
   CHECK(one != ramp({3, 4}).to_vector());
   check_close(Tensor(Shape{3, 4}, two), {one.begin(), one.end()}, 1e-6);
+}
+
+TEST_CASE("a checkpoint holds the kernel and both matrices, also for LoRA that comes later",
+          "[nn][lora]") {
+  const TemporaryDirectory own;
+  const Tensor x = ramp({2, 3});
+  nn::Sequential saved(nn::Dense({.units = 4}));
+  enable(dynamic_cast<nn::LoraLayer&>(*saved.submodules()[0]), x);
+  train::Checkpoint checkpoint({{"model", &saved}});
+  const std::string path = checkpoint.save(own / "c");
+
+  nn::Sequential later(nn::Dense({.units = 4}));
+  train::Checkpoint restored({{"model", &later}});
+  const auto status = restored.restore(path);
+  later(x);
+  dynamic_cast<nn::LoraLayer&>(*later.submodules()[0]).enable_lora(2, {.lora_alpha = 4});
+  status.assert_consumed();
+  CHECK(later(x).to_vector() == saved(x).to_vector());
+  CHECK(later.variables().size() == 4);
 }
