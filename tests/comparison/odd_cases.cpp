@@ -179,16 +179,21 @@ void accumulation_cases() {
       {"cycle", optim::PolynomialDecay{0.1, 3, 0.01, 2.0, true}},
       {"pieces", optim::PiecewiseConstantDecay{{1, 3}, {0.1, 0.05, 0.01}}},
       {"inverse", optim::InverseTimeDecay{0.1, 2, 0.5, true}}};
-  for (const auto& [name, schedule] : schedules)
-    for (const int64_t steps : {1, 2})
-      run_case(str_cat("odd/", name, ", ema, accumulation ", steps), [&, rate = schedule] {
-        return Line(making<optim::Adam>(optim::AdamOptions{.learning_rate = rate,
-                                                           .use_ema = true,
-                                                           .ema_momentum = 0.5,
-                                                           .ema_overwrite_frequency = 3}),
+  for (const auto& [name, schedule] : schedules) {
+    run_case(str_cat("odd/", name, ", averages"), [rate = schedule] {
+      return Line(making<optim::Adam>(optim::AdamOptions{.learning_rate = rate,
+                                                         .use_ema = true,
+                                                         .ema_momentum = 0.5,
+                                                         .ema_overwrite_frequency = 3}))
+          .fit({x(), y()}, {.epochs = 2}, {.batch_size = 2});
+    });
+    for (const int64_t steps : {2, 3})
+      run_case(str_cat("odd/", name, ", accumulation ", steps), [steps, rate = schedule] {
+        return Line(making<optim::Adam>(optim::AdamOptions{.learning_rate = rate}),
                     {.accumulation = steps})
             .fit({x(), y()}, {.epochs = 2}, {.batch_size = 2});
       });
+  }
   const std::vector<std::tuple<std::string, int64_t, MakeOptimizer>> optimizers = {
       {"nesterov", 3,
        making<optim::SGD>(optim::SGDOptions{.learning_rate = 0.05,

@@ -7,6 +7,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_main.hpp>
 
+#include <memory>
 #include <string>
 
 using namespace distribute;
@@ -19,8 +20,8 @@ namespace {
 data::Dataset pictures(bool is_bad) {
   return data::Dataset::from_tensor_slices(ones({64, 2}), ones({64, 1}))
       .batch(4)
-      .map([is_bad, number = 0](const data::Batch& batch) mutable {
-        if (is_bad && ++number == 5) throw DataLossError("picture 17 is damaged");
+      .map([is_bad, number = std::make_shared<int>(0)](const data::Batch& batch) {
+        if (is_bad && ++*number == 5) throw DataLossError("picture 17 is damaged");
         return batch;
       });
 }

@@ -54,6 +54,7 @@ class LossScaleOptimizer : public Optimizer {
 
   const Variable& iterations_variable() const override { return inner_.iterations_variable(); }
   float learning_rate() const override { return inner_.learning_rate(); }
+  void set_batches_per_step(int64_t batches) override { inner_.set_batches_per_step(batches); }
   void set_learning_rate(LearningRate rate) override { inner_.set_learning_rate(std::move(rate)); }
   void require_settable_rate(const char* caller) const override {
     inner_.require_settable_rate(caller);

@@ -122,8 +122,13 @@ class Optimizer : public Trackable {
   /// Number of steps done, 0 at the start; checkpoints save it.
   int64_t iterations() const { return iterations_variable().value().item<int64_t>(); }
   virtual const Variable& iterations_variable() const { return iterations_; }
-  /// The rate of the next step; a schedule gives its value at iterations().
+  /// The rate of the next step; a schedule gives its value at iterations(), or at the last of the
+  /// batches that make this step (set_batches_per_step).
   DISTRIBUTE_INLINE virtual float learning_rate() const;
+  /// Sets the number of batches whose mean gradient makes one step. Schedules then count batches,
+  /// as in Keras; iterations() counts steps. compile() calls it.
+  /// Source  gradient_accumulation_steps of tf.keras.optimizers.Optimizer
+  virtual void set_batches_per_step(int64_t batches) { batches_per_step_ = batches; }
   /// Sets another number, or a schedule.
   /// Throws  FailedPreconditionError, as in Keras, for a number when the rate is a schedule.
   DISTRIBUTE_INLINE virtual void set_learning_rate(LearningRate rate);
@@ -249,6 +254,7 @@ class Optimizer : public Trackable {
   std::vector<std::function<double(const Variable&)>> factors_;
   SlotTable slots_;
   bool averages_are_swapped_ = false;
+  int64_t batches_per_step_ = 1;
   bool warned_ = false;  // accessed by std::atomic_ref
 };
 

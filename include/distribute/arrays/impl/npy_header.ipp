@@ -3,9 +3,9 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/untrusted_text.hpp>
 
-#include <optional>
-
-#include <absl/strings/numbers.h>
+#include <algorithm>
+#include <charconv>
+#include <system_error>
 
 namespace distribute::arrays::arrays_internal {
 
@@ -77,11 +77,11 @@ class NpyHeaderParser {
     fail("a fortran_order that is neither True nor False");
   }
   int64_t size() {
-    const size_t end = std::min(text_.find_first_not_of("0123456789", at()), text_.size());
-    int64_t value = 0;
-    if (!absl::SimpleAtoi(text_.substr(position_, end - position_), &value))
-      fail("a shape with what is no size");
-    position_ = end;
+    int64_t value = -1;
+    const char* const begin = text_.data() + at();
+    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+    if (error != std::errc() || value < 0) fail("a shape with what is no size");
+    position_ += size_t(end - begin);
     if (next_is('L')) ++position_;  // as Python 2 wrote it
     return value;
   }

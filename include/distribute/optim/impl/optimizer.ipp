@@ -64,8 +64,8 @@ DISTRIBUTE_INLINE Optimizer::Optimizer(WrapsAnother, std::string name)
 DISTRIBUTE_INLINE Optimizer::~Optimizer() = default;
 
 DISTRIBUTE_INLINE float Optimizer::learning_rate() const {
-  return learning_rate_ ? learning_rate_.value().item<float>()
-                        : float(options_.learning_rate(iterations()));
+  if (learning_rate_) return learning_rate_.value().item<float>();
+  return float(options_.learning_rate((iterations() + 1) * batches_per_step_ - 1));
 }
 
 DISTRIBUTE_INLINE void Optimizer::require_settable_rate(const char* caller) const {

@@ -62,6 +62,7 @@ DISTRIBUTE_INLINE void Model::compile(CompileOptions options) {
   check_outputs(options);
   ++compilations_;
   make_figures(options);
+  options.optimizer.set_batches_per_step(options.gradient_accumulation_steps);
   accumulator_.reset();
   if (options.gradient_accumulation_steps > 1)
     accumulator_ = std::make_unique<GradientAccumulator>(options.gradient_accumulation_steps,
