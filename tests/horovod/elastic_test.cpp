@@ -19,7 +19,6 @@
 #include <tests/support/three_workers.hpp>
 
 #include <array>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -37,10 +36,6 @@ using distribute::testing::ProcessCluster;
 using distribute::testing::TaskOutcome;
 
 namespace {
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 nn::Sequential small_net() { return nn::Sequential(nn::Dense({.units = 1, .name = "fc"})); }
 
@@ -142,12 +137,10 @@ DISTRIBUTE_CLUSTER_MAIN(dies_in_allreduce) {
   hvd::init();
   hvd::allreduce(Tensor(1.0f));
   if (hvd::rank() == std::stoi(task.argument())) ::raise(SIGKILL);
-  const double began = seconds_now();
   try {
     hvd::allreduce(Tensor(1.0f), {.name = "never"});
   } catch (const Error& error) {
-    task.set_result(
-        str_cat(status_code_name(error.code()), " ", seconds_now() - began, " ", error.what()));
+    task.set_result(str_cat(status_code_name(error.code()), " ", error.what()));
     try {
       hvd::allreduce(Tensor(1.0f), {.name = "later"});
     } catch (const UnavailableError&) {
@@ -228,7 +221,7 @@ TEST_CASE("a killed rank is an error on the others at once", "[horovod][multipro
     INFO(outcome.name << "\n" << outcome.err);
     const std::string text = outcome.result.value();
     CHECK_THAT(text, Contains("UNAVAILABLE") && Contains(str_cat("worker ", victim)));
-    CHECK(std::stod(text.substr(text.find(' '))) < 10);  // the limit for heartbeats
+    CHECK_THAT(text, !Contains("silent"));  // its connections have told, not the heartbeats
   }
 }
 
@@ -275,7 +268,7 @@ void wait_for_ranks(const ProcessCluster& cluster, int ranks, const std::array<i
           if (i != without && now[size_t(i)] == before[size_t(i)]) return false;
         return true;
       },
-      str_cat(ranks, " ranks\n", cluster.all_output()), 30);
+      str_cat(ranks, " ranks\n", cluster.all_output()), 120);
 }
 
 }  // namespace

@@ -95,6 +95,11 @@ TEST_CASE("a trial of Vertex AI gets its metric in the tuner's file", "[train][m
   const ScopedVariable nowhere("CLOUD_ML_HP_METRIC_FILE", "/proc/none/x");
   CHECK_THROWS_SAYING(report_hypertune({{"accuracy", 1}}, 1), PermissionDeniedError,
                       "CLOUD_ML_HP_METRIC_FILE: cannot write /proc/none/x");
+  SmallModel model({.learning_rate = 0.1}, false);
+  CHECK_THROWS_SAYING(
+      model.fit(small_data(12).batch(4), {.epochs = 1, .callbacks = {MetricLines()}}),
+      PermissionDeniedError, "CLOUD_ML_HP_METRIC_FILE: cannot write /proc/none/x");
+  CHECK(model.optimizer().iterations() == 0);  // before the training
 }
 
 TEST_CASE("a trial without a tag reports each value under its name", "[train][metric_lines]") {
