@@ -19,8 +19,8 @@ class KeyValues {
  public:
   /// Number of steps that it has.
   int64_t steps() const { return steps_; }
-  /// Adds steps, which no tape follows. Where these have no room, it makes room for `room` steps, or
-  /// twice as many as there are.
+  /// Adds steps, which no tape follows. Where these have no room, it makes room for `room` steps,
+  /// or twice as many as there are.
   void append(const Tensor& keys, const Tensor& values, int64_t room);
   /// The tensors, of which steps() count; empty before the first.
   const Tensor& keys() const { return keys_; }
