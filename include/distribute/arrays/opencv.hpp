@@ -53,11 +53,10 @@ ArrayView array_view(const Mat& mat) {
 template <OpenCvMat Mat>
 Mat to_mat(const Tensor& tensor) {
   const Shape shape = arrays_internal::picture_shape(tensor.shape());
-  const int depth = arrays_internal::depth_of_dtype(tensor.dtype());
-  const ArrayView array = array_view(tensor);
+  const int height = int(shape[0]), width = int(shape[1]), more_channels = int(shape[2]) - 1;
+  const int type = arrays_internal::depth_of_dtype(tensor.dtype()) + (more_channels << 3);
   // OpenCV takes no constant memory, and clone() only reads it.
-  const Mat shared(int(shape[0]), int(shape[1]), depth + ((int(shape[2]) - 1) << 3),
-                   const_cast<void*>(array.data));
+  const Mat shared(height, width, type, const_cast<void*>(array_view(tensor).data));
   return shared.clone();
 }
 
