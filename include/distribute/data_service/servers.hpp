@@ -87,7 +87,7 @@ class WorkerServer {
 };
 
 /// Runs a worker until a signal ends the process. The main() of a program that has registered its
-/// datasets calls it with its own flags: --dispatcher=HOST:PORT, --host=HOST and --port=PORT. The
+/// datasets calls it with its own flags: --dispatcher HOST:PORT, --host HOST, --port PORT. The
 /// job token and encryption come from the environment.
 /// Returns  2, after a line on stderr, for flags that it does not know; 1 for an error.
 int worker_main(int argc, char** argv);
