@@ -42,7 +42,7 @@ TEST_CASE(
       folders[(*at)[2]] = program;
     }
   }
-  CHECK(folders.size() == 11);
+  CHECK(folders.size() == 12);
 }
 
 TEST_CASE("mirrored.cpp learns on two devices and restores without a strategy",

@@ -390,6 +390,9 @@ inline std::vector<Case> sequence_cases() {
       nn::EinsumDense({.equation = "abc,cde->abde", .output_shape = {-1, 2, 4}, .bias_axes = "de"}),
       nn::PReLU(), nn::GroupNormalization({.groups = 2}), nn::RMSNormalization(),
       nn::Permute({3, 1, 2}), nn::Reshape({-1, 4}), nn::Softmax()));
+  cases.push_back(layers(
+      "lora", steps, nn::Dense({.units = 3, .lora_rank = 2}),
+      nn::EinsumDense({.equation = "abc,cd->abd", .output_shape = {-1, 2}, .lora_rank = 1})));
   cases.push_back(layers("layer_scale", steps,
                          nn::LayerScale({.init_values = 0.5, .projection_dim = 6}),
                          nn::Dense({.units = 3})));
