@@ -7,6 +7,7 @@ Usage: tests/checks/before_headers.py
 """
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -15,6 +16,8 @@ sys.path.insert(0, str(ROOT / "tools"))
 from compiling import INCLUDE, SEPARATE, compile_text, public_headers, side_by_side  # noqa: E402
 
 COMPILERS = ("g++", "clang++")
+EIGEN = subprocess.run(["pkg-config", "--cflags", "eigen3"], capture_output=True, text=True,
+                       check=True).stdout.split()  # for the headers about Eigen's arrays
 # As X11/X.h, X11/Xlib.h and Qt's qobjectdefs.h have them.
 MACROS = {
     "None": "0L", "Bool": "int", "Status": "int", "True": "1", "False": "0", "Success": "0",
@@ -43,7 +46,7 @@ def errors(output):
 
 
 def flags(compiler, *more, standard="c++20"):
-    return [compiler, f"-std={standard}", f"-I{INCLUDE}", "-fsyntax-only", *more]
+    return [compiler, f"-std={standard}", f"-I{INCLUDE}", *EIGEN, "-fsyntax-only", *more]
 
 
 def after_macros(compiler, *more):
