@@ -90,14 +90,16 @@ TEST_CASE("float64 is rounded where that is asked for, and else refused", "[npy]
 }
 
 TEST_CASE("arrays that no tensor can hold are refused", "[npy]") {
-  for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
-           {"int16", "'<i2'; save it as float32"},
-           {"complex64", "'<c8'"},
-           {"text", "'<U2'"},
-           {"records", "an array of records"},
-           {"nine_axes", "9 axes; tensors have at most 8"}}) {
-    INFO(name);
-    CHECK_THROWS_SAYING(load_npy(numpy_file(name + ".npy")), InvalidArgumentError, text);
+  const std::map<std::string, std::string> refused = {
+      {"int16", "'<i2'; save it as float32"},
+      {"complex64", "'<c8'"},
+      {"text", "'<U2'"},
+      {"records", "an array of records"},
+      {"nine_axes", "9 axes; tensors have at most 8"}};
+  for (const auto& file : refused) {
+    INFO(file.first);
+    CHECK_THROWS_SAYING(load_npy(numpy_file(file.first + ".npy")), InvalidArgumentError,
+                        file.second);
   }
   CHECK_THROWS_AS(load_npy(numpy_file("missing.npy")), NotFoundError);
 }

@@ -57,6 +57,13 @@ inline std::vector<double> numbers(const nlohmann::json& listed) {
   return listed.at("values").get<std::vector<double>>();
 }
 
+/// The input that layer_models.py gave to a model.
+inline Tensor input_of(const nlohmann::json& answer) {
+  const Tensor x(Shape(answer.at("x")[0].get<std::vector<int64_t>>()),
+                 answer.at("x")[1].get<std::vector<float>>());
+  return answer.at("ids").get<bool>() ? cast(x, DType::Int32) : x;
+}
+
 /// Input and output of a model in Keras.
 struct Expected {
   Tensor x;

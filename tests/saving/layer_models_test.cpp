@@ -3,7 +3,6 @@
 #include "keras_models.hpp"
 
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/data/dataset.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/recurrent.hpp>
 #include <distribute/ops/array.hpp>
@@ -14,7 +13,6 @@
 #include <distribute/saving.hpp>
 #include <distribute/saving/detail/model_config.hpp>
 #include <distribute/saving/detail/model_maker.hpp>
-#include <distribute/train/model.hpp>
 
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
@@ -31,19 +29,14 @@ using nlohmann::json;
 
 namespace {
 
-Tensor input_of(const json& answer) {
-  const Tensor x(Shape(answer.at("x")[0].get<std::vector<int64_t>>()),
-                 answer.at("x")[1].get<std::vector<float>>());
-  return answer.at("ids").get<bool>() ? cast(x, DType::Int32) : x;
-}
-
 void check_answer(nn::Module& model, const json& answer, double tolerance) {
-  check_close(model(input_of(answer)), answer.at("y").get<std::vector<double>>(), tolerance);
+  check_close(model(keras_models::input_of(answer)), answer.at("y").get<std::vector<double>>(),
+              tolerance);
 }
 
 /// The sum of squares and the penalties.
 Tensor loss_of(nn::Module& model, const json& answer) {
-  Tensor loss = reduce_sum(square(model(input_of(answer))));
+  Tensor loss = reduce_sum(square(model(keras_models::input_of(answer))));
   for (const Tensor& penalty : model.losses()) loss = loss + penalty;
   return loss;
 }
@@ -80,27 +73,6 @@ TEST_CASE("weights of models from Keras keep their constraints and penalties",
     json after = answer;
     after["y"] = answer.at("after_step");
     check_answer(*model, after, 1e-5);
-  }
-}
-
-TEST_CASE("penalties of models from Keras are in the loss of evaluate, and are saved again",
-          "[saving][load_model][save_model]") {
-  const TemporaryDirectory folder;
-  for (const std::string name : {"penalized_pictures", "penalized_steps"}) {
-    INFO(name);
-    const json& answer = answers().at(name);
-    const auto loaded = saving::load_model(keras_models::file("layers/" + name + ".keras"));
-    saving::save_model(*loaded, folder / (name + ".keras"));
-    const auto again = saving::load_model(folder / (name + ".keras"));
-    for (nn::Module* network : {loaded.get(), again.get()}) {
-      const Tensor x = input_of(answer);
-      train::Model model(*network);
-      optim::SGD optimizer;
-      model.compile({.optimizer = optimizer, .loss = "mse"});
-      const auto logs =
-          model.evaluate(data::Dataset::from_tensor_slices(x, zeros_like((*network)(x))).batch(8));
-      CHECK(logs.at("loss") == Approx(answer.at("evaluate").get<double>()).epsilon(1e-5));
-    }
   }
 }
 
