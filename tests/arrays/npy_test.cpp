@@ -163,7 +163,7 @@ TEST_CASE("files that are cut off, or longer than their array, are damaged", "[n
 
 TEST_CASE("a shape that no file can hold is damage", "[npy]") {
   std::string bytes = file_text(numpy_file("int32.npy"));
-  const std::string large = "(9223372036854775807, 9223372036854775807)";
+  const std::string large = "(9223372036854775807, 9223372036854775807), }";
   const size_t at = bytes.find("(2, 3, 4)");
   bytes.replace(at, large.size(), large);
   CHECK_THROWS_SAYING(arrays_internal::decode_npy(bytes, {}, "x"), DataLossError, "more than");

@@ -155,7 +155,8 @@ TEST_CASE("load_model names what it does not know", "[saving][load_model]") {
                         part);
   };
   refused("Hypothetical", json::object(), "layer 'dense' (Hypothetical): the layer is not known");
-  refused("Dense", {{"lora_rank", 4}}, "layer 'dense' (Dense): option 'lora_rank' is not known");
+  refused("Dense", {{"hypothetical", 4}},
+          "layer 'dense' (Dense): option 'hypothetical' is not known");
   refused("Dense", {{"activation", "sparsemax"}}, "activation \"sparsemax\"");
   refused("Dense", {{"kernel_regularizer", {{"class_name", "OrthogonalRegularizer"}}}},
           "kernel_regularizer");
