@@ -9,6 +9,7 @@
 #include <distribute/device/placement.hpp>
 
 #include <memory>
+#include <string_view>
 
 namespace distribute {
 
@@ -23,7 +24,8 @@ DISTRIBUTE_INLINE bool is_recording(std::span<const Tensor> inputs) {
 DISTRIBUTE_INLINE void record(const char* op, std::span<const Tensor> inputs,
                               std::span<const Tensor> outputs, const BackwardFunction& backward,
                               AttributesFunction attributes) {
-  if (device_state().log_device_placement && !outputs.empty())
+  // TensorFlow logs no copies from device to device.
+  if (device_state().log_device_placement && !outputs.empty() && std::string_view(op) != "copy")
     device_internal::log_placement(op, outputs[0].device());
   if (OpTrace* trace = autograd_internal::active_trace())
     for (const Tensor& output : outputs)
