@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
-# Checks the library on a machine with a GPU, in three calls of at most seven minutes each.
+# Checks the library on a machine with a GPU, in calls of at most seven minutes each.
 #
 # usage: scripts/gpu_check.sh pack [BUILD [FILE [CACHE]]]    where it was built
-#        gpu_check/gpu_check.sh correctness|speed|sanitizers [FOLDER]    where the GPU is
+#        gpu_check/gpu_check.sh first|again|correctness|speed|sanitizers [FOLDER]    where the GPU is
 #
+# first: at most five minutes, what tells most at the beginning. The first part that fails runs once
+#   more with CUDA_LAUNCH_BLOCKING=1, and below compute-sanitizer. FOLDER/first.failed names the parts
+#   that failed.
+# again PARTS [FOLDER]: the parts of `first` that the file PARTS names, such as first.failed, then speed.
 # pack: makes FILE (default BUILD/gpu_check.tar.xz, below 60 MB) of the stripped programs and tests of
 #   BUILD (default build/release), the libraries that they need, data and this script. CACHE, a
 #   folder or the gpu_cache.tar.gz of an earlier run, goes with it: kernels and plans that need not
 #   be made again. Programs run on any machine whose glibc is not older than the building machine's.
-# correctness, speed, sanitizers: after tar xf gpu_check.tar.xz, or where there is no xz,
+# All but pack: after tar xf gpu_check.tar.xz, or where there is no xz,
 #   python3 -m tarfile -e gpu_check.tar.xz. Each part has a limit of its own,
 #   and all parts together DISTRIBUTE_GPU_CHECK_SECONDS (420). A part's row goes to
 #   FOLDER/MODE.md and its output to FOLDER/MODE.log while it runs and as soon as it ends; FOLDER is
@@ -59,7 +63,8 @@ pack() {
   elif [[ -n $cache ]]; then tar xzf "$cache" -C "$place/gpu_check" || exit 1; fi
   cp "$here/gpu_check.sh" "$here/gpu_baseline.py" "$place/gpu_check/"
   git -C "$root" describe --always --dirty >"$place/gpu_check/version" 2>/dev/null
-  compress=${DISTRIBUTE_GPU_CHECK_COMPRESS:-xz -6 -T0}
+  # The tests hold the same library: what a large dictionary sees again costs nothing.
+  compress=${DISTRIBUTE_GPU_CHECK_COMPRESS:-xz -T1 --lzma2=preset=6,dict=256MiB}
   tar -C "$place" -cf - gpu_check | $compress >"$file" || exit 1
   echo "$file: $(stat -c %s "$file") bytes"
   [[ $compress == cat ]] || (($(stat -c %s "$file") < 60000000)) || { echo "that is more than 60 MB" >&2; exit 1; }
@@ -84,7 +89,12 @@ part() {
     124 | 137) result="STOPPED after $limit s" ;;
     *) result="FAILED ($status)" ;;
   esac
-  ((status == 0)) || failures=$((failures + 1))
+  if ((status)); then
+    failures=$((failures + 1))
+    echo "$what" >>"$out/$mode.failed"
+    ((${#failed[@]})) || failed=("$@")
+    [[ $mode == first || $mode == again ]] && first_error
+  fi
   row "$what" "$result" "$((SECONDS - begin)) s"
   return "$status"
 }
@@ -95,6 +105,12 @@ figures() {
   found=$(tail -c +$((offset + 1)) "$log" |
     grep -oE "\"($1)\": *[0-9.e+-]+" | tr -d '"' | paste -sd, -)
   [[ -n $found ]] && row "" "${found//,/, }" ""
+}
+
+# The first error of the last part: where no second look is possible, it belongs on the terminal.
+first_error() {
+  tail -c +$((offset + 1)) "$log" | grep -nE -m 1 -B 8 -A 16 'FAILED:|[Ee]rror|[Aa]bort|SIG[A-Z]+|FAIL' |
+    cut -c 1-400 || tail -n 25 "$log" | cut -c 1-400
 }
 
 skipped() { row "$1" "skipped: $2" ""; }
@@ -188,16 +204,12 @@ correctness() {
   run_tests 60 "recorded steps agree with plain steps" test_strategy "[function][gpu_contract]"
   run_tests 90 "trainers agree with the CPU" test_examples "[examples][gpu_contract]"
   if [[ -d $root/data/book_cnn_adam ]]; then
-    export root device
-    export -f follows_tensorflow
     part 60 "mnist_cnn follows TensorFlow's losses" "${ours[@]}" bash -c follows_tensorflow
   else
     skipped "mnist_cnn follows TensorFlow's losses" "the pack was made without its data"
   fi
   if [[ -x $root/bin/text_transformer ]]; then
     local small=(--layers=2 --width=64 --heads=4 --context=64)
-    export root device
-    export -f decoder decoder_agrees
     part 60 "text_transformer has the CPU's losses" "${ours[@]}" bash -c 'decoder_agrees "$@"' sh \
       1e-3 "${small[@]}" --float32_matmul_precision=highest
     # Attention of 16 bits is cuDNN's.
@@ -213,7 +225,7 @@ speed() {
   [[ -n $dry_run ]] && flags=(--model=resnet8 --width=8 --image_size=32 --num_classes=10)
   # batches and steps of a run on a GPU, and of a dry one
   pick() { if [[ -n $dry_run ]]; then echo "$2"; else echo "$1"; fi; }
-  if "$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
+  if has_torch; then
     part 30 "the card: copy and matrix product" "$python" "$root/gpu_baseline.py" ceilings
     figures 'copy_gbytes_per_second|bf16_tflops_per_second'
   else
@@ -255,6 +267,67 @@ speed() {
   train 100 resnet50 "${common[@]}" "--batch_size=$(pick 256 4)" --replicas=2 --sync_batch_norm
   [[ -n $python ]] && part 110 "PyTorch: the same, compiled" \
     "$python" "$root/gpu_baseline.py" resnet50 256 compiled && figures "$kFigures"
+}
+
+# A part of `first`; a second call runs those that failed.
+wanted() { [[ -z $only ]] || grep -qF -- "$1" "$only"; }
+first_tests() { wanted "$2" && run_tests "$@"; }
+
+first() {
+  local doctor=(--require_gpu) common steps=40 batch=256
+  [[ -n $dry_run ]] && doctor=() steps=2 batch=4
+  common=(--dataset=synthetic --policy=mixed_bfloat16 --optimizer=momentum "--steps=$steps"
+    "--batch_size=$batch")
+  [[ -n $dry_run ]] && common+=(--model=resnet8 --width=8 --image_size=32 --num_classes=10)
+  if wanted doctor; then
+    part 20 "doctor: GPU and libraries" "${ours[@]}" "$root/bin/distribute" doctor "${doctor[@]}"
+    tail -c +$((offset + 1)) "$log" | grep -E 'FAIL|WARN|NVRTC|cuBLASLt|cuDNN|NCCL|CUDA driver|GPU [0-9]'
+  fi
+  first_tests 30 "streams, memory, recorded work" test_device "[gpu_contract]" \
+    "a stream runs on after an event of another"
+  first_tests 20 "own kernels" test_ops "softmax agrees on both devices" "softmax agrees on both devices"
+  first_tests 20 "cuBLASLt" test_ops "dense layers on cuBLASLt agree with the CPU"
+  first_tests 30 "cuDNN" test_ops "convolutions on cuDNN agree with the CPU"
+  first_tests 20 "NCCL with one rank" test_strategy "[nccl_real]"
+  if wanted "mnist_cnn follows" && [[ -d $root/data/book_cnn_adam ]]; then
+    part 20 "mnist_cnn follows TensorFlow's losses" "${ours[@]}" bash -c follows_tensorflow
+  fi
+  if wanted resnet50; then
+    train 60 resnet50 "${common[@]}"
+    [[ $mode == first ]] && has_torch && part 40 "PyTorch: ResNet-50, channels_last, bf16, batch 256" \
+      "$python" "$root/gpu_baseline.py" resnet50 256 && figures "$kFigures"
+  fi
+  if wanted text_transformer; then
+    part 30 "text_transformer has the CPU's losses" "${ours[@]}" bash -c 'decoder_agrees "$@"' sh \
+      1e-3 --layers=2 --width=64 --heads=4 --context=64 --float32_matmul_precision=highest
+  fi
+  first_tests 60 "operations agree with the CPU" test_ops "[gpu_contract]" "softmax agrees on both devices"
+  first_tests 60 "cuDNN and cuBLASLt agree with the CPU" test_ops \
+    "[gpu_convolution],[gpu_attention],[gpu_recurrent]"
+  first_tests 60 "strategies agree with the CPU" test_strategy "[gpu_contract]~[function]"
+  first_tests 60 "recorded steps agree with plain steps" test_strategy "[function][gpu_contract]"
+  first_tests 60 "trainers agree with the CPU" test_examples "[examples][gpu_contract]"
+  look_closer
+}
+
+has_torch() { "$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; }
+
+# The first part that failed, once more: each launch waits for its end, then below memcheck.
+look_closer() {
+  ((${#failed[@]})) && [[ $mode == first ]] || return
+  local command=("${failed[@]}") sanitizer
+  sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+  deadline=$((SECONDS + 60))
+  part 25 "the first that failed, each launch awaited" env CUDA_LAUNCH_BLOCKING=1 "${command[@]}"
+  [[ -x $sanitizer && -z $dry_run ]] || return
+  part 35 "the first that failed, below memcheck" env CUDA_LAUNCH_BLOCKING=1 "$sanitizer" \
+    --tool memcheck --target-processes all "${command[@]}"
+}
+
+again() {
+  [[ -s $only ]] && first
+  only=
+  speed
 }
 
 # Kernels of a profile in CSV, the slowest first by their sum: "name<TAB>share".
@@ -316,7 +389,10 @@ sanitizers() {
 
 case $mode in
   pack) shift; pack "$@"; exit ;;
-  correctness | speed | sanitizers) ;;
+  first | correctness | speed | sanitizers) ;;
+  again)
+    only=$(realpath -e "${2:-}") || { echo "gpu_check.sh again: name the file of the parts" >&2; exit 2; }
+    shift ;;
   -h | --help) usage; exit 0 ;;
   *) usage >&2; exit 2 ;;
 esac
@@ -329,8 +405,10 @@ out=${2:-${OUT:-$root/results}}
 mkdir -p "$out" || exit 2
 log=$out/$mode.log rows=$out/$mode.md
 : >"$log"
-deadline=$((SECONDS + ${DISTRIBUTE_GPU_CHECK_SECONDS:-420}))
-failures=0 offset=0 settings=
+[[ $mode == first ]] && seconds=300 || seconds=420
+deadline=$((SECONDS + ${DISTRIBUTE_GPU_CHECK_SECONDS:-$seconds}))
+rm -f "$out/$mode.failed"
+failures=0 offset=0 settings= failed=() only=${only:-}
 dry_run=${DISTRIBUTE_GPU_CHECK_DRY_RUN:-}
 [[ $dry_run == 0 ]] && dry_run=
 device=gpu
@@ -348,6 +426,8 @@ ours=(env "LD_LIBRARY_PATH=$root/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 gpu=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -1)
 printf '%s, %s, version %s, %s\n\n| what | result | time |\n|---|---|---|\n' "$mode" "$(date -u +%F)" \
   "$(cat "$root/version" 2>/dev/null)" "${gpu:-no nvidia-smi}" | tee "$rows"
+export root device
+export -f follows_tensorflow decoder decoder_agrees
 "$mode"
 tar -C "$root" -czf "$out/gpu_cache.tar.gz" cache 2>/dev/null
 row "all parts of $mode" "$( ((failures)) && echo "$failures FAILED" || echo ok)" "$SECONDS s"

@@ -41,17 +41,24 @@ TEST_CASE("the check of a GPU runs from its pack, on fakes", "[examples][gpu_che
   INFO(text_of(folder / "log"));
   REQUIRE(packed == 0);
   REQUIRE(shell("cd " + folder.path() + " && tar xf pack.tar") == 0);
-  for (const char* mode : {"correctness", "speed", "sanitizers"}) {
+  std::ofstream(folder / "parts") << "own kernels\nresnet50 --batch_size=256\n";
+  for (const std::string mode : {"first", "correctness", "speed", "sanitizers", "again"}) {
+    const std::string parts = mode == "again" ? " " + folder / "parts" : "";
     const std::string run = "DISTRIBUTE_GPU_CHECK_DRY_RUN=1 " + folder / "gpu_check/gpu_check.sh" +
-                            " " + mode + " " + folder / "out" + log;
+                            " " + mode + parts + " " + folder / "out" + log;
     const int status = shell(run);
     const std::string rows = text_of(folder / "out/" + mode + ".md");
     INFO(rows << text_of(folder / "log") << text_of(folder / "out/" + mode + ".log"));
     CHECK(status == 0);
     CHECK_THAT(rows, Contains("| what | result | time |"));
-    CHECK_THAT(rows, Contains(std::string("| all parts of ") + mode + " | ok |"));
+    CHECK_THAT(rows, Contains("| all parts of " + mode + " | ok |"));
     CHECK_THAT(rows, !Contains("FAILED") && !Contains("STOPPED"));
   }
+  CHECK_THAT(text_of(folder / "out/first.md"),
+             Contains("| own kernels | ok |") && Contains("| trainers agree with the CPU | ok |"));
+  const std::string again = text_of(folder / "out/again.md");
+  CHECK_THAT(again, Contains("| own kernels | ok |") && Contains("| resnet50 --dataset"));
+  CHECK_THAT(again, !Contains("| operations agree with the CPU |"));
   CHECK_THAT(text_of(folder / "out/correctness.md"),
              Contains("| streams, memory, recorded work | ok |"));
   CHECK_THAT(text_of(folder / "out/correctness.md"),

@@ -10,7 +10,7 @@
 
 namespace distribute::arrays {
 
-/// What load_npy() and load_npz() do with elements that no dtype has.
+/// Says what load_npy() and load_npz() do with elements that no dtype has.
 struct NpyOptions {
   /// Rounds float64, NumPy's own type, to float32. Without it such an array is an error.
   bool float64_to_float32 = false;

@@ -6,7 +6,9 @@
 
 #include <distribute/data_service/impl/data_service.ipp>
 #include <distribute/data_service/impl/dispatcher.ipp>
+#include <distribute/data_service/impl/dispatcher_readers.ipp>
 #include <distribute/data_service/impl/dispatcher_state.ipp>
+#include <distribute/data_service/impl/dispatcher_workers.ipp>
 #include <distribute/data_service/impl/intervals.ipp>
 #include <distribute/data_service/impl/pipelines.ipp>
 #include <distribute/data_service/impl/service_reader.ipp>

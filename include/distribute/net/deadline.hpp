@@ -22,6 +22,8 @@ class Deadline {
   /// Gives the deadline `time` from now.
   static Deadline after(std::chrono::nanoseconds time) { return Deadline(Clock::now() + time); }
   static Deadline after_seconds(double time) { return after(seconds(time)); }
+  /// Gives a deadline of 30 years, for calls that end only with the process at their other end.
+  static Deadline never() { return after_seconds(1e9); }
 
   /// Whether the deadline has passed.
   bool passed() const { return Clock::now() >= when_; }

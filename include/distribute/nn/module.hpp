@@ -137,7 +137,7 @@ class Module : public Trackable {
   std::vector<Variable> trainable_variables() const;
   std::vector<Variable> non_trainable_variables() const;
   int64_t count_params() const;
-  /// Whether this weight of the module itself is among the trainable ones.
+  /// Returns whether this weight of the module itself is among the trainable ones.
   bool trains(const Variable& own) const;
   /// Returns the parts, the parts of each behind it.
   /// Source  tf.Module.submodules

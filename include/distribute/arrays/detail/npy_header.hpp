@@ -10,7 +10,7 @@
 
 namespace distribute::arrays::arrays_internal {
 
-/// What the head says of the array.
+/// Holds what the head says of the array.
 struct NpyHeader {
   std::string descr;  // "<f4"
   bool fortran_order = false;

@@ -19,9 +19,6 @@ namespace distribute::coordinator_internal {
 
 inline constexpr int64_t kClosureQueueSize = 256 * 1024;
 
-/// Returns a deadline for waits that end with the job, whose parts all have their own limits.
-inline net::Deadline no_deadline() { return net::Deadline::after_seconds(1e9); }
-
 /// Hands the closures of a coordinator to its workers. Thread-safe.
 /// 1. Closures are given out in the order in which they came. Closures for one worker alone go
 ///    first, and no limit counts them.
@@ -47,7 +44,7 @@ class ClosureQueue {
     ClosurePtr closure;
     bool tagged = false;
   };
-  Taken get(int worker, net::Deadline deadline = no_deadline());
+  Taken get(int worker, net::Deadline deadline = net::Deadline::never());
 
   void mark_finished(const ClosurePtr& closure = nullptr);
   /// Marks a closure as failed; its output has the error already.
@@ -63,7 +60,7 @@ class ClosureQueue {
   /// Waits for all closures; returns false at the deadline.
   /// Blocks  until nothing is queued or in flight; put() waits meanwhile.
   /// Throws  the first error.
-  bool wait(net::Deadline deadline = no_deadline());
+  bool wait(net::Deadline deadline = net::Deadline::never());
   /// Whether nothing is queued or in flight. Throws  the first error.
   bool done();
 

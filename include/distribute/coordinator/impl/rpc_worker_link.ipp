@@ -36,7 +36,7 @@ DISTRIBUTE_INLINE RpcWorkerLink::Channels RpcWorkerLink::channels() const {
 
 DISTRIBUTE_INLINE std::string RpcWorkerLink::call(const std::string& method,
                                                   std::string_view body) {
-  return channels().calls->call(service_method(method), body, no_deadline());
+  return channels().calls->call(service_method(method), body, net::Deadline::never());
 }
 
 DISTRIBUTE_INLINE void RpcWorkerLink::control(const std::string& method, std::string_view body,

@@ -18,6 +18,9 @@
 
 namespace distribute::data::service_internal {
 
+/// Returns whether the workers' shares are fixed by DispatcherConfig::worker_addresses.
+bool is_static_policy(ShardingPolicy mode);
+
 /// Thread-safe. All methods may be called again with the same arguments, as callers do when the
 /// dispatcher was away.
 class Dispatcher {
@@ -31,6 +34,7 @@ class Dispatcher {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kLook{50};  // between looks for lost processes
   using PeerPtr = std::shared_ptr<rpc::Peer>;
   struct Reader {
     PeerPtr peer;

@@ -52,7 +52,4 @@ class DispatcherCalls {
   bool stopped_ = false;
 };
 
-/// For calls that end with the process at their other end.
-inline net::Deadline no_deadline() { return net::Deadline::after_seconds(1e8); }
-
 }  // namespace distribute::data::service_internal

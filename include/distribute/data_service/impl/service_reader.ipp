@@ -217,7 +217,8 @@ DISTRIBUTE_INLINE void ServiceReader::read_once(const TaskPlace& place, TaskRead
         iteration_, place.task, place.generation, request_.consumer, read.requests + 1, most, -1};
     if (in_step()) request.element = read.rounds * request_.num_consumers + request_.consumer_index;
     answer = value_or_throw(net::parse_message<ElementsAnswer>(
-        channel->call("elements", net::encode_message(request), no_deadline()), "elements"));
+        channel->call("elements", net::encode_message(request), net::Deadline::never()),
+        "elements"));
   } catch (...) {
     const std::lock_guard lock(mutex_);
     reserved_ -= most;

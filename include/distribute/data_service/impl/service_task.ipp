@@ -71,7 +71,7 @@ DISTRIBUTE_INLINE std::string DispatcherCalls::call_bytes(const std::string& met
   for (;;) {
     const auto now = channel();
     try {
-      return now->call(method, body, no_deadline());
+      return now->call(method, body, net::Deadline::never());
     } catch (const UnavailableError&) {  // it may come back; a method may be called twice
       if (now->usable()) throw;
     }

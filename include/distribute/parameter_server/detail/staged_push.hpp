@@ -91,7 +91,7 @@ class SyncRounds {
   /// where `missing` gives the last words for the tasks whose gradients are there.
   using Missing = std::function<std::string(const std::set<std::string>& there)>;
   std::string progress(const Missing& missing) const;
-  /// Whether the task waits longest for a token.
+  /// Returns whether the task waits longest for a token.
   bool waits_longest(const std::string& task) const;
 
  private:

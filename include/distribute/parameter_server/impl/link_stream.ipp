@@ -9,9 +9,6 @@
 
 namespace distribute::parameter_server {
 
-/// The monitor ends the connection of a lost client, so reads have no other deadline.
-DISTRIBUTE_INLINE net::Deadline for_ever() { return net::Deadline::after_seconds(1e8); }
-
 DISTRIBUTE_INLINE LinkStream::LinkStream(net::Socket socket)
     : socket_(std::make_unique<net::Socket>(std::move(socket))) {}
 
@@ -20,7 +17,8 @@ DISTRIBUTE_INLINE LinkStream::~LinkStream() = default;
 DISTRIBUTE_INLINE void LinkStream::stop() const { socket_->shutdown(); }
 
 DISTRIBUTE_INLINE bool LinkStream::next(LinkRequest& request, std::string& head) {
-  auto frame = net::read_frame(*socket_, kMostHeadBytes, for_ever());
+  // The monitor ends the connection of a lost client, so reads have no other deadline.
+  auto frame = net::read_frame(*socket_, kMostHeadBytes, net::Deadline::never());
   if (!frame.ok()) return false;
   monitoring::metrics().parameter_server_tcp.received.increment_by(
       int64_t(net::kFrameHeaderBytes + frame->payload.size()));
@@ -37,7 +35,8 @@ DISTRIBUTE_INLINE void LinkStream::receive(std::span<std::byte> out) {
   if (out.size() > unread_) throw InvalidArgumentError("a message is shorter than it says");
   unread_ -= out.size();
   for (; !out.empty(); out = out.subspan(std::min(out.size(), kCallBytes)))
-    throw_if_error(socket_->read(out.first(std::min(out.size(), kCallBytes)), for_ever()));
+    throw_if_error(
+        socket_->read(out.first(std::min(out.size(), kCallBytes)), net::Deadline::never()));
 }
 
 DISTRIBUTE_INLINE void LinkStream::discard_rest() {
@@ -49,7 +48,8 @@ DISTRIBUTE_INLINE void LinkStream::discard_rest() {
 DISTRIBUTE_INLINE void LinkStream::send(std::span<const std::byte> bytes) {
   monitoring::metrics().parameter_server_tcp.sent.increment_by(int64_t(bytes.size()));
   for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kCallBytes)))
-    throw_if_error(socket_->write(bytes.first(std::min(bytes.size(), kCallBytes)), for_ever()));
+    throw_if_error(
+        socket_->write(bytes.first(std::min(bytes.size(), kCallBytes)), net::Deadline::never()));
 }
 
 DISTRIBUTE_INLINE void LinkStream::send_head(std::string_view answer, uint64_t bytes) {

@@ -38,7 +38,7 @@ class WeightAssignment {
   void miss(const Variable& variable, const std::string& reason);
   /// Skips a layer, or throws an error, as the options say.
   void refuse(const std::vector<Variable>& variables, const std::string& reason);
-  /// Whether the variable gets a value.
+  /// Returns whether the variable gets a value.
   bool has(const Variable& variable) const;
   /// Makes all elements of a variable zero that no file has.
   void clear(const Variable& variable);

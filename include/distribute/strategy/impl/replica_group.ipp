@@ -39,7 +39,7 @@ DISTRIBUTE_INLINE ReplicaGroup::Positions ReplicaGroup::positions() const {
   return now;
 }
 
-/// Whether a replica neither waits nor has ended while others do.
+/// Returns whether a replica neither waits nor has ended while others do.
 DISTRIBUTE_INLINE bool ReplicaGroup::Positions::one_is_missing() const {
   size_t there = 0;
   for (size_t r = 0; r < waits.size(); ++r) there += waits[r] || ended[r];
