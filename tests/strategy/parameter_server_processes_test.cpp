@@ -6,6 +6,8 @@
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/temporary_directory.hpp>
 
+#include <unistd.h>
+
 #include <cmath>
 #include <map>
 #include <set>
@@ -133,21 +135,26 @@ DISTRIBUTE_CLUSTER_MAIN(ps_trains_in_step) {
   if (strategy.extended().should_checkpoint()) task.set_result(text_of(net.weights()));
 }
 
-/// Trains in step until something fails; worker 0 says when some steps are made.
-DISTRIBUTE_CLUSTER_MAIN(ps_trains_in_step_for_long) {
+/// Trains in step. In its step 20 worker 1 holds a token and computes for ever: the others, which
+/// could otherwise take every token of a round (as in TensorFlow), cannot go on without it.
+DISTRIBUTE_CLUSTER_MAIN(ps_waits_for_a_gradient) {
   ParameterServerStrategy strategy({.sync_replicas = SyncReplicas{.replicas_to_aggregate = 2}});
   const auto scope = strategy.scope();
   Net net;
   if (served(strategy)) return;
-  for (int i = 1;; ++i) {
-    strategy.run([&] { net.step(i, task.index(), 2); });
-    if (i == 20) std::printf("some steps\n"), std::fflush(stdout);
-  }
+  for (int i = 1;; ++i)
+    strategy.run([&] {
+      if (i == 20 && task.index() == 1) {
+        std::printf("holds a token\n"), std::fflush(stdout);
+        for (;;) pause();
+      }
+      net.step(i, task.index(), 2);
+    });
 }
 
 TEST_CASE("a frozen worker whose gradients the others need is named, and ends the job in time",
           "[strategy][parameter_server][multiproc]") {
-  ProcessClusterOptions options = cluster_of("ps_trains_in_step_for_long");
+  ProcessClusterOptions options = cluster_of("ps_waits_for_a_gradient");
   options.workers = 2;
   options.parameter_servers = 1;
   options.environment["DISTRIBUTE_LOST_AFTER"] = "2";
@@ -155,7 +162,7 @@ TEST_CASE("a frozen worker whose gradients the others need is named, and ends th
   ProcessCluster cluster(options);
   const testing::TaskName waits{"worker", 0}, frozen{"worker", 1}, server{"ps", 0};
   for (const auto& task : {waits, frozen, server}) cluster.expect_failure(task);
-  cluster.wait_for_output(waits, "some steps\n");
+  cluster.wait_for_output(frozen, "holds a token\n");
   cluster.pause(frozen);
   CHECK(cluster.wait_for_end(waits, 120).code == 1);
   CHECK_THAT(cluster.output(waits), Contains(" s for other workers: 1 of 2") &&
