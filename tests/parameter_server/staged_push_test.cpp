@@ -253,3 +253,24 @@ TEST_CASE("gradients of old weights are dropped on all servers",
   CHECK(client->read(b).item<float>() == 4);
   CHECK(client->read(counter).item<int64_t>() == 4);
 }
+
+TEST_CASE("a push whose step ends before its task asks for a token is dropped, and gets a token",
+          "[parameter_server][staged_push]") {
+  using namespace distribute::parameter_server;
+  StoredVariable counter("iterations", Shape{}, DType::Int64, nullptr);
+  AppliedUpdates applied;
+  SyncRounds rounds(applied);
+  const auto nothing = [](size_t, float*, float* const*, const float*, int64_t) {};
+  const PushId slow{"worker 0", 1, 1}, first{"worker 1", 1, 1}, second{"worker 1", 1, 2};
+  for (const PushId& id : {slow, first, second})
+    rounds.stage({.id = id, .kernel = UpdateKernel(nothing)});
+  const auto token_of = [&](const PushId& id) {
+    return rounds.join(id, {.replicas_to_aggregate = 2}, counter, [] { return false; }).step;
+  };
+  CHECK(token_of(first) == 0);
+  CHECK(token_of(second) == 0);  // ends step 1 with both gradients of worker 1
+  CHECK(token_of(slow) == 1);
+  CHECK_THAT(rounds.progress([](const auto&) { return ""; }),
+             StartsWith("0 of 2 gradients of step 2 are there"));
+  CHECK_THAT(error_of([&] { token_of(slow); }), Contains("the push 1 of worker 0 is not here"));
+}

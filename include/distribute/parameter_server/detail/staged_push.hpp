@@ -102,6 +102,7 @@ class SyncRounds {
   void finish_round(StoredVariable& counter);
   void apply_round(const SyncRound& round);
   void forget_before(int64_t step);
+  void empty_before(int64_t step);
   int64_t wait_for_token(std::unique_lock<std::mutex>& lock, const PushId& id,
                          const Store::Cancelled& cancelled);
 

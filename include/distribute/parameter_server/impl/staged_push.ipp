@@ -89,6 +89,13 @@ DISTRIBUTE_INLINE void SyncRounds::forget_before(int64_t step) {
   std::erase_if(staged_, [&](const auto& entry) { return entry.second.local_step < step; });
 }
 
+/// Frees the gradients of late pushes on the counter's server. Their ids remain, since the tasks
+/// that staged them have yet to ask for their tokens.
+DISTRIBUTE_INLINE void SyncRounds::empty_before(int64_t step) {
+  for (auto& [id, push] : staged_)
+    if (push.local_step < step) push.updates.clear(), push.memory.clear();
+}
+
 DISTRIBUTE_INLINE void SyncRounds::apply(const std::vector<SyncRound>& rounds) {
   const std::lock_guard lock(mutex_);
   for (const SyncRound& round : rounds) {
@@ -130,7 +137,7 @@ DISTRIBUTE_INLINE void SyncRounds::finish_round(StoredVariable& counter) {
   SyncRound round{rounds_ + 1, step, std::move(accepted_)};
   accepted_.clear();
   apply_round(round);
-  forget_before(step_);
+  empty_before(step_);
   history_.push_back(std::move(round));
   if (history_.size() > 1000) history_.pop_front();
   tokens_.insert(tokens_.end(), size_t(group_->tokens_per_round), step);
