@@ -160,7 +160,7 @@ api() { python3 scripts/api_reference.py; }
 # The Debian package of the build, installed into an empty root and used.
 package() { scripts/check_package.sh build/ci; }
 asan_build() { cmake --preset asan && cmake --build --preset asan -- -k 0; }
-asan_tests() { ctest --preset asan -j "$jobs"; }
+asan_tests() { ctest --preset asan -j $((jobs + 2)); }
 
 # The assertions that failed, each with the values that it saw; they end the output of a failed run.
 refused_assertions() {

@@ -4,6 +4,7 @@
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/broadcast.hpp>
+#include <distribute/ops/detail/flat_loop.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/math.hpp>
@@ -23,36 +24,94 @@ struct ClassLabels {
   float smoothing = 0;
 };
 
-/// The weights of one row's labels, smoothing included.
-struct LabelRow {
-  int64_t number = -1;
-  const float* weights = nullptr;
+/// Weights of one row's labels, smoothing included: of classes that are given as weights, and of
+/// one class that is given by its number.
+struct WeightedClasses {
+  const float* weights;
   float keep, spread;
-
-  LabelRow(const ClassLabels& labels, int64_t row, int64_t classes)
-      : keep(1 - labels.smoothing), spread(labels.smoothing / float(classes)) {
-    if (labels.numbers)
-      number = labels.numbers.data<int64_t>()[size_t(row)];
-    else
-      weights = labels.weights.data<float>().data() + row * classes;
-  }
-  float operator[](int64_t k) const {
-    return (weights ? weights[k] : float(number == k)) * keep + spread;
+  DISTRIBUTE_ALWAYS_INLINE float operator()(int64_t k) const { return weights[k] * keep + spread; }
+};
+struct NumberedClass {
+  int64_t number;
+  float keep, spread;
+  DISTRIBUTE_ALWAYS_INLINE float operator()(int64_t k) const {
+    return (number == k ? keep : 0.0f) + spread;
   }
 };
+
+/// Calls fn(label) with the weights of a row.
+template <typename Fn>
+void with_labels(const ClassLabels& labels, int64_t row, int64_t classes, const Fn& fn) {
+  const float keep = 1 - labels.smoothing, spread = labels.smoothing / float(classes);
+  if (labels.numbers)
+    fn(NumberedClass{labels.numbers.data<int64_t>()[size_t(row)], keep, spread});
+  else
+    fn(WeightedClasses{labels.weights.data<float>().data() + row * classes, keep, spread});
+}
+
+// These loops are separate functions, because variables that a lambda captures prevent
+// vectorisation.
+template <typename Label>
+DISTRIBUTE_ALWAYS_INLINE inline float label_sum_loop(const Label label, int64_t classes) {
+  float sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t k = 0; k < classes; ++k) sum += label(k);
+  return sum;
+}
+
+/// Returns the sum of t (log_sum - (x - most)) over the classes whose weight t is not 0.
+template <typename Label>
+DISTRIBUTE_ALWAYS_INLINE inline float label_loss_loop(const Label label, const float* x, float most,
+                                                      float log_sum, int64_t classes) {
+  float loss = 0;
+#pragma omp simd reduction(+ : loss)
+  for (int64_t k = 0; k < classes; ++k) {
+    const float t = label(k), part = t * (log_sum - (x[k] - most));
+    loss += t != 0 ? part : 0.0f;
+  }
+  return loss;
+}
+
+/// Computes dx = dy (p sum(t) - t).
+template <typename Label>
+DISTRIBUTE_ALWAYS_INLINE inline void label_gradient_loop(const Label label, const float* p,
+                                                         float sum, float dy, float* dx,
+                                                         int64_t classes) {
+#pragma omp simd
+  for (int64_t k = 0; k < classes; ++k) dx[k] = dy * (p[k] * sum - label(k));
+}
+
+DISTRIBUTE_ALWAYS_INLINE inline void scale_loop(float* p, float scale, int64_t classes) {
+#pragma omp simd
+  for (int64_t k = 0; k < classes; ++k) p[k] *= scale;
+}
 
 /// Computes the loss of one row, sum(t (log_sum - x)); `p` receives the softmax.
 DISTRIBUTE_INLINE float cross_entropy_row(const ClassLabels& labels, int64_t row, const float* x,
                                           float* p, int64_t classes) {
-  float sum = 0, loss = 0;
-  const float most = *std::max_element(x, x + classes);
-  for (int64_t k = 0; k < classes; ++k) sum += p[k] = std::exp(x[k] - most);
-  const float log_sum = std::log(sum), scale = 1 / sum;
-  for (int64_t k = 0; k < classes; ++k) p[k] *= scale;
-  const LabelRow label(labels, row, classes);
-  for (int64_t k = 0; k < classes; ++k)
-    if (label[k] != 0) loss += label[k] * (log_sum - (x[k] - most));
+  const ExpLine line = exp_line(x, p, classes);
+  const float log_sum = std::log(line.sum), scale = 1 / line.sum;
+  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE { scale_loop(p, scale, classes); });
+  float loss = 0;
+  with_labels(labels, row, classes, [&](const auto& label) {
+    simd_call([=, most = line.most, &loss]() DISTRIBUTE_ALWAYS_INLINE {
+      loss = label_loss_loop(label, x, most, log_sum, classes);
+    });
+  });
   return loss;
+}
+
+/// Computes dx = dy (p sum(t) - t) of one row.
+DISTRIBUTE_INLINE void cross_entropy_row_gradient(const ClassLabels& labels, int64_t row,
+                                                  const float* p, float dy, float* dx,
+                                                  int64_t classes) {
+  with_labels(labels, row, classes, [&](const auto& label) {
+    const bool one = bool(labels.numbers);
+    simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+      const float sum = one ? 1.0f : label_sum_loop(label, classes);
+      label_gradient_loop(label, p, sum, dy, dx, classes);
+    });
+  });
 }
 
 /// Computes dx = dy (p sum(t) - t), in one pass. `p` is the softmax; on GPUs it is the rows'
@@ -68,13 +127,9 @@ DISTRIBUTE_INLINE Tensor cross_entropy_gradient(const ClassLabels& labels, const
   float* out = dx.mutable_data<float>();
   parallel_for(dy.num_elements(), std::max<int64_t>(8192 / classes, 1),
                [&](int64_t begin, int64_t end) {
-                 for (int64_t row = begin; row < end; ++row) {
-                   const LabelRow label(labels, row, classes);
-                   float total = labels.numbers ? 1.0f : 0.0f;
-                   for (int64_t k = 0; labels.weights && k < classes; ++k) total += label[k];
-                   for (int64_t i = row * classes, k = 0; k < classes; ++i, ++k)
-                     out[i] = factor[row] * (probability[i] * total - label[k]);
-                 }
+                 for (int64_t row = begin; row < end; ++row)
+                   cross_entropy_row_gradient(labels, row, probability + row * classes, factor[row],
+                                              out + row * classes, classes);
                });
   return dx;
 }
