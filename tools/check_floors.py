@@ -106,7 +106,7 @@ def names_from_above():
             snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", word).lower()
             if re.search(rf"(^|_)({above})(_|$)", snake):
                 yield f"{name}: {word} belongs to a folder above"
-    for name in ("base/process_state.hpp", "base/thread_context.hpp"):
+    for name in ("base/process_state.hpp", "base/process_state.hpp"):
         if "shared_ptr<void>" in (LIBRARY / name).read_text():
             yield f"{name}: owners are typed"
 

@@ -5,7 +5,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
 #include <distribute/cluster/cluster_role.hpp>
-#include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/ready_file.hpp>
 #include <distribute/net/address.hpp>

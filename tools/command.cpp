@@ -5,7 +5,6 @@
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/limits.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/base/untrusted_text.hpp>
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>

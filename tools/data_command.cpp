@@ -7,7 +7,7 @@
 #include <distribute/data/example.hpp>
 #include <distribute/data/pictures.hpp>
 #include <distribute/data/random.hpp>
-#include <distribute/io/atomic_file.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/io/tfrecord.hpp>
 
 #include <algorithm>

@@ -4,9 +4,9 @@
 #include <distribute/base/ordered_json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/tensorflow_data_type.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/summary/event.hpp>
+#include <distribute/tensor/tensorflow_data_type.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -1,11 +1,11 @@
 #include "commands.hpp"
 
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/ordered_json.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/untrusted_text.hpp>
-#include <distribute/io/atomic_file.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/platforms/make_cluster.hpp>
 
 #include <absl/strings/ascii.h>

@@ -3,7 +3,7 @@
 #include "../examples/mnist_cnn/model.hpp"
 
 #include <distribute/base/error.hpp>
-#include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/nn/models.hpp>
 #include <distribute/nn/resnet.hpp>

@@ -4,7 +4,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/launch/job.hpp>
 #include <distribute/launch/launcher.hpp>
 #include <distribute/launch/process.hpp>
 #include <distribute/net/job_token.hpp>

@@ -2,7 +2,7 @@
 
 #include "replica_step.hpp"
 
-#include <distribute/train/exit_on_termination.hpp>
+#include <distribute/train/preemption_watcher.hpp>
 
 #include <deque>
 

@@ -5,7 +5,6 @@
 #include <distribute/base/detail/macros_aside.inc>
 
 #include <distribute/data_service/data_service.hpp>
-#include <distribute/data_service/read_options.hpp>
 #include <distribute/data_service/servers.hpp>
 
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION

@@ -4,12 +4,10 @@
 
 #include <distribute/base/detail/macros_aside.inc>
 
-#include <distribute/base/cancellation.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
-#include <distribute/base/failure_listener.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/base/leave_notice.hpp>
 #include <distribute/base/limits.hpp>
@@ -19,12 +17,8 @@
 #include <distribute/base/ordered_json.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/base/signals.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/thread_context.hpp>
 #include <distribute/base/threads.hpp>
-#include <distribute/base/untrusted_json.hpp>
-#include <distribute/base/untrusted_text.hpp>
 
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/device_spec.hpp>
@@ -37,33 +31,24 @@
 #include <distribute/net/job_token.hpp>
 #include <distribute/net/message.hpp>
 #include <distribute/net/socket.hpp>
-#include <distribute/net/wake_up.hpp>
 
-#include <distribute/io/atomic_file.hpp>
 #include <distribute/io/compression.hpp>
-#include <distribute/io/crc32c.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/protobuf.hpp>
-#include <distribute/io/tensorflow_data_type.hpp>
 #include <distribute/io/tfrecord.hpp>
 
-#include <distribute/tensor/data_type_of.hpp>
 #include <distribute/tensor/dlpack.hpp>
 #include <distribute/tensor/shape.hpp>
 #include <distribute/tensor/tensor.hpp>
+#include <distribute/tensor/tensorflow_data_type.hpp>
 
-#include <distribute/cluster/agreed_options.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_resolvers.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
-#include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/cluster/elastic_options.hpp>
-#include <distribute/cluster/launcher_cluster_resolvers.hpp>
-#include <distribute/cluster/multi_worker_util.hpp>
 #include <distribute/cluster/ready_file.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 
@@ -76,15 +61,13 @@
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/arrangement.hpp>
 #include <distribute/ops/array.hpp>
-#include <distribute/ops/attention.hpp>
 #include <distribute/ops/convolution.hpp>
-#include <distribute/ops/ctc.hpp>
 #include <distribute/ops/map_fn.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/normalization.hpp>
 #include <distribute/ops/random.hpp>
-#include <distribute/ops/recurrent.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/ops/sequence.hpp>
 #include <distribute/ops/slicing.hpp>
 
 #include <distribute/replica/nest.hpp>
@@ -95,15 +78,12 @@
 #include <distribute/nn/attention.hpp>
 #include <distribute/nn/attention_layers.hpp>
 #include <distribute/nn/confusion_metrics.hpp>
-#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/convolution.hpp>
-#include <distribute/nn/ctc_loss.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/initializers.hpp>
 #include <distribute/nn/iou.hpp>
-#include <distribute/nn/keras_graph.hpp>
 #include <distribute/nn/lora.hpp>
 #include <distribute/nn/loss.hpp>
 #include <distribute/nn/mean_metrics.hpp>
@@ -124,7 +104,6 @@
 
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
-#include <distribute/optim/element_kernel.hpp>
 #include <distribute/optim/lamb.hpp>
 #include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/optim/optimizer.hpp>
@@ -150,8 +129,6 @@
 #include <distribute/data/pictures.hpp>
 #include <distribute/data/pipeline_statistics.hpp>
 #include <distribute/data/random.hpp>
-#include <distribute/data/sequence_example.hpp>
-#include <distribute/data/spec_pass.hpp>
 
 #include <distribute/collective/communication_options.hpp>
 #include <distribute/collective/communicator.hpp>
@@ -167,11 +144,9 @@
 #include <distribute/summary/file_writer.hpp>
 
 #include <distribute/parameter_server/parameter_server.hpp>
-#include <distribute/parameter_server/variable_spec.hpp>
 
 #include <distribute/strategy/central_storage_strategy.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
-#include <distribute/strategy/current_strategy.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
@@ -187,8 +162,7 @@
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
 
-#include <distribute/checkpoint/bundle_reader.hpp>
-#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
@@ -200,7 +174,6 @@
 #include <distribute/coordinator/remote_function.hpp>
 #include <distribute/coordinator/remote_value.hpp>
 #include <distribute/coordinator/server.hpp>
-#include <distribute/coordinator/wire_value.hpp>
 
 #include <distribute/train/backup_and_restore.hpp>
 #include <distribute/train/callback.hpp>
@@ -208,11 +181,9 @@
 #include <distribute/train/checkpoint_files.hpp>
 #include <distribute/train/compile.hpp>
 #include <distribute/train/elastic_loop.hpp>
-#include <distribute/train/exit_on_termination.hpp>
 #include <distribute/train/exponential_moving_average.hpp>
 #include <distribute/train/fit_loop.hpp>
 #include <distribute/train/fit_options.hpp>
-#include <distribute/train/gradient_accumulator.hpp>
 #include <distribute/train/model.hpp>
 #include <distribute/train/model_checkpoint.hpp>
 #include <distribute/train/monitored_callbacks.hpp>
@@ -224,7 +195,6 @@
 #include <distribute/train/sidecar_evaluator.hpp>
 #include <distribute/train/tensor_board.hpp>
 
-#include <distribute/launch/job.hpp>
 #include <distribute/launch/launcher.hpp>
 #include <distribute/launch/process.hpp>
 

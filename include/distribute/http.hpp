@@ -5,7 +5,6 @@
 #include <distribute/base/detail/macros_aside.inc>
 
 #include <distribute/http/credentials.hpp>
-#include <distribute/http/digest.hpp>
 #include <distribute/http/http_client.hpp>
 
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION

@@ -5,12 +5,9 @@
 #include <distribute/base/detail/macros_aside.inc>
 
 #include <distribute/language_models/causal_lm.hpp>
-#include <distribute/language_models/generation.hpp>
 #include <distribute/language_models/gpt2.hpp>
 #include <distribute/language_models/group_query_attention.hpp>
 #include <distribute/language_models/llama.hpp>
-#include <distribute/language_models/packing.hpp>
-#include <distribute/language_models/rotary_embedding.hpp>
 
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION
 #include <distribute/impl/language_models_bodies.hpp>

@@ -5,7 +5,6 @@
 #include <distribute/base/detail/macros_aside.inc>
 
 #include <distribute/saved_model/detail/registration.hpp>
-#include <distribute/saved_model/graph_def.hpp>
 #include <distribute/saved_model/loaded_model.hpp>
 #include <distribute/saved_model/saved_model.hpp>
 

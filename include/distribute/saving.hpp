@@ -6,7 +6,6 @@
 
 #include <distribute/saving/detail/registration.hpp>
 #include <distribute/saving/keras_model.hpp>
-#include <distribute/saving/lora_weights.hpp>
 #include <distribute/saving/weight_names.hpp>
 #include <distribute/saving/zip_file.hpp>
 

@@ -6,10 +6,10 @@
 
 #include <distribute/base/exit_status.hpp>
 
-#include <distribute/tensor/data_type_of.hpp>
 #include <distribute/tensor/dlpack.hpp>
 #include <distribute/tensor/shape.hpp>
 #include <distribute/tensor/tensor.hpp>
+#include <distribute/tensor/tensorflow_data_type.hpp>
 
 #include <distribute/autograd/custom_gradient.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
@@ -20,15 +20,13 @@
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/arrangement.hpp>
 #include <distribute/ops/array.hpp>
-#include <distribute/ops/attention.hpp>
 #include <distribute/ops/convolution.hpp>
-#include <distribute/ops/ctc.hpp>
 #include <distribute/ops/map_fn.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/normalization.hpp>
 #include <distribute/ops/random.hpp>
-#include <distribute/ops/recurrent.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/ops/sequence.hpp>
 #include <distribute/ops/slicing.hpp>
 
 #include <distribute/replica/nest.hpp>
@@ -39,15 +37,12 @@
 #include <distribute/nn/attention.hpp>
 #include <distribute/nn/attention_layers.hpp>
 #include <distribute/nn/confusion_metrics.hpp>
-#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/convolution.hpp>
-#include <distribute/nn/ctc_loss.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/initializers.hpp>
 #include <distribute/nn/iou.hpp>
-#include <distribute/nn/keras_graph.hpp>
 #include <distribute/nn/lora.hpp>
 #include <distribute/nn/loss.hpp>
 #include <distribute/nn/mean_metrics.hpp>
@@ -68,7 +63,6 @@
 
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
-#include <distribute/optim/element_kernel.hpp>
 #include <distribute/optim/lamb.hpp>
 #include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/optim/optimizer.hpp>
@@ -94,12 +88,9 @@
 #include <distribute/data/pictures.hpp>
 #include <distribute/data/pipeline_statistics.hpp>
 #include <distribute/data/random.hpp>
-#include <distribute/data/sequence_example.hpp>
-#include <distribute/data/spec_pass.hpp>
 
 #include <distribute/strategy/central_storage_strategy.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
-#include <distribute/strategy/current_strategy.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
@@ -115,8 +106,7 @@
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
 
-#include <distribute/checkpoint/bundle_reader.hpp>
-#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>

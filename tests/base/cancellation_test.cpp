@@ -1,5 +1,5 @@
-#include <distribute/base/cancellation.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/threads.hpp>
 
 #include <tests/support/catch.hpp>
 

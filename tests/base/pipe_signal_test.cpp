@@ -1,4 +1,4 @@
-#include <distribute/base/signals.hpp>
+#include <distribute/base/threads.hpp>
 
 #include <tests/support/catch.hpp>
 

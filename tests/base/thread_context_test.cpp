@@ -1,4 +1,4 @@
-#include <distribute/base/thread_context.hpp>
+#include <distribute/base/process_state.hpp>
 
 #include "support/catch.hpp"
 

@@ -1,7 +1,7 @@
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/base/untrusted_json.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/net/address.hpp>
 
 #include <tests/support/check_throws.hpp>

@@ -1,9 +1,8 @@
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/bundle_reader.hpp>
-#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/detail/object_graph.hpp>
-#include <distribute/io/crc32c.hpp>
+#include <distribute/io/compression.hpp>
 #include <distribute/io/file_system.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,10 +1,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/bundle_reader.hpp>
-#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/detail/bundle_table.hpp>
-#include <distribute/io/atomic_file.hpp>
-#include <distribute/io/crc32c.hpp>
+#include <distribute/io/compression.hpp>
 #include <distribute/io/detail/wire.hpp>
 #include <distribute/io/file_system.hpp>
 

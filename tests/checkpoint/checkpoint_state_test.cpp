@@ -1,9 +1,9 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/detail/object_graph.hpp>
-#include <distribute/io/atomic_file.hpp>
+#include <distribute/io/file_system.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>

@@ -1,11 +1,9 @@
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/bundle_reader.hpp>
-#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/http/http_client.hpp>
-#include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
 
 #include <tests/checkpoint/module_support.hpp>

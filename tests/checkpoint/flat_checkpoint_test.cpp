@@ -1,5 +1,4 @@
-#include <distribute/checkpoint/bundle_reader.hpp>
-#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/nn/dense.hpp>

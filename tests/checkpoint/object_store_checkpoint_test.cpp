@@ -1,6 +1,6 @@
 /// Checkpoints and event files on the real server of scripts/object_store_check.sh.
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/io/file_system.hpp>

@@ -1,9 +1,9 @@
 /// What a training sees of an S3 server that refuses it in mid-run.
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
-#include <distribute/http/digest.hpp>
+#include <distribute/http/credentials.hpp>
 #include <distribute/http/http_client.hpp>
-#include <distribute/io/atomic_file.hpp>
+#include <distribute/io/file_system.hpp>
 
 #include <tests/checkpoint/module_support.hpp>
 #include <tests/support/catch.hpp>

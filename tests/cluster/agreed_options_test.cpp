@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/agreed_options.hpp>
+#include <distribute/cluster/cluster_options.hpp>
 
 #include <tests/support/catch.hpp>
 

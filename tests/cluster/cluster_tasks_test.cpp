@@ -1,4 +1,4 @@
-#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/detail/agreement.hpp>
 #include <distribute/cluster/detail/host_identity.hpp>
 

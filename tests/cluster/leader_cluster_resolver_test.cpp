@@ -1,6 +1,6 @@
 #include <distribute/base/error.hpp>
+#include <distribute/cluster/cluster_resolvers.hpp>
 #include <distribute/cluster/cluster_role.hpp>
-#include <distribute/cluster/launcher_cluster_resolvers.hpp>
 
 #include <tests/support/check_throws.hpp>
 

@@ -1,6 +1,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_role.hpp>
-#include <distribute/cluster/multi_worker_util.hpp>
+#include <distribute/cluster/cluster_spec.hpp>
 
 #include <tests/support/check_throws.hpp>
 

@@ -1,5 +1,5 @@
 #include <distribute/base/config.hpp>
-#include <distribute/base/untrusted_text.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/cluster/detail/task_server.hpp>
 #include <distribute/net/socket.hpp>
 

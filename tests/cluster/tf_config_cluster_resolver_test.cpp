@@ -1,9 +1,9 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/cluster/cluster_role.hpp>
+#include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/detail/json_variable.hpp>
-#include <distribute/cluster/multi_worker_util.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 
 #include <tests/support/check_throws.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 /// A cluster that one variable describes: NOMAD_TASKS='{"addresses": ["a:1", "b:1"], "own": 1}'.
 
-#include <distribute/base/untrusted_json.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 

@@ -2,7 +2,7 @@
 #include <tests/support/check_throws.hpp>
 
 #include <distribute/base/exit_status.hpp>
-#include <distribute/launch/job.hpp>
+#include <distribute/launch/launcher.hpp>
 #include <distribute/net/socket.hpp>
 
 using namespace processes;  // NOLINT: tests only

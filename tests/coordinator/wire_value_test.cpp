@@ -2,7 +2,7 @@
 #include <distribute/coordinator/detail/worker_service.hpp>
 #include <distribute/coordinator/remote_dataset.hpp>
 #include <distribute/coordinator/remote_function.hpp>
-#include <distribute/coordinator/wire_value.hpp>
+#include <distribute/coordinator/remote_value.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

@@ -2,7 +2,7 @@
 
 #include <distribute/data/element_spec.hpp>
 #include <distribute/data/image.hpp>
-#include <distribute/io/crc32c.hpp>
+#include <distribute/io/compression.hpp>
 #include <distribute/io/file_system.hpp>
 
 #include <tests/data/picture_support.hpp>

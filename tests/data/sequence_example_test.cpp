@@ -1,5 +1,5 @@
 // Against TensorFlow 2.21: tests/comparison/dataset_cases.py.
-#include <distribute/data/sequence_example.hpp>
+#include <distribute/data/example.hpp>
 
 #include <tests/data/dataset_cases.hpp>
 #include <tests/support/catch.hpp>

@@ -2,7 +2,7 @@
 
 #include "mnist_cluster.hpp"
 
-#include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 
 #include <tests/support/control_group.hpp>
 #include <tests/support/shared_data.hpp>

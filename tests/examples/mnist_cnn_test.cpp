@@ -1,6 +1,6 @@
 /// Runs the program as a user would, with good and bad input.
 
-#include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 
 #include <tests/support/catch.hpp>

@@ -4,7 +4,7 @@
 #include "mnist_cluster.hpp"
 #include "picture_files.hpp"
 
-#include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/support/source_dir.hpp>

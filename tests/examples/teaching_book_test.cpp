@@ -1,6 +1,6 @@
 /// distribute_book.cpp as its comment starts it, and tfrecords.cpp.
 
-#include <distribute/launch/job.hpp>
+#include <distribute/launch/launcher.hpp>
 
 #include "shell.hpp"
 #include "teaching.hpp"

@@ -3,7 +3,7 @@
 
 #include "teaching.hpp"
 
-#include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/testing/thread_cluster.hpp>

@@ -10,7 +10,7 @@
 #include <distribute/collective/detail/worker_engine.hpp>
 #include <distribute/coordinator/detail/outcome.hpp>
 #include <distribute/coordinator/detail/worker_service.hpp>
-#include <distribute/coordinator/wire_value.hpp>
+#include <distribute/coordinator/remote_value.hpp>
 #include <distribute/data_service/detail/dispatcher_state.hpp>
 #include <distribute/horovod/detail/request.hpp>
 #include <distribute/net/detail/handshake.hpp>

@@ -10,8 +10,7 @@
 #include <distribute/data/decode_image.hpp>
 #include <distribute/data/detail/csv_reader.hpp>
 #include <distribute/data/example.hpp>
-#include <distribute/data/sequence_example.hpp>
-#include <distribute/io/crc32c.hpp>
+#include <distribute/io/compression.hpp>
 #include <distribute/io/detail/wire.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/saving/keras_model.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/http/digest.hpp>
+#include <distribute/http/credentials.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/rsa_key.hpp>

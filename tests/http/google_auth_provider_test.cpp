@@ -1,5 +1,4 @@
 #include <distribute/http/credentials.hpp>
-#include <distribute/http/digest.hpp>
 #include <distribute/http/http_client.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/io/crc32c.hpp>
+#include <distribute/io/compression.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -1,5 +1,4 @@
 #include <distribute/base/status.hpp>
-#include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,5 +1,5 @@
 #include <distribute/base/status.hpp>
-#include <distribute/io/crc32c.hpp>
+#include <distribute/io/compression.hpp>
 #include <distribute/io/detail/wire.hpp>
 #include <distribute/io/tfrecord.hpp>
 

@@ -1,5 +1,5 @@
 // Memory of the cache of keys and values.
-#include <distribute/language_models/generation.hpp>
+#include <distribute/language_models/causal_lm.hpp>
 #include <distribute/language_models/gpt2.hpp>
 #include <distribute/language_models/group_query_attention.hpp>
 #include <distribute/language_models/llama.hpp>

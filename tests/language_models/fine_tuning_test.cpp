@@ -1,8 +1,7 @@
 // What a model is trained with: LoRA, packed documents, and activations that are computed again.
-#include <distribute/language_models/generation.hpp>
+#include <distribute/language_models/causal_lm.hpp>
 #include <distribute/language_models/gpt2.hpp>
 #include <distribute/language_models/llama.hpp>
-#include <distribute/language_models/packing.hpp>
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/device/buffer.hpp>
@@ -13,7 +12,6 @@
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/saving/keras_model.hpp>
-#include <distribute/saving/lora_weights.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_close.hpp>

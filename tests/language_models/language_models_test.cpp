@@ -1,6 +1,6 @@
 // files/ holds small models of transformers 5.24 with random weights and what they give, which
 // transformers_models.py wrote.
-#include <distribute/language_models/generation.hpp>
+#include <distribute/language_models/causal_lm.hpp>
 #include <distribute/language_models/gpt2.hpp>
 #include <distribute/language_models/llama.hpp>
 

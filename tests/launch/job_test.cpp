@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/launch/job.hpp>
+#include <distribute/launch/launcher.hpp>
 
 #include <tests/support/catch.hpp>
 

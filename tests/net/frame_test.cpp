@@ -1,6 +1,6 @@
 #include <distribute/base/config.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/net/frame.hpp>
 #include <distribute/net/socket.hpp>
 

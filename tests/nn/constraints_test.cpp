@@ -1,10 +1,10 @@
 // Numbers printed by Keras 3.15 with TensorFlow 2.21.
-#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/loss.hpp>
 #include <distribute/nn/recurrent.hpp>
+#include <distribute/nn/regularizers.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/sgd.hpp>

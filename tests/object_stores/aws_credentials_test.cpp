@@ -1,4 +1,4 @@
-#include <distribute/http/digest.hpp>
+#include <distribute/http/credentials.hpp>
 #include <distribute/http/http_client.hpp>
 #include <distribute/object_stores/detail/xml.hpp>
 #include <distribute/object_stores/s3_file_system.hpp>

@@ -1,7 +1,6 @@
 /// What every object store must do, against the real server that scripts/object_store_check.sh
 /// starts and names in DISTRIBUTE_OBJECT_STORE_URL, such as s3://bucket.
 #include <distribute/base/status.hpp>
-#include <distribute/io/atomic_file.hpp>
 #include <distribute/io/compression.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/tfrecord.hpp>

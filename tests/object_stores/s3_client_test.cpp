@@ -1,4 +1,4 @@
-#include <distribute/http/digest.hpp>
+#include <distribute/http/credentials.hpp>
 #include <distribute/object_stores/detail/aws_signature.hpp>
 #include <distribute/object_stores/detail/s3_client.hpp>
 

@@ -1,7 +1,7 @@
 #include <distribute/base/environment.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/http/digest.hpp>
-#include <distribute/io/atomic_file.hpp>
+#include <distribute/http/credentials.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/object_stores/s3_file_system.hpp>
 

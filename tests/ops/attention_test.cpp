@@ -1,7 +1,7 @@
 #include <distribute/autograd/op_trace.hpp>
-#include <distribute/ops/attention.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/ops/sequence.hpp>
 
 #include "support/gradient_check.hpp"
 #include "support/sanitizers.hpp"

@@ -1,8 +1,8 @@
 // What Keras gives is in ctc_cases.hpp, which tests/comparison/ctc_cases.py wrote.
-#include <distribute/ops/ctc.hpp>
+#include <distribute/ops/sequence.hpp>
 
-#include <distribute/nn/ctc_loss.hpp>
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/loss.hpp>
 #include <distribute/nn/models.hpp>
 #include <distribute/nn/recurrent.hpp>
 #include <distribute/ops/array.hpp>

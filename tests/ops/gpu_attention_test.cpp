@@ -2,7 +2,7 @@
 // descriptors; a real GPU uses the real one.
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/ops/array.hpp>
-#include <distribute/ops/attention.hpp>
+#include <distribute/ops/sequence.hpp>
 
 #include "support/caught_log.hpp"
 #include "support/library_gpu.hpp"

@@ -5,7 +5,7 @@
 #include <distribute/nn/recurrent.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/random.hpp>
-#include <distribute/ops/recurrent.hpp>
+#include <distribute/ops/sequence.hpp>
 
 #include "support/library_gpu.hpp"
 #include "support/watching_tape.hpp"

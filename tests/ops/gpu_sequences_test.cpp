@@ -1,8 +1,7 @@
 // Attention, recurrent layers and transposed convolutions: the same on a GPU as on the CPU.
 #include <distribute/ops/array.hpp>
-#include <distribute/ops/attention.hpp>
 #include <distribute/ops/convolution.hpp>
-#include <distribute/ops/recurrent.hpp>
+#include <distribute/ops/sequence.hpp>
 
 #include "../support/gpu_contract.hpp"
 

@@ -2,11 +2,11 @@
 // instruction set that this machine's oneDNN can be held to.
 
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/base/parallel.hpp>
 #include <distribute/device/detail/cpu_onednn.hpp>
 #include <distribute/ops/array.hpp>
-#include <distribute/ops/attention.hpp>
 #include <distribute/ops/math.hpp>
-#include <distribute/ops/recurrent.hpp>
+#include <distribute/ops/sequence.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/check_close.hpp"

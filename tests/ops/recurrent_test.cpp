@@ -1,8 +1,8 @@
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
-#include <distribute/ops/recurrent.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/ops/sequence.hpp>
 
 #include "support/gradient_check.hpp"
 

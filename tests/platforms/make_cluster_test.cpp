@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/multi_worker_util.hpp>
+#include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/platforms/make_cluster.hpp>
 

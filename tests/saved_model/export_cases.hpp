@@ -24,7 +24,7 @@
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/slicing.hpp>
 #include <distribute/preprocessing/normalization.hpp>
-#include <distribute/saved_model/graph_def.hpp>
+#include <distribute/saved_model/saved_model.hpp>
 
 #include <functional>
 #include <memory>

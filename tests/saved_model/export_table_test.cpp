@@ -6,7 +6,7 @@
 #include <distribute/ops/normalization.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/saved_model/detail/onnx_graph.hpp>
-#include <distribute/saved_model/graph_def.hpp>
+#include <distribute/saved_model/saved_model.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/source_dir.hpp>

@@ -7,7 +7,7 @@
 #include <distribute/ops/convolution.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/saved_model/graph_def.hpp>
+#include <distribute/saved_model/saved_model.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

@@ -1,6 +1,5 @@
 #include "export_cases.hpp"
 
-#include <distribute/saved_model/graph_def.hpp>
 #include <distribute/saved_model/loaded_model.hpp>
 #include <distribute/saved_model/saved_model.hpp>
 

@@ -6,7 +6,7 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/slicing.hpp>
 #include <distribute/saved_model/detail/lowering.hpp>
-#include <distribute/saved_model/graph_def.hpp>
+#include <distribute/saved_model/saved_model.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -9,7 +9,7 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/saved_model/detail/onnx_graph.hpp>
-#include <distribute/saved_model/graph_def.hpp>
+#include <distribute/saved_model/saved_model.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

@@ -1,6 +1,6 @@
 #include "proto_support.hpp"
 
-#include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/nn/dense.hpp>

@@ -1,5 +1,4 @@
 #include <distribute/saving/keras_model.hpp>
-#include <distribute/saving/lora_weights.hpp>
 
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/embedding.hpp>

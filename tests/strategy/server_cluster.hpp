@@ -2,7 +2,7 @@
 /// Clusters with parameter servers whose tasks are threads of the test.
 
 #include <distribute/distribute.hpp>
-#include <distribute/launch/job.hpp>
+#include <distribute/launch/launcher.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
 
 #include <list>

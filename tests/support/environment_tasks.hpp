@@ -1,7 +1,7 @@
 #pragma once
 /// The workers of a process cluster, as TF_CONFIG names them to this process.
 
-#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 
 inline distribute::ClusterTasks tasks_of_environment() {

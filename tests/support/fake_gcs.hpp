@@ -5,7 +5,7 @@
 #include "http_server.hpp"
 
 #include <distribute/http/http_client.hpp>
-#include <distribute/io/crc32c.hpp>
+#include <distribute/io/compression.hpp>
 
 #include <cstdlib>
 #include <map>

@@ -2,7 +2,7 @@
 /// A small S3 server in memory for tests: objects, ranges, listings in pages, uploads in parts,
 /// copies, and faults that a test puts in. It believes every signature.
 
-#include <distribute/http/digest.hpp>
+#include <distribute/http/credentials.hpp>
 #include <distribute/http/http_client.hpp>
 #include <distribute/object_stores/detail/xml.hpp>
 #include <distribute/object_stores/s3_file_system.hpp>

@@ -3,7 +3,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/detail/control_link.hpp>
 #include <distribute/cluster/detail/membership.hpp>
 #include <distribute/net/detail/handshake.hpp>

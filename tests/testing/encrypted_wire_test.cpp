@@ -1,7 +1,7 @@
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/collective/connect_workers.hpp>
-#include <distribute/launch/job.hpp>
+#include <distribute/launch/launcher.hpp>
 #include <distribute/net/detail/tls.hpp>
 #include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>

@@ -3,7 +3,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/detail/task_server.hpp>
-#include <distribute/launch/job.hpp>
+#include <distribute/launch/launcher.hpp>
 #include <distribute/net/socket.hpp>
 #include <distribute/testing/detail/network_namespaces.hpp>
 #include <distribute/testing/process_cluster.hpp>

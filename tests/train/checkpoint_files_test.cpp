@@ -1,4 +1,4 @@
-#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/checkpoint/named_weights.hpp>

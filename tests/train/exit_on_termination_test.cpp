@@ -1,6 +1,6 @@
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/train/exit_on_termination.hpp>
+#include <distribute/train/preemption_watcher.hpp>
 
 #include <tests/support/catch.hpp>
 

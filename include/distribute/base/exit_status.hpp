@@ -1,11 +1,16 @@
 #pragma once
-/// Exit statuses of a task's program, which tell launchers and operators whether to start it again.
+/// Exit statuses of a task's program, which tell launchers and operators whether to start it again,
+/// and what else is done with the reason of a failure.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/process_state.hpp>
 
 #include <concepts>
 #include <exception>
+#include <functional>
+#include <string>
 #include <type_traits>
+#include <utility>
 
 namespace distribute {
 
@@ -63,6 +68,19 @@ int run_main(int argc, char** argv, Parse&& parse, Body&& body) {
   }
   parse(argc, argv);
   return run_main(body);
+}
+
+namespace base_internal {
+struct FailureListener {  // of the process
+  std::function<void(const std::string& reason)> call;
+};
+}  // namespace base_internal
+
+/// Makes report_failure(), and so run_main(), call the function with the text of the error once it
+/// is printed. It replaces the function of an earlier call; {} removes it. The annex `platforms`
+/// sets one that writes SageMaker's file (write_job_failure). Call it before threads start.
+inline void set_failure_listener(std::function<void(const std::string& reason)> listener) {
+  in_process<base_internal::FailureListener>().call = std::move(listener);
 }
 
 }  // namespace distribute

@@ -1,8 +1,12 @@
 #pragma once
-/// Threads that end the process with an error when they fail, and their share of the cores.
+/// Threads: how they start, which share of the cores they have, how their work is cancelled, and
+/// writes to a closed pipe.
 
 #include <distribute/base/config.hpp>
 
+#include <signal.h>
+
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -77,4 +81,44 @@ class [[nodiscard]] CpuShareScope {
   CpuShare::Seconds counted_;  // of the thread's clock
 };
 
+/// Any thread sets it to end the work.
+using CancellationFlag = std::atomic<bool>;
+
+/// Lets `flag`, which must live as long, cancel the calling thread's work until the end of the
+/// scope; null protects the work from cancellation.
+/// Source  tf.cancellation.CancellationManagerContext
+class [[nodiscard]] CancellationScope {
+ public:
+  explicit CancellationScope(const CancellationFlag* flag);
+  ~CancellationScope();
+  CancellationScope(const CancellationScope&) = delete;
+  CancellationScope& operator=(const CancellationScope&) = delete;
+
+ private:
+  const CancellationFlag* outer_;
+};
+
+bool is_cancelled();  // whether this thread's work must end
+
+/// For long loops; it is also called when the next element of a dataset is read.
+/// Throws  CancelledError when the calling thread's work is cancelled.
+void throw_if_cancelled();
+
 }  // namespace distribute
+
+namespace distribute::base_internal {
+
+/// Blocks SIGPIPE for this thread while it lives: the system call returns EPIPE. It is for writes
+/// without MSG_NOSIGNAL, such as those of OpenSSL inside of libcurl. One thread.
+class PipeSignalBlock {
+ public:
+  PipeSignalBlock();
+  /// Discards a signal that has come meanwhile.
+  ~PipeSignalBlock();
+  PipeSignalBlock(const PipeSignalBlock&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace distribute::base_internal

@@ -1,10 +1,12 @@
 #pragma once
-/// All limits of a job's runtime; each can be set in the environment.
+/// The options of a job's runtime: its limits, those of elastic jobs, and what must be equal on all
+/// tasks; the environment can set each limit.
 
 #include <distribute/base/config.hpp>
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -70,5 +72,59 @@ std::shared_ptr<const net::TlsContext> make_tls(const ClusterOptions& options,
 /// Throws  InvalidArgumentError when a limit is not positive, two of them contradict each other,
 ///         or the token is shorter than net::kMinJobTokenBytes.
 void check_options(const ClusterOptions& options);
+
+struct ClusterPlace;
+
+/// Options of elastic jobs. Times are in seconds.
+/// Source  the min and max of torchrun's --nnodes, and of Horovod's --min-np and --max-np
+struct ElasticOptions {
+  /// Smallest number of workers: with fewer training pauses. 0: not elastic, every worker is needed
+  /// all the time.
+  int min_workers = 0;
+  /// Largest number; further workers wait for a free position. 0: all that the cluster names.
+  int max_workers = 0;
+  /// Time that training pauses before it ends with UnavailableError.
+  double timeout_seconds = 600;
+  /// Time to wait for more workers at the start when min_workers have come, from the last arrival
+  /// on.
+  double last_call_seconds = 5;
+
+  /// Returns the defaults with DISTRIBUTE_MIN_WORKERS and DISTRIBUTE_MAX_WORKERS, which
+  /// `distribute run --min-np` sets.
+  /// Throws  InvalidArgumentError that names the variable.
+  static ElasticOptions from_environment();
+};
+
+/// Checks that a process that is alone does not ask for other workers.
+/// Throws  InvalidArgumentError when min_workers does.
+void check_elastic(const ElasticOptions& options, const ClusterPlace& place);
+
+/// How a worker's part in an elastic job has ended.
+enum class ElasticEnd {
+  Finished,  // the body has returned, on all members
+  Left,      // this worker was told to leave; the others continue
+  TooLate,   // the others had finished before this worker could join
+};
+
+/// Name and value of each option, as errors show them.
+using AgreedOptions = std::map<std::string, std::string>;
+
+/// A task and the options_text() that it was started with.
+struct OptionsOfTask {
+  std::string task;  // "worker 1", "the chief"
+  std::string options;
+};
+
+/// Formats one line "name=value" for each, in the order of the names, for sending and comparing.
+std::string options_text(const AgreedOptions& options);
+
+/// Returns JSON that also holds the library's version, which must be equal too; for
+/// ClusterRuntime::agree.
+std::string agreed_json(const AgreedOptions& options);
+
+/// Compares the options of two tasks; `tasks` is what the error calls them, "tasks" or "ranks".
+/// Throws  FailedPreconditionError with the first option in which the two differ: "the tasks were
+///          started with different flags: worker 1 has steps=7, the chief steps=5".
+void check_same_options(const char* tasks, const OptionsOfTask& one, const OptionsOfTask& other);
 
 }  // namespace distribute

@@ -3,7 +3,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_options.hpp>
-#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/detail/task_failure.hpp>
 #include <distribute/net/deadline.hpp>
 

@@ -29,7 +29,7 @@ struct TFConfigClusterResolverOptions {    // options of TFConfigClusterResolver
 /// ...] or {index: address}}, "task": {"type": ..., "index": ...}, "rpc_layer": ...,
 /// "session_master": ...}; other members are ignored. An unset variable counts as {}, a single
 /// process, and so does a task worker 0 without a cluster. Users of the cluster check the names of
-/// its jobs (cluster/multi_worker_util.hpp), and check_complete() refuses a TF_CONFIG that belongs
+/// its jobs (cluster/cluster_spec.hpp), and check_complete() refuses a TF_CONFIG that belongs
 /// to a job and does not name its tasks: another task without a cluster, an empty cluster, a
 /// cluster under another key, and the variable that the training operator sets for the tasks of a
 /// TFJob with enableDynamicWorker.

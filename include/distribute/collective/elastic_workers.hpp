@@ -2,9 +2,9 @@
 /// Connects the workers of one generation of an elastic job after the other.
 
 #include <distribute/base/config.hpp>
+#include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/detail/elastic_member.hpp>
 #include <distribute/cluster/detail/task_failure.hpp>
-#include <distribute/cluster/elastic_options.hpp>
 
 #include <functional>
 #include <memory>

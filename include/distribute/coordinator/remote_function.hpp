@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/detail/registry.hpp>
-#include <distribute/coordinator/wire_value.hpp>
+#include <distribute/coordinator/remote_value.hpp>
 
 #include <functional>
 #include <memory>

@@ -55,4 +55,8 @@ Tensor bytes_tensor(std::string bytes);
 /// Throws  InvalidArgumentError for another dtype.
 std::string_view bytes_of(const Tensor& tensor);
 
+/// Number of that pass, also of its parts. A source whose elements others read, too, takes nothing
+/// from them in it.
+inline constexpr uint64_t kSpecPass = UINT64_MAX;
+
 }  // namespace distribute::data

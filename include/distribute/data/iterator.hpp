@@ -21,7 +21,7 @@ class Iterator {
 
   /// Gives the next element.
   /// Throws  OutOfRangeError at the end, and in all later calls; what a `map` function throws;
-  ///         CancelledError when this thread's work was cancelled (base/cancellation.hpp).
+  ///         CancelledError when this thread's work was cancelled (base/threads.hpp).
   Batch next();
   Batch get_next() { return next(); }
   /// Does what next() does, but is empty at the end. Source  tf.data.Iterator.get_next_as_optional

@@ -1,14 +1,46 @@
 #pragma once
-/// Datasets that other processes make, as tf.data.experimental.service.
+/// Datasets that other processes make, as tf.data.experimental.service, and how they are read.
 
 #include <distribute/base/config.hpp>
+#include <distribute/cluster/cluster_options.hpp>
 #include <distribute/data/dataset.hpp>
-#include <distribute/data_service/read_options.hpp>
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace distribute::data::service {
+
+/// How the workers of a data service share a dataset. docs/input_pipelines.md says for each what
+/// happens to the elements of a worker that dies.
+/// Source  tf.data.experimental.service.ShardingPolicy
+enum class ShardingPolicy : uint8_t {
+  Off,         // every worker gives all elements
+  Dynamic,     // each element comes once; workers take parts of the source as they need them
+  File,        // every worker reads other files
+  Data,        // every worker drops what is not its share
+  FileOrData,  // File where the source reads files, else Data
+  Hint,        // shard(kShardHint, kShardHint) becomes the real shard
+};
+
+/// Options of distribute() and from_dataset_id().
+struct ReadOptions {
+  ShardingPolicy processing_mode = ShardingPolicy::Dynamic;
+  std::string service = {};     // "host:port" of the dispatcher
+  std::string dataset_id = {};  // the name under which workers have registered the dataset
+  /// Readers with one name share the elements of each pass, first come, first served. Empty: a job
+  /// of this dataset alone.
+  std::string job_name = {};
+  /// Both, for one of several readers of a job that step together: reader i of n has element
+  /// r n + i of a worker's task in round r, and all readers turn to the next task together. So a
+  /// dataset that gives n elements of about one length in a row keeps replicas equally busy. The
+  /// dataset must have no end, and the tasks are those of the workers that are there at the start.
+  std::optional<int64_t> consumer_index = {}, num_consumers = {};
+  /// Largest number of elements that are under way or wait here; -1: 16.
+  int64_t max_outstanding_requests = -1;
+  ClusterOptions cluster = ClusterOptions::from_environment();  // token, encryption, deadlines
+};
 
 /// Makes a dataset; workers call it.
 using DatasetFactory = std::function<Dataset()>;

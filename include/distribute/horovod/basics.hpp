@@ -3,9 +3,9 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
-#include <distribute/cluster/cluster_tasks.hpp>
-#include <distribute/cluster/elastic_options.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/collective/communication_options.hpp>
 
 #include <memory>

@@ -4,7 +4,7 @@
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/elastic_options.hpp>
+#include <distribute/cluster/cluster_options.hpp>
 #include <distribute/horovod/callbacks.hpp>
 
 #include <concepts>

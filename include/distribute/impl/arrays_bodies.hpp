@@ -10,8 +10,6 @@
 #include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_activity_cupti.ipp>
 
-#include <distribute/io/impl/atomic_file.ipp>
-
 #include <distribute/saving/impl/zip_file.ipp>
 #include <distribute/saving/impl/zip_file_stub.ipp>
 

@@ -6,7 +6,6 @@
 
 #include <distribute/impl/tensor_shared.hpp>
 
-#include <distribute/base/impl/cancellation.ipp>
 #include <distribute/base/impl/each_second.ipp>
 #include <distribute/base/impl/json.ipp>
 #include <distribute/base/impl/leave_notice.ipp>
@@ -67,16 +66,17 @@
 #include <distribute/net/impl/tls_wire.ipp>
 #include <distribute/net/impl/wake_up.ipp>
 
-#include <distribute/io/impl/atomic_file.ipp>
 #include <distribute/io/impl/check_output.ipp>
 #include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/gzip.ipp>
 #include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/stream.ipp>
-#include <distribute/io/impl/tensorflow_data_type.ipp>
 #include <distribute/io/impl/tfrecord.ipp>
 #include <distribute/io/impl/wire.ipp>
 
+#include <distribute/tensor/impl/tensorflow_data_type.ipp>
+
+#include <distribute/cluster/impl/agreed_options.ipp>
 #include <distribute/cluster/impl/agreement.ipp>
 #include <distribute/cluster/impl/announce_task.ipp>
 #include <distribute/cluster/impl/cluster_options.ipp>

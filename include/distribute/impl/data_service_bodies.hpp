@@ -7,7 +7,6 @@
 #include <distribute/impl/data_service_src.hpp>
 #include <distribute/impl/tensor_shared.hpp>
 
-#include <distribute/base/impl/cancellation.ipp>
 #include <distribute/base/impl/json.ipp>
 #include <distribute/base/impl/leave_notice.ipp>
 #include <distribute/base/impl/number_text.ipp>
@@ -39,21 +38,23 @@
 #include <distribute/net/impl/tls_wire.ipp>
 #include <distribute/net/impl/wake_up.ipp>
 
-#include <distribute/io/impl/atomic_file.ipp>
 #include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/gzip.ipp>
 #include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/stream.ipp>
-#include <distribute/io/impl/tensorflow_data_type.ipp>
 #include <distribute/io/impl/tfrecord.ipp>
 #include <distribute/io/impl/wire.ipp>
 
+#include <distribute/tensor/impl/tensorflow_data_type.ipp>
+
+#include <distribute/cluster/impl/agreed_options.ipp>
 #include <distribute/cluster/impl/announce_task.ipp>
 #include <distribute/cluster/impl/cluster_options.ipp>
 #include <distribute/cluster/impl/cluster_resolver.ipp>
 #include <distribute/cluster/impl/cluster_role.ipp>
 #include <distribute/cluster/impl/cluster_spec.ipp>
 #include <distribute/cluster/impl/cluster_tasks.ipp>
+#include <distribute/cluster/impl/elastic_options.ipp>
 #include <distribute/cluster/impl/half_open.ipp>
 #include <distribute/cluster/impl/multi_worker_util.ipp>
 #include <distribute/cluster/impl/own_port.ipp>

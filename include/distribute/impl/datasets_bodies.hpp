@@ -7,19 +7,17 @@
 #include <distribute/impl/datasets_src.hpp>
 #include <distribute/impl/tensor_shared.hpp>
 
-#include <distribute/base/impl/cancellation.ipp>
-
 #include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_activity_cupti.ipp>
 
-#include <distribute/io/impl/atomic_file.ipp>
 #include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/gzip.ipp>
 #include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/stream.ipp>
-#include <distribute/io/impl/tensorflow_data_type.ipp>
 #include <distribute/io/impl/tfrecord.ipp>
 #include <distribute/io/impl/wire.ipp>
+
+#include <distribute/tensor/impl/tensorflow_data_type.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batch.ipp>

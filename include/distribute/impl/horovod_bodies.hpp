@@ -15,8 +15,6 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_transpose.ipp>
 
-#include <distribute/cluster/impl/agreed_options.ipp>
-
 #include <distribute/coordinator/impl/closure.ipp>
 #include <distribute/coordinator/impl/closure_argument.ipp>
 #include <distribute/coordinator/impl/closure_queue.ipp>

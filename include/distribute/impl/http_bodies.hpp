@@ -23,7 +23,7 @@
 #include <distribute/base/impl/memory_limit.ipp>
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
-#include <distribute/base/impl/pipe_signal.ipp>
+#include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/process_stat.ipp>
 #include <distribute/base/impl/process_stats.ipp>
 #include <distribute/base/impl/run_queue.ipp>
@@ -33,8 +33,11 @@
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/thread_chooser.ipp>
 #include <distribute/base/impl/thread_context.ipp>
+#include <distribute/base/impl/threads.ipp>
+#include <distribute/base/impl/untrusted_json.ipp>
 #include <distribute/base/impl/untrusted_text.ipp>
 
+#include <distribute/io/impl/atomic_file.ipp>
 #include <distribute/io/impl/file_system.ipp>
 #include <distribute/io/impl/local_file_system.ipp>
 #include <distribute/io/impl/path.ipp>

@@ -7,7 +7,7 @@
 #include <distribute/impl/language_models_src.hpp>
 #include <distribute/impl/tensor_shared.hpp>
 
-#include <distribute/base/impl/cancellation.ipp>
+#include <distribute/base/impl/json.ipp>
 #include <distribute/base/impl/log_once.ipp>
 #include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/untrusted_json.ipp>
@@ -49,9 +49,10 @@
 #include <distribute/io/impl/gzip.ipp>
 #include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/stream.ipp>
-#include <distribute/io/impl/tensorflow_data_type.ipp>
 #include <distribute/io/impl/tfrecord.ipp>
 #include <distribute/io/impl/wire.ipp>
+
+#include <distribute/tensor/impl/tensorflow_data_type.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/backward_walk.ipp>
@@ -79,6 +80,9 @@
 #include <distribute/ops/impl/clip.ipp>
 #include <distribute/ops/impl/concat.ipp>
 #include <distribute/ops/impl/cross_entropy.ipp>
+#include <distribute/ops/impl/ctc.ipp>
+#include <distribute/ops/impl/ctc_decode.ipp>
+#include <distribute/ops/impl/ctc_inputs.ipp>
 #include <distribute/ops/impl/cumulative.ipp>
 #include <distribute/ops/impl/draw_log.ipp>
 #include <distribute/ops/impl/einsum.ipp>
@@ -100,6 +104,10 @@
 #include <distribute/ops/impl/range.ipp>
 #include <distribute/ops/impl/rearrange.ipp>
 #include <distribute/ops/impl/recompute_grad.ipp>
+#include <distribute/ops/impl/recurrent.ipp>
+#include <distribute/ops/impl/recurrent_cells.ipp>
+#include <distribute/ops/impl/recurrent_cells_gpu.ipp>
+#include <distribute/ops/impl/recurrent_cells_steps.ipp>
 #include <distribute/ops/impl/reduce.ipp>
 #include <distribute/ops/impl/reshape.ipp>
 #include <distribute/ops/impl/search.ipp>

@@ -8,5 +8,8 @@
 #include <distribute/impl/object_stores_src.hpp>
 
 #include <distribute/io/impl/crc32c.ipp>
+#include <distribute/io/impl/gzip.ipp>
+#include <distribute/io/impl/stream.ipp>
+#include <distribute/io/impl/wire.ipp>
 
 #include <distribute/base/detail/macros_back.inc>

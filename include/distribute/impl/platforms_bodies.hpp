@@ -8,11 +8,9 @@
 #include <distribute/impl/platforms_src.hpp>
 
 #include <distribute/base/impl/leave_notice.ipp>
-#include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/ordered_json.ipp>
 #include <distribute/base/impl/span_recorder.ipp>
 #include <distribute/base/impl/type_names.ipp>
-#include <distribute/base/impl/untrusted_json.ipp>
 
 #include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_activity_cupti.ipp>
@@ -29,6 +27,7 @@
 
 #include <distribute/net/impl/address.ipp>
 #include <distribute/net/impl/resolve.ipp>
+#include <distribute/net/impl/wake_up.ipp>
 
 #include <distribute/cluster/impl/cluster_resolver.ipp>
 #include <distribute/cluster/impl/cluster_spec.ipp>
@@ -36,6 +35,7 @@
 #include <distribute/cluster/impl/flags_cluster_resolver.ipp>
 #include <distribute/cluster/impl/json_variable.ipp>
 #include <distribute/cluster/impl/leader_cluster_resolver.ipp>
+#include <distribute/cluster/impl/multi_worker_util.ipp>
 #include <distribute/cluster/impl/open_mpi_cluster_resolver.ipp>
 #include <distribute/cluster/impl/partial_environment.ipp>
 #include <distribute/cluster/impl/resolver_registry.ipp>

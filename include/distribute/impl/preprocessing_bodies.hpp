@@ -7,7 +7,6 @@
 #include <distribute/impl/preprocessing_src.hpp>
 #include <distribute/impl/tensor_shared.hpp>
 
-#include <distribute/base/impl/cancellation.ipp>
 #include <distribute/base/impl/log_once.ipp>
 
 #include <distribute/device/impl/backend.ipp>
@@ -45,15 +44,16 @@
 #include <distribute/device/impl/prepared_values.ipp>
 
 #include <distribute/net/impl/message.ipp>
+#include <distribute/net/impl/wake_up.ipp>
 
-#include <distribute/io/impl/atomic_file.ipp>
 #include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/gzip.ipp>
 #include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/stream.ipp>
-#include <distribute/io/impl/tensorflow_data_type.ipp>
 #include <distribute/io/impl/tfrecord.ipp>
 #include <distribute/io/impl/wire.ipp>
+
+#include <distribute/tensor/impl/tensorflow_data_type.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/backward_walk.ipp>

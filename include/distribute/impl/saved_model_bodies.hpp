@@ -11,6 +11,7 @@
 #include <distribute/base/impl/log_once.ipp>
 #include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/simd_sqrt.ipp>
+#include <distribute/base/impl/untrusted_json.ipp>
 
 #include <distribute/device/impl/backend.ipp>
 #include <distribute/device/impl/cpu_direct_conv.ipp>
@@ -47,12 +48,15 @@
 #include <distribute/device/impl/prepared_values.ipp>
 
 #include <distribute/net/impl/message.ipp>
+#include <distribute/net/impl/wake_up.ipp>
 
-#include <distribute/io/impl/atomic_file.ipp>
 #include <distribute/io/impl/crc32c.ipp>
+#include <distribute/io/impl/gzip.ipp>
 #include <distribute/io/impl/protobuf.ipp>
-#include <distribute/io/impl/tensorflow_data_type.ipp>
+#include <distribute/io/impl/stream.ipp>
 #include <distribute/io/impl/wire.ipp>
+
+#include <distribute/tensor/impl/tensorflow_data_type.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/backward_walk.ipp>
@@ -82,6 +86,9 @@
 #include <distribute/ops/impl/conv2d.ipp>
 #include <distribute/ops/impl/conv2d_transpose.ipp>
 #include <distribute/ops/impl/cross_entropy.ipp>
+#include <distribute/ops/impl/ctc.ipp>
+#include <distribute/ops/impl/ctc_decode.ipp>
+#include <distribute/ops/impl/ctc_inputs.ipp>
 #include <distribute/ops/impl/cumulative.ipp>
 #include <distribute/ops/impl/draw_log.ipp>
 #include <distribute/ops/impl/einsum.ipp>

@@ -7,11 +7,11 @@
 #include <distribute/impl/saving_src.hpp>
 #include <distribute/impl/tensor_shared.hpp>
 
-#include <distribute/base/impl/cancellation.ipp>
 #include <distribute/base/impl/json.ipp>
 #include <distribute/base/impl/log_once.ipp>
 #include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/simd_sqrt.ipp>
+#include <distribute/base/impl/untrusted_json.ipp>
 
 #include <distribute/device/impl/backend.ipp>
 #include <distribute/device/impl/cpu_direct_conv.ipp>
@@ -48,15 +48,16 @@
 #include <distribute/device/impl/prepared_values.ipp>
 
 #include <distribute/net/impl/message.ipp>
+#include <distribute/net/impl/wake_up.ipp>
 
-#include <distribute/io/impl/atomic_file.ipp>
 #include <distribute/io/impl/crc32c.ipp>
 #include <distribute/io/impl/gzip.ipp>
 #include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/stream.ipp>
-#include <distribute/io/impl/tensorflow_data_type.ipp>
 #include <distribute/io/impl/tfrecord.ipp>
 #include <distribute/io/impl/wire.ipp>
+
+#include <distribute/tensor/impl/tensorflow_data_type.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/backward_walk.ipp>
@@ -86,6 +87,9 @@
 #include <distribute/ops/impl/conv2d.ipp>
 #include <distribute/ops/impl/conv2d_transpose.ipp>
 #include <distribute/ops/impl/cross_entropy.ipp>
+#include <distribute/ops/impl/ctc.ipp>
+#include <distribute/ops/impl/ctc_decode.ipp>
+#include <distribute/ops/impl/ctc_inputs.ipp>
 #include <distribute/ops/impl/cumulative.ipp>
 #include <distribute/ops/impl/draw_log.ipp>
 #include <distribute/ops/impl/einsum.ipp>

@@ -7,7 +7,6 @@
 #include <distribute/impl/strategy_bodies.hpp>
 
 #include <distribute/base/impl/ordered_json.ipp>
-#include <distribute/base/impl/pipe_signal.ipp>
 
 #include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_activity_cupti.ipp>

@@ -8,8 +8,6 @@
 
 #include <distribute/tensor/impl/dlpack.ipp>
 
-#include <distribute/cluster/impl/agreed_options.ipp>
-
 #include <distribute/autograd/impl/custom_gradient.ipp>
 
 #include <distribute/ops/impl/map_fn.ipp>

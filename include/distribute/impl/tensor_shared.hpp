@@ -30,6 +30,7 @@
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/thread_chooser.ipp>
 #include <distribute/base/impl/thread_context.ipp>
+#include <distribute/base/impl/threads.ipp>
 #include <distribute/base/impl/type_names.ipp>
 #include <distribute/base/impl/untrusted_text.ipp>
 
@@ -53,6 +54,7 @@
 #include <distribute/device/impl/placement.ipp>
 #include <distribute/device/impl/transposed_filter_cache.ipp>
 
+#include <distribute/io/impl/atomic_file.ipp>
 #include <distribute/io/impl/file_system.ipp>
 #include <distribute/io/impl/local_file_system.ipp>
 #include <distribute/io/impl/path.ipp>

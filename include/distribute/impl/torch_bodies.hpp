@@ -41,7 +41,6 @@
 #include <distribute/net/impl/tls_wire.ipp>
 #include <distribute/net/impl/wake_up.ipp>
 
-#include <distribute/io/impl/atomic_file.ipp>
 #include <distribute/io/impl/check_output.ipp>
 
 #include <distribute/cluster/impl/agreed_options.ipp>

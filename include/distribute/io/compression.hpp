@@ -1,10 +1,12 @@
 #pragma once
-/// Streams of bytes that are read from front to back, compressed or not.
+/// How the bytes of files are compressed and checked.
 
+#include <distribute/base/config.hpp>
 #include <distribute/io/detail/compression_type.hpp>
 #include <distribute/io/file_system.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 namespace distribute::io {
 
@@ -58,5 +60,16 @@ absl::StatusOr<std::unique_ptr<InputStream>> open_input_stream(
 /// Returns  InvalidArgument for Auto.
 absl::StatusOr<std::unique_ptr<WritableFile>> create_file(const std::string& path,
                                                           Compression compression);
+
+/// Extends `crc`, the checksum of some bytes, to the checksum of those bytes followed by `bytes`.
+/// Uses SSE4.2 where the CPU has it.
+uint32_t crc32c_extend(uint32_t crc, std::string_view bytes);
+
+inline uint32_t crc32c(std::string_view bytes) { return crc32c_extend(0, bytes); }  // Castagnoli
+
+/// Masks a checksum as files store it, because the checksum of data that contains its own checksum
+/// is weak.
+/// Source  leveldb util/crc32c.h
+constexpr uint32_t mask_crc(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
 
 }  // namespace distribute::io

@@ -1,5 +1,5 @@
 #pragma once
-/// A moment after which a wait ends with an error.
+/// How waits end: at a moment, with an error, or woken by another thread.
 
 #include <distribute/base/config.hpp>
 
@@ -41,6 +41,23 @@ class Deadline {
  private:
   explicit Deadline(Clock::time_point when) : when_(when) {}
   Clock::time_point when_;
+};
+
+/// A descriptor that is readable between signal() and clear(). Thread-safe.
+class WakeUp {
+ public:
+  /// Throws  ResourceExhaustedError when this process has no descriptor left.
+  WakeUp();
+  WakeUp(const WakeUp&) = delete;
+  ~WakeUp();
+
+  /// The descriptor for ::poll, which signal() wakes until clear().
+  int native() const { return descriptor_; }
+  void signal() const;
+  void clear() const;
+
+ private:
+  int descriptor_;
 };
 
 }  // namespace distribute::net

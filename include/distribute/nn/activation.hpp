@@ -4,7 +4,6 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/device/dtype.hpp>
-#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
 #include <distribute/ops/activation.hpp>

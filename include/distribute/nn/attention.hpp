@@ -3,7 +3,6 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/pimpl.hpp>
-#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/lora.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
@@ -49,7 +48,7 @@ struct MultiHeadAttentionCall {
   bool training = false;
 };
 
-/// Projects queries, keys and values for every head, applies attention (ops/attention.hpp), and
+/// Projects queries, keys and values for every head, applies attention (ops/sequence.hpp), and
 /// joins the heads by another projection. Called with one tensor it is self-attention; that
 /// tensor's mask then says which positions count as query and as key. A mask that a call does not
 /// give is taken from its tensor. The result carries the query's mask, and the inputs lose theirs,

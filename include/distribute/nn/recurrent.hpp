@@ -3,11 +3,10 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/pimpl.hpp>
-#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/recurrent.hpp>
+#include <distribute/ops/sequence.hpp>
 
 namespace distribute::nn {
 

@@ -5,7 +5,6 @@
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/optim/detail/slot_table.hpp>
-#include <distribute/optim/element_kernel.hpp>
 #include <distribute/optim/optimizer_config.hpp>
 #include <distribute/optim/schedules.hpp>
 #include <distribute/replica/replica_context.hpp>

@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
+#include <distribute/nn/lora.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/saving/weight_names.hpp>
@@ -130,5 +131,22 @@ void save_model(nn::Module& model, const std::string& path, const SaveWeightsOpt
 ///          a missing one, or one of weights alone.
 /// Source  tf.keras.models.load_model
 std::unique_ptr<nn::Module> load_model(const std::string& path);
+
+/// Writes the matrices of all layers with LoRA to a `.safetensors` file, under the places of the
+/// layers in the model, "h.0.attn.query.lora_kernel_a", with the alphas in the metadata. With
+/// several workers every worker calls it, and the chief's file is kept.
+/// Blocks  until the chief's file is complete.
+/// Throws  InvalidArgumentError for another ending; FailedPreconditionError for a model without
+///          LoRA; errors of files.
+/// Source  keras_hub.models.Backbone.save_lora_weights
+void save_lora_weights(nn::Module& model, const std::string& path);
+
+/// Gives the layers with LoRA, which enable_lora() made with the rank and the alpha of the file,
+/// its matrices. Tensors of the file that no layer has are listed in `unused`.
+/// Throws  NotFoundError for a file, or a matrix that it lacks; InvalidArgumentError for another
+///          rank or alpha; FailedPreconditionError for a model without LoRA; DataLossError for a
+///          damaged file. Then nothing is assigned.
+/// Source  keras_hub.models.Backbone.load_lora_weights
+train::LoadedWeights load_lora_weights(nn::Module& model, const std::string& path);
 
 }  // namespace distribute::saving

@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/elastic_options.hpp>
+#include <distribute/cluster/cluster_options.hpp>
 #include <distribute/torch/process_group.hpp>
 
 #include <torch/torch.h>

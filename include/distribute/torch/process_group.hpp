@@ -4,8 +4,8 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
+#include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
-#include <distribute/cluster/elastic_options.hpp>
 #include <distribute/collective/communication_options.hpp>
 
 #include <torch/torch.h>

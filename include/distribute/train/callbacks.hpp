@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>
-#include <distribute/cluster/elastic_options.hpp>
+#include <distribute/cluster/cluster_options.hpp>
 #include <distribute/train/callback.hpp>
 #include <distribute/train/fit_options.hpp>
 #include <distribute/train/progress.hpp>

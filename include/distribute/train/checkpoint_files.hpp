@@ -2,7 +2,7 @@
 /// Checkpoints on disk: reads their contents, and waits for new ones.
 
 #include <distribute/base/config.hpp>
-#include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -5,7 +5,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
-#include <distribute/cluster/elastic_options.hpp>
+#include <distribute/cluster/cluster_options.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/iterator.hpp>
 #include <distribute/replica/values.hpp>

@@ -2,10 +2,9 @@
 #include <distribute/arrays/array_view.hpp>
 #include <distribute/arrays/detail/npy_header.hpp>
 #include <distribute/arrays/npy.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/untrusted_text.hpp>
-#include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/saving/zip_file.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/arrays/detail/npy_header.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/untrusted_text.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/autograd/detail/gradient_placer.hpp>
-#include <distribute/base/thread_context.hpp>
+#include <distribute/base/process_state.hpp>
 
 namespace distribute {
 

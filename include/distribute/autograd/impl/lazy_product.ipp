@@ -2,7 +2,7 @@
 #include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/autograd/detail/lazy_product.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/base/thread_context.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/backend.hpp>
 
 #include <algorithm>

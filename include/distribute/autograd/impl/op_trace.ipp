@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/autograd/variable.hpp>
-#include <distribute/base/thread_context.hpp>
+#include <distribute/base/process_state.hpp>
 
 #include <deque>
 #include <unordered_map>

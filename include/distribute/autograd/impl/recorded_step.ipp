@@ -2,7 +2,7 @@
 #include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/thread_context.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/cuda_graph.hpp>
 #include <distribute/device/detail/cuda_memory.hpp>
 #include <distribute/device/detail/cuda_module.hpp>

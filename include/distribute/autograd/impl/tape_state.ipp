@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/autograd/detail/tape_state.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/thread_context.hpp>
+#include <distribute/base/process_state.hpp>
 
 #include <utility>
 

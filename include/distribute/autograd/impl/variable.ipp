@@ -4,7 +4,6 @@
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/base/thread_context.hpp>
 #include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/tensor/detail/unrecorded.hpp>

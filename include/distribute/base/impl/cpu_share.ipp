@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/thread_context.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/base/threads.hpp>
 
 #include <utility>

@@ -1,10 +1,9 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
-#include <distribute/base/failure_listener.hpp>
 #include <distribute/base/limits.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/base/untrusted_text.hpp>
 
 #include <algorithm>
 #include <cerrno>

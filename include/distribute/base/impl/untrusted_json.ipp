@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/detail/number_text.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/untrusted_json.hpp>
-#include <distribute/base/untrusted_text.hpp>
+#include <distribute/base/json.hpp>
 
 #include <cmath>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/detail/safe_text.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/untrusted_text.hpp>
 
 #include <cerrno>
 #include <charconv>

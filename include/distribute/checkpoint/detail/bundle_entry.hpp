@@ -2,7 +2,7 @@
 /// Contents of a checkpoint's index: a header, and type, shape and position of every tensor.
 
 #include <distribute/checkpoint/detail/tensor_slice.hpp>
-#include <distribute/io/tensorflow_data_type.hpp>
+#include <distribute/tensor/tensorflow_data_type.hpp>
 
 #include <map>
 #include <string>

@@ -2,7 +2,7 @@
 /// Restores one checkpoint file, into existing objects and those created later.
 
 #include <distribute/base/config.hpp>
-#include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/detail/object_graph.hpp>
 #include <distribute/checkpoint/detail/program_graph.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/detail/bundle_table.hpp>
-#include <distribute/io/crc32c.hpp>
+#include <distribute/io/compression.hpp>
 #include <distribute/io/protobuf.hpp>
 
 #include <algorithm>

@@ -1,10 +1,9 @@
 #pragma once
-#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/detail/bundle_entry.hpp>
-#include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
 
 #include <utility>

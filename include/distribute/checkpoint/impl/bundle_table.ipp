@@ -2,7 +2,7 @@
 #include <distribute/checkpoint/detail/bundle_table.hpp>
 
 #include <distribute/base/error.hpp>
-#include <distribute/io/crc32c.hpp>
+#include <distribute/io/compression.hpp>
 #include <distribute/io/detail/wire.hpp>
 
 #include <algorithm>

@@ -1,11 +1,10 @@
 #pragma once
-#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/base/threads.hpp>
-#include <distribute/io/atomic_file.hpp>
-#include <distribute/io/crc32c.hpp>
+#include <distribute/io/compression.hpp>
 #include <distribute/io/detail/wire.hpp>
 #include <distribute/io/file_system.hpp>
 

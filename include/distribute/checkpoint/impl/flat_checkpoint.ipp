@@ -1,9 +1,8 @@
 #pragma once
-#include <distribute/checkpoint/bundle_reader.hpp>
-#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
-#include <distribute/io/tensorflow_data_type.hpp>
 #include <distribute/replica/replica_context.hpp>
+#include <distribute/tensor/tensorflow_data_type.hpp>
 
 namespace distribute::train {
 

@@ -1,11 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/checkpoint/bundle_reader.hpp>
-#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/detail/object_graph.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
-#include <distribute/strategy/current_strategy.hpp>
+#include <distribute/strategy/scope.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/checkpoint/detail/program_graph.hpp>
-#include <distribute/nn/keras_graph.hpp>
 #include <distribute/nn/models.hpp>
+#include <distribute/nn/module_saver.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/optim/optimizer.hpp>

@@ -2,7 +2,7 @@
 /// Agreement of the workers of an elastic job about their next generation.
 
 #include <distribute/base/config.hpp>
-#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/net/message.hpp>
 
 #include <compare>

@@ -2,7 +2,7 @@
 /// An environment variable that holds a JSON object, parsed once.
 
 #include <distribute/base/environment.hpp>
-#include <distribute/base/untrusted_json.hpp>
+#include <distribute/base/json.hpp>
 
 #include <atomic>
 #include <cstdint>

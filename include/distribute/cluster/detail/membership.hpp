@@ -3,14 +3,14 @@
 /// leader (or, in the leader, with all others).
 
 #include <distribute/cluster/cluster_options.hpp>
-#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/detail/clock_offset.hpp>
 #include <distribute/cluster/detail/control_message.hpp>
 #include <distribute/cluster/detail/peer_table.hpp>
 #include <distribute/cluster/detail/progress_board.hpp>
 #include <distribute/cluster/detail/request_table.hpp>
 #include <distribute/cluster/detail/task_failure.hpp>
-#include <distribute/net/wake_up.hpp>
+#include <distribute/net/deadline.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -2,7 +2,7 @@
 /// Opens the port of a task.
 
 #include <distribute/cluster/cluster_options.hpp>
-#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 
 #include <string>
 

@@ -3,9 +3,9 @@
 /// passed to the handler of its purpose.
 
 #include <distribute/cluster/cluster_options.hpp>
+#include <distribute/net/deadline.hpp>
 #include <distribute/net/detail/handshake.hpp>
 #include <distribute/net/socket.hpp>
-#include <distribute/net/wake_up.hpp>
 
 #include <atomic>
 #include <functional>

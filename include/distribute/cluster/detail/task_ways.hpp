@@ -4,7 +4,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_options.hpp>
-#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/net/deadline.hpp>
 
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
-#include <distribute/cluster/agreed_options.hpp>
+#include <distribute/cluster/cluster_options.hpp>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

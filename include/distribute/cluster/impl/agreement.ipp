@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/config.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/detail/agreement.hpp>
 
 #include <algorithm>

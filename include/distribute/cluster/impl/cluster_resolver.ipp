@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/device/placement.hpp>
 

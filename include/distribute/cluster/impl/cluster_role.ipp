@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/cluster/cluster_role.hpp>
-#include <distribute/cluster/multi_worker_util.hpp>
+#include <distribute/cluster/cluster_spec.hpp>
 
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_replace.h>

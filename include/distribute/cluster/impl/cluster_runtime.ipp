@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/detail/descriptors.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/detail/agreement.hpp>
 #include <distribute/cluster/detail/announce_task.hpp>

@@ -1,8 +1,7 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
-#include <distribute/base/untrusted_json.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
 
 #include <nlohmann/json.hpp>

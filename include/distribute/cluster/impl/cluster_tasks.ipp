@@ -2,9 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_role.hpp>
-#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/cluster/detail/fnv1a.hpp>
-#include <distribute/cluster/multi_worker_util.hpp>
 #include <distribute/net/address.hpp>
 
 #include <cstdio>

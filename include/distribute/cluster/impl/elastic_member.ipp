@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/detail/agreement.hpp>
 #include <distribute/cluster/detail/elastic_inquiry.hpp>
 #include <distribute/cluster/detail/elastic_member.hpp>

@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/cluster/cluster_options.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
-#include <distribute/cluster/cluster_tasks.hpp>
-#include <distribute/cluster/elastic_options.hpp>
 
 namespace distribute {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/untrusted_text.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/cluster/detail/leader_membership.hpp>
 
 #include <algorithm>

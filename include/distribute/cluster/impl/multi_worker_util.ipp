@@ -1,7 +1,7 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/untrusted_text.hpp>
-#include <distribute/cluster/multi_worker_util.hpp>
+#include <distribute/cluster/cluster_spec.hpp>
 
 namespace distribute::multi_worker_util {
 

@@ -1,8 +1,8 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/ordered_json.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/detail/check_purpose.hpp>
 #include <distribute/cluster/detail/clock_offset.hpp>

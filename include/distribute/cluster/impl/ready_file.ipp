@@ -1,9 +1,8 @@
 #pragma once
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/ready_file.hpp>
-#include <distribute/io/atomic_file.hpp>
+#include <distribute/io/file_system.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/cluster/cluster_resolvers.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/detail/partial_environment.hpp>
 #include <distribute/cluster/detail/resolver_kinds.hpp>
-#include <distribute/cluster/launcher_cluster_resolvers.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,9 +1,9 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/base/threads.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/detail/half_open.hpp>
 #include <distribute/cluster/detail/task_server.hpp>
 #include <distribute/net/job_token.hpp>

@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/detail/json_variable.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/untrusted_text.hpp>
-#include <distribute/cluster/launcher_cluster_resolvers.hpp>
+#include <distribute/cluster/cluster_resolvers.hpp>
 #include <distribute/net/address.hpp>
 
 #include <utility>

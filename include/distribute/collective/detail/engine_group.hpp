@@ -5,7 +5,7 @@
 #include <distribute/collective/engine_module.h>
 #include <distribute/base/config.hpp>
 #include <distribute/collective/engine.hpp>
-#include <distribute/net/wake_up.hpp>
+#include <distribute/net/deadline.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -9,7 +9,7 @@
 #include <distribute/collective/detail/running_operation.hpp>
 #include <distribute/collective/detail/tcp_peer.hpp>
 #include <distribute/collective/operation.hpp>
-#include <distribute/net/wake_up.hpp>
+#include <distribute/net/deadline.hpp>
 
 #include <array>
 #include <cstddef>

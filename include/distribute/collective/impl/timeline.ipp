@@ -3,8 +3,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/collective/timeline.hpp>
-#include <distribute/io/atomic_file.hpp>
 #include <distribute/io/detail/check_output.hpp>
+#include <distribute/io/file_system.hpp>
 
 #include <algorithm>
 #include <cctype>

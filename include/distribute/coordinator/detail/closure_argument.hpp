@@ -4,7 +4,6 @@
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/per_worker_values.hpp>
 #include <distribute/coordinator/remote_value.hpp>
-#include <distribute/coordinator/wire_value.hpp>
 
 #include <concepts>
 #include <memory>

@@ -3,7 +3,7 @@
 /// job.
 
 #include <distribute/base/config.hpp>
-#include <distribute/coordinator/wire_value.hpp>
+#include <distribute/coordinator/remote_value.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/input_context.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 /// The worker's side: runs the coordinator's functions on the thread that called serve().
 
-#include <distribute/base/cancellation.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/coordinator/detail/outcome.hpp>
 #include <distribute/coordinator/detail/registry.hpp>
 #include <distribute/parameter_server/detail/push.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/coordinator/detail/outcome.hpp>
 #include <distribute/coordinator/detail/registry.hpp>
-#include <distribute/coordinator/wire_value.hpp>
+#include <distribute/coordinator/remote_value.hpp>
 
 #include <charconv>
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/status.hpp>
-#include <distribute/coordinator/wire_value.hpp>
+#include <distribute/coordinator/remote_value.hpp>
 
 namespace distribute::coordinator_internal {
 

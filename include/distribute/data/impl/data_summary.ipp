@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/data/distribute_options.hpp>
-#include <distribute/io/crc32c.hpp>
+#include <distribute/io/compression.hpp>
 #include <distribute/io/file_system.hpp>
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 #include <distribute/data/detail/element_record.hpp>
 #include <distribute/data/detail/padding.hpp>
 #include <distribute/data/element_spec.hpp>
-#include <distribute/tensor/data_type_of.hpp>
 #include <distribute/tensor/detail/unrecorded.hpp>
+#include <distribute/tensor/tensorflow_data_type.hpp>
 
 #include <algorithm>
 #include <cstring>

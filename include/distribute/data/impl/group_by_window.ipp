@@ -2,8 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/detail/fruitless.hpp>
+#include <distribute/data/element_spec.hpp>
 #include <distribute/data/grouping.hpp>
-#include <distribute/data/spec_pass.hpp>
 
 #include <algorithm>
 #include <map>

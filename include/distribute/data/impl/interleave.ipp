@@ -2,8 +2,8 @@
 #include <distribute/data/detail/fruitless.hpp>
 #include <distribute/data/detail/interleave.hpp>
 #include <distribute/data/detail/parallel_interleave.hpp>
+#include <distribute/data/element_spec.hpp>
 #include <distribute/data/node.hpp>
-#include <distribute/data/spec_pass.hpp>
 
 #include <algorithm>
 #include <map>

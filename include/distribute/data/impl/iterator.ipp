@@ -1,8 +1,8 @@
 #pragma once
-#include <distribute/base/cancellation.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/data/iterator.hpp>
 #include <distribute/data/node.hpp>
 

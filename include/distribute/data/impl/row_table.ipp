@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/data/detail/row_table.hpp>
-#include <distribute/io/crc32c.hpp>
+#include <distribute/io/compression.hpp>
 #include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <algorithm>

@@ -6,9 +6,9 @@
 #include <distribute/data/detail/interleave.hpp>
 #include <distribute/data/detail/snapshot_files.hpp>
 #include <distribute/data/files.hpp>
-#include <distribute/io/atomic_file.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/io/protobuf.hpp>
-#include <distribute/tensor/data_type_of.hpp>
+#include <distribute/tensor/tensorflow_data_type.hpp>
 
 #include <algorithm>
 #include <chrono>

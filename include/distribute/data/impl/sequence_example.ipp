@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/data/detail/feature_values.hpp>
-#include <distribute/data/sequence_example.hpp>
+#include <distribute/data/example.hpp>
 
 #include <algorithm>
 #include <unordered_map>

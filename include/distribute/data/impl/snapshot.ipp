@@ -5,7 +5,6 @@
 #include <distribute/data/detail/element_record.hpp>
 #include <distribute/data/detail/snapshot_files.hpp>
 #include <distribute/data/files.hpp>
-#include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/tfrecord.hpp>
 

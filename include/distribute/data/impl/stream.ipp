@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/data/detail/stream.hpp>
-#include <distribute/data/spec_pass.hpp>
+#include <distribute/data/element_spec.hpp>
 
 namespace distribute::data {
 

@@ -6,7 +6,7 @@
 
 #include <distribute/base/limits.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/data/spec_pass.hpp>
+#include <distribute/data/element_spec.hpp>
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/detail/device_state.hpp>
 

@@ -4,8 +4,8 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/data/element_spec.hpp>
+#include <distribute/data_service/data_service.hpp>
 #include <distribute/data_service/detail/intervals.hpp>
-#include <distribute/data_service/read_options.hpp>
 #include <distribute/rpc/detail/tensor_codec.hpp>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/data/spec_pass.hpp>
+#include <distribute/data/element_spec.hpp>
 #include <distribute/data_service/data_service.hpp>
 #include <distribute/data_service/detail/pipelines.hpp>
 #include <distribute/data_service/detail/service_reader.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/process_state.hpp>
-#include <distribute/data/spec_pass.hpp>
+#include <distribute/data/element_spec.hpp>
 #include <distribute/data_service/data_service.hpp>
 #include <distribute/data_service/detail/pipelines.hpp>
 

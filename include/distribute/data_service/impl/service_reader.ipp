@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/threads.hpp>
-#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/data_service/detail/service_reader.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/data_service/detail/service_messages.hpp>
 #include <distribute/data_service/detail/service_task.hpp>
 #include <distribute/net/job_token.hpp>

@@ -2,7 +2,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/limits.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/base/thread_context.hpp>
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/detail/host_arena.hpp>
 

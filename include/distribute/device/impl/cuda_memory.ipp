@@ -1,7 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/base/thread_context.hpp>
 #include <distribute/device/detail/cuda_device.hpp>
 #include <distribute/device/detail/cuda_memory.hpp>
 #include <distribute/device/detail/cuda_staging.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/base/thread_context.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/cuda_device.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
 #include <distribute/device/detail/cuda_stream.hpp>

@@ -4,7 +4,6 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/base/thread_context.hpp>
 #include <distribute/device/detail/cuda_device.hpp>
 #include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/placement.hpp>

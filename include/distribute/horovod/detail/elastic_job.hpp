@@ -2,8 +2,8 @@
 /// A rank's part in a job whose ranks may change; it makes one engine after the other.
 
 #include <distribute/base/config.hpp>
-#include <distribute/cluster/cluster_tasks.hpp>
-#include <distribute/cluster/elastic_options.hpp>
+#include <distribute/cluster/cluster_options.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/collective/elastic_workers.hpp>
 #include <distribute/horovod/detail/engine_options.hpp>
 

@@ -3,7 +3,7 @@
 /// carry them out in the order that the coordinator decides.
 
 #include <distribute/base/config.hpp>
-#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/detail/task_failure.hpp>
 #include <distribute/horovod/detail/engine_options.hpp>
 #include <distribute/horovod/detail/operation.hpp>

@@ -8,9 +8,9 @@
 #include <distribute/horovod/detail/engine_options.hpp>
 #include <distribute/horovod/detail/operation.hpp>
 #include <distribute/horovod/detail/rank_place.hpp>
+#include <distribute/net/deadline.hpp>
 #include <distribute/net/frame.hpp>
 #include <distribute/net/socket.hpp>
-#include <distribute/net/wake_up.hpp>
 
 #include <condition_variable>
 #include <cstdint>

@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/threads.hpp>
 #include <distribute/horovod/detail/coordinator_thread.hpp>
+#include <distribute/net/deadline.hpp>
 #include <distribute/net/frame.hpp>
 #include <distribute/net/socket.hpp>
-#include <distribute/net/wake_up.hpp>
 
 #include <algorithm>
 #include <atomic>

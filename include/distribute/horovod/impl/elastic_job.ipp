@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/agreed_options.hpp>
+#include <distribute/cluster/cluster_options.hpp>
 #include <distribute/horovod/collectives.hpp>
 #include <distribute/horovod/detail/elastic_job.hpp>
 #include <distribute/horovod/detail/engine.hpp>

@@ -4,7 +4,6 @@
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/untrusted_text.hpp>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #pragma once
 #if DISTRIBUTE_HAS_OPENSSL
-#include <distribute/http/digest.hpp>
+#include <distribute/http/credentials.hpp>
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>

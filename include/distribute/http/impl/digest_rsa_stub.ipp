@@ -1,7 +1,7 @@
 #pragma once
 #if !DISTRIBUTE_HAS_OPENSSL
 #include <distribute/base/config.hpp>
-#include <distribute/http/digest.hpp>
+#include <distribute/http/credentials.hpp>
 
 namespace distribute::io {
 

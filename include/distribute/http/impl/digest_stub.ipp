@@ -1,6 +1,6 @@
 #pragma once
 #if !DISTRIBUTE_HAS_OPENSSL
-#include <distribute/http/digest.hpp>
+#include <distribute/http/credentials.hpp>
 
 namespace distribute::io {
 

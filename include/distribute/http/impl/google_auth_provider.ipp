@@ -5,7 +5,6 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/http/digest.hpp>
 #include <distribute/http/http_client.hpp>
 #include <distribute/io/file_system.hpp>
 

@@ -5,8 +5,8 @@
 #include <distribute/http/http_client.hpp>
 
 #include <distribute/base/error.hpp>
-#include <distribute/base/signals.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/threads.hpp>
 
 #include <algorithm>
 #include <cstdlib>

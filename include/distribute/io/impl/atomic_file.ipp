@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/io/atomic_file.hpp>
+#include <distribute/io/file_system.hpp>
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/io/crc32c.hpp>
+#include <distribute/io/compression.hpp>
 
 #include <array>
 #include <bit>

@@ -3,7 +3,6 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/io/crc32c.hpp>
 #include <distribute/io/detail/wire.hpp>
 
 #include <algorithm>

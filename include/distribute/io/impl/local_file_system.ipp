@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/detail/file_size_signal.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/io/file_system.hpp>
 
 #include <distribute/base/error.hpp>

@@ -2,7 +2,7 @@
 /// config.json of Hugging Face, and what the models share.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/untrusted_json.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <initializer_list>

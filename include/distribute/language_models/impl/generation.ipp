@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/language_models/generation.hpp>
+#include <distribute/language_models/causal_lm.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/random.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/data/iterator.hpp>
-#include <distribute/language_models/packing.hpp>
+#include <distribute/language_models/causal_lm.hpp>
 #include <distribute/ops/math.hpp>
 
 #include <algorithm>

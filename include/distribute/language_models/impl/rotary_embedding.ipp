@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/language_models/rotary_embedding.hpp>
+#include <distribute/language_models/group_query_attention.hpp>
 #include <distribute/ops/arrangement.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>

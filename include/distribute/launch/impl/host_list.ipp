@@ -1,7 +1,7 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/untrusted_text.hpp>
-#include <distribute/launch/job.hpp>
+#include <distribute/launch/launcher.hpp>
 
 #include <algorithm>
 #include <cctype>

@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/ordered_json.hpp>
 #include <distribute/launch/detail/job_token.hpp>
-#include <distribute/launch/job.hpp>
+#include <distribute/launch/launcher.hpp>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

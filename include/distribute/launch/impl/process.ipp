@@ -2,8 +2,7 @@
 #include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/signals.hpp>
-#include <distribute/base/untrusted_text.hpp>
+#include <distribute/base/threads.hpp>
 #include <distribute/launch/process.hpp>
 
 #include <algorithm>

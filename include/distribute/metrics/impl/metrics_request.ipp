@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/metrics/detail/metrics_request.hpp>
 #include <distribute/metrics/metrics_server.hpp>
 #include <distribute/net/job_token.hpp>

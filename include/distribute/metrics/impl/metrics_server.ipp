@@ -7,9 +7,9 @@
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/metrics/detail/metrics_request.hpp>
 #include <distribute/metrics/metrics_server.hpp>
+#include <distribute/net/deadline.hpp>
 #include <distribute/net/job_token.hpp>
 #include <distribute/net/socket.hpp>
-#include <distribute/net/wake_up.hpp>
 
 #include <array>
 #include <atomic>

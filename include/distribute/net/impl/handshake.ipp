@@ -1,7 +1,7 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/net/detail/encrypt.hpp>
 #include <distribute/net/detail/handshake.hpp>
 #include <distribute/net/job_token.hpp>

@@ -4,7 +4,6 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/net/job_token.hpp>
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #pragma once
 #if DISTRIBUTE_HAS_OPENSSL
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/net/detail/tls_handshake.hpp>
 #include <distribute/net/detail/tls_layer.hpp>
 #include <distribute/net/detail/tls_wire.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/net/wake_up.hpp>
+#include <distribute/net/deadline.hpp>
 
 #include <cerrno>
 #include <cstring>

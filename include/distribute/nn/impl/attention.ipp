@@ -3,9 +3,9 @@
 #include <distribute/nn/detail/replica_calls.hpp>
 #include <distribute/nn/dropout.hpp>
 #include <distribute/ops/array.hpp>
-#include <distribute/ops/attention.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>
+#include <distribute/ops/sequence.hpp>
 #include <distribute/tensor/detail/tensor_hints.hpp>
 
 namespace distribute::nn {

@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/nn/ctc_loss.hpp>
+#include <distribute/nn/loss.hpp>
 #include <distribute/ops/array.hpp>
-#include <distribute/ops/ctc.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/ops/sequence.hpp>
 
 #include <vector>
 

@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/embedding.hpp>
-#include <distribute/nn/keras_graph.hpp>
 #include <distribute/nn/merging.hpp>
 #include <distribute/nn/models.hpp>
+#include <distribute/nn/module_saver.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/recurrent.hpp>
 #include <distribute/nn/resnet.hpp>

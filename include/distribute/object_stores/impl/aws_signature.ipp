@@ -4,7 +4,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/http/digest.hpp>
+#include <distribute/http/credentials.hpp>
 #include <distribute/http/http_client.hpp>
 
 #include <absl/strings/escaping.h>

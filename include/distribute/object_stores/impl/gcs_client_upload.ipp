@@ -4,7 +4,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/io/crc32c.hpp>
+#include <distribute/io/compression.hpp>
 #include <distribute/io/file_system.hpp>
 
 #include <algorithm>

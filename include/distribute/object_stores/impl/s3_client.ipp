@@ -3,8 +3,8 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/http/digest.hpp>
-#include <distribute/io/crc32c.hpp>
+#include <distribute/http/credentials.hpp>
+#include <distribute/io/compression.hpp>
 #include <distribute/object_stores/detail/xml.hpp>
 
 #include <absl/strings/escaping.h>

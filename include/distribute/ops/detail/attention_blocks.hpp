@@ -2,6 +2,7 @@
 /// Attention on the CPU, block by block: one head of one example.
 
 #include <distribute/base/config.hpp>
+#include <distribute/ops/sequence.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-/// Checked arguments of the operations of ops/ctc.hpp.
+/// Checked arguments of the operations of ops/sequence.hpp.
 
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>

@@ -2,7 +2,7 @@
 /// Computes recurrent cells from the products of a step, one row of a batch at a time.
 
 #include <distribute/base/config.hpp>
-#include <distribute/ops/recurrent.hpp>
+#include <distribute/ops/sequence.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>

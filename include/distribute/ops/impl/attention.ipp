@@ -6,11 +6,11 @@
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/arrangement.hpp>
 #include <distribute/ops/array.hpp>
-#include <distribute/ops/attention.hpp>
 #include <distribute/ops/detail/attention_blocks.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>
+#include <distribute/ops/sequence.hpp>
 #include <distribute/ops/slicing.hpp>
 
 #include <algorithm>

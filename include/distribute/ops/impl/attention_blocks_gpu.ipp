@@ -6,9 +6,9 @@
 #include <distribute/device/detail/cuda_dnn_attention.hpp>
 #include <distribute/device/detail/cuda_dnn_operations.hpp>
 #include <distribute/ops/array.hpp>
-#include <distribute/ops/attention.hpp>
 #include <distribute/ops/detail/attention_blocks.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
+#include <distribute/ops/sequence.hpp>
 
 #include <optional>
 #include <string>

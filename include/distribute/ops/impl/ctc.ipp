@@ -2,9 +2,9 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/array.hpp>
-#include <distribute/ops/ctc.hpp>
 #include <distribute/ops/detail/ctc_inputs.hpp>
 #include <distribute/ops/math.hpp>
+#include <distribute/ops/sequence.hpp>
 
 #include <algorithm>
 #include <cmath>

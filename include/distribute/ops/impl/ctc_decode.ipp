@@ -2,8 +2,8 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/ctc.hpp>
 #include <distribute/ops/detail/ctc_inputs.hpp>
+#include <distribute/ops/sequence.hpp>
 
 #include <algorithm>
 #include <map>

@@ -7,7 +7,7 @@
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/detail/recurrent_cells.hpp>
 #include <distribute/ops/math.hpp>
-#include <distribute/ops/recurrent.hpp>
+#include <distribute/ops/sequence.hpp>
 #include <distribute/tensor/detail/unrecorded.hpp>
 
 #include <algorithm>

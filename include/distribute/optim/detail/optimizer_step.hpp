@@ -2,7 +2,7 @@
 /// What one step of an optimizer does to each variable.
 
 #include <distribute/base/config.hpp>
-#include <distribute/optim/element_kernel.hpp>
+#include <distribute/optim/optimizer_config.hpp>
 
 #include <cstddef>
 #include <vector>

@@ -5,7 +5,7 @@
 #include <distribute/base/detail/simd_sqrt.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/detail/kernel_text.hpp>
-#include <distribute/optim/element_kernel.hpp>
+#include <distribute/optim/optimizer_config.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -3,8 +3,8 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/detail/kernel_arguments.hpp>
 #include <distribute/optim/detail/optimizer_step.hpp>
-#include <distribute/optim/element_kernel.hpp>
 #include <distribute/optim/optimizer.hpp>
+#include <distribute/optim/optimizer_config.hpp>
 
 #include <algorithm>
 #include <cstddef>

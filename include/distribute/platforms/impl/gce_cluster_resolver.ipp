@@ -1,8 +1,8 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/untrusted_json.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/http/credentials.hpp>
 #include <distribute/http/http_client.hpp>
 #include <distribute/io/file_system.hpp>

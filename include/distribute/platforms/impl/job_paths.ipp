@@ -1,8 +1,8 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/base/untrusted_json.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/platforms/job_paths.hpp>

@@ -1,7 +1,7 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/untrusted_json.hpp>
-#include <distribute/base/untrusted_text.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/platforms/kubernetes_cluster_resolver.hpp>

@@ -1,8 +1,8 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/ordered_json.hpp>
-#include <distribute/base/untrusted_json.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/platforms/make_cluster.hpp>
 #include <distribute/platforms/slurm_cluster_resolver.hpp>

@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/leave_notice.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/threads.hpp>
-#include <distribute/base/untrusted_json.hpp>
 #include <distribute/http/http_client.hpp>
 #include <distribute/platforms/preemption_notice.hpp>
 

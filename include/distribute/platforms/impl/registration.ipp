@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/failure_listener.hpp>
+#include <distribute/base/exit_status.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/platforms/detail/registration.hpp>
 #include <distribute/platforms/job_paths.hpp>

@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/platforms/slurm_cluster_resolver.hpp>
 

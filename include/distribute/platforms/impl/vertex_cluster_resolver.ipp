@@ -1,7 +1,7 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/untrusted_json.hpp>
-#include <distribute/base/untrusted_text.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/platforms/vertex_cluster_resolver.hpp>
 

@@ -1,7 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/net/message.hpp>
 #include <distribute/ops/array.hpp>

@@ -2,7 +2,7 @@
 /// Variables that each worker keeps for itself, wherever its strategy places other variables.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/thread_context.hpp>
+#include <distribute/base/process_state.hpp>
 
 namespace distribute::replica_internal {
 

@@ -3,7 +3,7 @@
 #include <distribute/autograd/detail/lazy_product.hpp>
 #include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/base/thread_context.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/cuda_memory.hpp>
 #include <distribute/device/detail/cuda_module.hpp>
 #include <distribute/device/detail/kernel_arguments.hpp>

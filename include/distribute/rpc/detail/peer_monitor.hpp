@@ -5,8 +5,8 @@
 #include <distribute/base/leave_notice.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/detail/peer_table.hpp>
+#include <distribute/net/deadline.hpp>
 #include <distribute/net/socket.hpp>
-#include <distribute/net/wake_up.hpp>
 #include <distribute/rpc/detail/peer.hpp>
 
 #include <atomic>

@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/detail/descriptors.hpp>
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/untrusted_text.hpp>
-#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/detail/announce_task.hpp>
 #include <distribute/cluster/detail/own_port.hpp>
 #include <distribute/cluster/detail/task_server.hpp>

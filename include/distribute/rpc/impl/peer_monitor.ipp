@@ -1,7 +1,7 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/threads.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/rpc/detail/peer_monitor.hpp>
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/io/protobuf.hpp>
-#include <distribute/io/tensorflow_data_type.hpp>
 #include <distribute/saved_model/detail/graph_value.hpp>
+#include <distribute/tensor/tensorflow_data_type.hpp>
 
 #include <cstdint>
 #include <functional>

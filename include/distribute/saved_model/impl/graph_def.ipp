@@ -3,8 +3,8 @@
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/saved_model/detail/operation_names.hpp>
-#include <distribute/saved_model/graph_def.hpp>
-#include <distribute/tensor/data_type_of.hpp>
+#include <distribute/saved_model/saved_model.hpp>
+#include <distribute/tensor/tensorflow_data_type.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/saved_model/detail/graph_kernels.hpp>

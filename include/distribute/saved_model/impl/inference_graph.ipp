@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/replica/replica_context.hpp>
-#include <distribute/saved_model/graph_def.hpp>
+#include <distribute/saved_model/saved_model.hpp>
 
 #include <cstring>
 #include <unordered_map>

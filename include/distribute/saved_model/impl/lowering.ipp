@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/saved_model/detail/graph_builder.hpp>
 #include <distribute/saved_model/detail/lowering.hpp>
-#include <distribute/saved_model/graph_def.hpp>
+#include <distribute/saved_model/saved_model.hpp>
 
 #include <algorithm>
 #include <unordered_map>

@@ -2,12 +2,11 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
-#include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/saved_model/detail/onnx_graph.hpp>
 #include <distribute/saved_model/saved_model.hpp>
-#include <distribute/strategy/current_strategy.hpp>
+#include <distribute/strategy/scope.hpp>
 
 #include <string_view>
 

@@ -1,15 +1,14 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
-#include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/saved_model/saved_model.hpp>
-#include <distribute/strategy/current_strategy.hpp>
-#include <distribute/tensor/data_type_of.hpp>
+#include <distribute/strategy/scope.hpp>
+#include <distribute/tensor/tensorflow_data_type.hpp>
 
 #include <filesystem>
 #include <utility>

@@ -2,7 +2,6 @@
 /// Reads the options of one layer in a configuration of Keras, each of which must be read.
 
 #include <distribute/base/error.hpp>
-#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/regularizers.hpp>
 #include <distribute/ops/activation.hpp>
 

@@ -3,7 +3,6 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/activation.hpp>
-#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/lora.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>

@@ -10,7 +10,7 @@
 #include <distribute/saving/detail/weight_files.hpp>
 #include <distribute/saving/keras_model.hpp>
 #include <distribute/saving/zip_file.hpp>
-#include <distribute/strategy/current_strategy.hpp>
+#include <distribute/strategy/scope.hpp>
 
 #include <ctime>
 #include <nlohmann/json.hpp>

@@ -5,8 +5,7 @@
 #include <distribute/saving/detail/assign_weights.hpp>
 #include <distribute/saving/detail/weight_files.hpp>
 #include <distribute/saving/keras_model.hpp>
-#include <distribute/saving/lora_weights.hpp>
-#include <distribute/strategy/current_strategy.hpp>
+#include <distribute/strategy/scope.hpp>
 
 #include <map>
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/nn/keras_graph.hpp>
+#include <distribute/nn/module_saver.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/optim/serialization.hpp>

@@ -2,7 +2,6 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/saving/keras_model.hpp>
 #include <distribute/tensor/tensor.hpp>

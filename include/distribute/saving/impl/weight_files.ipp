@@ -3,14 +3,14 @@
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
-#include <distribute/io/atomic_file.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/saving/detail/file_values.hpp>
 #include <distribute/saving/detail/legacy_weights.hpp>
 #include <distribute/saving/detail/optimizer_state.hpp>
 #include <distribute/saving/detail/weight_files.hpp>
 #include <distribute/saving/detail/weight_groups.hpp>
-#include <distribute/strategy/current_strategy.hpp>
+#include <distribute/strategy/scope.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/nn/keras_graph.hpp>
 #include <distribute/nn/models.hpp>
 #include <distribute/nn/module_list.hpp>
+#include <distribute/nn/module_saver.hpp>
 #include <distribute/nn/resnet.hpp>
 #include <distribute/saving/detail/file_values.hpp>
 #include <distribute/saving/detail/weight_groups.hpp>

@@ -9,7 +9,7 @@
 #include <distribute/saving/detail/weight_rules.hpp>
 #include <distribute/saving/keras_model.hpp>
 #include <distribute/saving/zip_file.hpp>
-#include <distribute/strategy/current_strategy.hpp>
+#include <distribute/strategy/scope.hpp>
 
 #include <optional>
 

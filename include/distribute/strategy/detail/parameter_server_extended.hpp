@@ -4,11 +4,11 @@
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
-#include <distribute/strategy/current_strategy.hpp>
 #include <distribute/strategy/detail/local_replicas.hpp>
 #include <distribute/strategy/detail/remote_variable.hpp>
 #include <distribute/strategy/detail/server_access.hpp>
 #include <distribute/strategy/parameter_server_job.hpp>
+#include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/sharded_variable.hpp>
 
 #include <atomic>

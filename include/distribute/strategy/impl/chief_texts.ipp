@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/strategy/current_strategy.hpp>
+#include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 namespace distribute::strategy_internal {

@@ -2,7 +2,6 @@
 #include <distribute/base/process_state.hpp>
 #include <distribute/replica/detail/default_strategy.hpp>
 #include <distribute/replica/replica_context.hpp>
-#include <distribute/strategy/current_strategy.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/strategy.hpp>

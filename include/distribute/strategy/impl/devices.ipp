@@ -3,7 +3,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/base/untrusted_text.hpp>
 #include <distribute/collective/detail/nccl_library.hpp>
 #include <distribute/device/detail/cuda_device.hpp>
 #include <distribute/device/detail/cuda_library.hpp>

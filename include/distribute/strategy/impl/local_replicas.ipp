@@ -5,7 +5,7 @@
 #include <distribute/base/limits.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/base/thread_context.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/cuda_trace.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>

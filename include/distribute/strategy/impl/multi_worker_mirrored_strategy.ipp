@@ -1,7 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/cluster/agreed_options.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_role.hpp>

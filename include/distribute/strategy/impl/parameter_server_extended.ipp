@@ -3,7 +3,7 @@
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/base/thread_context.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/replica/detail/own_variables.hpp>

@@ -2,8 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_role.hpp>
+#include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/cluster/multi_worker_util.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/device/detail/device_state.hpp>

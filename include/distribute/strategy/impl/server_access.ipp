@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/thread_context.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/net/deadline.hpp>
 #include <distribute/parameter_server/detail/client.hpp>
 #include <distribute/replica/detail/sum_rows.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/io/protobuf.hpp>
-#include <distribute/io/tensorflow_data_type.hpp>
 #include <distribute/summary/event.hpp>
+#include <distribute/tensor/tensorflow_data_type.hpp>
 
 #include <algorithm>
 #include <cmath>

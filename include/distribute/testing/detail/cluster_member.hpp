@@ -4,7 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/launch/detail/line_buffer.hpp>
-#include <distribute/launch/job.hpp>
+#include <distribute/launch/launcher.hpp>
 #include <distribute/launch/process.hpp>
 #include <distribute/testing/detail/cluster_channel.hpp>
 

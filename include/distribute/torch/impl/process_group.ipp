@@ -1,11 +1,11 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/cluster/agreed_options.hpp>
+#include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/io/atomic_file.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/torch/detail/elastic_job.hpp>
 #include <distribute/torch/process_group.hpp>
 

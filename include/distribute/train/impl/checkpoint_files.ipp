@@ -2,11 +2,11 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/detail/object_graph.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/tensorflow_data_type.hpp>
+#include <distribute/tensor/tensorflow_data_type.hpp>
 #include <distribute/train/checkpoint_files.hpp>
 
 #include <cmath>

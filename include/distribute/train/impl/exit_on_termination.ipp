@@ -3,7 +3,7 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/train/detail/exit_preempted.hpp>
-#include <distribute/train/exit_on_termination.hpp>
+#include <distribute/train/preemption_watcher.hpp>
 
 #include <atomic>
 #include <string>

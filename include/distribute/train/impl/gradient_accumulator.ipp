@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/ops/math.hpp>
-#include <distribute/train/gradient_accumulator.hpp>
+#include <distribute/train/compile.hpp>
 
 #include <span>
 

@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/nn/ctc_loss.hpp>
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/weighted_values.hpp>
 #include <distribute/nn/loss.hpp>

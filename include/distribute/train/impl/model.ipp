@@ -11,11 +11,11 @@
 #include <distribute/strategy/function.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/strategy.hpp>
+#include <distribute/train/compile.hpp>
 #include <distribute/train/detail/class_weights.hpp>
 #include <distribute/train/detail/coordinated_steps.hpp>
 #include <distribute/train/detail/named_outputs.hpp>
 #include <distribute/train/fit_loop.hpp>
-#include <distribute/train/gradient_accumulator.hpp>
 #include <distribute/train/model.hpp>
 
 #include <algorithm>

@@ -1,8 +1,7 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/base/untrusted_text.hpp>
-#include <distribute/io/atomic_file.hpp>
 #include <distribute/io/detail/check_output.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/train/run_report.hpp>

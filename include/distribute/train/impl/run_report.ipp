@@ -5,7 +5,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/device_spec.hpp>
-#include <distribute/io/atomic_file.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/run_report.hpp>
 

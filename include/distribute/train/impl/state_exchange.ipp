@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/detail/program_graph.hpp>
 #include <distribute/checkpoint/detail/restoration.hpp>
 #include <distribute/checkpoint/named_weights.hpp>

@@ -1,7 +1,7 @@
 #pragma once
-#include <distribute/base/cancellation.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/thread_context.hpp>
+#include <distribute/base/process_state.hpp>
+#include <distribute/base/threads.hpp>
 
 namespace distribute {
 
@@ -32,3 +32,28 @@ DISTRIBUTE_INLINE void throw_if_cancelled() {
 }
 
 }  // namespace distribute
+
+namespace distribute::base_internal {
+
+DISTRIBUTE_INLINE sigset_t pipe_signal() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGPIPE);
+  return signals;
+}
+
+DISTRIBUTE_INLINE PipeSignalBlock::PipeSignalBlock() {
+  const sigset_t signals = pipe_signal();
+  ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
+}
+
+/// A thread that blocks the signal by itself, as the launcher does, gets it in its own way.
+DISTRIBUTE_INLINE PipeSignalBlock::~PipeSignalBlock() {
+  const sigset_t signals = pipe_signal();
+  const timespec no_time{};
+  while (::sigismember(&before_, SIGPIPE) == 0 && ::sigtimedwait(&signals, nullptr, &no_time) > 0) {
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+}  // namespace distribute::base_internal

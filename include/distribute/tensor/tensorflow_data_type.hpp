@@ -1,7 +1,8 @@
 #pragma once
-/// TensorFlow's element types with the numbers its files store.
+/// TensorFlow's element types, with the numbers that its files store, and those of tensors.
 
 #include <distribute/base/config.hpp>
+#include <distribute/device/dtype.hpp>
 
 #include <cstdint>
 
@@ -51,5 +52,18 @@ int64_t size_of(DataType type);
 
 /// TensorFlow's name, such as "float32"; "invalid" for a number that is not a type.
 const char* name_of(DataType type);
+
+constexpr io::DataType data_type_of(DType dtype) {  // TensorFlow's number of a dtype
+  switch (dtype) {
+    case DType::Float32: return io::DataType::Float;
+    case DType::BFloat16: return io::DataType::BFloat16;
+    case DType::Float16: return io::DataType::Half;
+    case DType::Int32: return io::DataType::Int32;
+    case DType::Int64: return io::DataType::Int64;
+    case DType::UInt8: return io::DataType::UInt8;
+    case DType::Bool: return io::DataType::Bool;
+  }
+  return io::DataType::Invalid;
+}
 
 }  // namespace distribute::io

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/io/tensorflow_data_type.hpp>
+#include <distribute/tensor/tensorflow_data_type.hpp>
 
 namespace distribute::io_internal {
 
