@@ -1,4 +1,4 @@
-#include <distribute/base/detail/simd_polynomials.hpp>
+#include <distribute/base/detail/simd_math.hpp>
 
 #include <tests/support/catch.hpp>
 
@@ -12,7 +12,7 @@ using namespace distribute;
 
 namespace {
 
-/// A function of simd_polynomials.hpp over many numbers, and the C library's in double precision.
+/// A function of simd_math.hpp over many numbers, and the C library's in double precision.
 struct Case {
   std::string name;
   void (*run)(const float* x, float* y, int64_t count);
