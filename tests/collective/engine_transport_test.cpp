@@ -206,9 +206,12 @@ TEST_CASE("a rank under mpirun: all-reduces of MPI itself", "[.mpi_reduces]") {
   }
 }
 
+// Open MPI's five ranks on two cores take a minute; the code above both is the same.
 TEST_CASE("MPI holds the contract, with ranks as processes", "[collective][engine][mpi]") {
-  const EngineKind mpi = GENERATE(EngineKind::OpenMpi, EngineKind::Mpich);
-  const int ranks = GENERATE(2, 3, 5);
+  const auto [mpi, ranks] = GENERATE(table<EngineKind, int>({{EngineKind::OpenMpi, 2},
+                                                             {EngineKind::OpenMpi, 3},
+                                                             {EngineKind::Mpich, 3},
+                                                             {EngineKind::Mpich, 5}}));
   if (const std::string problem = mpi_problem(mpi); !problem.empty()) SKIP("" + problem);
   const MpiRun run =
       run_with_mpi("[.mpi_contract]", {.mpi = mpi, .ranks = ranks, .survives = true});
@@ -217,7 +220,7 @@ TEST_CASE("MPI holds the contract, with ranks as processes", "[collective][engin
 }
 
 TEST_CASE("collectives over UCX, with ranks as processes", "[collective][engine][ucx]") {
-  const int ranks = GENERATE(2, 3, 5);
+  const int ranks = GENERATE(2, 5);
   if (const std::string problem = ucx_problem(); !problem.empty()) SKIP("" + problem);
   if (const std::string problem = mpi_problem(EngineKind::Mpich); !problem.empty())
     SKIP("" + problem);
