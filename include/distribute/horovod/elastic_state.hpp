@@ -4,7 +4,7 @@
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/cluster_options.hpp>
+#include <distribute/collective/elastic_workers.hpp>
 #include <distribute/horovod/callbacks.hpp>
 
 #include <concepts>
@@ -29,13 +29,7 @@ class ElasticJob;
 
 namespace distribute::hvd::elastic {
 
-/// Says that ranks want to join or to leave. It is thrown on all ranks alike; elastic::run()
-/// catches it.
-/// Source  horovod.common.exceptions.HostsUpdatedInterrupt
-class HostsUpdatedInterrupt : public AbortedError {
- public:
-  HostsUpdatedInterrupt() : AbortedError("ranks of the job leave or join") {}
-};
+using distribute::HostsUpdatedInterrupt;
 
 /// The values that all ranks of an elastic job must have equal. Source
 /// horovod.common.elastic.State
@@ -68,14 +62,12 @@ class State {
   friend class StateInJob;
   std::vector<std::function<void()>> reset_callbacks_;
   std::shared_ptr<horovod_internal::ElasticJob> job_;
-  std::function<bool()> told_to_leave_;
 };
 
 /// Connects the state with an elastic job while it lives. elastic::run() uses it.
 class [[nodiscard]] StateInJob {
  public:
-  StateInJob(State& state, std::shared_ptr<horovod_internal::ElasticJob> job,
-             std::function<bool()> told_to_leave);
+  StateInJob(State& state, std::shared_ptr<horovod_internal::ElasticJob> job);
   ~StateInJob();
   StateInJob(const StateInJob&) = delete;
   StateInJob& operator=(const StateInJob&) = delete;

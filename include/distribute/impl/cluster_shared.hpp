@@ -76,13 +76,13 @@
 
 #include <distribute/tensor/impl/tensorflow_data_type.ipp>
 
-#include <distribute/cluster/impl/agreed_options.ipp>
 #include <distribute/cluster/impl/agreement.ipp>
 #include <distribute/cluster/impl/announce_task.ipp>
 #include <distribute/cluster/impl/cluster_options.ipp>
 #include <distribute/cluster/impl/cluster_resolver.ipp>
 #include <distribute/cluster/impl/cluster_role.ipp>
 #include <distribute/cluster/impl/cluster_runtime.ipp>
+#include <distribute/cluster/impl/cluster_runtime_sockets.ipp>
 #include <distribute/cluster/impl/cluster_spec.ipp>
 #include <distribute/cluster/impl/cluster_tasks.ipp>
 #include <distribute/cluster/impl/control_link.ipp>
@@ -91,7 +91,6 @@
 #include <distribute/cluster/impl/elastic_inquiry.ipp>
 #include <distribute/cluster/impl/elastic_member.ipp>
 #include <distribute/cluster/impl/elastic_message.ipp>
-#include <distribute/cluster/impl/elastic_options.ipp>
 #include <distribute/cluster/impl/elastic_rendezvous.ipp>
 #include <distribute/cluster/impl/flags_cluster_resolver.ipp>
 #include <distribute/cluster/impl/half_open.ipp>
@@ -207,7 +206,6 @@
 #include <distribute/nn/impl/convolution_1d.ipp>
 #include <distribute/nn/impl/convolution_transpose.ipp>
 #include <distribute/nn/impl/crossentropy_scores.ipp>
-#include <distribute/nn/impl/ctc_loss.ipp>
 #include <distribute/nn/impl/dense.ipp>
 #include <distribute/nn/impl/dropout.ipp>
 #include <distribute/nn/impl/einsum_dense.ipp>
@@ -231,6 +229,7 @@
 #include <distribute/nn/impl/module_list.ipp>
 #include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
+#include <distribute/nn/impl/module_weights.ipp>
 #include <distribute/nn/impl/named_module.ipp>
 #include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/normalization.ipp>
@@ -390,10 +389,8 @@
 #include <distribute/strategy/impl/bucket_reducer.ipp>
 #include <distribute/strategy/impl/cache_variable_reads.ipp>
 #include <distribute/strategy/impl/central_reducer.ipp>
-#include <distribute/strategy/impl/chief_texts.ipp>
 #include <distribute/strategy/impl/closure_replica_context.ipp>
 #include <distribute/strategy/impl/cross_device_ops.ipp>
-#include <distribute/strategy/impl/current_strategy.ipp>
 #include <distribute/strategy/impl/device_copies.ipp>
 #include <distribute/strategy/impl/devices.ipp>
 #include <distribute/strategy/impl/distributed_dataset.ipp>

@@ -47,14 +47,12 @@
 
 #include <distribute/tensor/impl/tensorflow_data_type.ipp>
 
-#include <distribute/cluster/impl/agreed_options.ipp>
 #include <distribute/cluster/impl/announce_task.ipp>
 #include <distribute/cluster/impl/cluster_options.ipp>
 #include <distribute/cluster/impl/cluster_resolver.ipp>
 #include <distribute/cluster/impl/cluster_role.ipp>
 #include <distribute/cluster/impl/cluster_spec.ipp>
 #include <distribute/cluster/impl/cluster_tasks.ipp>
-#include <distribute/cluster/impl/elastic_options.ipp>
 #include <distribute/cluster/impl/half_open.ipp>
 #include <distribute/cluster/impl/multi_worker_util.ipp>
 #include <distribute/cluster/impl/own_port.ipp>

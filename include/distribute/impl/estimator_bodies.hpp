@@ -36,7 +36,6 @@
 #include <distribute/coordinator/impl/remote_dataset.ipp>
 #include <distribute/coordinator/impl/remote_value.ipp>
 #include <distribute/coordinator/impl/rpc_worker_link.ipp>
-#include <distribute/coordinator/impl/wire_value.ipp>
 #include <distribute/coordinator/impl/worker_index.ipp>
 #include <distribute/coordinator/impl/worker_pool.ipp>
 #include <distribute/coordinator/impl/worker_service.ipp>
@@ -64,6 +63,8 @@
 #include <distribute/train/impl/logs.ipp>
 #include <distribute/train/impl/loss_function.ipp>
 #include <distribute/train/impl/model.ipp>
+#include <distribute/train/impl/model_compile.ipp>
+#include <distribute/train/impl/model_predict.ipp>
 #include <distribute/train/impl/named_outputs.ipp>
 #include <distribute/train/impl/progress.ipp>
 #include <distribute/train/impl/progress_logger.ipp>

@@ -35,12 +35,10 @@
 #include <distribute/base/impl/thread_context.ipp>
 #include <distribute/base/impl/threads.ipp>
 #include <distribute/base/impl/untrusted_json.ipp>
-#include <distribute/base/impl/untrusted_text.ipp>
 
 #include <distribute/io/impl/atomic_file.ipp>
 #include <distribute/io/impl/file_system.ipp>
 #include <distribute/io/impl/local_file_system.ipp>
-#include <distribute/io/impl/path.ipp>
 #include <distribute/io/impl/ram_file_system.ipp>
 
 #include <distribute/base/detail/macros_back.inc>

@@ -37,7 +37,6 @@
 #include <distribute/base/impl/threads.ipp>
 #include <distribute/base/impl/type_names.ipp>
 #include <distribute/base/impl/untrusted_json.ipp>
-#include <distribute/base/impl/untrusted_text.ipp>
 
 #include <distribute/device/impl/cuda_activity.ipp>
 #include <distribute/device/impl/cuda_activity_cupti.ipp>
@@ -69,13 +68,11 @@
 #include <distribute/net/impl/tls_wire.ipp>
 #include <distribute/net/impl/wake_up.ipp>
 
-#include <distribute/cluster/impl/agreed_options.ipp>
 #include <distribute/cluster/impl/cluster_options.ipp>
 #include <distribute/cluster/impl/cluster_resolver.ipp>
 #include <distribute/cluster/impl/cluster_role.ipp>
 #include <distribute/cluster/impl/cluster_spec.ipp>
 #include <distribute/cluster/impl/cluster_tasks.ipp>
-#include <distribute/cluster/impl/elastic_options.ipp>
 #include <distribute/cluster/impl/multi_worker_util.ipp>
 
 #include <distribute/base/detail/macros_back.inc>

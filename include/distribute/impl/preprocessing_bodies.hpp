@@ -107,6 +107,7 @@
 #include <distribute/nn/impl/initializers.ipp>
 #include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_names.ipp>
+#include <distribute/nn/impl/module_weights.ipp>
 #include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/policy.ipp>
 #include <distribute/nn/impl/replica_calls.ipp>
@@ -147,9 +148,7 @@
 #include <distribute/collective/impl/nccl_library.ipp>
 #include <distribute/collective/impl/operation.ipp>
 
-#include <distribute/strategy/impl/chief_texts.ipp>
 #include <distribute/strategy/impl/cross_device_ops.ipp>
-#include <distribute/strategy/impl/current_strategy.ipp>
 #include <distribute/strategy/impl/device_copies.ipp>
 #include <distribute/strategy/impl/devices.ipp>
 #include <distribute/strategy/impl/distributed_variable.ipp>

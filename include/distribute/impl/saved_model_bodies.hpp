@@ -157,6 +157,7 @@
 #include <distribute/nn/impl/module_list.ipp>
 #include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
+#include <distribute/nn/impl/module_weights.ipp>
 #include <distribute/nn/impl/named_module.ipp>
 #include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/normalization.ipp>
@@ -200,9 +201,7 @@
 #include <distribute/collective/impl/operation.ipp>
 
 #include <distribute/strategy/impl/all_workers.ipp>
-#include <distribute/strategy/impl/chief_texts.ipp>
 #include <distribute/strategy/impl/cross_device_ops.ipp>
-#include <distribute/strategy/impl/current_strategy.ipp>
 #include <distribute/strategy/impl/device_copies.ipp>
 #include <distribute/strategy/impl/devices.ipp>
 #include <distribute/strategy/impl/distributed_variable.ipp>

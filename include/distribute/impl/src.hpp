@@ -42,7 +42,6 @@
 #include <distribute/coordinator/impl/remote_value.ipp>
 #include <distribute/coordinator/impl/rpc_worker_link.ipp>
 #include <distribute/coordinator/impl/server.ipp>
-#include <distribute/coordinator/impl/wire_value.ipp>
 #include <distribute/coordinator/impl/worker_index.ipp>
 #include <distribute/coordinator/impl/worker_pool.ipp>
 #include <distribute/coordinator/impl/worker_service.ipp>
@@ -65,7 +64,6 @@
 #include <distribute/train/impl/early_stopping.ipp>
 #include <distribute/train/impl/elastic_iterator.ipp>
 #include <distribute/train/impl/elastic_loop.ipp>
-#include <distribute/train/impl/exit_on_termination.ipp>
 #include <distribute/train/impl/exit_preempted.ipp>
 #include <distribute/train/impl/exponential_moving_average.ipp>
 #include <distribute/train/impl/finite_checks.ipp>
@@ -80,6 +78,8 @@
 #include <distribute/train/impl/metric_lines.ipp>
 #include <distribute/train/impl/model.ipp>
 #include <distribute/train/impl/model_checkpoint.ipp>
+#include <distribute/train/impl/model_compile.ipp>
+#include <distribute/train/impl/model_predict.ipp>
 #include <distribute/train/impl/module_graph.ipp>
 #include <distribute/train/impl/monitor.ipp>
 #include <distribute/train/impl/named_outputs.ipp>
@@ -101,6 +101,7 @@
 #include <distribute/train/impl/tensor_board.ipp>
 #include <distribute/train/impl/terminate_on_nan.ipp>
 
+#include <distribute/launch/impl/attempt.ipp>
 #include <distribute/launch/impl/host_list.ipp>
 #include <distribute/launch/impl/job.ipp>
 #include <distribute/launch/impl/job_token.ipp>
@@ -110,7 +111,6 @@
 #include <distribute/launch/impl/process.ipp>
 #include <distribute/launch/impl/process_guard.ipp>
 #include <distribute/launch/impl/remote_shell.ipp>
-#include <distribute/launch/impl/reserved_port.ipp>
 #include <distribute/launch/impl/restart_budget.ipp>
 #include <distribute/launch/impl/running_task.ipp>
 #include <distribute/launch/impl/signal_watch.ipp>

@@ -32,7 +32,6 @@
 #include <distribute/base/impl/thread_context.ipp>
 #include <distribute/base/impl/threads.ipp>
 #include <distribute/base/impl/type_names.ipp>
-#include <distribute/base/impl/untrusted_text.ipp>
 
 #include <distribute/device/impl/buffer.ipp>
 #include <distribute/device/impl/cuda_device.ipp>
@@ -57,7 +56,6 @@
 #include <distribute/io/impl/atomic_file.ipp>
 #include <distribute/io/impl/file_system.ipp>
 #include <distribute/io/impl/local_file_system.ipp>
-#include <distribute/io/impl/path.ipp>
 #include <distribute/io/impl/ram_file_system.ipp>
 
 #include <distribute/tensor/impl/shape.ipp>

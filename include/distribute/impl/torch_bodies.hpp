@@ -43,13 +43,13 @@
 
 #include <distribute/io/impl/check_output.ipp>
 
-#include <distribute/cluster/impl/agreed_options.ipp>
 #include <distribute/cluster/impl/agreement.ipp>
 #include <distribute/cluster/impl/announce_task.ipp>
 #include <distribute/cluster/impl/cluster_options.ipp>
 #include <distribute/cluster/impl/cluster_resolver.ipp>
 #include <distribute/cluster/impl/cluster_role.ipp>
 #include <distribute/cluster/impl/cluster_runtime.ipp>
+#include <distribute/cluster/impl/cluster_runtime_sockets.ipp>
 #include <distribute/cluster/impl/cluster_spec.ipp>
 #include <distribute/cluster/impl/cluster_tasks.ipp>
 #include <distribute/cluster/impl/control_link.ipp>
@@ -58,7 +58,6 @@
 #include <distribute/cluster/impl/elastic_inquiry.ipp>
 #include <distribute/cluster/impl/elastic_member.ipp>
 #include <distribute/cluster/impl/elastic_message.ipp>
-#include <distribute/cluster/impl/elastic_options.ipp>
 #include <distribute/cluster/impl/elastic_rendezvous.ipp>
 #include <distribute/cluster/impl/flags_cluster_resolver.ipp>
 #include <distribute/cluster/impl/half_open.ipp>

@@ -2,8 +2,7 @@
 /// Training of a libtorch module by ranks that may join and leave.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/error.hpp>
-#include <distribute/cluster/cluster_options.hpp>
+#include <distribute/collective/elastic_workers.hpp>
 #include <distribute/torch/process_group.hpp>
 
 #include <torch/torch.h>
@@ -16,11 +15,7 @@
 
 namespace distribute::torch::elastic {
 
-/// Says that ranks want to join or to leave. It is thrown on all ranks alike; run() catches it.
-class HostsUpdatedInterrupt : public AbortedError {
- public:
-  HostsUpdatedInterrupt() : AbortedError("ranks of the job leave or join") {}
-};
+using distribute::HostsUpdatedInterrupt;
 
 /// What all ranks of an elastic job must have equal: a module, its optimizer, and numbers of the
 /// program. They must outlive it. One thread.

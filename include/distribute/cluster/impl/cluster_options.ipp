@@ -1,14 +1,19 @@
 #pragma once
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_options.hpp>
+#include <distribute/cluster/cluster_role.hpp>
+#include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/net/detail/tls.hpp>
 #include <distribute/net/job_token.hpp>
 
+#include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 namespace distribute::cluster_internal {
 
@@ -94,6 +99,62 @@ DISTRIBUTE_INLINE void check_options(const ClusterOptions& options) {
     throw InvalidArgumentError(
         "cluster options: there are certificates (DISTRIBUTE_TLS_CERT, _KEY, _CA), but nothing is "
         "encrypted: set DISTRIBUTE_TLS=1 or unset them");
+}
+
+DISTRIBUTE_INLINE ElasticOptions ElasticOptions::from_environment() {
+  ElasticOptions limits;
+  const Environment variables;
+  variables.read("DISTRIBUTE_MIN_WORKERS", 0, 1'000'000, limits.min_workers);
+  variables.read("DISTRIBUTE_MAX_WORKERS", 0, 1'000'000, limits.max_workers);
+  return limits;
+}
+
+DISTRIBUTE_INLINE void check_elastic(const ElasticOptions& options, const ClusterPlace& place) {
+  if (!place.alone || place.task_type == TaskType::Evaluator || options.min_workers < 2) return;
+  throw InvalidArgumentError(
+      str_cat("an elastic job needs at least ", options.min_workers,
+              " workers (min_workers), but the environment names no other task: start with "
+              "distribute run -np N --min-np ",
+              options.min_workers, ", or set TF_CONFIG"));
+}
+
+}  // namespace distribute
+
+namespace distribute::cluster_internal {
+
+/// Returns the line of `text` that contains the character at `place`; "nothing" behind its end.
+DISTRIBUTE_INLINE std::string line_at(const std::string& text, size_t place) {
+  const size_t begin = place ? text.rfind('\n', place - 1) + 1 : 0;
+  if (begin >= text.size()) return "nothing";
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+}  // namespace distribute::cluster_internal
+
+namespace distribute {
+
+DISTRIBUTE_INLINE std::string options_text(const AgreedOptions& options) {
+  std::string text;
+  for (const auto& [name, value] : options) text += name + "=" + value + "\n";
+  return text;
+}
+
+DISTRIBUTE_INLINE std::string agreed_json(const AgreedOptions& options) {
+  nlohmann::json all = options;
+  all["version of distribute"] = kVersion;
+  return json_text(all);
+}
+
+DISTRIBUTE_INLINE void check_same_options(const char* tasks, const OptionsOfTask& one,
+                                          const OptionsOfTask& other) {
+  const std::string &a = one.options, &b = other.options;
+  if (a == b) return;
+  const size_t place =
+      size_t(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  throw FailedPreconditionError(str_cat("the ", tasks,
+                                        " were started with different flags: ", one.task, " has ",
+                                        cluster_internal::line_at(a, place), ", ", other.task, " ",
+                                        cluster_internal::line_at(b, place)));
 }
 
 }  // namespace distribute

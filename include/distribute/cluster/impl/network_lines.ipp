@@ -7,6 +7,7 @@
 #include <distribute/cluster/detail/check_purpose.hpp>
 #include <distribute/cluster/detail/clock_offset.hpp>
 #include <distribute/cluster/detail/network_lines.hpp>
+#include <distribute/net/message.hpp>
 #include <distribute/net/socket.hpp>
 
 #include <algorithm>

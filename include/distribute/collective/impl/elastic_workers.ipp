@@ -1,10 +1,13 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/leave_notice.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/elastic_workers.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace distribute::collective_internal {
@@ -77,6 +80,75 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticWorkers::next(
       if (attempt == kAttempts || failed_itself()) throw;
       gone = lost();
     }
+  }
+}
+
+DISTRIBUTE_INLINE ElasticRank::ElasticRank(const char* api, ClusterTasks all_tasks,
+                                           const ElasticSetup& setup)
+    : api_(api), workers_(std::move(all_tasks), setup) {}
+
+DISTRIBUTE_INLINE bool ElasticRank::next(const std::function<bool()>& given_up) {
+  leaves_ = false;
+  if (generation_.number > 0) disconnect();
+  auto generation =
+      workers_.next(mine_, given_up, [this](const auto& runtime) { connect(runtime); });
+  if (!generation) return false;
+  generation_ = *std::move(generation);
+  return true;
+}
+
+DISTRIBUTE_INLINE void ElasticRank::check_members() {
+  leaves_ = notice_ && notice_->has_come();
+  if (any_rank_says(leaves_, workers_.has_waiting_worker())) throw HostsUpdatedInterrupt();
+}
+
+DISTRIBUTE_INLINE std::string ElasticRank::reason() const {
+  const auto failure = workers_.failure();
+  return failure ? failure->reason : "";
+}
+
+/// Runs `train` once; the result is empty when the ranks must meet again.
+DISTRIBUTE_INLINE std::optional<ElasticEnd> ElasticRank::attempt(const ElasticTraining& training) {
+  try {
+    training.sync();
+    mine_ = {generation_.number, generation_.state.step};
+    training.train();
+    workers_.finish();
+    return ElasticEnd::Finished;
+  } catch (const HostsUpdatedInterrupt&) {
+    if (!leaves_) return std::nullopt;
+    workers_.withdraw();
+    leave();
+    return ElasticEnd::Left;
+  } catch (const std::exception& error) {
+    if (workers_.failure() && !workers_.failed_itself())
+      return training.restore(), std::nullopt;  // another rank ended
+    workers_.withdraw();
+    const auto* ours = dynamic_cast<const Error*>(&error);
+    workers_.report_error(ours ? ours->code() : StatusCode::Internal, error.what());
+    throw;
+  }
+}
+
+DISTRIBUTE_INLINE ElasticEnd ElasticRank::run(const ElasticTraining& training, int reset_limit) {
+  const LeaveNotice notice;
+  const auto told_to_leave = [&] { return notice.has_come(); };
+  struct InUse {
+    const LeaveNotice*& place;
+    ~InUse() { place = nullptr; }
+  } const in_use{notice_};
+  notice_ = &notice;
+  for (int resets = 0;; ++resets) {
+    if (const auto end = attempt(training)) return *end;
+    const std::string lost = reason();
+    if (reset_limit >= 0 && resets >= reset_limit)
+      throw UnavailableError(str_cat("elastic: the ranks have changed ", resets,
+                                     " times, which is the limit", lost.empty() ? "" : ": ", lost));
+    if (!next(told_to_leave)) return told_to_leave() ? ElasticEnd::Left : ElasticEnd::TooLate;
+    if (generation_.tasks.rank == 0)
+      log_info(api_, str_cat("elastic: ", lost.empty() ? "ranks leave or join" : lost,
+                             "; going on with ", generation_.tasks.size(), " ranks"));
+    if (training.on_reset) training.on_reset();
   }
 }
 

@@ -1,7 +1,12 @@
 #pragma once
+#include <distribute/base/status.hpp>
 #include <distribute/coordinator/remote_value.hpp>
 
 namespace distribute::coordinator_internal {
+
+DISTRIBUTE_INLINE void throw_if_damaged(const absl::Status& parsed) {
+  if (!parsed.ok()) throw DataLossError(std::string(parsed.message()));
+}
 
 DISTRIBUTE_INLINE void RemoteState::set_bytes(std::string bytes) {
   become(RemoteValueStatus::Ready, std::make_shared<const std::string>(std::move(bytes)), nullptr);

@@ -33,11 +33,9 @@ DISTRIBUTE_INLINE std::shared_ptr<Engine> join_elastic_job(ClusterTasks tasks,
                                                            const ElasticOptions& limits,
                                                            const EngineOptions& options) {
   const auto job = std::make_shared<ElasticJob>(std::move(tasks), limits, options);
-  auto engine = job->next({});
-  if (!engine)
+  if (!job->next({}))
     throw hvd::JobFinishedError("hvd::init: the others had finished before this rank could join");
-  engine->set_elastic_job(job);
-  return engine;
+  return last_engine();
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<Engine> join_job(const hvd::InitOptions& options) {

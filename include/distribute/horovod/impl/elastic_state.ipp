@@ -15,22 +15,17 @@ DISTRIBUTE_INLINE void State::commit() {
 }
 
 DISTRIBUTE_INLINE void State::check_host_updates() {
-  if (job_ && job_->members_change(told_to_leave_())) throw HostsUpdatedInterrupt();
+  if (job_) job_->check_members();
 }
 
 DISTRIBUTE_INLINE int State::source() const { return job_ ? job_->source() : 0; }
 
 DISTRIBUTE_INLINE StateInJob::StateInJob(State& state,
-                                         std::shared_ptr<horovod_internal::ElasticJob> job,
-                                         std::function<bool()> told_to_leave)
+                                         std::shared_ptr<horovod_internal::ElasticJob> job)
     : state_(state) {
   state_.job_ = std::move(job);
-  state_.told_to_leave_ = std::move(told_to_leave);
 }
-DISTRIBUTE_INLINE StateInJob::~StateInJob() {
-  state_.job_.reset();
-  state_.told_to_leave_ = {};
-}
+DISTRIBUTE_INLINE StateInJob::~StateInJob() { state_.job_.reset(); }
 
 DISTRIBUTE_INLINE void State::register_reset_callbacks(
     std::vector<std::function<void()>> callbacks) {

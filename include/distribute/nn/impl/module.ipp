@@ -6,7 +6,6 @@
 #include <distribute/nn/detail/summary_table.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/ops/array.hpp>
-#include <distribute/ops/random.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/tensor/detail/tensor_hints.hpp>
 
@@ -263,27 +262,6 @@ DISTRIBUTE_INLINE void Module::set_trainable(bool trainable) {
   for (auto& [name, part] : children_) part->set_trainable(trainable);
 }
 
-DISTRIBUTE_INLINE Variable Module::add_weight(const std::string& name, const Shape& shape,
-                                              const Initializer& initializer,
-                                              VariableOptions options) {
-  options.name = path_to(name);
-  // All copies have one seed, as a strategy may ask for the value more than once.
-  const uint64_t seed = random::next_seed();
-  const auto first_value = [=, name = options.name](nn::InitialRows rows) {
-    try {
-      return initializer(shape, seed, rows);
-    } catch (const InvalidArgumentError& error) {
-      throw InvalidArgumentError(str_cat("weight '", name, "': ", error.what()));
-    }
-  };
-  options.shape = shape;
-  options.initial_rows = [=](int64_t begin, int64_t end) { return first_value({begin, end}); };
-  Variable weight([=] { return first_value({}); }, options);
-  restore_created(name, weight);
-  weights_.push_back({name, weight});
-  return weight;
-}
-
 /// Throws  InvalidArgumentError where paths of weights would become the same.
 DISTRIBUTE_INLINE void Module::check_names(const Module& part) const {
   if (!part.adds_name()) {
@@ -343,83 +321,8 @@ DISTRIBUTE_INLINE void Module::freeze(const Variable& own) {
   state_->frozen.push_back(own.impl().id());
 }
 
-DISTRIBUTE_INLINE std::vector<Module*> Module::submodules() {
-  std::vector<Module*> all;
-  for (auto& [name, part] : children_) {
-    all.push_back(part.get());
-    for (Module* below : part->submodules()) all.push_back(below);
-  }
-  return all;
-}
-
-/// Collects the weights: with `wanted` 1 the trainable ones, with 0 the others, with -1 all.
-DISTRIBUTE_INLINE void Module::collect(std::vector<Variable>& all, int wanted) const {
-  for (const NamedVariable& weight : weights_) {
-    if (wanted >= 0 && trains(weight.variable) != (wanted == 1)) continue;
-    const std::vector<Variable> shards = with_parts({weight.variable});
-    all.insert(all.end(), shards.begin(), shards.end());
-  }
-  for (const auto& [name, part] : children_) part->collect(all, wanted);
-}
-
-DISTRIBUTE_INLINE std::vector<Variable> Module::variables() const {
-  std::vector<Variable> all;
-  collect(all, -1);
-  return all;
-}
-DISTRIBUTE_INLINE std::vector<Variable> Module::trainable_variables() const {
-  std::vector<Variable> all;
-  collect(all, 1);
-  return all;
-}
-DISTRIBUTE_INLINE std::vector<Variable> Module::non_trainable_variables() const {
-  std::vector<Variable> all;
-  collect(all, 0);
-  return all;
-}
-
-DISTRIBUTE_INLINE int64_t Module::count_params() const {
-  int64_t count = 0;
-  for (const Variable& weight : variables()) count += weight.shape().num_elements();
-  return count;
-}
-
-DISTRIBUTE_INLINE std::vector<Tensor> Module::losses() const {
-  std::vector<Tensor> terms = own_losses();
-  for (const auto& [name, part] : children_)
-    for (Tensor& term : part->losses()) terms.push_back(std::move(term));
-  return terms;
-}
-
-DISTRIBUTE_INLINE std::vector<Trackable::NamedVariable> Module::own_variables() const {
-  return weights_;
-}
-
-DISTRIBUTE_INLINE std::vector<Trackable::Child> Module::children() const {
-  std::vector<Child> parts;
-  for (const auto& [name, part] : children_) parts.push_back({name, part.get()});
-  return parts;
-}
-
 DISTRIBUTE_INLINE std::string Module::kind() const {
   return nn_internal::kind_of_class(base_internal::class_name(typeid(*this)));
-}
-
-DISTRIBUTE_INLINE void Module::summarize(std::string& lines, const std::string& indent,
-                                         std::optional<int64_t> batch_size) const {
-  batch_size = parts_batch_size(batch_size);
-  for (const auto& [name, part] : children_) {
-    lines += nn_internal::summary_line(indent + part->name(), nn_internal::class_of(*part),
-                                       part->output_shape(), batch_size, part->count_params()) +
-             "\n";
-    part->summarize(lines, indent + "  ", batch_size);
-  }
-}
-
-DISTRIBUTE_INLINE std::string Module::summary() const {
-  std::string lines;
-  summarize(lines, "", {});
-  return nn_internal::summary_table(*this, lines);
 }
 
 DISTRIBUTE_INLINE void clear_session() { nn_internal::ModuleNames::of_this_thread()->reset(); }

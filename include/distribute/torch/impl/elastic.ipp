@@ -1,14 +1,9 @@
 #pragma once
-#include <distribute/base/leave_notice.hpp>
-#include <distribute/base/logging.hpp>
-#include <distribute/base/status.hpp>
 #include <distribute/torch/detail/elastic_job.hpp>
 #include <distribute/torch/elastic.hpp>
 
 #include <cstring>
-#include <exception>
 #include <memory>
-#include <optional>
 #include <sstream>
 
 namespace distribute::torch::elastic {
@@ -58,7 +53,7 @@ DISTRIBUTE_INLINE void TorchState::commit() {
 
 DISTRIBUTE_INLINE void TorchState::check_host_updates() {
   const auto job = torch_internal::elastic_job();
-  if (job && job->members_change()) throw HostsUpdatedInterrupt();
+  if (job) job->check_members();
 }
 
 DISTRIBUTE_INLINE void TorchState::sync() {
@@ -68,49 +63,13 @@ DISTRIBUTE_INLINE void TorchState::sync() {
   save();
 }
 
-using torch_internal::ElasticJob;
-
-/// Runs `train` once; the result is empty when the ranks must meet again.
-DISTRIBUTE_INLINE std::optional<ElasticEnd> attempt(TorchState& state, ElasticJob& job,
-                                                    const std::function<void()>& train) {
-  try {
-    state.sync();
-    job.state_is_shared();
-    train();
-    job.workers().finish();
-    return ElasticEnd::Finished;
-  } catch (const HostsUpdatedInterrupt&) {
-    if (!job.leaves()) return std::nullopt;
-    job.workers().withdraw();
-    destroy_process_group();
-    return ElasticEnd::Left;
-  } catch (const std::exception& error) {
-    if (job.others_fault()) return state.restore(), std::nullopt;
-    job.workers().withdraw();
-    job.workers().report_error(StatusCode::Internal, error.what());
-    throw;
-  }
-}
-
 DISTRIBUTE_INLINE ElasticEnd run(TorchState& state, const std::function<void()>& train,
                                  int reset_limit) {
-  const std::shared_ptr<ElasticJob> job = torch_internal::elastic_job();
+  const auto job = torch_internal::elastic_job();
   if (!job) return state.sync(), train(), ElasticEnd::Finished;
-  const LeaveNotice notice;
-  const auto told_to_leave = [&] { return notice.has_come(); };
-  job->set_told_to_leave(told_to_leave);
-  for (int resets = 0;; ++resets) {
-    if (const auto end = attempt(state, *job, train)) return *end;
-    const std::string reason = job->reason();
-    if (reset_limit >= 0 && resets >= reset_limit)
-      throw UnavailableError(str_cat("elastic: the ranks have changed ", resets,
-                                     " times, which is the limit", reason.empty() ? "" : ": ",
-                                     reason));
-    if (!job->next(told_to_leave)) return told_to_leave() ? ElasticEnd::Left : ElasticEnd::TooLate;
-    if (is_chief())
-      log_info("torch", str_cat("elastic: ", reason.empty() ? "ranks leave or join" : reason,
-                                "; going on with ", get_world_size(), " ranks"));
-  }
+  return job->run(
+      {.train = train, .sync = [&] { state.sync(); }, .restore = [&] { state.restore(); }},
+      reset_limit);
 }
 
 }  // namespace distribute::torch::elastic

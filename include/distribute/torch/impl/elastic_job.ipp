@@ -20,35 +20,25 @@ DISTRIBUTE_INLINE void set_elastic_job(std::shared_ptr<ElasticJob> job) {
 
 DISTRIBUTE_INLINE ElasticJob::ElasticJob(ClusterTasks all_tasks, const ElasticSetup& setup,
                                          const CommunicationOptions& options)
-    : options_(options), workers_(std::move(all_tasks), setup) {}
+    : ElasticRank("torch", std::move(all_tasks), setup), options_(options) {}
 
-DISTRIBUTE_INLINE bool ElasticJob::next(const std::function<bool()>& given_up) {
-  leaves_ = false;
-  if (const auto before = job_or_null()) {
-    set_job(nullptr);
-    before->leave();
-  }
-  std::shared_ptr<Job> made;
-  auto generation = workers_.next(mine_, given_up, [&](const auto& runtime) {
-    made = std::make_shared<Job>(runtime, options_);
-  });
-  if (!generation) return false;
-  generation_ = *std::move(generation);
-  set_job(std::move(made));
-  return true;
+DISTRIBUTE_INLINE void ElasticJob::connect(const std::shared_ptr<ClusterRuntime>& runtime) {
+  set_job(std::make_shared<Job>(runtime, options_));
 }
 
-DISTRIBUTE_INLINE bool ElasticJob::members_change() {
-  leaves_ = told_to_leave_ && told_to_leave_();
-  const ::torch::Tensor any =
-      ::torch::tensor({int64_t(leaves_), int64_t(workers_.has_waiting_worker())});
+DISTRIBUTE_INLINE void ElasticJob::disconnect() {
+  const auto before = job_or_null();
+  if (!before) return;
+  set_job(nullptr);
+  before->leave();
+}
+
+DISTRIBUTE_INLINE void ElasticJob::leave() { torch::destroy_process_group(); }
+
+DISTRIBUTE_INLINE bool ElasticJob::any_rank_says(bool leaves, bool joins) {
+  const ::torch::Tensor any = ::torch::tensor({int64_t(leaves), int64_t(joins)});
   torch::all_reduce(any, ::c10d::ReduceOp::MAX);
   return any.any().item<bool>();
-}
-
-DISTRIBUTE_INLINE std::string ElasticJob::reason() const {
-  const auto failure = workers_.failure();
-  return failure ? failure->reason : "";
 }
 
 }  // namespace distribute::torch_internal

@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/logging.hpp>
 #include <distribute/data/batch.hpp>
 #include <distribute/data/distribute_options.hpp>
 #include <distribute/nn/models.hpp>
@@ -8,7 +7,6 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/optim/loss_scale_optimizer.hpp>
-#include <distribute/strategy/function.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/compile.hpp>
@@ -19,124 +17,14 @@
 #include <distribute/train/model.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <string>
-#include <typeinfo>
 #include <utility>
 
 namespace distribute::train {
 
-/// The update of a training step as a CUDA graph. Metrics, whose sums are numbers of the host, are
-/// left out.
-struct Model::Recorded {
-  Function<std::function<std::vector<Tensor>(const data::Batch&)>> step;
-};
-
-DISTRIBUTE_INLINE Model::Model(nn::Module& module) : module_(module), strategy_(get_strategy()) {
-  named_ = dynamic_cast<nn::NamedModule*>(&module);
-  if (named_ && named_->input_names().size() == 1 && named_->output_names().size() == 1)
-    named_ = nullptr;
-  coordinated_ = worker_steps();
-}
-DISTRIBUTE_INLINE Model::~Model() = default;
-
 DISTRIBUTE_INLINE void Model::run_without_coordinator() { coordinated_.reset(); }
 
 DISTRIBUTE_INLINE bool Model::is_chief() const { return strategy_.extended().should_checkpoint(); }
-
-DISTRIBUTE_INLINE void Model::compile(CompileOptions options) {
-  if (options.gradient_accumulation_steps < 1)
-    throw InvalidArgumentError(str_cat("compile: gradient_accumulation_steps must be at least 1; ",
-                                       "it is ", options.gradient_accumulation_steps));
-  if (options.minimize && options.gradient_accumulation_steps > 1)
-    throw InvalidArgumentError(
-        "compile: gradient_accumulation_steps does nothing with a minimize of your own; with hvd "
-        "take backward_passes_per_step");
-  if (options.steps_per_execution < 1)
-    throw InvalidArgumentError(str_cat("compile: steps_per_execution must be at least 1; it is ",
-                                       options.steps_per_execution));
-  if (coordinated_ && options.gradient_accumulation_steps > 1)
-    throw InvalidArgumentError(
-        "compile: gradient_accumulation_steps does nothing where a coordinator gives every step to "
-        "another worker, whose gradients are applied at once; take larger batches");
-  check_outputs(options);
-  ++compilations_;
-  make_figures(options);
-  options.optimizer.set_batches_per_step(options.gradient_accumulation_steps);
-  accumulator_.reset();
-  if (options.gradient_accumulation_steps > 1)
-    accumulator_ = std::make_unique<GradientAccumulator>(options.gradient_accumulation_steps,
-                                                         strategy_.extended().num_local_replicas());
-  compiled_ = std::make_unique<CompileOptions>(std::move(options));
-  scale_loss_where_needed();
-  record_steps();
-}
-
-DISTRIBUTE_INLINE void Model::make_figures(const CompileOptions& options) {
-  const ScopeUnlessCurrent scope(strategy_);  // for metrics of a name
-  figures_.clear();
-  add_figures_of("", options.metrics, false, options);
-  for (const auto& [output, metrics] : options.output_metrics)
-    add_figures_of(output, metrics, false, options);
-  add_figures_of("", options.weighted_metrics, true, options);
-  for (const auto& [output, metrics] : options.weighted_output_metrics)
-    add_figures_of(output, metrics, true, options);
-  const bool has_other_workers =
-      strategy_.num_replicas_in_sync() > strategy_.extended().num_local_replicas();
-  all_metrics_.clear();
-  for (const Figure& figure : figures_) {
-    if (has_other_workers && figure.metric.is_of_no_strategy())
-      throw FailedPreconditionError(
-          str_cat("compile: the metric '", figure.name,
-                  "' was made outside of the strategy's scope, so that each worker would count its "
-                  "own examples alone; make it in the scope, or give its name"));
-    all_metrics_.push_back(figure.metric);
-  }
-}
-
-DISTRIBUTE_INLINE bool scales_the_loss(const optim::Optimizer& optimizer) {
-  return dynamic_cast<const optim::LossScaleOptimizer*>(&optimizer) != nullptr;
-}
-
-DISTRIBUTE_INLINE void Model::scale_loss_where_needed() {
-  scaled_.reset();
-  if (module_.dtype_policy().name() != "mixed_float16" || !compiled_->auto_scale_loss ||
-      scales_the_loss(compiled_->optimizer))
-    return;
-  if (compiled_->minimize)
-    return log_warning("train",
-                       "compile: with a minimize of your own the loss is not scaled, and small "
-                       "gradients in float16 vanish; give it an optim::LossScaleOptimizer");
-  const ScopeUnlessCurrent scope(strategy_);
-  scaled_ = std::make_unique<optim::LossScaleOptimizer>(compiled_->optimizer);
-}
-
-DISTRIBUTE_INLINE void Model::record_steps() {
-  recorded_.reset();
-  const std::vector<Device> devices = strategy_.extended().replica_devices();
-  const bool can = !devices.empty() && is_gpu(devices[0]) && !strategy_.cluster_resolver() &&
-                   strategy_.extended().recording_problem().empty();
-  if (!can || compiled_->run_eagerly || compiled_->minimize || accumulator_ || named_ ||
-      scales_the_loss(optimizer()) || typeid(*this) != typeid(Model))
-    return;
-  const std::function<std::vector<Tensor>(const data::Batch&)> step =
-      [this](const data::Batch& batch) {
-        const Updated updated = update_weights(batch);
-        std::vector<Tensor> results{updated.loss};
-        if (all_metrics_.empty()) return results;
-        results.push_back(updated.prediction);
-        if (const Tensor mask = nn::get_keras_mask(updated.prediction)) results.push_back(mask);
-        return results;
-      };
-  recorded_ = std::make_unique<Recorded>(Recorded{function(step)});
-}
-
-DISTRIBUTE_INLINE StepLogs Model::recorded_step(const data::Batch& batch) {
-  const std::vector<Tensor> values = recorded_->step(batch);
-  if (values.size() == 2) update_metrics(batch, values[1]);
-  if (values.size() == 3) update_metrics(batch, nn::nn_internal::with_mask(values[1], values[2]));
-  return {{"loss", values[0]}};
-}
 
 DISTRIBUTE_INLINE void Model::require_compiled(const char* method) const {
   if (compiled_) return;
@@ -350,20 +238,6 @@ DISTRIBUTE_INLINE void Model::add_metrics(Logs& logs) const {
     logs.set(figure.name, double(figure.metric->result().item<float>()));
 }
 
-}  // namespace distribute::train
-
-namespace distribute::train_internal {
-
-/// Returns the share of replica `r` of `all`: rows in order.
-DISTRIBUTE_INLINE data::Batch part_of(const data::Batch& batch, int64_t r, int64_t all) {
-  const int64_t rows = data::batch_size(batch);
-  return data::rows(batch, rows * r / all, rows * (r + 1) / all);
-}
-
-}  // namespace distribute::train_internal
-
-namespace distribute::train {
-
 DISTRIBUTE_INLINE History Model::fit(const InputData& data, const FitOptions& options) {
   require_compiled("fit");
   const ScopeUnlessCurrent scope(strategy_);
@@ -415,72 +289,6 @@ DISTRIBUTE_INLINE Logs Model::train_on_batch(const PerReplica<data::Batch>& batc
   run_step(batch, true);
   add_figures(step);
   return step.means();
-}
-
-/// Every worker reads all batches and computes its rows, so the results are in the data's order.
-DISTRIBUTE_INLINE void Model::predict_here(const data::Dataset& data, const CallbackList& callbacks,
-                                           std::optional<int64_t> steps, bool all_outputs,
-                                           Predictions& results) {
-  StrategyExtended& extended = strategy_.extended();
-  auto iterator = data.iterator();
-  const int64_t many = steps_per_execution();
-  int64_t step = 0;
-  for (; !stop_predicting_ && (!steps || step < *steps); ++step) {
-    const auto batch = iterator.get_next_as_optional();
-    if (!batch) break;
-    if (step % many == 0) callbacks.call(&Callback::on_predict_batch_begin, step);
-    std::vector<data::Batch> parts;
-    for (int r = 0; r < extended.num_local_replicas(); ++r)
-      parts.push_back(
-          train_internal::part_of(*batch, extended.replica_id(r), extended.num_replicas_in_sync()));
-    const auto all =
-        strategy_.run([&](const data::Batch& part) { return predict_parts(part, all_outputs); },
-                      PerReplica<data::Batch>(std::move(parts)));
-    results.resize(all[0].size());
-    for (size_t i = 0; i < all[0].size(); ++i) {
-      std::vector<Tensor> one;
-      for (const std::vector<Tensor>& replica : all.values()) one.push_back(replica.at(i));
-      results[i].push_back(strategy_.gather(PerReplica<Tensor>(std::move(one)), 0));
-    }
-    if ((step + 1) % many == 0) callbacks.call(&Callback::on_predict_batch_end, step);
-  }
-  if (step % many != 0) callbacks.call(&Callback::on_predict_batch_end, step - 1);
-}
-
-DISTRIBUTE_INLINE std::vector<Tensor> Model::predict_all(const data::Dataset& data,
-                                                         const PredictOptions& options,
-                                                         bool all_outputs) {
-  require_steps(data, options.steps, "predict", "steps");
-  const ScopeUnlessCurrent scope(strategy_);
-  const CallbackList callbacks(options.callbacks, *this, {.steps = options.steps});
-  Predictions results;
-  run_on_all_workers(*this, [&] {
-    build(data.element_spec());
-    stop_predicting_ = false;
-    callbacks.call(&Callback::on_predict_begin);
-    if (coordinated_)
-      predict_on_workers(data, callbacks, options.steps, all_outputs, results);
-    else
-      predict_here(data, callbacks, options.steps, all_outputs, results);
-    if (results.empty()) throw InvalidArgumentError("predict: the data has no examples");
-    callbacks.call(&Callback::on_predict_end);
-  });
-  std::vector<Tensor> joined;
-  for (const std::vector<Tensor>& one : results) joined.push_back(concat(one, 0));
-  return joined;
-}
-
-DISTRIBUTE_INLINE std::vector<Tensor> Model::predict_parts(const data::Batch& batch,
-                                                           bool all_outputs) {
-  if (!all_outputs) return {predict_step(train_internal::by_position(module_, batch))};
-  const auto outputs = (*named_)(train_internal::named_batch(*named_, batch).inputs);
-  std::vector<Tensor> ordered;
-  for (const std::string& name : named_->output_names()) ordered.push_back(outputs.at(name));
-  return ordered;
-}
-
-DISTRIBUTE_INLINE Tensor Model::predict(const data::Dataset& data, const PredictOptions& options) {
-  return predict_all(data, options, false).at(0);
 }
 
 }  // namespace distribute::train
