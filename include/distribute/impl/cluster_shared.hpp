@@ -427,6 +427,9 @@
 #include <distribute/strategy/impl/scope.ipp>
 #include <distribute/strategy/impl/server_access.ipp>
 #include <distribute/strategy/impl/server_reducer.ipp>
+#include <distribute/strategy/impl/sharded_buckets.ipp>
+#include <distribute/strategy/impl/sharded_reducer.ipp>
+#include <distribute/strategy/impl/sharded_slot.ipp>
 #include <distribute/strategy/impl/sharded_variable.ipp>
 #include <distribute/strategy/impl/shared_update.ipp>
 #include <distribute/strategy/impl/straggler_watch.ipp>
