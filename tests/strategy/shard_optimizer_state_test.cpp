@@ -176,6 +176,8 @@ std::vector<Way> all_ways() {
 
 const Way kAdam{"Adam", maker<optim::Adam>(optim::AdamOptions{.learning_rate = 0.01})};
 
+const Way kAdagrad{"Adagrad", maker<optim::Adagrad>(optim::AdagradOptions{.learning_rate = 0.05})};
+
 strategy_internal::ShardedSlot* sharded(const Variable& slot) {
   return dynamic_cast<strategy_internal::ShardedSlot*>(&slot.impl());
 }
@@ -270,10 +272,12 @@ TEST_CASE("each worker keeps its part of the slots and no more",
 
 TEST_CASE("replicas of one process keep one copy of the slots",
           "[strategy][shard_optimizer_state]") {
-  const std::vector<float> want = mirrored_values(3, kAdam, 3);
+  const bool sparse = GENERATE(false, true);
+  const Way way = sparse ? Way{"words", kAdagrad.optimizer, true} : kAdam;
+  const std::vector<float> want = mirrored_values(3, way, 3);
   const LogicalDevices devices(3);
   MirroredStrategy strategy(MirroredOptions{.num_replicas = 3, .shard_optimizer_state = true});
-  Training training(strategy, kAdam);
+  Training training(strategy, way);
   training.train(3);
   for (const Variable& slot : training.slots())
     for (int i = 1; i < 3; ++i)

@@ -30,8 +30,9 @@ struct MultiWorkerOptions {  // options of MultiWorkerMirroredStrategy
   /// slices as there are replicas, so that each worker keeps its own and no copy of the others:
   /// gradients are reduce-scattered, each replica updates its slice of every variable, and the
   /// weights are all-gathered. Weights, checkpoints and every bit of them are as without. A slot is
-  /// gathered where it is read, so that all workers must read it together, outside of run(). It
-  /// must be equal on all workers.
+  /// gathered where it is read, so that all workers must read it together, outside of run().
+  /// Optimizers that take norms of whole variables (Lamb) are refused at their first step. It must
+  /// be equal on all workers.
   /// Source  ZeRO stage 1, Rajbhandari et al., SC 2020
   bool shard_optimizer_state = false;
 };

@@ -4,16 +4,12 @@
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communicator.hpp>
-#include <distribute/strategy/detail/reduction.hpp>
+#include <distribute/strategy/distributed_variable.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
-
-namespace distribute {
-class Strategy;
-}
 
 namespace distribute::strategy_internal {
 
@@ -26,13 +22,12 @@ struct SlotWorkers {
 /// Looks to its readers like a whole variable: reading gathers it from all workers, which must do
 /// so together; writing keeps this worker's slice. It may outlive the strategy, though it can only
 /// be read while the workers are connected. Replicas write their own slices at the same time.
-class ShardedSlot final : public VariableImpl {
+class ShardedSlot final : public StrategySlot {
  public:
   /// `options` are those of a slot: they give the shape and the number that fills it.
   ShardedSlot(const VariableOptions& options, const Strategy& owner, SlotWorkers workers);
 
-  /// The strategy in whose scope it was made, only for comparison.
-  const Strategy* owner() const { return owner_; }
+  const Strategy* owner() const override { return owner_; }
   /// The elements of the block of which slices are cut, padding included.
   int64_t block_size() const;
   /// This worker's elements of the block, from number begin() on.
@@ -72,8 +67,5 @@ class ShardedSlot final : public VariableImpl {
 
 /// Whether a variable about to be made is a slot, which begins with one number everywhere.
 bool is_slot(const VariableOptions& options);
-
-/// Throws  UnimplementedError when one of the devices is a GPU.
-void check_sharded_devices(const char* strategy, const std::vector<std::string>& devices);
 
 }  // namespace distribute::strategy_internal

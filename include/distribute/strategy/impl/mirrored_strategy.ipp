@@ -4,7 +4,6 @@
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/detail/mirrored_extended.hpp>
 #include <distribute/strategy/detail/nccl_replicas.hpp>
-#include <distribute/strategy/detail/sharded_slot.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 

@@ -12,7 +12,6 @@
 #include <distribute/collective/timeline.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
-#include <distribute/strategy/detail/sharded_slot.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
 
 #include <map>

@@ -2,9 +2,8 @@
 #include <distribute/autograd/detail/accumulate.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/device/placement.hpp>
+#include <distribute/strategy/detail/reduction.hpp>
 #include <distribute/strategy/detail/sharded_slot.hpp>
-#include <distribute/strategy/devices.hpp>
-#include <distribute/strategy/distributed_variable.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -16,17 +15,9 @@ DISTRIBUTE_INLINE bool is_slot(const VariableOptions& options) {
          options.dtype == DType::Float32 && options.trainable == false;
 }
 
-DISTRIBUTE_INLINE void check_sharded_devices(const char* strategy,
-                                             const std::vector<std::string>& devices) {
-  if (gpus_among(devices).empty()) return;
-  throw UnimplementedError(str_cat(
-      strategy, ": shard_optimizer_state cuts the slots of replicas on CPUs; these are on GPUs, ",
-      "where every replica keeps whole slots: leave it out"));
-}
-
 DISTRIBUTE_INLINE ShardedSlot::ShardedSlot(const VariableOptions& options, const Strategy& owner,
                                            SlotWorkers workers)
-    : VariableImpl(options),
+    : StrategySlot(options),
       owner_(&owner),
       workers_(std::move(workers)),
       shape_(options.shape.value()) {
