@@ -1,4 +1,5 @@
 #include <distribute/distribute.hpp>
+#include <distribute/saving.hpp>
 #include <distribute/strategy/detail/sharded_slot.hpp>
 
 #include <tests/collective/hierarchy.hpp>
@@ -140,6 +141,13 @@ std::unique_ptr<optim::Optimizer> scaled_adam() {
       optim::LossScaleOptimizerOptions{.initial_scale = 1024, .dynamic_growth_steps = 4});
 }
 
+std::unique_ptr<optim::Optimizer> adam_with_rules() {
+  auto adam = std::make_unique<optim::AdamW>(optim::AdamWOptions{.learning_rate = 0.01});
+  adam->multiply_learning_rate({"bias"}, 3);
+  adam->exclude_from_weight_decay({"bias"});
+  return adam;
+}
+
 std::vector<Way> all_ways() {
   using namespace optim;
   return {
@@ -168,6 +176,7 @@ std::vector<Way> all_ways() {
                                            .ema_momentum = 0.7,
                                            .ema_overwrite_frequency = 4})},
       {"a scaled loss", scaled_adam},
+      {"rules by name", adam_with_rules},
       {"sparse SGD", maker<SGD>(SGDOptions{.learning_rate = 0.05}), true},
       {"sparse Adagrad", maker<Adagrad>(AdagradOptions{.learning_rate = 0.05}), true},
       {"sparse Adam", maker<Adam>(AdamOptions{.learning_rate = 0.01}), true},
@@ -343,6 +352,35 @@ TEST_CASE("checkpoints are the same files with slices, and any number of workers
   CHECK(same_bits(go_on(slices, workers, true, built, way), want));
 }
 
+TEST_CASE("Keras's files hold whole slots", "[strategy][shard_optimizer_state]") {
+  const TemporaryDirectory directory;
+  const std::string file = directory / "slices.weights.h5";
+  std::vector<float> saved;
+  const ThreadWorkers kind{.tcp = true, .shard_optimizer_state = true};
+  run_clean(
+      3, 1,
+      [&](Strategy& strategy, int w) {
+        Training training(strategy, kAdam);
+        training.train(3);
+        const auto scope = strategy.scope();
+        auto values = training.values();
+        if (w == 0) saved = std::move(values);
+        saving::save_weights(training.model(), file, {.optimizer = &training.optimizer()});
+      },
+      kind);
+  for (const int workers : {1, 2})
+    run_clean(
+        workers, 1,
+        [&](Strategy& strategy, int) {
+          Training training(strategy, kAdam);
+          const auto scope = strategy.scope();
+          saving::load_weights(training.model(), file, {.optimizer = &training.optimizer()});
+          require(same_bits(training.values(), saved), "the values");
+          require(training.optimizer().iterations() == 3, "the steps");
+        },
+        kind);
+}
+
 TEST_CASE("averages are swapped and taken over with slots in slices",
           "[strategy][shard_optimizer_state]") {
   const Way way{"averages", maker<optim::Adam>(optim::AdamOptions{
@@ -366,6 +404,67 @@ TEST_CASE("averages are swapped and taken over with slots in slices",
   run_clean(2, 1,
             [&](Strategy& strategy, int) { require(same_bits(train(strategy), want), "the bits"); },
             {.shard_optimizer_state = true});
+}
+
+TEST_CASE("two optimizers in turn, constraints and gradients that are asked for give the same bits",
+          "[strategy][shard_optimizer_state]") {
+  const auto train = [&](Strategy& strategy) {
+    const auto scope = strategy.scope();
+    const Variable first(
+        [] {
+          return Tensor(Shape{3, 5}, waves(15, 0.5f));
+        },
+        {.name = "first", .constraint = [](const Tensor& x) { return nn::relu(x); }});
+    const Variable second([] { return Tensor(Shape{11}, waves(11, 0.5f)); }, {.name = "second"});
+    optim::Adam adam({.learning_rate = 0.1});
+    optim::RMSprop rmsprop({.learning_rate = 0.1});
+    std::vector<Tensor> sums;
+    for (int step = 0; step < 10; ++step)
+      strategy.run([&] {
+        ReplicaContext& replica = *get_replica_context();
+        const float factor = float(replica.replica_id_in_sync_group()) - 0.7f * float(step);
+        const Variable& one = step % 2 ? second : first;
+        optim::Optimizer& optimizer = step % 2 ? static_cast<optim::Optimizer&>(rmsprop) : adam;
+        GradientTape tape;
+        const Tensor loss = reduce_sum(one.value() * one.value()) * factor;
+        std::vector<Tensor> mine;
+        optimizer.minimize(loss, {one}, tape,
+                           {.reduced_gradients = step % 3 ? nullptr : &mine,
+                            .find_unused_parameters = step % 4 == 1});
+        if (!mine.empty() && replica.local_replica_id() == 0) sums = mine;
+      });
+    std::vector<float> all = first.value().to_vector();
+    for (const Tensor& more : {second.value(), sums.at(0)})
+      for (float x : more.to_vector()) all.push_back(x);
+    return all;
+  };
+  const LogicalDevices devices(3);
+  MirroredStrategy mirrored({.num_replicas = 3});
+  const std::vector<float> want = train(mirrored);
+  run_clean(3, 1,
+            [&](Strategy& strategy, int) { require(same_bits(train(strategy), want), "the bits"); },
+            {.shard_optimizer_state = true});
+}
+
+TEST_CASE("a slot in slices is read and written as a whole one",
+          "[strategy][shard_optimizer_state]") {
+  run_clean(
+      2, 2,
+      [&](Strategy& strategy, int) {
+        const auto scope = strategy.scope();
+        const Variable weight(zeros({7}));
+        optim::SGD optimizer({.momentum = 0.9});
+        optimizer.build({weight});
+        const Variable slot = optimizer.slot_variables().at(0).variable;
+        require(sharded(slot) && slot.value().to_vector() == std::vector<float>(7, 0.0f), "zeros");
+        slot.assign(Tensor(Shape{7}, std::vector<float>{0, 1, 2, 3, 4, 5, 6}));
+        slot.assign_add(ones({7}));
+        slot.assign_sub(fill(Shape{7}, 3.0f));
+        require(slot.value().to_vector() == std::vector<float>{-2, -1, 0, 1, 2, 3, 4},
+                "the values");
+        require(slot.shape() == Shape{7} && slot.name().ends_with("/momentum"), "the description");
+      },
+      {.shard_optimizer_state = true});
 }
 
 // Buckets that had begun in the sparse step kept its gradients for the next dense one.
