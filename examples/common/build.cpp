@@ -43,7 +43,8 @@ ChosenStrategy make_multi_worker(const TrainerOptions& o,
   const dist::MultiWorkerOptions options{
       .num_replicas = o.replicas,
       .must_agree = agreed_options(o),
-      .elastic = {.min_workers = o.elastic ? o.min_workers : 0, .max_workers = o.max_workers}};
+      .elastic = {.min_workers = o.elastic ? o.min_workers : 0, .max_workers = o.max_workers},
+      .shard_optimizer_state = o.shard_optimizer_state};
   std::unique_ptr<dist::Strategy> strategy;
   if (uses_gpu(o)) {
     strategy =
@@ -134,8 +135,8 @@ std::unique_ptr<dist::Strategy> make_local(const TrainerOptions& o, const std::s
     return std::make_unique<dist::OneDeviceStrategy>(gpu ? "/gpu:0" : "/cpu:0");
   if (!gpu) dist::config::set_logical_device_configuration(o.replicas);
   if (name == "mirrored")
-    return std::make_unique<dist::MirroredStrategy<Kind>>(
-        dist::MirroredOptions{.num_replicas = o.replicas});
+    return std::make_unique<dist::MirroredStrategy<Kind>>(dist::MirroredOptions{
+        .num_replicas = o.replicas, .shard_optimizer_state = o.shard_optimizer_state});
   dist::CentralStorageOptions central{.num_replicas = gpu ? o.replicas : 0};
   for (int i = 0; i < o.replicas && !gpu; ++i)
     central.compute_devices.push_back("/cpu:" + std::to_string(i));

@@ -183,6 +183,8 @@ TEST_CASE("wrong flags of mnist_cnn give one line and status 2", "[examples][mni
   check_complaint({"--strategy=mirrored", "--elastic"}, 2,
                   "--elastic does nothing with --strategy=mirrored; it is for "
                   "--strategy=multi_worker or --api=horovod");
+  check_complaint({"--strategy=central_storage", "--shard_optimizer_state"}, 2,
+                  "it is for --strategy=mirrored or multi_worker");
   check_complaint({"--rho=-1"}, 2, "--rho must be in [0, 1)");
   check_complaint({"--momentum=2"}, 2, "--momentum must be in [0, 1]");
   check_complaint({"--warmup_steps=-1"}, 2, "--warmup_steps must be at least 0");

@@ -55,6 +55,11 @@ struct ThreadWorkers {
   std::vector<std::string> devices =
       {};                          // of all replicas in their order; none: each worker's CPUs
   std::vector<int> task_ids = {};  // none: 0, 1, 2 ...; those of an elastic job may have gaps
+  bool shard_optimizer_state = false;
+  /// Makes the groups; none: as `tcp` says.
+  std::function<std::vector<distribute::collective::WorkerGroup>(
+      int workers, int replicas, const distribute::collective::CommunicatorOptions& options)>
+      groups = {};
 };
 
 /// Runs `body(strategy, worker)` for every worker; the messages of their errors, "" for none.
@@ -63,8 +68,9 @@ inline std::vector<std::string> run_workers(
     const ThreadWorkers& kind = {}) {
   using namespace distribute;
   const collective::CommunicatorOptions options{.timeout_seconds = kind.timeout_seconds};
-  auto groups = kind.tcp ? make_tcp_workers(workers, replicas, options)
-                         : collective::make_thread_workers(workers, replicas, options);
+  auto groups = kind.groups ? kind.groups(workers, replicas, options)
+                : kind.tcp  ? make_tcp_workers(workers, replicas, options)
+                            : collective::make_thread_workers(workers, replicas, options);
   const LogicalDevices logical(replicas);
   std::vector<std::string> errors(static_cast<size_t>(workers));
   std::vector<std::thread> threads;
@@ -82,7 +88,7 @@ inline std::vector<std::string> run_workers(
                 .type = "worker",
                 .index = kind.task_ids.empty() ? w : kind.task_ids[size_t(w)],
                 .is_chief = w == 0},
-            kind.options));
+            kind.options, nullptr, kind.shard_optimizer_state));
         body(strategy, w);
       } catch (const std::exception& error) {
         errors[size_t(w)] = error.what();

@@ -79,6 +79,12 @@ class Communicator {
   /// returned.
   Work all_reduce_async(const void* input, void* output, int64_t count, DType dtype,
                         ReductionOp op = ReductionOp::Sum);
+  /// Start a reduce_scatter or an all_gather and return at once; both arrays and `counts` must live
+  /// until Work::wait() has returned.
+  Work reduce_scatter_async(const void* input, void* output, std::span<const int64_t> counts,
+                            DType dtype, ReductionOp op = ReductionOp::Sum);
+  Work all_gather_async(const void* input, void* output, std::span<const int64_t> counts,
+                        DType dtype);
   /// Makes the operation a part of the CUDA graph that the calling thread records; see
   /// Transport::record.
   /// Blocks  until the operations queued before are done, not for other ranks.
@@ -121,6 +127,7 @@ class Communicator {
  private:
   Operation prepare(Operation operation);
   void run(Operation operation);
+  Work start(const Operation& operation);
   void execute(Operation operation, uint64_t record);
   void end(uint64_t record, bool failed);
   void count(const Operation& operation, int64_t nanoseconds);

@@ -213,8 +213,8 @@ class Optimizer : public Trackable {
   int64_t update(ReplicaContext& replica, std::vector<VariableUpdate>& updates, bool reduced,
                  const std::function<void(StepNumbers&)>& complete);
   void check_options() const;
-  void check_whole(const std::vector<Tensor>& gradients,
-                   const std::vector<Variable>& variables) const;
+  void check_whole(const std::vector<Tensor>& gradients, const std::vector<Variable>& variables,
+                   const replica_internal::GradientReducer& reducer) const;
   std::vector<VariableUpdate> collect(const std::vector<Tensor>& gradients,
                                       const std::vector<Variable>& variables,
                                       replica_internal::GradientReducer& reducer);

@@ -50,6 +50,10 @@ void tell_of_missing_gpus();
 /// Returns the devices of these names that are GPUs.
 std::vector<Device> gpus_among(const std::vector<std::string>& names);
 
+/// Checks that the slots of replicas on these devices can be cut into slices.
+/// Throws  UnimplementedError, which begins with the strategy's name, when one is a GPU.
+void check_sharded_devices(const char* strategy, const std::vector<std::string>& names);
+
 /// Whether these are several GPUs, no two of them parts of the same one, and NCCL is available.
 bool suits_nccl(const std::vector<Device>& devices);
 

@@ -187,6 +187,14 @@ class AggregatingVariable final : public DistributedVariable {
 
 namespace strategy_internal {
 
+/// A slot of an optimizer of which replicas have no copies.
+class StrategySlot : public VariableImpl {
+ public:
+  using VariableImpl::VariableImpl;
+  /// Returns the strategy in whose scope it was made, only for comparison.
+  virtual const Strategy* owner() const = 0;
+};
+
 /// How the calling thread may access a variable of `owner`: as one of its replicas, as an update of
 /// one copy in extended.update, or as a whole.
 struct Access {

@@ -25,6 +25,10 @@ struct MirroredOptions {  // options of MirroredStrategy
   std::vector<std::string> devices = {};
   /// Computes the reductions; null: the fastest available.
   std::shared_ptr<CrossDeviceOps> cross_device_ops = nullptr;
+  /// Asks that the slots of optimizers are kept once, not once for each replica. Replicas on CPUs
+  /// share one copy of weights and slots in any case, and each updates a slice of it, so it changes
+  /// nothing there; replicas on GPUs, which have copies, refuse it. See MultiWorkerOptions.
+  bool shard_optimizer_state = false;
 };
 
 namespace strategy_internal {

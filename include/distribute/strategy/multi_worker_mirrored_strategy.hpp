@@ -26,6 +26,15 @@ struct MultiWorkerOptions {  // options of MultiWorkerMirroredStrategy
   /// constructor then does not wait, and the strategy has only this worker's replicas until a
   /// train::ElasticLoop runs.
   ElasticOptions elastic = {};
+  /// Cuts the slots of optimizers (moments, accumulators, moving averages of weights) into as many
+  /// slices as there are replicas, so that each worker keeps its own and no copy of the others:
+  /// gradients are reduce-scattered, each replica updates its slice of every variable, and the
+  /// weights are all-gathered. Weights, checkpoints and every bit of them are as without. A slot is
+  /// gathered where it is read, so that all workers must read it together, outside of run().
+  /// Optimizers that take norms of whole variables (Lamb) are refused at their first step. It must
+  /// be equal on all workers.
+  /// Source  ZeRO stage 1, Rajbhandari et al., SC 2020
+  bool shard_optimizer_state = false;
 };
 
 namespace strategy_internal {
@@ -44,7 +53,8 @@ StrategyParts join_cluster(std::shared_ptr<ClusterResolver> resolver,
 /// the order of the sum, else in host memory.
 /// Blocks  in the constructor, until all workers have come; in the destructor, until all have ended
 ///          or the timeout is over.
-/// Throws  InvalidArgumentError for an inconsistent cluster or task; what ClusterRuntime::join
+/// Throws  InvalidArgumentError for an inconsistent cluster or task, and for shard_optimizer_state
+///         with elastic workers; UnimplementedError for it on GPUs; what ClusterRuntime::join
 ///          throws; FailedPreconditionError with the difference when workers were started with
 ///          different options. Later a lost or failed worker causes an UnavailableError, or its own
 ///          error, on all workers.

@@ -160,16 +160,11 @@ DISTRIBUTE_INLINE void Communicator::count(const Operation& operation, int64_t n
   cells.received->increment_by(traffic.received);
 }
 
-DISTRIBUTE_INLINE Work Communicator::all_reduce_async(const void* input, void* output,
-                                                      int64_t count, DType dtype, ReductionOp op) {
+/// Queues an operation for the thread of asynchronous operations.
+DISTRIBUTE_INLINE Work Communicator::start(const Operation& operation) {
   auto state = std::make_shared<Work::State>();
   const std::lock_guard lock(mutex_);
-  state->operation = prepare({.kind = Collective::AllReduce,
-                              .op = op,
-                              .dtype = dtype,
-                              .count = count,
-                              .input = input,
-                              .output = output});
+  state->operation = prepare(operation);
   transport_->announce(state->operation);
   state->record = recorder_.queue(state->operation);
   queue_.push_back(state);
@@ -180,6 +175,37 @@ DISTRIBUTE_INLINE Work Communicator::all_reduce_async(const void* input, void* o
   Work work;
   work.state_ = std::move(state);
   return work;
+}
+
+DISTRIBUTE_INLINE Work Communicator::all_reduce_async(const void* input, void* output,
+                                                      int64_t count, DType dtype, ReductionOp op) {
+  return start({.kind = Collective::AllReduce,
+                .op = op,
+                .dtype = dtype,
+                .count = count,
+                .input = input,
+                .output = output});
+}
+
+DISTRIBUTE_INLINE Work Communicator::reduce_scatter_async(const void* input, void* output,
+                                                          std::span<const int64_t> counts,
+                                                          DType dtype, ReductionOp op) {
+  return start({.kind = Collective::ReduceScatter,
+                .op = op,
+                .dtype = dtype,
+                .counts = counts,
+                .input = input,
+                .output = output});
+}
+
+DISTRIBUTE_INLINE Work Communicator::all_gather_async(const void* input, void* output,
+                                                      std::span<const int64_t> counts,
+                                                      DType dtype) {
+  return start({.kind = Collective::AllGather,
+                .dtype = dtype,
+                .counts = counts,
+                .input = input,
+                .output = output});
 }
 
 DISTRIBUTE_INLINE void Communicator::record_all_reduce(

@@ -198,7 +198,7 @@ DISTRIBUTE_INLINE int64_t Optimizer::apply_prepared(ReplicaContext& replica,
       options.find_unused_parameters
           ? optim_internal::with_zeros_for_unused(gradients, variables, replica)
           : gradients;
-  if (needs_whole_variables()) check_whole(known, variables);
+  if (needs_whole_variables()) check_whole(known, variables, replica_internal::reducer_of(replica));
   std::vector<VariableUpdate> updates =
       collect(known, variables, replica_internal::reducer_of(replica));
   add_slots(updates, &replica);

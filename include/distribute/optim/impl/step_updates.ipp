@@ -141,8 +141,13 @@ DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
   return updates;
 }
 
-DISTRIBUTE_INLINE void Optimizer::check_whole(const std::vector<Tensor>& gradients,
-                                              const std::vector<Variable>& variables) const {
+DISTRIBUTE_INLINE void Optimizer::check_whole(
+    const std::vector<Tensor>& gradients, const std::vector<Variable>& variables,
+    const replica_internal::GradientReducer& reducer) const {
+  if (reducer.wishes().shards_slots)
+    throw UnimplementedError(str_cat(
+        "shard_optimizer_state: the optimizer '", options_.name, "' takes norms of whole ",
+        "variables, of which each replica would have a slice; make the strategy without it"));
   for (size_t i = 0; i < variables.size() && i < gradients.size(); ++i) {
     const VariableImpl& impl = variables[i].impl();
     if (gradients[i] && (impl.save_slice_info() || !impl.parts().empty()))

@@ -27,6 +27,9 @@ struct GradientWishes {
   /// True when update() applies the gradients of GPUs in host memory, where sparse ones may stay
   /// sparse.
   bool updates_on_host = false;
+  /// True when a replica updates a slice of each variable and has its slots alone, so that no
+  /// formula may read whole slots.
+  bool shards_slots = false;
 };
 
 /// Sums the gradients of one replica with those of the others, and updates the variables. A

@@ -36,7 +36,9 @@ class GradientBuckets {
       : group_(std::move(group)), sums_(std::move(sums)), options_(options) {}
 
   /// Waits for sums in progress, which a failed step has left; they use this memory.
-  ~GradientBuckets();
+  DISTRIBUTE_INLINE virtual ~GradientBuckets();
+  GradientBuckets(const GradientBuckets&) = delete;
+  GradientBuckets& operator=(const GradientBuckets&) = delete;
 
   /// Whether the buckets were planned for these variables.
   bool fits(std::span<const VariableUpdate> updates) const;
@@ -48,35 +50,53 @@ class GradientBuckets {
   void ready(const Variable& variable, const Tensor& gradient);
   /// Returns the sums over all ranks, in the order of the updates. The next step overwrites them.
   std::vector<Tensor> reduce(std::span<const VariableUpdate> updates);
+  /// Waits for the sums of this step that have begun, and forgets its gradients: the step's update
+  /// gets its sums elsewhere.
+  void drop();
 
- private:
+ protected:
   struct Bucket {
     size_t first, last;  // slots
     int64_t begin, end;  // bytes
     size_t missing = 0;  // gradients of this step that have not come yet
     collective::Work work;
   };
-  std::vector<size_t> order_of(std::span<const VariableUpdate> updates);
-  std::vector<size_t> order_of_first(const std::vector<size_t>& mine);
-  void allocate(int64_t bytes);
-  Tensor part(int64_t at, int64_t count, DType dtype) const;
-  void cut(size_t slots);
+  /// Copies a gradient into the memory that is summed.
+  virtual void store(size_t slot, const Tensor& gradient) { slots_->bring_home(slot, gradient); }
+  /// Begin the sum of a bucket whose gradients are all here, and wait for it.
+  DISTRIBUTE_INLINE virtual void launch(Bucket& bucket);
+  DISTRIBUTE_INLINE virtual void finish(Bucket& bucket);
+  /// Takes the gradients of this step that ready() did not bring.
+  void take_all(std::span<const VariableUpdate> updates);
   void begin_step();
-  void follow_recording();
-  void take(size_t slot, const Tensor& gradient);
-  void launch(Bucket& bucket);
-  void sum(Bucket& bucket, const void* from, void* to, int64_t count, DType dtype);
-  void finish(Bucket& bucket);
+  /// Waits for what has begun, and takes no notice of errors.
+  void settle();
+  /// Converts a bucket's gradients to bfloat16; gives them.
+  char* narrowed(const Bucket& bucket);
+  /// Converts bfloat16 numbers at byte `from` of the memory into floats at byte `to`.
+  void widen(int64_t to, int64_t from, int64_t count);
+  /// Elements of the memory from byte `at` on.
+  Tensor part(int64_t at, int64_t count, DType dtype) const;
 
   std::shared_ptr<collective::Communicator> group_, sums_;
   const CommunicationOptions options_;
-  std::vector<uint64_t> observed_;   // variables in the order of their gradients
-  std::vector<size_t> slot_of_;      // update -> slot
-  std::vector<uint64_t> variables_;  // of the slots
-  std::shared_ptr<Buffer> memory_;   // gradients, sums, and with bfloat16 the converted gradients
-  int64_t bytes_ = 0;                // of the gradients
+  std::vector<size_t> slot_of_;     // update -> slot
+  std::shared_ptr<Buffer> memory_;  // gradients, sums, and with bfloat16 the converted gradients
+  int64_t bytes_ = 0;               // of the gradients
   std::unique_ptr<GradientSlots> slots_;
   std::vector<Bucket> buckets_;
+
+ private:
+  std::vector<size_t> order_of(std::span<const VariableUpdate> updates);
+  std::vector<size_t> order_of_first(const std::vector<size_t>& mine);
+  void allocate(int64_t bytes);
+  void cut(size_t slots);
+  void follow_recording();
+  void take(size_t slot, const Tensor& gradient);
+  void sum(Bucket& bucket, const void* from, void* to, int64_t count, DType dtype);
+
+  std::vector<uint64_t> observed_;           // variables in the order of their gradients
+  std::vector<uint64_t> variables_;          // of the slots
   std::vector<bool> taken_;                  // slots of this step
   size_t launched_ = 0;                      // buckets of this step
   const RecordedStep* recording_ = nullptr;  // recording of which this step is part

@@ -47,6 +47,7 @@ class GradientSlots final : public GradientPlacer {
   /// Returns the gradients in another replica's slots; `memory` is that replica's.
   std::vector<Tensor> gradients(std::span<std::byte> memory) const;
   const LayoutPtr& layout(size_t u) const { return slots_[u].layout; }
+  int64_t bytes(size_t u) const { return slots_[u].bytes; }
   /// Returns the offset at which slot u ends and the next one begins.
   int64_t end(size_t u) const { return slots_[u].offset + room(slots_[u].bytes); }
   /// Returns the bytes from one slot to the next: slots of different variables share no page.

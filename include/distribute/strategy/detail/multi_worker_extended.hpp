@@ -47,7 +47,7 @@ class MultiWorkerExtended final : public LocalReplicas {
  public:
   MultiWorkerExtended(std::vector<std::string> devices, collective::WorkerGroup group,
                       WorkerTask task, const CommunicationOptions& options,
-                      std::unique_ptr<ElasticWorkers> elastic = nullptr);
+                      std::unique_ptr<ElasticWorkers> elastic = nullptr, bool shard_slots = false);
   DISTRIBUTE_INLINE ~MultiWorkerExtended() override;
 
   const char* name() const override { return "MultiWorkerMirroredStrategy"; }

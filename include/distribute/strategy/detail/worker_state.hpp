@@ -22,9 +22,9 @@ struct SharedVariables {
 /// Thread-compatible.
 struct WorkerState {
   /// With `share_variables` all workers of the host use one copy, which a worker that dies may
-  /// leave half updated.
+  /// leave half updated. With `shard_slots` each replica has a slice of the optimizers' slots.
   WorkerState(collective::WorkerGroup its_group, CommunicationOptions its_options, bool is_on_gpus,
-              bool share_variables);
+              bool share_variables, bool shard_slots = false);
 
   /// Whether no other worker takes part, and the replicas are on GPUs.
   bool alone_on_gpus() const { return on_gpus && group.num_workers == 1; }
@@ -36,6 +36,7 @@ struct WorkerState {
   collective::WorkerGroup group;
   CommunicationOptions options;
   bool on_gpus;
+  bool shards_slots = false;
   /// Null unless all workers are on this host and share variables.
   std::unique_ptr<SharedVariables> host;
   /// Whether all ranks were found to train the same variables; changed by local replica 0 while the

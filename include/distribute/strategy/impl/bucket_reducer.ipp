@@ -23,7 +23,10 @@ DISTRIBUTE_INLINE void BucketReducer::update(std::span<const VariableUpdate> upd
                                              bool gradients_are_reduced,
                                              const UpdateKernel& kernel) {
   if (gradients_are_reduced) return local_.update(updates, true, kernel);
-  if (has_sparse(updates)) return sparse_->update(updates, false, kernel);
+  if (has_sparse(updates)) {
+    buckets_.drop();
+    return sparse_->update(updates, false, kernel);
+  }
   if (!buckets_.fits(updates)) buckets_.plan(updates);
   local_.update_with(updates, buckets_.reduce(updates), kernel);
 }

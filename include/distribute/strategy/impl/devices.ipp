@@ -135,6 +135,14 @@ DISTRIBUTE_INLINE std::vector<Device> gpus_among(const std::vector<std::string>&
   return gpus;
 }
 
+DISTRIBUTE_INLINE void check_sharded_devices(const char* strategy,
+                                             const std::vector<std::string>& names) {
+  if (gpus_among(names).empty()) return;
+  throw UnimplementedError(str_cat(
+      strategy, ": shard_optimizer_state cuts the slots of replicas on CPUs; these are on GPUs, ",
+      "where every replica keeps whole slots: leave it out"));
+}
+
 DISTRIBUTE_INLINE bool suits_nccl(const std::vector<Device>& devices) {
   std::set<int> numbers;
   for (const Device device : devices)

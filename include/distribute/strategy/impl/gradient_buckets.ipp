@@ -47,7 +47,9 @@ DISTRIBUTE_INLINE std::vector<size_t> GradientBuckets::order_of(
   return order_of_first(order);
 }
 
-DISTRIBUTE_INLINE GradientBuckets::~GradientBuckets() {
+DISTRIBUTE_INLINE GradientBuckets::~GradientBuckets() { settle(); }
+
+DISTRIBUTE_INLINE void GradientBuckets::settle() {
   while (launched_ > 0) {
     try {
       buckets_[--launched_].work.wait();
@@ -56,8 +58,13 @@ DISTRIBUTE_INLINE GradientBuckets::~GradientBuckets() {
   }
 }
 
+DISTRIBUTE_INLINE void GradientBuckets::drop() {
+  for (size_t i = 0; i < launched_; ++i) buckets_[i].work.wait();
+  begin_step();
+}
+
 DISTRIBUTE_INLINE void GradientBuckets::plan(std::span<const VariableUpdate> updates) {
-  for (size_t i = 0; i < launched_; ++i) buckets_[i].work.wait();  // of other variables
+  drop();  // gradients of other variables
   const std::vector<size_t> order = order_of(updates);
   std::vector<VariableUpdate> ordered;
   int64_t bytes = 0;
@@ -126,7 +133,7 @@ DISTRIBUTE_INLINE void GradientBuckets::ready(const Variable& variable, const Te
 
 DISTRIBUTE_INLINE void GradientBuckets::take(size_t slot, const Tensor& gradient) {
   if (taken_[slot]) return;
-  slots_->bring_home(slot, gradient);
+  store(slot, gradient);
   taken_[slot] = true;
   for (Bucket& bucket : buckets_)
     if (slot >= bucket.first && slot < bucket.last) --bucket.missing;
@@ -134,7 +141,6 @@ DISTRIBUTE_INLINE void GradientBuckets::take(size_t slot, const Tensor& gradient
     launch(buckets_[launched_++]);
 }
 
-/// Elements of the memory from byte `at` on.
 DISTRIBUTE_INLINE Tensor GradientBuckets::part(int64_t at, int64_t count, DType dtype) const {
   return Tensor(Shape{count}, dtype, Array{memory_, at, nullptr});
 }
@@ -165,15 +171,24 @@ DISTRIBUTE_INLINE void GradientBuckets::sum(Bucket& bucket, const void* from, vo
 
 DISTRIBUTE_INLINE void GradientBuckets::launch(Bucket& bucket) {
   const int64_t count = (bucket.end - bucket.begin) / int64_t(sizeof(float));
-  const Tensor mine = part(bucket.begin, count, DType::Float32);
-  const char* const from = mine.array().bytes();
   if (!options_.bfloat16_gradients) {
-    auto* const to = static_cast<char*>(memory_->data()) + bytes_ + bucket.begin;
-    return sum(bucket, from, to, count, DType::Float32);
+    char* const from = static_cast<char*>(memory_->data()) + bucket.begin;
+    return sum(bucket, from, from + bytes_, count, DType::Float32);
   }
+  char* const wire = narrowed(bucket);
+  sum(bucket, wire, wire, count, DType::BFloat16);
+}
+
+DISTRIBUTE_INLINE char* GradientBuckets::narrowed(const Bucket& bucket) {
+  const int64_t count = (bucket.end - bucket.begin) / int64_t(sizeof(float));
   const Tensor wire = part(2 * bytes_ + bucket.begin / 2, count, DType::BFloat16);
-  convert_into<float, bfloat16>(wire, mine);
-  sum(bucket, wire.array().bytes(), wire.array().bytes(), count, DType::BFloat16);
+  convert_into<float, bfloat16>(wire, part(bucket.begin, count, DType::Float32));
+  return wire.array().bytes();
+}
+
+DISTRIBUTE_INLINE void GradientBuckets::widen(int64_t to, int64_t from, int64_t count) {
+  convert_into<bfloat16, float>(part(to, count, DType::Float32),
+                                part(from, count, DType::BFloat16));
 }
 
 DISTRIBUTE_INLINE void GradientBuckets::finish(Bucket& bucket) {
@@ -183,17 +198,20 @@ DISTRIBUTE_INLINE void GradientBuckets::finish(Bucket& bucket) {
     bucket.work.wait();
   if (!options_.bfloat16_gradients) return;
   const int64_t count = (bucket.end - bucket.begin) / int64_t(sizeof(float));
-  convert_into<bfloat16, float>(part(bytes_ + bucket.begin, count, DType::Float32),
-                                part(2 * bytes_ + bucket.begin / 2, count, DType::BFloat16));
+  widen(bytes_ + bucket.begin, 2 * bytes_ + bucket.begin / 2, count);
 }
 
-DISTRIBUTE_INLINE std::vector<Tensor> GradientBuckets::reduce(
-    std::span<const VariableUpdate> updates) {
+DISTRIBUTE_INLINE void GradientBuckets::take_all(std::span<const VariableUpdate> updates) {
   follow_recording();
   std::vector<size_t> update_of(updates.size());
   for (size_t u = 0; u < updates.size(); ++u) update_of[slot_of_[u]] = u;
   for (size_t slot = 0; slot < update_of.size(); ++slot)
     take(slot, updates[update_of[slot]].gradient);
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> GradientBuckets::reduce(
+    std::span<const VariableUpdate> updates) {
+  take_all(updates);
   for (Bucket& bucket : buckets_) finish(bucket);
   begin_step();
   auto* sums = static_cast<std::byte*>(memory_->data()) + bytes_;

@@ -173,6 +173,8 @@ DISTRIBUTE_INLINE void LocalReplicaContext::check_owner(
   const auto check = [&](const Variable& variable) {
     const auto* distributed = dynamic_cast<const DistributedVariable*>(&variable.impl());
     if (distributed && distributed->owner() == &strategy_) return;
+    const auto* slot = dynamic_cast<const strategy_internal::StrategySlot*>(&variable.impl());
+    if (slot && slot->owner() == &strategy_) return;
     throw InvalidArgumentError(str_cat("Trying to update variable '", variable.name(),
                                        "' under the scope of this strategy, but it was created "
                                        "elsewhere: create model and optimizer inside "

@@ -66,8 +66,9 @@ DISTRIBUTE_INLINE std::unique_ptr<StrategyExtended> make_mirrored(
     const std::function<std::vector<std::string>()>& default_devices) {
   if (options.num_replicas && !options.devices.empty())
     throw InvalidArgumentError("MirroredStrategy: give num_replicas or devices, not both");
-  return std::make_unique<MirroredExtended>(
-      options.devices.empty() ? default_devices() : options.devices, options.cross_device_ops);
+  std::vector<std::string> devices = options.devices.empty() ? default_devices() : options.devices;
+  if (options.shard_optimizer_state) check_sharded_devices("MirroredStrategy", devices);
+  return std::make_unique<MirroredExtended>(std::move(devices), options.cross_device_ops);
 }
 
 }  // namespace distribute::strategy_internal

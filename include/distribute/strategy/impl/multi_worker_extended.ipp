@@ -5,6 +5,7 @@
 #include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
+#include <distribute/strategy/detail/sharded_slot.hpp>
 #include <distribute/strategy/detail/tensor_collectives.hpp>
 #include <distribute/strategy/detail/worker_reducer.hpp>
 #include <distribute/strategy/devices.hpp>
@@ -17,15 +18,14 @@
 
 namespace distribute::strategy_internal {
 
-DISTRIBUTE_INLINE MultiWorkerExtended::MultiWorkerExtended(std::vector<std::string> devices,
-                                                           collective::WorkerGroup group,
-                                                           WorkerTask task,
-                                                           const CommunicationOptions& options,
-                                                           std::unique_ptr<ElasticWorkers> elastic)
+DISTRIBUTE_INLINE MultiWorkerExtended::MultiWorkerExtended(
+    std::vector<std::string> devices, collective::WorkerGroup group, WorkerTask task,
+    const CommunicationOptions& options, std::unique_ptr<ElasticWorkers> elastic, bool shard_slots)
     : LocalReplicas(std::move(devices), nullptr),
       task_(std::move(task)),
       elastic_(std::move(elastic)),
-      state_(std::move(group), options, !gpus_among(local_devices()).empty(), elastic_ == nullptr),
+      state_(std::move(group), options, !gpus_among(local_devices()).empty(), elastic_ == nullptr,
+             shard_slots),
       others_(std::make_shared<WorkersOfGroup>(state_.group)) {
   if (state_.group.timeline) timeline_row_ = state_.group.timeline->add_row("strategy.run");
 }
@@ -132,6 +132,9 @@ DISTRIBUTE_INLINE void MultiWorkerExtended::call_for_each_replica(
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> MultiWorkerExtended::make_variable(
     const NextCreator& next, const Variable::Initializer& initial_value,
     const VariableOptions& options) {
+  if (state_.shards_slots && is_slot(options))
+    return std::make_shared<ShardedSlot>(options, strategy(),
+                                         SlotWorkers{state_.group.workers, num_local_replicas()});
   Tensor first = next(initial_value, options)->component(0);
   const VariableOptions checked = check_variable_options(options, first.dtype());
   // Elastic workers do not make their variables together; they get their values when they meet.

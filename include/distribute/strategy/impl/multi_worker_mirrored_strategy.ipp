@@ -13,6 +13,7 @@
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
 
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -50,6 +51,24 @@ DISTRIBUTE_INLINE void warn_without_nccl(const CommunicationOptions& options,
                 "by copies; MirroredStrategy sums them over NCCL");
 }
 
+/// Refuses what slots in slices cannot serve.
+DISTRIBUTE_INLINE void check_sharding(const MultiWorkerOptions& options,
+                                      const std::vector<std::string>& devices) {
+  if (!options.shard_optimizer_state) return;
+  if (options.elastic.min_workers > 0)
+    throw InvalidArgumentError(
+        "MultiWorkerMirroredStrategy: with shard_optimizer_state a worker that is lost takes its "
+        "slice of the optimizer's state away; set it or elastic.min_workers, not both");
+  check_sharded_devices("MultiWorkerMirroredStrategy", devices);
+}
+
+/// The options on which the workers must agree.
+DISTRIBUTE_INLINE std::string agreement_of(const MultiWorkerOptions& options) {
+  std::map<std::string, std::string> all = options.must_agree;
+  if (options.shard_optimizer_state) all["MultiWorkerOptions.shard_optimizer_state"] = "true";
+  return agreed_json(all);
+}
+
 DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> resolver,
                                              std::vector<std::string> devices,
                                              const MultiWorkerOptions& options) {
@@ -59,13 +78,14 @@ DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> re
                                        options.elastic.max_workers,
                                        ", but without min_workers workers do not change; set "
                                        "elastic.min_workers to at least 1"));
+  check_sharding(options, devices);
   if (!resolver) resolver = default_resolver().resolver;
   ClusterPlace place = cluster_place(cluster_internal::role_to_join(*resolver));
   check_elastic(options.elastic, place);
   device_internal::add_own_task(place.task_type, place.task_id);
   warn_without_nccl(options.communication_options, devices, place.alone);
   if (place.is_chief && place.task_type != TaskType::Evaluator) tell_of_missing_gpus();
-  const std::string agreement = agreed_json(options.must_agree);
+  const std::string agreement = agreement_of(options);
   const int replicas = int(devices.size());
   collective::WorkerGroup group;
   std::unique_ptr<ElasticWorkers> elastic;
@@ -87,7 +107,7 @@ DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> re
   return {std::make_unique<MultiWorkerExtended>(
               std::move(devices), std::move(group),
               WorkerTask{place.task_type, place.task_id, place.is_chief},
-              options.communication_options, std::move(elastic)),
+              options.communication_options, std::move(elastic), options.shard_optimizer_state),
           std::move(resolver)};
 }
 

@@ -70,14 +70,17 @@ DISTRIBUTE_INLINE Share SharedUpdate::slices_of(int replica, int replicas) const
   return {first_after(elements.begin), first_after(elements.end)};
 }
 
+/// Whether all replicas have one copy in host memory of the variable and of each of its slots.
+DISTRIBUTE_INLINE bool shares_values(const VariableUpdate& update) {
+  return is_shared(update.variable) &&
+         std::all_of(update.slots.begin(), update.slots.end(), is_shared) &&
+         !is_gpu(replica_internal::update_device(update, 0));
+}
+
 DISTRIBUTE_INLINE void SharedUpdate::add(size_t update, const UpdateKernel& kernel) {
   std::vector<Tensor>& gradients = gradients_[update];
   const auto sparse = std::count_if(gradients.begin(), gradients.end(), is_indexed_slices);
-  const std::vector<Variable>& slots = updates_[update].slots;
-  const bool shared =
-      is_shared(updates_[update].variable) && std::all_of(slots.begin(), slots.end(), is_shared);
-  const bool gpu = replica_internal::update_device(updates_[update], 0).type == DeviceType::Gpu;
-  if (!shared || sparse || gpu) {
+  if (sparse || !shares_values(updates_[update])) {
     repeats_ = false;
     Tensor sum = reduce_tensors("update", ReduceOp::Sum, std::move(gradients));
     return update_apart(update, std::move(sum), kernel);
@@ -95,12 +98,16 @@ DISTRIBUTE_INLINE void SharedUpdate::add(size_t update, const UpdateKernel& kern
   }
 }
 
-/// Updates each component separately. Sparse gradients keep equal copies equal, though no longer
-/// shared.
+/// Updates each component separately, or all of them at once where they share one value and the
+/// gradient is sparse.
 DISTRIBUTE_INLINE void SharedUpdate::update_apart(size_t update, Tensor gradient,
                                                   const UpdateKernel& kernel) const {
   VariableUpdate one = updates_[update];
   one.gradient = std::move(gradient);
+  if (shares_values(one) && is_indexed_slices(one.gradient)) {
+    const replica_internal::UpdateTarget all(one, 0, one.variable.impl().num_components());
+    return replica_internal::update_rows(one, update, all, kernel);
+  }
   for (int i = 0; i < one.variable.impl().num_components(); ++i)
     replica_internal::update_component(std::span(&one, 1), i, kernel, update);
 }

@@ -2,6 +2,7 @@
 #include <distribute/strategy/detail/agreeing_reducer.hpp>
 #include <distribute/strategy/detail/bucket_reducer.hpp>
 #include <distribute/strategy/detail/host_reducer.hpp>
+#include <distribute/strategy/detail/sharded_reducer.hpp>
 #include <distribute/strategy/detail/tensor_collectives.hpp>
 #include <distribute/strategy/detail/watched_reducer.hpp>
 #include <distribute/strategy/detail/worker_reducer.hpp>
@@ -21,6 +22,7 @@ DISTRIBUTE_INLINE void WorkerReducer::update(std::span<const VariableUpdate> upd
 /// Makes the reducer that sums and updates.
 DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer> make_summing_part(
     LocalReplicaContext& context, WorkerState& state) {
+  if (state.shards_slots) return std::make_unique<ShardedReducer>(context, state);
   if (state.host) return std::make_unique<HostReducer>(context, state);
   std::unique_ptr<replica_internal::GradientReducer> at_once;
   if (state.alone_on_gpus())

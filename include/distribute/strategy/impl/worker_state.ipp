@@ -9,10 +9,13 @@ namespace distribute::strategy_internal {
 /// gradients.
 DISTRIBUTE_INLINE WorkerState::WorkerState(collective::WorkerGroup its_group,
                                            CommunicationOptions its_options, bool is_on_gpus,
-                                           bool share_variables)
-    : group(std::move(its_group)), options(std::move(its_options)), on_gpus(is_on_gpus) {
+                                           bool share_variables, bool shard_slots)
+    : group(std::move(its_group)),
+      options(std::move(its_options)),
+      on_gpus(is_on_gpus),
+      shards_slots(shard_slots && group.num_workers > 1) {
   const auto first = group.replicas[0]->shared_memory(0);
-  if (!first.empty() && share_variables && !on_gpus)
+  if (!first.empty() && share_variables && !shards_slots && !on_gpus)
     host = std::make_unique<SharedVariables>(
         SharedVariables{HostVariables(first.first(first.size() / 2), group.replicas[0])});
 }
