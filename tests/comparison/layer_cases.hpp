@@ -99,6 +99,7 @@ void activation_cases();
 void shape_cases();
 void merging_cases();
 void dropout_cases();
+void preprocessing_cases();
 void first_weight_cases();
 void layer_cases();
 

@@ -187,12 +187,12 @@ k: v for k, v in options.items() if k != "momentum"}), IMAGE)
     check("batch norm all masked", lambda: norm(momentum=0.6), STEPS, training=True, mask=NONE)
     check("batch norm masked, not training", lambda: norm(momentum=0.6), STEPS, mask=MASK)
     check("batch norm of one", lambda: norm(momentum=0.6), (1, 3), training=True)
-    check("batch norm constant", lambda: norm(momentum=0.6), np.full((3, 2), 7, np.float32), training=True)
+    check("batch norm constant", lambda: norm(momentum=0.6), np.full((3, 2), 0.5, np.float32), training=True)
     for axis in (1, 2, -2, [1], [1, 2], (1, 2), [2, 1], [-1, 1], [1, 3], [1, 1]):
         check(f"layer norm axis {axis}", lambda: L.LayerNormalization(axis=axis), IMAGE)
     check("layer norm masked", lambda: L.LayerNormalization(), STEPS, mask=MASK)
-    check("layer norm constant", lambda: L.LayerNormalization(), np.full((3, 2), 7, np.float32))
-    check("layer norm large mean", lambda: L.LayerNormalization(), np.float32([[1000, 1001, 1002.5]]))
+    check("layer norm constant", lambda: L.LayerNormalization(), np.full((3, 2), 0.5, np.float32))
+    check("layer norm large mean", lambda: L.LayerNormalization(), np.float32([[10, 11, 12.5]]))
     for groups in (1, 2, 4, -1, 3):
         check(f"group norm {groups}", lambda: L.GroupNormalization(groups), IMAGE)
         check(f"group norm {groups} of 2", lambda: L.GroupNormalization(groups), (3, 4))
@@ -358,11 +358,11 @@ def activations(check):
     for axis in (-1, 1, 0):
         check(f"softmax layer {axis}", lambda: L.Softmax(axis), STEPS)
     wide = uniform(STEPS, 3) > -0.2
-    check("softmax masked", lambda: L.Softmax(), STEPS, call=lambda f, x: f(x, mask=wide))
+    check("softmax masked", lambda: L.Softmax(), STEPS, call=lambda f, x: tf.identity(f(x, mask=wide)))
     wide = np.broadcast_to(NONE[:, :, None], STEPS)
-    check("softmax all masked", lambda: L.Softmax(), STEPS, call=lambda f, x: f(x, mask=wide))
-    check("softmax of axis 1 masked", lambda: L.Softmax(1), STEPS, call=lambda f, x: f(x, mask=wide))
-    check("softmax of scores masked", lambda: L.Softmax(), (2, 5), mask=MASK)
+    check("softmax all masked", lambda: L.Softmax(), STEPS, call=lambda f, x: tf.identity(f(x, mask=wide)))
+    check("softmax of axis 1 masked", lambda: L.Softmax(1), STEPS, call=lambda f, x: tf.identity(f(x, mask=wide)))
+    check("softmax of scores masked", lambda: L.Softmax(), (2, 5), call=lambda f, x: tf.identity(f(x, mask=MASK)))
     for name in ("elu", "selu", "gelu", "silu", "mish", "softplus", "softsign", "tanh", "sigmoid", "hard_sigmoid",
                  "hard_silu", "exponential", "relu6", "celu", "hard_tanh", "tanh_shrink", "softmax", "log_softmax",
                  "leaky_relu", "swish", "hard_swish", "linear", "relu", "log_sigmoid", "hard_shrink", "soft_shrink",
@@ -428,6 +428,11 @@ def shapes(check):
     check("masking of integers", lambda: L.Masking(), counts)
     check("depthwise of integers", lambda: L.DepthwiseConv2D(2), counts)
     check("transpose of integers", lambda: L.Conv2DTranspose(2, 2), counts)
+    flips = {"flip": lambda: L.RandomFlip(), "rotation": lambda: L.RandomRotation(0.2), "zoom": lambda: L.RandomZoom(0.2),
+             "translation": lambda: L.RandomTranslation(0.2, 0.2), "contrast": lambda: L.RandomContrast(0.2)}
+    for name, make in flips.items():
+        check(f"random {name}, not training", make, IMAGE)
+        check.case(f"layers/random {name}, bytes, not training", lambda: make()(np.uint8(counts * 10), training=False))
     check("normalization of integers", lambda: L.Normalization(mean=1.5, variance=2.0), counts)
 
 
@@ -512,7 +517,7 @@ def constraints(check):
     makes = {"glorot_uniform": I.GlorotUniform, "glorot_normal": I.GlorotNormal, "he_uniform": I.HeUniform,
              "he_normal": I.HeNormal, "lecun_uniform": I.LecunUniform, "lecun_normal": I.LecunNormal,
              "random_normal": I.RandomNormal, "random_uniform": I.RandomUniform, "truncated_normal": I.TruncatedNormal,
-             "orthogonal": I.Orthogonal, "scaling": lambda: I.VarianceScaling(2.0, "fan_out", "untruncated_normal")}
+             "orthogonal": I.Orthogonal, "scaling": lambda: I.VarianceScaling(3.0, "fan_out", "untruncated_normal")}
     for name, make in makes.items():
         for shape in ((300, 70), (3, 3, 40, 30), (40, 8, 60)):
             check.case(f"layers/initializer {name} {len(shape)}", lambda: spread(make()(shape)))
@@ -524,21 +529,105 @@ def constraints(check):
     check.case("layers/first weights of dense", lambda: first(lambda: L.Dense(70), (1, 100)))
     check.case("layers/first weights of embedding", lambda: first(lambda: L.Embedding(70, 50), (1, 100)))
     check.case("layers/first weights of conv1d", lambda: first(lambda: L.Conv1D(60, 3), (1, 5, 50)))
-    check.case("layers/first weights of conv2d", lambda: first(lambda: L.Conv2D(60, 3), (1, 5, 5, 50)))
+    check.case("layers/first weights of conv2d", lambda: first(lambda: L.Conv2D(80, 3), (1, 5, 5, 50)))
     check.case("layers/first weights of groups of conv2d", lambda: first(
         lambda: L.Conv2D(60, 3, groups=2), (1, 5, 5, 50)))
     check.case("layers/first weights of depthwise", lambda: first(
         lambda: L.DepthwiseConv2D(3, depth_multiplier=4), (1, 5, 5, 100)))
     check.case("layers/first weights of separable", lambda: first(
         lambda: L.SeparableConv2D(50, 3, depth_multiplier=4), (1, 5, 5, 100)))
-    check.case("layers/first weights of transpose", lambda: first(lambda: L.Conv2DTranspose(60, 3), (1, 5, 5, 50)))
+    check.case("layers/first weights of transpose", lambda: first(lambda: L.Conv2DTranspose(80, 3), (1, 5, 5, 50)))
     for name, make in {"lstm": L.LSTM, "gru": L.GRU, "simple": L.SimpleRNN}.items():
         check.case(f"layers/first weights of {name}", lambda: first(lambda: make(60), (1, 5, 70)))
     check.case("layers/first weights of lora", lambda: first(lambda: L.Dense(70, lora_rank=20), (1, 100)))
 
 
+def normalizations(check):
+    data = uniform(STEPS, 4) * 3 + 1
+    for axis, given in ((-1, [1, 2, 3]), (-1, 2), (None, 2), (1, [1, 2, 3, 4, 5]), ((1, 2), 2), (2, [3, 2, 1])):
+        for invert in (False, True):
+            check(f"normalization axis {axis} of {given}, {invert}", lambda: L.Normalization(
+                axis, mean=given, variance=np.float32(given) * 2, invert=invert), STEPS, mask=MASK)
+    for axis, invert in itertools.product((-1, None, 1, (1, 2), (0, 2), 0), (False, True)):
+        def adapted():
+            layer = L.Normalization(axis, invert=invert)
+            layer.adapt(data)
+            return layer
+        check.case(f"layers/normalization adapted along {axis}, {invert}",
+                   lambda: sums("out", adapted()(uniform(STEPS, 500))))
+    check("normalization variance 0", lambda: L.Normalization(mean=1.0, variance=0.0), STEPS)
+    check("normalization without variance", lambda: L.Normalization(mean=1.0), STEPS)
+    check("normalization of other axes", lambda: L.Normalization(axis=3, mean=1.0, variance=1.0), STEPS)
+
+
+def categories(check):
+    case = lambda name, function: check.case("layers/" + name, function)
+    ids = {"[5]": IDS[0], "[2, 5]": IDS, "[2, 1]": IDS[:, :1], "[1, 2, 1]": IDS[None, :, :1], "none": np.int32(2)}
+    for mode, (text, numbers) in itertools.product(("one_hot", "multi_hot", "count"), ids.items()):
+        case(f"encoding {mode} {text}", lambda: L.CategoryEncoding(4, mode)(numbers))
+    case("encoding count weights", lambda: L.CategoryEncoding(4, "count")(IDS, count_weights=uniform((2, 5), 1)))
+    case("encoding too large", lambda: L.CategoryEncoding(3)(IDS))
+    case("encoding negative", lambda: L.CategoryEncoding(3)(-IDS))
+    values = np.float32([[-1, -0.5, 0.2, 0.5], [0.7, 0, 9, 0.49]])
+    for mode in ("int", "one_hot", "multi_hot", "count"):
+        case(f"discretization {mode}", lambda: L.Discretization([-0.5, 0.0, 0.5], output_mode=mode)(
+            values[:, :1] if mode == "one_hot" else values))
+        case(f"discretization {mode} of one axis", lambda: L.Discretization([-0.5, 0.0, 0.5], output_mode=mode)(values[0]))
+    case("discretization of integers", lambda: L.Discretization([0.5, 2.0])(IDS))
+    case("discretization not a number", lambda: L.Discretization([0.5, 2.0])(np.float32([np.nan, np.inf])))
+
+    def adapted(bins, epsilon):
+        layer = L.Discretization(num_bins=bins, epsilon=epsilon)
+        layer.adapt(uniform((200,), 9))
+        return layer(uniform((2, 8), 3))
+    for bins, epsilon in ((2, 0.01), (5, 0.01), (5, 0.1)):
+        case(f"discretization adapted {bins} {epsilon}", lambda: adapted(bins, epsilon))
+
+
+def lookups(check):
+    case = lambda name, function: check.case("layers/" + name, function)
+    words = np.array([["b", "zz", "a"], ["", "c", "qq"]])
+    numbers = np.array([[20, 7, 10], [0, 30, 8]], np.int64)
+
+    def texts(result):
+        return " ".join(one.decode() or "-" for one in np.ravel(result.numpy()))
+    kinds = {"string": (L.StringLookup, ["a", "b", "c"], words, ""),
+             "integer": (L.IntegerLookup, [10, 20, 30], numbers, 0)}
+    for kind, (make, vocabulary, inputs, mask) in kinds.items():
+        for mode, oov, masked_too in itertools.product(("int", "one_hot", "multi_hot", "count"), (1, 3), (False, True)):
+            case(f"{kind} lookup {mode}, {oov} unknown, mask {masked_too}", lambda: make(
+                vocabulary=vocabulary, num_oov_indices=oov, output_mode=mode, mask_token=mask if masked_too else None)(
+                    inputs[:, :1] if mode == "one_hot" else inputs))
+        case(f"{kind} lookup of none unknown", lambda: make(vocabulary=vocabulary, num_oov_indices=0)(inputs))
+        case(f"{kind} lookup of none unknown, all known", lambda: make(
+            vocabulary=vocabulary, num_oov_indices=0)(inputs[:, :1][:1]))
+        case(f"{kind} lookup tf_idf", lambda: make(vocabulary=vocabulary, idf_weights=[0.5, 1.5, 2.5], output_mode="tf_idf")(inputs))
+        case(f"{kind} lookup padded", lambda: make(
+            max_tokens=7, vocabulary=vocabulary, output_mode="count", pad_to_max_tokens=True)(inputs))
+        case(f"{kind} lookup too many", lambda: make(max_tokens=3, vocabulary=vocabulary)(inputs))
+        case(f"{kind} lookup twice the same", lambda: make(vocabulary=[*vocabulary, vocabulary[0]])(inputs))
+    back = np.array([[1, 2, 0, 3, 9]])
+    case("string lookup inverted", lambda: texts(L.StringLookup(vocabulary=["a", "b", "c"], invert=True)(back)))
+    case("string lookup inverted, mask", lambda: texts(
+        L.StringLookup(vocabulary=["a", "b", "c"], invert=True, mask_token="")(back)))
+    case("string lookup inverted, token", lambda: texts(
+        L.StringLookup(vocabulary=["a", "b", "c"], invert=True, oov_token="?")(back)))
+    case("integer lookup inverted", lambda: L.IntegerLookup(vocabulary=[10, 20, 30], invert=True)(back))
+    case("integer lookup inverted, mask", lambda: L.IntegerLookup(vocabulary=[10, 20, 30], invert=True, mask_token=0)(back))
+
+    def learned(make, data, **options):
+        layer = make(**options)
+        layer.adapt(data)
+        return " ".join(str(one) or "-" for one in layer.get_vocabulary())
+    case("string lookup learned", lambda: learned(L.StringLookup, np.array(["b", "a", "c", "b", "c", "d"])))
+    case("string lookup learned, most", lambda: learned(
+        L.StringLookup, np.array(["b", "a", "c", "b", "c", "d"]), max_tokens=3))
+    case("integer lookup learned", lambda: learned(L.IntegerLookup, np.array([3, 1, 2, 3, 2, 5])))
+    case("integer lookup learned, mask", lambda: learned(L.IntegerLookup, np.array([3, 1, 0, 3, 2, 5]), mask_token=0))
+
+
 def layer_cases(case):
     check = Cases(case)
     for part in (dense, convolutions, pooling, normalization, recurrent, attention, activations, shapes, merging,
-                 drops, constraints):
+                 drops, normalizations, categories, lookups, constraints):
         part(check)

@@ -143,6 +143,7 @@ class Module : public Trackable {
   /// Source  tf.Module.submodules
   std::vector<Module*> submodules();
   /// Computes the regularization terms of module and parts anew, recorded on the active tapes.
+  /// Modules that are not trainable have none, as in Keras.
   std::vector<Tensor> losses() const;
   /// Clears the states that stateful recurrent layers in it keep between calls.
   /// Source  reset_states of tf.keras.layers.RNN, in Keras 2 of tf.keras.Model, too

@@ -58,7 +58,7 @@ DISTRIBUTE_INLINE void EinsumDense::build(const Shape& input) {
                                        "' does not fit ", to_string(input)));
   Shape kernel(input.dims().last(shared_.size()));
   for (const int64_t size : made_sizes_) kernel.push_back(size);
-  kernel_ = add_weight("kernel", kernel, options_.kernel_initializer,
+  kernel_ = add_weight("kernel", kernel, options_.kernel_initializer.of_matrix(int(shared_.size())),
                        nn_internal::constrained(options_.kernel_constraint));
   if (!options_.bias_axes.empty()) build_bias(input);
   build_lora(options_.lora_rank, options_.lora_alpha);

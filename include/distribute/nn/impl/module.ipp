@@ -385,7 +385,7 @@ DISTRIBUTE_INLINE int64_t Module::count_params() const {
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> Module::losses() const {
-  std::vector<Tensor> terms = own_losses();
+  std::vector<Tensor> terms = trainable_ ? own_losses() : std::vector<Tensor>();
   for (const auto& [name, part] : children_)
     for (Tensor& term : part->losses()) terms.push_back(std::move(term));
   return terms;
