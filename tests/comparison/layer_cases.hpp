@@ -100,6 +100,7 @@ void shape_cases();
 void merging_cases();
 void dropout_cases();
 void preprocessing_cases();
+void policy_cases();
 void first_weight_cases();
 void layer_cases();
 

@@ -626,8 +626,42 @@ def lookups(check):
     case("integer lookup learned, mask", lambda: learned(L.IntegerLookup, np.array([3, 1, 0, 3, 2, 5]), mask_token=0))
 
 
+def policies(check):
+    """Dtypes of the result and of the weights under each policy."""
+    counts = np.arange(24, dtype=np.int32).reshape(1, 4, 3, 2)
+    floats, pictures = uniform(STEPS, 500), uniform(IMAGE, 500)
+    makes = {
+        "dense": (lambda: L.Dense(2), floats), "conv1d": (lambda: L.Conv1D(2, 2), floats),
+        "conv2d": (lambda: L.Conv2D(2, 2), pictures), "depthwise": (lambda: L.DepthwiseConv2D(2), pictures),
+        "batch norm": (lambda: L.BatchNormalization(), floats), "layer norm": (lambda: L.LayerNormalization(), floats),
+        "group norm": (lambda: L.GroupNormalization(1), floats), "rms norm": (lambda: L.RMSNormalization(), floats),
+        "lstm": (lambda: L.LSTM(2), floats), "bidirectional": (lambda: L.Bidirectional(L.GRU(2)), floats),
+        "embedding": (lambda: L.Embedding(4, 3), IDS), "softmax": (lambda: L.Softmax(), floats),
+        "relu": (lambda: L.ReLU(), floats), "prelu": (lambda: L.PReLU(), floats),
+        "dropout": (lambda: L.Dropout(0.5), floats), "global average": (lambda: L.GlobalAveragePooling1D(), floats),
+        "flatten": (lambda: L.Flatten(), floats), "flatten of integers": (lambda: L.Flatten(), IDS),
+        "masking": (lambda: L.Masking(), floats), "einsum": (lambda: L.EinsumDense("abc,cd->abd", (None, 2)), floats),
+        "rescaling": (lambda: L.Rescaling(0.5), floats), "rescaling of integers": (lambda: L.Rescaling(0.5), counts),
+        "normalization": (lambda: L.Normalization(mean=1.0, variance=2.0), floats),
+        "resizing": (lambda: L.Resizing(3, 3), pictures), "resizing of integers": (lambda: L.Resizing(3, 3), counts),
+        "max pooling": (lambda: L.MaxPooling2D(2), pictures), "steps": (lambda: L.TimeDistributed(L.Dense(2)), floats),
+        "flip": (lambda: L.RandomFlip(), pictures), "flip of integers": (lambda: L.RandomFlip(), counts)}
+
+    def dtypes(policy, make, inputs):
+        keras.config.set_dtype_policy(policy)
+        try:
+            layer = make()
+            result = layer(inputs)
+            return " ".join([result.dtype.name] + [weight.dtype for weight in layer.weights])
+        finally:
+            keras.config.set_dtype_policy("float32")
+    for policy in ("float32", "mixed_bfloat16", "mixed_float16"):
+        for name, (make, inputs) in makes.items():
+            check.case(f"layers/dtypes of {name}, {policy}", lambda: dtypes(policy, make, inputs))
+
+
 def layer_cases(case):
     check = Cases(case)
     for part in (dense, convolutions, pooling, normalization, recurrent, attention, activations, shapes, merging,
-                 drops, normalizations, categories, lookups, constraints):
+                 drops, normalizations, categories, lookups, policies, constraints):
         part(check)

@@ -18,6 +18,7 @@
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>
 #include <distribute/preprocessing/normalization.hpp>
+#include <distribute/preprocessing/random_images.hpp>
 
 #include <cmath>
 #include <map>
@@ -360,6 +361,91 @@ void dropout_cases() {
         },
         {steps()});
   shared_cases();
+}
+
+namespace {
+
+template <typename Make>
+void dtype_case(const std::string& name, Make make, const Tensor& input) {
+  for (const char* policy : {"float32", "mixed_bfloat16", "mixed_float16"})
+    run_case(str_cat("layers/dtypes of ", name, ", ", policy), [&] {
+      nn::set_global_policy(policy);
+      auto layer = make();
+      nn::set_global_policy("float32");
+      std::string line(name_of(layer(input).dtype()));
+      for (const dist::Variable& weight : layer.variables())
+        line += str_cat(" ", name_of(weight.value().dtype()));
+      return line;
+    });
+}
+
+}  // namespace
+
+void policy_cases() {
+  namespace pre = dist::preprocessing;
+  const Tensor floats = uniform(steps(), 500), pictures = uniform(image(), 500);
+  dtype_case(
+      "dense", [] { return nn::Dense({.units = 2}); }, floats);
+  dtype_case(
+      "conv1d", [] { return nn::Conv1D({.filters = 2, .kernel_size = 2}); }, floats);
+  dtype_case(
+      "conv2d", [] { return nn::Conv2D({.filters = 2, .kernel_size = 2}); }, pictures);
+  dtype_case(
+      "depthwise", [] { return nn::DepthwiseConv2D({.kernel_size = 2}); }, pictures);
+  dtype_case(
+      "batch norm", [] { return nn::BatchNormalization(); }, floats);
+  dtype_case(
+      "layer norm", [] { return nn::LayerNormalization(); }, floats);
+  dtype_case(
+      "group norm", [] { return nn::GroupNormalization({.groups = 1}); }, floats);
+  dtype_case(
+      "rms norm", [] { return nn::RMSNormalization(); }, floats);
+  dtype_case(
+      "lstm", [] { return nn::LSTM({.units = 2}); }, floats);
+  dtype_case(
+      "bidirectional", [] { return nn::Bidirectional(nn::GRU({.units = 2})); }, floats);
+  dtype_case(
+      "embedding", [] { return nn::Embedding({.input_dim = 4, .output_dim = 3}); }, ids());
+  dtype_case(
+      "softmax", [] { return nn::Softmax(); }, floats);
+  dtype_case(
+      "relu", [] { return nn::ReLU(); }, floats);
+  dtype_case(
+      "prelu", [] { return nn::PReLU(); }, floats);
+  dtype_case(
+      "dropout", [] { return nn::Dropout(0.5); }, floats);
+  dtype_case(
+      "global average", [] { return nn::GlobalAveragePooling1D(); }, floats);
+  dtype_case(
+      "flatten", [] { return nn::Flatten(); }, floats);
+  dtype_case(
+      "flatten of integers", [] { return nn::Flatten(); }, ids());
+  dtype_case(
+      "masking", [] { return nn::Masking(); }, floats);
+  dtype_case(
+      "einsum",
+      [] {
+        return nn::EinsumDense({.equation = "abc,cd->abd", .output_shape = {-1, 2}});
+      },
+      floats);
+  dtype_case(
+      "rescaling", [] { return pre::Rescaling(0.5f); }, floats);
+  dtype_case(
+      "rescaling of integers", [] { return pre::Rescaling(0.5f); }, counts());
+  dtype_case(
+      "normalization", [] { return pre::Normalization({.mean = 1.0f, .variance = 2.0f}); }, floats);
+  dtype_case(
+      "resizing", [] { return nn::Resizing({.height = 3, .width = 3}); }, pictures);
+  dtype_case(
+      "resizing of integers", [] { return nn::Resizing({.height = 3, .width = 3}); }, counts());
+  dtype_case(
+      "max pooling", [] { return nn::MaxPool2D(); }, pictures);
+  dtype_case(
+      "steps", [] { return nn::TimeDistributed(nn::Dense({.units = 2})); }, floats);
+  dtype_case(
+      "flip", [] { return pre::RandomFlip(); }, pictures);
+  dtype_case(
+      "flip of integers", [] { return pre::RandomFlip(); }, counts());
 }
 
 namespace {
