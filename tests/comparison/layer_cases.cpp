@@ -619,7 +619,7 @@ void layer_cases() {
   for (auto* cases :
        {dense_cases, convolution_cases, pooling_cases, normalization_cases, recurrent_cases,
         attention_cases, activation_cases, shape_cases, merging_cases, dropout_cases,
-        preprocessing_cases, policy_cases, first_weight_cases})
+        preprocessing_cases, policy_cases, part_cases, first_weight_cases})
     cases();
 }
 

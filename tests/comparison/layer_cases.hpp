@@ -101,6 +101,7 @@ void merging_cases();
 void dropout_cases();
 void preprocessing_cases();
 void policy_cases();
+void part_cases();
 void first_weight_cases();
 void layer_cases();
 

@@ -660,8 +660,40 @@ def policies(check):
             check.case(f"layers/dtypes of {name}, {policy}", lambda: dtypes(policy, make, inputs))
 
 
+def parts(check):
+    """Numbers of weights that are trained and not, and of penalties, where parts are frozen."""
+    penalty = R.L2(0.1)
+
+    def numbers(*settings):
+        model = keras.Sequential([keras.Input((2,)), L.Dense(3, kernel_regularizer=penalty),
+                                  L.BatchNormalization(gamma_regularizer=penalty), L.Dense(1)])
+        for part, trainable in settings:
+            (model if part is None else model.layers[part]).trainable = trainable
+        return f"{len(model.trainable_weights)} {len(model.non_trainable_weights)} {len(model.losses)}"
+    for name, settings in {
+            "nothing": [], "all": [(None, False)], "the second": [(1, False)], "two": [(0, False), (1, False)],
+            "all for a while": [(None, False), (None, True)], "all but the first": [(None, False), (0, True)]}.items():
+        check.case(f"layers/frozen, {name}", lambda: numbers(*settings))
+
+    class Own(L.Layer):
+        def __init__(self):
+            super().__init__()
+            self.a = self.add_weight(shape=(2,), name="a", trainable=False)
+            self.part = L.Dense(2)
+            self.b = self.add_weight(shape=(2,), name="b")
+
+        def call(self, x):
+            return self.part(x) + self.a + self.b
+
+    def order():
+        layer = Own()
+        layer(np.ones((1, 2), np.float32))
+        return " ".join(weight.name for weight in layer.weights)
+    check.case("layers/order of own weights", order)
+
+
 def layer_cases(case):
     check = Cases(case)
     for part in (dense, convolutions, pooling, normalization, recurrent, attention, activations, shapes, merging,
-                 drops, normalizations, categories, lookups, policies, constraints):
+                 drops, normalizations, categories, lookups, policies, parts, constraints):
         part(check)

@@ -10,6 +10,7 @@
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/embedding.hpp>
+#include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/recurrent.hpp>
@@ -446,6 +447,57 @@ void policy_cases() {
       "flip", [] { return pre::RandomFlip(); }, pictures);
   dtype_case(
       "flip of integers", [] { return pre::RandomFlip(); }, counts());
+}
+
+namespace {
+
+using Settings = std::vector<std::pair<int, bool>>;
+
+/// Numbers of weights that are trained and not, and of penalties.
+std::string numbers_of(const Settings& settings) {
+  const nn::Regularizer penalty = regularizers::L2(0.1);
+  nn::Sequential model(nn::Dense({.units = 3, .kernel_regularizer = penalty}),
+                       nn::BatchNormalization({.gamma_regularizer = penalty}),
+                       nn::Dense({.units = 1}));
+  model(dist::ones({1, 2}));
+  for (const auto& [part, trainable] : settings)
+    (part < 0 ? model : model[size_t(part)]).set_trainable(trainable);
+  return str_cat(model.trainable_variables().size(), " ", model.non_trainable_variables().size(),
+                 " ", model.losses().size());
+}
+
+class Own : public nn::Module {
+ public:
+  void build(const Shape&) override {
+    add_weight("a", {2}, nn::initializers::ones(), {.trainable = false});
+    add_weight("b", {2}, nn::initializers::ones());
+  }
+  Tensor call(const Tensor& x, nn::CallOptions options) override { return part_(x, options); }
+
+ private:
+  nn::Dense& part_ = add("part", nn::Dense({.units = 2}));
+};
+
+}  // namespace
+
+void part_cases() {
+  const std::vector<std::pair<std::string, Settings>> all{
+      {"nothing", {}},
+      {"all", {{-1, false}}},
+      {"the second", {{1, false}}},
+      {"two", {{0, false}, {1, false}}},
+      {"all for a while", {{-1, false}, {-1, true}}},
+      {"all but the first", {{-1, false}, {0, true}}}};
+  for (const auto& [name, settings] : all)
+    run_case("layers/frozen, " + name, [&, &s = settings] { return numbers_of(s); });
+  run_case("layers/order of own weights", [] {
+    Own layer;
+    layer(dist::ones({1, 2}));
+    std::string line;
+    for (const dist::Variable& weight : layer.variables())
+      line += (line.empty() ? "" : " ") + weight.name().substr(weight.name().rfind('/') + 1);
+    return line;
+  });
 }
 
 namespace {

@@ -354,11 +354,13 @@ DISTRIBUTE_INLINE std::vector<Module*> Module::submodules() {
 
 /// Collects the weights: with `wanted` 1 the trainable ones, with 0 the others, with -1 all.
 DISTRIBUTE_INLINE void Module::collect(std::vector<Variable>& all, int wanted) const {
-  for (const NamedVariable& weight : weights_) {
-    if (wanted >= 0 && trains(weight.variable) != (wanted == 1)) continue;
-    const std::vector<Variable> shards = with_parts({weight.variable});
-    all.insert(all.end(), shards.begin(), shards.end());
-  }
+  for (const bool trainable : {true, false})
+    for (const NamedVariable& weight : weights_) {
+      if (weight.variable.trainable() != trainable) continue;
+      if (wanted >= 0 && trains(weight.variable) != (wanted == 1)) continue;
+      const std::vector<Variable> shards = with_parts({weight.variable});
+      all.insert(all.end(), shards.begin(), shards.end());
+    }
   for (const auto& [name, part] : children_) part->collect(all, wanted);
 }
 
