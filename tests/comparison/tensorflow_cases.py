@@ -18,6 +18,7 @@ try:
 except ImportError:
     sys.exit(77)
 import fit_cases
+import layer_cases
 import model_cases
 import odd_cases
 import strategy_cases
@@ -473,4 +474,5 @@ if __name__ == "__main__":
     fit_cases.fit_cases(case, mirrored)
     model_cases.model_cases(case, mirrored)
     odd_cases.odd_cases(case, mirrored)
+    layer_cases.layer_cases(case)
     context_cases()

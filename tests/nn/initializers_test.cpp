@@ -34,6 +34,23 @@ TEST_CASE("fans count the receptive field as Keras does", "[nn][initializers]") 
   check({3, 5, 4, 8}, 60, 120);
 }
 
+TEST_CASE("a matrix in several axes has its own fans", "[nn][initializers]") {
+  const auto fans = init::compute_fans({40, 8, 60}, 1);
+  CHECK(fans.in == 40);
+  CHECK(fans.out == 480);
+  const auto largest = [](const nn::Initializer& initializer) {
+    double most = 0;
+    for (const float value : initializer({40, 8, 60}, 3).to_vector())
+      most = std::max(most, std::abs(double(value)));
+    return most;
+  };
+  const auto scaled = init::he_uniform();
+  CHECK(largest(scaled) == Approx(std::sqrt(6.0 / 320)).epsilon(0.01));
+  CHECK(largest(scaled.of_matrix(1)) == Approx(std::sqrt(6.0 / 40)).epsilon(0.01));
+  CHECK(largest(scaled.of_matrix(1).of_matrix(2)) == largest(scaled.of_matrix(1)));
+  CHECK(largest(init::random_uniform().of_matrix(1)) == largest(init::random_uniform()));
+}
+
 TEST_CASE("constants fill the shape", "[nn][initializers]") {
   CHECK(init::zeros()({2}, 0).to_vector() == std::vector<float>{0, 0});
   CHECK(init::ones()({2}, 0).to_vector() == std::vector<float>{1, 1});

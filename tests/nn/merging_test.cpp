@@ -32,6 +32,18 @@ TEST_CASE("layers of several inputs want several", "[nn][merging]") {
   CHECK(sum.name() == "add");
 }
 
+// Keras 3.15 gives these: the vector of an example is added to each of its steps.
+TEST_CASE("inputs with fewer axes belong to the same examples", "[nn][merging]") {
+  nn::Add sum;
+  const Tensor steps({2, 2, 2}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8});
+  const Tensor vectors({2, 2}, std::vector<float>{10, 20, 30, 40});
+  const std::vector<float> wanted{11, 22, 13, 24, 35, 46, 37, 48};
+  CHECK(sum({steps, vectors}).to_vector() == wanted);
+  CHECK(sum({vectors, steps}).to_vector() == wanted);
+  CHECK(sum({steps, Tensor({2}, std::vector<float>{1, 2})}).to_vector() ==
+        std::vector<float>{2, 3, 4, 5, 7, 8, 9, 10});
+}
+
 TEST_CASE("Dot gives Keras's values", "[nn][merging]") {
   const auto numbers = [](const Shape& shape, float (*function)(float)) {
     std::vector<float> values(size_t(shape.num_elements()));

@@ -32,6 +32,7 @@ TEST_CASE("whole channels are dropped", "[nn][noise]") {
     }
   CHECK(dropped > 60);
   CHECK(dropped < 140);
+  CHECK_THROWS_AS(nn::SpatialDropout1D({.rate = 0.5, .noise_shape = {1}}), InvalidArgumentError);
   nn::SpatialDropout2D images(0.5);
   CHECK_THROWS_AS(images(x), InvalidArgumentError);
 }

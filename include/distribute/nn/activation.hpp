@@ -96,6 +96,7 @@ struct PReLUOptions {  // options of PReLU
 
 /// max(0, x) + alpha min(0, x) with a weight alpha.
 /// Shapes  [batch, ...] -> the same; alpha [...], with 1 for shared axes.
+/// Throws  InvalidArgumentError for a shared axis below 1.
 /// Source  tf.keras.layers.PReLU; He et al. 2015
 class PReLU : public Module {
  public:
@@ -121,7 +122,8 @@ struct SoftmaxOptions {  // options of Softmax
   std::string name = {};
 };
 
-/// Softmax along an axis; where a mask of x's shape is false the result is 0.
+/// Softmax along an axis; where a mask of x's shape is false the result is 0, also where it is
+/// false along the whole axis.
 /// Source  tf.keras.layers.Softmax
 class Softmax : public Module {
  public:

@@ -69,9 +69,9 @@ struct EinsumDenseOptions {  // options of EinsumDense
   std::string name = {};
 };
 
-/// Computes activation(einsum(x, kernel) + bias). The equation must be a matrix product: the
-/// input's last letters are the kernel's first, and the output has the input's other letters and
-/// then the kernel's.
+/// Computes activation(einsum(x, kernel) + bias). The equation must be a matrix product: letters of
+/// input and kernel are summed, and come first in the kernel; the output has all others, in any
+/// order.
 /// Throws  InvalidArgumentError for an equation that does not fit the input; UnimplementedError for
 ///          equations that are no such product.
 /// Source  tf.keras.layers.EinsumDense
@@ -90,9 +90,11 @@ class EinsumDense : public LoraLayer {
   DISTRIBUTE_INLINE LoraTarget lora_target() const override;
   std::string kind() const override { return "einsum_dense"; }
   void build_bias(const Shape& input);
+  void read_equation();
 
   EinsumDenseOptions options_;
-  // letters of input and output, of input and kernel, of the output alone
+  std::string input_, output_;  // letters
+  // letters of input and output, of input and kernel, of kernel and output
   std::string kept_, shared_, made_;
   bool ellipsis_;
   std::vector<int64_t> made_sizes_;

@@ -36,12 +36,21 @@ class Initializer {
           return cut(fn(whole, seed), whole, rows);
         }) {}
 
+  /// Makes one that depends on the number of connections: `matrix` gives what of_matrix() returns.
+  Initializer(Function function, std::function<Initializer(int num_input_axes)> matrix);
+
   /// Throws  InvalidArgumentError when the function gives another shape.
   Tensor operator()(const Shape& shape, uint64_t seed, InitialRows rows = {}) const;
+  /// Returns the initializer of a weight that is a matrix in several axes: the first
+  /// `num_input_axes` of them are its rows. Only initializers that scale with the number of
+  /// connections differ then.
+  /// Source  the kernel_initializer of tf.keras.layers.EinsumDense
+  Initializer of_matrix(int num_input_axes) const;
 
  private:
   static Tensor cut(const Tensor& value, const Shape& whole, InitialRows rows);
   Function function_;
+  std::function<Initializer(int)> of_matrix_;  // null: it does not depend on connections
 };
 
 /// An initializer without a seed takes the program's next one (random::next_seed) each time a layer
@@ -77,6 +86,10 @@ struct VarianceScaling {  // options of variance_scaling()
   FanMode mode = FanMode::In;
   Distribution distribution = Distribution::TruncatedNormal;
   Seed seed = {};
+  /// The first axes, which together count the inputs of a unit; the others count units. Unset: the
+  /// weight is a convolution's, as compute_fans() says.
+  /// Source  input_axes and output_axes
+  std::optional<int> num_input_axes = {};
 };
 /// Draws numbers of variance scale / fan.
 /// Source  tf.keras.initializers.VarianceScaling
@@ -89,11 +102,11 @@ Initializer variance_scaling(VarianceScaling options);
 Initializer orthogonal(double gain = 1, Seed seed = {});
 
 /// Number of inputs and outputs of one unit: the last two axes times the size of the receptive
-/// field.
+/// field, or the sizes of the first axes and of the others.
 struct Fans {
   double in, out;
 };
-Fans compute_fans(const Shape& shape);
+Fans compute_fans(const Shape& shape, std::optional<int> num_input_axes = {});
 
 }  // namespace initializers
 

@@ -30,13 +30,14 @@ class MultiInputModule : public Module {
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
 };
 
-/// Elementwise functions of two tensors, applied from left to right; shapes broadcast.
+/// Elementwise functions of two tensors, applied from left to right; sizes of 1 broadcast.
 enum class MergeFunction : uint8_t { Add, Subtract, Multiply, Average, Maximum, Minimum };
 
 /// Merges inputs element by element. A step of the result counts if it counts in one of the inputs,
 /// and all steps count if one input has no mask. Multiply takes masked steps as 1, and gives 0 for
 /// a step that is masked in all inputs; Maximum and Minimum leave them out. The others ignore
-/// masks.
+/// masks. Inputs with fewer axes get axes of size 1 behind the batch: [batch, features] is added to
+/// every step of [batch, steps, features].
 /// Throws  InvalidArgumentError for fewer than two inputs, and for Subtract other than two.
 /// Source  tf.keras.layers.Add and so on
 class Merge : public MultiInputModule {

@@ -122,7 +122,8 @@ class Module : public Trackable {
   std::optional<InputSpec> input_spec() const;
   /// Whether the module is trained; layers without weights of their own have this setting as well.
   bool trainable() const { return trainable_; }
-  /// Freezes or unfreezes the module and its parts.
+  /// Freezes or unfreezes the module and its parts. A part that is unfrozen afterwards is trained,
+  /// also where the module around it is frozen; Keras trains none of a frozen model's layers.
   void set_trainable(bool trainable);
 
   /// Returns the policy that was set, else the global policy at the time the module was made.
@@ -131,8 +132,9 @@ class Module : public Trackable {
   /// Source  the argument `dtype` of Keras' layers
   void set_dtype_policy(const Policy& policy);
 
-  /// Returns the weights that exist, own ones first, then those of the parts in order. A weight
-  /// that is cut into shards is listed as its shards.
+  /// Returns the weights that exist, own ones first, of these the trainable ones, then those of the
+  /// parts in order. A weight that is cut into shards is listed as its shards.
+  /// Source  tf.keras.layers.Layer.weights
   std::vector<Variable> variables() const;
   std::vector<Variable> trainable_variables() const;
   std::vector<Variable> non_trainable_variables() const;
@@ -143,6 +145,7 @@ class Module : public Trackable {
   /// Source  tf.Module.submodules
   std::vector<Module*> submodules();
   /// Computes the regularization terms of module and parts anew, recorded on the active tapes.
+  /// Modules that are not trainable have none, as in Keras.
   std::vector<Tensor> losses() const;
   /// Clears the states that stateful recurrent layers in it keep between calls.
   /// Source  reset_states of tf.keras.layers.RNN, in Keras 2 of tf.keras.Model, too

@@ -124,8 +124,10 @@ struct ResizingOptions {  // options of Resizing
   std::string name = {};
 };
 
-/// Resizes images of any size to this one, without antialias.
-/// Shapes  [batch, rows, columns, channels] -> [batch, height, width, channels].
+/// Resizes images of any size to this one, without antialias. Images of integers become integers,
+/// rounded to the nearest.
+/// Shapes  [batch, rows, columns, channels] -> [batch, height, width, channels]; one image
+///         [rows, columns, channels] likewise.
 /// Source  tf.keras.layers.Resizing
 class Resizing : public Module {
  public:
@@ -142,7 +144,9 @@ class Resizing : public Module {
   ResizingOptions options_;
 };
 
-/// Calls a layer for every step separately, with the same weights.
+/// Calls a layer for every step separately, with the same weights. In training a
+/// BatchNormalization inside normalizes each step by the batch of that step, and its moving values
+/// move with every step.
 /// Shapes  [batch, steps, ...] -> [batch, steps, the layer's].
 /// Source  tf.keras.layers.TimeDistributed
 class TimeDistributed : public Module {
@@ -158,6 +162,7 @@ class TimeDistributed : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "time_distributed"; }
+  Tensor by_step(const Tensor& x, const CallOptions& options);
 };
 
 /// Calls a function of one tensor that has no weights.

@@ -44,7 +44,12 @@ DISTRIBUTE_INLINE Tensor LeakyReLU::call(const Tensor& x, CallOptions) {
 }
 
 DISTRIBUTE_INLINE PReLU::PReLU(PReLUOptions options)
-    : Module(options.name), options_(std::move(options)) {}
+    : Module(options.name), options_(std::move(options)) {
+  for (const int axis : options_.shared_axes)
+    if (axis < 1)
+      throw InvalidArgumentError(str_cat("PReLU: shared_axes count from 1, the first axis behind ",
+                                         "the batch; got ", axis));
+}
 
 DISTRIBUTE_INLINE void PReLU::build(const Shape& input) {
   if (input.rank() < 2)
@@ -57,6 +62,9 @@ DISTRIBUTE_INLINE void PReLU::build(const Shape& input) {
 }
 
 DISTRIBUTE_INLINE Tensor PReLU::call(const Tensor& x, CallOptions) {
+  if (!is_floating(x.dtype()))
+    throw InvalidArgumentError(
+        str_cat("PReLU '", name(), "' takes floating numbers, got ", name_of(x.dtype())));
   return relu(x) - cast(alpha_.value(), x.dtype()) * relu(-x);
 }
 
@@ -71,6 +79,7 @@ DISTRIBUTE_INLINE Tensor Softmax::call(const Tensor& x, CallOptions options) {
   const double least = x.dtype() == DType::Float16 ? -3e4 : -1e9;
   const Tensor scores = options.mask ? where(options.mask, x, scalar_like(x, least)) : x;
   const Tensor y = softmax(scores, axis_);
+  if (options.mask) return where(options.mask, y, scalar_like(y, 0));
   const bool of_classes = x.shape().normalize_axis(axis_) == x.shape().rank() - 1;
   return of_classes ? nn_internal::with_logits(y, scores) : y;
 }

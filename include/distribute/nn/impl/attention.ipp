@@ -33,7 +33,7 @@ class MultiHeadAttention::Projection : public LoraLayer {
   void build(const Shape& input) override {
     Shape kernel(input.dims().last(size_t(taken_)));
     for (const int64_t size : given_) kernel.push_back(size);
-    kernel_ = add_weight("kernel", kernel, options_.kernel_initializer,
+    kernel_ = add_weight("kernel", kernel, options_.kernel_initializer.of_matrix(int(taken_)),
                          nn_internal::constrained(options_.kernel_constraint));
     if (options_.use_bias)
       bias_ = add_weight("bias", Shape(given_), options_.bias_initializer,
@@ -138,7 +138,7 @@ DISTRIBUTE_INLINE Tensor MultiHeadAttention::attend(const Tensor& query, const T
       .key_mask = options.value_mask,
       .mask = options.attention_mask,
       .zeros_without_keys = options_.dropout > 0};
-  if (options.key && options.key_mask)
+  if (options.key_mask)
     attention.key_mask =
         attention.key_mask ? logical_and(attention.key_mask, options.key_mask) : options.key_mask;
   if (options.training && options_.dropout > 0) {

@@ -24,6 +24,14 @@ DISTRIBUTE_INLINE Tensor Initializer::operator()(const Shape& shape, uint64_t se
                                      " was wanted"));
 }
 
+DISTRIBUTE_INLINE Initializer Initializer::of_matrix(int num_input_axes) const {
+  return of_matrix_ ? of_matrix_(num_input_axes) : *this;
+}
+
+DISTRIBUTE_INLINE Initializer::Initializer(Function function,
+                                           std::function<Initializer(int)> matrix)
+    : function_(std::move(function)), of_matrix_(std::move(matrix)) {}
+
 /// A value of the wrong shape is for the caller to refuse.
 DISTRIBUTE_INLINE Tensor Initializer::cut(const Tensor& value, const Shape& whole,
                                           InitialRows rows) {
@@ -92,8 +100,13 @@ DISTRIBUTE_INLINE Initializer lecun_normal(Seed seed) {
   return variance_scaling({1.0f, FanMode::In, Distribution::TruncatedNormal, seed});
 }
 
-DISTRIBUTE_INLINE Fans compute_fans(const Shape& shape) {
+DISTRIBUTE_INLINE Fans compute_fans(const Shape& shape, std::optional<int> num_input_axes) {
   const int rank = shape.rank();
+  if (num_input_axes) {
+    const auto inputs = size_t(std::clamp(*num_input_axes, 0, rank));
+    return {double(Shape(shape.dims().first(inputs)).num_elements()),
+            double(Shape(shape.dims().subspan(inputs)).num_elements())};
+  }
   if (rank == 0) return {1, 1};
   if (rank == 1) return {double(shape[0]), double(shape[0])};
   double receptive = 1;
@@ -104,8 +117,8 @@ DISTRIBUTE_INLINE Fans compute_fans(const Shape& shape) {
 DISTRIBUTE_INLINE Initializer variance_scaling(VarianceScaling options) {
   if (options.scale <= 0)
     throw InvalidArgumentError(str_cat("variance_scaling: scale ", options.scale, ", wanted > 0"));
-  return [options](const Shape& whole, uint64_t next, InitialRows rows) {
-    const Fans fans = compute_fans(whole);
+  const auto draw = [options](const Shape& whole, uint64_t next, InitialRows rows) {
+    const Fans fans = compute_fans(whole, options.num_input_axes);
     const Shape shape = rows.shape_in(whole);
     const int64_t first = rows.first_element(whole);
     double fan = (fans.in + fans.out) / 2;
@@ -125,6 +138,11 @@ DISTRIBUTE_INLINE Initializer variance_scaling(VarianceScaling options) {
     const float limit = float(std::sqrt(3 * scale));
     return random::uniform(shape, seed, {-limit, limit, first});
   };
+  return Initializer(draw, [options](int num_input_axes) {
+    VarianceScaling of_matrix = options;
+    if (!of_matrix.num_input_axes) of_matrix.num_input_axes = num_input_axes;
+    return variance_scaling(of_matrix);
+  });
 }
 
 /// Takes from `own` its part along `other`, a vector of length 1.

@@ -4,6 +4,7 @@
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace distribute::nn {
@@ -32,7 +33,27 @@ DISTRIBUTE_INLINE std::string Merge::kind() const {
   return kKinds[size_t(function_)];
 }
 
-DISTRIBUTE_INLINE Tensor Merge::call_all(std::span<const Tensor> inputs, CallOptions) {
+namespace nn_internal {
+
+/// Gives the inputs alike numbers of axes: axes of size 1 are added behind the batch, so that
+/// examples keep to each other. Source  Merge.call of Keras
+DISTRIBUTE_INLINE std::vector<Tensor> of_one_rank(std::span<const Tensor> inputs) {
+  int rank = 0;
+  for (const Tensor& x : inputs) rank = std::max(rank, x.shape().rank());
+  std::vector<Tensor> fitting;
+  for (const Tensor& x : inputs) {
+    Tensor y = x;
+    while (y.shape().rank() > 0 && y.shape().rank() < rank) y = expand_dims(y, 1);
+    fitting.push_back(x.shape().rank() == rank ? x : with_mask(y, get_keras_mask(x)));
+  }
+  return fitting;
+}
+
+}  // namespace nn_internal
+
+DISTRIBUTE_INLINE Tensor Merge::call_all(std::span<const Tensor> all, CallOptions) {
+  const std::vector<Tensor> fitting = nn_internal::of_one_rank(all);
+  const std::span<const Tensor> inputs = fitting;
   if (inputs.size() < 2 || (function_ == MergeFunction::Subtract && inputs.size() != 2))
     throw InvalidArgumentError(
         str_cat("A `", kind(), "` layer should be called on ",

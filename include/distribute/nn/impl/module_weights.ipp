@@ -40,11 +40,13 @@ DISTRIBUTE_INLINE std::vector<Module*> Module::submodules() {
 
 /// Collects the weights: with `wanted` 1 the trainable ones, with 0 the others, with -1 all.
 DISTRIBUTE_INLINE void Module::collect(std::vector<Variable>& all, int wanted) const {
-  for (const NamedVariable& weight : weights_) {
-    if (wanted >= 0 && trains(weight.variable) != (wanted == 1)) continue;
-    const std::vector<Variable> shards = with_parts({weight.variable});
-    all.insert(all.end(), shards.begin(), shards.end());
-  }
+  for (const bool trainable : {true, false})
+    for (const NamedVariable& weight : weights_) {
+      if (weight.variable.trainable() != trainable) continue;
+      if (wanted >= 0 && trains(weight.variable) != (wanted == 1)) continue;
+      const std::vector<Variable> shards = with_parts({weight.variable});
+      all.insert(all.end(), shards.begin(), shards.end());
+    }
   for (const auto& [name, part] : children_) part->collect(all, wanted);
 }
 
@@ -71,7 +73,7 @@ DISTRIBUTE_INLINE int64_t Module::count_params() const {
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> Module::losses() const {
-  std::vector<Tensor> terms = own_losses();
+  std::vector<Tensor> terms = trainable_ ? own_losses() : std::vector<Tensor>();
   for (const auto& [name, part] : children_)
     for (Tensor& term : part->losses()) terms.push_back(std::move(term));
   return terms;

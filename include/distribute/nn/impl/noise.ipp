@@ -35,7 +35,11 @@ DISTRIBUTE_INLINE Tensor GaussianNoise::call(const Tensor& x, CallOptions option
 DISTRIBUTE_INLINE SpatialDropout::SpatialDropout(int rank, DropoutOptions options)
     : Module(options.name),
       rank_(rank),
-      dropout_(add("dropout", Dropout({.rate = options.rate, .seed = options.seed}))) {}
+      dropout_(add("dropout", Dropout({.rate = options.rate, .seed = options.seed}))) {
+  if (!options.noise_shape.empty())
+    throw InvalidArgumentError(str_cat("SpatialDropout", rank - 2, "D: has no noise_shape; it ",
+                                       "drops whole channels. Dropout has one"));
+}
 
 DISTRIBUTE_INLINE Tensor SpatialDropout::call(const Tensor& x, CallOptions options) {
   if (x.shape().rank() != rank_)

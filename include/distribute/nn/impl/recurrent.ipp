@@ -93,8 +93,8 @@ class RecurrentLayer::Cell : public Module {
   std::vector<Tensor> own_losses() const override {
     const auto& o = options_.common;
     std::vector<Tensor> all =
-        nn_internal::penalties(o.kernel_regularizer, kernel_, o.bias_regularizer, bias_);
-    for (Tensor& term : nn_internal::penalties(o.recurrent_regularizer, recurrent_, {}, {}))
+        nn_internal::penalties(o.kernel_regularizer, kernel_, o.recurrent_regularizer, recurrent_);
+    for (Tensor& term : nn_internal::penalties(o.bias_regularizer, bias_, {}, {}))
       all.push_back(std::move(term));
     return all;
   }

@@ -1,6 +1,9 @@
 #pragma once
+#include <distribute/nn/normalization.hpp>
 #include <distribute/nn/reshaping.hpp>
 #include <distribute/ops/array.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include <algorithm>
 
@@ -92,6 +95,8 @@ DISTRIBUTE_INLINE Tensor resizing_matrix(int64_t wanted, int64_t had, Interpolat
 
 DISTRIBUTE_INLINE Tensor resize(const Tensor& x, int64_t height, int64_t width,
                                 Interpolation method) {
+  if (!is_floating(x.dtype()))
+    return cast(round(resize(cast(x, DType::Float32), height, width, method)), x.dtype());
   const Shape& s = x.shape();
   const auto matrix = [&](int64_t wanted, int64_t had) {
     return cast(resizing_matrix(wanted, had, method), x.dtype()).to(x.device());
@@ -110,7 +115,8 @@ DISTRIBUTE_INLINE Resizing::Resizing(ResizingOptions options)
                                        options_.width, " must be at least 1"));
 }
 
-DISTRIBUTE_INLINE Tensor Resizing::call(const Tensor& x, CallOptions) {
+DISTRIBUTE_INLINE Tensor Resizing::call(const Tensor& x, CallOptions options) {
+  if (x.shape().rank() == 3) return squeeze(call(expand_dims(x, 0), std::move(options)), {0});
   nn_internal::check_image(name(), x.shape());
   return nn_internal::resize(x, options_.height, options_.width, options_.interpolation);
 }
@@ -118,6 +124,31 @@ DISTRIBUTE_INLINE Tensor Resizing::call(const Tensor& x, CallOptions) {
 DISTRIBUTE_INLINE TimeDistributed::TimeDistributed(std::unique_ptr<Module> layer, std::string name)
     : Module(std::move(name)) {
   add_element(std::move(layer));
+}
+
+namespace nn_internal {
+
+DISTRIBUTE_INLINE bool normalizes_batches(Module& layer) {
+  if (dynamic_cast<BatchNormalization*>(&layer)) return true;
+  for (Module* part : layer.submodules())
+    if (dynamic_cast<BatchNormalization*>(part)) return true;
+  return false;
+}
+
+}  // namespace nn_internal
+
+/// Calls the layer for one step after the other. Source  TimeDistributed.call of Keras
+DISTRIBUTE_INLINE Tensor TimeDistributed::by_step(const Tensor& x, const CallOptions& options) {
+  std::vector<Tensor> results;
+  const auto step_of = [](const Tensor& all, int64_t i) {
+    return squeeze(strided_slice(all, {Range{}, Range{.begin = i, .end = i + 1}}), {1});
+  };
+  for (int64_t i = 0; i < x.shape()[1]; ++i)
+    results.push_back(expand_dims(
+        layer()(step_of(x, i),
+                {.training = true, .mask = options.mask ? step_of(options.mask, i) : Tensor()}),
+        1));
+  return concat(results, 1);
 }
 
 DISTRIBUTE_INLINE Tensor TimeDistributed::call(const Tensor& x, CallOptions options) {
@@ -130,6 +161,8 @@ DISTRIBUTE_INLINE Tensor TimeDistributed::call(const Tensor& x, CallOptions opti
     return Shape(std::span<const int64_t>(sizes));
   };
   const int64_t batch = x.shape()[0], steps = x.shape()[1];
+  if (options.training && steps > 0 && nn_internal::normalizes_batches(layer()))
+    return by_step(x, options);
   const Tensor flat = reshape(x, joined(batch * steps, x.shape().dims().subspan(2)));
   const Tensor y = layer()(flat, {.training = options.training});
   std::vector<int64_t> sizes{batch, steps};

@@ -36,7 +36,10 @@ DISTRIBUTE_INLINE void check_channels(const char* op, const char* name, const Te
 }
 
 DISTRIBUTE_INLINE void check_norm_input(const char* op, const Tensor& x) {
-  if (x.shape().rank() < 1 || !is_floating(x.dtype()))
+  if (!is_floating(x.dtype()))
+    throw InvalidArgumentError(
+        str_cat(op, ": the input must be floating, got ", name_of(x.dtype()), "; cast() it first"));
+  if (x.shape().rank() < 1)
     throw InvalidArgumentError(
         str_cat(op, ": ", name_of(x.dtype()), " ", to_string(x.shape()), " has no channels"));
 }

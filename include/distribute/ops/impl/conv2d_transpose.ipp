@@ -34,6 +34,9 @@ DISTRIBUTE_INLINE Tensor nn::conv2d_transpose(const Tensor& x, const Tensor& fil
         "conv2d_transpose: wants [batch, height, width, in] and filters [height, width, out, in], ",
         "got ", to_string(s), " and ", to_string(f),
         bias ? str_cat(" with a bias ", to_string(bias.shape())) : std::string()));
+  if (!is_floating(x.dtype()))
+    throw InvalidArgumentError(str_cat("conv2d_transpose: the input must be floating, got ",
+                                       name_of(x.dtype()), "; cast() it first"));
   Shape result{s[0], 0, 0, f[2]};
   for (int i = 0; i < 2; ++i)
     result = result.with(1 + i, transposed_size(s[1 + i], f[i], options.strides[size_t(i)],

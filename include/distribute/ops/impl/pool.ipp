@@ -371,6 +371,9 @@ DISTRIBUTE_INLINE Tensor max_pool2d(const Tensor& x, const PoolOptions& options)
 
 DISTRIBUTE_INLINE Tensor avg_pool2d(const Tensor& x, const PoolOptions& options) {
   using namespace ops_internal;
+  if (!is_floating(x.dtype()))
+    throw InvalidArgumentError(str_cat("avg_pool2d: the input must be floating, got ",
+                                       name_of(x.dtype()), "; cast() it first"));
   if (is_half(x.dtype()) && !on_gpu(x))
     return cast(avg_pool2d(cast(x, DType::Float32), options), x.dtype());
   const PoolPlan plan = plan_pool("avg_pool2d", x, options, kMaxTaps);
