@@ -52,6 +52,19 @@ TEST_CASE("the guide's sources give their elements", "[docs][guides]") {
   CHECK(rows.cardinality() == 2);
 }
 
+TEST_CASE("the guide's limits are options of the whole dataset", "[docs][guides]") {
+  const auto digits = dist::data::load_mnist(kDigits);
+  dist::data::Options limits;
+  limits.autotune.cpu_budget = 4;
+  limits.threading.private_threadpool_size = 2;
+  const auto limited = digits
+                           .map([](const dist::data::Batch& element) { return element; },
+                                {.num_parallel_calls = dist::data::kAutotune})
+                           .with_options(limits);
+  CHECK(limited.options().autotune.cpu_budget == 4);
+  CHECK(limited.iterator().next().x.shape() == digits.iterator().next().x.shape());
+}
+
 TEST_CASE("the guide's policy gives each worker all elements", "[docs][guides]") {
   const auto digits = dist::data::load_mnist(kDigits);
   dist::data::Options options;

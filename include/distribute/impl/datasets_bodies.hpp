@@ -22,6 +22,7 @@
 #include <distribute/io/impl/wire.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
+#include <distribute/data/impl/autotune.ipp>
 #include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
 #include <distribute/data/impl/bytes.ipp>

@@ -35,7 +35,7 @@ DISTRIBUTE_INLINE void TaskRunner::open() {
   node_ = pipeline_of(order_, registered_dataset(order_.dataset),
                       std::make_shared<Splits>(order_, calls_));
   // Shards need one order of all workers; else each task has an order of its own.
-  Pass pass{.number = order_.pass, .deterministic = options_of(*node_).deterministic};
+  Pass pass = pass_over(*node_, order_.pass);
   const bool own_order =
       order_.mode == ShardingPolicy::Off || order_.mode == ShardingPolicy::Dynamic;
   if (own_order) pass.number = mix_bits(mix_bits(order_.pass) + uint64_t(order_.task)) >> 1;
