@@ -28,7 +28,8 @@ DISTRIBUTE_INLINE std::shared_ptr<rpc::JobTask> start_task(const std::string& ty
                               .type = type,
                               .index = index,
                               .options = options,
-                              .service = kServiceName},
+                              .service = kServiceName,
+                              .announced = type != kClientType},
                              std::move(listener));
 }
 

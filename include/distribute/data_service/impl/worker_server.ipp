@@ -100,8 +100,10 @@ DISTRIBUTE_INLINE void Worker::take_orders(const OrdersAnswer& answer) {
   for (const TaskOrder& order : answer.orders) {
     const Key key{order.iteration, order.task, order.generation};
     const auto found = runners_.find(key);
-    now[key] =
-        found != runners_.end() ? found->second : std::make_shared<TaskRunner>(order, new_calls());
+    now[key] = found != runners_.end()
+                   ? found->second
+                   : std::make_shared<TaskRunner>(order, new_calls(),
+                                                  config_.cross_trainer_cache_size_bytes);
   }
   for (const auto& [key, runner] : runners_)
     if (!now.contains(key)) runner->stop();
@@ -152,6 +154,8 @@ DISTRIBUTE_INLINE std::string read_worker_flags(int argc, char** argv,
       config.host = argv[++i];
     else if (flag == "--port")
       config.port = std::atoi(argv[++i]);
+    else if (flag == "--cache_bytes")
+      config.cross_trainer_cache_size_bytes = std::atoll(argv[++i]);
     else
       return std::string(flag);
   }
@@ -178,8 +182,9 @@ DISTRIBUTE_INLINE int worker_main(int argc, char** argv) {
     WorkerConfig config;
     if (const auto wrong = service_internal::read_worker_flags(argc, argv, config);
         !wrong.empty()) {
-      std::cerr << argv[0] << ": " << wrong
-                << "; usage: --dispatcher HOST:PORT [--host HOST] [--port PORT]\n";
+      std::cerr
+          << argv[0] << ": " << wrong
+          << "; usage: --dispatcher HOST:PORT [--host HOST] [--port PORT] [--cache_bytes N]\n";
       return 2;
     }
     WorkerServer worker(config);
