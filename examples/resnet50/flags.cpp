@@ -36,6 +36,12 @@ std::string problem_between(const Options& o) {
     for (const std::string flag :
          {"train_files", "validation_files", "image_key", "label_key", "label_offset"})
       if (given(flag)) return "--" + flag + " is for --dataset=tfrecord";
+  if (o.dataset == "synthetic" && given("data_service"))
+    return "--data_service is not for --dataset=synthetic";
+  if (given("data_worker") && o.data_service.empty())
+    return "--data_worker needs --data_service, the HOST:PORT of `distribute data serve`";
+  if (given("data_service") && given("auto_shard_policy"))
+    return "--auto_shard_policy is not for --data_service, which shares pictures by itself";
   if (o.dataset != "synthetic" && o.common.data_dir.empty())
     return "--dataset=" + o.dataset + " needs --data_dir, a folder with " + contents(o);
   return "";

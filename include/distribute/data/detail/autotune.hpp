@@ -28,7 +28,7 @@ class Budget {
   int64_t taken_ = 0;
 };
 
-/// Of this process: threads of stages, and bytes that buffers may hold.
+/// Holds what the stages of this process have taken: threads, and bytes of buffers.
 struct AutotuneBudgets {
   Budget threads, bytes;
 };

@@ -1,0 +1,101 @@
+/// resnet50 with pictures from a data service: hosts are network namespaces, and one of the two
+/// workers is killed.
+
+#include "picture_files.hpp"
+
+#include <distribute/testing/detail/network_namespaces.hpp>
+
+#include <tests/launch/running_program.hpp>
+#include <tests/support/run_program.hpp>
+#include <tests/support/skip_without_network.hpp>
+#include <tests/support/temporary_directory.hpp>
+
+using Catch::Matchers::Contains;
+using distribute::testing::NetworkNamespaces;
+using Words = std::vector<std::string>;
+
+namespace {
+
+Words operator+(Words first, const Words& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
+
+/// The processes of a service and of its trainer, each on a host of its own.
+struct Hosts {
+  NetworkNamespaces network{{.hosts = 4}};
+  distribute::launch::ProcessGuard guard;
+
+  std::unique_ptr<RunningProgram> start(int host, const std::string& program,
+                                        const Words& words) const {
+    const Words environment{"env", "DISTRIBUTE_JOB_TOKEN=the token of a service",
+                            "OMP_NUM_THREADS=1", "DISTRIBUTE_STARTUP_TIMEOUT=60",
+                            distribute::testing::binary_dir() + "/" + program};
+    return std::make_unique<RunningProgram>(distribute::launch::ProcessOptions{
+        .command = network.command(host, environment + words), .guard = &guard});
+  }
+  std::unique_ptr<RunningProgram> start_worker(int host, const Words& flags) const {
+    auto worker = start(host, "resnet50", flags + Words{"--data_worker=" + network.address(host)});
+    worker->wait_for("data worker at " + network.address(host));
+    return worker;
+  }
+};
+
+/// The last word of a program's first line.
+std::string address_in(const std::string& line) {
+  const std::string first = line.substr(0, line.find('\n'));
+  return first.substr(first.rfind(' ') + 1);
+}
+
+}  // namespace
+
+TEST_CASE("resnet50 trains from a service of two workers, of which one is killed",
+          "[examples][resnet50][data_service][multiproc][network_namespaces]") {
+  SKIP_WITHOUT_PROGRAM("resnet50");
+  SKIP_WITHOUT_PROGRAM("distribute");
+  SKIP_WITHOUT_NETWORK();
+  if (!distribute::data::has_jpeg()) SKIP("no libjpeg");
+  const TemporaryDirectory data;
+  picture_files::write_folder(data.path(), 150);
+  const Hosts hosts;
+  const auto dispatcher =
+      hosts.start(0, "distribute", {"data", "serve", "--host=" + hosts.network.address(0)});
+  dispatcher->wait_for("data dispatcher at ");
+  const Words flags{"--data_service=" + address_in(dispatcher->out()),
+                    "--dataset=folder",
+                    "--data_dir=" + data.path(),
+                    "--num_classes=7",
+                    "--image_size=16",
+                    "--strict"};
+  const auto killed = hosts.start_worker(2, flags), other = hosts.start_worker(3, flags);
+  // A pass has 300 pictures; --strict makes another number of them an error.
+  const auto trainer = hosts.start(1, "resnet50",
+                                   flags + Words{"--model=resnet8", "--batch_size=6", "--steps=400",
+                                                 "--learning_rate=0.01"});
+  trainer->wait_for("step 100 ", 200);
+  killed->process().signal(SIGKILL);
+  const int status = trainer->wait(300);
+  INFO(trainer->out() << trainer->err());
+  CHECK(status == 0);
+  CHECK_THAT(trainer->out(), Contains("step 400 ") && Contains("test accuracy 0."));
+  dispatcher->wait_for("has lost data_worker 0 (" + hosts.network.address(2));
+  CHECK(other->process().poll() == std::nullopt);
+  dispatcher->process().signal(SIGTERM);
+  CHECK(dispatcher->wait() == 0);
+}
+
+TEST_CASE("resnet50 refuses flags of a data service that do not fit", "[examples][resnet50]") {
+  SKIP_WITHOUT_PROGRAM("resnet50");
+  const auto refused = [](const Words& flags, const char* text) {
+    const ProgramResult run = run_program("resnet50", flags);
+    INFO(run.err);
+    CHECK(run.status == 2);
+    CHECK_THAT(run.err, Contains(text));
+  };
+  refused({"--data_service=127.0.0.1:1"}, "--data_service is not for --dataset=synthetic");
+  refused({"--dataset=folder", "--data_dir=.", "--data_worker=127.0.0.1"},
+          "--data_worker needs --data_service");
+  refused(
+      {"--dataset=folder", "--data_dir=.", "--data_service=127.0.0.1:1", "--auto_shard_policy=off"},
+      "--auto_shard_policy is not for --data_service");
+}
