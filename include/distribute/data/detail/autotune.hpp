@@ -49,7 +49,7 @@ struct StageThreads {
 StageThreads threads_of_stage(int64_t num_parallel_calls, int64_t most, const Pass& pass);
 
 /// Decides about a stage's number of threads after each measurement: one more while its consumer
-/// waits and the last one has made it faster, one fewer while nobody waits. A step that was wrong
+/// waits and the last one has made it faster, one fewer while it never waits. A step that was wrong
 /// is taken back, and the next try then comes later. Thread-compatible.
 class ThreadSearch {
  public:
