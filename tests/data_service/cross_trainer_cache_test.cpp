@@ -2,16 +2,19 @@
 #include <distribute/data_service/detail/service_metrics.hpp>
 #include <distribute/io/compression.hpp>
 
+#include <distribute/testing/process_cluster.hpp>
 #include <distribute/testing/thread_cluster.hpp>
 
 #include <tests/data_service/data_service_support.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/cluster_main.hpp>
 
 #include <set>
 
 using namespace service_test;
 using data::service::from_dataset_id;
-using data::service_internal::service_metrics;
+using data::service_internal::dispatcher_metrics;
+using data::service_internal::worker_metrics;
 using Policy = ShardingPolicy;
 
 namespace {
@@ -63,14 +66,14 @@ TEST_CASE("a trainer that is slower than the cache is large misses elements",
   auto slow = from_dataset_id(trainer(target, "long", "slow")).iterator();
   auto fast = from_dataset_id(trainer(target, "long", "fast")).iterator();
   CHECK(take(slow, 10) == from(0, 10));
-  const int64_t skipped = service_metrics().skipped.value();
+  const int64_t skipped = worker_metrics().skipped.value();
   const auto first = take(fast, 1)[0];  // the oldest of the cache
   CHECK(take(fast, 5000) == from(first + 1, 5000));
   const auto rest = take(slow, 60);
   CHECK(std::is_sorted(rest.begin(), rest.end()));
   CHECK(std::set<int64_t>(rest.begin(), rest.end()).size() == 60);
   CHECK(rest.back() > 4000);
-  CHECK(service_metrics().skipped.value() > skipped + 3000);
+  CHECK(worker_metrics().skipped.value() > skipped + 3000);
 }
 
 TEST_CASE("trainers that share a cache share the work", "[data_service][cross_trainer]") {
@@ -146,7 +149,7 @@ TEST_CASE("elements are compressed where a reader asks for it", "[data_service]"
   const auto bytes_of = [&](io::Compression compression) {
     ReadOptions options = reading(dispatcher->target(), "zeros", Policy::Off);
     options.compression = compression;
-    const int64_t before = service_metrics().bytes.value();
+    const int64_t before = worker_metrics().bytes.value();
     int64_t elements = 0, sum = 0;
     for (const Batch& element : from_dataset_id(options)) {
       ++elements;
@@ -154,7 +157,7 @@ TEST_CASE("elements are compressed where a reader asks for it", "[data_service]"
     }
     CHECK(elements == 20);
     CHECK(sum == 20 * 1000);
-    return service_metrics().bytes.value() - before;
+    return worker_metrics().bytes.value() - before;
   };
   CHECK(bytes_of(io::Compression::None) > 20 * 8000);
   CHECK(bytes_of(io::Compression::Auto) > 20 * 8000);
@@ -179,10 +182,11 @@ TEST_CASE("a service counts elements, readers and workers that are lost", "[data
   const auto dispatcher = start_dispatcher();
   const std::string target = dispatcher->target();
   auto worker = start_worker(target);
-  const auto& metrics = service_metrics();
-  const int64_t elements = metrics.elements.value(), lost = metrics.lost_workers.value();
+  const auto& metrics = dispatcher_metrics();
+  const auto& made = worker_metrics().elements;
+  const int64_t elements = made.value(), lost = metrics.lost_workers.value();
   CHECK(numbers(from_dataset_id(reading(target, "ten", Policy::Off))).size() == 10);
-  CHECK(metrics.elements.value() == elements + 10);
+  CHECK(made.value() == elements + 10);
   {
     auto open = from_dataset_id(reading(target, "endless", Policy::Off)).iterator();
     open.next();
@@ -193,4 +197,32 @@ TEST_CASE("a service counts elements, readers and workers that are lost", "[data
   worker.reset();
   testing::wait_until([&] { return metrics.lost_workers.value() == lost + 1; }, "the loss");
   testing::wait_until([&] { return metrics.workers.value() == 0; }, "the worker's end");
+}
+
+DISTRIBUTE_CLUSTER_MAIN(shared_trainer) {
+  auto elements =
+      from_dataset_id(trainer(task.argument(), "long", str_cat("trainer ", task.index())))
+          .iterator();
+  for (int64_t i = 0; i < 2000; ++i)
+    if (number_of(elements.next()) != i) throw InternalError("another element");
+  task.set_result("2000 in order");
+  task.barrier();
+  while (task.index() == 1) elements.next();  // until it is killed
+  for (int64_t i = 2000; i < 4000; ++i)
+    if (number_of(elements.next()) != i) throw InternalError("another element after the end");
+  task.set_result("4000 in order");
+}
+
+TEST_CASE("trainers in processes of their own share a cache, and one may be killed",
+          "[data_service][cross_trainer][multiproc]") {
+  const auto dispatcher = start_dispatcher();
+  const auto worker = start_worker(dispatcher->target());
+  testing::ProcessCluster trainers(
+      {.workers = 2, .function = "shared_trainer", .argument = dispatcher->target()});
+  trainers.wait_for_end({"worker", 0});
+  trainers.kill({"worker", 1});
+  const auto outcomes = trainers.join();
+  CHECK(outcomes.at(0).result == "4000 in order");
+  CHECK(outcomes.at(1).result == "2000 in order");
+  testing::wait_until([] { return dispatcher_metrics().clients.value() == 0; }, "both ends");
 }

@@ -6,16 +6,22 @@
 
 namespace distribute::data::service_internal {
 
-/// Cells of this process, which a dispatcher or a worker fills. Thread-safe.
-struct ServiceMetrics {
-  ServiceMetrics();
-  monitoring::CounterCell& elements;  // of a worker, that readers were given
+/// Cells of a process with workers. Thread-safe.
+struct WorkerMetrics {
+  WorkerMetrics();
+  monitoring::CounterCell& elements;  // that readers were given
   monitoring::CounterCell& bytes;     // of them, as they were sent
   monitoring::CounterCell& skipped;   // that a slow trainer did not get from a cache
-  monitoring::GaugeCell& workers;     // of a dispatcher, that are there
-  monitoring::GaugeCell& clients;     // readers in the middle of a pass
+};
+WorkerMetrics& worker_metrics();
+
+/// Cells of a process with a dispatcher. Thread-safe.
+struct DispatcherMetrics {
+  DispatcherMetrics();
+  monitoring::GaugeCell& workers;  // that are there
+  monitoring::GaugeCell& clients;  // readers in the middle of a pass
   monitoring::CounterCell& lost_workers;
 };
-ServiceMetrics& service_metrics();
+DispatcherMetrics& dispatcher_metrics();
 
 }  // namespace distribute::data::service_internal

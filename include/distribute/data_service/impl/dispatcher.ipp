@@ -113,8 +113,8 @@ DISTRIBUTE_INLINE void Dispatcher::look_for_lost() {
   for (const uint64_t id : left) drop(id);
   size_t clients = 0;
   for (const auto& [id, readers] : readers_) clients += readers.by_number.size();
-  service_metrics().clients.set(int64_t(clients));
-  service_metrics().workers.set(num_present());
+  dispatcher_metrics().clients.set(int64_t(clients));
+  dispatcher_metrics().workers.set(num_present());
 }
 
 DISTRIBUTE_INLINE void Dispatcher::run() {

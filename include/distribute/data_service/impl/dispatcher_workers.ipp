@@ -125,7 +125,7 @@ DISTRIBUTE_INLINE void Dispatcher::lose_worker(int64_t worker) {
               .number = task.generation + 1,
               .state = gone ? TaskState::Gone : TaskState::Collecting});
     }
-  service_metrics().lost_workers.increment_by();
+  dispatcher_metrics().lost_workers.increment_by();
   config_.cluster.print(str_cat("the data service has lost data_worker ", worker, " (",
                                 state_.workers[worker].address, ")"));
 }

@@ -137,7 +137,7 @@ DISTRIBUTE_INLINE ElementsAnswer TaskRunner::read_cache(const std::string& train
   int64_t& at = cache_.positions.try_emplace(trainer, cache_.begin).first->second;
   ElementsAnswer answer;
   for (int64_t bytes = 0; int64_t(answer.elements.size()) < most && bytes < kEnoughBytes;) {
-    if (at < cache_.begin) service_metrics().skipped.increment_by(cache_.begin - at);
+    if (at < cache_.begin) worker_metrics().skipped.increment_by(cache_.begin - at);
     at = std::max(at, cache_.begin);
     if (at == cache_.begin + int64_t(cache_.entries.size())) {
       if (!answer.elements.empty() && std::chrono::steady_clock::now() - began > kLongEnough) break;
@@ -169,8 +169,8 @@ DISTRIBUTE_INLINE std::string TaskRunner::elements(const ElementsRequest& reques
   answer = net::encode_message(made);
   if (request.zlib) answer = io::compress_zlib(answer);
   number = request.number;
-  service_metrics().elements.increment_by(int64_t(made.elements.size()));
-  service_metrics().bytes.increment_by(int64_t(answer.size()));
+  worker_metrics().elements.increment_by(int64_t(made.elements.size()));
+  worker_metrics().bytes.increment_by(int64_t(answer.size()));
   return answer;
 }
 

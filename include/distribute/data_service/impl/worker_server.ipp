@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/threads.hpp>
+#include <distribute/data_service/detail/service_metrics.hpp>
 #include <distribute/data_service/detail/task_runner.hpp>
 #include <distribute/data_service/servers.hpp>
 #include <distribute/net/job_token.hpp>
@@ -58,6 +59,7 @@ DISTRIBUTE_INLINE Worker::Worker(const service::WorkerConfig& config) : config_(
   address_ = str_cat(config.host, ":", listener.address().port);
   self_.address = address_;
   self_.start = value_or_throw(net::random_number());
+  worker_metrics();  // they are there from the beginning
   client_ = start_client(config.cluster);
   calls_ = new_calls();
   number_ = calls_->call<JoinAnswer>("join", self_).worker;
