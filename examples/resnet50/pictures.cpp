@@ -113,13 +113,18 @@ const char* const kServedPictures = "pictures of the training";
 
 /// The same pictures, made by the workers of --data_service. Where this is the only reader and
 /// none may be left out (--strict), another number of pictures in a pass is an error.
+/// Throws  dist::InvalidArgumentError for several workers without --data_job.
 data::Dataset served(const data::Dataset& pictures, int64_t count, const Options& o) {
+  if (o.data_job.empty() && num_workers(o) > 1)
+    throw dist::InvalidArgumentError(
+        "--data_service with several workers needs --data_job, a name that they share and that "
+        "other starts do not have");
   const data::Dataset all = pictures.apply(
       data::service::distribute({.processing_mode = data::service::ShardingPolicy::Dynamic,
                                  .service = o.data_service,
                                  .dataset_id = kServedPictures,
-                                 .job_name = "resnet50"}));
-  return o.strict && num_workers(o) == 1 ? all.assert_cardinality(count) : all;
+                                 .job_name = o.data_job}));
+  return o.strict && o.data_job.empty() ? all.assert_cardinality(count) : all;
 }
 
 /// Round and round; what a step needs next is made while it runs.

@@ -21,6 +21,12 @@ Words operator+(Words first, const Words& more) {
   return first;
 }
 
+Words command(const std::string& program, const Words& words) {
+  return Words{"env", "DISTRIBUTE_JOB_TOKEN=the token of a service", "OMP_NUM_THREADS=1",
+               "DISTRIBUTE_STARTUP_TIMEOUT=60", distribute::testing::binary_dir() + "/" + program} +
+         words;
+}
+
 /// The processes of a service and of its trainer, each on a host of its own.
 struct Hosts {
   NetworkNamespaces network{{.hosts = 4}};
@@ -28,11 +34,8 @@ struct Hosts {
 
   std::unique_ptr<RunningProgram> start(int host, const std::string& program,
                                         const Words& words) const {
-    const Words environment{"env", "DISTRIBUTE_JOB_TOKEN=the token of a service",
-                            "OMP_NUM_THREADS=1", "DISTRIBUTE_STARTUP_TIMEOUT=60",
-                            distribute::testing::binary_dir() + "/" + program};
     return std::make_unique<RunningProgram>(distribute::launch::ProcessOptions{
-        .command = network.command(host, environment + words), .guard = &guard});
+        .command = network.command(host, command(program, words)), .guard = &guard});
   }
   std::unique_ptr<RunningProgram> start_worker(int host, const Words& flags) const {
     auto worker = start(host, "resnet50", flags + Words{"--data_worker=" + network.address(host)});
@@ -69,9 +72,9 @@ TEST_CASE("resnet50 trains from a service of two workers, of which one is killed
                     "--strict"};
   const auto killed = hosts.start_worker(2, flags), other = hosts.start_worker(3, flags);
   // A pass has 300 pictures; --strict makes another number of them an error.
-  const auto trainer = hosts.start(1, "resnet50",
-                                   flags + Words{"--model=resnet8", "--batch_size=6", "--steps=400",
-                                                 "--learning_rate=0.01"});
+  const auto trainer = hosts.start(
+      1, "resnet50",
+      flags + Words{"--model=resnet8", "--batch_size=6", "--steps=400", "--learning_rate=0.01"});
   trainer->wait_for("step 100 ", 200);
   killed->process().signal(SIGKILL);
   const int status = trainer->wait(300);
@@ -82,6 +85,40 @@ TEST_CASE("resnet50 trains from a service of two workers, of which one is killed
   CHECK(other->process().poll() == std::nullopt);
   dispatcher->process().signal(SIGTERM);
   CHECK(dispatcher->wait() == 0);
+}
+
+TEST_CASE("a trainer that is started again begins a new pass over a data service",
+          "[examples][resnet50][data_service][multiproc]") {
+  SKIP_WITHOUT_PROGRAM("resnet50");
+  SKIP_WITHOUT_PROGRAM("distribute");
+  if (!distribute::data::has_jpeg()) SKIP("no libjpeg");
+  const TemporaryDirectory data, out;
+  picture_files::write_folder(data.path(), 30);
+  const distribute::launch::ProcessGuard guard;
+  const auto start = [&](const std::string& program, const Words& words) {
+    return std::make_unique<RunningProgram>(
+        distribute::launch::ProcessOptions{.command = command(program, words), .guard = &guard});
+  };
+  const auto dispatcher = start("distribute", {"data", "serve"});
+  dispatcher->wait_for("data dispatcher at ");
+  const Words flags{"--data_service=" + address_in(dispatcher->out()),
+                    "--dataset=folder",
+                    "--data_dir=" + data.path(),
+                    "--num_classes=7",
+                    "--image_size=16",
+                    "--strict"};
+  const auto worker = start("resnet50", flags + Words{"--data_worker=127.0.0.1"});
+  worker->wait_for("data worker at ");
+  for (const char* steps : {"--steps=16", "--steps=32"}) {
+    const auto trainer = start("resnet50", flags + Words{"--model=resnet8", "--batch_size=6", steps,
+                                                         "--learning_rate=0.01", "--save_steps=8",
+                                                         "--checkpoint_dir=" + (out / "ckpt")});
+    const int status = trainer->wait(120);
+    INFO(trainer->out() << trainer->err());
+    CHECK(status == 0);
+    if (steps == std::string("--steps=32"))
+      CHECK_THAT(trainer->out(), Contains("restored ") && Contains("at step 16"));
+  }
 }
 
 TEST_CASE("resnet50 refuses flags of a data service that do not fit", "[examples][resnet50]") {
@@ -98,4 +135,7 @@ TEST_CASE("resnet50 refuses flags of a data service that do not fit", "[examples
   refused(
       {"--dataset=folder", "--data_dir=.", "--data_service=127.0.0.1:1", "--auto_shard_policy=off"},
       "--auto_shard_policy is not for --data_service");
+  refused({"--dataset=folder", "--data_dir=.", "--data_service=127.0.0.1:1", "--restore_position"},
+          "--restore_position is not for --data_service");
+  refused({"--dataset=folder", "--data_dir=.", "--data_job=a"}, "--data_job is for --data_service");
 }

@@ -45,7 +45,7 @@ class ServiceStream final : public BatchStream {
     if (state.get() != 0)
       throw UnimplementedError(
           "a pass over a data service cannot be continued by another process: the order of its "
-          "elements differs; save at the end of an epoch");
+          "elements differs; save at the end of an epoch, or restore without the iterator");
   }
 
  private:
