@@ -178,6 +178,19 @@ TEST_CASE("bytes are compressed in memory, and damaged ones are refused", "[data
     CHECK(io::decompress_zlib(bad, "test").status().code() == absl::StatusCode::kDataLoss);
 }
 
+TEST_CASE("a reader whose job has another token gives that of the service", "[data_service]") {
+  const char* const variable = "DISTRIBUTE_DATA_SERVICE_TOKEN";
+  ::setenv(variable, "the token of a data service", 1);
+  const ClusterOptions own = data::service::reader_cluster_options();
+  ::setenv(variable, "short", 1);
+  const std::string error = error_of([] { data::service::reader_cluster_options(); });
+  ::unsetenv(variable);
+  CHECK(own.job_token == "the token of a data service");
+  CHECK_THAT(error, Catch::Matchers::Contains(variable));
+  CHECK(data::service::reader_cluster_options().job_token ==
+        ClusterOptions::from_environment().job_token);
+}
+
 TEST_CASE("a service counts elements, readers and workers that are lost", "[data_service]") {
   const auto dispatcher = start_dispatcher();
   const std::string target = dispatcher->target();

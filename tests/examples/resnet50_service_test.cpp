@@ -119,6 +119,18 @@ TEST_CASE("a trainer that is started again begins a new pass over a data service
     if (steps == std::string("--steps=32"))
       CHECK_THAT(trainer->out(), Contains("restored ") && Contains("at step 16"));
   }
+  // Two workers of a job, whose token `distribute run` makes.
+  const std::string own = distribute::testing::binary_dir() + "/resnet50";
+  const auto job = std::make_unique<RunningProgram>(distribute::launch::ProcessOptions{
+      .command = Words{"env", "DISTRIBUTE_DATA_SERVICE_TOKEN=the token of a service"} +
+                 command("distribute", Words{"run", "-np", "2", "--", own} + flags +
+                                           Words{"--model=resnet8", "--batch_size=6", "--steps=16",
+                                                 "--data_job=two workers"}),
+      .guard = &guard});
+  const int status = job->wait(120);
+  INFO(job->out() << job->err());
+  CHECK(status == 0);
+  CHECK_THAT(job->out() + job->err(), Contains("step 16 "));
 }
 
 TEST_CASE("resnet50 refuses flags of a data service that do not fit", "[examples][resnet50]") {

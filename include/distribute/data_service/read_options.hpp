@@ -31,6 +31,11 @@ struct CrossTrainerCache {
   std::string trainer_id = {};  // of this trainer; readers with one id share its elements
 };
 
+/// ClusterOptions::from_environment() with the token of DISTRIBUTE_DATA_SERVICE_TOKEN, if that is
+/// set, for trainers whose job has a token of its own.
+/// Throws  InvalidArgumentError for a token that can be guessed; what from_environment() throws.
+ClusterOptions reader_cluster_options();
+
 /// Options of distribute() and from_dataset_id().
 struct ReadOptions {
   ShardingPolicy processing_mode = ShardingPolicy::Dynamic;
@@ -51,7 +56,7 @@ struct ReadOptions {
   io::Compression compression = io::Compression::Auto;
   /// Largest number of elements that are under way or wait here; -1: 16.
   int64_t max_outstanding_requests = -1;
-  ClusterOptions cluster = ClusterOptions::from_environment();  // token, encryption, deadlines
+  ClusterOptions cluster = reader_cluster_options();  // token, encryption, deadlines
 };
 
 }  // namespace distribute::data::service

@@ -1,10 +1,25 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/data_service/detail/service_messages.hpp>
 #include <distribute/data_service/detail/service_task.hpp>
+#include <distribute/data_service/read_options.hpp>
 #include <distribute/net/job_token.hpp>
 
 #include <algorithm>
+
+namespace distribute::data::service {
+
+DISTRIBUTE_INLINE ClusterOptions reader_cluster_options() {
+  constexpr const char* kVariable = "DISTRIBUTE_DATA_SERVICE_TOKEN";
+  ClusterOptions options = ClusterOptions::from_environment();
+  const std::string token = Environment().text(kVariable);
+  throw_if_error(net::check_job_token(token, kVariable));
+  if (!token.empty()) options.job_token = token;
+  return options;
+}
+
+}  // namespace distribute::data::service
 
 namespace distribute::data::service_internal {
 
