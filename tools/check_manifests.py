@@ -107,7 +107,7 @@ def schema_problems(thing, schemas, jsonschema):
 def templates(thing):
     """(place, pod template) of everything that runs pods."""
     spec = mapping(thing, "spec")
-    if thing.get("kind") == "Job":
+    if thing.get("kind") in ("Job", "Deployment", "StatefulSet"):
         yield "spec.template", mapping(spec, "template")
     for field in ("tfReplicaSpecs", "pytorchReplicaSpecs", "mpiReplicaSpecs"):
         replicas = mapping(spec, field)
@@ -155,6 +155,17 @@ def mesh_problems(thing):
         labels = mapping(mapping(template, "metadata"), "labels")
         if str({**labels, **annotations}.get("sidecar.istio.io/inject")).lower() != "false":
             yield place, 'needs the annotation sidecar.istio.io/inject: "false": a mesh eats the tasks\' connections'
+
+
+def selector_problems(thing):
+    """Kubernetes refuses a workload whose selector does not find its own pods."""
+    if thing.get("kind") not in ("Deployment", "StatefulSet"):
+        return
+    spec = mapping(thing, "spec")
+    labels = mapping(mapping(mapping(spec, "template"), "metadata"), "labels")
+    for name, value in mapping(mapping(spec, "selector"), "matchLabels").items():
+        if labels.get(name) != value:
+            yield "spec.selector", f"its pods have no label {name}: {value}"
 
 
 def gpu_problems(thing):
@@ -255,7 +266,7 @@ def check(path, schemas, yaml, jsonschema, mesh):
             continue
         for problems in (schema_problems(thing, schemas, jsonschema), token_problems(thing),
                          operator_problems(thing), pytorch_problems(thing), parameter_problems(thing),
-                         gpu_problems(thing), mesh_problems(thing) if mesh else ()):
+                         selector_problems(thing), gpu_problems(thing), mesh_problems(thing) if mesh else ()):
             lines += [f"{path}: {thing.get('kind')} {name_of(thing)}: {place}: {text}"
                       for place, text in problems]
     for thing, place, text in job_problems([thing for thing in objects if isinstance(thing, dict)]):

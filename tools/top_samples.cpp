@@ -38,7 +38,13 @@ struct Figure {
   bool is_count = false;  // an integer in JSON
   bool adds_up = false;   // the tasks' figures have a sum
   std::string (*text)(double) = whole_number;
+  bool has_place = true;  // false: only where a task has it
 
+  bool shown(const std::vector<TaskRow>& rows) const {
+    return has_place || std::any_of(rows.begin(), rows.end(), [this](const TaskRow& row) {
+             return (row.*value).has_value();
+           });
+  }
   nlohmann::ordered_json json(const TaskRow& row) const {
     if (!(row.*value)) return nullptr;
     if (is_count) return int64_t(*(row.*value));
@@ -55,16 +61,22 @@ constexpr Figure kFigures[] = {
     {"late_steps", "LATE", 1, &TaskRow::late_steps, true, true},
     {"resident_bytes", "MEM MB", 1e-6, &TaskRow::resident_bytes, true, true},
     {"throttled_share", "THROT %", 100, &TaskRow::throttled_share},
-    {"restarts", "RESTARTS", 1, &TaskRow::restarts, true, true}};
+    {"restarts", "RESTARTS", 1, &TaskRow::restarts, true, true},
+    {"served_per_second", "SERVED/s", 1, &TaskRow::served_per_second, false, true, whole_number,
+     false},
+    {"served_bytes_per_second", "SENT MB/s", 1e-6, &TaskRow::served_bytes_per_second, false, true,
+     four_digits, false},
+    {"clients", "CLIENTS", 1, &TaskRow::clients, true, true, whole_number, false},
+    {"lost_workers", "LOST", 1, &TaskRow::lost_workers, true, true, whole_number, false}};
 
 std::string cell(const Figure& figure, const TaskRow& row) {
   const std::optional<double> value = row.*figure.value;
   return value ? figure.text(*value * figure.factor) : "-";
 }
 
-std::vector<std::string> line_of(const TaskRow& row) {
+std::vector<std::string> line_of(const TaskRow& row, const std::vector<Figure>& figures) {
   std::vector<std::string> line{row.task};
-  for (const Figure& figure : kFigures) line.push_back(cell(figure, row));
+  for (const Figure& figure : figures) line.push_back(cell(figure, row));
   if (!row.reachable) line[1] = "gone";
   return line;
 }
@@ -109,6 +121,10 @@ TaskRow row_of(const std::string& address, const MetricSample& before, const Met
   row.resident_bytes = now.value("process_resident_memory_bytes");
   row.throttled_share = rate(before, now, "distribute_cpu_throttled_seconds_total");
   row.restarts = now.value("distribute_task_restarts");
+  row.served_per_second = rate(before, now, "distribute_data_service_elements_total");
+  row.served_bytes_per_second = rate(before, now, "distribute_data_service_bytes_total");
+  row.clients = now.value("distribute_data_service_clients");
+  row.lost_workers = now.value("distribute_data_service_lost_workers_total");
   return row;
 }
 
@@ -162,9 +178,12 @@ TaskRow sum_of(const std::vector<TaskRow>& rows) {
 
 std::string table_of(const std::vector<TaskRow>& rows) {
   std::vector<std::vector<std::string>> lines{{"TASK"}};
-  for (const Figure& figure : kFigures) lines[0].push_back(figure.head);
-  for (const TaskRow& row : folded(rows)) lines.push_back(line_of(row));
-  if (rows.size() > 1) lines.push_back(line_of(sum_of(rows)));
+  std::vector<Figure> figures;
+  for (const Figure& figure : kFigures)
+    if (figure.shown(rows)) figures.push_back(figure);
+  for (const Figure& figure : figures) lines[0].push_back(figure.head);
+  for (const TaskRow& row : folded(rows)) lines.push_back(line_of(row, figures));
+  if (rows.size() > 1) lines.push_back(line_of(sum_of(rows), figures));
   std::string text;
   for (const auto& line : lines) {
     for (size_t column = 0; column < line.size(); ++column) {
@@ -183,13 +202,14 @@ std::string json_of(const std::vector<TaskRow>& rows, double unix_seconds) {
   for (const TaskRow& row : rows) {
     nlohmann::ordered_json task{
         {"task", row.task}, {"address", row.address}, {"reachable", row.reachable}};
-    for (const Figure& figure : kFigures) task[figure.name] = figure.json(row);
+    for (const Figure& figure : kFigures)
+      if (figure.shown(rows)) task[figure.name] = figure.json(row);
     tasks.push_back(task);
   }
   const TaskRow all = sum_of(rows);
   nlohmann::ordered_json sums;
   for (const Figure& figure : kFigures)
-    if (figure.adds_up) sums[figure.name] = figure.json(all);
+    if (figure.adds_up && figure.shown(rows)) sums[figure.name] = figure.json(all);
   return nlohmann::ordered_json{{"time", unix_seconds}, {"tasks", tasks}, {"sum", sums}}.dump();
 }
 

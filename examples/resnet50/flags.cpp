@@ -36,6 +36,15 @@ std::string problem_between(const Options& o) {
     for (const std::string flag :
          {"train_files", "validation_files", "image_key", "label_key", "label_offset"})
       if (given(flag)) return "--" + flag + " is for --dataset=tfrecord";
+  if (o.dataset == "synthetic" && given("data_service"))
+    return "--data_service is not for --dataset=synthetic";
+  if (given("data_job") && o.data_service.empty()) return "--data_job is for --data_service";
+  if (given("data_worker") && o.data_service.empty())
+    return "--data_worker needs --data_service, the HOST:PORT of `distribute data serve`";
+  if (given("data_service") && given("auto_shard_policy"))
+    return "--auto_shard_policy is not for --data_service, which shares pictures by itself";
+  if (given("data_service") && given("restore_position") && o.common.restore_position)
+    return "--restore_position is not for --data_service: after a restart a new pass begins";
   if (o.dataset != "synthetic" && o.common.data_dir.empty())
     return "--dataset=" + o.dataset + " needs --data_dir, a folder with " + contents(o);
   return "";
@@ -80,6 +89,7 @@ Options parse_options(int argc, char** argv) {
   if (!given("train_images")) o.train_images = small ? 50'000 : 1'281'167;
   follow_recipe(o.common);
   examples::check_flag(problem_between(o));
+  if (!o.data_service.empty()) o.common.restore_position = false;
   o.common.more_flags = examples::agreed_values(own, &o);
   return o;
 }

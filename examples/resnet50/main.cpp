@@ -7,6 +7,8 @@
 
 int main(int argc, char** argv) {
   const resnet50::Options options = resnet50::parse_options(argc, argv);
+  if (!options.data_worker.empty())
+    return examples::run_reporting([&] { return resnet50::serve_pictures(options); });
   return examples::run_trainer(options.common, [&] {
     const resnet50::Pictures pictures = resnet50::load_pictures(options);
     return examples::Task{.model = resnet50::make_model(options),

@@ -1,7 +1,9 @@
 #include "pictures.hpp"
 
+#include <distribute/data_service.hpp>
 #include <distribute/horovod.hpp>
 
+#include <cstdio>
 #include <filesystem>
 #include <map>
 
@@ -64,40 +66,6 @@ data::Dataset shared(const data::Dataset& pictures, const Options& o) {
   return pictures.with_options({.experimental_distribute = {.auto_shard_policy = policy}});
 }
 
-/// Round and round; what a step needs next is made while it runs.
-data::Dataset batches(const data::Dataset& pictures, const Options& o) {
-  return shared(pictures.repeat().batch(o.common.batch_size).prefetch(2), o);
-}
-
-/// --data_dir/train and /val, or the folder itself for both.
-Pictures from_folder(const Options& o) {
-  const std::string& root = o.common.data_dir;
-  const Counters counters;
-  const bool split = std::filesystem::is_directory(root + "/train");
-  const auto load = [&](const char* part, bool training) {
-    return data::image_dataset_from_directory(split ? root + part : root,
-                                              picture_options(o, training, counters));
-  };
-  const auto images = data::list_image_folder(split ? root + "/train" : root);
-  if (int64_t(images.class_names.size()) > o.num_classes)
-    throw dist::InvalidArgumentError(dist::str_cat("--num_classes=", o.num_classes, ": ", root,
-                                                   " has ", images.class_names.size(), " classes"));
-  return {batches(load("/train", true), o), shared(load("/val", false).batch(100), o),
-          int64_t(images.paths.size()), counters.left_out, counters.statistics};
-}
-
-template <typename Load>
-Pictures from_records(const Options& o, const Load& load) {
-  const Counters counters;
-  const auto split = [&](data::PictureSplit which, bool training) {
-    return load(o.common.data_dir, which,
-                data::PictureRecordOptions{.pictures = picture_options(o, training, counters)});
-  };
-  return {batches(split(data::PictureSplit::Train, true), o),
-          shared(split(data::PictureSplit::Validation, false).batch(100), o), o.train_images,
-          counters.left_out, counters.statistics};
-}
-
 /// Records in the form of ImageNet's, TensorFlow Datasets' or others, as the flags say.
 data::Dataset load_records(const Options& o, data::PictureSplit split,
                            data::PictureRecordOptions options) {
@@ -110,17 +78,82 @@ data::Dataset load_records(const Options& o, data::PictureSplit split,
                                options);
 }
 
+/// --data_dir/train and /val, or the folder itself for both.
+std::string folder_of(const Options& o, bool training) {
+  const std::string& root = o.common.data_dir;
+  if (!std::filesystem::is_directory(root + "/train")) return root;
+  return root + (training ? "/train" : "/val");
+}
+
+/// Every picture once.
+data::Dataset one_pass(const Options& o, bool training, const Counters& counters) {
+  const data::PictureOptions options = picture_options(o, training, counters);
+  if (o.dataset == "folder")
+    return data::image_dataset_from_directory(folder_of(o, training), options);
+  const auto split = training ? data::PictureSplit::Train : data::PictureSplit::Validation;
+  if (o.dataset == "cifar100")
+    return data::load_cifar100(o.common.data_dir, split, {.pictures = options});
+  if (o.dataset == "cifar10")
+    return data::load_cifar10(o.common.data_dir, split, {.pictures = options});
+  return load_records(o, split, {.pictures = options});
+}
+
+/// Throws  dist::Error for folders with more classes than the network has.
+int64_t count_training_images(const Options& o) {
+  if (o.dataset != "folder") return o.train_images;
+  const std::string folder = folder_of(o, true);
+  const auto images = data::list_image_folder(folder);
+  if (int64_t(images.class_names.size()) > o.num_classes)
+    throw dist::InvalidArgumentError(dist::str_cat("--num_classes=", o.num_classes, ": ", folder,
+                                                   " has ", images.class_names.size(), " classes"));
+  return int64_t(images.paths.size());
+}
+
+const char* const kServedPictures = "pictures of the training";
+
+/// The same pictures, made by the workers of --data_service. Where this is the only reader and
+/// none may be left out (--strict), another number of pictures in a pass is an error.
+/// Throws  dist::InvalidArgumentError for several workers without --data_job.
+data::Dataset served(const data::Dataset& pictures, int64_t count, const Options& o) {
+  if (o.data_job.empty() && num_workers(o) > 1)
+    throw dist::InvalidArgumentError(
+        "--data_service with several workers needs --data_job, a name that they share and that "
+        "other starts do not have");
+  const data::Dataset all = pictures.apply(
+      data::service::distribute({.processing_mode = data::service::ShardingPolicy::Dynamic,
+                                 .service = o.data_service,
+                                 .dataset_id = kServedPictures,
+                                 .job_name = o.data_job}));
+  return o.strict && o.data_job.empty() ? all.assert_cardinality(count) : all;
+}
+
+/// Round and round; what a step needs next is made while it runs.
+data::Dataset batches(const data::Dataset& pictures, const Options& o) {
+  const data::Dataset all = pictures.repeat().batch(o.common.batch_size).prefetch(2);
+  return o.data_service.empty() ? shared(all, o) : all;
+}
+
 }  // namespace
 
 Pictures load_pictures(const Options& o) {
   if (o.dataset == "synthetic") return synthetic(o);
-  if (o.dataset == "folder") return from_folder(o);
-  if (o.dataset == "cifar100") return from_records(o, data::load_cifar100);
-  if (o.dataset == "cifar10") return from_records(o, data::load_cifar10);
-  return from_records(o, [&](const std::string&, data::PictureSplit split,
-                             const data::PictureRecordOptions& options) {
-    return load_records(o, split, options);
-  });
+  const Counters counters;
+  const int64_t count = count_training_images(o);
+  const data::Dataset training = o.data_service.empty()
+                                     ? one_pass(o, true, counters)
+                                     : served(one_pass(o, true, Counters()), count, o);
+  return {batches(training, o), shared(one_pass(o, false, counters).batch(100), o), count,
+          counters.left_out, counters.statistics};
+}
+
+int serve_pictures(const Options& o) {
+  count_training_images(o);
+  data::service::register_dataset(kServedPictures, [o] { return one_pass(o, true, Counters()); });
+  data::service::WorkerServer worker({.dispatcher_address = o.data_service, .host = o.data_worker});
+  std::printf("data worker at %s\n", worker.address().c_str());
+  std::fflush(stdout);
+  worker.join();
+  return 0;
 }
 
 }  // namespace resnet50

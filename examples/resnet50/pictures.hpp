@@ -21,4 +21,8 @@ struct Pictures {
 /// Throws  distribute::Error for folders and files that cannot be used.
 Pictures load_pictures(const Options& options);
 
+/// Makes the pictures of the training for --data_service, until a signal ends the process.
+/// Throws  distribute::Error as load_pictures(), and when the dispatcher is not there.
+int serve_pictures(const Options& options);
+
 }  // namespace resnet50

@@ -5,7 +5,6 @@
 #include <distribute/language_models/group_query_attention.hpp>
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/attention.hpp>
-#include <distribute/nn/constraints.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
@@ -14,6 +13,7 @@
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/recurrent.hpp>
+#include <distribute/nn/regularizers.hpp>
 #include <distribute/nn/reshaping.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>

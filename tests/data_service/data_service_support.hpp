@@ -8,6 +8,7 @@
 #include <tests/support/catch.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,6 +37,11 @@ inline Dataset fails_at_five() {
       },
       {.output_spec = ten().element_spec()});
 }
+/// Elements that processes of this program have made of "counted".
+inline std::atomic<int64_t>& counted_elements() {
+  static std::atomic<int64_t> count{0};
+  return count;
+}
 inline Dataset many() { return Dataset::range(20000); }
 
 inline void register_all() {
@@ -47,6 +53,18 @@ inline void register_all() {
     register_dataset("shuffled", [] { return Dataset::range(1000).shuffle(100); });
     register_dataset("many", many);
     register_dataset("endless", [] { return ten().repeat(); });
+    register_dataset("long", [] { return Dataset::range(10'000'000).repeat(); });
+    register_dataset("counted", [] {
+      return Dataset::range(1'000'000).repeat().map(
+          [](const Batch& element) {
+            ++counted_elements();
+            return element;
+          },
+          {.output_spec = ten().element_spec()});
+    });
+    register_dataset("endless failures", [] { return fails_at_five().repeat(); });
+    register_dataset("zeros",
+                     [] { return Dataset::from_tensors(zeros({1000}, DType::Int64)).repeat(20); });
     register_dataset("fails at five", fails_at_five);
     register_dataset("pairs", [] { return Dataset::zip({ten(), ten()}); });
     register_dataset("hinted", [] {
@@ -70,10 +88,12 @@ inline std::unique_ptr<DispatchServer> start_dispatcher(DispatcherConfig config 
   return std::make_unique<DispatchServer>(config);
 }
 
-inline std::unique_ptr<WorkerServer> start_worker(const std::string& dispatcher, int port = 0) {
+inline std::unique_ptr<WorkerServer> start_worker(const std::string& dispatcher, int port = 0,
+                                                  int64_t cache_bytes = 1 << 20) {
   return std::make_unique<WorkerServer>(WorkerConfig{.dispatcher_address = dispatcher,
                                                      .port = port,
                                                      .dispatcher_timeout_ms = 20000,
+                                                     .cross_trainer_cache_size_bytes = cache_bytes,
                                                      .cluster = quick_options()});
 }
 

@@ -1,4 +1,5 @@
 // The guides of docs/ show lines of this file; tools/check_programs.py compares them.
+#include <distribute/data_service.hpp>
 #include <distribute/distribute.hpp>
 
 #include <filesystem>
@@ -50,6 +51,34 @@ TEST_CASE("the guide's sources give their elements", "[docs][guides]") {
   const auto rows =
       dist::data::Dataset::from_tensor_slices(dist::zeros({6, 2}), dist::ones({6})).batch(4);
   CHECK(rows.cardinality() == 2);
+}
+
+TEST_CASE("the guide's limits are options of the whole dataset", "[docs][guides]") {
+  const auto digits = dist::data::load_mnist(kDigits);
+  dist::data::Options limits;
+  limits.autotune.cpu_budget = 4;
+  limits.threading.private_threadpool_size = 2;
+  const auto limited = digits
+                           .map([](const dist::data::Batch& element) { return element; },
+                                {.num_parallel_calls = dist::data::kAutotune})
+                           .with_options(limits);
+  CHECK(limited.options().autotune.cpu_budget == 4);
+  CHECK(limited.iterator().next().x.shape() == digits.iterator().next().x.shape());
+}
+
+TEST_CASE("the guide's trainers share the input of a service", "[docs][guides]") {
+  dist::data::service::ReadOptions read;
+  read.service = "127.0.0.1:4000";
+  read.dataset_id = "digits";
+  read.job_name = "experiments";
+  read.cross_trainer_cache = dist::data::service::CrossTrainerCache{.trainer_id = "rate 0.1"};
+  dist::data::service::register_dataset("digits",
+                                        [] { return dist::data::load_mnist(kDigits).repeat(); });
+  const dist::data::service::DispatchServer dispatcher;
+  const dist::data::service::WorkerServer worker({.dispatcher_address = dispatcher.target()});
+  read.service = dispatcher.target();
+  const auto first = dist::data::service::from_dataset_id(read).iterator().next();
+  CHECK(first.x.shape() == dist::data::load_mnist(kDigits).iterator().next().x.shape());
 }
 
 TEST_CASE("the guide's policy gives each worker all elements", "[docs][guides]") {

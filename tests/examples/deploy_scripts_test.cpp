@@ -1,5 +1,6 @@
 /// The scripts of examples/deploy, with launchers and clouds that are small shell programs here.
 
+#include "picture_files.hpp"
 #include "shell.hpp"
 
 #include <tests/support/catch.hpp>
@@ -64,6 +65,30 @@ TEST_CASE("Slurm's script for parameter servers makes its own cluster",
   CHECK_THAT(run.out, Contains("ended 0") && Contains("test loss ") &&
                           Contains("# 127.0.0.2: chief 0") && Contains("# 127.0.0.4: ps 1") &&
                           Contains("# 127.0.0.6: worker 1"));
+}
+
+TEST_CASE("Slurm's script for a data service trains with a worker on each further node",
+          "[examples][deploy][slurm][multiproc]") {
+  SKIP_WITHOUT_PROGRAM("resnet50");
+  if (!distribute::data::has_jpeg()) SKIP("no libjpeg");
+  const TemporaryDirectory pictures;
+  picture_files::write_folder(pictures.path(), 12);
+  const std::string srun = "while [[ $1 == --* ]]; do shift; done\nexec \"$@\"\n";
+  const ProgramResult run =
+      shell(kFakes + fake("srun", srun) +
+            fake("scontrol", "printf \"127.0.0.%s\\n\" 2 3 4\n") +  // of `show hostnames`
+            // The job's number is that of a free port; the others must know it beforehand.
+            "export SLURM_JOB_ID=$(python3 -c 'import socket; s = socket.socket(); "
+            "s.bind((\"\", 0)); print(s.getsockname()[1] - 20000)')\n"
+            "export SLURM_JOB_NODELIST=three BIN=" +
+            distribute::testing::binary_dir() + "\nbash " + kDeploy +
+            "slurm/data_service.sbatch --dataset=folder --data_dir=" + pictures.path() +
+            " --num_classes=7 --model=resnet8 --image_size=16 --batch_size=6 --steps=8 --strict"
+            " 2>&1; echo ended $?\n");
+  INFO(run.out);
+  CHECK_THAT(run.out, Contains("data worker at 127.0.0.3:") &&
+                          Contains("data worker at 127.0.0.4:") && Contains("step 8 ") &&
+                          Contains("ended 0"));
 }
 
 TEST_CASE("mpirun's ranks meet at the first host", "[examples][deploy][mpi][multiproc]") {

@@ -157,7 +157,7 @@ TEST_CASE("a manifest without a token is found, and the cure named", "[tools][ch
       "has no job token, so its tasks will refuse to start: add "
       "DISTRIBUTE_JOB_TOKEN from a Secret";
   for (const char* name : {"tfjob.yaml", "pytorchjob.yaml", "mpijob.yaml", "trainjob.yaml",
-                           "job-headless-service.yaml"})
+                           "job-headless-service.yaml", "data-service.yaml"})
     problems.found(changed(name, "name: DISTRIBUTE_JOB_TOKEN", "name: OTHER"), cure);
   problems.found(
       changed("tfjob.yaml", "valueFrom: {secretKeyRef: {name: distribute-job-token, key: token}}",
@@ -221,6 +221,17 @@ TEST_CASE("what the schemas forbid is found", "[tools][check_manifests]") {
   problems.found("a: [", "not YAML");
   problems.found("a: 1\na: 2\n", "key 'a' occurs twice");
   problems.found("apiVersion: v9\nkind: TFJob\n", "no schema for v9 TFJob");
+  problems.check_all();
+}
+
+TEST_CASE("a workload whose selector does not find its pods is found", "[tools][check_manifests]") {
+  SKIP_WITHOUT_PYTHON();
+  Problems problems;
+  problems.found(changed("data-service.yaml", "labels: {app: pictures, role: worker}",
+                         "labels: {app: pictures, role: workers}"),
+                 "spec.selector: its pods have no label role: worker");
+  problems.found(changed("data-service.yaml", "serviceName: pictures", "service: pictures"),
+                 "'service' was unexpected");
   problems.check_all();
 }
 

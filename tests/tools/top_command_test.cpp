@@ -85,6 +85,32 @@ TEST_CASE("what tasks have together is in a row of its own", "[tools][top]") {
                                                     "resident_bytes": 5000000, "restarts": null})"));
 }
 
+TEST_CASE("tasks of a data service have columns of their own", "[tools][top]") {
+  const auto reading = [](double number) {
+    return parse_prometheus_text(
+        "distribute_task_info{index=\"0\",job=\"data_worker\"} 1\n"
+        "distribute_data_service_elements_total " +
+            std::to_string(500 * number) + "\ndistribute_data_service_bytes_total " +
+            std::to_string(3e6 * number) + "\n",
+        number);
+  };
+  const TaskRow worker = row_of("a:1", reading(1), reading(3));
+  CHECK(worker.task == "data_worker 0");
+  CHECK(worker.served_per_second == 500);
+  CHECK(worker.served_bytes_per_second == 3e6);
+  const MetricSample now = parse_prometheus_text(
+      "distribute_data_service_clients 2\n"
+      "distribute_data_service_lost_workers_total 1\n",
+      3);
+  const TaskRow dispatcher = row_of("b:1", {}, now);
+  CHECK_THAT(table_of({worker, dispatcher}),
+             Matches("TASK [^]* SERVED/s +SENT MB/s +CLIENTS +LOST\ndata_worker 0 [^]* 500 +3 +- "
+                     "+-\nb:1 [^]* - +- +2 +1\nsum [^]* 500 +3 +2 +1\n"));
+  const auto json = nlohmann::json::parse(json_of({worker, dispatcher}, 1));
+  CHECK(json.at("sum").at("lost_workers") == 1);
+  CHECK(nlohmann::json::parse(json_of({TaskRow{}}, 1)).at("tasks")[0].count("clients") == 0);
+}
+
 TEST_CASE("a task that began anew, or is gone, has no rates", "[tools][top]") {
   const MetricSample before = parse_prometheus_text(metrics_text(5, 0, false), 10);
   const TaskRow anew = row_of("a:1", before, parse_prometheus_text(metrics_text(1, 0, false), 12));

@@ -196,7 +196,8 @@ class Dataset {
   /// (data/files.hpp).
   Dataset snapshot(const std::string& path) const;
   Dataset snapshot(const std::string& path, const SnapshotOptions& options) const;
-  /// Keeps up to `buffer_size` elements ready, made by a thread; kAutotune: 2, 0: no thread.
+  /// Keeps up to `buffer_size` elements ready, made by a thread; kAutotune: as many as help within
+  /// AutotuneOptions::ram_budget, 0: no thread.
   Dataset prefetch(int64_t buffer_size = kAutotune) const;
   /// Counts the elements and the time that the consumer waits for them, under the name `stage`.
   Dataset measure(PipelineStatisticsPtr statistics, const std::string& stage) const;

@@ -26,12 +26,39 @@ struct DistributeOptions {
   std::optional<AutoShardPolicy> auto_shard_policy = {};  // unset: Auto
 };
 
+/// Limits of a dataset's threads, as a part of its Options. Source  tf.data.ThreadingOptions
+struct ThreadingOptions {
+  /// Threads that an operation in a function of `map` may use. Unset: as elsewhere with
+  /// num_parallel_calls = 1, else one.
+  std::optional<int64_t> max_intra_op_parallelism = {};
+  /// Number of calls of `map` functions at the same time, of all maps of the dataset together; 0:
+  /// as many as there are cores. Unset: no common limit.
+  std::optional<int64_t> private_threadpool_size = {};
+};
+
+/// How kAutotune finds numbers, as a part of a dataset's Options. All pipelines of the process
+/// share both budgets, and workers of a job on one host share its cores. Source
+/// tf.data.experimental.AutotuneOptions
+struct AutotuneOptions {
+  /// False: kAutotune is a thread for each core and a buffer of 2.
+  std::optional<bool> enabled = {};
+  std::optional<int64_t> cpu_budget = {};  // threads; unset: those of the cores
+  std::optional<int64_t> ram_budget = {};  // bytes in buffers; unset: half of the free memory
+  std::optional<int64_t> initial_parallelism = {};  // threads of each stage at first; unset: 1
+  std::optional<int64_t> min_parallelism = {};      // least threads of each stage; unset: 1
+};
+
 /// Options of a dataset, set by Dataset::with_options(). Source  tf.data.Options
 struct Options {
   DistributeOptions experimental_distribute = {};
+  ThreadingOptions threading = {};
+  AutotuneOptions autotune = {};
   /// False: map and interleave with several threads give elements as they become ready, unless
   /// their own options say otherwise. Unset: in order.
   std::optional<bool> deterministic = {};
+
+  /// Gives these options, where `later` does not set others. Source  tf.data.Options.merge
+  Options merge(const Options& later) const;
 };
 
 /// Gives the batch sizes that one worker cycles through, so that every step of all replicas
@@ -48,12 +75,16 @@ std::vector<int64_t> batch_sizes_for_worker(int64_t global_batch_size, int64_t n
 Batch rows_of_replica(const Batch& batch, int64_t replica, int64_t num_replicas);
 
 /// Gives the same elements; `options` override those of the inputs.
+/// Throws  InvalidArgumentError for numbers below 0, or budgets and threads of 0.
 /// Source  tf.data.Dataset.with_options
 NodePtr options_node(NodePtr input, const Options& options);
 
 /// Collects the options of a graph; those nearest to its end win.
 /// Source  tf.data.Dataset.options
 Options options_of(const Node& node);
+
+/// Gives pass `number` over the whole dataset of a node, with its options.
+Pass pass_over(const Node& node, uint64_t number);
 
 /// Gives the size of a dataset's batches: that of the last batch transformation, else the first
 /// axis that all components share; -1 when unknown or contradictory.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -87,6 +88,31 @@ struct GroupFunctions {
 /// Throws  InvalidArgumentError while reading for a window size below 1; what the functions throw.
 /// Source  tf.data.Dataset.group_by_window
 NodePtr group_by_window_node(NodePtr input, GroupFunctions functions);
+
+/// Functions of group_by_reducer(), which carry a state from element to element of a key.
+/// Source  tf.data.experimental.Reducer
+struct Reducer {
+  std::function<Batch(int64_t key)> init_func;  // makes the state before a key's first element
+  std::function<Batch(const Batch& state, const Batch& element)> reduce_func;
+  std::function<Batch(const Batch& state)> finalize_func;  // makes the result
+};
+
+/// Reduces the elements of each key to one: `dataset.apply(group_by_reducer(key_func, reducer))`.
+/// The results come after all elements have been read, from the smallest key on. The dataset needs
+/// an end.
+/// Throws  InvalidArgumentError for one without; while reading, what the functions throw.
+/// Source  tf.data.experimental.group_by_reducer
+std::function<Dataset(const Dataset&)> group_by_reducer(
+    std::function<int64_t(const Batch&)> key_func, Reducer reducer);
+
+/// Adds elements of zeros until there are `cardinality`, and to each element a bool component
+/// `mask_key`, which is false in those: `dataset.apply(pad_to_cardinality(n))`. So workers with
+/// different numbers of elements make the same number of steps.
+/// Throws  InvalidArgumentError for elements without names, with a name `mask_key` or without fixed
+///         shapes, and for a dataset of more or of an unknown number of elements.
+/// Source  tf.data.experimental.pad_to_cardinality
+std::function<Dataset(const Dataset&)> pad_to_cardinality(int64_t cardinality,
+                                                          std::string mask_key = "valid");
 
 /// Options of Dataset::rejection_resample(). Source  tf.data.Dataset.rejection_resample
 struct ResampleOptions {

@@ -180,11 +180,12 @@ NodePtr element_source(Batch element);
 /// Throws  InvalidArgumentError for no files.
 NodePtr file_source(std::vector<std::string> files, FileReader reader);
 
-/// Asks for the number of threads, or the size of a buffer, that suits the machine. Source
-/// tf.data.AUTOTUNE
+/// Asks for the number of threads, or the size of a buffer, that measurements find while elements
+/// are read, within the budgets of AutotuneOptions. Source  tf.data.AUTOTUNE
 inline constexpr int64_t kAutotune = -1;
 
-/// The number of threads that an option `num_parallel_calls` asks for.
+/// The number of threads that an option `num_parallel_calls` asks for; kAutotune is the most that
+/// it may find, config::threading's inter_op_parallelism_threads or one for each core.
 int64_t num_threads_for(int64_t num_parallel_calls);
 /// Whether elements keep their order: as a transformation's own option says, else as the Options of
 /// the dataset do, else they do.
@@ -195,7 +196,6 @@ using Predicate = std::function<bool(const Batch&)>;
 
 struct MapOptions {  // of Dataset::map
   /// Number of calls at the same time, each on its own thread.
-  /// kAutotune means config::threading's inter_op_parallelism_threads, or one for each core.
   int64_t num_parallel_calls = 1;
   /// Types and shapes of the results. Without it the function is called once on the first element
   /// to find them.

@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/data/dataset.hpp>
+#include <distribute/io/detail/compression_type.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -24,6 +25,19 @@ enum class ShardingPolicy : uint8_t {
   Hint,        // shard(kShardHint, kShardHint) becomes the real shard
 };
 
+/// Lets trainers that run at the same time share the work of a job: workers keep elements, and each
+/// trainer reads them at its own position. One that is slower than the others misses elements; the
+/// first is served from what is there. For datasets without an end.
+/// Source  tf.data.experimental.service.CrossTrainerCache
+struct CrossTrainerCache {
+  std::string trainer_id = {};  // of this trainer; readers with one id share its elements
+};
+
+/// ClusterOptions::from_environment() with the token of DISTRIBUTE_DATA_SERVICE_TOKEN, if that is
+/// set, for trainers whose job has a token of its own.
+/// Throws  InvalidArgumentError for a token that can be guessed; what from_environment() throws.
+ClusterOptions reader_cluster_options();
+
 /// Options of distribute() and from_dataset_id().
 struct ReadOptions {
   ShardingPolicy processing_mode = ShardingPolicy::Dynamic;
@@ -37,9 +51,14 @@ struct ReadOptions {
   /// dataset that gives n elements of about one length in a row keeps replicas equally busy. The
   /// dataset must have no end, and the tasks are those of the workers that are there at the start.
   std::optional<int64_t> consumer_index = {}, num_consumers = {};
+  /// Set in all readers of a job, or in none.
+  std::optional<CrossTrainerCache> cross_trainer_cache = {};
+  /// Compresses elements on their way. Zlib is for slow networks: it costs the worker 10 to 35 ms
+  /// of CPU time for a megabyte. Auto is None.
+  io::Compression compression = io::Compression::Auto;
   /// Largest number of elements that are under way or wait here; -1: 16.
   int64_t max_outstanding_requests = -1;
-  ClusterOptions cluster = ClusterOptions::from_environment();  // token, encryption, deadlines
+  ClusterOptions cluster = reader_cluster_options();  // token, encryption, deadlines
 };
 
 /// Makes a dataset; workers call it.

@@ -59,6 +59,9 @@ struct WorkerConfig {
   std::string host = "127.0.0.1";  // as in DispatcherConfig
   /// How long the dispatcher may be away. Source  dispatcher_timeout_ms, an hour, too
   int64_t dispatcher_timeout_ms = 3600 * 1000;
+  /// Bytes of elements that the cache of one task keeps for slower trainers, less where memory is
+  /// short. Source  10 GiB, too
+  int64_t cross_trainer_cache_size_bytes = int64_t{10} << 30;
   ClusterOptions cluster = ClusterOptions::from_environment();
 };
 
@@ -87,8 +90,9 @@ class WorkerServer {
 };
 
 /// Runs a worker until a signal ends the process. The main() of a program that has registered its
-/// datasets calls it with its own flags: --dispatcher HOST:PORT, --host HOST, --port PORT. The
-/// job token and encryption come from the environment.
+/// datasets calls it with its own flags: --dispatcher HOST:PORT, --host HOST, --port PORT,
+/// --cache_bytes N (cross_trainer_cache_size_bytes). The job token and encryption come from the
+/// environment.
 /// Returns  2, after a line on stderr, for flags that it does not know; 1 for an error.
 int worker_main(int argc, char** argv);
 

@@ -49,6 +49,13 @@ bool is_gzip(std::string_view bytes);
 /// Returns  DataLoss when the bytes are cut off, damaged or not gzip.
 absl::StatusOr<std::string> decompress_gzip(std::string_view bytes, const std::string& name);
 
+/// Compresses bytes in memory, fast rather than small.
+std::string compress_zlib(std::string_view bytes);
+
+/// Decompresses what compress_zlib() gave; `name` is for messages.
+/// Returns  DataLoss when the bytes are cut off, damaged or not compressed so.
+absl::StatusOr<std::string> decompress_zlib(std::string_view bytes, const std::string& name);
+
 /// Reads and decompresses a .gz file.
 absl::StatusOr<std::string> read_gzip_file(const std::string& path);
 

@@ -32,6 +32,9 @@ struct JobTaskOptions {  // options of JobTask
   /// Name of a service whose tasks join and leave: they share the name instead of one list of
   /// tasks. The cluster has this task alone, and others are met at addresses that are told later.
   std::string service = {};
+  /// False for a task that another task of the same process has beside its own: logs and metrics of
+  /// the process then do not take its name.
+  bool announced = true;
 };
 
 /// Opens the task's port and finds the other tasks. Two threads (port, heartbeats) and one for each

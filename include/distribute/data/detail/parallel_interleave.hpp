@@ -2,6 +2,7 @@
 /// Reads the parts of an interleaved dataset with several threads.
 
 #include <distribute/base/config.hpp>
+#include <distribute/data/detail/autotune.hpp>
 #include <distribute/data/detail/interleave.hpp>
 
 #include <cstdint>
@@ -13,6 +14,6 @@ namespace distribute::data::data_internal {
 std::unique_ptr<BatchStream> parallel_interleave(std::unique_ptr<BatchStream> input,
                                                  const NodeFunction& function,
                                                  const InterleaveOptions& options, const Pass& pass,
-                                                 int64_t num_threads);
+                                                 const StageThreads& threads);
 
 }  // namespace distribute::data::data_internal

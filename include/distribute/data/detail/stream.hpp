@@ -14,10 +14,16 @@
 
 namespace distribute::data {
 
+namespace data_internal {
+class PassThreads;
+}
+
 /// Says which pass over the dataset this is; shuffles draw a new order for each pass.
 struct Pass {
   uint64_t number = 0;
   std::optional<bool> deterministic = {};  // what the Options nearest to the end say
+  /// Limits of the threads that this pass may use; null: those of the machine.
+  std::shared_ptr<data_internal::PassThreads> threads = {};
   /// Pass `epoch` over a part that is read several times within this pass.
   Pass child(int64_t epoch) const;
 };

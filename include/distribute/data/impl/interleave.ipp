@@ -163,13 +163,13 @@ class InterleaveNode final : public OneInputNode {
   PassCount* passes() const override { return &passes_; }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     auto all = input().elements(pass);
-    const int64_t threads =
-        std::min(num_threads_for(options_.num_parallel_calls), options_.cycle_length);
     if (options_.num_parallel_calls == 1)
       return std::make_unique<InterleaveStream>(std::move(all), function_, options_, pass);
     InterleaveOptions options = options_;
     options.deterministic = is_in_order(options_.deterministic, pass);
-    return parallel_interleave(std::move(all), function_, options, pass, threads);
+    return parallel_interleave(
+        std::move(all), function_, options, pass,
+        threads_of_stage(options_.num_parallel_calls, options_.cycle_length, pass));
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/threads.hpp>
+#include <distribute/data/distribute_options.hpp>
 #include <distribute/data/iterator.hpp>
 #include <distribute/data/node.hpp>
 
@@ -90,7 +91,7 @@ namespace distribute::data {
 
 DISTRIBUTE_INLINE Iterator::Iterator(NodePtr dataset)
     : dataset_(std::move(dataset)),
-      pass_{take_pass(*dataset_)},
+      pass_(pass_over(*dataset_, take_pass(*dataset_))),
       stream_(dataset_->elements(pass_)) {}
 
 DISTRIBUTE_INLINE Iterator& Iterator::operator=(Iterator&& other) noexcept {
@@ -145,7 +146,7 @@ DISTRIBUTE_INLINE void Iterator::restore(const Tensor& state) {
   StateReader reader(position);
   if (reader.get() != fingerprint(*dataset_))
     throw InvalidArgumentError(data_internal::what_changed(saved, *dataset_));
-  const Pass pass{uint64_t(reader.get())};
+  const Pass pass = pass_over(*dataset_, uint64_t(reader.get()));
   auto stream = dataset_->elements(pass);
   stream->restore(reader);
   if (!reader.at_end()) throw InvalidArgumentError("the saved position is too long");

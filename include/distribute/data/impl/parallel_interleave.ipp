@@ -1,6 +1,8 @@
 #pragma once
+#include <distribute/base/metrics.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/threads.hpp>
+#include <distribute/data/detail/autotune.hpp>
 #include <distribute/data/detail/fruitless.hpp>
 #include <distribute/data/detail/parallel_interleave.hpp>
 
@@ -24,12 +26,14 @@ namespace distribute::data::data_internal {
 class ParallelInterleaveStream final : public BatchStream {
  public:
   ParallelInterleaveStream(std::unique_ptr<BatchStream> input, const NodeFunction& function,
-                           const InterleaveOptions& options, const Pass& pass, int64_t num_threads)
+                           const InterleaveOptions& options, const Pass& pass, int64_t num_threads,
+                           std::unique_ptr<TunedThreads> tuned)
       : input_(std::move(input)),
         function_(function),
         options_(options),
         pass_(pass),
-        num_threads_(num_threads),
+        num_threads_(tuned ? tuned->threads() : num_threads),
+        tuned_(std::move(tuned)),
         parts_(size_t(options.cycle_length)) {}
   ~ParallelInterleaveStream() override {
     {
@@ -169,11 +173,11 @@ class ParallelInterleaveStream final : public BatchStream {
     if (*options_.deterministic) {
       Part& part = parts_[turn_];
       if (part.number < 0) return nullptr;
-      changed_.wait(lock, [&] { return !part.buffer.empty(); });
+      wait_for(lock, [&] { return !part.buffer.empty(); });
       return &part;
     }
     size_t found = 0;
-    changed_.wait(lock, [&] {
+    wait_for(lock, [&] {
       for (size_t i = 0; i < parts_.size(); ++i) {
         found = (turn_ + i) % parts_.size();
         if (!parts_[found].buffer.empty()) return true;
@@ -183,6 +187,18 @@ class ParallelInterleaveStream final : public BatchStream {
     if (found != turn_) in_block_ = 0;
     turn_ = found;
     return &parts_[found];
+  }
+  template <typename Condition>
+  void wait_for(std::unique_lock<std::mutex>& lock, const Condition& condition) {
+    const bool waits = !condition();
+    const monitoring::Stopwatch watch;
+    if (waits) changed_.wait(lock, condition);
+    if (!tuned_ || !tuned_->count(std::chrono::nanoseconds(waits ? watch.nanoseconds() : 0)))
+      return;
+    num_threads_ = tuned_->threads();
+    if (const int64_t more = num_threads_ - int64_t(workers_.size()); more > 0)
+      base_internal::start_helpers(workers_, int(more), "interleave", [this] { work(); });
+    changed_.notify_all();
   }
   Ready take(Part& part) {
     std::lock_guard lock(mutex_);
@@ -220,14 +236,18 @@ class ParallelInterleaveStream final : public BatchStream {
     std::unique_lock lock(mutex_);
     while (true) {
       Part* part = nullptr;
-      changed_.wait(lock, [&] { return stop_ || (part = part_to_fill()) != nullptr; });
+      changed_.wait(lock, [&] {
+        return stop_ || (busy_ < num_threads_ && (part = part_to_fill()) != nullptr);
+      });
       if (stop_) return;
       part->busy = true;
+      ++busy_;
       if (part->is_open)
         fill(*part, lock);
       else
         open_as_worker(*part, lock);
       part->busy = false;
+      --busy_;
       changed_.notify_all();
     }
   }
@@ -267,7 +287,8 @@ class ParallelInterleaveStream final : public BatchStream {
   const NodeFunction& function_;
   InterleaveOptions options_;
   Pass pass_;
-  int64_t num_threads_;
+  int64_t num_threads_, busy_ = 0;  // threads that may read, and that do; guarded by mutex_
+  std::unique_ptr<TunedThreads> tuned_;
   mutable std::mutex mutex_;  // guards parts_, turn_ towards the workers, and stop_
   mutable std::condition_variable changed_;
   std::vector<Part> parts_;
@@ -279,9 +300,10 @@ class ParallelInterleaveStream final : public BatchStream {
 
 DISTRIBUTE_INLINE std::unique_ptr<BatchStream> parallel_interleave(
     std::unique_ptr<BatchStream> input, const NodeFunction& function,
-    const InterleaveOptions& options, const Pass& pass, int64_t num_threads) {
-  return std::make_unique<ParallelInterleaveStream>(std::move(input), function, options, pass,
-                                                    num_threads);
+    const InterleaveOptions& options, const Pass& pass, const StageThreads& threads) {
+  return std::make_unique<ParallelInterleaveStream>(
+      std::move(input), function, options, pass, threads.most,
+      threads.tuned ? std::make_unique<TunedThreads>(tuning_limits(pass), threads.most) : nullptr);
 }
 
 }  // namespace distribute::data::data_internal

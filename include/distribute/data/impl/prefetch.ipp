@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/threads.hpp>
+#include <distribute/data/detail/autotune.hpp>
 #include <distribute/data/detail/prefetch.hpp>
 
 #include <distribute/base/metrics.hpp>
@@ -20,8 +21,10 @@ namespace data_internal {
 /// The thread starts with the first element. From then on only it reads the input.
 class PrefetchStream final : public BatchStream {
  public:
-  PrefetchStream(std::unique_ptr<BatchStream> input, int64_t buffer_size)
-      : input_(std::move(input)), buffer_size_(size_t(buffer_size)) {
+  /// `tuned` finds the size; without it the size is fixed.
+  PrefetchStream(std::unique_ptr<BatchStream> input, int64_t buffer_size,
+                 std::unique_ptr<TunedBuffer> tuned)
+      : input_(std::move(input)), buffer_size_(size_t(buffer_size)), tuned_(std::move(tuned)) {
     position_ = input_state();
   }
   ~PrefetchStream() override {
@@ -70,9 +73,15 @@ class PrefetchStream final : public BatchStream {
   }
   Ready wait_for_element() {
     std::unique_lock lock(mutex_);
+    if (tuned_) {
+      tuned_->consumed(int64_t(buffer_.size()), element_bytes_);
+      buffer_size_ = size_t(tuned_->size());
+      changed_.notify_all();
+    }
     changed_.wait(lock, [&] { return !buffer_.empty(); });
     Ready ready = std::move(buffer_.front());
     buffer_.pop_front();
+    if (tuned_) element_bytes_ = bytes_of(ready.element);
     monitoring::metrics().prefetched_batches.add(-1);
     changed_.notify_all();
     return ready;
@@ -108,8 +117,17 @@ class PrefetchStream final : public BatchStream {
     }
   }
 
+  static int64_t bytes_of(const Batch& element) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < element.size(); ++i)
+      bytes += element[i].num_elements() * int64_t(size_of(element[i].dtype()));
+    return bytes;
+  }
+
   std::unique_ptr<BatchStream> input_;
-  size_t buffer_size_;
+  size_t buffer_size_;  // also guarded by mutex_, as the two below
+  std::unique_ptr<TunedBuffer> tuned_;
+  int64_t element_bytes_ = 0;
   std::vector<int64_t> position_;  // state of the input after the last element handed out
   bool ended_ = false;
   std::mutex mutex_;  // guards buffer_ and stop_
@@ -127,8 +145,12 @@ class PrefetchNode final : public CopiedNode<PrefetchNode> {
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     auto all = input().elements(pass);
     if (buffer_size_ == 0) return all;
-    return std::make_unique<PrefetchStream>(std::move(all),
-                                            buffer_size_ == kAutotune ? 2 : buffer_size_);
+    std::unique_ptr<TunedBuffer> tuned;
+    const bool tunes = buffer_size_ == kAutotune;
+    if (const TuningLimits limits = tuning_limits(pass); tunes && limits.enabled)
+      tuned = std::make_unique<TunedBuffer>(limits.bytes);
+    return std::make_unique<PrefetchStream>(std::move(all), tunes ? 2 : buffer_size_,
+                                            std::move(tuned));
   }
 
  private:

@@ -16,7 +16,7 @@ DISTRIBUTE_INLINE uint64_t mix_bits(uint64_t value) {
 DISTRIBUTE_INLINE Pass Pass::child(int64_t epoch) const {
   if (number == kSpecPass) return *this;
   return {number == 0 ? uint64_t(epoch) : mix_bits(mix_bits(number) + uint64_t(epoch)),
-          deterministic};
+          deterministic, threads};
 }
 
 DISTRIBUTE_INLINE void StateWriter::put(int64_t value) { values_.push_back(value); }

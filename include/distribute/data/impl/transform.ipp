@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/threads.hpp>
+#include <distribute/data/detail/autotune.hpp>
 #include <distribute/data/detail/fruitless.hpp>
 #include <distribute/data/detail/stateful.hpp>
 #include <distribute/data/node.hpp>
@@ -23,17 +24,18 @@ namespace data_internal {
 
 class MapStream final : public OneToOneStream<Batch> {
  public:
-  MapStream(std::unique_ptr<BatchStream> input, const MapFunction& function)
-      : OneToOneStream(std::move(input)), function_(function) {}
+  MapStream(std::unique_ptr<BatchStream> input, const MapFunction& function, const Pass& pass)
+      : OneToOneStream(std::move(input)), function_(function), pass_(pass) {}
   bool next(Batch& out) override {
     Batch element;
     if (!input().next(element)) return false;
-    out = function_(element);
+    out = call_within(pass_, function_, element);
     return true;
   }
 
  private:
   const MapFunction& function_;
+  const Pass pass_;
 };
 
 /// The consumer's thread reads the input and takes results, in order or as they become ready;
@@ -45,12 +47,16 @@ class MapStream final : public OneToOneStream<Batch> {
 /// 2. A task belongs to a worker until `done` is true, then to the consumer.
 class ParallelMapStream final : public BatchStream {
  public:
+  /// `tuned` finds the number of threads; without it the number is fixed.
   ParallelMapStream(std::unique_ptr<BatchStream> input, const MapFunction& function,
-                    int64_t num_threads, bool in_order)
+                    const Pass& pass, int64_t num_threads, bool in_order,
+                    std::unique_ptr<TunedThreads> tuned)
       : input_(std::move(input)),
         function_(function),
-        num_threads_(num_threads),
-        in_order_(in_order) {}
+        pass_(pass),
+        num_threads_(tuned ? tuned->threads() : num_threads),
+        in_order_(in_order),
+        tuned_(std::move(tuned)) {}
   ~ParallelMapStream() override {
     {
       std::lock_guard lock(mutex_);
@@ -84,7 +90,7 @@ class ParallelMapStream final : public BatchStream {
       state.put(window_.front()->state_before);
   }
   void restore(StateReader& state) override {
-    std::vector<bool> given(in_order_ ? 0 : size_t(state.get(0, kLongestWindow * num_threads_)));
+    std::vector<bool> given(in_order_ ? 0 : size_t(state.get(0, kLongestOfAll)));
     for (size_t i = 0; i < given.size(); ++i) given[i] = state.get(0, 1);
     input_->restore(state);
     for (const bool one : given)
@@ -94,6 +100,7 @@ class ParallelMapStream final : public BatchStream {
 
  private:
   static constexpr int64_t kLongestWindow = 64;  // tasks for each thread, given ones included
+  static constexpr int64_t kLongestOfAll = kLongestWindow << 14;  // with any number of threads
 
   struct Task {
     std::vector<int64_t> state_before;  // state of the input
@@ -133,14 +140,26 @@ class ParallelMapStream final : public BatchStream {
   std::shared_ptr<Task> finished_task() {
     std::unique_lock lock(mutex_);
     std::shared_ptr<Task> found;
-    changed_.wait(lock, [&] {
+    const auto find = [&] {
       for (const auto& task : window_) {
         if (!task->given && task->done) found = task;
         if (found || in_order_) break;
       }
       return found != nullptr;
-    });
+    };
+    const bool waits = !find();
+    const monitoring::Stopwatch watch;
+    if (waits) changed_.wait(lock, find);
+    if (tuned_ && tuned_->count(std::chrono::nanoseconds(waits ? watch.nanoseconds() : 0)))
+      use_threads(tuned_->threads());
     return found;
+  }
+  /// Call it with the mutex locked. Threads beyond the number sleep.
+  void use_threads(int64_t threads) {
+    num_threads_ = threads;
+    if (const int64_t more = threads - int64_t(workers_.size()); more > 0)
+      base_internal::start_helpers(workers_, int(more), "map", [this] { work(); });
+    changed_.notify_all();
   }
   void give(Task& task) {
     task.given = true;
@@ -161,17 +180,19 @@ class ParallelMapStream final : public BatchStream {
     set_intra_op_threads(1);
     std::unique_lock lock(mutex_);
     while (true) {
-      changed_.wait(lock, [&] { return stop_ || !waiting_.empty(); });
+      changed_.wait(lock, [&] { return stop_ || (!waiting_.empty() && busy_ < num_threads_); });
       if (stop_) return;
       const std::shared_ptr<Task> task = std::move(waiting_.front());
       waiting_.pop_front();
+      ++busy_;
       lock.unlock();
       try {
-        task->value = function_(task->value);
+        task->value = call_within(pass_, function_, task->value);
       } catch (...) {
         task->error = std::current_exception();
       }
       lock.lock();
+      --busy_;
       task->done = true;
       changed_.notify_all();
     }
@@ -179,13 +200,16 @@ class ParallelMapStream final : public BatchStream {
 
   std::unique_ptr<BatchStream> input_;
   const MapFunction& function_;
-  int64_t num_threads_;
+  const Pass pass_;
+  int64_t num_threads_;  // the consumer changes it, with mutex_ locked
   bool in_order_;
+  std::unique_ptr<TunedThreads> tuned_;
   std::deque<std::shared_ptr<Task>> window_;  // in order, used by the consumer alone
   int64_t num_waiting_ = 0;                   // tasks of the window that are not given yet
-  std::mutex mutex_;                          // guards waiting_, stop_ and Task::done
+  std::mutex mutex_;                          // guards waiting_, busy_, stop_ and Task::done
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Task>> waiting_;
+  int64_t busy_ = 0;  // threads in the function
   bool stop_ = false;
   std::vector<std::thread> workers_;
 };
@@ -240,12 +264,15 @@ class MapNode final : public OneInputNode {
   }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     auto all = input().elements(pass);
-    const int64_t threads = num_threads_for(options_.num_parallel_calls);
+    const auto [threads, tuned] = threads_of_stage(options_.num_parallel_calls, INT64_MAX, pass);
     const bool in_order =
         options_.num_parallel_calls == 1 || is_in_order(options_.deterministic, pass);
     // Without an order the position has another form, whatever the number of threads.
-    if (threads == 1 && in_order) return std::make_unique<MapStream>(std::move(all), function_);
-    return std::make_unique<ParallelMapStream>(std::move(all), function_, threads, in_order);
+    if (threads == 1 && in_order)
+      return std::make_unique<MapStream>(std::move(all), function_, pass);
+    return std::make_unique<ParallelMapStream>(
+        std::move(all), function_, pass, threads, in_order,
+        tuned ? std::make_unique<TunedThreads>(tuning_limits(pass), threads) : nullptr);
   }
 
  private:

@@ -71,6 +71,7 @@ class Dispatcher {
   void place_tasks();
   bool is_over(uint64_t iteration);
   bool in_grace() const;
+  int64_t num_present() const;
   void look_for_lost();
   void run();
 

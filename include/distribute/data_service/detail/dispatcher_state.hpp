@@ -29,6 +29,7 @@ struct JournalEntry {
   TaskState state = TaskState::Waiting;
   int64_t repetition = 0, begin = 0, end = 0;
   int64_t num_consumers = 0;
+  bool cached = false;
   std::string name = {}, dataset = {};  // an address, a job
   Intervals delivered = {};
   std::vector<DatasetFacts> facts = {};
@@ -36,7 +37,7 @@ struct JournalEntry {
     visit("kind", kind, EntryKind::End)("iteration", iteration)("task", task)("number", number);
     visit("worker", worker)("mode", mode, ShardingPolicy::Hint)("state", state, TaskState::Gone);
     visit("repetition", repetition)("begin", begin)("end", end);
-    visit("num_consumers", num_consumers)("name", name);
+    visit("num_consumers", num_consumers)("cached", cached)("name", name);
     visit("dataset", dataset)("delivered", delivered)("facts", facts);
   }
 };
@@ -59,6 +60,7 @@ struct Iteration {  // one pass of a job
   uint64_t pass = 0;
   ShardingPolicy mode = ShardingPolicy::Off;
   int64_t num_consumers = 0;
+  bool cached = false;  // its trainers read at positions of their own
   std::vector<Task> tasks = {};
   std::map<int64_t, int64_t> next_item = {};  // by repetition
   bool finished = false;                      // a consumer has seen its end

@@ -68,11 +68,12 @@ struct TaskOrder {  // what a worker has to make
   uint64_t pass = 0;
   int64_t shard = 0, num_shards = 1;
   int64_t num_consumers = 0;  // that step together; 0: first come, first served
+  bool cached = false;        // for trainers that read at positions of their own
   Intervals delivered = {};   // numbers of elements that consumers have already
   void fields(net::FieldVisitor& visit) {
     visit("iteration", iteration)("task", task)("generation", generation)("dataset", dataset);
     visit("mode", mode, ShardingPolicy::Hint)("pass", pass)("shard", shard);
-    visit("num_shards", num_shards)("num_consumers", num_consumers);
+    visit("num_shards", num_shards)("num_consumers", num_consumers)("cached", cached);
     visit("delivered", delivered);
   }
 };
@@ -106,9 +107,11 @@ struct OpenRequest {  // a consumer begins a pass
   ShardingPolicy mode = ShardingPolicy::Off;
   uint64_t consumer = 0;
   int64_t consumer_index = 0, num_consumers = 0;  // as in TaskOrder
+  bool cached = false;
   void fields(net::FieldVisitor& visit) {
     visit("job", job)("pass", pass)("dataset", dataset)("mode", mode, ShardingPolicy::Hint);
     visit("consumer", consumer)("consumer_index", consumer_index)("num_consumers", num_consumers);
+    visit("cached", cached);
   }
 };
 struct OpenAnswer {
@@ -189,10 +192,13 @@ struct ElementsRequest {  // the same `number` again gets the same answer again
   uint64_t consumer = 0;
   uint64_t number = 0;
   int64_t most = 1;
-  int64_t element = -1;  // its number, for consumers that step together
+  int64_t element = -1;      // its number, for consumers that step together
+  std::string trainer = {};  // whose position in a cache it is
+  bool zlib = false;         // whether the answer is to be compressed
   void fields(net::FieldVisitor& visit) {
     visit("iteration", iteration)("task", task)("generation", generation);
     visit("consumer", consumer)("number", number)("most", most)("element", element);
+    visit("trainer", trainer)("zlib", zlib);
   }
 };
 struct NumberedElement {

@@ -45,7 +45,7 @@ class ServiceStream final : public BatchStream {
     if (state.get() != 0)
       throw UnimplementedError(
           "a pass over a data service cannot be continued by another process: the order of its "
-          "elements differs; save at the end of an epoch");
+          "elements differs; save at the end of an epoch, or restore without the iterator");
   }
 
  private:
@@ -57,7 +57,8 @@ class ServiceStream final : public BatchStream {
         OpenRequest{for_spec ? own_job() : options.job_name, pass_.number, options.dataset_id,
                     options.processing_mode, value_or_throw(net::random_number()),
                     for_spec ? 0 : options.consumer_index.value_or(0),
-                    for_spec ? 0 : options.num_consumers.value_or(0)});
+                    for_spec ? 0 : options.num_consumers.value_or(0),
+                    !for_spec && options.cross_trainer_cache.has_value()});
   }
 
   std::shared_ptr<const ServiceConnection> connection_;
@@ -99,6 +100,17 @@ DISTRIBUTE_INLINE void check_read_options(const service::ReadOptions& options) {
     throw InvalidArgumentError(
         str_cat("data service: max_outstanding_requests must be positive or -1, got ",
                 options.max_outstanding_requests));
+  if (options.compression == io::Compression::Gzip)
+    throw InvalidArgumentError("data service: compression is Auto, None or Zlib, not Gzip");
+  if (const auto& cache = options.cross_trainer_cache) {
+    if (cache->trainer_id.empty())
+      throw InvalidArgumentError("data service: a cross_trainer_cache needs a trainer_id");
+    if (options.job_name.empty())
+      throw InvalidArgumentError("data service: a cross_trainer_cache needs a job_name");
+    if (options.num_consumers)
+      throw InvalidArgumentError(
+          "data service: readers that step together cannot have a cross_trainer_cache");
+  }
   if (options.consumer_index.has_value() != options.num_consumers.has_value())
     throw InvalidArgumentError("data service: give both consumer_index and num_consumers");
   if (!options.num_consumers) return;

@@ -2,6 +2,7 @@
 #include <distribute/base/threads.hpp>
 #include <distribute/data_service/detail/dispatcher.hpp>
 #include <distribute/data_service/detail/pipelines.hpp>
+#include <distribute/data_service/detail/service_metrics.hpp>
 #include <distribute/data_service/detail/service_task.hpp>
 #include <distribute/net/job_token.hpp>
 
@@ -57,6 +58,10 @@ void Dispatcher::serve(const char* name,
 
 DISTRIBUTE_INLINE int64_t Dispatcher::num_workers() const {
   const std::lock_guard lock(mutex_);
+  return num_present();
+}
+
+DISTRIBUTE_INLINE int64_t Dispatcher::num_present() const {
   return std::count_if(present_.begin(), present_.end(), [](const auto& at) { return at.second; });
 }
 
@@ -106,6 +111,10 @@ DISTRIBUTE_INLINE void Dispatcher::look_for_lost() {
       left.push_back(id);
   }
   for (const uint64_t id : left) drop(id);
+  size_t clients = 0;
+  for (const auto& [id, readers] : readers_) clients += readers.by_number.size();
+  dispatcher_metrics().clients.set(int64_t(clients));
+  dispatcher_metrics().workers.set(num_present());
 }
 
 DISTRIBUTE_INLINE void Dispatcher::run() {

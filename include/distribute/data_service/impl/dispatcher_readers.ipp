@@ -44,12 +44,16 @@ DISTRIBUTE_INLINE uint64_t Dispatcher::make_iteration(const OpenRequest& request
                                               ? "an unknown number of"
                                               : std::to_string(facts->second.cardinality),
                                           " elements; call repeat() at its end"));
+  if (request.cached && facts->second.cardinality != kInfiniteCardinality)
+    throw InvalidArgumentError(str_cat("cross_trainer_cache needs a dataset without an end, and \"",
+                                       request.dataset, "\" is none; call repeat() at its end"));
   const uint64_t id = state_.last_iteration + 1;
   commit({.kind = EntryKind::Iteration,
           .iteration = id,
           .number = request.pass,
           .mode = request.mode,
           .num_consumers = request.num_consumers,
+          .cached = request.cached,
           .name = request.job,
           .dataset = request.dataset});
   for (size_t i = 0; fixed && i < config_.worker_addresses.size(); ++i) add_task(id);
@@ -76,6 +80,10 @@ DISTRIBUTE_INLINE OpenAnswer Dispatcher::open(const rpc::Call& call, const OpenR
     if (iteration.num_consumers != request.num_consumers)
       throw InvalidArgumentError(str_cat("the job \"", request.job, "\" has num_consumers = ",
                                          iteration.num_consumers, ", not ", request.num_consumers));
+    if (iteration.cached != request.cached)
+      throw InvalidArgumentError(str_cat("the job \"", request.job, "\" has ",
+                                         iteration.cached ? "a" : "no", " cross_trainer_cache; ",
+                                         "set it in all of its readers, or in none"));
     if (iteration.pass == request.pass) found = id;
   }
   if (!found) found = make_iteration(request);
@@ -99,6 +107,7 @@ DISTRIBUTE_INLINE void Dispatcher::take_reports(uint64_t id,
     const Iteration& iteration = find(id);
     if (report.task < 0 || report.task >= int64_t(iteration.tasks.size()))
       throw InvalidArgumentError(str_cat("there is no task ", report.task));
+    if (iteration.cached) continue;  // what one trainer has had, others may lack
     commit({.kind = EntryKind::Delivered,
             .iteration = id,
             .task = report.task,

@@ -20,7 +20,8 @@ DISTRIBUTE_INLINE void DispatcherState::apply(const JournalEntry& entry) {
                                      .dataset = entry.dataset,
                                      .pass = entry.number,
                                      .mode = entry.mode,
-                                     .num_consumers = entry.num_consumers};
+                                     .num_consumers = entry.num_consumers,
+                                     .cached = entry.cached};
       last_iteration = std::max(last_iteration, entry.iteration);
       break;
     case EntryKind::Task: iterations.at(entry.iteration).tasks.emplace_back(); break;
@@ -55,6 +56,7 @@ DISTRIBUTE_INLINE void add_entries(uint64_t id, const Iteration& iteration,
                  .number = iteration.pass,
                  .mode = iteration.mode,
                  .num_consumers = iteration.num_consumers,
+                 .cached = iteration.cached,
                  .name = iteration.job,
                  .dataset = iteration.dataset});
   for (size_t i = 0; i < iteration.tasks.size(); ++i) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/data_service/detail/dispatcher.hpp>
 #include <distribute/data_service/detail/pipelines.hpp>
+#include <distribute/data_service/detail/service_metrics.hpp>
 
 #include <algorithm>
 
@@ -61,7 +62,7 @@ DISTRIBUTE_INLINE OrdersAnswer Dispatcher::orders(const rpc::Call& call,
       if (task.state != TaskState::Running || task.worker != request.worker) continue;
       answer.orders.push_back({id, int64_t(i), task.generation, iteration.dataset, iteration.mode,
                                iteration.pass, int64_t(i), int64_t(iteration.tasks.size()),
-                               iteration.num_consumers, task.delivered});
+                               iteration.num_consumers, iteration.cached, task.delivered});
     }
   return answer;
 }
@@ -107,20 +108,24 @@ DISTRIBUTE_INLINE void Dispatcher::put(uint64_t iteration, int64_t task, int64_t
           .state = TaskState::Running});
 }
 
-/// Off has no shares that others would lack; all else is made by another worker.
+/// Off has no shares that others would lack, and a cache promises no element; all else is made by
+/// another worker.
 DISTRIBUTE_INLINE void Dispatcher::lose_worker(int64_t worker) {
   present_.erase(worker);
   for (const auto& [id, iteration] : state_.iterations)
     for (size_t i = 0; i < iteration.tasks.size(); ++i) {
       const Task& task = iteration.tasks[i];
       if (task.worker != worker || task.state != TaskState::Running) continue;
-      const bool off = iteration.mode == ShardingPolicy::Off && !iteration.num_consumers;
+      const bool gone = iteration.cached
+                            ? !is_static_policy(iteration.mode)
+                            : iteration.mode == ShardingPolicy::Off && !iteration.num_consumers;
       commit({.kind = EntryKind::State,
               .iteration = id,
               .task = int64_t(i),
               .number = task.generation + 1,
-              .state = off ? TaskState::Gone : TaskState::Collecting});
+              .state = gone ? TaskState::Gone : TaskState::Collecting});
     }
+  dispatcher_metrics().lost_workers.increment_by();
   config_.cluster.print(str_cat("the data service has lost data_worker ", worker, " (",
                                 state_.workers[worker].address, ")"));
 }

@@ -2,6 +2,7 @@
 #include <distribute/base/threads.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/data_service/detail/service_reader.hpp>
+#include <distribute/io/compression.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -215,10 +216,13 @@ DISTRIBUTE_INLINE void ServiceReader::read_once(const TaskPlace& place, TaskRead
   try {
     ElementsRequest request{
         iteration_, place.task, place.generation, request_.consumer, read.requests + 1, most, -1};
+    if (request_.cached) request.trainer = options_.cross_trainer_cache->trainer_id;
+    request.zlib = options_.compression == io::Compression::Zlib;
     if (in_step()) request.element = read.rounds * request_.num_consumers + request_.consumer_index;
-    answer = value_or_throw(net::parse_message<ElementsAnswer>(
-        channel->call("elements", net::encode_message(request), net::Deadline::never()),
-        "elements"));
+    std::string bytes =
+        channel->call("elements", net::encode_message(request), net::Deadline::never());
+    if (request.zlib) bytes = value_or_throw(io::decompress_zlib(bytes, "elements"));
+    answer = value_or_throw(net::parse_message<ElementsAnswer>(bytes, "elements"));
   } catch (...) {
     const std::lock_guard lock(mutex_);
     reserved_ -= most;

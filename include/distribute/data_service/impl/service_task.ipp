@@ -1,10 +1,25 @@
 #pragma once
+#include <distribute/base/environment.hpp>
 #include <distribute/cluster/cluster_role.hpp>
+#include <distribute/data_service/data_service.hpp>
 #include <distribute/data_service/detail/service_messages.hpp>
 #include <distribute/data_service/detail/service_task.hpp>
 #include <distribute/net/job_token.hpp>
 
 #include <algorithm>
+
+namespace distribute::data::service {
+
+DISTRIBUTE_INLINE ClusterOptions reader_cluster_options() {
+  constexpr const char* kVariable = "DISTRIBUTE_DATA_SERVICE_TOKEN";
+  ClusterOptions options = ClusterOptions::from_environment();
+  const std::string token = Environment().text(kVariable);
+  throw_if_error(net::check_job_token(token, kVariable));
+  if (!token.empty()) options.job_token = token;
+  return options;
+}
+
+}  // namespace distribute::data::service
 
 namespace distribute::data::service_internal {
 
@@ -28,7 +43,8 @@ DISTRIBUTE_INLINE std::shared_ptr<rpc::JobTask> start_task(const std::string& ty
                               .type = type,
                               .index = index,
                               .options = options,
-                              .service = kServiceName},
+                              .service = kServiceName,
+                              .announced = type != kClientType},
                              std::move(listener));
 }
 

@@ -1,6 +1,10 @@
 #pragma once
+#include <distribute/data_service/detail/service_metrics.hpp>
 #include <distribute/data_service/detail/task_runner.hpp>
+#include <distribute/device/buffer.hpp>
+#include <distribute/io/compression.hpp>
 
+#include <algorithm>
 #include <chrono>
 
 namespace distribute::data::service_internal {
@@ -28,19 +32,23 @@ class TaskRunner::Splits final : public SplitSource {
   std::map<int64_t, int64_t> given_;
 };
 
-DISTRIBUTE_INLINE TaskRunner::TaskRunner(TaskOrder order, std::shared_ptr<DispatcherCalls> calls)
-    : order_(std::move(order)), calls_(std::move(calls)) {}
+DISTRIBUTE_INLINE TaskRunner::TaskRunner(TaskOrder order, std::shared_ptr<DispatcherCalls> calls,
+                                         int64_t cache_bytes)
+    : order_(std::move(order)), cache_bytes_(cache_bytes), calls_(std::move(calls)) {}
 
 DISTRIBUTE_INLINE void TaskRunner::open() {
   node_ = pipeline_of(order_, registered_dataset(order_.dataset),
                       std::make_shared<Splits>(order_, calls_));
   // Shards need one order of all workers; else each task has an order of its own.
-  Pass pass{.number = order_.pass, .deterministic = options_of(*node_).deterministic};
+  Pass pass = pass_over(*node_, order_.pass);
   const bool own_order =
       order_.mode == ShardingPolicy::Off || order_.mode == ShardingPolicy::Dynamic;
   if (own_order) pass.number = mix_bits(mix_bits(order_.pass) + uint64_t(order_.task)) >> 1;
   stream_ = node_->elements(pass);
 }
+
+inline constexpr int64_t kEnoughBytes = 1 << 20;  // of one answer
+inline constexpr std::chrono::milliseconds kLongEnough{5};
 
 /// Returns false at the end, and after an error.
 DISTRIBUTE_INLINE bool TaskRunner::add_next(ElementsAnswer& answer, int64_t& bytes) {
@@ -74,8 +82,6 @@ DISTRIBUTE_INLINE bool TaskRunner::add_next(ElementsAnswer& answer, int64_t& byt
 }
 
 DISTRIBUTE_INLINE ElementsAnswer TaskRunner::make(int64_t most) {
-  constexpr int64_t kEnoughBytes = 1 << 20;
-  constexpr std::chrono::milliseconds kLongEnough{5};
   const auto began = std::chrono::steady_clock::now();
   ElementsAnswer answer;
   for (int64_t bytes = 0; add_next(answer, bytes);) {
@@ -110,13 +116,61 @@ DISTRIBUTE_INLINE ElementsAnswer TaskRunner::make_element(int64_t number) {
   return answer;
 }
 
+/// Makes room by the oldest elements, but keeps the new one.
+DISTRIBUTE_INLINE void TaskRunner::add_to_cache() {
+  Cache::Entry entry;
+  add_next(entry.element, entry.bytes);
+  if (ended_ && entry.element.code == StatusCode::Ok) return;
+  cache_.bytes += entry.bytes;
+  cache_.entries.push_back(std::move(entry));
+  while (cache_.entries.size() > 1 &&
+         (cache_.bytes > cache_bytes_ || !host_memory_shortage().empty())) {
+    cache_.bytes -= cache_.entries.front().bytes;
+    cache_.entries.pop_front();
+    ++cache_.begin;
+  }
+}
+
+/// A trainer that comes new begins with the oldest element that is there.
+DISTRIBUTE_INLINE ElementsAnswer TaskRunner::read_cache(const std::string& trainer, int64_t most) {
+  const auto began = std::chrono::steady_clock::now();
+  int64_t& at = cache_.positions.try_emplace(trainer, cache_.begin).first->second;
+  ElementsAnswer answer;
+  for (int64_t bytes = 0; int64_t(answer.elements.size()) < most && bytes < kEnoughBytes;) {
+    if (at < cache_.begin) worker_metrics().skipped.increment_by(cache_.begin - at);
+    at = std::max(at, cache_.begin);
+    if (at == cache_.begin + int64_t(cache_.entries.size())) {
+      if (!answer.elements.empty() && std::chrono::steady_clock::now() - began > kLongEnough) break;
+      add_to_cache();
+      answer.ended = at == cache_.begin + int64_t(cache_.entries.size());
+      if (answer.ended) break;
+    }
+    const Cache::Entry& entry = cache_.entries[size_t(at++ - cache_.begin)];
+    if (entry.element.code != StatusCode::Ok) {
+      if (!answer.elements.empty())
+        --at;
+      else
+        answer = entry.element;
+      break;
+    }
+    answer.elements.push_back(entry.element.elements.at(0));
+    bytes += entry.bytes;
+  }
+  return answer;
+}
+
 DISTRIBUTE_INLINE std::string TaskRunner::elements(const ElementsRequest& request) {
   const std::lock_guard lock(mutex_);
   auto& [number, answer] = last_[request.consumer];
   if (number == request.number && !answer.empty()) return answer;
-  answer =
-      net::encode_message(request.element < 0 ? make(request.most) : make_element(request.element));
+  const ElementsAnswer made = order_.cached         ? read_cache(request.trainer, request.most)
+                              : request.element < 0 ? make(request.most)
+                                                    : make_element(request.element);
+  answer = net::encode_message(made);
+  if (request.zlib) answer = io::compress_zlib(answer);
   number = request.number;
+  worker_metrics().elements.increment_by(int64_t(made.elements.size()));
+  worker_metrics().bytes.increment_by(int64_t(answer.size()));
   return answer;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/threads.hpp>
+#include <distribute/data_service/detail/service_metrics.hpp>
 #include <distribute/data_service/detail/task_runner.hpp>
 #include <distribute/data_service/servers.hpp>
 #include <distribute/net/job_token.hpp>
@@ -58,6 +59,7 @@ DISTRIBUTE_INLINE Worker::Worker(const service::WorkerConfig& config) : config_(
   address_ = str_cat(config.host, ":", listener.address().port);
   self_.address = address_;
   self_.start = value_or_throw(net::random_number());
+  worker_metrics();  // they are there from the beginning
   client_ = start_client(config.cluster);
   calls_ = new_calls();
   number_ = calls_->call<JoinAnswer>("join", self_).worker;
@@ -100,8 +102,10 @@ DISTRIBUTE_INLINE void Worker::take_orders(const OrdersAnswer& answer) {
   for (const TaskOrder& order : answer.orders) {
     const Key key{order.iteration, order.task, order.generation};
     const auto found = runners_.find(key);
-    now[key] =
-        found != runners_.end() ? found->second : std::make_shared<TaskRunner>(order, new_calls());
+    now[key] = found != runners_.end()
+                   ? found->second
+                   : std::make_shared<TaskRunner>(order, new_calls(),
+                                                  config_.cross_trainer_cache_size_bytes);
   }
   for (const auto& [key, runner] : runners_)
     if (!now.contains(key)) runner->stop();
@@ -152,6 +156,8 @@ DISTRIBUTE_INLINE std::string read_worker_flags(int argc, char** argv,
       config.host = argv[++i];
     else if (flag == "--port")
       config.port = std::atoi(argv[++i]);
+    else if (flag == "--cache_bytes")
+      config.cross_trainer_cache_size_bytes = std::atoll(argv[++i]);
     else
       return std::string(flag);
   }
@@ -178,8 +184,9 @@ DISTRIBUTE_INLINE int worker_main(int argc, char** argv) {
     WorkerConfig config;
     if (const auto wrong = service_internal::read_worker_flags(argc, argv, config);
         !wrong.empty()) {
-      std::cerr << argv[0] << ": " << wrong
-                << "; usage: --dispatcher HOST:PORT [--host HOST] [--port PORT]\n";
+      std::cerr
+          << argv[0] << ": " << wrong
+          << "; usage: --dispatcher HOST:PORT [--host HOST] [--port PORT] [--cache_bytes N]\n";
       return 2;
     }
     WorkerServer worker(config);

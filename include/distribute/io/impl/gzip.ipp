@@ -249,6 +249,26 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> decompress_gzip(std::string_view b
   return contents;
 }
 
+DISTRIBUTE_INLINE std::string compress_zlib(std::string_view bytes) {
+  uLongf size = compressBound(uLong(bytes.size()));
+  std::string compressed(size, '\0');
+  if (compress2(reinterpret_cast<Bytef*>(compressed.data()), &size,
+                reinterpret_cast<const Bytef*>(bytes.data()), uLong(bytes.size()),
+                Z_BEST_SPEED) != Z_OK)
+    throw ResourceExhaustedError("zlib: out of memory");
+  compressed.resize(size);
+  return compressed;
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<std::string> decompress_zlib(std::string_view bytes,
+                                                              const std::string& name) {
+  io_internal::InflateStream stream(memory_input_stream(bytes, name), Compression::Zlib);
+  std::string contents;
+  auto count = append_from(stream, contents.max_size(), contents);
+  if (!count.ok()) return count.status();
+  return contents;
+}
+
 DISTRIBUTE_INLINE absl::StatusOr<std::string> read_gzip_file(const std::string& path) {
   auto bytes = read_file(path);
   return bytes.ok() ? decompress_gzip(*bytes, path) : bytes.status();

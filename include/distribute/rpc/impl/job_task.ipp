@@ -120,7 +120,8 @@ DISTRIBUTE_INLINE void JobTask::Impl::open(net::Listener listener) {
   rpc = std::make_unique<RpcServer>(*server, *monitor, given.options.max_message_bytes);
   server->start();
   ready = std::make_unique<ReadyFile>(ready_file_path());
-  cluster_internal::announce_task(self.type, self.index, server->address().host);
+  if (given.announced)
+    cluster_internal::announce_task(self.type, self.index, server->address().host);
 }
 
 /// The detail of a heartbeat's connection is the address that the other end listens on.
