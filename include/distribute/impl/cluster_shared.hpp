@@ -268,6 +268,7 @@
 #include <distribute/optim/impl/step_updates.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
+#include <distribute/data/impl/autotune.ipp>
 #include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
 #include <distribute/data/impl/bytes.ipp>
@@ -424,6 +425,9 @@
 #include <distribute/strategy/impl/scope.ipp>
 #include <distribute/strategy/impl/server_access.ipp>
 #include <distribute/strategy/impl/server_reducer.ipp>
+#include <distribute/strategy/impl/sharded_buckets.ipp>
+#include <distribute/strategy/impl/sharded_reducer.ipp>
+#include <distribute/strategy/impl/sharded_slot.ipp>
 #include <distribute/strategy/impl/sharded_variable.ipp>
 #include <distribute/strategy/impl/shared_update.ipp>
 #include <distribute/strategy/impl/straggler_watch.ipp>

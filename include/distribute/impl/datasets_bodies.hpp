@@ -20,6 +20,7 @@
 #include <distribute/tensor/impl/tensorflow_data_type.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
+#include <distribute/data/impl/autotune.ipp>
 #include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
 #include <distribute/data/impl/bytes.ipp>

@@ -114,6 +114,7 @@
 #include <distribute/nn/impl/summary_table.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
+#include <distribute/data/impl/autotune.ipp>
 #include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
 #include <distribute/data/impl/bytes.ipp>

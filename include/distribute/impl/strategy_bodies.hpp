@@ -28,6 +28,7 @@
 #include <distribute/data/impl/example.ipp>
 #include <distribute/data/impl/file_list.ipp>
 #include <distribute/data/impl/fixed_length_record.ipp>
+#include <distribute/data/impl/group_by_reducer.ipp>
 #include <distribute/data/impl/group_by_window.ipp>
 #include <distribute/data/impl/idx.ipp>
 #include <distribute/data/impl/image_adjust.ipp>
