@@ -215,6 +215,9 @@ inline void other_collectives(const MakeGroup& make) {
       group.all_gather(mine.data(), out.data(), counts, DType::Float32);
       check(out == joined, "all_gather");
       std::fill(out.begin(), out.end(), -1.0f);
+      group.all_gather_async(mine.data(), out.data(), counts, DType::Float32).wait();
+      check(out == joined, "all_gather_async");
+      std::fill(out.begin(), out.end(), -1.0f);
       group.gather(mine.data(), out.data(), counts, DType::Float32, root);
       check(group.rank() == root ? out == joined : out == std::vector<float>(size_t(all), -1.0f),
             "gather");
@@ -240,6 +243,9 @@ inline void other_collectives(const MakeGroup& make) {
       const auto begin =
           everything.begin() + std::accumulate(counts.begin(), counts.begin() + group.rank(), 0ll);
       check(std::equal(out.begin(), out.end(), begin), "reduce_scatter");
+      std::fill(out.begin(), out.end(), -1.0f);
+      group.reduce_scatter_async(data.data(), out.data(), counts, DType::Float32).wait();
+      check(std::equal(out.begin(), out.end(), begin), "reduce_scatter_async");
       group.reduce(data.data(), all, DType::Float32, ReductionOp::Sum, root);
       check(group.rank() == root ? data == everything : data == before, "reduce");
       check(everything == sum, "the sums");
