@@ -144,6 +144,7 @@
 #include <distribute/summary/file_writer.hpp>
 
 #include <distribute/parameter_server/parameter_server.hpp>
+#include <distribute/parameter_server/variable_spec.hpp>
 
 #include <distribute/strategy/central_storage_strategy.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>

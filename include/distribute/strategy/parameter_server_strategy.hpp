@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>
-#include <distribute/parameter_server/parameter_server.hpp>
+#include <distribute/parameter_server/variable_spec.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/parameter_server_job.hpp>
 #include <distribute/strategy/sharded_variable.hpp>

@@ -6,7 +6,7 @@
 #include <distribute/net/deadline.hpp>
 #include <distribute/parameter_server/detail/client_options.hpp>
 #include <distribute/parameter_server/detail/push.hpp>
-#include <distribute/parameter_server/parameter_server.hpp>
+#include <distribute/parameter_server/variable_spec.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/tensor/tensor.hpp>
 

@@ -2,7 +2,7 @@
 /// Options of the connection between a task and parameter servers.
 
 #include <distribute/base/config.hpp>
-#include <distribute/parameter_server/parameter_server.hpp>
+#include <distribute/parameter_server/variable_spec.hpp>
 
 #include <cstdint>
 

@@ -4,7 +4,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/parameter_server/detail/store.hpp>
-#include <distribute/parameter_server/parameter_server.hpp>
+#include <distribute/parameter_server/variable_spec.hpp>
 
 #include <condition_variable>
 #include <map>

@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/parameter_server/detail/push.hpp>
-#include <distribute/parameter_server/parameter_server.hpp>
+#include <distribute/parameter_server/variable_spec.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>

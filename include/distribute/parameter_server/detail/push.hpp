@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/message.hpp>
-#include <distribute/parameter_server/parameter_server.hpp>
+#include <distribute/parameter_server/variable_spec.hpp>
 #include <distribute/replica/detail/update_kernel.hpp>
 #include <distribute/tensor/tensor.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
-#include <distribute/parameter_server/parameter_server.hpp>
+#include <distribute/parameter_server/variable_spec.hpp>
 #include <distribute/strategy/detail/server_access.hpp>
 
 #include <cstdint>
