@@ -49,7 +49,8 @@ double error_in_units(float got, double exact) {
 
 TEST_CASE("functions that loops compute in vectors are within 2.5 units in the last place",
           "[base][simd_math]") {
-  const auto& [name, run, exact] = kCases[GENERATE(range(size_t(0), size_t(6)))];
+  const auto& [name, run, exact] =
+      kCases[GENERATE(size_t(0), size_t(1), size_t(2), size_t(3), size_t(4), size_t(5))];
   CAPTURE(name);
   std::vector<float> x;
   for (uint64_t bits = 0; bits < uint64_t(1) << 32; bits += 4999)  // of every sign and exponent

@@ -666,6 +666,40 @@ TEST_CASE("tasks on other hosts give their status, hear signals and die with the
   check_gone(stubborn_pids(killed.out()));
 }
 
+TEST_CASE("at most eight connections to one host are made at a time", "[launch][run][ssh]") {
+  const TemporaryDirectory directory;
+  const std::string ssh = directory / "ssh", log = directory / "log";
+  // Each logs in once all of the first eight and four are there; then it takes its instructions.
+  std::ofstream(ssh) << "#!/bin/sh\necho \"begins $1\" >> \"$SSH_LOG\"\n"
+                        "while [ $(grep -c 'begins alpha' \"$SSH_LOG\") -lt 8 ] || "
+                        "[ $(grep -c 'begins beta' \"$SSH_LOG\") -lt 4 ]; do sleep 0.01; done\n"
+                        "echo \"is in $1\" >> \"$SSH_LOG\"\nexec sh -c \"$2\"\n";
+  std::filesystem::permissions(ssh, std::filesystem::perms::owner_all);
+  std::ofstream(log).close();
+  Job job({"-H", "alpha:20,beta:4"}, "echo done", {{"DISTRIBUTE_SSH", ssh}, {"SSH_LOG", log}});
+  CHECK(job.wait() == 0);
+  CHECK(count(job.out(), "] done\n") == 24);
+  int connecting = 0, most = 0, begun = 0;
+  for (const std::string& line : lines_of(file_text(log))) {
+    if (line == "begins alpha") ++begun, most = std::max(most, ++connecting);
+    if (line == "is in alpha") --connecting;
+  }
+  CHECK(begun == 20);
+  CHECK(most == 8);
+}
+
+TEST_CASE("a signal ends a job whose last tasks have not been started", "[launch][run][ssh]") {
+  const TemporaryDirectory directory;
+  const std::string ssh = directory / "ssh";
+  std::ofstream(ssh) << "#!/bin/sh\necho begins; exec sleep 100\n";  // never logs in
+  std::filesystem::permissions(ssh, std::filesystem::perms::owner_all);
+  Job job({"-H", "alpha:9", "--stop-timeout", "5"}, "true", {{"DISTRIBUTE_SSH", ssh}});
+  for (int worker = 0; worker < 8; ++worker) job.wait_for(str_cat("[worker ", worker, "] begins"));
+  job.signal(SIGTERM);
+  CHECK(job.wait() == 128 + SIGTERM);
+  CHECK(count(job.out(), "begins") == 8);
+}
+
 TEST_CASE("this machine's share of a job needs no ssh", "[launch][run][ssh]") {
   const FakeSsh ssh;
   char own[256] = "";

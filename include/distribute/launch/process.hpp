@@ -65,6 +65,8 @@ class Process {
   /// Throws  DeadlineExceededError
   void write_input(std::string_view text, net::Deadline deadline);
   void close_input() { input_.close(); }
+  /// Returns whether bytes of `input` or write_input() have not been read yet.
+  bool has_unread_input() const;
 
   /// Sends a signal to the group; does nothing once the child is reaped.
   void signal(int number) const noexcept;

@@ -11,6 +11,7 @@
 #include <distribute/net/deadline.hpp>
 
 #include <csignal>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -67,8 +68,10 @@ class Attempt {
 
  private:
   struct Slot {
-    std::unique_ptr<RunningTask> task;
-    bool ended = false;
+    const Task* what;
+    std::unique_ptr<RunningTask> task = {};
+    bool ended = true;                   // or not started
+    bool waits = false;                  // for its turn to connect to its host
     int restarts = 0;                    // alone
     std::optional<Deadline> again = {};  // has ended and is to start again
     Deadline::Clock::time_point since = Deadline::Clock::now();
@@ -89,6 +92,10 @@ class Attempt {
   bool goes_on_without(Slot& slot);
   void plan_restart(Slot& slot);
   void start_due();
+  /// Returns the number of connections that are being made, by host.
+  std::map<std::string, int> connecting() const;
+  void start(Slot& slot, int attempt);
+  void start_waiting();
   int running_workers() const;
   void escalate();
   void signal_all(int number);
@@ -101,6 +108,7 @@ class Attempt {
   const ProcessGuard guard_;
   std::vector<Slot> slots_;
   RestartBudget& restarts_;
+  const int first_attempt_;  // number of this start among those of the job
   Outputs& outputs_;
   int status_ = 0;  // of the first task that failed
   bool may_start_again_ = true;

@@ -27,6 +27,9 @@ class RunningTask {
   /// Returns "worker 2 (pid 123) ended with signal 9 (Killed)".
   std::string report(const launch::ExitStatus& status) const;
 
+  /// Returns whether ssh has not read its instructions yet, as until it has logged in.
+  bool is_connecting() const { return !task_.local && process_.has_unread_input(); }
+
   /// Sends a signal: to the group of a local task; through ssh by name, as a signal to ssh would
   /// cut the connection.
   void signal(int number);

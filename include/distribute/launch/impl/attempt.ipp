@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
+#include <string>
 #include <utility>
 
 #include <poll.h>
@@ -13,6 +15,11 @@
 namespace distribute::launch_internal {
 
 inline constexpr double kSecondsToDie = 5;  // between SIGTERM and SIGKILL
+
+// Connections that are being made at a time: in all, and to one host, whose sshd drops some beyond
+// ten (MaxStartups). One that takes longer no longer counts.
+inline constexpr int kMostConnecting = 64, kMostConnectingToHost = 8;
+inline constexpr double kSecondsToConnect = 30;
 
 DISTRIBUTE_INLINE std::string own_line(const std::string& text) {
   const LogOptions log = log_options();
@@ -43,16 +50,56 @@ DISTRIBUTE_INLINE Attempt::Attempt(const LaunchOptions& options, const SignalWat
       wishes_(wishes),
       job_(options.job),
       restarts_(restarts),
+      first_attempt_(restarts.total()),
       outputs_(outputs) {
   outputs_.lose_when_full(wishes.end());
   const int first = options.first_workers > 0 ? options.first_workers : options.job.workers;
   for (int i = 0; i < int(job_.tasks().size()); ++i) {
     const Task& task = job_.tasks()[size_t(i)];
-    Slot& slot = slots_.emplace_back();
-    slot.ended = (task.type == "worker" && task.index >= first) || task.elsewhere;
-    if (!slot.ended)
-      slot.task =
-          std::make_unique<RunningTask>(options, job_, i, restarts.total(), guard_, outputs_);
+    slots_.push_back({.what = &task});
+    slots_.back().waits = !(task.type == "worker" && task.index >= first) && !task.elsewhere;
+  }
+  start_waiting();
+}
+
+DISTRIBUTE_INLINE std::map<std::string, int> Attempt::connecting() const {
+  std::map<std::string, int> by_host;
+  for (const Slot& slot : slots_) {
+    if (slot.ended || !slot.task->is_connecting()) continue;
+    const std::chrono::duration<double> since = Deadline::Clock::now() - slot.since;
+    if (since.count() < kSecondsToConnect) ++by_host[slot.what->host.name];
+  }
+  return by_host;
+}
+
+DISTRIBUTE_INLINE void Attempt::start(Slot& slot, int attempt) {
+  const int number = int(&slot - slots_.data());
+  slot.task.reset();
+  slot.task = std::make_unique<RunningTask>(options_, job_, number, attempt, guard_, outputs_);
+  slot.ended = slot.waits = false;
+  slot.since = Deadline::Clock::now();
+}
+
+/// Starts tasks that have not been started, as far as their hosts take connections; none once the
+/// job ends.
+DISTRIBUTE_INLINE void Attempt::start_waiting() {
+  if (std::none_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.waits; }))
+    return;
+  const bool over = wishes_.end() || stage_ != Stage::Running;
+  std::map<std::string, int> by_host = connecting();
+  int all = 0;
+  for (const auto& [host, count] : by_host) all += count;
+  for (Slot& slot : slots_) {
+    if (!slot.waits) continue;
+    if (over) {
+      slot.waits = false;
+    } else if (slot.what->local) {
+      start(slot, first_attempt_);
+    } else if (int& here = by_host[slot.what->host.name];
+               all < kMostConnecting && here < kMostConnectingToHost) {
+      start(slot, first_attempt_);
+      ++all, ++here;
+    }
   }
 }
 
@@ -61,14 +108,14 @@ DISTRIBUTE_INLINE Attempt::Attempt(const LaunchOptions& options, const SignalWat
 DISTRIBUTE_INLINE bool Attempt::servers_are_done() const {
   return options_.job.parameter_servers > 0 &&
          std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
-           return !slot.task || slot.task->task().type != "ps" ||
-                  (slot.ended && slot.task->process().poll()->ok());
+           return slot.what->type != "ps" || (!slot.task && !slot.waits) ||
+                  (slot.ended && slot.task && slot.task->process().poll()->ok());
          });
 }
 
 /// A worker that has come back when the servers had ended finds nothing to do.
 DISTRIBUTE_INLINE bool Attempt::decides(const Slot& slot) const {
-  const Task& task = slot.task->task();
+  const Task& task = *slot.what;
   if (task.type == "chief") return true;
   const bool coordinated = options_.job.chief && options_.job.parameter_servers > 0;
   const bool too_late = slot.restarts > 0 && task.index > 0 && servers_are_done();
@@ -77,7 +124,7 @@ DISTRIBUTE_INLINE bool Attempt::decides(const Slot& slot) const {
 
 DISTRIBUTE_INLINE bool Attempt::all_ended(bool only_deciding) const {
   return std::all_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {
-    return (slot.ended && !slot.again) || (only_deciding && !decides(slot));
+    return (slot.ended && !slot.again && !slot.waits) || (only_deciding && !decides(slot));
   });
 }
 
@@ -90,6 +137,7 @@ DISTRIBUTE_INLINE int Attempt::run() {
     look_for_ends();
     escalate();
     start_due();
+    start_waiting();
   }
   return status_;
 }
@@ -104,6 +152,7 @@ DISTRIBUTE_INLINE void Attempt::wait() {
     longest = std::min(longest, wishes_.end_by->left_ms());
   for (Slot& slot : slots_) {
     if (slot.again) longest = std::min(longest, slot.again->left_ms());
+    if (slot.waits) longest = std::min(longest, kLookAgainMs);
     if (slot.ended) continue;
     const int exit = slot.task->process().exit_descriptor();
     entries.push_back({exit, POLLIN, 0});
@@ -174,7 +223,7 @@ DISTRIBUTE_INLINE void Attempt::end_when_told(const Slot& slot, const ExitStatus
 
 DISTRIBUTE_INLINE int Attempt::running_workers() const {
   return int(std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
-    return (!slot.ended || slot.again) && slot.task->task().type == "worker";
+    return (!slot.ended || slot.again || slot.waits) && slot.what->type == "worker";
   }));
 }
 
@@ -220,12 +269,7 @@ DISTRIBUTE_INLINE void Attempt::start_due() {
     slot.again.reset();
     if (wishes_.end() && status_ == 0) status_ = slot.task->process().poll()->shell_status();
     if (over) continue;
-    const int number = int(&slot - slots_.data());
-    slot.task.reset();
-    slot.task =
-        std::make_unique<RunningTask>(options_, job_, number, ++slot.restarts, guard_, outputs_);
-    slot.ended = false;
-    slot.since = Deadline::Clock::now();
+    start(slot, ++slot.restarts);
   }
 }
 

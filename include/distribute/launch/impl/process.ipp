@@ -14,6 +14,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -269,6 +270,11 @@ DISTRIBUTE_INLINE void Process::write_input(std::string_view text, net::Deadline
   }
   const bool late = input_ && !text.empty() && errno == EAGAIN;
   if (late) throw DeadlineExceededError(str_cat("process ", pid_, " does not read its input"));
+}
+
+DISTRIBUTE_INLINE bool Process::has_unread_input() const {
+  int bytes = 0;
+  return input_ && ::ioctl(input_.native(), FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
 DISTRIBUTE_INLINE void Process::signal(int number) const noexcept {
