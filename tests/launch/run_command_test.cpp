@@ -694,7 +694,8 @@ TEST_CASE("a signal ends a job whose last tasks have not been started", "[launch
   std::ofstream(ssh) << "#!/bin/sh\necho begins; exec sleep 100\n";  // never logs in
   std::filesystem::permissions(ssh, std::filesystem::perms::owner_all);
   Job job({"-H", "alpha:9", "--stop-timeout", "5"}, "true", {{"DISTRIBUTE_SSH", ssh}});
-  for (int worker = 0; worker < 8; ++worker) job.wait_for(str_cat("[worker ", worker, "] begins"));
+  for (int worker = 0; worker < 8; ++worker)
+    job.wait_for("[worker " + std::to_string(worker) + "] begins");
   job.signal(SIGTERM);
   CHECK(job.wait() == 128 + SIGTERM);
   CHECK(count(job.out(), "begins") == 8);
