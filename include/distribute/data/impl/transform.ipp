@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/metrics.hpp>
 #include <distribute/base/threads.hpp>
 #include <distribute/data/detail/autotune.hpp>
 #include <distribute/data/detail/fruitless.hpp>
