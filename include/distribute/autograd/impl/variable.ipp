@@ -8,6 +8,8 @@
 #include <distribute/device/placement.hpp>
 #include <distribute/tensor/detail/unrecorded.hpp>
 
+#include <atomic>
+
 namespace distribute {
 
 namespace autograd_internal {

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
 #include <distribute/data/distribute_options.hpp>
 #include <distribute/io/compression.hpp>
 #include <distribute/io/file_system.hpp>

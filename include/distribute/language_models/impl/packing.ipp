@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/data/iterator.hpp>
 #include <distribute/language_models/causal_lm.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/regularizers.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 

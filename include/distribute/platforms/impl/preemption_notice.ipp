@@ -173,7 +173,6 @@ DISTRIBUTE_INLINE bool PreemptionNotice::Impl::ask_ec2() {
 }
 
 DISTRIBUTE_INLINE bool PreemptionNotice::Impl::ask_azure() {
-  using namespace cluster_internal;
   const std::string path = "/metadata/scheduledevents?api-version=2020-07-01";
   const auto answer = get(path, {{"Metadata", "true"}});
   if (!answer.ok())
