@@ -8,19 +8,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
+
+#include "cpu_seconds.hpp"
 
 using namespace distribute;
-
-namespace {
-
-double cpu_seconds() {
-  timespec time;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return double(time.tv_sec) + double(time.tv_nsec) * 1e-9;
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;

@@ -8,20 +8,11 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include <sys/resource.h>
+#include "cpu_seconds.hpp"
 
 namespace {
 
 using namespace distribute;
-
-double cpu_seconds() {
-  rusage used{};
-  ::getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& time) {
-    return double(time.tv_sec) + 1e-6 * double(time.tv_usec);
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
 
 data::Dataset elements(int64_t count) {
   const Tensor part = zeros({100 * 1024}, DType::UInt8);

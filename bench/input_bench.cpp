@@ -11,22 +11,17 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include <jpeglib.h>
 
+#include "cpu_seconds.hpp"
+
 using namespace distribute;
 
 namespace {
-
-double cpu_seconds() {
-  timespec time;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return double(time.tv_sec) + double(time.tv_nsec) * 1e-9;
-}
 
 /// The library alone: no checks, one buffer for all pictures.
 void plain_decode(const std::string& bytes, int64_t side, std::vector<uint8_t>& pixels) {

@@ -9,6 +9,7 @@
 #include <distribute/net/socket.hpp>
 
 #include "../tests/support/played_members.hpp"
+#include "cpu_seconds.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -31,15 +32,6 @@ constexpr const char* kToken = "the token of the members that are played";
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-double cpu_seconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return double(time.tv_sec) + time.tv_usec * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 /// Resident memory and its largest value, in KiB.

@@ -17,7 +17,7 @@ struct TaskRow {
   bool reachable = true;
   std::optional<double> step, loss, seconds_left, images_per_second, communication_share,
       input_share, late_steps, resident_bytes, throttled_share, restarts;
-  // Of a data service.
+  // Only tasks of a data service have these.
   std::optional<double> served_per_second, served_bytes_per_second, clients, lost_workers;
 };
 

@@ -11,6 +11,8 @@
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 
+#include <tests/support/hashed_numbers.hpp>
+
 #include <regex>
 #include <set>
 
@@ -20,17 +22,7 @@ using dist::DType;
 using dist::Variable;
 
 Tensor uniform(const Shape& shape, uint64_t seed) {
-  std::vector<float> values(size_t(shape.num_elements()));
-  for (size_t i = 0; i < values.size(); ++i) {
-    uint64_t x = (i * 2654435761u + seed * 40503u + 12345u) & 0xFFFFFFFFu;
-    x ^= x >> 16;
-    x = x * 0x7FEB352Du & 0xFFFFFFFFu;
-    x ^= x >> 15;
-    x = x * 0x846CA68Bu & 0xFFFFFFFFu;
-    x ^= x >> 16;
-    values[i] = float(x >> 8) / float(1 << 23) - 1;
-  }
-  return Tensor(shape, values);
+  return dist::testing::hashed_numbers(shape, seed);
 }
 
 namespace {

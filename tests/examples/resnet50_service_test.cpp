@@ -50,6 +50,16 @@ std::string address_in(const std::string& line) {
   return first.substr(first.rfind(' ') + 1);
 }
 
+/// Flags of readers and workers, for the dispatcher that printed `out`.
+Words service_flags(const std::string& out, const TemporaryDirectory& data) {
+  return {"--data_service=" + address_in(out),
+          "--dataset=folder",
+          "--data_dir=" + data.path(),
+          "--num_classes=7",
+          "--image_size=16",
+          "--strict"};
+}
+
 }  // namespace
 
 TEST_CASE("resnet50 trains from a service of two workers, of which one is killed",
@@ -64,12 +74,7 @@ TEST_CASE("resnet50 trains from a service of two workers, of which one is killed
   const auto dispatcher =
       hosts.start(0, "distribute", {"data", "serve", "--host=" + hosts.network.address(0)});
   dispatcher->wait_for("data dispatcher at ");
-  const Words flags{"--data_service=" + address_in(dispatcher->out()),
-                    "--dataset=folder",
-                    "--data_dir=" + data.path(),
-                    "--num_classes=7",
-                    "--image_size=16",
-                    "--strict"};
+  const Words flags = service_flags(dispatcher->out(), data);
   const auto killed = hosts.start_worker(2, flags), other = hosts.start_worker(3, flags);
   // A pass has 300 pictures; --strict makes another number of them an error.
   const auto trainer = hosts.start(
@@ -101,12 +106,7 @@ TEST_CASE("a trainer that is started again begins a new pass over a data service
   };
   const auto dispatcher = start("distribute", {"data", "serve"});
   dispatcher->wait_for("data dispatcher at ");
-  const Words flags{"--data_service=" + address_in(dispatcher->out()),
-                    "--dataset=folder",
-                    "--data_dir=" + data.path(),
-                    "--num_classes=7",
-                    "--image_size=16",
-                    "--strict"};
+  const Words flags = service_flags(dispatcher->out(), data);
   const auto worker = start("resnet50", flags + Words{"--data_worker=127.0.0.1"});
   worker->wait_for("data worker at ");
   for (const char* steps : {"--steps=16", "--steps=32"}) {

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <tests/support/hashed_numbers.hpp>
 #include <tests/support/source_dir.hpp>
 #include "support/catch.hpp"
 
@@ -19,19 +20,8 @@ using distribute::Shape;
 using distribute::Tensor;
 namespace nn = distribute::nn;
 
-/// Numbers in [-1, 1) from a hash of position and seed, exact in float32.
 inline Tensor uniform(const Shape& shape, uint64_t seed, float scale = 1) {
-  std::vector<float> values(size_t(shape.num_elements()));
-  for (size_t i = 0; i < values.size(); ++i) {
-    uint64_t x = (i * 2654435761u + seed * 40503u + 12345u) & 0xFFFFFFFFu;
-    x ^= x >> 16;
-    x = x * 0x7FEB352Du & 0xFFFFFFFFu;
-    x ^= x >> 15;
-    x = x * 0x846CA68Bu & 0xFFFFFFFFu;
-    x ^= x >> 16;
-    values[i] = (float(x >> 8) / float(1 << 23) - 1) * scale;
-  }
-  return Tensor(shape, values);
+  return distribute::testing::hashed_numbers(shape, seed, scale);
 }
 
 inline Tensor mask(const Shape& shape, const std::vector<int>& bits) {

@@ -4,6 +4,13 @@
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 
+#include <tests/support/hashed_numbers.hpp>
+#include <tests/support/watching_tape.hpp>
+
+#include <array>
+#include <cmath>
+#include <vector>
+
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"
 
@@ -53,6 +60,54 @@ TEST_CASE("cross entropy has first and second derivatives", "[ops][cross_entropy
   }
   check_gradient([](auto& in) { return nn::sigmoid_cross_entropy_with_logits(in[0], in[1]); },
                  {weights, logits}, {.second = true});
+}
+
+// TensorFlow 2.21: x = uniform([3, 37], 1) 8, labels [5, 0, 36] or weights |uniform([3, 37], 2)|
+// whose first row is one class and whose second sums to 1; upstream gradients [1, -2, 0.5].
+TEST_CASE("cross entropy of rows that fill no whole vectors is TensorFlow's",
+          "[ops][cross_entropy]") {
+  const Tensor logits = distribute::testing::hashed_numbers({3, 37}, 1, 8);
+  std::vector<float> weights = distribute::testing::hashed_numbers({3, 37}, 2).to_vector();
+  float sum = 0;
+  for (float& weight : weights) weight = std::abs(weight);
+  for (size_t k = 0; k < 37; ++k) weights[k] = k == 4, sum += weights[37 + k];
+  for (size_t k = 0; k < 37; ++k) weights[37 + k] /= sum;
+  const Tensor labels({3, 37}, weights), upstream{1.0f, -2.0f, 0.5f};
+  const auto check = [&](const auto& fn, const std::vector<double>& losses,
+                         const std::vector<double>& columns) {
+    WatchingTape tape({logits});
+    const Tensor loss = fn();
+    check_close(loss, losses, 2e-6);
+    const std::vector<float> all = tape.gradient(reduce_sum(loss * upstream), logits).to_vector();
+    std::vector<float> some;  // columns 0, 5 and 36 of the rows
+    for (size_t i = 0; i < columns.size(); ++i)
+      some.push_back(all[i / 3 * 37 + std::array{0u, 5u, 36u}[i % 3]]);
+    check_close(Tensor({int64_t(some.size())}, some), columns, 2e-6);
+  };
+  check(
+      [&] {
+        return nn::sparse_softmax_cross_entropy_with_logits(Tensor{5, 0, 36}, logits);
+      },
+      {15.525374, 6.4442258, 2.9770856},
+      {0.0052471333, -0.99999982, 6.6940572e-08, 1.9968207, -1.3584172e-06, -1.53173e-05,
+       0.0010053093, 0.0031485278, -0.47452945});
+  check([&] { return nn::softmax_cross_entropy_with_logits(labels, logits); },
+        {11.878615, 10.399305, 141.77655},
+        {0.0052471333, 1.8089042e-07, 6.6940572e-08, 0.0024379434, 0.0546389, 0.050864261});
+  check([&] { return nn::softmax_cross_entropy_with_logits(labels, logits, 0.1f); },
+        {11.67208, 10.346433, 128.39313},
+        {0.0025444306, -0.0027025219, -0.0027026357, 0.0072816191, 0.054580275, 0.051181704});
+}
+
+// With labels [1, 1, 0] and logits [0, 0, 0] TensorFlow 2.21 gives [-0.6666667, -0.6666667,
+// 0.33333334]; its documentation calls the gradient wrong where labels do not sum to 1.
+TEST_CASE("the gradient of cross entropy is the derivative for labels that do not sum to 1",
+          "[ops][cross_entropy]") {
+  const Tensor logits = zeros({3});
+  WatchingTape tape({logits});
+  const Tensor loss = nn::softmax_cross_entropy_with_logits(Tensor{1.0f, 1.0f, 0.0f}, logits);
+  check_close(loss, {2 * std::log(3.0)});
+  check_close(tape.gradient(loss, logits), {-1.0 / 3, -1.0 / 3, 2.0 / 3});
 }
 
 TEST_CASE("cross entropy is finite for logits far apart", "[ops][cross_entropy]") {

@@ -70,6 +70,16 @@ TEST_CASE("recomputed blocks nest, and one input may come twice", "[ops][recompu
   const auto inner = [&](const std::vector<Tensor>& in) {
     return recompute_grad([&](const std::vector<Tensor>& x) { return product(nested, x); }, in);
   };
+  const auto gradients = [](const auto& fn) {
+    const Tensor other = kMatrix * 0.5f;
+    WatchingTape tape({kMatrix, other});
+    const Tensor y = fn(std::vector<Tensor>{kMatrix, other});
+    const auto both = tape.gradient({reduce_sum(y)}, {kMatrix, other}, {});
+    return std::vector{both[0].to_vector(), both[1].to_vector()};
+  };
+  CHECK(gradients([&](const std::vector<Tensor>& in) { return recompute_grad(inner, in); }) ==
+        gradients([&](const std::vector<Tensor>& in) { return product(plain, in); }));
+  nested.draws = plain.draws = 0;
   // The gradients of an input that comes twice are added in another order.
   CHECK_THAT(gradient([&](const std::vector<Tensor>& in) { return recompute_grad(inner, in); }),
              Catch::Approx(gradient([&](const std::vector<Tensor>& in) {

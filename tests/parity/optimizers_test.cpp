@@ -1,6 +1,7 @@
 /// TensorFlow's runs of the book's network with other seeds and optimizers, followed step by step.
 /// tests/data/parity/training_runs.py makes the numbers.
 
+#include <tests/support/hashed_numbers.hpp>
 #include <tests/support/source_dir.hpp>
 #include "parity_case.hpp"
 
@@ -8,23 +9,13 @@ using namespace parity;
 
 namespace {
 
-/// uniform() of training_runs.py.
-float uniform(uint64_t position, uint64_t seed) {
-  uint64_t x = (position * 2654435761u + seed * 40503u + 12345u) & 0xFFFFFFFFu;
-  x ^= x >> 16;
-  x = x * 0x7FEB352Du & 0xFFFFFFFFu;
-  x ^= x >> 15;
-  x = x * 0x846CA68Bu & 0xFFFFFFFFu;
-  x ^= x >> 16;
-  return float(x >> 8) / float(1 << 23) - 1.0f;
-}
-
 Tensor first_value(const dist::Shape& shape, uint64_t seed) {
   std::vector<float> values(size_t(shape.num_elements()));
   if (shape.rank() > 1) {
     const int64_t field = shape.rank() == 4 ? shape[0] * shape[1] : 1;
     const auto limit = float(std::sqrt(6.0 / double(field * (shape[-2] + shape[-1]))));
-    for (size_t i = 0; i < values.size(); ++i) values[i] = uniform(i, seed) * limit;
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = dist::testing::hashed_number(i, seed) * limit;
   }
   return Tensor(shape, values);
 }

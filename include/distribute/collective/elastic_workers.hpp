@@ -66,7 +66,7 @@ class HostsUpdatedInterrupt : public AbortedError {
   HostsUpdatedInterrupt() : AbortedError("ranks of the job leave or join") {}
 };
 
-/// What ElasticRank::run() calls.
+/// Functions that ElasticRank::run() calls.
 struct ElasticTraining {
   std::function<void()> train;
   std::function<void()> sync;           // gives all ranks the state of source()
@@ -104,7 +104,7 @@ class ElasticRank {
   virtual void connect(const std::shared_ptr<ClusterRuntime>& runtime) = 0;
   virtual void disconnect() = 0;  // from the ranks of the present generation
   virtual void leave() = 0;       // this rank is out of the job
-  /// Whether one of the ranks says so, for either value.
+  /// Returns whether any rank has passed true for `leaves` or for `joins`.
   virtual bool any_rank_says(bool leaves, bool joins) = 0;
 
   std::optional<ElasticEnd> attempt(const ElasticTraining& training);

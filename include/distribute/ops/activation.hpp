@@ -71,9 +71,10 @@ Tensor log_softmax(const Tensor& logits);
 Tensor log_softmax(const Tensor& logits, int axis);
 
 /// Gives -sum(labels * log softmax(logits)) over the last axis. With `label_smoothing` s the labels
-/// become labels (1 - s) + s / classes.
-/// Shapes  labels and logits [batch..., classes] -> [batch...].
-/// Throws  InvalidArgumentError for different shapes or dtypes, or s outside [0, 1].
+/// become labels (1 - s) + s / classes. The gradient is the derivative for any labels: for those
+/// that do not sum to 1, TensorFlow's takes their sum for 1. A class whose label is 0 adds nothing,
+/// at -infinity too, where TensorFlow's loss is NaN. Shapes  labels and logits [batch..., classes]
+/// -> [batch...]. Throws  InvalidArgumentError for different shapes or dtypes, or s outside [0, 1].
 /// Source  tf.nn.softmax_cross_entropy_with_logits; smoothing as in
 ///         tf.keras.losses.CategoricalCrossentropy
 Tensor softmax_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits,

@@ -19,7 +19,7 @@ class Strategy;
 /// Source  tf.distribute.get_strategy
 Strategy& get_strategy();
 
-/// Whether the current strategy is not the default one.
+/// Returns whether the current strategy is another one than the default.
 /// Source  tf.distribute.has_strategy
 bool has_strategy();
 

@@ -12,7 +12,7 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// What group_by_reducer() does with each element.
+/// Adds each element of group_by_reducer() to the state of its key.
 struct KeyedReducer {
   std::function<int64_t(const Batch&)> key;
   Reducer reducer;

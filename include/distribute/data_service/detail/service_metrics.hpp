@@ -1,5 +1,5 @@
 #pragma once
-/// What a data service counts, for the exporters of metrics.
+/// Counters of a data service, which the exporters of metrics read.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/monitoring.hpp>

@@ -237,7 +237,7 @@ DISTRIBUTE_INLINE bool Attempt::returns_to_servers(const Slot& slot) const {
          (status.signal != 0 || status.code == launch::kPreempted);
 }
 
-/// Whether a task that has failed starts again alone, or is not needed.
+/// Returns whether a task that has failed starts again alone, or is not needed.
 DISTRIBUTE_INLINE bool Attempt::goes_on_without(Slot& slot) {
   if (wishes_.end()) return false;
   const bool elastic = options_.min_workers > 0 && slot.task->task().type == "worker";

@@ -21,7 +21,7 @@ struct ShardedReducer::Step {
   std::vector<std::vector<ShardedSlot*>> slots;  // by update
 };
 
-/// What a replica brings to the meeting that begins a step.
+/// A replica brings these to the meeting that begins a step.
 struct ShardedReducer::Call {
   std::span<const VariableUpdate> updates;
   std::shared_ptr<Step> step = nullptr;
