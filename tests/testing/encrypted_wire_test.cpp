@@ -122,7 +122,12 @@ DISTRIBUTE_CLUSTER_MAIN(sends_weights_to_server) {
       {.key = "weights", .shape = {kWeights}}, [] { return Tensor({kWeights}, weights()); },
       parameter_server::Existing::Keep)};
   if (client.pull(ids)[0].to_vector() != weights()) throw InternalError("wrong weights");
-  if (task.index() == 0) client.finish_job();
+  if (task.index() == 0) {
+    client.wait("worker 1 has fetched", net::Deadline::after_seconds(60));
+    client.finish_job();  // ends the server, so nobody may need it any more
+  } else {
+    client.set("worker 1 has fetched", "");
+  }
 }
 
 TEST_CASE(
