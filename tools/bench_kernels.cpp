@@ -3,7 +3,7 @@
 #include "commands.hpp"
 
 #include <distribute/base/ordered_json.hpp>
-#include <distribute/base/parallel.hpp>
+#include <distribute/device/detail/backend.hpp>
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -51,9 +51,11 @@ void print_table(const KernelBenchOptions& options, const KernelReport& report) 
 }
 
 int bench_kernels(const KernelBenchOptions& options) {
-  if (options.policy == "mixed_bfloat16" && distribute::simd_level() < 2)
+  if (options.policy == "mixed_bfloat16" &&
+      !distribute::backend(distribute::DeviceType::Cpu).supports(distribute::DType::BFloat16))
     throw UsageProblem(
-        "--policy=mixed_bfloat16: oneDNN's kernels for it need AVX-512, which this machine lacks");
+        "--policy=mixed_bfloat16: oneDNN's kernels for it need AVX-512, which this machine lacks "
+        "or ONEDNN_MAX_CPU_ISA rules out");
   const KernelReport report = time_kernels(options);
   options.json ? print_json(options, report) : print_table(options, report);
   return 0;

@@ -270,9 +270,11 @@ TEST_CASE("a line of another task does not stand in one that is written over", "
   const std::string drawn = directory / "drawn", said = directory / "said";
   Job job({"-np", "2", "--oversubscribe"},
           kWaitFor + "if [ $DISTRIBUTE_LOCAL_RANK = 0 ]; then printf 'half\\r'; wait_for '" + said +
-              "'; echo done; else wait_for '" + drawn + "'; echo other; : > '" + said + "'; fi");
+              "'; echo done; else wait_for '" + drawn + "'; echo other; fi");
   job.wait_for("[worker 0] half\r");
   std::ofstream(drawn) << "";
+  job.wait_for("[worker 1] other\n");
+  std::ofstream(said) << "";
   CHECK(job.wait() == 0);
   CHECK(job.out().starts_with("[worker 0] half\r\n[worker 1] other\n"));
 }

@@ -1,10 +1,11 @@
-// Products of 16-bit floats against those of the same numbers widened to float32, on each
-// instruction set that this machine's oneDNN can be held to.
+// Products and convolutions of 16-bit floats against those of the same numbers widened to float32,
+// on each instruction set that this machine's oneDNN can be held to.
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/detail/cpu_onednn.hpp>
 #include <distribute/ops/array.hpp>
+#include <distribute/ops/convolution.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/sequence.hpp>
 
@@ -180,6 +181,32 @@ void check_products_of(DType type) {
     check_recurrent(cell, type);
 }
 
+/// The images have 16 bits, the filters are rounded to them and their gradient has 32.
+void check_convolution(const Shape& images, const Shape& kernel, nn::Conv2DOptions options,
+                       DType type) {
+  INFO(to_string(images) << " by " << to_string(kernel) << " " << name_of(type));
+  const Tensor x = cast(test_tensor(images, 1), type);
+  const Tensor filters = wide(cast(test_tensor(kernel, 2), type));
+  const auto run = [&](const Tensor& of) {
+    WatchingTape tape({of, filters});
+    const Tensor y = nn::conv2d(of, filters, options);
+    const Tensor dy = cast(cast(test_tensor(y.shape(), 3), type), y.dtype());
+    auto all = tape.gradient({y}, {of, filters}, {.output_gradients = {dy}});
+    all.push_back(y);
+    return all;
+  };
+  const auto narrow = run(x), widened = run(wide(x));
+  CHECK(narrow[2].dtype() == type);
+  for (size_t i = 0; i < 3; ++i) check_rounded(narrow[i], widened[i], 10);
+}
+
+void check_convolutions_of(DType type) {
+  check_convolution({2, 9, 9, 16}, {3, 3, 16, 32}, {.padding = nn::Padding::Same}, type);
+  check_convolution({2, 9, 9, 16}, {1, 1, 16, 16}, {}, type);
+  check_convolution({2, 9, 8, 3}, {5, 5, 3, 8}, {.strides = {2, 2}}, type);
+  check_convolution({2, 9, 9, 16}, {3, 3, 4, 16}, {.dilations = {2, 2}, .groups = 4}, type);
+}
+
 void check_numbers_beyond(DType type) {
   const float inf = std::numeric_limits<float>::infinity(),
               large = type == DType::Float16 ? 6e4f : 3e38f;
@@ -193,10 +220,11 @@ void check_numbers_beyond(DType type) {
 
 }  // namespace
 
-TEST_CASE("products of 16-bit floats are those of float32, rounded",
+TEST_CASE("products and convolutions of 16-bit floats are those of float32, rounded",
           "[ops][matmul][.half_products]") {
   for (const DType type : {DType::BFloat16, DType::Float16}) {
     check_products_of(type);
+    check_convolutions_of(type);
     check_numbers_beyond(type);
     check_attentions(type);
   }
@@ -211,7 +239,7 @@ TEST_CASE("products of 16-bit floats are those of float32, rounded",
 #endif
 }
 
-TEST_CASE("products of 16-bit floats on every instruction set", "[ops][matmul]") {
+TEST_CASE("products and convolutions of 16-bit floats on every instruction set", "[ops][matmul]") {
   const std::string isa = GENERATE(as<std::string>{}, "DEFAULT", "AVX2", "AVX512_CORE",
                                    "AVX512_CORE_BF16", "AVX512_CORE_AMX");
   INFO(isa);

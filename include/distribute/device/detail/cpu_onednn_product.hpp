@@ -12,6 +12,10 @@
 
 namespace distribute::onednn_internal {
 
+/// Whether the CPU has these instructions, the library's own loops use vectors of that size, and
+/// neither ONEDNN_MAX_CPU_ISA nor a program has told oneDNN to do without them.
+bool has_instructions(dnnl::cpu_isa needed);
+
 /// Returns oneDNN's kernel for products of bfloat16 or float16; empty if the CPU has no
 /// instructions for them or oneDNN no kernel, so that float32 is faster. It is determined once a
 /// process, with a line in the log.

@@ -58,7 +58,8 @@ class OneDnnBackend final : public Backend {
  public:
   std::string name() const override { return "onednn"; }
   bool supports(DType dtype) const override {
-    return dtype == DType::Float32 || (dtype == DType::BFloat16 && simd_level() == 2);
+    return dtype == DType::Float32 ||
+           (dtype == DType::BFloat16 && has_instructions(dnnl::cpu_isa::avx512_core));
   }
   bool multiplies(DType dtype) const override {
     return dtype == DType::Float32 || (is_half(dtype) && !half_product_kernel(dtype).empty());

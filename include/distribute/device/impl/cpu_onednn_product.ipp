@@ -13,6 +13,11 @@
 
 namespace distribute::onednn_internal {
 
+DISTRIBUTE_INLINE bool has_instructions(dnnl::cpu_isa needed) {
+  const unsigned there = unsigned(dnnl::get_effective_cpu_isa());
+  return simd_level() == 2 && (there & unsigned(needed)) == unsigned(needed);
+}
+
 DISTRIBUTE_INLINE bool has_instructions_for(DType half) {
 #if DNNL_VERSION_MAJOR >= 3
   const auto needed =
@@ -21,8 +26,7 @@ DISTRIBUTE_INLINE bool has_instructions_for(DType half) {
   if (half == DType::Float16) return false;  // oneDNN 2.6 does not multiply it on CPUs
   const auto needed = dnnl::cpu_isa::avx512_core_bf16;
 #endif
-  const unsigned there = unsigned(dnnl::get_effective_cpu_isa());
-  return simd_level() == 2 && (there & unsigned(needed)) == unsigned(needed);
+  return has_instructions(needed);
 }
 
 DISTRIBUTE_INLINE std::string find_half_product_kernel(DType half) {
