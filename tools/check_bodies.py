@@ -2,7 +2,7 @@
 """Looks for functions of the library without a body, and for bodies that two files would define.
 
 Usage: tools/check_bodies.py build/ci        its static libraries, and all headers in one file that
-                                             is header-only, compiled by GCC
+                                             is header-only, read by GCC and compiled by Clang
        tools/check_bodies.py FILE.o LEAST    a header-only program's object with at least LEAST of
                                              our functions
 """
@@ -39,15 +39,24 @@ def faults_of_object(kinds, least):
     return faults + ([f"fewer than {least} functions"] if len(inline) < least else [])
 
 
-def faults_of_headers(build):
-    """What header-only programs would define twice, and what GCC says of all headers and bodies in one
-    file. It emits no inline function that is not used."""
+def compile_every_body(build, command):
+    """All headers and bodies in one file that is header-only; (whether it compiles, the output)."""
     flags = [flag for flag in flags_of(build)[1:] if flag != SEPARATE]
+    result = run_command([*command, *flags, "-Wall", "-Wextra", "-Werror", f"-I{ROOT}",
+                          str(ROOT / "tests/checks/every_body.cpp")])
+    return result.ok, result.output
+
+
+def faults_of_headers(build):
+    """What header-only programs would define twice, and what GCC says of it. Clang compiles it, which
+    is quicker; it emits no inline function that is not used."""
+    read, complaint = compile_every_body(build, ["g++", "-fsyntax-only"])
     with tempfile.TemporaryDirectory() as folder:
         target = pathlib.Path(folder) / "every_body.o"
-        result = run_command(["g++", "-O0", *flags, "-Wall", "-Wextra", "-Werror", f"-I{ROOT}", "-c",
-                              str(ROOT / "tests/checks/every_body.cpp"), "-o", str(target)])
-        return faults_of_object(symbols(target), 1000) if result.ok else [result.output]
+        made, output = compile_every_body(build, [
+            "clang++", "-O0", "-Wno-pass-failed", "-Wno-ignored-attributes", "-c", "-o", str(target)])
+        found = faults_of_object(symbols(target), 1000) if made else [output]
+    return ([] if read else [complaint]) + found
 
 
 def faults(arguments):
