@@ -2,14 +2,20 @@
 # Runs every check and test of the project; the last line counts them.
 # Usage: scripts/test.sh [stage...]     without stages: all of all_stages
 #        Stages by hand: all_headers (internal headers and bodies alone, too), all_whole_programs.
-# No time decides over a check, and each run checks the same. Logs lie in build/logs. A stage counts
-# as one check, a run of ctest as many as it has tests.
+# Two stages run side by side, so that a core is not idle where tests wait or the last long compile is
+# alone. No time decides over a check, and each run checks the same. Logs lie in build/logs. A stage
+# counts as one check, a run of ctest as many as it has tests.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 # A test runs once: under the sanitizers where it can, else plain (presets asan and ci).
-all_stages=(floors umbrella tf_map programs pages api format build tests package compile_checks asan_build asan_tests)
+# In the order in which they begin, as soon as there is room and what they need has ended.
+all_stages=(build floors umbrella tf_map programs pages api format asan_build tests asan_tests compile_checks package)
+# Tests run beside compilers, not beside other tests; and the largest compiles are not at the same time.
+declare -A needs=([tests]=build [package]=build [compile_checks]="build asan_build" [asan_tests]="asan_build tests")
 jobs=$(nproc)
+for stage in "${all_stages[@]}"; do needs[$stage]=${needs[$stage]-}; done
+side_by_side=$((jobs < 2 ? 1 : 2))
 export CTEST_PARALLEL_LEVEL=$jobs CMAKE_BUILD_PARALLEL_LEVEL=$jobs
 export CTEST_OUTPUT_ON_FAILURE=1 CMAKE_COLOR_DIAGNOSTICS=OFF
 logs=build/logs
@@ -32,9 +38,9 @@ format() {
 }
 build() { cmake --preset ci && cmake --build --preset ci -- -k 0; }
 # LLVM's OpenMP reads the file that an earlier process of the same number has left, and ends by SIGBUS
-# when it is empty, as `ulimit -f 0` leaves it.
+# when it is empty, as `ulimit -f 0` leaves it. A new one may be of a process that begins.
 drop_empty_files() {
-  find /dev/shm -maxdepth 1 -user "$(id -un)" -name '__KMP_REGISTERED_LIB_*' -size 0 -delete
+  find /dev/shm -maxdepth 1 -user "$(id -un)" -name '__KMP_REGISTERED_LIB_*' -size 0 -mmin +1 -delete 2> /dev/null
 }
 # Two more than there are cores: some tests wait for what does not come.
 tests() { ctest --preset ci -j $((jobs + 2)); }
@@ -167,11 +173,22 @@ refused_assertions() {
   grep -E -A 9 ': (FAILED|error):' "$1" | cut -c 1-300 | head -n 60
 }
 
+# cpu_seconds <file>: of children, from what the shell's `times` wrote there.
+cpu_seconds() { awk 'NR == 2 { gsub(/[ms]/, " "); $0 = $0; printf "%d", $1 * 60 + $2 + $3 * 60 + $4 }' "$1"; }
+# run_stage <stage>: leaves its log, and its exit status, seconds and CPU seconds in a line. Tests have
+# the right of way, so that they wait no longer than they would alone.
 run_stage() {
-  local stage=$1 log=$logs/$1.log begin=$SECONDS status=0 counts
+  local begin=$SECONDS status=0
+  [[ $1 == *tests ]] || renice -n 10 -p $BASHPID > /dev/null
+  "$1" > "$logs/$1.log" 2>&1 < /dev/null || status=$?
+  times > "$logs/$1.times"
+  echo "$status $((SECONDS - begin)) $(cpu_seconds "$logs/$1.times")" > "$logs/$1.status"
+}
+# report_stage <stage>: counts and prints what it left.
+report_stage() {
+  local stage=$1 log=$logs/$1.log status=1 seconds=0 cpu=0 counts
+  read -r status seconds cpu < "$logs/$stage.status"
   echo "== $stage"
-  drop_empty_files
-  "$stage" > "$log" 2>&1 < /dev/null || status=$?
   counts=$(sed -n 's/.* \([0-9]*\) tests failed out of \([0-9]*\)$/\1 \2/p' "$log" | tail -1)
   if [[ $stage == *tests && -n $counts ]]; then
     passed=$((passed + ${counts#* } - ${counts% *})) failed=$((failed + ${counts% *}))
@@ -188,15 +205,55 @@ run_stage() {
   else
     tail -n 3 "$log"
   fi
-  table+=$(printf '%-22s %5d s  %s' "$stage" $((SECONDS - begin)) "$([ "$status" -eq 0 ] && echo ok || echo FAILED)")$'\n'
+  table+=$(printf '%-22s %5d s %5d s of CPU  %s' "$stage" "$seconds" "$cpu" "$([ "$status" -eq 0 ] && echo ok || echo FAILED)")$'\n'
+}
+
+declare -A running=()  # stages, by the numbers of their processes
+waiting=()
+# waits_for_another <stage>: what it needs is still to come, or runs. Stages by hand need the build.
+waits_for_another() {
+  local need other
+  for other in "${running[@]}"; do
+    [ "$1" = "$other" ] && return 0
+  done
+  for need in ${needs[$1]-build}; do
+    for other in ${waiting[@]+"${waiting[@]}"} "${running[@]}"; do
+      [ "$need" = "$other" ] && return 0
+    done
+  done
+  return 1
+}
+# begin_next: starts the first stage that may begin; fails where there is none.
+begin_next() {
+  local place stage
+  for place in "${!waiting[@]}"; do
+    stage=${waiting[place]}
+    waits_for_another "$stage" && continue
+    unset "waiting[place]"
+    drop_empty_files
+    rm -f "$logs/$stage.status"
+    echo "-- $stage begins"
+    run_stage "$stage" &
+    running[$!]=$stage
+    return 0
+  done
+  return 1
+}
+run_stages() {
+  local ended
+  waiting=("$@")
+  while [ ${#waiting[@]} -gt 0 ] || [ ${#running[@]} -gt 0 ]; do
+    while [ ${#running[@]} -lt $side_by_side ] && begin_next; do :; done
+    wait -n -p ended "${!running[@]}"
+    report_stage "${running[$ended]}"
+    unset "running[$ended]"
+  done
 }
 
 mkdir -p "$logs" "$work"
 scripts/install_dependencies.sh || { echo "0 passed, 1 failed"; exit 1; }
 if [ $# -eq 0 ]; then set -- "${all_stages[@]}"; fi
-for stage; do
-  run_stage "$stage"
-done
+run_stages "$@"
 if [ -n "$refused" ]; then printf '\n%s\n' "$refused"; fi
 printf '\n%s%-22s %5d s\n\n' "$table" "all" "$SECONDS"
 echo "$passed passed, $failed failed"

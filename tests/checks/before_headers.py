@@ -13,7 +13,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from compiling import INCLUDE, SEPARATE, compile_text, public_headers, side_by_side  # noqa: E402
+from compiling import INCLUDE, SEPARATE, Compiled, compile_text, public_headers, side_by_side  # noqa: E402
 
 COMPILERS = ("g++", "clang++")
 EIGEN = subprocess.run(["pkg-config", "--cflags", "eigen3"], capture_output=True, text=True,
@@ -65,8 +65,23 @@ def one_error(what, made, words):
     return [] if good else [f"{what}: wanted one error with '{words}', got {len(found)}: {found[:2]}"]
 
 
+def until_an_error(command, text):
+    """What the compiler says until its first error, and then it is ended: after an include that is
+    missing, Clang says nothing more, but reads the rest."""
+    with subprocess.Popen([*command, "-x", "c++", "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True) as process:
+        process.stdin.write(text)
+        process.stdin.close()
+        said = ""
+        for line in process.stderr:
+            said += line
+            if errors(line):
+                process.kill()
+        return Compiled(not errors(said), 0, 0, said)
+
+
 def with_an_older_standard(compiler, header):
-    made = compile_text(flags(compiler, standard="c++17"), f"#include <{header}>\n")
+    made = until_an_error(flags(compiler, standard="c++17"), f"#include <{header}>\n")
     return one_error(f"{compiler} -std=c++17, {header}", made, "compile with -std=c++20")
 
 
