@@ -291,8 +291,18 @@ class Parser {
     const size_t wanted = words_of(command_.arguments).size(), given = line.words.size();
     if (given < wanted) return "give " + command_.arguments;
     if (given > wanted && !absl::EndsWith(command_.arguments, "..."))
-      return "unexpected argument '" + line.words[wanted] + "'";
+      return "unexpected argument '" + line.words[wanted] + "'" +
+             nearest_command(line.words[wanted]);
     return "";
+  }
+
+  /// Returns "; did you mean cluster make?" for "mke" behind "cluster".
+  std::string nearest_command(const std::string& word) const {
+    Words longer;
+    for (const Command& other : commands_)
+      if (absl::StartsWith(other.name, command_.name + " ")) longer.push_back(other.name);
+    const std::string nearest = nearest_of(command_.name + " " + word, longer);
+    return nearest.empty() ? "" : "; did you mean " + nearest + "?";
   }
 
   const std::vector<Command>& commands_;

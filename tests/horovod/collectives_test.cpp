@@ -386,7 +386,8 @@ TEST_CASE("a stall beyond its limit ends the job and names who is missing",
       },
       options, cluster);
   for (const std::string& error : errors)
-    CHECK_THAT(error, Contains("DEADLINE_EXCEEDED") && Contains("waits since"));
+    CHECK_THAT(error, Contains("DEADLINE_EXCEEDED") && Contains(" has waited for ") &&
+                          Contains("DISTRIBUTE_OPERATION_TIMEOUT"));
   CHECK_THAT(log.text(), Contains("warning: hvd: 'mine'") && Contains("for rank 2 (worker 2"));
 }
 

@@ -294,6 +294,24 @@ TEST_CASE("the first task that fails is named, and gives the status", "[launch][
   CHECK(count(job.out(), "heard") == 2);
 }
 
+TEST_CASE("a task that lost its peer is not the cause when the peer ends by an error of its own",
+          "[launch][run]") {
+  // exit(5) leaves the job first, so the other worker ends with 138 before the process has gone.
+  const auto [end, status, said] = GENERATE(
+      table<std::string, int, std::string>({{"exit 5", 5, "exited with status 5"},
+                                            {"kill -9 $$", 137, "ended with signal 9 (Killed)"}}));
+  const TemporaryDirectory directory;
+  Job job({"-np", "2", "--max-restarts", status == 5 ? "3" : "0"},
+          kWaitFor +
+              "if [ $DISTRIBUTE_LOCAL_RANK = 0 ]; then say_pid $DIR/pid; exit 138; fi; "
+              "wait_for_end $DIR/pid; " +
+              end,
+          {{"DIR", directory.path()}});
+  CHECK(job.wait() == status);
+  CHECK_THAT(job.err(), Contains("exited with status 138\n") && Contains(said));
+  CHECK(count(job.err(), "restart 1") == 0);
+}
+
 TEST_CASE("a killed task is named with its signal, and the others end", "[launch][run]") {
   Job job({"-np", "3", "--grace", "0.2"},
           "echo self $$; [ $DISTRIBUTE_LOCAL_RANK = 2 ] && kill -9 $$; exec sleep 100");

@@ -55,6 +55,7 @@ TEST_CASE("wrong usage gives one line and status 2", "[tools][distribute]") {
   check_complaint({"frobnicate"}, 2, "unknown command 'frobnicate'");
   check_complaint({"bench"}, 2, "say what to do: bench allreduce, bench kernels or bench ps");
   check_complaint({"rnu", "-np", "2"}, 2, "unknown command 'rnu'; did you mean run?");
+  check_complaint({"cluster", "mke"}, 2, "unexpected argument 'mke'; did you mean cluster make?");
   check_complaint({"doctro"}, 2, "unknown command 'doctro'; did you mean doctor?");
   check_complaint({"ckpt", "dif", "a", "b"}, 2,
                   "unknown command 'ckpt dif'; did you mean ckpt diff?");

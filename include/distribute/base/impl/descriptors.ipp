@@ -22,10 +22,10 @@ DISTRIBUTE_INLINE rlimit descriptor_limit() {
 }
 
 /// Returns the number of open descriptors of this process; `otherwise` if none is left for
-/// counting.
+/// counting; 0 where there is no /proc to count in, as below a chroot.
 DISTRIBUTE_INLINE int64_t open_descriptors(int64_t otherwise) {
   DIR* const folder = ::opendir("/proc/self/fd");
-  if (!folder) return otherwise;
+  if (!folder) return errno == EMFILE || errno == ENFILE ? otherwise : 0;
   int64_t count = -1;  // the folder's own
   while (const dirent* entry = ::readdir(folder))
     if (entry->d_name[0] != '.') ++count;

@@ -10,6 +10,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace distribute::collective {
 
@@ -55,6 +58,11 @@ class Window {
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
+  /// Says which task each rank belongs to, for messages.
+  void set_tasks(std::vector<std::string> tasks) { tasks_ = std::move(tasks); }
+  /// Returns "rank 5 (worker 1 (host-b:2222))" for the rank that has the number 5 in its group.
+  std::string name(int rank, int number) const;
+
   int ranks() const { return ranks_; }
   int descriptor() const { return descriptor_; }
   Place& place(int rank) const;
@@ -74,6 +82,7 @@ class Window {
   int ranks_;
   int64_t arena_bytes_;
   std::byte* base_ = nullptr;
+  std::vector<std::string> tasks_;  // of each rank; empty where all are threads of this process
 };
 
 /// Returns how long to spin before yielding the core at the moment.

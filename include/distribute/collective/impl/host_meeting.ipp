@@ -85,11 +85,11 @@ DISTRIBUTE_INLINE void HostMeeting::throw_failure(int member) const {
 }
 
 DISTRIBUTE_INLINE void HostMeeting::throw_late(int member, const Operation& operation) const {
-  std::string late = str_cat("rank ", rank_of(member));
+  std::string late = window_->name(member, rank_of(member));
   for (int other = 0; other < members(); ++other)
     if (other != member && other != me_ &&
         int32_t(window_->place(other).arrived.value.load() - step_) < 0)
-      late += str_cat(", rank ", rank_of(other));
+      late += ", " + window_->name(other, rank_of(other));
   throw DeadlineExceededError(str_cat(to_string(signature_of(operation)),
                                       ": the time is over; rank ", rank_of(me_),
                                       " has heard nothing from ", late));

@@ -67,6 +67,10 @@ DISTRIBUTE_INLINE std::shared_ptr<Window> share_window(ClusterRuntime& runtime,
   std::string failure;
   try {
     window = open_window(runtime, "window/" + name, tasks, int(tasks.size()) * ranks_per_task);
+    std::vector<std::string> names;
+    for (const int task : tasks)
+      names.insert(names.end(), size_t(ranks_per_task), runtime.describe(task));
+    window->set_tasks(std::move(names));
   } catch (const Error& error) {
     runtime.throw_if_lost();
     failure = str_cat(runtime.describe(runtime.rank()), ": ", error.what());

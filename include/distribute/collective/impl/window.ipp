@@ -82,6 +82,10 @@ DISTRIBUTE_INLINE int64_t Window::bytes() const {
   return arenas_begin(ranks_) + ranks_ * arena_bytes_;
 }
 
+DISTRIBUTE_INLINE std::string Window::name(int rank, int number) const {
+  return str_cat("rank ", number, tasks_.empty() ? "" : " (" + tasks_[size_t(rank)] + ")");
+}
+
 DISTRIBUTE_INLINE Window::Place& Window::place(int rank) const {
   return reinterpret_cast<Place*>(base_)[rank];
 }

@@ -114,19 +114,19 @@ DISTRIBUTE_INLINE void WindowTransport::check_peer(int peer) const {
   aborted_.throw_if_set();
   const Window::Place& place = window_->place(peer);
   if (!place.failed.load(std::memory_order_acquire)) return;
-  throw UnavailableError(str_cat("rank ", peer, " has failed: ", place.failure));
+  throw UnavailableError(str_cat(window_->name(peer, peer), " has failed: ", place.failure));
 }
 
 DISTRIBUTE_INLINE void WindowTransport::throw_late(int peer) const {
-  std::string late = str_cat("rank ", peer);
+  std::string late = window_->name(peer, peer);
   for (int other = 0; other < size(); ++other) {
     const uint32_t arrived = window_->place(other).arrived.value.load();
     if (other != peer && other != rank_ && int32_t(arrived - step_) < 0)
-      late += str_cat(", rank ", other);
+      late += ", " + window_->name(other, other);
   }
-  throw DeadlineExceededError(str_cat("rank ", rank_, " waits in ",
-                                      to_string(signature_of(*operation_)), ", and ", late,
-                                      " did not come in time"));
+  throw DeadlineExceededError(str_cat(to_string(signature_of(*operation_)),
+                                      ": the time is over; rank ", rank_,
+                                      " has heard nothing from ", late));
 }
 
 DISTRIBUTE_INLINE const std::byte* WindowTransport::input(int64_t element) const {

@@ -173,7 +173,7 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<EngineMessages>> connect_engine(
   const auto addresses = engine_internal::exchange_addresses(runtime, name, mine);
   const int size = int(addresses.size());
   for (int r = 0; r < size; ++r)
-    names.push_back(str_cat("rank ", r, " (", runtime.member(r / per_worker).address, ")"));
+    names.push_back(str_cat("rank ", r, " (", runtime.describe(r / per_worker), ")"));
   std::vector<std::unique_ptr<EngineMessages>> result;
   for (int i = 0; i < per_worker; ++i) {
     const int rank = runtime.rank() * per_worker + i;

@@ -270,11 +270,13 @@ DISTRIBUTE_INLINE std::vector<std::string> Negotiation::stalls(Time now) {
     std::vector<int> ready;
     for (const auto& [rank, part] : pending.parts) ready.push_back(rank);
     const std::string text =
-        str_cat("hvd: '", key.second, "' (", to_string(pending.first), ") waits since ",
+        str_cat("hvd: '", key.second, "' (", to_string(pending.first), ") has waited for ",
                 int64_t(seconds), " s for ", missing(pending), "; submitted by ", names(ready));
     if (options_.stall_limit > 0 && seconds >= options_.stall_limit) {
       Response failure{.terms = pending.first.terms, .code = StatusCode::DeadlineExceeded};
-      failure.message = text + "; the limit is HOROVOD_STALL_SHUTDOWN_TIME_SECONDS";
+      failure.message =
+          text +
+          "; the limit is HOROVOD_STALL_SHUTDOWN_TIME_SECONDS, or DISTRIBUTE_OPERATION_TIMEOUT";
       ready_.push_back({{sets_[0], std::move(failure)}});
       pending_.clear();
       return {text};

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/exit_status.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/launch/detail/attempt.hpp>
 
@@ -32,6 +33,11 @@ DISTRIBUTE_INLINE bool may_help(const ExitStatus& status) { return status.shell_
 
 DISTRIBUTE_INLINE int order_of_blame(const ExitStatus& status) {
   return status.signal != 0 ? 0 : may_help(status) ? 2 : 1;
+}
+
+/// Whether a task has ended by an error of its own, when one that had lost a peer was found first.
+DISTRIBUTE_INLINE bool is_cause(const ExitStatus& status, int first_status) {
+  return first_status == kExitRetry && !status.ok() && order_of_blame(status) < 2;
 }
 
 DISTRIBUTE_INLINE std::string restart_text(const LaunchOptions& options, int number, double pause,
@@ -198,12 +204,14 @@ DISTRIBUTE_INLINE void Attempt::end(Slot& slot) {
   slot.task->read(true);
   slot.ended = true;
   if (!status.ok() && stage_ == Stage::Killed && wishes_.end()) end_when_told(slot, status);
-  if (status.ok() || stage_ != Stage::Running) return;
+  const bool cause = stage_ == Stage::Grace && !wishes_.end() && is_cause(status, status_);
+  if (status.ok() || (stage_ != Stage::Running && !cause)) return;
   say(slot.task->report(status));
-  if (goes_on_without(slot)) return;
+  if (!cause && goes_on_without(slot)) return;
   outputs_.lose_when_full(true);
   status_ = status.shell_status();
   may_start_again_ = may_help(status);
+  if (cause) return;
   stage_ = Stage::Grace;
   const bool preempted = status.code == launch::kPreempted;  // the others save, too
   next_ = Deadline::after_seconds(preempted ? std::max(options_.stop_timeout - kSecondsToDie, 0.0)
