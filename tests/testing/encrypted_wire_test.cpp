@@ -124,7 +124,7 @@ DISTRIBUTE_CLUSTER_MAIN(sends_weights_to_server) {
   if (client.pull(ids)[0].to_vector() != weights()) throw InternalError("wrong weights");
   if (task.index() == 0) {
     client.wait("worker 1 has fetched", net::Deadline::after_seconds(60));
-    client.finish_job();  // ends the server, so nobody may need it any more
+    client.finish_job();  // ends the server, so no task may need it any more
   } else {
     client.set("worker 1 has fetched", "");
   }
