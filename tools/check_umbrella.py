@@ -18,6 +18,11 @@ from written import out_of_date, report
 
 STRATEGY_USERS = INCLUDE.parent / "cmake/strategy_users.txt"
 
+# What all lists with one of these bodies have in common is a list of its own; chosen so that the lists are short.
+SHARED_BY = ("tensor/impl/tensor.ipp", "cluster/impl/cluster_runtime.ipp", "nn/impl/activation.ipp",
+             "data/impl/auto_shard.ipp", "coordinator/impl/closure.ipp")
+
+
 def lines(names):
     """Include lines, a blank line between folders."""
     blocks = [sorted(block) if folder == "impl" else list(block)
@@ -120,7 +125,7 @@ def body_lists():
         wanted[f"impl/{annex}_src.hpp"] = (f"All bodies of the annex {annex}", bodies([annex]))
     every = [set(names) for file, (_, names) in wanted.items()
              if not any(f"impl/{annex}_" in file for annex in OPTIONAL)]
-    for part in ("tensor/impl/tensor.ipp", "cluster/impl/cluster_runtime.ipp"):
+    for part in SHARED_BY:
         names = set.intersection(*(names for names in every if part in names))
         wanted[f"impl/{part.split('/')[0]}_shared.hpp"] = (f"The bodies that all lists with {part} have",
                                                            sorted(names, key=rank))

@@ -18,18 +18,6 @@ TEST_CASE("a program's own metrics stand beside those of the library", "[base][m
   CHECK(&metrics().registry == &default_registry());
 }
 
-TEST_CASE("a queue is as long as it has entries", "[base][metrics]") {
-  GaugeCell& length = metrics().queued_closures;
-  const int64_t before = length.value();
-  std::optional<QueueEntry> first(std::in_place, length);
-  {
-    const QueueEntry second(length);
-    CHECK(length.value() == before + 2);
-  }
-  first.reset();
-  CHECK(length.value() == before);
-}
-
 TEST_CASE("the time of a scope is added to what was waited for", "[base][metrics]") {
   CollectionRegistry registry;
   CounterCell& time = registry.counter({.name = "t", .description = ""}).get_cell();

@@ -354,7 +354,7 @@ TEST_CASE("further purposes can be served and stopped on the same port", "[clust
       throw_if_error(answer.status());
     };
     if (rank == 1) {
-      if (!contains(error_of(ask), "UNAVAILABLE") ||
+      if (!contains(error_of(ask), "NOT_FOUND") ||
           !contains(error_of(ask), "worker 0 does not serve \"rpc\" now"))
         throw InternalError(error_of(ask));  // in the answer to who asks; no line, as it asks again
       runtime->barrier("asked");

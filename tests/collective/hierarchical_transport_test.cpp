@@ -11,15 +11,6 @@ using namespace tcp_mesh;
 using namespace hierarchy;
 using Catch::Contains;
 
-namespace {
-
-/// Costs with which every array takes the algorithm for large ones.
-TcpOptions large_only(int64_t segment_bytes) {
-  return {.costs = {.latency = 0, .per_message = 0}, .segment_bytes = segment_bytes};
-}
-
-}  // namespace
-
 TEST_CASE("hosts of two ranks keep the contract of transports", "[collective][hierarchical]") {
   contract::check(hosts_with({2}));
 }

@@ -17,6 +17,11 @@ namespace tcp_mesh {
 using namespace distribute;
 using namespace distribute::collective;
 
+/// Costs with which every array takes the algorithm for large ones.
+inline TcpOptions large_only(int64_t segment_bytes) {
+  return {.costs = {.latency = 0, .per_message = 0}, .segment_bytes = segment_bytes};
+}
+
 /// Both ends of a connection: Unix sockets, which are made faster than tcp_pair().
 inline std::pair<net::Socket, net::Socket> local_pair() {
   int ends[2];

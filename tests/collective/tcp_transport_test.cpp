@@ -13,11 +13,6 @@ using Catch::Contains;
 
 namespace {
 
-/// Costs with which every array takes the algorithm for large ones.
-TcpOptions large_only(int64_t segment_bytes) {
-  return {.costs = {.latency = 0, .per_message = 0}, .segment_bytes = segment_bytes};
-}
-
 /// Rank 0 of a group of two, whose other end is in the hands of the test.
 struct OneRank {
   OneRank() {

@@ -38,10 +38,6 @@ std::vector<std::unique_ptr<Transport>> make_shm(int ranks) {
   return result;
 }
 
-/// Costs with which every array takes the algorithm for large ones, or that for small ones.
-TcpOptions large_only(int64_t segment_bytes) {
-  return {.costs = {.latency = 0, .per_message = 0}, .segment_bytes = segment_bytes};
-}
 TcpOptions small_only() { return {.costs = {.latency = 1}}; }
 
 MakeGroup tcp(const TcpOptions& options) {

@@ -208,3 +208,17 @@ TEST_CASE("messages out of order and damaged refusals are errors", "[net][handsh
                  "a damaged message (refusal): code is OK"));
   CHECK_FALSE(net::parse_refusal(std::string("\x63\0\0\0\0\0\0\0", 8)).ok());
 }
+
+TEST_CASE("a refusal says by its code that a purpose is not served", "[net][handshake]") {
+  const auto heard = [](const absl::Status& said) {
+    return net::parse_refusal(net::encode_refusal(said).substr(net::kFrameHeaderBytes));
+  };
+  const absl::Status not_served = heard(net::not_served("worker 0 does not serve \"rpc\" now"));
+  CHECK(net::is_not_served(not_served));
+  CHECK(net::may_come(not_served));
+  CHECK(contains(not_served, "does not serve \"rpc\""));
+  const absl::Status failed = heard(absl::UnavailableError("worker 0 does not serve \"rpc\" now"));
+  CHECK_FALSE(net::is_not_served(failed));
+  CHECK(net::may_come(failed));
+  CHECK_FALSE(net::may_come(heard(absl::FailedPreconditionError("another job"))));
+}

@@ -1,5 +1,5 @@
-#include <distribute/base/metrics.hpp>
 #include <distribute/parameter_server/detail/applied_updates.hpp>
+#include <distribute/parameter_server/detail/server_metrics.hpp>
 #include <distribute/parameter_server/detail/stored_variable.hpp>
 #include <distribute/testing/thread_cluster.hpp>
 
@@ -110,12 +110,13 @@ TEST_CASE("a function that runs again on another worker counts once on every ser
   REQUIRE(first.client->server_of(first.a) != first.client->server_of(first.b));
   CHECK(first.client->push(first.push({5, 1, 0})) == 1);
   CHECK(first.values() == std::vector<float>{1, 1, 1});
-  const int64_t before = distribute::monitoring::metrics().repeated_pushes.value();
+  const int64_t before = distribute::parameter_server::server_metrics().repeated_pushes.value();
   CHECK(second.client->push(second.push({5, 1, 0})) == 1);  // the step as it is
   CHECK(third.client->push(third.push({5, 1, 0})) == 1);
   CHECK(second.values() == std::vector<float>{1, 1, 1});
   CHECK(third.values() == std::vector<float>{1, 1, 1});
-  CHECK(distribute::monitoring::metrics().repeated_pushes.value() == before + 4);  // on 2 servers
+  CHECK(distribute::parameter_server::server_metrics().repeated_pushes.value() ==
+        before + 4);  // on 2 servers
   CHECK(second.client->push(second.push({5, 1, 1})) == 2);
   CHECK(third.client->push(third.push({5, 2, 0})) == 3);
   CHECK(first.client->push(first.push({})) == 4);  // of no function

@@ -1,4 +1,3 @@
-#include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
 #include <distribute/testing/process_cluster.hpp>
 #include <distribute/testing/thread_cluster.hpp>
@@ -19,15 +18,6 @@ using Id = Client::Id;
 namespace {
 
 constexpr int64_t kSize = 2'000'000;
-
-std::shared_ptr<JobTask> start_from_environment() {
-  const TFConfigClusterResolver resolver;
-  ClusterOptions options = ClusterOptions::from_environment();
-  options.heartbeat_interval = 0.1;
-  options.lost_after = 2;
-  return JobTask::start(
-      {resolver.cluster_spec(), resolver.task_type()->name(), resolver.task_id().value(), options});
-}
 
 void say(const std::string& text) {
   std::printf("%s\n", text.c_str());

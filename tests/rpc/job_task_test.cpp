@@ -1,6 +1,5 @@
 #include <distribute/base/leave_notice.hpp>
 #include <distribute/cluster/detail/task_server.hpp>
-#include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/rpc/detail/rpc_message.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/testing/process_cluster.hpp>
@@ -27,16 +26,6 @@ namespace {
 
 std::string hello(const Call& call) {
   return "hello " + call.peer().name().name() + ": " + std::string(call.body());
-}
-
-/// A process of a ProcessCluster as a task of its job, with short limits.
-std::shared_ptr<JobTask> start_from_environment() {
-  const TFConfigClusterResolver resolver;
-  ClusterOptions options = ClusterOptions::from_environment();
-  options.heartbeat_interval = 0.1;
-  options.lost_after = 2;
-  return JobTask::start(
-      {resolver.cluster_spec(), resolver.task_type()->name(), resolver.task_id().value(), options});
 }
 
 }  // namespace

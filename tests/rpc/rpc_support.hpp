@@ -2,6 +2,7 @@
 /// Jobs whose tasks meet in pairs, as objects of one test process.
 
 #include <distribute/base/status.hpp>
+#include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/net/socket.hpp>
 #include <distribute/rpc/job_task.hpp>
 
@@ -16,6 +17,16 @@ namespace rpc_test {
 
 using distribute::ClusterSpec;
 using distribute::rpc::JobTask;
+
+/// Starts a process of a ProcessCluster as a task of its job, with short limits.
+inline std::shared_ptr<JobTask> start_from_environment() {
+  const distribute::TFConfigClusterResolver resolver;
+  ClusterOptions options = ClusterOptions::from_environment();
+  options.heartbeat_interval = 0.1;
+  options.lost_after = 2;
+  return JobTask::start(
+      {resolver.cluster_spec(), resolver.task_type()->name(), resolver.task_id().value(), options});
+}
 
 inline Deadline soon() { return Deadline::after_seconds(30); }
 

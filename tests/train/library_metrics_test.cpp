@@ -1,4 +1,6 @@
 #include <distribute/checkpoint/checkpoint.hpp>
+#include <distribute/coordinator/detail/closure_metrics.hpp>
+#include <distribute/parameter_server/detail/server_metrics.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 
 #include <tests/support/catch.hpp>
@@ -7,6 +9,20 @@
 #include <tests/train/small_model.hpp>
 
 using namespace distribute;
+
+TEST_CASE("programs have the metrics of all folders from their start on",
+          "[train][library_metrics]") {
+  using monitoring::MetricKind;
+  int ours = 0;
+  for (const monitoring::MetricFamily& family : monitoring::default_registry().collect_metrics()) {
+    if (!family.options.name.starts_with("distribute_")) continue;
+    INFO(family.options.name);
+    CHECK(family.options.name.ends_with("_total") == (family.kind == MetricKind::Counter));
+    CHECK(family.options.description.ends_with("."));
+    ++ours;
+  }
+  CHECK(ours >= 20);
+}
 
 TEST_CASE("a training counts its steps, examples and checkpoints", "[train][library_metrics]") {
   const TemporaryDirectory folder;

@@ -10,9 +10,9 @@
 
 namespace distribute::arrays {
 
-/// Describes the elements of a matrix, a map or a block: [rows, columns], or [n] for a vector.
-/// Expressions have no elements yet; their eval() has. Eigen's own order is column-major, so that
-/// view() takes matrices with the option Eigen::RowMajor, and vectors.
+/// Describes the elements of a matrix, a map or a block: [rows, columns], or [n] for a vector. An
+/// expression such as a + b has no elements before its eval(). The order in Eigen is column-major
+/// by default, so view() takes matrices with the option Eigen::RowMajor, and vectors.
 template <typename Derived>
 ArrayView array_view(const Eigen::DenseBase<Derived>& matrix) {
   using Scalar = typename Derived::Scalar;

@@ -63,7 +63,8 @@ class Trackable {
                        const Variable& original = {}) const {
     if (restorer_) restorer_->created(name, variable, original);
   }
-  /// Call right after adding a part: its variables get the values that a checkpoint holds for them.
+  /// Gives the variables of `part` the values that a restored checkpoint holds for them. A class
+  /// calls it right after it has added the part.
   void restore_added(const std::string& name, const Trackable& part) const;
 
  private:

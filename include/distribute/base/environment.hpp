@@ -85,7 +85,7 @@ class Environment {
       refuse(name, given, str_cat("a number from ", least, " to ", most));
     value = number;
   }
-  /// Does the same for times, from a millisecond to 1e7 s.
+  /// Reads a time in seconds, from a millisecond to 1e7 s.
   void read_seconds(const std::string& name, double& value) const { read(name, 0.001, 1e7, value); }
 
  private:

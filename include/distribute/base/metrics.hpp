@@ -12,12 +12,15 @@
 
 namespace distribute::monitoring {
 
-/// Returns the metrics of this library. Thread-safe.
+/// Returns the metrics of the library's base; each folder above it has its own. Thread-safe.
 inline LibraryMetrics& metrics() { return in_process<LibraryMetrics>(); }
 
 /// Returns the registry for metrics of programs; those of the library are in it, too.
 /// Source  tensorflow::monitoring::CollectionRegistry::Default
 inline CollectionRegistry& default_registry() { return metrics().registry; }
+
+/// Makes metrics of the default registry, for the folders of the library.
+inline MetricMaker make_metric() { return {default_registry()}; }
 
 /// Measures nanoseconds from its construction on.
 class Stopwatch {
@@ -40,18 +43,6 @@ class [[nodiscard]] Waiting {
  private:
   WaitCells& cells_;
   Stopwatch watch_;
-};
-
-/// Counts one entry of a queue while it lives.
-class [[nodiscard]] QueueEntry {
- public:
-  explicit QueueEntry(GaugeCell& length) : length_(length) { length_.add(1); }
-  ~QueueEntry() { length_.add(-1); }
-  QueueEntry(const QueueEntry&) = delete;
-  QueueEntry& operator=(const QueueEntry&) = delete;
-
- private:
-  GaugeCell& length_;
 };
 
 /// Starts a sink of this process, if it is configured, at the first call; `host` is the address of

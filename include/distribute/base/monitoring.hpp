@@ -150,7 +150,8 @@ class CollectionRegistry {
   ///          kind or has other labels.
   Counter& counter(const MetricOptions& options);
   Gauge& gauge(const MetricOptions& options);
-  /// Also throws InvalidArgumentError when the limits do not rise.
+  /// Returns the sampler of this name, made at the first call.
+  /// Throws  InvalidArgumentError as counter(), and for limits that do not rise.
   Sampler& sampler(const MetricOptions& options);
 
   /// Returns all current values, in the order of the names.

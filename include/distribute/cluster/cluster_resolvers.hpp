@@ -125,9 +125,10 @@ struct TorchrunClusterResolverOptions {  // options of TorchrunClusterResolver
   Environment variables = {};
 };
 
-/// Reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT (29500); without RANK, for one process per
-/// node, PET_NODE_RANK, PET_NNODES, PET_MASTER_ADDR and PET_MASTER_PORT. If torchrun itself listens
-/// on MASTER_PORT (TORCHELASTIC_USE_AGENT_STORE=True) the leader takes the next port.
+/// Makes the cluster from the variables that torchrun sets: RANK, WORLD_SIZE, MASTER_ADDR and
+/// MASTER_PORT (29500). Where RANK is missing, each node has one process, and PET_NODE_RANK,
+/// PET_NNODES, PET_MASTER_ADDR and PET_MASTER_PORT are read. If torchrun itself listens on
+/// MASTER_PORT (TORCHELASTIC_USE_AGENT_STORE=True), the leader takes the next port.
 /// Throws  FailedPreconditionError without these variables, and for an elastic number of nodes
 ///          ("2:4"): the cluster needs a fixed number.
 /// Source  torch.distributed.run; Kubeflow training-operator, pytorch/envvar.go

@@ -120,9 +120,10 @@ class TaskType {
 /// Source  tensorflow/python/distribute/multi_worker_util.py
 namespace distribute::multi_worker_util {
 
-/// Checks, in this order: only jobs chief, worker, ps and evaluator; the task's type is one of
-/// these; its job is in the cluster (an evaluator's need not be); at most one chief; at most one
-/// evaluator; the id is less than the number of tasks of the job. Also that it is not negative.
+/// Checks the cluster and this task, in this order: the cluster has no other jobs than chief,
+/// worker, ps and evaluator; the type of the task is one of these; the cluster has the job of the
+/// task, unless that is evaluator; there is at most one chief, and at most one evaluator; the id of
+/// the task is at least 0 and less than the number of tasks of its job.
 /// Throws  InvalidArgumentError
 void validate_cluster_spec(const ClusterSpec& cluster_spec,
                            const std::optional<TaskType>& task_type, std::optional<int> task_id);

@@ -2,7 +2,7 @@
 /// Collective operations of a rank with the other ranks of its group.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/detail/library_metrics.hpp>
+#include <distribute/collective/detail/collective_metrics.hpp>
 #include <distribute/collective/detail/flight_recorder.hpp>
 #include <distribute/collective/detail/transport.hpp>
 #include <distribute/collective/operation.hpp>
@@ -146,7 +146,7 @@ class Communicator {
   std::thread thread_;  // starts with the first asynchronous operation
   // Metrics by kind, looked up when the first operation of a kind has ended; used by the executing
   // thread.
-  std::array<monitoring::CollectiveCells, kCollectives> cells_;
+  std::array<CollectiveCells, kCollectives> cells_;
 };
 
 }  // namespace distribute::collective

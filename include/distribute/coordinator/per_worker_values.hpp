@@ -120,7 +120,8 @@ class ClosureInputError : public InvalidArgumentError {
 
 namespace coordinator_internal {
 
-/// The same bytes for every worker, or each worker's resource.
+/// An argument of a closure as it is sent: bytes that are equal for all workers, or a resource of
+/// each worker.
 struct ClosureArgument {
   std::shared_ptr<const std::string> bytes = {};
   std::vector<RemoteStatePtr> per_worker = {};

@@ -42,12 +42,13 @@ class Dataset {
 
   /// Gives one element for each row of the tensors, which must have the same number of rows.
   static Dataset from_tensor_slices(Tensor x, Tensor y = {}, std::vector<Tensor> more = {});
-  /// Does the same for components in braces: {x, y} or {x, y, weights}.
+  /// Makes a dataset of the slices of components that are given in braces: {x, y} or {x, y,
+  /// weights}.
   template <std::same_as<Tensor> T>
   static Dataset from_tensor_slices(std::initializer_list<T> components) {
     return from_rows(Batch::from_components(components));
   }
-  /// Does the same with the tensors of a TensorMap, a structure or a Batch.
+  /// Makes a dataset of the slices of all tensors of a TensorMap, a structure or a Batch.
   template <ElementValue T>
   static Dataset from_tensor_slices(const T& value) {
     return from_rows(to_batch(value));
@@ -156,7 +157,7 @@ class Dataset {
   Dataset group_by_window(std::function<int64_t(const Batch&)> key_func,
                           std::function<Dataset(int64_t key, const Dataset& window)> reduce_func,
                           int64_t window_size) const;
-  /// Does the same with windows of window_size_func(key) elements.
+  /// Groups by key like the function above, into windows of window_size_func(key) elements.
   Dataset group_by_window(std::function<int64_t(const Batch&)> key_func,
                           std::function<Dataset(int64_t key, const Dataset& window)> reduce_func,
                           std::function<int64_t(int64_t key)> window_size_func) const;

@@ -42,7 +42,7 @@ bool is_static(const ElementSpec& spec);
 /// The first axis that all components share; -1 when it is unknown or differs.
 int64_t static_batch_size(const ElementSpec& spec);
 
-/// Gives the spec that both agree with: sizes that differ become -1.
+/// Gives the spec of the elements that fit `a` or `b`: where their sizes differ it has -1.
 /// Throws  InvalidArgumentError when ranks, dtypes or numbers of components differ.
 ElementSpec common_spec(const ElementSpec& a, const ElementSpec& b);
 

@@ -80,7 +80,7 @@ class Node {
   void set_inputs(const std::vector<NodePtr>&) {}  // a source has none
 };
 
-/// Base of the transformations of one dataset. By default they give as many elements as their
+/// Base of the nodes that transform one dataset. By default a node gives as many elements as its
 /// input, with the same types and shapes.
 class OneInputNode : public Node {
  public:

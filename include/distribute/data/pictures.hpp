@@ -145,7 +145,7 @@ PictureTransform cifar10_transform(PictureTransform transform = {});
 Dataset load_cifar10(const std::string& directory, PictureSplit split,
                      PictureRecordOptions options = {});
 
-/// Does the same for CIFAR-100 with its fine labels and its own normalization.
+/// Loads CIFAR-100 with its fine labels and with the mean and deviation of its own pictures.
 Dataset load_cifar100(const std::string& directory, PictureSplit split,
                       PictureRecordOptions options = {});
 

@@ -23,7 +23,7 @@ std::string url_encode(std::string_view text, std::string_view keep = "");
 /// Replaces %XX by its byte; text that is no escape stays.
 std::string url_decode(std::string_view text);
 
-/// Names and values before encoding.
+/// Parameters of the query of a URL, as names and values without percent-encoding.
 using QueryParameters = std::vector<std::pair<std::string, std::string>>;
 
 /// Gives "a=1&b=" with both sides encoded, sorted by name and value as signatures require.

@@ -11,7 +11,6 @@
 #include <distribute/data_service/impl/dispatcher_workers.ipp>
 #include <distribute/data_service/impl/intervals.ipp>
 #include <distribute/data_service/impl/pipelines.ipp>
-#include <distribute/data_service/impl/service_metrics.ipp>
 #include <distribute/data_service/impl/service_reader.ipp>
 #include <distribute/data_service/impl/service_task.ipp>
 #include <distribute/data_service/impl/task_runner.ipp>

@@ -99,6 +99,7 @@
 #include <distribute/autograd/impl/variable.ipp>
 
 #include <distribute/collective/impl/abort_state.ipp>
+#include <distribute/collective/impl/collective_metrics.ipp>
 #include <distribute/collective/impl/combine.ipp>
 #include <distribute/collective/impl/communication_options.ipp>
 #include <distribute/collective/impl/communicator.ipp>

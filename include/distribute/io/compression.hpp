@@ -56,9 +56,6 @@ std::string compress_zlib(std::string_view bytes);
 /// Returns  DataLoss when the bytes are cut off, damaged or not compressed so.
 absl::StatusOr<std::string> decompress_zlib(std::string_view bytes, const std::string& name);
 
-/// Reads and decompresses a .gz file.
-absl::StatusOr<std::string> read_gzip_file(const std::string& path);
-
 /// Opens a file for reading from front to back and decompresses it. Auto is meant for TFRecords.
 absl::StatusOr<std::unique_ptr<InputStream>> open_input_stream(
     const std::string& path, Compression compression, int64_t buffer_bytes = kReadBufferBytes);

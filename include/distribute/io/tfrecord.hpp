@@ -39,6 +39,9 @@ class RecordReader {
 
   /// Puts the next record into `record`; false at the end of the file.
   absl::StatusOr<bool> next(std::string& record);
+  /// Whether the file ends within the record that the last call found damaged, as after a crash of
+  /// the program that wrote it.
+  bool is_cut_off() const { return is_cut_off_; }
   /// Skips up to `count` records and returns how many there were. It checks their lengths but not
   /// their bytes, which are not even read where the file is not compressed.
   absl::StatusOr<int64_t> skip(int64_t count);
@@ -57,11 +60,13 @@ class RecordReader {
   /// Reads the 12 bytes in front of a record; returns false at the end of the file.
   absl::StatusOr<bool> read_header(uint64_t& size);
   absl::Status damaged(const std::string& reason) const;
+  absl::Status cut_off();
   void step(uint64_t size);
 
   std::unique_ptr<InputStream> stream_;
   int64_t offset_ = 0;
   int64_t record_ = 0;
+  bool is_cut_off_ = false;
 };
 
 }  // namespace distribute::io

@@ -145,7 +145,7 @@ std::vector<std::vector<int64_t>> generate(CausalLM& model,
 /// Throws  InvalidArgumentError for a length below 2, and at an element that is no row of integers.
 /// Source  seqio.trim_and_pack_dataset, grain.experimental.FirstFitPackIterDataset
 data::Dataset pack_documents(const data::Dataset& documents, int64_t length);
-/// Does the same with documents in memory.
+/// Packs documents that are in memory, given as lists of token ids.
 data::Dataset pack_documents(const std::vector<std::vector<int64_t>>& documents, int64_t length);
 
 }  // namespace distribute::nn::applications

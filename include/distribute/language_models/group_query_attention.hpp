@@ -49,8 +49,9 @@ class RotaryEmbedding : public Module {
   RotaryEmbeddingOptions options_;
 };
 
-/// Keys and values of earlier steps, [batch, steps, key-value heads, depth]. On CPUs the tensors
-/// have room for later steps, which are written there. Used by one thread.
+/// Holds the keys and values of the earlier steps of a layer, [batch, steps, key-value heads,
+/// depth]. On CPUs its tensors are longer than the steps so far; later steps are written into the
+/// rest. Thread-compatible.
 class KeyValues {
  public:
   /// Number of steps that it has.
@@ -100,7 +101,8 @@ class GroupQueryAttention : public Module {
   /// Throws  InvalidArgumentError for sizes below 1, and heads that do not divide each other.
   explicit GroupQueryAttention(GroupQueryAttentionOptions options);
 
-  /// Attends from the steps of x to those before and, as `step` says, to themselves.
+  /// Lets each step of x attend to the steps before it and to itself. `step` gives the positions of
+  /// these steps, the masks and the earlier keys and values.
   Tensor attend(const Tensor& x, const AttentionStep& step);
   /// The options that the constructor got.
   const GroupQueryAttentionOptions& options() const { return options_; }

@@ -113,7 +113,8 @@ class Listener {
   explicit operator bool() const { return descriptor_ >= 0; }
   /// The descriptor, for ::poll.
   int native() const { return descriptor_; }
-  /// The address as numbers, with the port that the system chose.
+  /// Returns the numeric address of the listener, with the port that the system chose when port 0
+  /// was asked for.
   const Address& address() const { return address_; }
 
   /// Waits for the next connection; its peer() is the address of the other end.

@@ -109,7 +109,7 @@ class S3FileSystem final : public FileSystem {
   /// `path` is for messages.
   absl::StatusOr<std::shared_ptr<S3Client>> client(const std::string& path);
   absl::StatusOr<Place> at(const std::string& path);
-  /// Does the same for a path that must not be a directory.
+  /// Finds the place of a path like at(), but refuses a path that is a directory.
   absl::StatusOr<Place> file_at(const std::string& path);
 
   std::mutex mutex_;

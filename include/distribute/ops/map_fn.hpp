@@ -15,7 +15,7 @@ namespace distribute {
 /// Throws  InvalidArgumentError for no slices.
 /// Source  tf.map_fn
 Tensor map_fn(const std::function<Tensor(const Tensor& slice)>& fn, const Tensor& elems);
-/// Does the same with tensors whose first axes are equal.
+/// Calls `fn` with slices of several tensors, whose first axes are equal, and stacks the results.
 Tensor map_fn(const std::function<Tensor(const std::vector<Tensor>& slices)>& fn,
               const std::vector<Tensor>& elems);
 

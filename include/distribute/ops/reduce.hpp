@@ -98,7 +98,8 @@ struct ClippedTensors {  // result of clip_by_global_norm()
 /// Throws  InvalidArgumentError when clip_norm is not positive.
 /// Source  tf.clip_by_global_norm
 ClippedTensors clip_by_global_norm(const std::vector<Tensor>& tensors, float clip_norm);
-/// Does the same with a norm that is known already, such as one summed over shards.
+/// Clips the tensors by a global norm that is known already, such as one that was summed over
+/// shards.
 ClippedTensors clip_by_global_norm(const std::vector<Tensor>& tensors, float clip_norm,
                                    const Tensor& use_norm);
 

@@ -51,9 +51,9 @@ struct SliceSpec {
 std::pair<int64_t, int64_t> resolve_range(const Range& range, int64_t size);
 /// Gives the elements that `spec` names; rows of the first axis share memory.
 Tensor take_slice(const Tensor& x, const SliceSpec& spec);
-/// Does the same, not recorded.
+/// Gives these elements like take_slice(), but records no gradient.
 Tensor slice_values(const Tensor& x, const SliceSpec& spec);
-/// The attributes of the slice for a trace.
+/// Gives the attributes with which a trace of operations (OpTrace) records this slice.
 OpAttributes slice_attributes(const Tensor& x, const SliceSpec& spec);
 /// Makes a tensor of shape `whole` with `part` at the places that `spec` names, and `value`
 /// elsewhere.

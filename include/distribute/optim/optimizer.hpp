@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -255,6 +256,8 @@ class Optimizer : public Trackable {
   bool averages_are_swapped_ = false;
   int64_t batches_per_step_ = 1;
   bool warned_ = false;  // accessed by std::atomic_ref
+  mutable std::once_flag described_;
+  mutable std::string description_;  // what describe() gives servers, made once
 };
 
 }  // namespace distribute::optim

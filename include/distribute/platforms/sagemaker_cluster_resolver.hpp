@@ -15,8 +15,9 @@ struct SageMakerClusterResolverOptions {  // options of SageMakerClusterResolver
   std::optional<int> task_id = {};
   std::optional<std::string> rpc_layer = {};
   std::string environment = {};
-  /// The file that is read without SM_HOSTS, in containers without SageMaker's toolkit. "" means
-  /// input/config/resourceconfig.json below SAGEMAKER_BASE_DIR, or else below /opt/ml.
+  /// The file that describes the cluster where SM_HOSTS is not set, as in containers without the
+  /// toolkit of SageMaker. "" means input/config/resourceconfig.json below SAGEMAKER_BASE_DIR, or
+  /// else below /opt/ml.
   std::string resource_config = {};
   Environment variables = {};
 };

@@ -49,7 +49,8 @@ class Tokenizer {
 };
 
 struct BytePairTokenizerOptions {  // options of BytePairTokenizer
-  /// Also adds what the file puts before and after each text, such as <|begin_of_text|>.
+  /// Whether texts get the special tokens that the file puts before and after them, such as
+  /// <|begin_of_text|>.
   bool add_special_tokens = true;
   bool skip_special_tokens = true;              // applies to decode()
   std::optional<int64_t> sequence_length = {};  // length of the rows of tensors

@@ -20,7 +20,7 @@ struct WeightLayout {
 
 namespace layouts {
 
-/// The same axes in the same order.
+/// Gives the layout of weights whose axes have the same order in both libraries.
 WeightLayout same();
 /// All axes are one in the file: [heads, size] is [heads * size].
 WeightLayout flat();

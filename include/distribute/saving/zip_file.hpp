@@ -23,7 +23,8 @@ std::string read_zip_entry(const std::string& bytes, const std::string& entry,
 /// Throws  as read_zip_entry().
 std::vector<std::string> zip_entries(const std::string& bytes, const std::string& name);
 
-/// Returns an archive of these files, names and contents, not compressed.
+/// Returns a zip archive, without compression, of files that are given as pairs of name and
+/// contents.
 std::string encode_zip(const std::vector<std::pair<std::string, std::string>>& files);
 
 }  // namespace distribute::saving

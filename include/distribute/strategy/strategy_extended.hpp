@@ -115,7 +115,6 @@ class StrategyExtended : public SyncGroup {
   virtual bool should_checkpoint() const { return true; }
   /// Whether a coordinator in this process distributes the steps among workers.
   virtual bool has_coordinator() const { return false; }
-  virtual bool should_save_summary() const { return true; }
 
   /// Reduces the replicas' values to one, with a copy on each device of `destinations`. A plain
   /// tensor is treated as by Strategy::reduce.

@@ -11,7 +11,8 @@ namespace distribute::experimental::dlpack {
 // The structures of dlpack.h (version 0.6 to 0.8, before "versioned" ones), whose binary interface
 // is what libraries agree on: a pointer of theirs may be cast to one of these.
 
-/// 1: host memory, 2: CUDA, 3: page-locked host memory.
+/// A device of DLPack; its type is 1 for host memory, 2 for CUDA memory, 3 for page-locked host
+/// memory.
 struct DLDevice {
   int32_t device_type = 1;
   int32_t device_id = 0;  // the driver's number of a GPU

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/detail/core_watch.hpp>
 #include <distribute/base/detail/run_queue.hpp>
+#include <distribute/base/detail/seconds.hpp>
 #include <distribute/base/detail/sleeping_team.hpp>
 #include <distribute/base/detail/thread_chooser.hpp>
 #include <distribute/base/environment.hpp>
@@ -10,7 +11,6 @@
 #include <distribute/base/parallel.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
@@ -75,7 +75,7 @@ class CoreWatch {
   void step() {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) return;
-    const double now = seconds();
+    const double now = base_internal::steady_seconds();
     if (!is_followed(now)) return;
     const int before = chooser_.threads();
     if (const int here = omp_get_max_threads(); here != before) chooser_.set_most(here);
@@ -94,10 +94,6 @@ class CoreWatch {
   }
 
  private:
-  static double seconds() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-  }
   static bool may_choose() {
     return core_limits().environment == 0 &&
            ::strcasecmp(Environment().text("OMP_DYNAMIC").c_str(), "false") != 0;

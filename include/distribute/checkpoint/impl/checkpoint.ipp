@@ -6,6 +6,7 @@
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/detail/background_job.hpp>
+#include <distribute/checkpoint/detail/checkpoint_metrics.hpp>
 #include <distribute/checkpoint/detail/program_graph.hpp>
 #include <distribute/checkpoint/detail/restoration.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
@@ -190,9 +191,9 @@ DISTRIBUTE_INLINE void write_values(const std::string& prefix, const ValuesToSav
 /// Counts a save when it ends, well or not.
 struct SaveCount {
   ~SaveCount() {
-    monitoring::LibraryMetrics& metrics = monitoring::metrics();
-    metrics.checkpoint_saves.get_cell({succeeded ? "ok" : "failed"}).increment_by();
-    if (succeeded) metrics.checkpoint_seconds.add(double(watch.nanoseconds()) * 1e-9);
+    CheckpointMetrics& metrics = checkpoint_metrics();
+    metrics.saves.get_cell({succeeded ? "ok" : "failed"}).increment_by();
+    if (succeeded) metrics.seconds.add(double(watch.nanoseconds()) * 1e-9);
   }
   bool succeeded = false;
   monitoring::Stopwatch watch = {};
@@ -329,9 +330,9 @@ DISTRIBUTE_INLINE LoadStatus Checkpoint::restore(const std::string& prefix) cons
       restoration->read(checkpoint_internal::ProgramGraph(parts_));
     });
     restoration->assign();
-    monitoring::metrics().checkpoint_restores.get_cell({"ok"}).increment_by();
+    checkpoint_internal::checkpoint_metrics().restores.get_cell({"ok"}).increment_by();
   } catch (...) {
-    monitoring::metrics().checkpoint_restores.get_cell({"failed"}).increment_by();
+    checkpoint_internal::checkpoint_metrics().restores.get_cell({"failed"}).increment_by();
     if (restoration) restoration->set_quiet();
     throw;
   }

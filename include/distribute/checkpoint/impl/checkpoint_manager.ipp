@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/detail/number_text.hpp>
+#include <distribute/base/detail/seconds.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
@@ -11,7 +12,6 @@
 #include <distribute/strategy/strategy.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace distribute::checkpoint_internal {
@@ -109,9 +109,7 @@ DISTRIBUTE_INLINE std::optional<CheckpointState> CheckpointManager::state_from_f
 }
 
 DISTRIBUTE_INLINE double CheckpointManager::now() const {
-  if (options_.clock) return options_.clock();
-  using namespace std::chrono;
-  return duration<double>(system_clock::now().time_since_epoch()).count();
+  return options_.clock ? options_.clock() : base_internal::unix_seconds();
 }
 
 /// Goes on from the state file of an earlier run. Checkpoints not younger than the last one kept

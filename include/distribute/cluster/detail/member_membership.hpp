@@ -52,7 +52,6 @@ class MemberMembership final : public Membership {
   OpenServer open_server_;
   const std::string purpose_;
   std::unique_ptr<ControlLink> link_;
-  uint64_t leader_incarnation_ = 0;
   std::string last_progress_, missing_;
   Time next_report_{};
   bool released_ = false;

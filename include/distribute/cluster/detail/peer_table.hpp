@@ -42,7 +42,6 @@ class PeerTable {
   void heard(int peer, Time when);
   /// Notes that the peer has announced that it leaves, and why.
   void leave(int peer, const std::string& why = "");
-  bool has_left(int peer) const;
   /// Notes that the peer's connection has ended; `why` is the reason if it is a loss. Returns
   /// nullopt for a peer that is not watched.
   std::optional<PeerDeparture> close(int peer, const std::string& why);

@@ -27,9 +27,6 @@ struct TaskConnection {
 
 namespace cluster_internal {
 class HalfOpen;
-/// Whether the refusal says that the task does not serve the purpose, not yet or no more. As tasks
-/// start in any order, a client then tries again, without a line in the log.
-bool is_not_served(const absl::Status& refusal);
 }  // namespace cluster_internal
 
 /// Owns the listener and one thread that accepts, runs all handshakes side by side and calls the

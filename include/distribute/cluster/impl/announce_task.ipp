@@ -5,6 +5,7 @@
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/monitoring.hpp>
 #include <distribute/cluster/detail/announce_task.hpp>
+#include <distribute/cluster/detail/cluster_metrics.hpp>
 
 namespace distribute::cluster_internal {
 
@@ -22,7 +23,7 @@ DISTRIBUTE_INLINE void count_restarts() {
 
 DISTRIBUTE_INLINE void announce_task(const std::string& type, int index, const std::string& host) {
   set_log_task(str_cat(type, ' ', index));
-  monitoring::metrics().task_info.get_cell({type, std::to_string(index)}).set(1);
+  cluster_metrics().task_info.get_cell({type, std::to_string(index)}).set(1);
   count_restarts();
   monitoring::start_metrics_sinks(host);
 }

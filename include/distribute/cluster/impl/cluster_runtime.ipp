@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/detail/descriptors.hpp>
 #include <distribute/base/environment.hpp>
-#include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/detail/agreement.hpp>
 #include <distribute/cluster/detail/announce_task.hpp>
+#include <distribute/cluster/detail/cluster_metrics.hpp>
 #include <distribute/cluster/detail/cluster_runtime_impl.hpp>
 #include <distribute/cluster/detail/fnv1a.hpp>
 #include <distribute/cluster/detail/host_identity.hpp>
@@ -169,7 +169,7 @@ DISTRIBUTE_INLINE std::shared_ptr<ClusterRuntime> ClusterRuntime::start(
   }
   impl->hosts = number_hosts(host_of_rank);
   impl->ready = std::make_unique<ReadyFile>(ready_file_path());
-  monitoring::metrics().cluster_tasks.set(impl->tasks.size());
+  cluster_internal::cluster_metrics().tasks.set(impl->tasks.size());
   return std::shared_ptr<ClusterRuntime>(new ClusterRuntime(std::move(impl)));
 }
 

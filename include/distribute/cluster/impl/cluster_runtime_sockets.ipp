@@ -88,10 +88,7 @@ DISTRIBUTE_INLINE net::Socket ClusterRuntime::Impl::dial(int rank, const std::st
     auto socket = try_to_dial(rank, purpose, detail, step);
     if (socket.ok()) return *std::move(socket);
     membership->throw_if_gone(rank);
-    const auto code = socket.status().code();
-    const bool again =
-        code == absl::StatusCode::kUnavailable || code == absl::StatusCode::kDeadlineExceeded;
-    if (!again || deadline.passed())
+    if (!net::may_come(socket.status()) || deadline.passed())
       throw_if_error(annotate(socket.status(), "peer_socket: " + membership->text(rank)));
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     if (!next_line.passed()) continue;

@@ -24,7 +24,8 @@ DISTRIBUTE_INLINE MeetReply ElasticInquiry::ask(int index, bool wait_there) {
   if (socket.ok()) {
     MeetReply reply = read_reply(index, *std::move(socket), deadline);
     if (reply.answer != MeetAnswer::Silent) return reply;
-  } else if (absl::IsUnavailable(socket.status())) {  // not listening, or just leaving
+  } else if (absl::IsUnavailable(socket.status()) || net::is_not_served(socket.status())) {
+    // It does not listen yet, or is just leaving.
     return {MeetAnswer::NotThere};
   } else if (!absl::IsDeadlineExceeded(socket.status())) {
     throw_if_error(socket.status());

@@ -35,9 +35,7 @@ DISTRIBUTE_INLINE void MemberMembership::join(net::Deadline deadline) {
   for (;;) {
     const absl::Status status = try_to_join(deadline);
     if (status.ok()) break;
-    const bool again = status.code() == absl::StatusCode::kUnavailable ||
-                       status.code() == absl::StatusCode::kDeadlineExceeded;
-    if (!again) throw_if_error(status);
+    if (!net::may_come(status)) throw_if_error(status);
     if (deadline.left() < std::chrono::milliseconds(50))
       throw DeadlineExceededError(
           str_cat("the job could not start within ", options_.startup_timeout,
@@ -92,11 +90,10 @@ DISTRIBUTE_INLINE absl::Status MemberMembership::introduce(net::Socket& socket,
   hello.server_type = tasks_.members[0].type;
   hello.server_index = tasks_.members[0].index;
   hello.purpose = purpose_;
-  const auto incarnation =
+  const auto welcomed =
       net::handshake(socket, config_, hello,
                      deadline.earlier(net::Deadline::after_seconds(options_.handshake_timeout)));
-  if (!incarnation.ok()) return incarnation.status();
-  leader_incarnation_ = *incarnation;
+  if (!welcomed.ok()) return welcomed.status();
   const std::string join =
       ControlMessage{.type = ControlType::Join, .name = announced, .value = host_identity()}
           .encode();

@@ -26,11 +26,6 @@ DISTRIBUTE_INLINE void PeerTable::leave(int peer, const std::string& why) {
   found->second.why = why;
 }
 
-DISTRIBUTE_INLINE bool PeerTable::has_left(int peer) const {
-  const auto found = peers_.find(peer);
-  return found != peers_.end() && found->second.leaves;
-}
-
 DISTRIBUTE_INLINE std::optional<PeerDeparture> PeerTable::close(int peer, const std::string& why) {
   const auto gone = peers_.extract(peer);
   if (!gone) return std::nullopt;

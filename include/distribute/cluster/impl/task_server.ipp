@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/base/threads.hpp>
+#include <distribute/cluster/detail/cluster_metrics.hpp>
 #include <distribute/cluster/detail/half_open.hpp>
 #include <distribute/cluster/detail/task_server.hpp>
 #include <distribute/net/job_token.hpp>
@@ -13,10 +13,6 @@
 #include <poll.h>
 
 namespace distribute {
-
-DISTRIBUTE_INLINE bool cluster_internal::is_not_served(const absl::Status& refusal) {
-  return refusal.message().find(" does not serve \"") != std::string_view::npos;
-}
 
 DISTRIBUTE_INLINE TaskServer::TaskServer(net::Listener listener, net::HandshakeConfig config,
                                          ClusterOptions options)
@@ -113,8 +109,7 @@ DISTRIBUTE_INLINE void TaskServer::advance_all() {
     if (connection->state() == State::Accepted) hand_over(*connection);
     const bool refused =
         connection->state() == State::Refusing || connection->state() == State::Closed;
-    if (before == State::Proving && refused &&
-        !cluster_internal::is_not_served(connection->reason()))
+    if (before == State::Proving && refused && !net::is_not_served(connection->reason()))
       count_refused(*connection);
   }
   std::erase_if(half_open_, [](const auto& connection) {
@@ -126,7 +121,7 @@ DISTRIBUTE_INLINE absl::Status TaskServer::admit(const net::HandshakeHello& hell
   const std::lock_guard lock(mutex_);
   const auto service = services_.find(hello.purpose);
   if (service == services_.end())
-    return absl::UnavailableError(
+    return net::not_served(
         str_cat(config_.self.name(), " does not serve \"", hello.purpose, "\" now"));
   return service->second.admit ? service->second.admit(hello) : absl::OkStatus();
 }
@@ -145,7 +140,7 @@ DISTRIBUTE_INLINE void TaskServer::hand_over(cluster_internal::HalfOpen& connect
 DISTRIBUTE_INLINE void TaskServer::count_refused(const cluster_internal::HalfOpen& connection,
                                                  std::string_view why) {
   ++refused_;
-  monitoring::metrics().refused_connections.increment_by();
+  cluster_internal::cluster_metrics().refused_connections.increment_by();
   ++unreported_;
   if (Clock::now() < next_report_) return;
   const std::string_view reason = connection.reason().ok()

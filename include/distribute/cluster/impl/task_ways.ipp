@@ -21,12 +21,6 @@ DISTRIBUTE_INLINE std::string text_of(const absl::Status& status) {
   return std::string(status.message());
 }
 
-/// Whether it may get better by itself: tasks start in any order.
-DISTRIBUTE_INLINE bool may_come(const absl::Status& status) {
-  return status.code() == absl::StatusCode::kUnavailable ||
-         status.code() == absl::StatusCode::kDeadlineExceeded;
-}
-
 /// The result of one attempt, and whether another one cannot succeed.
 struct WayTry {
   TaskWay way;
@@ -68,11 +62,11 @@ DISTRIBUTE_INLINE WayTry try_way(const net::HandshakeConfig& config, const Clust
   hello.purpose = kCheckPurpose;
   const auto answer = net::handshake(*socket, config, hello, deadline);
   // A task that serves other purposes by now has accepted the token all the same.
-  if (answer.ok() || is_not_served(answer.status())) return {way};
+  if (answer.ok() || net::is_not_served(answer.status())) return {way};
   std::string problem = text_of(answer.status());
   if (problem.find("protocol version") != problem.npos)
     problem += str_cat("; ", config.self.name(), " runs distribute ", kVersion);
-  return failed("handshake", problem, !may_come(answer.status()));
+  return failed("handshake", problem, !net::may_come(answer.status()));
 }
 
 DISTRIBUTE_INLINE TaskWay find_way(const net::HandshakeConfig& config, const ClusterMember& to,

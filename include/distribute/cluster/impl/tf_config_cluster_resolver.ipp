@@ -73,12 +73,12 @@ DISTRIBUTE_INLINE std::string misplaced_cluster(const untrusted::JsonValue& root
   return root.find("cluster") ? name + ": `cluster` is empty" : "";
 }
 
-/// Returns a member that is a string; nullopt if it is null or missing.
+/// Returns a member of TF_CONFIG that is a string; nullopt if it is null or missing.
 DISTRIBUTE_INLINE std::optional<std::string> text_in(const untrusted::JsonValue& root,
-                                                     const std::string& name, const char* key) {
+                                                     const char* key) {
   const untrusted::JsonValue* value = root.find(key);
   if (!value || value->is_null()) return std::nullopt;
-  return untrusted::string_of(*value, name + ": " + key);
+  return untrusted::string_of(*value, std::string("TF_CONFIG: ") + key);
 }
 
 }  // namespace distribute::cluster_internal
@@ -140,14 +140,13 @@ DISTRIBUTE_INLINE std::optional<int> TFConfigClusterResolver::find_task_id() con
 }
 
 DISTRIBUTE_INLINE std::optional<std::string> TFConfigClusterResolver::find_rpc_layer() const {
-  return cluster_internal::text_in(*config_->object(), "TF_CONFIG", "rpc_layer");
+  return cluster_internal::text_in(*config_->object(), "rpc_layer");
 }
 
 DISTRIBUTE_INLINE std::string TFConfigClusterResolver::find_master(
     const std::optional<TaskType>& task_type, std::optional<int> task_id,
     const std::optional<std::string>& rpc_layer) const {
-  const auto session_master =
-      cluster_internal::text_in(*config_->object(), "TF_CONFIG", "session_master");
+  const auto session_master = cluster_internal::text_in(*config_->object(), "session_master");
   return session_master ? *session_master : master_of_cluster(task_type, task_id, rpc_layer);
 }
 

@@ -25,8 +25,8 @@ struct TreeTask {
   std::function<int(int holder)> rank_of;
 };
 
-/// This holder's end of one sum. The owner passes it the events of its messages. Used for one sum
-/// after the other.
+/// One end of a sum over a tree. The owner passes the events of its messages to it. An object
+/// serves one sum after the other.
 class TreeSum {
  public:
   static constexpr uint32_t kUp = 16, kDown = 17;  // flows of tags

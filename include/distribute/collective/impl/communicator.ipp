@@ -4,6 +4,7 @@
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/threads.hpp>
 #include <distribute/collective/communicator.hpp>
+#include <distribute/collective/detail/collective_metrics.hpp>
 #include <distribute/collective/timeline.hpp>
 
 #include <algorithm>
@@ -38,7 +39,7 @@ DISTRIBUTE_INLINE void Work::wait() const {
   if (!state_) return;
   std::unique_lock lock(state_->mutex);
   std::optional<monitoring::Waiting> waiting;
-  if (!state_->done) waiting.emplace(monitoring::metrics().wait_collective);
+  if (!state_->done) waiting.emplace(collective_metrics().wait);
   state_->changed.wait(lock, [&] { return state_->done; });  // execute() has a deadline
   if (state_->error) std::rethrow_exception(state_->error);
 }
@@ -101,7 +102,7 @@ DISTRIBUTE_INLINE Operation Communicator::prepare(Operation operation) {
 
 /// Runs an operation on the calling thread, after all operations queued before.
 DISTRIBUTE_INLINE void Communicator::run(Operation operation) {
-  const monitoring::Waiting waiting(monitoring::metrics().wait_collective);
+  const monitoring::Waiting waiting(collective_metrics().wait);
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !busy_ && queue_.empty(); });
   operation = prepare(operation);
@@ -135,7 +136,7 @@ DISTRIBUTE_INLINE void Communicator::execute(Operation operation, uint64_t recor
   try {
     transport_->execute(operation);
   } catch (const Error& error) {
-    monitoring::metrics().failed_collectives.increment_by();
+    collective_metrics().failures.increment_by();
     end(record, true);
     if (options_.on_failure) options_.on_failure(error, recorder_);
     throw;
@@ -148,9 +149,8 @@ DISTRIBUTE_INLINE void Communicator::execute(Operation operation, uint64_t recor
 }
 
 DISTRIBUTE_INLINE void Communicator::count(const Operation& operation, int64_t nanoseconds) {
-  monitoring::CollectiveCells& cells = cells_[size_t(operation.kind)];
-  if (!cells.calls)
-    cells = monitoring::metrics().collective(name_of(operation.kind), transport_->name());
+  CollectiveCells& cells = cells_[size_t(operation.kind)];
+  if (!cells.calls) cells = collective_metrics().of(name_of(operation.kind), transport_->name());
   cells.calls->increment_by();
   cells.time->increment_by(nanoseconds);
   cells.bytes->increment_by(bytes_of(operation));
@@ -168,7 +168,7 @@ DISTRIBUTE_INLINE Work Communicator::start(const Operation& operation) {
   transport_->announce(state->operation);
   state->record = recorder_.queue(state->operation);
   queue_.push_back(state);
-  monitoring::metrics().queued_collectives.add(1);
+  collective_metrics().queued.add(1);
   if (!thread_.joinable())
     thread_ = base_internal::start_thread("collectives in the background", [this] { work_off(); });
   changed_.notify_all();
@@ -243,7 +243,7 @@ DISTRIBUTE_INLINE void Communicator::work_off() {
     lock.lock();
     busy_ = false;
     queue_.pop_front();
-    monitoring::metrics().queued_collectives.add(-1);
+    collective_metrics().queued.add(-1);
     if (error && !error_) error_ = error;
     changed_.notify_all();
     work->finish(error);

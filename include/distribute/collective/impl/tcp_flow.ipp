@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/metrics.hpp>
+#include <distribute/collective/detail/collective_metrics.hpp>
 #include <distribute/collective/detail/tcp_flow.hpp>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ DISTRIBUTE_INLINE TcpFlow::Moved TcpFlow::write() {
   const auto sent =
       socket_.write_some(head.subspan(head_done), bytes.subspan(out_done_ - head_done));
   if (!sent.ok()) return broken(sent.status());
-  monitoring::metrics().collective_tcp.sent.increment_by(int64_t(*sent));
+  collective_metrics().tcp.sent.increment_by(int64_t(*sent));
   out_done_ += *sent;
   sending_ = out_done_ < head.size() + bytes.size();
   blocked = sending_;
@@ -85,7 +85,7 @@ DISTRIBUTE_INLINE TcpFlow::Moved TcpFlow::read() {
                               : socket_.read_some(ahead);
   if (!got.ok()) return socket_.saw_end() ? Moved::End : broken(got.status());
   if (*got == 0) return Moved::Nothing;
-  monitoring::metrics().collective_tcp.received.increment_by(int64_t(*got));
+  collective_metrics().tcp.received.increment_by(int64_t(*got));
   in_done_ += std::min(*got, wanted);
   end_ += *got - std::min(*got, wanted);
   return Moved::Something;

@@ -85,7 +85,7 @@ class WorkerPool {
   std::exception_ptr refused_;
   int given_up_ = 0;
   std::string given_up_why_;
-  bool stopping_ = false, finished_ = false;
+  bool stopping_ = false;
   uint64_t next_serial_ = 1;
   std::vector<std::weak_ptr<const WorkerResource>> resources_;  // in the order they were made
   std::map<int, int> ps_failures_;                              // by number of the server

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/metrics.hpp>
+#include <distribute/coordinator/detail/closure_metrics.hpp>
 #include <distribute/coordinator/detail/closure_queue.hpp>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ DISTRIBUTE_INLINE void ClosureQueue::put(ClosurePtr closure) {
   } while (full());
   closure->number = ++last_number_;
   queue_.push_back(std::move(closure));
-  monitoring::metrics().queued_closures.add(1);
+  closure_metrics().queued.add(1);
   queued_.notify_all();
 }
 
@@ -54,8 +54,8 @@ DISTRIBUTE_INLINE ClosureQueue::Taken ClosureQueue::get(int worker, net::Deadlin
     ++in_flight_;
     last_begun_ = std::max(last_begun_, taken.closure->number);
     begun_.insert(taken.closure->number);
-    monitoring::metrics().queued_closures.add(-1);
-    monitoring::metrics().running_closures.add(1);
+    closure_metrics().queued.add(-1);
+    closure_metrics().running.add(1);
     free_slot_.notify_one();
   }
   return taken;
@@ -63,12 +63,12 @@ DISTRIBUTE_INLINE ClosureQueue::Taken ClosureQueue::get(int worker, net::Deadlin
 
 DISTRIBUTE_INLINE void ClosureQueue::one_less() {
   if (in_flight_ < 1) throw InternalError("there is no closure in flight to be given back");
-  monitoring::metrics().running_closures.add(-1);
+  closure_metrics().running.add(-1);
   if (--in_flight_ == 0) idle_.notify_all();
 }
 
 DISTRIBUTE_INLINE void count_closure(const char* result) {
-  monitoring::metrics().closures.get_cell({result}).increment_by();
+  closure_metrics().closures.get_cell({result}).increment_by();
 }
 
 /// Marks a closure as ended; null stands for one that this queue has not numbered.
@@ -109,7 +109,7 @@ DISTRIBUTE_INLINE void ClosureQueue::put_back(ClosurePtr closure) {
   if (broken_) return closure->output->set_error(error_);
   if (error_ || cancelling_ || stopped_) return closure->mark_cancelled();
   queue_.push_front(std::move(closure));
-  monitoring::metrics().queued_closures.add(1);
+  closure_metrics().queued.add(1);
   queued_.notify_all();
 }
 
@@ -170,7 +170,7 @@ DISTRIBUTE_INLINE ClosureQueue::Closures ClosureQueue::fail_queued(
     settle(closure);
     error ? closure->output->set_error(error) : closure->mark_cancelled();
   }
-  monitoring::metrics().queued_closures.add(-int64_t(queue_.size()));
+  closure_metrics().queued.add(-int64_t(queue_.size()));
   return std::exchange(queue_, {});
 }
 

@@ -3,6 +3,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/threads.hpp>
+#include <distribute/data/detail/input_metrics.hpp>
 #include <distribute/data/distribute_options.hpp>
 #include <distribute/data/iterator.hpp>
 #include <distribute/data/node.hpp>
@@ -111,10 +112,10 @@ DISTRIBUTE_INLINE int64_t examples_in(const Batch& element) {
 
 /// Takes an element from the stream, and measures the time.
 DISTRIBUTE_INLINE bool take_element(BatchStream& stream, Batch& element) {
-  monitoring::LibraryMetrics& metrics = monitoring::metrics();
-  const monitoring::Waiting waiting(metrics.wait_input);
+  data_internal::InputMetrics& metrics = data_internal::input_metrics();
+  const monitoring::Waiting waiting(metrics.wait);
   if (!stream.next(element)) return false;
-  metrics.input_examples.increment_by(examples_in(element));
+  metrics.examples.increment_by(examples_in(element));
   return true;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
+#include <distribute/base/detail/seconds.hpp>
 #include <distribute/data/pipeline_statistics.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <mutex>
 
@@ -10,18 +10,14 @@ namespace distribute::data {
 
 namespace data_internal {
 
-DISTRIBUTE_INLINE double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 class MeasuredStream final : public OneToOneStream<Batch> {
  public:
   MeasuredStream(std::unique_ptr<BatchStream> input, PipelineStatisticsPtr statistics, size_t stage)
       : OneToOneStream(std::move(input)), statistics_(std::move(statistics)), stage_(stage) {}
   bool next(Batch& out) override {
-    const double begin = steady_seconds();
+    const double begin = base_internal::steady_seconds();
     const bool more = input().next(out);
-    statistics_->add(stage_, begin, steady_seconds(), more);
+    statistics_->add(stage_, begin, base_internal::steady_seconds(), more);
     return more;
   }
 

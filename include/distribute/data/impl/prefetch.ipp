@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/threads.hpp>
 #include <distribute/data/detail/autotune.hpp>
+#include <distribute/data/detail/input_metrics.hpp>
 #include <distribute/data/detail/prefetch.hpp>
 
-#include <distribute/base/metrics.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/data/node.hpp>
 #include <distribute/device/buffer.hpp>
@@ -34,7 +34,7 @@ class PrefetchStream final : public BatchStream {
     }
     changed_.notify_all();
     if (thread_.joinable()) thread_.join();
-    monitoring::metrics().prefetched_batches.add(-int64_t(buffer_.size()));
+    input_metrics().prefetched_batches.add(-int64_t(buffer_.size()));
   }
   bool next(Batch& out) override {
     if (ended_) return false;
@@ -82,7 +82,7 @@ class PrefetchStream final : public BatchStream {
     Ready ready = std::move(buffer_.front());
     buffer_.pop_front();
     if (tuned_) element_bytes_ = bytes_of(ready.element);
-    monitoring::metrics().prefetched_batches.add(-1);
+    input_metrics().prefetched_batches.add(-1);
     changed_.notify_all();
     return ready;
   }
@@ -112,7 +112,7 @@ class PrefetchStream final : public BatchStream {
       at_end = ready.at_end;
       std::lock_guard lock(mutex_);
       buffer_.push_back(std::move(ready));
-      monitoring::metrics().prefetched_batches.add(1);
+      input_metrics().prefetched_batches.add(1);
       changed_.notify_all();
     }
   }

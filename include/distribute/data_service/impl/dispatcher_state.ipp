@@ -109,7 +109,7 @@ DISTRIBUTE_INLINE Journal::Journal(const std::string& work_dir, DispatcherState&
     for (std::string record;;) {
       const auto got = reader.next(record);
       // The end of the process that wrote it may have cut the last entry.
-      if (!got.ok() && got.status().message().find("is cut off") != absl::string_view::npos) break;
+      if (reader.is_cut_off()) break;
       throw_if_error(got.status());
       if (!*got) break;
       state.apply(value_or_throw(net::parse_message<JournalEntry>(record, "journal entry")));

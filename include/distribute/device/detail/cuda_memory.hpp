@@ -38,7 +38,7 @@ class [[nodiscard]] GpuPoolScope {
 ///         records, since each launch would read or write it.
 void copy_bytes(void* to, Device to_device, const void* from, Device from_device, int64_t bytes);
 
-/// Does the same from page-locked memory, which may not change before the copy is done.
+/// Copies to a GPU from page-locked memory, which may not change before the copy is done.
 void copy_pinned(void* to, Device gpu, const void* from, int64_t bytes);
 
 /// Fills `count` elements of 1, 2, 4 or 8 bytes with the lowest bytes of `pattern`.

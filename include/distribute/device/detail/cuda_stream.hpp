@@ -41,7 +41,6 @@ class CudaEvent {
   CudaEvent(CudaEvent&& other) noexcept;
   CudaEvent& operator=(CudaEvent&& other) noexcept;
   ~CudaEvent();
-  static CudaEvent from_native(CudaHandle native, Device device);
   CudaHandle release();
   CudaEventRef ref() const { return {native_, device_}; }
   operator CudaEventRef() const { return ref(); }
@@ -85,7 +84,6 @@ class CudaStream {
   CudaStream(CudaStream&& other) noexcept;
   CudaStream& operator=(CudaStream&& other) noexcept;
   ~CudaStream();
-  static CudaStream from_native(CudaHandle native, Device device);
   CudaHandle release();
   CudaStreamRef ref() const { return {native_, device_}; }
   operator CudaStreamRef() const { return ref(); }

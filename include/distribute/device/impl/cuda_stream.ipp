@@ -83,9 +83,6 @@ DISTRIBUTE_INLINE CudaEvent::~CudaEvent() {
   device_internal::destroy_cuda(device_internal::gpu_state().driver.cuEventDestroy, native_,
                                 device_, "cuEventDestroy");
 }
-DISTRIBUTE_INLINE CudaEvent CudaEvent::from_native(CudaHandle native, Device device) {
-  return CudaEvent(native, device);
-}
 DISTRIBUTE_INLINE CudaHandle CudaEvent::release() { return std::exchange(native_, nullptr); }
 DISTRIBUTE_INLINE void CudaEvent::record(CudaStreamRef stream) const { ref().record(stream); }
 
@@ -132,9 +129,6 @@ DISTRIBUTE_INLINE CudaStream& CudaStream::operator=(CudaStream&& other) noexcept
 DISTRIBUTE_INLINE CudaStream::~CudaStream() {
   device_internal::destroy_cuda(device_internal::gpu_state().driver.cuStreamDestroy, native_,
                                 device_, "cuStreamDestroy");
-}
-DISTRIBUTE_INLINE CudaStream CudaStream::from_native(CudaHandle native, Device device) {
-  return CudaStream(native, device);
 }
 DISTRIBUTE_INLINE CudaHandle CudaStream::release() { return std::exchange(native_, nullptr); }
 

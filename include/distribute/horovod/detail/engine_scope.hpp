@@ -13,7 +13,7 @@ class Engine;
 /// of the process.
 /// Throws  FailedPreconditionError before hvd::init() and after hvd::shutdown().
 std::shared_ptr<Engine> engine();
-/// Does the same, but gives null before hvd::init(), and an engine that has stopped after
+/// Returns the engine like engine(), but null before hvd::init(), and the stopped engine after
 /// hvd::shutdown().
 std::shared_ptr<Engine> last_engine();
 /// Sets the engine of the innermost scope, or of the process.

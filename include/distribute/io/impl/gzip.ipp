@@ -269,11 +269,6 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> decompress_zlib(std::string_view b
   return contents;
 }
 
-DISTRIBUTE_INLINE absl::StatusOr<std::string> read_gzip_file(const std::string& path) {
-  auto bytes = read_file(path);
-  return bytes.ok() ? decompress_gzip(*bytes, path) : bytes.status();
-}
-
 DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<InputStream>> open_input_stream(
     const std::string& path, Compression compression, int64_t buffer_bytes) {
   auto stream = open_input_stream(path, buffer_bytes);

@@ -60,6 +60,11 @@ DISTRIBUTE_INLINE absl::Status RecordReader::damaged(const std::string& reason) 
                                                    " at offset ", offset_, " ", reason));
 }
 
+DISTRIBUTE_INLINE absl::Status RecordReader::cut_off() {
+  is_cut_off_ = true;
+  return damaged("is cut off");
+}
+
 DISTRIBUTE_INLINE void RecordReader::step(uint64_t size) {
   offset_ += int64_t(size) + 16;
   ++record_;
@@ -72,7 +77,7 @@ DISTRIBUTE_INLINE absl::StatusOr<bool> RecordReader::read_header(uint64_t& size)
   if (*count == 0) return false;
   std::string_view rest = header;
   uint32_t stored = 0;
-  if (!take_fixed64(rest, size) || !take_fixed32(rest, stored)) return damaged("is cut off");
+  if (!take_fixed64(rest, size) || !take_fixed32(rest, stored)) return cut_off();
   if (stored != mask_crc(crc32c(std::string_view(header).substr(0, 8))))
     return damaged(str_cat("has a wrong checksum of its length: damaged, or not a TFRecord file",
                            offset_ == 0 && is_gzip(header)
@@ -90,10 +95,10 @@ DISTRIBUTE_INLINE absl::StatusOr<bool> RecordReader::next(std::string& record) {
   if (!more.ok() || !*more) return more;
   auto count = append_from(*stream_, size + 4, record);
   if (!count.ok()) return count.status();
-  if (*count < size + 4) return damaged("is cut off");
+  if (*count < size + 4) return cut_off();
   std::string_view footer = std::string_view(record).substr(size);
   uint32_t stored = 0;
-  if (!take_fixed32(footer, stored)) return damaged("is cut off");
+  if (!take_fixed32(footer, stored)) return cut_off();
   record.resize(size);
   if (stored != mask_crc(crc32c(record))) return damaged("has a wrong checksum");
   step(size);
@@ -108,7 +113,7 @@ DISTRIBUTE_INLINE absl::StatusOr<int64_t> RecordReader::skip(int64_t count) {
     if (!*more) break;
     auto dropped = stream_->skip(size + 4);
     if (!dropped.ok()) return dropped.status();
-    if (*dropped < size + 4) return damaged("is cut off");
+    if (*dropped < size + 4) return cut_off();
     step(size);
   }
   return done;

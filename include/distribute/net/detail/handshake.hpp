@@ -110,6 +110,13 @@ absl::StatusOr<HandshakeHello> parse_hello(std::string_view payload);
 std::string encode_refusal(const absl::Status& status, uint16_t version = kProtocolVersion);
 absl::Status parse_refusal(std::string_view payload);
 
+/// Gives the refusal of a task that does not serve the purpose, not yet or no more. Its code is
+/// NotFound, which no other refusal has.
+absl::Status not_served(const std::string& sentence);
+bool is_not_served(const absl::Status& refusal);
+/// Whether a connection that failed with `status` may succeed later, as tasks start in any order.
+bool may_come(const absl::Status& status);
+
 /// The accepting side of one connection. Thread-compatible.
 class ServerHandshake {
  public:

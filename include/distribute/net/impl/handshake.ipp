@@ -87,6 +87,18 @@ DISTRIBUTE_INLINE absl::Status parse_refusal(std::string_view payload) {
   return make_status(refusal->code, untrusted::printable(refusal->sentence, 2100));
 }
 
+DISTRIBUTE_INLINE absl::Status not_served(const std::string& sentence) {
+  return absl::NotFoundError(sentence);
+}
+
+DISTRIBUTE_INLINE bool is_not_served(const absl::Status& refusal) {
+  return absl::IsNotFound(refusal);
+}
+
+DISTRIBUTE_INLINE bool may_come(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) || is_not_served(status);
+}
+
 DISTRIBUTE_INLINE absl::StatusOr<std::string> ServerHandshake::on_frame(const Frame& frame) {
   if (step_ == Step::Hello && frame.type == uint16_t(HandshakeFrame::Hello)) return on_hello(frame);
   if (step_ == Step::Proof && frame.type == uint16_t(HandshakeFrame::Proof)) return on_proof(frame);

@@ -28,10 +28,9 @@ Tensor channel_gradient(bool needed, const Tensor& x, const Value& value) {
   return result;
 }
 
-DISTRIBUTE_INLINE void check_channels(const char* op, const char* name, const Tensor& x,
-                                      const Tensor& values) {
+DISTRIBUTE_INLINE void check_channels(const char* name, const Tensor& x, const Tensor& values) {
   if (values && values.shape() != Shape{x.shape()[-1]})
-    throw InvalidArgumentError(str_cat(op, ": ", name, " ", to_string(values.shape()),
+    throw InvalidArgumentError(str_cat("fused_batch_norm: ", name, " ", to_string(values.shape()),
                                        " does not fit the channels of ", to_string(x.shape())));
 }
 
@@ -261,8 +260,8 @@ DISTRIBUTE_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor&
   using namespace ops_internal;
   check_norm_input("fused_batch_norm", x);
   check_residual(x, options.residual);
-  check_channels("fused_batch_norm", "scale", x, scale);
-  check_channels("fused_batch_norm", "offset", x, offset);
+  check_channels("scale", x, scale);
+  check_channels("offset", x, offset);
   if (options.training && options.sum_over_replicas)
     return normalize_over_replicas(x, as_float(scale), as_float(offset), options);
   if (options.training && on_gpu(x))
@@ -278,8 +277,8 @@ DISTRIBUTE_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor&
   } else {
     if (!options.mean || !options.variance)
       throw InvalidArgumentError("fused_batch_norm: inference needs a mean and a variance");
-    check_channels("fused_batch_norm", "mean", x, options.mean);
-    check_channels("fused_batch_norm", "variance", x, options.variance);
+    check_channels("mean", x, options.mean);
+    check_channels("variance", x, options.variance);
     const auto run = on_gpu(input) ? normalize_by_parts : normalize_channels;
     result = {run(input, as_float(options.mean), as_float(options.variance), shift, factor,
                   float(options.epsilon), options.epilogue, wide(options.residual)),

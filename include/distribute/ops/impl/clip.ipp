@@ -154,12 +154,12 @@ DISTRIBUTE_INLINE Tensor scaled_by(const Tensor& x, const Tensor& factor) {
                 [=](const Backward& backward) { return scaled_gradients(backward, x, factor); });
 }
 
-/// Records a function of one scalar whose derivative at that place is known.
-DISTRIBUTE_INLINE Tensor scalar_function(const char* op, const Tensor& x, float value,
-                                         float slope) {
-  return record(op, {x}, Tensor(value), [=](const Backward& backward) {
+/// Records a factor that depends on the scalar `x`, with its value and its derivative there.
+DISTRIBUTE_INLINE Tensor clipped_scalar(const Tensor& x, float value, float slope) {
+  return record("clip", {x}, Tensor(value), [=](const Backward& backward) {
     const Tensor dx(backward.gradient().item<float>() * slope);
-    return std::vector<Tensor>{record(op, {x, backward.gradient()}, dx, no_gradient("clipping"))};
+    return std::vector<Tensor>{
+        record("clip", {x, backward.gradient()}, dx, no_gradient("clipping"))};
   });
 }
 
@@ -169,10 +169,10 @@ DISTRIBUTE_INLINE Tensor clip_factor(const Tensor& norm, float clip_norm) {
     return clip_norm / maximum(Tensor(clip_norm), norm) + (norm - norm);
   const float value = norm.item<float>();
   if (!std::isfinite(value))
-    return scalar_function("clip", norm, std::numeric_limits<float>::quiet_NaN(), 0);
+    return clipped_scalar(norm, std::numeric_limits<float>::quiet_NaN(), 0);
   const bool clips = value > clip_norm;
-  return scalar_function("clip", norm, clips ? clip_norm / value : 1.0f,
-                         clips ? -clip_norm / (value * value) : 0.0f);
+  return clipped_scalar(norm, clips ? clip_norm / value : 1.0f,
+                        clips ? -clip_norm / (value * value) : 0.0f);
 }
 
 DISTRIBUTE_INLINE void check_clip(const char* op, float clip_norm) {

@@ -113,8 +113,11 @@ DISTRIBUTE_INLINE std::string Optimizer::serialize() const {
 }
 
 DISTRIBUTE_INLINE UpdateDescription Optimizer::describe(StepNumbers step) const {
-  check_serializable();
-  return {optim_internal::optimizer_text(class_name(), own_config()), std::move(step)};
+  std::call_once(described_, [this] {  // options do not change, and it is without the rate
+    check_serializable();
+    description_ = optim_internal::optimizer_text(class_name(), own_config());
+  });
+  return {description_, std::move(step)};
 }
 
 DISTRIBUTE_INLINE void Optimizer::check_serializable() const {

@@ -58,7 +58,6 @@ class Client {
   /// Returns rows `rows` (int64 [n]) of the first axis; only these rows are sent.
   Tensor gather_rows(Id id, const Tensor& rows);
   Tensor read_rows(Id id, int64_t begin, int64_t end);
-  void assign_rows(Id id, int64_t begin, const Tensor& values);
 
   /// Returns the values of many variables, from all servers at once. Unchanged ones are not sent
   /// again. Through shared memory they are the server's own, valid while this client lives; a value

@@ -253,21 +253,6 @@ DISTRIBUTE_INLINE Tensor Client::read_rows(Id id, int64_t begin, int64_t end) {
   return result;
 }
 
-DISTRIBUTE_INLINE void Client::assign_rows(Id id, int64_t begin, const Tensor& values) {
-  const std::lock_guard lock(impl_->mutex);
-  const KnownVariable& variable = impl_->use(id);
-  const bool fits = values.dtype() == variable.spec.dtype && values.shape().rank() >= 1 &&
-                    values.shape().rank() == variable.spec.shape.rank() &&
-                    values.shape() == variable.spec.shape.with(0, values.shape()[0]);
-  if (!fits || begin < 0 || begin + values.shape()[0] > variable.spec.shape[0])
-    throw InvalidArgumentError(str_cat("assign_rows: variable '", variable.spec.key, "' is ",
-                                       to_string(variable.spec.shape), ", got ",
-                                       to_string(values.shape()), " for row ", begin));
-  impl_->send_values(id, LinkRequest::WriteRows,
-                     net::encode_message(RowsRequest{variable.handle, begin, values.shape()[0]}),
-                     values, nullptr);
-}
-
 DISTRIBUTE_INLINE std::vector<Tensor> Client::pull(std::span<const Id> ids) {
   const std::lock_guard lock(impl_->mutex);
   impl_->lanes.throw_if_lost();

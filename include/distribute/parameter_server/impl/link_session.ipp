@@ -9,6 +9,7 @@
 #include <distribute/optim/serialization.hpp>
 #include <distribute/parameter_server/detail/link_session.hpp>
 #include <distribute/parameter_server/detail/push_reader.hpp>
+#include <distribute/parameter_server/detail/server_metrics.hpp>
 #include <distribute/parameter_server/detail/variable_requests.hpp>
 
 #include <algorithm>
@@ -69,7 +70,7 @@ DISTRIBUTE_INLINE bool LinkSession::serve_one() {
 DISTRIBUTE_INLINE void LinkSession::count(LinkRequest request) {
   if (request < LinkRequest::Share || request > LinkRequest::Flush) return;
   monitoring::CounterCell*& cell = counted_[request];
-  if (!cell) cell = &monitoring::metrics().server_requests.get_cell({name_of(request)});
+  if (!cell) cell = &server_metrics().requests.get_cell({name_of(request)});
   cell->increment_by();
 }
 
@@ -241,19 +242,19 @@ DISTRIBUTE_INLINE void LinkSession::commit(StagedPush push, StoredVariable* coun
   std::optional<AppliedUpdates::Applying> applying(std::in_place, context_.applied, push.origin);
   const auto step = counter ? count_step(push, *counter, max_staleness) : 0;
   stream_.answer(net::encode_message(StepAnswer{step.value_or(-1)}));
-  if (!step) return monitoring::metrics().stale_pushes.increment_by();
+  if (!step) return server_metrics().stale_pushes.increment_by();
   const size_t repeated = drop_repeated(push);
   push.apply(context_.options.use_locking);
   applying.reset();
   if (repeated > 0) context_.applied.wait_until_applied(push.origin);
-  auto& metrics = monitoring::metrics();
+  ServerMetrics& metrics = server_metrics();
   (repeated > 0 ? metrics.repeated_pushes : metrics.applied_pushes).increment_by();
 }
 
 DISTRIBUTE_INLINE void LinkSession::apply_rounds(const std::vector<SyncRound>& rounds) {
   context_.rounds.apply(rounds);
   for (const SyncRound& round : rounds)
-    monitoring::metrics().applied_pushes.increment_by(int64_t(round.pushes.size()));
+    server_metrics().applied_pushes.increment_by(int64_t(round.pushes.size()));
   stream_.answer();
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-#include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/net/frame.hpp>
 #include <distribute/parameter_server/detail/link_stream.hpp>
+#include <distribute/parameter_server/detail/server_metrics.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -20,7 +20,7 @@ DISTRIBUTE_INLINE bool LinkStream::next(LinkRequest& request, std::string& head)
   // The monitor ends the connection of a lost client, so reads have no other deadline.
   auto frame = net::read_frame(*socket_, kMostHeadBytes, net::Deadline::never());
   if (!frame.ok()) return false;
-  monitoring::metrics().parameter_server_tcp.received.increment_by(
+  server_metrics().tcp.received.increment_by(
       int64_t(net::kFrameHeaderBytes + frame->payload.size()));
   request = LinkRequest(frame->type);
   head = std::move(frame->payload);
@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE bool LinkStream::next(LinkRequest& request, std::string& head)
 DISTRIBUTE_INLINE void LinkStream::expect(uint64_t bytes) { unread_ = bytes; }
 
 DISTRIBUTE_INLINE void LinkStream::receive(std::span<std::byte> out) {
-  monitoring::metrics().parameter_server_tcp.received.increment_by(int64_t(out.size()));
+  server_metrics().tcp.received.increment_by(int64_t(out.size()));
   if (out.size() > unread_) throw InvalidArgumentError("a message is shorter than it says");
   unread_ -= out.size();
   for (; !out.empty(); out = out.subspan(std::min(out.size(), kCallBytes)))
@@ -46,7 +46,7 @@ DISTRIBUTE_INLINE void LinkStream::discard_rest() {
 }
 
 DISTRIBUTE_INLINE void LinkStream::send(std::span<const std::byte> bytes) {
-  monitoring::metrics().parameter_server_tcp.sent.increment_by(int64_t(bytes.size()));
+  server_metrics().tcp.sent.increment_by(int64_t(bytes.size()));
   for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kCallBytes)))
     throw_if_error(
         socket_->write(bytes.first(std::min(bytes.size(), kCallBytes)), net::Deadline::never()));

@@ -2,6 +2,7 @@
 #include <distribute/base/metrics.hpp>
 #include <distribute/net/frame.hpp>
 #include <distribute/parameter_server/detail/server_link.hpp>
+#include <distribute/parameter_server/detail/server_metrics.hpp>
 
 #include <algorithm>
 
@@ -18,7 +19,7 @@ DISTRIBUTE_INLINE ServerLink::ServerLink(std::shared_ptr<rpc::Peer> peer, net::S
 
 DISTRIBUTE_INLINE ServerLink::~ServerLink() {
   peer_->remove_on_lost(on_lost_);
-  monitoring::metrics().unanswered_requests.add(-int64_t(expected_.size()));
+  server_metrics().unanswered_requests.add(-int64_t(expected_.size()));
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<LinkAnswer> ServerLink::send(Request request) {
@@ -33,7 +34,7 @@ DISTRIBUTE_INLINE std::shared_ptr<LinkAnswer> ServerLink::send(Request request) 
   answer->finish = std::move(request.finish);
   answer->keep = std::move(request.keep);
   expected_.push_back(answer);
-  monitoring::metrics().unanswered_requests.add(1);
+  server_metrics().unanswered_requests.add(1);
   return answer;
 }
 
@@ -51,7 +52,7 @@ DISTRIBUTE_INLINE void ServerLink::drive(std::span<ServerLink* const> links,
           short((link->expected_.empty() ? 0 : POLLIN) | (link->outgoing_.empty() ? 0 : POLLOUT));
       polled.push_back({events ? link->socket_->native() : -1, events, 0});
     }
-    const monitoring::Waiting waiting(monitoring::metrics().wait_parameter_server);
+    const monitoring::Waiting waiting(server_metrics().wait);
     if (::poll(polled.data(), polled.size(), deadline.left_ms()) == 0 && deadline.passed()) {
       std::string missing;
       for (const ServerLink* link : links)
@@ -81,7 +82,7 @@ DISTRIBUTE_INLINE bool ServerLink::write_some() {
   if (!sent.ok()) fail();
   sent_ += *sent;
   bytes_moved_ += int64_t(*sent);
-  monitoring::metrics().parameter_server_tcp.sent.increment_by(int64_t(*sent));
+  server_metrics().tcp.sent.increment_by(int64_t(*sent));
   const bool moved = *sent > 0 || part.empty();
   if (sent_ < part.size()) return moved;
   sent_ = 0;
@@ -98,7 +99,7 @@ DISTRIBUTE_INLINE bool ServerLink::read_some() {
   if (!got.ok()) fail();
   if (*got == 0 && !space.empty()) return false;
   bytes_moved_ += int64_t(*got);
-  monitoring::metrics().parameter_server_tcp.received.increment_by(int64_t(*got));
+  server_metrics().tcp.received.increment_by(int64_t(*got));
   if (!has_head_) {
     if (!reader_->filled(*got).ok()) fail();
     if (reader_->complete()) take_head();
@@ -135,7 +136,7 @@ DISTRIBUTE_INLINE void ServerLink::take_head() {
 DISTRIBUTE_INLINE void ServerLink::finish_answer() {
   const auto answer = std::move(expected_.front());
   expected_.pop_front();
-  monitoring::metrics().unanswered_requests.add(-1);
+  server_metrics().unanswered_requests.add(-1);
   has_head_ = false;
   if (answer->code == StatusCode::Ok && answer->finish) answer->finish();
   answer->place = nullptr;

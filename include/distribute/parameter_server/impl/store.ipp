@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/metrics.hpp>
+#include <distribute/parameter_server/detail/server_metrics.hpp>
 #include <distribute/parameter_server/detail/store.hpp>
 
 #include <chrono>
@@ -36,8 +36,8 @@ DISTRIBUTE_INLINE Store::Created Store::create(const std::string& key, const Sha
     entries_.push_back(std::move(entry));
     const int handle = int(entries_.size()) - 1;
     handles_[key] = handle;
-    monitoring::metrics().stored_variables.add(1);
-    monitoring::metrics().stored_bytes.add(bytes);
+    server_metrics().variables.add(1);
+    server_metrics().bytes.add(bytes);
     return {handle, true};
   }
   const int handle = found->second;

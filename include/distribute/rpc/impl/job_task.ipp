@@ -183,10 +183,7 @@ DISTRIBUTE_INLINE Dialed JobTask::Impl::dial(const PeerName& to, const std::stri
     auto dialed = try_to_dial(to, purpose, detail, deadline);
     if (dialed.ok()) return *std::move(dialed);
     const std::string reason(dialed.status().message());
-    const auto code = dialed.status().code();
-    const bool may_come =
-        code == absl::StatusCode::kUnavailable || code == absl::StatusCode::kDeadlineExceeded;
-    if (!may_come) throw_if_error(annotate(dialed.status(), to.text()));
+    if (!net::may_come(dialed.status())) throw_if_error(annotate(dialed.status(), to.text()));
     if (deadline.left() <= pause)
       throw DeadlineExceededError(str_cat(self.name(), " has waited in vain for ", to.text(),
                                           "; the last try said: ", reason));

@@ -8,7 +8,8 @@
 namespace distribute::saved_model_internal {
 
 /// [height, width, in, out] as [out, in, height, width]; depthwise ones have one input each.
-DISTRIBUTE_INLINE std::string convolution_weights(OnnxBuilder& b, size_t i) {
+DISTRIBUTE_INLINE std::string convolution_weights(OnnxBuilder& b) {
+  constexpr size_t i = 1;  // the weights are the second input
   const OnnxBuilder::Node& of = b.input(i);
   const Sizes& f = of.shape;
   const bool depthwise = b.now().op == "DepthwiseConv2dNative";
@@ -55,7 +56,7 @@ DISTRIBUTE_INLINE OnnxValue onnx_convolution(OnnxBuilder& b) {
   const int64_t groups = b.now().op == "DepthwiseConv2dNative" ? channels : channels / f[2];
   OnnxAttributes attributes = window_attributes(b, {f[0], f[1]});
   if (groups != 1) attributes.integer("group", groups);
-  OnnxBuilder::Names inputs{b.channels_first(0), convolution_weights(b, 1)};
+  OnnxBuilder::Names inputs{b.channels_first(0), convolution_weights(b)};
   if (b.now().inputs.size() == 3) inputs.push_back(b.plain(2));
   return {.channels_first = b.emit("Conv", inputs, b.now().name, attributes)};
 }
@@ -82,9 +83,8 @@ DISTRIBUTE_INLINE OnnxValue onnx_transposed_convolution(OnnxBuilder& b) {
   OnnxAttributes attributes;
   attributes.list("kernel_shape", {f[0], f[1]}).list("strides", {strides[1], strides[2]});
   attributes.list("pads", pads).list("output_padding", more).list("dilations", holes);
-  return {.channels_first =
-              b.emit("ConvTranspose", {b.channels_first(2), convolution_weights(b, 1)},
-                     b.now().name, attributes)};
+  return {.channels_first = b.emit("ConvTranspose", {b.channels_first(2), convolution_weights(b)},
+                                   b.now().name, attributes)};
 }
 
 DISTRIBUTE_INLINE OnnxValue onnx_pool(OnnxBuilder& b) {

@@ -88,7 +88,8 @@ DISTRIBUTE_INLINE bool add_preprocessing_layer(const nn::Module& layer, Json& la
 }
 
 /// A number or a list; none: `otherwise`.
-DISTRIBUTE_INLINE Tensor numbers_of(ConfigReader& r, const std::string& key, Tensor otherwise) {
+DISTRIBUTE_INLINE Tensor numbers_of(ConfigReader& r, const std::string& key,
+                                    Tensor otherwise = {}) {
   const auto* value = r.find(key);
   if (!value) return otherwise;
   if (value->is_number()) return value->get<float>();
@@ -161,8 +162,8 @@ DISTRIBUTE_INLINE MadeLayer make_normalization(ConfigReader& r) {
     o.axis = {axis->get<int64_t>()};
   else if (axis)
     o.axis = axis->get<std::vector<int64_t>>();
-  o.mean = numbers_of(r, "mean", {});
-  o.variance = numbers_of(r, "variance", {});
+  o.mean = numbers_of(r, "mean");
+  o.variance = numbers_of(r, "variance");
   o.invert = r.get("invert", false);
   return made<preprocessing::Normalization>(o);
 }

@@ -72,7 +72,6 @@ class MultiWorkerExtended final : public LocalReplicas {
   int task_id() const override { return task_.index; }
   DISTRIBUTE_INLINE InputContext input_context() const override;
   bool should_checkpoint() const override { return task_.is_chief; }
-  bool should_save_summary() const override { return task_.is_chief; }
 
   /// Returns the workers of a job that may change; null if they may not.
   ElasticWorkers* elastic() const { return elastic_.get(); }

@@ -63,7 +63,6 @@ class ParameterServerExtended final : public LocalReplicas, public HasChiefTexts
       const std::function<void(ReplicaContext&)>& fn) override;
   DISTRIBUTE_INLINE bool variable_created_in_scope(const Variable& variable) const override;
   bool should_checkpoint() const override { return job_.is_chief; }
-  bool should_save_summary() const override { return job_.is_chief; }
   DISTRIBUTE_INLINE std::shared_ptr<void> keep_values_here() override;
   int task_id() const override { return job_.index; }
   DISTRIBUTE_INLINE int num_workers() const override;

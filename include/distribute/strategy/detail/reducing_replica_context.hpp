@@ -12,7 +12,8 @@
 
 namespace distribute {
 
-/// Its all_reduce uses the ops, which one replica calls for all. One replica thread at a time.
+/// A replica whose all_reduce calls the cross-device operations of the program, once for all
+/// replicas. One replica thread at a time.
 class ReducingReplicaContext final : public LocalReplicaContext {
  public:
   ReducingReplicaContext(Strategy& strategy, strategy_internal::ReplicaGroup& group, int replica,

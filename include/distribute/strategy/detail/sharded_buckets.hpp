@@ -21,9 +21,10 @@ struct BucketPiece {
   float* values;         // in memory of this replica
 };
 
-/// The same buckets as without slices, filled in the same order, but each is arranged by ranks: the
-/// slices of rank 0 of all its variables, then those of rank 1, ... . So a bucket is
-/// reduce-scattered and all-gathered by one operation each. One replica thread.
+/// Buckets of gradients for optimizers whose slots are cut into slices. They are filled in the same
+/// order as without slices, but each is arranged by ranks: the slices of rank 0 of all its
+/// variables, then those of rank 1, and so on. So one operation reduce-scatters a bucket, and one
+/// gathers it. One replica thread.
 class ShardedBuckets final : public GradientBuckets {
  public:
   ShardedBuckets(const std::shared_ptr<collective::Communicator>& group,

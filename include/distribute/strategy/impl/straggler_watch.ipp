@@ -1,10 +1,10 @@
 #pragma once
+#include <distribute/base/detail/seconds.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/base/metrics.hpp>
+#include <distribute/strategy/detail/straggler_metrics.hpp>
 #include <distribute/strategy/detail/straggler_watch.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -13,10 +13,6 @@
 #include <time.h>
 
 namespace distribute::strategy_internal {
-
-DISTRIBUTE_INLINE double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// Returns the time that the calling thread has had a core.
 DISTRIBUTE_INLINE double seconds_on_core() {
@@ -50,7 +46,7 @@ DISTRIBUTE_INLINE RankMeasures StragglerWatch::take_measures() {
 }
 
 DISTRIBUTE_INLINE void StragglerWatch::begin() {
-  computed_ = ended_ > 0 ? float(steady_seconds() - ended_) : -1;
+  computed_ = ended_ > 0 ? float(base_internal::steady_seconds() - ended_) : -1;
   if (ended_ > 0 && thread_ == std::this_thread::get_id())
     on_core_ += seconds_on_core() - ended_on_core_;
 }
@@ -59,7 +55,7 @@ DISTRIBUTE_INLINE void StragglerWatch::end(collective::Communicator& group, int 
                                            std::span<const std::string> names) {
   seconds_.push_back(computed_);
   if (int(seconds_.size()) == kSteps) compare(group, workers, names);
-  ended_ = steady_seconds();
+  ended_ = base_internal::steady_seconds();
   ended_on_core_ = seconds_on_core();
   thread_ = std::this_thread::get_id();
 }
@@ -86,7 +82,7 @@ DISTRIBUTE_INLINE void StragglerWatch::compare(collective::Communicator& group, 
 
 DISTRIBUTE_INLINE void StragglerWatch::tell(const UnevenWorkers& uneven,
                                             std::span<const std::string> names) {
-  const double now = steady_seconds();
+  const double now = base_internal::steady_seconds();
   if (uneven.throttled && told_throttled_.tells(uneven.throttled->worker, LateReason::Quota, now))
     log_warning(
         "strategy", throttled_text(uneven, names),
@@ -95,8 +91,8 @@ DISTRIBUTE_INLINE void StragglerWatch::tell(const UnevenWorkers& uneven,
   const Straggler& late = *uneven.late;
   const double steps = late.share * kSteps;
   const std::string worker = std::to_string(late.worker);
-  monitoring::metrics().last_steps.get_cell({worker}).increment_by(int64_t(std::lround(steps)));
-  monitoring::metrics().late_time.get_cell({worker}).increment_by(
+  straggler_metrics().steps.get_cell({worker}).increment_by(int64_t(std::lround(steps)));
+  straggler_metrics().seconds.get_cell({worker}).increment_by(
       int64_t(steps * late.seconds_late * 1e9));
   if (uneven.reason == LateReason::Quota) return;  // throttled_text() has said it
   if (told_late_.tells(late.worker, uneven.reason, now))

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/seconds.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
@@ -53,16 +54,12 @@ struct FileWriter::State {
 
 namespace distribute::summary_internal {
 
-DISTRIBUTE_INLINE double wall_time() {
-  using namespace std::chrono;
-  return duration<double>(system_clock::now().time_since_epoch()).count();
-}
-
 /// Gives a name that is not in use: several writers of one process may start in the same second.
 DISTRIBUTE_INLINE std::string new_path(const std::string& logdir, const std::string& suffix) {
   char host[256] = "unknown", seconds[32];
   ::gethostname(host, sizeof(host) - 1);
-  std::snprintf(seconds, sizeof(seconds), "%010lld", static_cast<long long>(wall_time()));
+  std::snprintf(seconds, sizeof(seconds), "%010lld",
+                static_cast<long long>(base_internal::unix_seconds()));
   io::FileSystem& files = *value_or_throw(io::file_system_for(logdir));
   throw_if_error(files.make_dirs(logdir));
   for (int i = 0;; ++i) {
@@ -102,7 +99,7 @@ DISTRIBUTE_INLINE FileWriter create_file_writer(const std::string& logdir,
   if (logdir.empty()) throw InvalidArgumentError("create_file_writer: logdir is empty");
   const std::string path = summary_internal::new_path(logdir, options.filename_suffix);
   io::RecordWriter records(value_or_throw(io::create_growing_file(path)));
-  throw_if_error(records.write(encode_file_version(summary_internal::wall_time())));
+  throw_if_error(records.write(encode_file_version(base_internal::unix_seconds())));
   throw_if_error(records.flush());
   const bool on_store = !value_or_throw(io::file_system_for(path))->has_atomic_move();
   return FileWriter(
@@ -111,7 +108,7 @@ DISTRIBUTE_INLINE FileWriter create_file_writer(const std::string& logdir,
 
 DISTRIBUTE_INLINE void FileWriter::write_record(
     int64_t step, const std::function<std::string(double now)>& encode) const {
-  const double now = summary_internal::wall_time();
+  const double now = base_internal::unix_seconds();
   if (state_->store) return state_->store->write(step, encode(now));
   const std::lock_guard lock(state_->mutex);
   if (state_->closed) return;

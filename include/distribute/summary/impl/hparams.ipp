@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/seconds.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/detail/fnv1a.hpp>
 #include <distribute/io/protobuf.hpp>
@@ -7,14 +8,8 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <chrono>
 
 namespace distribute::summary_internal {
-
-DISTRIBUTE_INLINE double hparams_time() {
-  using namespace std::chrono;
-  return duration<double>(system_clock::now().time_since_epoch()).count();
-}
 
 /// Encodes a google.protobuf.Value.
 DISTRIBUTE_INLINE std::string encode_value(const summary::HparamValue& value) {
@@ -86,19 +81,18 @@ DISTRIBUTE_INLINE bool hparams(const Hparams& values, const std::string& trial_i
   const std::string group = trial_id.empty() ? summary_internal::group_of(values) : trial_id;
   return summary_internal::write_hparams(
       "_hparams_/session_start_info",
-      encode_session_start(values, group, summary_internal::hparams_time()));
+      encode_session_start(values, group, base_internal::unix_seconds()));
 }
 
 DISTRIBUTE_INLINE bool hparams_end(SessionStatus status) {
-  return summary_internal::write_hparams(
-      "_hparams_/session_end_info", encode_session_end(status, summary_internal::hparams_time()));
+  return summary_internal::write_hparams("_hparams_/session_end_info",
+                                         encode_session_end(status, base_internal::unix_seconds()));
 }
 
 DISTRIBUTE_INLINE bool hparams_config(const Hparams& examples,
                                       const std::vector<HparamsMetric>& metrics) {
   return summary_internal::write_hparams(
-      "_hparams_/experiment",
-      encode_experiment(examples, metrics, summary_internal::hparams_time()));
+      "_hparams_/experiment", encode_experiment(examples, metrics, base_internal::unix_seconds()));
 }
 
 }  // namespace distribute::summary

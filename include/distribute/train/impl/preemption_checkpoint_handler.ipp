@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/seconds.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/leave_notice.hpp>
 #include <distribute/base/logging.hpp>
@@ -8,7 +9,6 @@
 #include <distribute/train/preemption_checkpoint_handler.hpp>
 
 #include <algorithm>
-#include <chrono>
 
 namespace distribute {
 
@@ -16,11 +16,6 @@ namespace train_internal {
 
 /// The part of the checkpoint that counts calls of run, as TensorFlow names it.
 inline constexpr const char* kCheckpointedRuns = "checkpointed_runs";
-
-DISTRIBUTE_INLINE double steady_seconds() {
-  using namespace std::chrono;
-  return duration<double>(steady_clock::now().time_since_epoch()).count();
-}
 
 DISTRIBUTE_INLINE TerminationConfig checked_config(const ClusterResolver* resolver,
                                                    TerminationConfig config) {
@@ -94,19 +89,19 @@ DISTRIBUTE_INLINE void PreemptionCheckpointHandler::track_run_calls() {
 
 /// Leaves time for three more steps, each twice as long as usual, and for the second checkpoint.
 DISTRIBUTE_INLINE bool PreemptionCheckpointHandler::grace_is_over() const {
-  const double now = train_internal::steady_seconds();
+  const double now = base_internal::steady_seconds();
   const double step = calls_here_ ? (now - first_call_) / double(calls_here_) : 0;
   return now > *grace_began_ + *config_.grace_period - 3 * 2 * step;
 }
 
 /// All workers call it before the same step, so their agreement holds for that step.
 DISTRIBUTE_INLINE void PreemptionCheckpointHandler::check() {
-  if (calls_here_ == 0) first_call_ = train_internal::steady_seconds();
+  if (calls_here_ == 0) first_call_ = base_internal::steady_seconds();
   if (finished_ || calls_here_ % config_.steps_between_checks != 0) return;
   if (!extended_.any_worker(grace_began_ ? grace_is_over() : notice_->has_come())) return;
   save();
   if (grace_began_ || config_.grace_period.value_or(0) <= 0) return finish();
-  grace_began_ = train_internal::steady_seconds();
+  grace_began_ = base_internal::steady_seconds();
 }
 
 DISTRIBUTE_INLINE void PreemptionCheckpointHandler::save() {

@@ -1,10 +1,10 @@
 #pragma once
+#include <distribute/base/detail/seconds.hpp>
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/train/progress.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -68,9 +68,7 @@ DISTRIBUTE_INLINE Progress::Progress(ProgressOptions options)
 }
 
 DISTRIBUTE_INLINE double Progress::now() const {
-  if (options_.clock) return options_.clock();
-  using namespace std::chrono;
-  return duration<double>(steady_clock::now().time_since_epoch()).count();
+  return options_.clock ? options_.clock() : base_internal::steady_seconds();
 }
 
 DISTRIBUTE_INLINE double Progress::step_seconds(double quantile) const {

@@ -1,20 +1,16 @@
 #pragma once
+#include <distribute/base/detail/seconds.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/train/detail/run_pace.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
 namespace distribute::train_internal {
 
 inline constexpr double kMicro = 1e-6;  // unit of the gauges, which hold whole numbers
-
-DISTRIBUTE_INLINE double run_clock() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// Converts to millionths; NaN becomes the largest number.
 DISTRIBUTE_INLINE int64_t micros(double value) {
@@ -42,13 +38,13 @@ struct TimeLeftGauge {
 };
 
 DISTRIBUTE_INLINE RunPace::RunPace(int64_t first_step)
-    : first_step_(first_step), began_(run_clock()) {}
+    : first_step_(first_step), began_(base_internal::steady_seconds()) {}
 
 DISTRIBUTE_INLINE void RunPace::step_done(int64_t step, std::optional<int64_t> total,
                                           const train::Logs& values) {
   if (const auto found = values.find("loss")) in_process<LossGauge>().cell.set(micros(*found));
   if (!total || step <= first_step_) return;
-  const double each = (run_clock() - began_) / double(step - first_step_);
+  const double each = (base_internal::steady_seconds() - began_) / double(step - first_step_);
   const int64_t steps_left = std::max<int64_t>(*total - step, 0);
   in_process<TimeLeftGauge>().cell.set(micros(each * double(steps_left)));
 }

@@ -1,16 +1,14 @@
 #pragma once
+#include <distribute/base/detail/seconds.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
 
-#include <chrono>
 #include <utility>
 
 namespace distribute::train {
 
 DISTRIBUTE_INLINE double steady_seconds(const std::function<double()>& clock) {
-  if (clock) return clock();
-  using namespace std::chrono;
-  return duration<double>(steady_clock::now().time_since_epoch()).count();
+  return clock ? clock() : base_internal::steady_seconds();
 }
 
 DISTRIBUTE_INLINE SecondsOrStepsTimer::SecondsOrStepsTimer(const std::string& owner,

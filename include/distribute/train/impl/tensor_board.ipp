@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/seconds.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/io/file_system.hpp>
@@ -6,18 +7,8 @@
 #include <distribute/train/model.hpp>
 #include <distribute/train/tensor_board.hpp>
 
-#include <chrono>
 #include <string_view>
 #include <utility>
-
-namespace distribute::train_internal {
-
-DISTRIBUTE_INLINE double tensor_board_seconds() {
-  using namespace std::chrono;
-  return duration<double>(steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace distribute::train_internal
 
 namespace distribute::train {
 
@@ -53,14 +44,14 @@ DISTRIBUTE_INLINE CheckpointParts TensorBoard::state() {
 
 DISTRIBUTE_INLINE void TensorBoard::on_epoch_begin(int64_t, Logs&) {
   epoch_steps_ = 0;
-  epoch_began_ = batch_ended_ = train_internal::tensor_board_seconds();
+  epoch_began_ = batch_ended_ = base_internal::steady_seconds();
 }
 
 DISTRIBUTE_INLINE void TensorBoard::on_train_batch_end(int64_t, Logs& logs) {
   ++step_;
   ++epoch_steps_;
   if (!model().is_chief()) return;
-  const double now = train_internal::tensor_board_seconds();
+  const double now = base_internal::steady_seconds();
   const double seconds = now - std::exchange(batch_ended_, now);
   const int64_t every = options_.update_freq.batches();
   if (!every || step_ % every != 0) return;
@@ -100,7 +91,7 @@ DISTRIBUTE_INLINE void TensorBoard::on_epoch_end(int64_t epoch, Logs& logs) {
   if (options_.input_statistics)
     for (const auto& [name, value] : options_.input_statistics->scalars())
       scalar("train", name, value, epoch);
-  const double seconds = train_internal::tensor_board_seconds() - epoch_began_;
+  const double seconds = base_internal::steady_seconds() - epoch_began_;
   if (options_.write_steps_per_second && seconds > 0)
     scalar("train", "epoch_steps_per_second", double(epoch_steps_) / seconds, epoch);
   train_->start_flush();
