@@ -2,6 +2,7 @@
 does here. A callback before them writes the figures of each epoch into the logs, and sets the weight to
 the number of the epoch, from 1."""
 import contextlib
+import functools
 import io
 import itertools
 import os
@@ -34,12 +35,14 @@ class Figure(C.Callback):
         self.model.layers[0].kernel.assign([[epoch + 1.0]])
 
 
-MODEL = made()
+@functools.cache  # not while TensorFlow's devices are still to be set
+def model_of_all():
+    return made()
 
 
 def fit(values, callbacks, batches=2):
     """What Model.fit calls, without the training; gives the logs of the epochs."""
-    model, history = MODEL, []
+    model, history = model_of_all(), []
     model.optimizer.learning_rate, model.stop_training = 1.0, False
     callbacks, epochs = [Figure(values), *callbacks], len(values)
     with contextlib.redirect_stdout(io.StringIO()):
@@ -66,7 +69,7 @@ def fit(values, callbacks, batches=2):
 
 
 def weight():
-    return f"{float(MODEL.get_weights()[0][0, 0]):.7g}"
+    return f"{float(model_of_all().get_weights()[0][0, 0]):.7g}"
 
 
 def stopping(check):
