@@ -95,6 +95,11 @@ struct VarianceScaling {  // options of variance_scaling()
 /// Source  tf.keras.initializers.VarianceScaling
 Initializer variance_scaling(VarianceScaling options);
 
+/// Makes `gain` times the identity matrix; a matrix that is not square has zeros beside it.
+/// Throws  InvalidArgumentError for a weight of another number of axes than two.
+/// Source  tf.keras.initializers.Identity
+Initializer identity(double gain = 1);
+
 /// Makes a random matrix with orthogonal columns, or rows if there are fewer of them; the axes
 /// before the last count as one.
 /// Throws  InvalidArgumentError for a weight of fewer than two axes.

@@ -15,20 +15,28 @@ namespace distribute::nn {
 struct CrossentropyOptions {
   bool from_logits = false;    // predictions are logits instead of probabilities
   double label_smoothing = 0;  // s: targets become (1 - s) y + s / classes
+  int axis = -1;               // of the classes
+};
+struct SparseCrossentropyOptions {  // options of losses whose targets are class numbers
+  bool from_logits = false;
+  std::optional<int64_t> ignore_class = {};  // targets that do not count, such as -1
+  double label_smoothing = 0;
 };
 
-/// -log(probability of the true class).
+/// -log(probability of the true class). Targets of ignore_class have loss 0, and the result a mask
+/// (get_keras_mask) that leaves them out of the mean of a Loss.
 /// Shapes  y_true integer [batch...], or [batch..., 1]; y_pred [batch..., classes] -> [batch...].
 /// Source  tf.keras.losses.sparse_categorical_crossentropy
 Tensor sparse_categorical_crossentropy(const Tensor& y_true, const Tensor& y_pred,
-                                       CrossentropyOptions options = {});
+                                       SparseCrossentropyOptions options = {});
 
-/// Shapes  y_true and y_pred [batch..., classes] -> [batch...].
+/// Shapes  y_true and y_pred [batch..., classes] -> [batch...]; with another axis of the classes
+/// the loss has the other axes in their order.
 /// Source  tf.keras.losses.categorical_crossentropy
 Tensor categorical_crossentropy(const Tensor& y_true, const Tensor& y_pred,
                                 CrossentropyOptions options = {});
 
-/// Averages over the last axis. Smoothing makes targets (1 - s) y + s / 2.
+/// Averages over the last axis, or over `axis`. Smoothing makes targets (1 - s) y + s / 2.
 /// Shapes  y_true and y_pred [batch..., d] -> [batch...].
 /// Source  tf.keras.losses.binary_crossentropy
 Tensor binary_crossentropy(const Tensor& y_true, const Tensor& y_pred,
@@ -112,6 +120,13 @@ struct LossOptions {  // options of Loss
 struct CrossentropyLossOptions {  // options of classification losses
   bool from_logits = false;
   double label_smoothing = 0;
+  int axis = -1;
+  Reduction reduction = Reduction::Auto;
+};
+struct SparseCrossentropyLossOptions {  // options of SparseCategoricalCrossentropy
+  bool from_logits = false;
+  std::optional<int64_t> ignore_class = {};
+  double label_smoothing = 0;
   Reduction reduction = Reduction::Auto;
 };
 
@@ -119,11 +134,11 @@ struct CrossentropyLossOptions {  // options of classification losses
 class SparseCategoricalCrossentropy : public Loss {
  public:
   explicit SparseCategoricalCrossentropy(EmptyBraces) : SparseCategoricalCrossentropy() {}
-  explicit SparseCategoricalCrossentropy(CrossentropyLossOptions options = {});
+  explicit SparseCategoricalCrossentropy(SparseCrossentropyLossOptions options = {});
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
-  CrossentropyOptions options_;
+  SparseCrossentropyOptions options_;
 };
 
 /// y_true: a probability per class. Source  tf.keras.losses.CategoricalCrossentropy

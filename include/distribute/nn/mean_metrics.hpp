@@ -86,6 +86,20 @@ struct CrossentropyMetricOptions {  // options of metrics of crossentropy
   double label_smoothing = 0;       // s: targets become (1 - s) y + s / classes
   std::string name = {};            // empty: Keras's name of the class
 };
+struct CategoricalCrossentropyMetricOptions {  // options of metrics::CategoricalCrossentropy
+  bool from_logits = false;
+  double label_smoothing = 0;
+  int axis = -1;  // of the classes
+  std::string name = {};
+};
+struct SparseCrossentropyMetricOptions {  // options of metrics::SparseCategoricalCrossentropy
+  bool from_logits = false;
+  // Targets with loss 0. As in Keras they are left out of the mean where there are sample weights,
+  // and count as 0 without.
+  std::optional<int64_t> ignore_class = {};
+  double label_smoothing = 0;
+  std::string name = {};
+};
 
 /// Mean of binary_crossentropy() over all examples. Source  tf.keras.metrics.BinaryCrossentropy
 class BinaryCrossentropy : public MeanMetricWrapper {
@@ -105,9 +119,8 @@ class CategoricalCrossentropy : public MeanMetricWrapper {
   explicit CategoricalCrossentropy(EmptyBraces) : CategoricalCrossentropy() {}
   template <std::convertible_to<std::string> Name>
   explicit CategoricalCrossentropy(const Name& name)
-      : CategoricalCrossentropy(
-            CrossentropyMetricOptions{.from_logits = false, .label_smoothing = 0, .name = name}) {}
-  explicit CategoricalCrossentropy(CrossentropyMetricOptions options = {});
+      : CategoricalCrossentropy(CategoricalCrossentropyMetricOptions{.name = name}) {}
+  explicit CategoricalCrossentropy(CategoricalCrossentropyMetricOptions options = {});
 };
 
 /// y_true: class numbers [batch...]. Source  tf.keras.metrics.SparseCategoricalCrossentropy
@@ -116,9 +129,8 @@ class SparseCategoricalCrossentropy : public MeanMetricWrapper {
   explicit SparseCategoricalCrossentropy(EmptyBraces) : SparseCategoricalCrossentropy() {}
   template <std::convertible_to<std::string> Name>
   explicit SparseCategoricalCrossentropy(const Name& name)
-      : SparseCategoricalCrossentropy(
-            CrossentropyMetricOptions{.from_logits = false, .label_smoothing = 0, .name = name}) {}
-  explicit SparseCategoricalCrossentropy(CrossentropyMetricOptions options = {});
+      : SparseCategoricalCrossentropy(SparseCrossentropyMetricOptions{.name = name}) {}
+  explicit SparseCategoricalCrossentropy(SparseCrossentropyMetricOptions options = {});
 };
 
 struct PerplexityOptions {  // options of Perplexity

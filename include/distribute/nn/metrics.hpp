@@ -106,7 +106,8 @@ Tensor accuracy(const Tensor& y_true, const Tensor& y_pred);
 Tensor binary_accuracy(const Tensor& y_true, const Tensor& y_pred, double threshold = 0.5);
 Tensor sparse_categorical_accuracy(const Tensor& y_true, const Tensor& y_pred);
 Tensor categorical_accuracy(const Tensor& y_true, const Tensor& y_pred);
-Tensor sparse_top_k_categorical_accuracy(const Tensor& y_true, const Tensor& y_pred, int k = 5);
+Tensor sparse_top_k_categorical_accuracy(const Tensor& y_true, const Tensor& y_pred, int k = 5,
+                                         bool from_sorted_ids = false);
 Tensor top_k_categorical_accuracy(const Tensor& y_true, const Tensor& y_pred, int k = 5);
 
 /// Mean of "the prediction equals the target".
@@ -152,6 +153,12 @@ struct TopKOptions {  // options of top-k accuracies
   std::string name = {};  // empty: Keras's name of the class
 };
 
+struct SparseTopKOptions {  // options of SparseTopKCategoricalAccuracy
+  int k = 5;
+  bool from_sorted_ids = false;  // predictions are class numbers, the most probable first
+  std::string name = {};
+};
+
 /// Mean of "the true class is among the k largest predictions".
 /// Shapes  y_true integer [batch] or [batch, 1], y_pred [batch, classes].
 /// Source  tf.keras.metrics.SparseTopKCategoricalAccuracy
@@ -160,8 +167,8 @@ class SparseTopKCategoricalAccuracy : public MeanMetricWrapper {
   explicit SparseTopKCategoricalAccuracy(EmptyBraces) : SparseTopKCategoricalAccuracy() {}
   template <std::integral T>
   explicit SparseTopKCategoricalAccuracy(T k)
-      : SparseTopKCategoricalAccuracy(TopKOptions{.k = int(k), .name = {}}) {}
-  explicit SparseTopKCategoricalAccuracy(TopKOptions options = {});
+      : SparseTopKCategoricalAccuracy(SparseTopKOptions{.k = int(k)}) {}
+  explicit SparseTopKCategoricalAccuracy(SparseTopKOptions options = {});
 };
 
 /// Mean of "the true class is among the k largest predictions", for targets [batch, classes].

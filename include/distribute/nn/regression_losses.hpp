@@ -107,6 +107,7 @@ struct BinaryFocalOptions {  // options of binary focal losses
   double gamma = 2.0;
   bool from_logits = false;
   double label_smoothing = 0;
+  int axis = -1;
 };
 
 /// Binary crossentropy, with each element multiplied by (1 - p)^gamma, where p is the probability
@@ -121,6 +122,7 @@ struct CategoricalFocalOptions {  // options of categorical focal losses
   double gamma = 2.0;
   bool from_logits = false;
   double label_smoothing = 0;
+  int axis = -1;
 };
 
 /// alpha times categorical crossentropy, each class times (1 - p)^gamma.
@@ -139,6 +141,7 @@ struct BinaryFocalLossOptions {  // options of BinaryFocalCrossentropy
   double gamma = 2.0;
   bool from_logits = false;
   double label_smoothing = 0;
+  int axis = -1;
   Reduction reduction = Reduction::Auto;
 };
 
@@ -147,9 +150,12 @@ class BinaryFocalCrossentropy : public Loss {
  public:
   explicit BinaryFocalCrossentropy(EmptyBraces) : BinaryFocalCrossentropy() {}
   explicit BinaryFocalCrossentropy(BinaryFocalLossOptions options = {})
-      : Loss(options.reduction),
-        options_{options.apply_class_balancing, options.alpha, options.gamma, options.from_logits,
-                 options.label_smoothing} {}
+      : Loss(options.reduction), options_{options.apply_class_balancing,
+                                          options.alpha,
+                                          options.gamma,
+                                          options.from_logits,
+                                          options.label_smoothing,
+                                          options.axis} {}
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
@@ -161,6 +167,7 @@ struct CategoricalFocalLossOptions {  // options of CategoricalFocalCrossentropy
   double gamma = 2.0;
   bool from_logits = false;
   double label_smoothing = 0;
+  int axis = -1;
   Reduction reduction = Reduction::Auto;
 };
 
@@ -170,7 +177,8 @@ class CategoricalFocalCrossentropy : public Loss {
   explicit CategoricalFocalCrossentropy(EmptyBraces) : CategoricalFocalCrossentropy() {}
   explicit CategoricalFocalCrossentropy(CategoricalFocalLossOptions options = {})
       : Loss(options.reduction),
-        options_{options.alpha, options.gamma, options.from_logits, options.label_smoothing} {}
+        options_{options.alpha, options.gamma, options.from_logits, options.label_smoothing,
+                 options.axis} {}
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;

@@ -29,7 +29,9 @@ class LearningRate {
 
   /// Whether the rate is a schedule instead of a number.
   bool is_schedule() const { return schedule_ != nullptr; }
-  double operator()(int64_t step) const { return schedule_ ? schedule_(step) : value_; }
+  double operator()(std::integral auto step) const {
+    return schedule_ ? schedule_(int64_t(step)) : value_;
+  }
 
  private:
   double value_ = 0;
@@ -42,7 +44,7 @@ struct PiecewiseConstantDecay {
   std::vector<int64_t> boundaries;
   std::vector<double> values;  // one more than boundaries
   /// Throws  InvalidArgumentError when the numbers do not fit or boundaries do not rise.
-  double operator()(int64_t step) const;
+  double operator()(double step) const;
 };
 
 /// Gives initial * rate^(step / decay_steps). With `staircase` the quotient is rounded down.
@@ -52,7 +54,7 @@ struct ExponentialDecay {
   int64_t decay_steps;
   double decay_rate;
   bool staircase = false;
-  double operator()(int64_t step) const;
+  double operator()(double step) const;
 };
 
 /// Follows half a cosine from the initial rate to alpha times it. With a warm-up target the rate
@@ -64,7 +66,7 @@ struct CosineDecay {
   double alpha = 0.0;
   std::optional<double> warmup_target = {};
   int64_t warmup_steps = 0;
-  double operator()(int64_t step) const;
+  double operator()(double step) const;
 };
 
 /// Repeats cosines down to alpha, each `t_mul` times as long as the one before and `m_mul` times as
@@ -76,7 +78,7 @@ struct CosineDecayRestarts {
   double t_mul = 2.0;
   double m_mul = 1.0;
   double alpha = 0.0;
-  double operator()(int64_t step) const;
+  double operator()(double step) const;
 };
 
 /// Gives (initial - end) * (1 - step / decay_steps)^power + end.
@@ -87,7 +89,7 @@ struct PolynomialDecay {
   double end_learning_rate = 0.0001;
   double power = 1.0;
   bool cycle = false;  // starts again, each time with a longer decay
-  double operator()(int64_t step) const;
+  double operator()(double step) const;
 };
 
 /// Gives initial / (1 + rate * step / decay_steps).
@@ -97,7 +99,7 @@ struct InverseTimeDecay {
   int64_t decay_steps;
   double decay_rate;
   bool staircase = false;
-  double operator()(int64_t step) const;
+  double operator()(double step) const;
 };
 
 /// Rises linearly from `initial_learning_rate` to the first rate of `after`, which it reaches at

@@ -113,12 +113,23 @@ class ReduceLROnPlateau : public Callback {
   int64_t wait_ = 0, cooling_ = 0;
 };
 
-/// Stops at a loss that is NaN or infinite. Source  tf.keras.callbacks.TerminateOnNaN
+struct TerminateOnNaNOptions {  // options of TerminateOnNaN
+  bool raise_error = false;     // throws instead of a quiet end
+};
+
+/// Stops at a loss that is NaN or infinite.
+/// Throws  FailedPreconditionError there with raise_error.
+/// Source  tf.keras.callbacks.TerminateOnNaN
 class TerminateOnNaN : public Callback {
  public:
+  explicit TerminateOnNaN(EmptyBraces) : TerminateOnNaN() {}
+  explicit TerminateOnNaN(TerminateOnNaNOptions options = {}) : options_(options) {}
   DISTRIBUTE_INLINE void on_train_batch_end(int64_t batch, Logs& logs) override;
   bool wants_batch_metrics() const override { return false; }
   bool works_by_epoch() const override { return true; }
+
+ private:
+  TerminateOnNaNOptions options_;
 };
 
 }  // namespace distribute::train

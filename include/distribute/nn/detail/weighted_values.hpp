@@ -21,6 +21,10 @@ Tensor fitted_weight(const Tensor& weight, const Tensor& values,
 /// Source  keras.src.losses.loss.apply_mask
 Tensor masked_weight(const Tensor& weight, const Tensor& mask, const Tensor& values);
 
+/// Returns the mask of the predictions, where the losses have none of their own; else what both let
+/// count.
+Tensor mask_of_losses(const Tensor& losses, const Tensor& y_pred);
+
 /// Multiplies the values by their weights and reduces them, without dividing by a number of
 /// replicas. Means divide by `count`, by default the number of values; with a mask, by `count`
 /// times the share of steps that the mask counts. A single number stays as it is.

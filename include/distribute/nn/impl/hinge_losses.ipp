@@ -17,7 +17,7 @@ DISTRIBUTE_INLINE Tensor signs(const Tensor& y) {
 
 /// max(1 - y p, 0) of each element.
 DISTRIBUTE_INLINE Tensor hinges(const char* function, const Tensor& y_true, const Tensor& y_pred) {
-  const auto [y, p] = same_rank(function, y_true, y_pred);
+  const auto [y, p] = loss_inputs(function, y_true, y_pred);
   const Tensor margin = 1.0f - signs(y) * p;
   return maximum(margin, scalar_like(margin, 0));
 }
@@ -32,7 +32,7 @@ DISTRIBUTE_INLINE Tensor squared_hinge(const Tensor& y_true, const Tensor& y_pre
 }
 
 DISTRIBUTE_INLINE Tensor categorical_hinge(const Tensor& y_true, const Tensor& y_pred) {
-  const auto [y, p] = nn_internal::same_rank("categorical_hinge", y_true, y_pred);
+  const auto [y, p] = nn_internal::loss_inputs("categorical_hinge", y_true, y_pred);
   const Tensor of_true = reduce_sum(y * p, {-1});
   const Tensor of_others = reduce_max((1.0f - y) * p, {-1});
   const Tensor loss = of_others - of_true + 1.0f;

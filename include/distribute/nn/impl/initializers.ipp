@@ -145,6 +145,18 @@ DISTRIBUTE_INLINE Initializer variance_scaling(VarianceScaling options) {
   });
 }
 
+DISTRIBUTE_INLINE Initializer identity(double gain) {
+  return [=](const Shape& shape, uint64_t) {
+    if (shape.rank() != 2)
+      throw InvalidArgumentError(
+          str_cat("identity: wants a weight of two axes, got ", to_string(shape)));
+    std::vector<float> values(size_t(shape.num_elements()));
+    for (int64_t i = 0; i < std::min(shape[0], shape[1]); ++i)
+      values[size_t(i * shape[1] + i)] = float(gain);
+    return Tensor(shape, values);
+  };
+}
+
 /// Takes from `own` its part along `other`, a vector of length 1.
 DISTRIBUTE_INLINE void take_part_along(double* own, const double* other, int64_t size) {
   simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {

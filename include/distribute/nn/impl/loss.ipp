@@ -21,8 +21,8 @@ DISTRIBUTE_INLINE Tensor Loss::per_example(const Tensor& y_true, const Tensor& y
 DISTRIBUTE_INLINE Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
                                           const Tensor& sample_weight) const {
   const Tensor losses = per_example(y_true, y_pred);
-  const Tensor loss = nn_internal::reduce_weighted_values(losses, sample_weight,
-                                                          get_keras_mask(y_pred), reduction_);
+  const Tensor mask = nn_internal::mask_of_losses(losses, y_pred);
+  const Tensor loss = nn_internal::reduce_weighted_values(losses, sample_weight, mask, reduction_);
   const bool is_mean = reduction_ != Reduction::None && reduction_ != Reduction::Sum;
   const int replicas = current_num_replicas_in_sync();
   if (!is_mean || replicas == 1 || losses.shape().rank() == 0) return loss;
@@ -30,22 +30,22 @@ DISTRIBUTE_INLINE Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_
 }
 
 DISTRIBUTE_INLINE SparseCategoricalCrossentropy::SparseCategoricalCrossentropy(
-    CrossentropyLossOptions o)
-    : Loss(o.reduction), options_{o.from_logits, o.label_smoothing} {}
+    SparseCrossentropyLossOptions o)
+    : Loss(o.reduction), options_{o.from_logits, o.ignore_class, o.label_smoothing} {}
 DISTRIBUTE_INLINE Tensor SparseCategoricalCrossentropy::call(const Tensor& y_true,
                                                              const Tensor& y_pred) const {
   return sparse_categorical_crossentropy(y_true, y_pred, options_);
 }
 
 DISTRIBUTE_INLINE CategoricalCrossentropy::CategoricalCrossentropy(CrossentropyLossOptions o)
-    : Loss(o.reduction), options_{o.from_logits, o.label_smoothing} {}
+    : Loss(o.reduction), options_{o.from_logits, o.label_smoothing, o.axis} {}
 DISTRIBUTE_INLINE Tensor CategoricalCrossentropy::call(const Tensor& y_true,
                                                        const Tensor& y_pred) const {
   return categorical_crossentropy(y_true, y_pred, options_);
 }
 
 DISTRIBUTE_INLINE BinaryCrossentropy::BinaryCrossentropy(CrossentropyLossOptions o)
-    : Loss(o.reduction), options_{o.from_logits, o.label_smoothing} {}
+    : Loss(o.reduction), options_{o.from_logits, o.label_smoothing, o.axis} {}
 DISTRIBUTE_INLINE Tensor BinaryCrossentropy::call(const Tensor& y_true,
                                                   const Tensor& y_pred) const {
   return binary_crossentropy(y_true, y_pred, options_);

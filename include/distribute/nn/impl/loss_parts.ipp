@@ -4,6 +4,8 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 
+#include <vector>
+
 namespace distribute::nn::nn_internal {
 
 DISTRIBUTE_INLINE Tensor inside_unit(const Tensor& probability) {
@@ -11,8 +13,19 @@ DISTRIBUTE_INLINE Tensor inside_unit(const Tensor& probability) {
 }
 
 DISTRIBUTE_INLINE Tensor at_least_float32(const Tensor& y_pred) {
-  const bool narrow = is_floating(y_pred.dtype()) && size_of(y_pred.dtype()) < 4;
+  const bool narrow = !is_floating(y_pred.dtype()) || size_of(y_pred.dtype()) < 4;
   return narrow ? cast(y_pred, DType::Float32) : y_pred;
+}
+
+DISTRIBUTE_INLINE Tensor axis_last(const Tensor& x, int axis) {
+  if (axis == -1) return x;
+  const int rank = x.shape().rank(), chosen = x.shape().normalize_axis(axis);
+  if (chosen == rank - 1) return x;
+  std::vector<int> order;
+  for (int i = 0; i < rank; ++i)
+    if (i != chosen) order.push_back(i);
+  order.push_back(chosen);
+  return transpose(x, order);
 }
 
 /// Removes the last axis of `longer`, or adds one to `shorter`.
@@ -41,6 +54,21 @@ DISTRIBUTE_INLINE TargetsAndPredictions same_rank(const char* function, const Te
                                        " do not fit predictions of shape ",
                                        to_string(y_pred.shape())));
   return both;
+}
+
+DISTRIBUTE_INLINE TargetsAndPredictions loss_inputs(const char* loss, const Tensor& y_true,
+                                                    const Tensor& y_pred) {
+  return same_rank(loss, y_true,
+                   is_floating(y_pred.dtype()) ? y_pred : cast(y_pred, DType::Float32));
+}
+
+DISTRIBUTE_INLINE TargetsAndPredictions crossentropy_inputs(const char* loss, const Tensor& y_true,
+                                                            const Tensor& y_pred) {
+  const TargetsAndPredictions both = loss_inputs(loss, y_true, y_pred);
+  if (both.y_true.shape() == both.y_pred.shape()) return both;
+  throw InvalidArgumentError(str_cat(loss, ": targets of shape ", to_string(y_true.shape()),
+                                     " and predictions of shape ", to_string(y_pred.shape()),
+                                     "; both want one shape"));
 }
 
 }  // namespace distribute::nn::nn_internal

@@ -8,6 +8,7 @@
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/replica/replica_context.hpp>
+#include <distribute/tensor/detail/tensor_hints.hpp>
 
 #include <algorithm>
 
@@ -26,6 +27,12 @@ DISTRIBUTE_INLINE Tensor class_numbers(const Tensor& y, const Tensor& pred) {
   return column ? squeeze(labels, {-1}) : labels;
 }
 
+/// True for the class numbers that are not `ignored`.
+DISTRIBUTE_INLINE Tensor is_counted(const Tensor& labels, int64_t ignored) {
+  const Tensor numbers = cast(labels, DType::Int64);  // uint8 has no -1
+  return not_equal(numbers, scalar_like(numbers, double(ignored)));
+}
+
 DISTRIBUTE_INLINE ReplicaContext& replica_for(const char* function) {
   ReplicaContext* replica = get_replica_context();
   if (!replica)
@@ -38,20 +45,29 @@ DISTRIBUTE_INLINE ReplicaContext& replica_for(const char* function) {
 }  // namespace nn_internal
 
 DISTRIBUTE_INLINE Tensor sparse_categorical_crossentropy(const Tensor& y_true, const Tensor& y_pred,
-                                                         CrossentropyOptions options) {
-  const Tensor labels = nn_internal::class_numbers(y_true, y_pred);
+                                                         SparseCrossentropyOptions options) {
+  const Tensor given = nn_internal::class_numbers(y_true, y_pred);
+  const Tensor counts =
+      options.ignore_class ? nn_internal::is_counted(given, *options.ignore_class) : Tensor();
+  const Tensor labels = counts ? where(counts, given, zeros_like(given)) : given;
   const auto scores =
       nn_internal::scores_of("sparse_categorical_crossentropy", y_pred, options.from_logits);
   const Tensor logits = scores.are_logits ? scores.values : nn_internal::safe_log(scores.values);
-  return sparse_softmax_cross_entropy_with_logits(labels, logits, float(options.label_smoothing));
+  const Tensor losses =
+      sparse_softmax_cross_entropy_with_logits(labels, logits, float(options.label_smoothing));
+  if (!counts) return losses;
+  Tensor counted = where(counts, losses, zeros_like(losses));
+  TensorHints::of(counted).mask = counts;
+  return counted;
 }
 
 DISTRIBUTE_INLINE Tensor categorical_crossentropy(const Tensor& y_true, const Tensor& y_pred,
                                                   CrossentropyOptions options) {
-  const auto both = nn_internal::same_rank("categorical_crossentropy", y_true, y_pred);
-  const auto [p, are_logits] =
+  const auto both = nn_internal::crossentropy_inputs("categorical_crossentropy", y_true, y_pred);
+  const auto [scores, are_logits] =
       nn_internal::scores_of("categorical_crossentropy", both.y_pred, options.from_logits);
-  const Tensor& y = both.y_true;
+  const Tensor y = nn_internal::axis_last(both.y_true, options.axis);
+  const Tensor p = nn_internal::axis_last(scores, options.axis);
   const float s = float(options.label_smoothing);
   if (are_logits) return softmax_cross_entropy_with_logits(y, p, s);
   const Tensor smoothed = s == 0.0f ? y : y * (1.0f - s) + s / float(p.shape()[-1]);
@@ -61,25 +77,25 @@ DISTRIBUTE_INLINE Tensor categorical_crossentropy(const Tensor& y_true, const Te
 
 DISTRIBUTE_INLINE Tensor binary_crossentropy(const Tensor& y_true, const Tensor& y_pred,
                                              CrossentropyOptions options) {
-  const auto both = nn_internal::same_rank("binary_crossentropy", y_true, y_pred);
+  const auto both = nn_internal::crossentropy_inputs("binary_crossentropy", y_true, y_pred);
   Tensor target = both.y_true;
   const float s = float(options.label_smoothing);
   if (s != 0.0f) target = target * (1.0f - s) + 0.5f * s;
   const auto scores =
       nn_internal::scores_of("binary_crossentropy", both.y_pred, options.from_logits);
   if (scores.are_logits)
-    return reduce_mean(sigmoid_cross_entropy_with_logits(target, scores.values), {-1});
+    return reduce_mean(sigmoid_cross_entropy_with_logits(target, scores.values), {options.axis});
   const Tensor p = nn_internal::inside_unit(scores.values);
-  return -reduce_mean(target * log(p) + (1.0f - target) * log(1.0f - p), {-1});
+  return -reduce_mean(target * log(p) + (1.0f - target) * log(1.0f - p), {options.axis});
 }
 
 DISTRIBUTE_INLINE Tensor mean_squared_error(const Tensor& y_true, const Tensor& y_pred) {
-  const auto both = nn_internal::same_rank("mean_squared_error", y_true, y_pred);
+  const auto both = nn_internal::loss_inputs("mean_squared_error", y_true, y_pred);
   return reduce_mean(squared_difference(both.y_pred, both.y_true), {-1});
 }
 
 DISTRIBUTE_INLINE Tensor mean_absolute_error(const Tensor& y_true, const Tensor& y_pred) {
-  const auto both = nn_internal::same_rank("mean_absolute_error", y_true, y_pred);
+  const auto both = nn_internal::loss_inputs("mean_absolute_error", y_true, y_pred);
   return reduce_mean(abs(both.y_pred - both.y_true), {-1});
 }
 

@@ -10,6 +10,7 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/ops/slicing.hpp>
 #include <distribute/replica/detail/own_variables.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/tensor/detail/tensor_hints.hpp>
@@ -153,9 +154,12 @@ DISTRIBUTE_INLINE Tensor categorical_accuracy(const Tensor& y_true, const Tensor
   return metrics_internal::ones_where(equal(argmax(y_true, -1), argmax(y_pred, -1)));
 }
 DISTRIBUTE_INLINE Tensor sparse_top_k_categorical_accuracy(const Tensor& y_true,
-                                                           const Tensor& y_pred, int k) {
-  return metrics_internal::ones_where(
-      in_top_k(metrics_internal::class_numbers(y_true, y_pred), y_pred, k));
+                                                           const Tensor& y_pred, int k,
+                                                           bool from_sorted_ids) {
+  const Tensor target = metrics_internal::class_numbers(y_true, y_pred);
+  if (!from_sorted_ids) return metrics_internal::ones_where(in_top_k(target, y_pred, k));
+  const Tensor first = cast(slice(y_pred, {0, 0}, {-1, k}), DType::Int64);
+  return metrics_internal::ones_where(reduce_any(equal(first, expand_dims(target, -1)), {-1}));
 }
 DISTRIBUTE_INLINE Tensor top_k_categorical_accuracy(const Tensor& y_true, const Tensor& y_pred,
                                                     int k) {
@@ -174,10 +178,11 @@ DISTRIBUTE_INLINE SparseCategoricalAccuracy::SparseCategoricalAccuracy(std::stri
     : MeanMetricWrapper(sparse_categorical_accuracy, std::move(name), Direction::Up) {}
 DISTRIBUTE_INLINE CategoricalAccuracy::CategoricalAccuracy(std::string name)
     : MeanMetricWrapper(categorical_accuracy, std::move(name), Direction::Up) {}
-DISTRIBUTE_INLINE SparseTopKCategoricalAccuracy::SparseTopKCategoricalAccuracy(TopKOptions options)
+DISTRIBUTE_INLINE SparseTopKCategoricalAccuracy::SparseTopKCategoricalAccuracy(
+    SparseTopKOptions options)
     : MeanMetricWrapper(
-          [k = options.k](const Tensor& y, const Tensor& p) {
-            return sparse_top_k_categorical_accuracy(y, p, k);
+          [k = options.k, sorted = options.from_sorted_ids](const Tensor& y, const Tensor& p) {
+            return sparse_top_k_categorical_accuracy(y, p, k, sorted);
           },
           options.name.empty() ? "sparse_top_k_categorical_accuracy" : options.name,
           Direction::Up) {}

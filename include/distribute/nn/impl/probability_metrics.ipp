@@ -15,28 +15,25 @@ DISTRIBUTE_INLINE KLDivergence::KLDivergence(std::string name)
     : MeanMetricWrapper(kl_divergence, std::move(name), Direction::Down) {}
 DISTRIBUTE_INLINE Poisson::Poisson(std::string name)
     : MeanMetricWrapper(poisson, std::move(name), Direction::Down) {}
-/// Makes the function that a metric of crossentropy averages.
-DISTRIBUTE_INLINE MeanMetricWrapper::Function crossentropy_of(
-    Tensor (*loss)(const Tensor& y, const Tensor& p, CrossentropyOptions options),
-    const CrossentropyMetricOptions& given) {
-  const CrossentropyOptions options{given.from_logits, given.label_smoothing};
-  return [=](const Tensor& y, const Tensor& p) { return loss(y, p, options); };
-}
-
-DISTRIBUTE_INLINE BinaryCrossentropy::BinaryCrossentropy(CrossentropyMetricOptions options)
-    : MeanMetricWrapper(crossentropy_of(binary_crossentropy, options),
-                        options.name.empty() ? "binary_crossentropy" : options.name,
-                        Direction::Down) {}
+DISTRIBUTE_INLINE BinaryCrossentropy::BinaryCrossentropy(CrossentropyMetricOptions o)
+    : MeanMetricWrapper(
+          [given = CrossentropyOptions{o.from_logits, o.label_smoothing}](
+              const Tensor& y, const Tensor& p) { return binary_crossentropy(y, p, given); },
+          o.name.empty() ? "binary_crossentropy" : o.name, Direction::Down) {}
 DISTRIBUTE_INLINE CategoricalCrossentropy::CategoricalCrossentropy(
-    CrossentropyMetricOptions options)
-    : MeanMetricWrapper(crossentropy_of(categorical_crossentropy, options),
-                        options.name.empty() ? "categorical_crossentropy" : options.name,
-                        Direction::Down) {}
+    CategoricalCrossentropyMetricOptions o)
+    : MeanMetricWrapper(
+          [given = CrossentropyOptions{o.from_logits, o.label_smoothing, o.axis}](
+              const Tensor& y, const Tensor& p) { return categorical_crossentropy(y, p, given); },
+          o.name.empty() ? "categorical_crossentropy" : o.name, Direction::Down) {}
 DISTRIBUTE_INLINE SparseCategoricalCrossentropy::SparseCategoricalCrossentropy(
-    CrossentropyMetricOptions options)
-    : MeanMetricWrapper(crossentropy_of(sparse_categorical_crossentropy, options),
-                        options.name.empty() ? "sparse_categorical_crossentropy" : options.name,
-                        Direction::Down) {}
+    SparseCrossentropyMetricOptions o)
+    : MeanMetricWrapper(
+          [given = SparseCrossentropyOptions{o.from_logits, o.ignore_class, o.label_smoothing}](
+              const Tensor& y, const Tensor& p) {
+            return sparse_categorical_crossentropy(y, p, given);
+          },
+          o.name.empty() ? "sparse_categorical_crossentropy" : o.name, Direction::Down) {}
 
 DISTRIBUTE_INLINE Perplexity::Perplexity(PerplexityOptions options)
     : Mean(options.name), options_(options) {

@@ -17,29 +17,28 @@ DISTRIBUTE_INLINE Tensor at_least(const Tensor& x, float low) {
 
 /// x / |x|, x / 1e-7 where it is shorter than that.
 DISTRIBUTE_INLINE Tensor unit_length(const Tensor& x, int axis) {
-  const Tensor inverse = rsqrt(reduce_sum(square(x), {axis}, true));
-  return x * minimum(inverse, scalar_like(inverse, 1.0 / kEpsilon));
+  return l2_normalize(x, {axis}, kEpsilon * kEpsilon);
 }
 
 }  // namespace nn_internal
 
 DISTRIBUTE_INLINE Tensor mean_absolute_percentage_error(const Tensor& y_true,
                                                         const Tensor& y_pred) {
-  const auto [y, p] = nn_internal::same_rank("mean_absolute_percentage_error", y_true, y_pred);
+  const auto [y, p] = nn_internal::loss_inputs("mean_absolute_percentage_error", y_true, y_pred);
   const Tensor size = nn_internal::at_least(abs(y), nn_internal::kEpsilon);
   return 100.0f * reduce_mean(abs((y - p) / size), {-1});
 }
 
 DISTRIBUTE_INLINE Tensor mean_squared_logarithmic_error(const Tensor& y_true,
                                                         const Tensor& y_pred) {
-  const auto [y, p] = nn_internal::same_rank("mean_squared_logarithmic_error", y_true, y_pred);
+  const auto [y, p] = nn_internal::loss_inputs("mean_squared_logarithmic_error", y_true, y_pred);
   const Tensor log_p = log(nn_internal::at_least(p, nn_internal::kEpsilon) + 1.0f);
   const Tensor log_y = log(nn_internal::at_least(y, nn_internal::kEpsilon) + 1.0f);
   return reduce_mean(squared_difference(log_p, log_y), {-1});
 }
 
 DISTRIBUTE_INLINE Tensor huber(const Tensor& y_true, const Tensor& y_pred, double delta) {
-  const auto [y, p] = nn_internal::same_rank("huber", y_true, y_pred);
+  const auto [y, p] = nn_internal::loss_inputs("huber", y_true, y_pred);
   const Tensor error = p - y, size = abs(error);
   const float d = float(delta);
   return reduce_mean(
@@ -51,13 +50,13 @@ DISTRIBUTE_INLINE Tensor huber(const Tensor& y_true, const Tensor& y_pred) {
 }
 
 DISTRIBUTE_INLINE Tensor log_cosh(const Tensor& y_true, const Tensor& y_pred) {
-  const auto [y, p] = nn_internal::same_rank("log_cosh", y_true, y_pred);
+  const auto [y, p] = nn_internal::loss_inputs("log_cosh", y_true, y_pred);
   const Tensor error = p - y;
   return reduce_mean(error + softplus(error * -2.0f) - float(std::numbers::ln2), {-1});
 }
 
 DISTRIBUTE_INLINE Tensor cosine_similarity(const Tensor& y_true, const Tensor& y_pred, int axis) {
-  const auto [y, p] = nn_internal::same_rank("cosine_similarity", y_true, y_pred);
+  const auto [y, p] = nn_internal::loss_inputs("cosine_similarity", y_true, y_pred);
   return -reduce_sum(nn_internal::unit_length(y, axis) * nn_internal::unit_length(p, axis), {axis});
 }
 DISTRIBUTE_INLINE Tensor cosine_similarity(const Tensor& y_true, const Tensor& y_pred) {

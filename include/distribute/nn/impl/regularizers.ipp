@@ -51,6 +51,9 @@ DISTRIBUTE_INLINE std::vector<Tensor> penalties(const Regularizer& on_kernel,
 }  // namespace nn_internal
 
 DISTRIBUTE_INLINE Tensor Regularizer::operator()(const Tensor& weight) const {
+  if (!(l1 >= 0 && l2 >= 0))
+    throw InvalidArgumentError(
+        str_cat("regularizer: l1 is ", l1, " and l2 ", l2, ", wanted at least 0"));
   Tensor penalty;
   if (l2 != 0) penalty = multiply(nn_internal::sum_of_squares(weight), Tensor(float(l2)));
   if (l1 == 0) return penalty ? penalty : Tensor(0.0f);

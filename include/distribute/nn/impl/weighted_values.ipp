@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/nn/detail/weighted_values.hpp>
+#include <distribute/nn/module.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
@@ -34,6 +35,12 @@ DISTRIBUTE_INLINE Tensor masked_weight(const Tensor& weight, const Tensor& mask,
   if (!mask) return fitted;
   const Tensor counts = fitted_weight(mask, values, "the mask of the predictions,");
   return fitted ? fitted * counts : counts;
+}
+
+DISTRIBUTE_INLINE Tensor mask_of_losses(const Tensor& losses, const Tensor& y_pred) {
+  const Tensor given = get_keras_mask(y_pred), own = get_keras_mask(losses);
+  if (!given || !own) return given ? given : own;
+  return logical_and(cast(given, DType::Bool), cast(own, DType::Bool));
 }
 
 /// A mean over all values becomes one over those that the mask lets count; 0 where it lets none.

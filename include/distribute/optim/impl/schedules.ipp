@@ -11,16 +11,16 @@ namespace distribute::optim {
 namespace optim_internal {
 
 /// Gives step / steps, rounded down on request.
-DISTRIBUTE_INLINE double progress(const char* schedule, int64_t step, int64_t steps, bool whole) {
+DISTRIBUTE_INLINE double progress(const char* schedule, double step, int64_t steps, bool whole) {
   if (steps < 1)
     throw InvalidArgumentError(str_cat(schedule, ": decay_steps must be positive, got ", steps));
-  const double quotient = double(step) / double(steps);
+  const double quotient = step / double(steps);
   return whole ? std::floor(quotient) : quotient;
 }
 
 }  // namespace optim_internal
 
-DISTRIBUTE_INLINE double PiecewiseConstantDecay::operator()(int64_t step) const {
+DISTRIBUTE_INLINE double PiecewiseConstantDecay::operator()(double step) const {
   if (values.size() != boundaries.size() + 1 ||
       !std::is_sorted(boundaries.begin(), boundaries.end()))
     throw InvalidArgumentError(str_cat("PiecewiseConstantDecay: wanted rising boundaries and one ",
@@ -30,26 +30,26 @@ DISTRIBUTE_INLINE double PiecewiseConstantDecay::operator()(int64_t step) const 
   return values[size_t(above - boundaries.begin())];
 }
 
-DISTRIBUTE_INLINE double ExponentialDecay::operator()(int64_t step) const {
+DISTRIBUTE_INLINE double ExponentialDecay::operator()(double step) const {
   const double p = optim_internal::progress("ExponentialDecay", step, decay_steps, staircase);
   return initial_learning_rate * std::pow(decay_rate, p);
 }
 
-DISTRIBUTE_INLINE double CosineDecay::operator()(int64_t step) const {
+DISTRIBUTE_INLINE double CosineDecay::operator()(double step) const {
   double first = initial_learning_rate;
   if (warmup_target) {
-    if (step < warmup_steps)
-      return first + (*warmup_target - first) * double(step) / double(warmup_steps);
+    if (step < double(warmup_steps))
+      return first + (*warmup_target - first) * step / double(warmup_steps);
     first = *warmup_target;
-    step -= warmup_steps;
+    step -= double(warmup_steps);
   }
-  const double p =
-      optim_internal::progress("CosineDecay", std::min(step, decay_steps), decay_steps, false);
+  const double p = optim_internal::progress("CosineDecay", std::min(step, double(decay_steps)),
+                                            decay_steps, false);
   const double cosine = 0.5 * (1 + std::cos(std::numbers::pi * p));
   return first * ((1 - alpha) * cosine + alpha);
 }
 
-DISTRIBUTE_INLINE double CosineDecayRestarts::operator()(int64_t step) const {
+DISTRIBUTE_INLINE double CosineDecayRestarts::operator()(double step) const {
   double p = optim_internal::progress("CosineDecayRestarts", step, first_decay_steps, false);
   // in units of the first decay's length
   double restarts = std::floor(p), begin = restarts, length = 1;
@@ -63,7 +63,7 @@ DISTRIBUTE_INLINE double CosineDecayRestarts::operator()(int64_t step) const {
   return initial_learning_rate * ((1 - alpha) * cosine + alpha);
 }
 
-DISTRIBUTE_INLINE double PolynomialDecay::operator()(int64_t step) const {
+DISTRIBUTE_INLINE double PolynomialDecay::operator()(double step) const {
   double p = optim_internal::progress("PolynomialDecay", step, decay_steps, false);
   if (cycle)
     p = step == 0 ? 0.0 : p / std::ceil(p);
@@ -72,7 +72,7 @@ DISTRIBUTE_INLINE double PolynomialDecay::operator()(int64_t step) const {
   return (initial_learning_rate - end_learning_rate) * std::pow(1 - p, power) + end_learning_rate;
 }
 
-DISTRIBUTE_INLINE double InverseTimeDecay::operator()(int64_t step) const {
+DISTRIBUTE_INLINE double InverseTimeDecay::operator()(double step) const {
   const double p = optim_internal::progress("InverseTimeDecay", step, decay_steps, staircase);
   return initial_learning_rate / (1 + decay_rate * p);
 }

@@ -83,14 +83,15 @@ DISTRIBUTE_INLINE nn::Reduction LossFunction::checked(nn::Reduction reduction) {
 DISTRIBUTE_INLINE Tensor LossFunction::share(const Tensor& y_true, const Tensor& y_pred,
                                              int64_t global_batch,
                                              const Tensor& sample_weight) const {
-  const Tensor losses =
-      cast(function_(y_true, nn::nn_internal::at_least_float32(y_pred)), DType::Float32);
+  const Tensor found = function_(y_true, nn::nn_internal::at_least_float32(y_pred));
+  const Tensor losses = cast(found, DType::Float32);
   if (losses.shape().rank() == 0)
     throw InvalidArgumentError(
         "compile: the loss gives one number; wanted the loss of each example [batch, ...]");
   const double of_an_example =
       double(losses.num_elements()) / double(std::max<int64_t>(losses.shape()[0], 1));
-  return nn::nn_internal::reduce_weighted_values(losses, sample_weight, nn::get_keras_mask(y_pred),
+  return nn::nn_internal::reduce_weighted_values(losses, sample_weight,
+                                                 nn::nn_internal::mask_of_losses(found, y_pred),
                                                  reduction_, of_an_example * double(global_batch));
 }
 
