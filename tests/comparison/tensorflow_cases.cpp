@@ -73,6 +73,6 @@ int main() {
   for (auto* cases :
        {reduction_cases, input_cases, partitioner_cases, optimizer_cases, gradient_cases,
         loss_cases, metric_cases, weight_cases, variable_cases, name_cases, fit_cases, model_cases,
-        odd_cases, layer_cases, strategy_cases, context_cases})
+        odd_cases, layer_cases, size_layer_cases, strategy_cases, context_cases})
     cases();
 }

@@ -21,6 +21,7 @@ import fit_cases
 import layer_cases
 import model_cases
 import odd_cases
+import size_layer_cases
 import strategy_cases
 
 tf.config.set_logical_device_configuration(
@@ -475,4 +476,5 @@ if __name__ == "__main__":
     model_cases.model_cases(case, mirrored)
     odd_cases.odd_cases(case, mirrored)
     layer_cases.layer_cases(case)
+    size_layer_cases.size_layer_cases(case)
     context_cases()

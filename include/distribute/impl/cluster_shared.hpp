@@ -196,6 +196,7 @@
 
 #include <distribute/nn/impl/activation.ipp>
 #include <distribute/nn/impl/activation_layers.ipp>
+#include <distribute/nn/impl/adaptive_pooling.ipp>
 #include <distribute/nn/impl/attention.ipp>
 #include <distribute/nn/impl/auc.ipp>
 #include <distribute/nn/impl/bidirectional.ipp>
@@ -216,6 +217,7 @@
 #include <distribute/nn/impl/hinge_losses.ipp>
 #include <distribute/nn/impl/hinge_metrics.ipp>
 #include <distribute/nn/impl/initializers.ipp>
+#include <distribute/nn/impl/iou.ipp>
 #include <distribute/nn/impl/keras_graph.ipp>
 #include <distribute/nn/impl/lora.ipp>
 #include <distribute/nn/impl/loss.ipp>
@@ -245,6 +247,8 @@
 #include <distribute/nn/impl/resnet.ipp>
 #include <distribute/nn/impl/sequential.ipp>
 #include <distribute/nn/impl/summary_table.ipp>
+#include <distribute/nn/impl/transposed_axis.ipp>
+#include <distribute/nn/impl/volume_pooling.ipp>
 #include <distribute/nn/impl/weighted_values.ipp>
 
 #include <distribute/optim/impl/adadelta.ipp>

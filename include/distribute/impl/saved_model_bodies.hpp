@@ -134,6 +134,7 @@
 
 #include <distribute/nn/impl/activation.ipp>
 #include <distribute/nn/impl/activation_layers.ipp>
+#include <distribute/nn/impl/adaptive_pooling.ipp>
 #include <distribute/nn/impl/attention.ipp>
 #include <distribute/nn/impl/bidirectional.ipp>
 #include <distribute/nn/impl/constraints.ipp>
@@ -169,6 +170,8 @@
 #include <distribute/nn/impl/resnet.ipp>
 #include <distribute/nn/impl/sequential.ipp>
 #include <distribute/nn/impl/summary_table.ipp>
+#include <distribute/nn/impl/transposed_axis.ipp>
+#include <distribute/nn/impl/volume_pooling.ipp>
 
 #include <distribute/optim/impl/adadelta.ipp>
 #include <distribute/optim/impl/adagrad.ipp>

@@ -135,6 +135,7 @@
 
 #include <distribute/nn/impl/activation.ipp>
 #include <distribute/nn/impl/activation_layers.ipp>
+#include <distribute/nn/impl/adaptive_pooling.ipp>
 #include <distribute/nn/impl/attention.ipp>
 #include <distribute/nn/impl/attention_layers.ipp>
 #include <distribute/nn/impl/bidirectional.ipp>
@@ -164,15 +165,21 @@
 #include <distribute/nn/impl/named_module.ipp>
 #include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/normalization.ipp>
+#include <distribute/nn/impl/padding.ipp>
 #include <distribute/nn/impl/policy.ipp>
 #include <distribute/nn/impl/pooling.ipp>
 #include <distribute/nn/impl/recurrent.ipp>
 #include <distribute/nn/impl/regularizers.ipp>
 #include <distribute/nn/impl/replica_calls.ipp>
 #include <distribute/nn/impl/reshaping.ipp>
+#include <distribute/nn/impl/resizing.ipp>
 #include <distribute/nn/impl/resnet.ipp>
+#include <distribute/nn/impl/sequence_convolution.ipp>
 #include <distribute/nn/impl/sequential.ipp>
 #include <distribute/nn/impl/summary_table.ipp>
+#include <distribute/nn/impl/transposed_axis.ipp>
+#include <distribute/nn/impl/volume_pooling.ipp>
+#include <distribute/nn/impl/volumes.ipp>
 
 #include <distribute/optim/impl/adadelta.ipp>
 #include <distribute/optim/impl/adagrad.ipp>

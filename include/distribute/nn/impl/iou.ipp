@@ -3,7 +3,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/metric_inputs.hpp>
-#include <distribute/nn/iou.hpp>
+#include <distribute/nn/confusion_metrics.hpp>
 #include <distribute/ops/arrangement.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
