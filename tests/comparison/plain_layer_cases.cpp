@@ -11,10 +11,10 @@
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
-#include <distribute/nn/reshaping.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/recurrent.hpp>
 #include <distribute/nn/regularizers.hpp>
+#include <distribute/nn/reshaping.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>

@@ -1,8 +1,8 @@
 #pragma once
-#include <distribute/nn/pooling.hpp>
 #include <distribute/nn/convolution.hpp>
-#include <distribute/nn/reshaping.hpp>
 #include <distribute/nn/convolution_1d_3d.hpp>
+#include <distribute/nn/pooling.hpp>
+#include <distribute/nn/reshaping.hpp>
 #include <distribute/saving/detail/config_writer.hpp>
 #include <distribute/saving/detail/layer_config.hpp>
 

@@ -1,13 +1,13 @@
 #pragma once
 #include <distribute/nn/activation.hpp>
-#include <distribute/nn/pooling.hpp>
 #include <distribute/nn/convolution.hpp>
+#include <distribute/nn/convolution_1d_3d.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/merging.hpp>
 #include <distribute/nn/normalization.hpp>
+#include <distribute/nn/pooling.hpp>
 #include <distribute/nn/reshaping.hpp>
-#include <distribute/nn/convolution_1d_3d.hpp>
 #include <distribute/saving/detail/config_reader.hpp>
 #include <distribute/saving/detail/layer_maker.hpp>
 #include <distribute/saving/detail/operation_merge.hpp>
