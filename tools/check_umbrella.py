@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, OPTIONAL, TRAINER_FLOORS, bodies, bodies_of, files,
+from floors import (ANNEXES, BESIDE_TRAINERS, CORE, INCLUDE, LIBRARY, OPTIONAL, TRAINER_FLOORS, bodies, bodies_of, files,
                     header_of, included, includes, public_headers, rank, reached, without_gpus)
 from written import out_of_date, report
 
@@ -82,7 +82,8 @@ def lists_within_lists(wanted):
 
 def trainer_headers():
     """What strategy.hpp includes: whole floors, and what a trainer's main() returns."""
-    return ["base/exit_status.hpp", *public_headers(TRAINER_FLOORS)]
+    return ["base/exit_status.hpp", *(name for name in public_headers(TRAINER_FLOORS)
+                                      if name not in BESIDE_TRAINERS)]
 
 
 def annex_headers(annex):

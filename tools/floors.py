@@ -49,6 +49,9 @@ OPTIONAL = {"torch": "torch/torch.h"}
 TRAINER_FLOORS = ["tensor", "autograd", "ops", "replica", "nn", "optim", "data", "strategy",
                   "checkpoint"]
 
+# But not these, which few trainers need: a program includes them by name, or distribute.hpp.
+BESIDE_TRAINERS = {"nn/convolution_1d_3d.hpp"}
+
 # Features of the smallest build that the README shows, and those that only a build for GPUs has.
 PLAIN = ("ONEDNN",)
 GPU = ("CUDA", "CUDNN", "NCCL")

@@ -79,11 +79,11 @@
 #include <distribute/nn/attention_layers.hpp>
 #include <distribute/nn/confusion_metrics.hpp>
 #include <distribute/nn/convolution.hpp>
+#include <distribute/nn/convolution_1d_3d.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/initializers.hpp>
-#include <distribute/nn/iou.hpp>
 #include <distribute/nn/lora.hpp>
 #include <distribute/nn/loss.hpp>
 #include <distribute/nn/mean_metrics.hpp>

@@ -42,7 +42,6 @@
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/initializers.hpp>
-#include <distribute/nn/iou.hpp>
 #include <distribute/nn/lora.hpp>
 #include <distribute/nn/loss.hpp>
 #include <distribute/nn/mean_metrics.hpp>

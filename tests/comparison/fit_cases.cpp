@@ -4,7 +4,6 @@
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/confusion_metrics.hpp>
 #include <distribute/nn/dense.hpp>
-#include <distribute/nn/iou.hpp>
 #include <distribute/nn/mean_metrics.hpp>
 #include <distribute/nn/models.hpp>
 #include <distribute/ops/array.hpp>

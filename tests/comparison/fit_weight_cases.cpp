@@ -313,9 +313,31 @@ void replica_cases() {
                  });
 }
 
+/// Two epochs, then an evaluation, with a penalty on the results of the first layer.
+void penalized_case() {
+  run_case("fit/activity penalty", [] {
+    nn::Sequential module(nn::Dense({.units = 2,
+                                     .kernel_initializer = init::ones(),
+                                     .activity_regularizer = nn::regularizers::L1L2(0.1, 0.2)}),
+                          nn::Dense({.units = 1, .kernel_initializer = init::ones()}));
+    dist::optim::SGD optimizer({.learning_rate = 0.01f});
+    dist::train::Model model(module);
+    model.compile({.optimizer = optimizer, .loss = "mse"});
+    const dist::train::ArrayData data{f32({4, 2}, {1, 2, 3, 4, 0, 1, 2, 0}),
+                                      f32({4, 1}, {1, 2, 3, 4})};
+    const auto history = model.fit(data, {.epochs = 2, .verbose = dist::train::Verbose::Silent},
+                                   {.batch_size = 2, .shuffle = false});
+    std::vector<float> values;
+    for (const double loss : history.history.at("loss")) values.push_back(float(loss));
+    for (const float weight : module.variables()[0].value().to_vector()) values.push_back(weight);
+    return show(f32({int64_t(values.size())}, values));
+  });
+}
+
 }  // namespace
 
 void weighted_fit_cases() {
+  penalized_case();
   dense_cases();
   half_cases();
   embedding_cases();

@@ -103,6 +103,7 @@ void preprocessing_cases();
 void policy_cases();
 void part_cases();
 void first_weight_cases();
+void size_layer_cases();
 void layer_cases();
 
 }  // namespace comparison

@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/nn/iou.hpp>
+#include <distribute/nn/confusion_metrics.hpp>
 
 #include "metric_support.hpp"
 

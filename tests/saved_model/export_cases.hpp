@@ -4,6 +4,7 @@
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/attention.hpp>
 #include <distribute/nn/convolution.hpp>
+#include <distribute/nn/convolution_1d_3d.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/embedding.hpp>
@@ -397,6 +398,25 @@ inline std::vector<Case> sequence_cases() {
                          nn::LayerScale({.init_values = 0.5, .projection_dim = 6}),
                          nn::Dense({.units = 3})));
   cases.push_back(layers("resizing", images, nn::Resizing({.height = 3, .width = 7})));
+  cases.push_back(layers(
+      "long_sequences", steps,
+      nn::Conv1DTranspose({.filters = 4, .kernel_size = 3, .strides = 2, .output_padding = 1}),
+      nn::DepthwiseConv1D({.kernel_size = 2, .depth_multiplier = 2}), nn::ELU({.alpha = 0.5}),
+      nn::SeparableConv1D({.filters = 3, .kernel_size = 2, .padding = Padding::Same}),
+      nn::UpSampling1D(2), nn::Cropping1D(nn::AxisEdges(1, 2)), nn::ZeroPadding1D(1),
+      nn::AdaptiveMaxPooling1D(3), nn::UnitNormalization(), nn::Identity(), nn::AlphaDropout(0.5),
+      nn::GaussianDropout(0.5), nn::ActivityRegularization({.l2 = 0.1})));
+  cases.push_back(layers(
+      "volumes", example({3, 3, 4, 5, 2}),
+      nn::Conv3D({.filters = 3, .kernel_size = 2, .padding = Padding::Same}), nn::MaxPooling3D(),
+      nn::Conv3DTranspose({.filters = 2, .kernel_size = 2, .strides = 2}), nn::UpSampling3D(2),
+      nn::Cropping3D({1, nn::AxisEdges(0, 1), 0}), nn::ZeroPadding3D(1),
+      nn::AveragePooling3D({.pool_size = 2, .padding = Padding::Same}), nn::SpatialDropout3D(0.5),
+      nn::AdaptiveAveragePooling3D({1, 2, 2}), nn::GlobalMaxPooling3D()));
+  cases.push_back(layers("cropped", images, nn::Cropping2D({nn::AxisEdges(1, 0), 1}),
+                         nn::CenterCrop({.height = 4, .width = 2}),
+                         nn::BatchNormalization({.axis = 1}), nn::AdaptiveAveragePooling2D({2, 1}),
+                         nn::AdaptiveMaxPooling2D(1)));
   cases.push_back(layers("separable", images, nn::UpSampling2D(2), nn::ZeroPadding2D(1),
                          nn::SeparableConv2D({.filters = 3, .kernel_size = 3}),
                          nn::ReLU({.max_value = 0.5, .negative_slope = 0.1})));

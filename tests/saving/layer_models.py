@@ -145,6 +145,31 @@ def penalized_steps(x):
     return L.GlobalAveragePooling1D()(L.PReLU(alpha_regularizer=R.L2(0.1))(h))
 
 
+def sizes():
+    return keras.Sequential([
+        keras.Input((9, 8, 3)), L.Cropping2D(((1, 0), (2, 1))), L.CenterCrop(7, 4),
+        L.Conv2DTranspose(4, 3, 2, output_padding=1, activity_regularizer=R.L2(0.1)), L.ELU(0.5),
+        L.BatchNormalization(axis=1), L.GroupNormalization(2, axis=-1), L.Identity(),
+        L.Reshape((4, 4, 10, 4)), L.Conv3D(3, 2, padding="same", kernel_regularizer=R.L1(0.1)),
+        L.MaxPooling3D(2, padding="same"), L.Conv3DTranspose(2, 2, 2), L.ZeroPadding3D((1, 0, (0, 1))),
+        L.Cropping3D((1, 0, (1, 0))), L.UpSampling3D((1, 2, 1)), L.AveragePooling3D(2),
+        L.AdaptiveAveragePooling3D((2, 3, 3)), L.UnitNormalization(), L.SpatialDropout3D(0.3),
+        L.GlobalAveragePooling3D(keepdims=True), L.ActivityRegularization(0.1, 0.2),
+        L.GlobalMaxPooling3D()])
+
+
+def lengths(x):
+    e = L.Embedding(8, 4, activity_regularizer=R.L1(0.1))(x)
+    h = L.DepthwiseConv1D(2, depth_multiplier=2, depthwise_regularizer=R.L2(0.1))(e)
+    h = L.SeparableConv1D(3, 2, padding="same", activity_regularizer=R.L2(0.2))(h)
+    h = L.Conv1DTranspose(4, 3, 2, "same", output_padding=1)(L.AlphaDropout(0.2, noise_shape=(None, 1, 3))(h))
+    h = L.UpSampling1D(2)(L.ZeroPadding1D((2, 1))(L.Cropping1D((1, 0))(h)))
+    h = L.AdaptiveMaxPooling1D(4)(L.GaussianDropout(0.3)(h))
+    h = L.LSTM(3, recurrent_dropout=0.2, activity_regularizer=R.L1L2(0.1, 0.2), return_sequences=True)(h)
+    h = L.Bidirectional(L.GRU(2, activity_regularizer=R.L2(0.1)))(h)
+    return L.Dense(2, activity_regularizer=R.L1(0.3))(h)
+
+
 MODELS = {"attention": lambda: of_tokens(dot), "attention_concat": lambda: of_tokens(concat),
           "additive_attention": lambda: of_tokens(additive), "constraints": constrained,
           "stateful": stateful, "pictures": pictures, "transformer": lambda: of_tokens(transformer),
@@ -153,7 +178,8 @@ MODELS = {"attention": lambda: of_tokens(dot), "attention_concat": lambda: of_to
           "fixed_batch": fixed_batch, "constrained_pictures": constrained_pictures,
           "constrained_steps": lambda: of_tokens(constrained_steps),
           "penalized_pictures": penalized_pictures,
-          "penalized_steps": lambda: of_tokens(penalized_steps)}
+          "penalized_steps": lambda: of_tokens(penalized_steps),
+          "penalized_sizes_of_pictures": sizes, "penalized_lengths": lambda: of_tokens(lengths)}
 TOKENS = np.array([[1, 2, 3, 0, 0], [4, 5, 0, 0, 0], [1, 1, 1, 1, 1]], "int32")
 
 

@@ -15,8 +15,9 @@
 
 #include <distribute/nn/impl/attention_layers.ipp>
 #include <distribute/nn/impl/flatten.ipp>
-#include <distribute/nn/impl/iou.ipp>
+#include <distribute/nn/impl/padding.ipp>
 #include <distribute/nn/impl/reshaping.ipp>
+#include <distribute/nn/impl/resizing.ipp>
 
 #include <distribute/data/impl/bad_pictures.ipp>
 #include <distribute/data/impl/cifar.ipp>

@@ -9,6 +9,8 @@
 #include <distribute/ops/activation.hpp>
 
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace distribute::nn {
@@ -27,6 +29,39 @@ class Activation : public Module {
   bool supports_masking() const override { return true; }
 
   ActivationFunction function_;
+};
+
+/// Gives its input.
+/// Source  tf.keras.layers.Identity
+class Identity : public Module {
+ public:
+  explicit Identity(std::string name = {}) : Module(std::move(name)) {}
+
+ private:
+  Tensor call(const Tensor& x, CallOptions) override { return x; }
+  std::string kind() const override { return "identity"; }
+  bool supports_masking() const override { return true; }
+};
+
+struct ActivityRegularizationOptions {  // options of ActivityRegularization
+  double l1 = 0;
+  double l2 = 0;
+  std::string name = {};
+};
+
+/// Gives its input x, and adds (l1 sum |x| + l2 sum x^2) / batch size to losses().
+/// Source  tf.keras.layers.ActivityRegularization
+class ActivityRegularization : public Module {
+ public:
+  explicit ActivityRegularization(ActivityRegularizationOptions options)
+      : Module(std::move(options.name)) {
+    set_activity_regularizer(regularizers::L1L2(options.l1, options.l2));
+  }
+
+ private:
+  Tensor call(const Tensor& x, CallOptions) override { return x; }
+  std::string kind() const override { return "activity_regularization"; }
+  bool supports_masking() const override { return true; }
 };
 
 namespace nn_internal {
@@ -83,6 +118,28 @@ class LeakyReLU : public Module {
   bool supports_masking() const override { return true; }
 
   float negative_slope_;
+};
+
+struct ELUOptions {  // options of ELU
+  double alpha = 1;
+  std::string name = {};
+};
+
+/// x, or alpha (exp(x) - 1) where x is negative.
+/// Source  tf.keras.layers.ELU; Clevert et al. 2016
+class ELU : public Module {
+ public:
+  explicit ELU(EmptyBraces) : ELU() {}
+  explicit ELU(ELUOptions options = {});
+  /// The factor below 0.
+  double alpha() const { return alpha_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "elu"; }
+  bool supports_masking() const override { return true; }
+
+  double alpha_;
 };
 
 struct PReLUOptions {  // options of PReLU

@@ -30,7 +30,8 @@ struct MultiHeadAttentionOptions {  // options of MultiHeadAttention
   Initializer bias_initializer = initializers::zeros();
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
-  Constraint kernel_constraint = {};  // of each of the four products, as in Keras
+  Regularizer activity_regularizer = {};  // on results of each of the four products
+  Constraint kernel_constraint = {};      // of each of the four products, as in Keras
   Constraint bias_constraint = {};
   std::optional<uint64_t> seed = {};  // of the dropout; unset: drawn from the program's seeds
   std::string name = {};

@@ -8,6 +8,7 @@
 #include <distribute/ops/convolution.hpp>
 
 #include <array>
+#include <optional>
 
 namespace distribute::nn {
 
@@ -19,6 +20,14 @@ struct Size2D {
   Size2D(int64_t both) : height(both), width(both) {}
   Size2D(int64_t h, int64_t w) : height(h), width(w) {}
   operator std::array<int64_t, 2>() const { return {height, width}; }
+};
+
+/// Depth, height and width; one number stands for all.
+struct Size3D {
+  int64_t depth = 1, height = 1, width = 1;
+  Size3D(int64_t all) : depth(all), height(all), width(all) {}
+  Size3D(int64_t d, int64_t h, int64_t w) : depth(d), height(h), width(w) {}
+  operator std::array<int64_t, 3>() const { return {depth, height, width}; }
 };
 
 struct Conv2DLayerOptions {  // options of Conv2D
@@ -34,6 +43,7 @@ struct Conv2DLayerOptions {  // options of Conv2D
   Initializer bias_initializer = initializers::zeros();
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
+  Regularizer activity_regularizer = {};
   Constraint kernel_constraint = {};
   Constraint bias_constraint = {};
   std::array<int64_t, 4> explicit_paddings{};  // top, bottom, left, right, for Padding::Explicit
@@ -79,6 +89,7 @@ struct DepthwiseConv2DLayerOptions {  // options of DepthwiseConv2D
   Initializer bias_initializer = initializers::zeros();
   Regularizer depthwise_regularizer = {};
   Regularizer bias_regularizer = {};
+  Regularizer activity_regularizer = {};
   Constraint depthwise_constraint = {};
   Constraint bias_constraint = {};
   std::array<int64_t, 4> explicit_paddings{};
@@ -110,6 +121,8 @@ class DepthwiseConv2D : public Module {
 namespace nn_internal {
 /// Throws InvalidArgumentError, with the layer's name, unless `input` has four dimensions.
 void check_image(const std::string& layer, const Shape& input);
+/// Throws InvalidArgumentError likewise unless it has five.
+void check_volume(const std::string& layer, const Shape& input);
 }  // namespace nn_internal
 
 /// How Conv1D pads a sequence. Causal puts zeros in front, so that no step sees a later one.
@@ -128,6 +141,7 @@ struct Conv1DOptions {  // options of Conv1D
   Initializer bias_initializer = initializers::zeros();
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
+  Regularizer activity_regularizer = {};
   Constraint kernel_constraint = {};
   Constraint bias_constraint = {};
   std::string name = {};
@@ -168,6 +182,7 @@ struct SeparableConv2DOptions {  // options of SeparableConv2D
   Regularizer depthwise_regularizer = {};
   Regularizer pointwise_regularizer = {};
   Regularizer bias_regularizer = {};
+  Regularizer activity_regularizer = {};
   Constraint depthwise_constraint = {};
   Constraint pointwise_constraint = {};
   Constraint bias_constraint = {};
@@ -200,6 +215,9 @@ struct Conv2DTransposeOptions {  // options of Conv2DTranspose
   Size2D kernel_size = 1;
   Size2D strides = 1;
   Padding padding = Padding::Valid;
+  // elements that the result has more than the least size; unset: with Same strides times the
+  // input's size, with Valid none if the kernel covers the strides
+  std::optional<Size2D> output_padding = {};
   Size2D dilation_rate = 1;
   ActivationFunction activation = nullptr;
   bool use_bias = true;
@@ -207,6 +225,7 @@ struct Conv2DTransposeOptions {  // options of Conv2DTranspose
   Initializer bias_initializer = initializers::zeros();
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
+  Regularizer activity_regularizer = {};
   Constraint kernel_constraint = {};
   Constraint bias_constraint = {};
   std::string name = {};
@@ -230,9 +249,16 @@ class Conv2DTranspose : public Module {
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "conv2d_transpose"; }
+  Tensor with_output_padding(const Tensor& x, const Tensor& bias) const;
 
   Conv2DTransposeOptions options_;
   Variable kernel_, bias_;
 };
+
+// Keras's other names.
+using Convolution1D = Conv1D;
+using Convolution2D = Conv2D;
+using Convolution2DTranspose = Conv2DTranspose;
+using SeparableConvolution2D = SeparableConv2D;
 
 }  // namespace distribute::nn

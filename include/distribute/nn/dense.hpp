@@ -21,6 +21,7 @@ struct DenseOptions {  // options of Dense
   Initializer bias_initializer = initializers::zeros();
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
+  Regularizer activity_regularizer = {};
   Constraint kernel_constraint = {};
   Constraint bias_constraint = {};
   std::optional<int64_t> lora_rank = {};  // enable_lora() at the first call

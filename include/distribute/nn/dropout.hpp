@@ -11,6 +11,22 @@
 
 namespace distribute::nn::nn_internal {
 class ReplicaCalls;
+
+/// Random normal numbers of a layer, different ones at every call of every replica.
+class LayerNoise {
+ public:
+  explicit LayerNoise(std::optional<uint64_t> seed);  // unset: the next one of the program
+  DISTRIBUTE_INLINE ~LayerNoise();
+  LayerNoise(LayerNoise&&) noexcept;
+  LayerNoise& operator=(LayerNoise&&) noexcept;
+  /// Returns numbers of mean 0 with x's shape, dtype and device.
+  Tensor like(const Tensor& x, double stddev);
+
+ private:
+  uint64_t seed_;
+  Pimpl<ReplicaCalls> calls_;
+};
+
 }  // namespace distribute::nn::nn_internal
 
 namespace distribute::nn {
@@ -64,9 +80,6 @@ class GaussianNoise : public Module {
  public:
   explicit GaussianNoise(GaussianNoiseOptions options);
   explicit GaussianNoise(double stddev) : GaussianNoise(GaussianNoiseOptions{.stddev = stddev}) {}
-  DISTRIBUTE_INLINE ~GaussianNoise() override;
-  GaussianNoise(GaussianNoise&&) noexcept;
-  GaussianNoise& operator=(GaussianNoise&&) noexcept;
   /// The deviation of the noise.
   double stddev() const { return stddev_; }
 
@@ -76,8 +89,49 @@ class GaussianNoise : public Module {
   bool supports_masking() const override { return true; }
 
   double stddev_;
-  uint64_t seed_;
-  Pimpl<nn_internal::ReplicaCalls> calls_;
+  nn_internal::LayerNoise noise_;
+};
+
+/// Multiplies in training by random normal numbers of mean 1 and deviation sqrt(rate / (1 - rate)),
+/// different ones at every call of every replica. noise_shape is refused.
+/// Throws  InvalidArgumentError for a rate outside [0, 1], and in training for 1, as Keras.
+/// Source  tf.keras.layers.GaussianDropout; Srivastava et al. 2014
+class GaussianDropout : public Module {
+ public:
+  explicit GaussianDropout(DropoutOptions options);
+  explicit GaussianDropout(double rate) : GaussianDropout(DropoutOptions{.rate = rate}) {}
+  /// The rate from which the deviation is made.
+  double rate() const { return rate_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "gaussian_dropout"; }
+  bool supports_masking() const override { return true; }
+
+  double rate_;
+  nn_internal::LayerNoise noise_;
+};
+
+/// In training replaces elements by the least value of selu() with probability `rate`, then scales
+/// and shifts all, so that mean 0 and variance 1 stay.
+/// Throws  InvalidArgumentError for a rate outside [0, 1], and in training for 1, as Keras.
+/// Source  tf.keras.layers.AlphaDropout; Klambauer et al. 2017
+class AlphaDropout : public Module {
+ public:
+  explicit AlphaDropout(DropoutOptions options);
+  explicit AlphaDropout(double rate) : AlphaDropout(DropoutOptions{.rate = rate}) {}
+  /// The probability with which training replaces an element.
+  double rate() const { return rate_; }
+  /// Returns the mask's shape that the constructor got.
+  const std::vector<std::optional<int64_t>>& noise_shape() const { return dropout_.noise_shape(); }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "alpha_dropout"; }
+  bool supports_masking() const override { return true; }
+
+  double rate_;
+  Dropout& dropout_;  // of ones: draws which elements stay
 };
 
 /// Drops whole channels: all steps, or all pixels, of an example share one decision.
@@ -117,6 +171,17 @@ class SpatialDropout2D : public SpatialDropout {
 
  private:
   std::string kind() const override { return "spatial_dropout2d"; }
+};
+
+/// Shapes  [batch, depth, height, width, channels] -> the same.
+/// Source  tf.keras.layers.SpatialDropout3D
+class SpatialDropout3D : public SpatialDropout {
+ public:
+  explicit SpatialDropout3D(DropoutOptions options) : SpatialDropout(5, std::move(options)) {}
+  explicit SpatialDropout3D(double rate) : SpatialDropout3D(DropoutOptions{.rate = rate}) {}
+
+ private:
+  std::string kind() const override { return "spatial_dropout3d"; }
 };
 
 }  // namespace distribute::nn

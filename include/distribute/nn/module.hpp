@@ -23,6 +23,8 @@ class ModuleNames;
 
 namespace distribute::nn {
 
+struct Regularizer;
+
 /// Shape, with the batch axis, and dtype of a module's input.
 struct InputSpec {
   Shape shape;
@@ -144,9 +146,15 @@ class Module : public Trackable {
   /// Returns the parts, the parts of each behind it.
   /// Source  tf.Module.submodules
   std::vector<Module*> submodules();
-  /// Computes the regularization terms of module and parts anew, recorded on the active tapes.
-  /// Modules that are not trainable have none, as in Keras.
+  /// Returns the penalties on results of the last call, then the regularization terms of weights,
+  /// which it computes anew, recorded on the active tapes. Weights of modules that are not
+  /// trainable have none, as in Keras.
   std::vector<Tensor> losses() const;
+  /// Adds the penalty on each result of the module, divided by its batch size, to losses(). The
+  /// outermost call forgets those of the call before. Layers with an option of this name set it.
+  /// Source  the argument `activity_regularizer` of Keras' layers
+  void set_activity_regularizer(const Regularizer& regularizer);
+  const Regularizer& activity_regularizer() const;
   /// Clears the states that stateful recurrent layers in it keep between calls.
   /// Source  reset_states of tf.keras.layers.RNN, in Keras 2 of tf.keras.Model, too
   void reset_states();
@@ -214,10 +222,15 @@ class Module : public Trackable {
 
  private:
   struct State;
+  class RunningCall;
   friend class nn_internal::ModuleNames;
   void ensure_built_for(std::span<const Shape> inputs);
   void build_once(std::span<const Shape> inputs);
   void note_call(const Tensor& x, const Tensor& y);
+  void penalize(const Tensor& y);
+  void forget_penalties();
+  void collect_penalties(std::vector<Tensor>& all) const;
+  void collect_weight_terms(std::vector<Tensor>& all) const;
   std::string path_to(const std::string& name) const;
   std::string unused_name(const std::string& kind) const;
   bool has_child(const std::string& name) const;

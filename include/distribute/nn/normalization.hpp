@@ -13,6 +13,7 @@
 namespace distribute::nn {
 
 struct BatchNormalizationOptions {  // options of BatchNormalization
+  int axis = -1;                    // of the channels
   double momentum = 0.99;
   double epsilon = 1e-3;
   bool center = true;                       // add beta
@@ -59,12 +60,19 @@ class BatchNormalization : public Module {
   std::string kind() const override { return "batch_normalization"; }
   bool supports_masking() const override { return true; }
   Tensor normalize(const Tensor& x, const Tensor& residual, CallOptions options);
+  Tensor normalize_last(const Tensor& x, const Tensor& residual, CallOptions options);
   Tensor normalize_masked(const Tensor& x, const Tensor& mask);
   void move(const Tensor& mean, const Tensor& variance);
 
   BatchNormalizationOptions options_;
   Variable gamma_, beta_, moving_mean_, moving_variance_;
 };
+
+namespace nn_internal {
+/// Returns x with another axis last, and what it was made from.
+Tensor last_axis(const Tensor& x, int axis);
+Tensor axis_back(const Tensor& x, int axis);
+}  // namespace nn_internal
 
 /// One or several axes.
 struct NormalizedAxes {
@@ -116,6 +124,7 @@ class LayerNormalization : public Module {
 
 struct GroupNormalizationOptions {  // options of GroupNormalization
   int64_t groups = 32;              // -1: one for each channel
+  int axis = -1;                    // of the channels
   double epsilon = 1e-3;
   bool center = true;
   bool scale = true;
@@ -149,6 +158,28 @@ class GroupNormalization : public Module {
 
   GroupNormalizationOptions options_;
   Variable gamma_, beta_;
+};
+
+struct UnitNormalizationOptions {  // options of UnitNormalization
+  NormalizedAxes axis = -1;        // axes that are normalized together
+  std::string name = {};
+};
+
+/// Divides by the norm along the axes, so that squares add up to 1; zeros stay zeros.
+/// Source  tf.keras.layers.UnitNormalization
+class UnitNormalization : public Module {
+ public:
+  explicit UnitNormalization(EmptyBraces) : UnitNormalization() {}
+  explicit UnitNormalization(UnitNormalizationOptions options = {});
+  /// The options that the constructor got.
+  const UnitNormalizationOptions& options() const { return options_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "unit_normalization"; }
+  bool supports_masking() const override { return true; }
+
+  UnitNormalizationOptions options_;
 };
 
 struct RMSNormalizationOptions {  // options of RMSNormalization

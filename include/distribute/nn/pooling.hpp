@@ -1,5 +1,5 @@
 #pragma once
-/// Pooling layers for images and sequences.
+/// Pooling layers for sequences, images and volumes.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/detail/empty_braces.hpp>
@@ -7,6 +7,8 @@
 #include <distribute/nn/module.hpp>
 
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace distribute::nn {
 
@@ -161,9 +163,209 @@ class GlobalMaxPooling1D : public Module {
   GlobalPoolLayerOptions options_;
 };
 
+struct Pool3DLayerOptions {  // options of MaxPooling3D and AveragePooling3D
+  Size3D pool_size = 2;
+  std::optional<Size3D> strides = {};  // unset: as pool_size
+  Padding padding = Padding::Valid;    // Valid or Same
+  std::string name = {};
+};
+
+/// Pools windows of volumes: of each slice, then over the slices.
+class VolumePool : public Module {
+ public:
+  /// The options that the constructor got.
+  const Pool3DLayerOptions& options() const { return options_; }
+
+ protected:
+  explicit VolumePool(Pool3DLayerOptions options);
+  Tensor pool(const Tensor& x, Tensor (*of_images)(const Tensor&, const PoolOptions&)) const;
+
+ private:
+  Pool3DLayerOptions options_;
+};
+
+/// Shapes  [batch, depth, height, width, channels] -> [batch, out_depth, out_height, out_width,
+///         channels].
+/// Source  tf.keras.layers.MaxPooling3D
+class MaxPooling3D : public VolumePool {
+ public:
+  explicit MaxPooling3D(EmptyBraces) : MaxPooling3D() {}
+  explicit MaxPooling3D(Pool3DLayerOptions options = {}) : VolumePool(std::move(options)) {}
+
+ private:
+  Tensor call(const Tensor& x, CallOptions) override { return pool(x, max_pool2d); }
+  std::string kind() const override { return "max_pooling3d"; }
+};
+
+/// Averages the elements of each window that lie inside the volume. Shapes as MaxPooling3D.
+/// Source  tf.keras.layers.AveragePooling3D
+class AveragePooling3D : public VolumePool {
+ public:
+  explicit AveragePooling3D(EmptyBraces) : AveragePooling3D() {}
+  explicit AveragePooling3D(Pool3DLayerOptions options = {}) : VolumePool(std::move(options)) {}
+
+ private:
+  Tensor call(const Tensor& x, CallOptions) override { return pool(x, avg_pool2d); }
+  std::string kind() const override { return "average_pooling3d"; }
+};
+
+/// Shapes  [batch, depth, height, width, channels] -> [batch, channels], or [batch, 1, 1, 1,
+///         channels].
+/// Source  tf.keras.layers.GlobalAveragePooling3D
+class GlobalAveragePooling3D : public Module {
+ public:
+  explicit GlobalAveragePooling3D(EmptyBraces) : GlobalAveragePooling3D() {}
+  explicit GlobalAveragePooling3D(GlobalPoolLayerOptions options = {});
+  /// The options that the constructor got.
+  const GlobalPoolLayerOptions& options() const { return options_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "global_average_pooling3d"; }
+
+  GlobalPoolLayerOptions options_;
+};
+
+/// Shapes as GlobalAveragePooling3D.
+/// Source  tf.keras.layers.GlobalMaxPooling3D
+class GlobalMaxPooling3D : public Module {
+ public:
+  explicit GlobalMaxPooling3D(EmptyBraces) : GlobalMaxPooling3D() {}
+  explicit GlobalMaxPooling3D(GlobalPoolLayerOptions options = {});
+  /// The options that the constructor got.
+  const GlobalPoolLayerOptions& options() const { return options_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "global_max_pooling3d"; }
+
+  GlobalPoolLayerOptions options_;
+};
+
+// Keras's other names.
+using MaxPool3D = MaxPooling3D;
+using AvgPool3D = AveragePooling3D;
+using GlobalAvgPool3D = GlobalAveragePooling3D;
+using GlobalMaxPool3D = GlobalMaxPooling3D;
+using MaxPool1D = MaxPooling1D;
+using AvgPool1D = AveragePooling1D;
+using AvgPool2D = AveragePooling2D;
+using GlobalAvgPool1D = GlobalAveragePooling1D;
+using GlobalAvgPool2D = GlobalAveragePooling2D;
+using GlobalMaxPool1D = GlobalMaxPooling1D;
+using GlobalMaxPool2D = GlobalMaxPooling2D;
+
 namespace nn_internal {
 /// Throws InvalidArgumentError, with the layer's name, unless `input` is [batch, steps, features].
 void check_sequence(const std::string& layer, const Shape& input);
 }  // namespace nn_internal
+
+/// Pools n elements of an axis to `size`: window i reaches from floor(i n / size) to
+/// ceil((i + 1) n / size).
+class AdaptivePooling : public Module {
+ public:
+  /// Returns the sizes of the axes between batch and channels.
+  const std::vector<int64_t>& output_size() const { return sizes_; }
+
+ protected:
+  AdaptivePooling(std::vector<int64_t> sizes, std::string name);
+  Tensor pool(const Tensor& x,
+              Tensor (*reduce)(const Tensor&, const std::vector<int>&, bool)) const;
+
+ private:
+  std::vector<int64_t> sizes_;
+};
+
+/// Averages each window.
+class AdaptiveAveragePooling : public AdaptivePooling {
+ protected:
+  using AdaptivePooling::AdaptivePooling;
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+};
+
+/// Takes the maximum of each window.
+class AdaptiveMaxPooling : public AdaptivePooling {
+ protected:
+  using AdaptivePooling::AdaptivePooling;
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+};
+
+/// Averages windows that share the input among the output. Windows may overlap.
+/// Shapes  [batch, steps, features] -> [batch, output_size, features].
+/// Source  tf.keras.layers.AdaptiveAveragePooling1D
+class AdaptiveAveragePooling1D : public AdaptiveAveragePooling {
+ public:
+  explicit AdaptiveAveragePooling1D(int64_t output_size, std::string name = {})
+      : AdaptiveAveragePooling({output_size}, std::move(name)) {}
+
+ private:
+  std::string kind() const override { return "adaptive_average_pooling1d"; }
+};
+
+/// Averages windows that share the input among the output. Windows may overlap.
+/// Shapes  [batch, rows, columns, channels] -> [batch, height, width, channels].
+/// Source  tf.keras.layers.AdaptiveAveragePooling2D
+class AdaptiveAveragePooling2D : public AdaptiveAveragePooling {
+ public:
+  explicit AdaptiveAveragePooling2D(Size2D output_size, std::string name = {})
+      : AdaptiveAveragePooling({output_size.height, output_size.width}, std::move(name)) {}
+
+ private:
+  std::string kind() const override { return "adaptive_average_pooling2d"; }
+};
+
+/// Averages windows that share the input among the output. Windows may overlap.
+/// Shapes  [batch, slices, rows, columns, channels] -> [batch, depth, height, width, channels].
+/// Source  tf.keras.layers.AdaptiveAveragePooling3D
+class AdaptiveAveragePooling3D : public AdaptiveAveragePooling {
+ public:
+  explicit AdaptiveAveragePooling3D(Size3D output_size, std::string name = {})
+      : AdaptiveAveragePooling({output_size.depth, output_size.height, output_size.width},
+                               std::move(name)) {}
+
+ private:
+  std::string kind() const override { return "adaptive_average_pooling3d"; }
+};
+
+/// Takes the maximum of windows that share the input among the output. Windows may overlap.
+/// Shapes  [batch, steps, features] -> [batch, output_size, features].
+/// Source  tf.keras.layers.AdaptiveMaxPooling1D
+class AdaptiveMaxPooling1D : public AdaptiveMaxPooling {
+ public:
+  explicit AdaptiveMaxPooling1D(int64_t output_size, std::string name = {})
+      : AdaptiveMaxPooling({output_size}, std::move(name)) {}
+
+ private:
+  std::string kind() const override { return "adaptive_max_pooling1d"; }
+};
+
+/// Takes the maximum of windows that share the input among the output. Windows may overlap.
+/// Shapes  [batch, rows, columns, channels] -> [batch, height, width, channels].
+/// Source  tf.keras.layers.AdaptiveMaxPooling2D
+class AdaptiveMaxPooling2D : public AdaptiveMaxPooling {
+ public:
+  explicit AdaptiveMaxPooling2D(Size2D output_size, std::string name = {})
+      : AdaptiveMaxPooling({output_size.height, output_size.width}, std::move(name)) {}
+
+ private:
+  std::string kind() const override { return "adaptive_max_pooling2d"; }
+};
+
+/// Takes the maximum of windows that share the input among the output. Windows may overlap.
+/// Shapes  [batch, slices, rows, columns, channels] -> [batch, depth, height, width, channels].
+/// Source  tf.keras.layers.AdaptiveMaxPooling3D
+class AdaptiveMaxPooling3D : public AdaptiveMaxPooling {
+ public:
+  explicit AdaptiveMaxPooling3D(Size3D output_size, std::string name = {})
+      : AdaptiveMaxPooling({output_size.depth, output_size.height, output_size.width},
+                           std::move(name)) {}
+
+ private:
+  std::string kind() const override { return "adaptive_max_pooling3d"; }
+};
 
 }  // namespace distribute::nn

@@ -20,10 +20,12 @@ struct SimpleRNNOptions {  // options of SimpleRNN
   Regularizer kernel_regularizer = {};
   Regularizer recurrent_regularizer = {};
   Regularizer bias_regularizer = {};
+  Regularizer activity_regularizer = {};
   Constraint kernel_constraint = {};
   Constraint recurrent_constraint = {};
   Constraint bias_constraint = {};
   double dropout = 0;  // probability of dropping an input; the mask is the same for all steps
+  double recurrent_dropout = 0;  // the same for the state, with a mask for each gate
   bool return_sequences = false;
   bool go_backwards = false;
   bool zero_output_for_mask = false;
@@ -43,10 +45,12 @@ struct LSTMOptions {  // options of LSTM
   Regularizer kernel_regularizer = {};
   Regularizer recurrent_regularizer = {};
   Regularizer bias_regularizer = {};
+  Regularizer activity_regularizer = {};
   Constraint kernel_constraint = {};
   Constraint recurrent_constraint = {};
   Constraint bias_constraint = {};
   double dropout = 0;
+  double recurrent_dropout = 0;
   bool return_sequences = false;
   bool go_backwards = false;
   bool zero_output_for_mask = false;
@@ -65,10 +69,12 @@ struct GRUOptions {  // options of GRU
   Regularizer kernel_regularizer = {};
   Regularizer recurrent_regularizer = {};
   Regularizer bias_regularizer = {};
+  Regularizer activity_regularizer = {};
   Constraint kernel_constraint = {};
   Constraint recurrent_constraint = {};
   Constraint bias_constraint = {};
   double dropout = 0;
+  double recurrent_dropout = 0;
   bool return_sequences = false;
   bool go_backwards = false;
   bool zero_output_for_mask = false;
@@ -90,7 +96,7 @@ struct RecurrentLayerOptions {
 /// weights, and no gradient goes through them.
 /// Shapes  [batch, steps, inputs] -> [batch, units], or [batch, steps, units] with
 ///          return_sequences.
-/// Throws  InvalidArgumentError for units < 1 or a dropout outside [0, 1), and when a stateful
+/// Throws  InvalidArgumentError for units < 1 or a dropout outside [0, 1], and when a stateful
 ///          layer has states of another batch size; UnimplementedError for a stateful layer in a
 ///          step that is recorded or exported.
 /// Source  tf.keras.layers.RNN; with state: return_state and initial_state
@@ -115,11 +121,13 @@ class RecurrentLayer : public Module {
   DISTRIBUTE_INLINE void reset_own_states() override;
   DISTRIBUTE_INLINE std::string kind() const override;
   bool supports_masking() const override { return options_.step.return_sequences; }
+  void drop(Tensor& x, RecurrentWeights& weights, RecurrentOptions& step);
   RecurrentResult run(const Tensor& x, const std::vector<Tensor>& initial, CallOptions options);
 
   RecurrentLayerOptions options_;
   Cell* cell_;
   Module* dropout_ = nullptr;
+  Module* recurrent_dropout_ = nullptr;
   Pimpl<KeptStates> kept_;  // states of a stateful layer
 };
 

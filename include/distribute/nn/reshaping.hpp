@@ -1,5 +1,5 @@
 #pragma once
-/// Layers that change shapes.
+/// Layers that change shapes and sizes, put zeros around or cut off edges.
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/convolution.hpp>
@@ -72,78 +72,6 @@ class RepeatVector : public Module {
   int64_t n_;
 };
 
-struct ZeroPadding2DOptions {            // options of ZeroPadding2D
-  std::array<int64_t, 2> rows{1, 1};     // above and below
-  std::array<int64_t, 2> columns{1, 1};  // on the left and on the right
-  std::string name = {};
-};
-
-/// Puts zeros around images; a Size2D gives opposite sides the same number.
-/// Source  tf.keras.layers.ZeroPadding2D
-class ZeroPadding2D : public Module {
- public:
-  explicit ZeroPadding2D(Size2D padding = 1);
-  explicit ZeroPadding2D(ZeroPadding2DOptions options);
-  /// The options that the constructor got.
-  const ZeroPadding2DOptions& options() const { return options_; }
-
- private:
-  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
-  std::string kind() const override { return "zero_padding2d"; }
-
-  ZeroPadding2DOptions options_;
-};
-
-/// How pixels of a resized image are computed: as the nearest pixel, or as a weighted mean of the
-/// four around; pixels outside of the image equal those at its edge.
-/// Source  tf.image.ResizeMethod, without antialias
-enum class Interpolation : uint8_t { Nearest, Bilinear };
-
-/// Repeats every pixel `size` times down and across; bilinear resizes images to `size` times their
-/// size.
-/// Source  tf.keras.layers.UpSampling2D
-class UpSampling2D : public Module {
- public:
-  explicit UpSampling2D(Size2D size = 2, std::string name = {});
-  UpSampling2D(Size2D size, Interpolation interpolation, std::string name = {});
-  /// Returns how often each row and column is repeated.
-  Size2D size() const { return size_; }
-  Interpolation interpolation() const { return interpolation_; }
-
- private:
-  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
-  std::string kind() const override { return "up_sampling2d"; }
-
-  Size2D size_;
-  Interpolation interpolation_ = Interpolation::Nearest;
-};
-
-struct ResizingOptions {  // options of Resizing
-  int64_t height = 0, width = 0;
-  Interpolation interpolation = Interpolation::Bilinear;
-  std::string name = {};
-};
-
-/// Resizes images of any size to this one, without antialias. Images of integers become integers,
-/// rounded to the nearest.
-/// Shapes  [batch, rows, columns, channels] -> [batch, height, width, channels]; one image
-///         [rows, columns, channels] likewise.
-/// Source  tf.keras.layers.Resizing
-class Resizing : public Module {
- public:
-  /// Throws  InvalidArgumentError for sizes below 1.
-  explicit Resizing(ResizingOptions options);
-  /// The options that the constructor got.
-  const ResizingOptions& options() const { return options_; }
-
- private:
-  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
-  std::string kind() const override { return "resizing"; }
-  bool supports_masking() const override { return false; }
-
-  ResizingOptions options_;
-};
-
 /// Calls a layer for every step separately, with the same weights. In training a
 /// BatchNormalization inside normalizes each step by the batch of that step, and its moving values
 /// move with every step.
@@ -176,6 +104,237 @@ class Lambda : public Module {
   std::string kind() const override { return "lambda"; }
 
   std::function<Tensor(const Tensor&)> function_;
+};
+
+/// What is put in front of an axis and behind it, or cut off there; one number stands for both.
+struct AxisEdges {
+  int64_t before = 0, after = 0;
+  AxisEdges(int64_t both) : before(both), after(both) {}
+  AxisEdges(int64_t b, int64_t a) : before(b), after(a) {}
+};
+
+/// Puts zeros around the axes between batch and channels, or cuts off their edges.
+class EdgeLayer : public Module {
+ public:
+  /// Returns the numbers of each axis between batch and channels.
+  const std::vector<AxisEdges>& edges() const { return edges_; }
+
+ protected:
+  EdgeLayer(std::vector<AxisEdges> edges, std::string name);
+  Tensor padded(const Tensor& x) const;
+  Tensor cropped(const Tensor& x) const;
+
+ private:
+  void check(const Tensor& x) const;
+
+  std::vector<AxisEdges> edges_;
+};
+
+/// Puts zeros around.
+class ZeroPadding : public EdgeLayer {
+ protected:
+  using EdgeLayer::EdgeLayer;
+
+ private:
+  Tensor call(const Tensor& x, CallOptions) override { return padded(x); }
+};
+
+/// Cuts off edges.
+/// Throws  InvalidArgumentError for an input of which nothing would be left.
+class Cropping : public EdgeLayer {
+ protected:
+  using EdgeLayer::EdgeLayer;
+
+ private:
+  Tensor call(const Tensor& x, CallOptions) override { return cropped(x); }
+};
+
+/// Puts steps of zeros before and behind sequences.
+/// Source  tf.keras.layers.ZeroPadding1D
+class ZeroPadding1D : public ZeroPadding {
+ public:
+  explicit ZeroPadding1D(AxisEdges padding = 1, std::string name = {})
+      : ZeroPadding({padding}, std::move(name)) {}
+
+ private:
+  std::string kind() const override { return "zero_padding1d"; }
+};
+
+struct ZeroPadding2DOptions {            // options of ZeroPadding2D
+  std::array<int64_t, 2> rows{1, 1};     // above and below
+  std::array<int64_t, 2> columns{1, 1};  // on the left and on the right
+  std::string name = {};
+};
+
+/// Puts zeros around images; a Size2D gives opposite sides the same number.
+/// Source  tf.keras.layers.ZeroPadding2D
+class ZeroPadding2D : public ZeroPadding {
+ public:
+  explicit ZeroPadding2D(Size2D padding = 1)
+      : ZeroPadding2D(ZeroPadding2DOptions{.rows = {padding.height, padding.height},
+                                           .columns = {padding.width, padding.width}}) {}
+  explicit ZeroPadding2D(ZeroPadding2DOptions options)
+      : ZeroPadding({{options.rows[0], options.rows[1]}, {options.columns[0], options.columns[1]}},
+                    std::move(options.name)) {}
+
+ private:
+  std::string kind() const override { return "zero_padding2d"; }
+};
+
+/// Puts zeros around volumes: {depth, rows, columns}, or one number for all sides.
+/// Source  tf.keras.layers.ZeroPadding3D
+class ZeroPadding3D : public ZeroPadding {
+ public:
+  explicit ZeroPadding3D(int64_t padding = 1, std::string name = {})
+      : ZeroPadding3D({padding, padding, padding}, std::move(name)) {}
+  explicit ZeroPadding3D(const std::array<AxisEdges, 3>& padding, std::string name = {})
+      : ZeroPadding({padding.begin(), padding.end()}, std::move(name)) {}
+
+ private:
+  std::string kind() const override { return "zero_padding3d"; }
+};
+
+/// Cuts off the first and the last steps of sequences.
+/// Source  tf.keras.layers.Cropping1D
+class Cropping1D : public Cropping {
+ public:
+  explicit Cropping1D(AxisEdges cropping = 1, std::string name = {})
+      : Cropping({cropping}, std::move(name)) {}
+
+ private:
+  std::string kind() const override { return "cropping1d"; }
+};
+
+/// Cuts off the edges of images: {rows, columns}.
+/// Source  tf.keras.layers.Cropping2D
+class Cropping2D : public Cropping {
+ public:
+  explicit Cropping2D(int64_t cropping = 0, std::string name = {})
+      : Cropping2D({cropping, cropping}, std::move(name)) {}
+  explicit Cropping2D(const std::array<AxisEdges, 2>& cropping, std::string name = {})
+      : Cropping({cropping.begin(), cropping.end()}, std::move(name)) {}
+
+ private:
+  std::string kind() const override { return "cropping2d"; }
+};
+
+/// Cuts off the edges of volumes: {depth, rows, columns}.
+/// Source  tf.keras.layers.Cropping3D
+class Cropping3D : public Cropping {
+ public:
+  explicit Cropping3D(int64_t cropping = 1, std::string name = {})
+      : Cropping3D({cropping, cropping, cropping}, std::move(name)) {}
+  explicit Cropping3D(const std::array<AxisEdges, 3>& cropping, std::string name = {})
+      : Cropping({cropping.begin(), cropping.end()}, std::move(name)) {}
+
+ private:
+  std::string kind() const override { return "cropping3d"; }
+};
+
+/// How pixels of a resized image are computed: as the nearest pixel, or as a weighted mean of the
+/// four around; pixels outside of the image equal those at its edge.
+/// Source  tf.image.ResizeMethod, without antialias
+enum class Interpolation : uint8_t { Nearest, Bilinear };
+
+/// Repeats every step `size` times.
+/// Shapes  [batch, steps, features] -> [batch, steps * size, features].
+/// Source  tf.keras.layers.UpSampling1D
+class UpSampling1D : public Module {
+ public:
+  explicit UpSampling1D(int64_t size = 2, std::string name = {});
+  /// Returns how often each step is repeated.
+  int64_t size() const { return size_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "up_sampling1d"; }
+
+  int64_t size_;
+};
+
+/// Repeats every pixel `size` times down and across; bilinear resizes images to `size` times their
+/// size.
+/// Source  tf.keras.layers.UpSampling2D
+class UpSampling2D : public Module {
+ public:
+  explicit UpSampling2D(Size2D size = 2, std::string name = {});
+  UpSampling2D(Size2D size, Interpolation interpolation, std::string name = {});
+  /// Returns how often each row and column is repeated.
+  Size2D size() const { return size_; }
+  Interpolation interpolation() const { return interpolation_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "up_sampling2d"; }
+
+  Size2D size_;
+  Interpolation interpolation_ = Interpolation::Nearest;
+};
+
+/// Repeats every element `size` times along depth, height and width.
+/// Shapes  [batch, depth, height, width, channels] -> the three sizes times `size`.
+/// Source  tf.keras.layers.UpSampling3D
+class UpSampling3D : public Module {
+ public:
+  explicit UpSampling3D(Size3D size = 2, std::string name = {});
+  /// Returns how often each element is repeated along each axis.
+  Size3D size() const { return size_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "up_sampling3d"; }
+
+  Size3D size_;
+};
+
+struct ResizingOptions {  // options of Resizing
+  int64_t height = 0, width = 0;
+  Interpolation interpolation = Interpolation::Bilinear;
+  std::string name = {};
+};
+
+/// Resizes images of any size to this one, without antialias. Images of integers become integers,
+/// rounded to the nearest.
+/// Shapes  [batch, rows, columns, channels] -> [batch, height, width, channels]; one image
+///         [rows, columns, channels] likewise.
+/// Source  tf.keras.layers.Resizing
+class Resizing : public Module {
+ public:
+  /// Throws  InvalidArgumentError for sizes below 1.
+  explicit Resizing(ResizingOptions options);
+  /// The options that the constructor got.
+  const ResizingOptions& options() const { return options_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "resizing"; }
+  bool supports_masking() const override { return false; }
+
+  ResizingOptions options_;
+};
+
+struct CenterCropOptions {  // options of CenterCrop
+  int64_t height = 0, width = 0;
+  std::string name = {};
+};
+
+/// Cuts the middle out of images. An image that is smaller is first enlarged: of it the largest
+/// part with the wanted ratio of sides is resized, without antialias.
+/// Shapes  [batch, rows, columns, channels] -> [batch, height, width, channels]; one image
+///         [rows, columns, channels] likewise.
+/// Source  tf.keras.layers.CenterCrop
+class CenterCrop : public Module {
+ public:
+  /// Throws  InvalidArgumentError for sizes below 1.
+  explicit CenterCrop(CenterCropOptions options);
+  /// The options that the constructor got.
+  const CenterCropOptions& options() const { return options_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "center_crop"; }
+
+  CenterCropOptions options_;
 };
 
 }  // namespace distribute::nn

@@ -70,6 +70,9 @@ struct RecurrentOptions {  // options of recurrent()
   bool return_sequences = false;
   bool go_backwards = false;          // reads from the last step; results are in that order
   bool zero_output_for_mask = false;  // false: a masked step repeats the output before it
+  // factors [batch, units] of the state in the product for each gate; empty: none. With them the
+  // operations of each step are recorded
+  std::vector<Tensor> state_factors = {};
 };
 
 struct RecurrentResult {       // outputs and last states

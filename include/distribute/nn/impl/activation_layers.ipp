@@ -43,6 +43,17 @@ DISTRIBUTE_INLINE Tensor LeakyReLU::call(const Tensor& x, CallOptions) {
   return leaky_relu(x, negative_slope_);
 }
 
+DISTRIBUTE_INLINE ELU::ELU(ELUOptions options)
+    : Module(std::move(options.name)), alpha_(options.alpha) {}
+
+DISTRIBUTE_INLINE Tensor ELU::call(const Tensor& x, CallOptions) {
+  if (!is_floating(x.dtype()))
+    throw InvalidArgumentError(
+        str_cat("ELU '", name(), "' takes floating numbers, got ", name_of(x.dtype())));
+  const Tensor y = elu(x);
+  return alpha_ == 1 ? y : where(greater(x, scalar_like(x, 0)), y, y * alpha_);
+}
+
 DISTRIBUTE_INLINE PReLU::PReLU(PReLUOptions options)
     : Module(options.name), options_(std::move(options)) {
   for (const int axis : options_.shared_axes)

@@ -15,7 +15,9 @@ class MultiHeadAttention::Projection : public LoraLayer {
  public:
   /// The input's last `taken` axes become `given`; -1: known when it is built.
   Projection(const MultiHeadAttentionOptions& options, int64_t taken, std::vector<int64_t> given)
-      : LoraLayer({}), options_(options), taken_(taken), given_(std::move(given)) {}
+      : LoraLayer({}), options_(options), taken_(taken), given_(std::move(given)) {
+    set_activity_regularizer(options_.activity_regularizer);
+  }
   void set_units(int64_t units) { given_.back() = units; }
 
  private:

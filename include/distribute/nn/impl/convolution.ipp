@@ -17,6 +17,7 @@ DISTRIBUTE_INLINE void check_image(const std::string& layer, const Shape& input)
 
 DISTRIBUTE_INLINE Conv2D::Conv2D(Conv2DLayerOptions options)
     : Module(options.name), options_(std::move(options)) {
+  set_activity_regularizer(options_.activity_regularizer);
   if (options_.filters < 1 || options_.groups < 1 || options_.filters % options_.groups != 0)
     throw InvalidArgumentError(
         str_cat("Conv2D: filters must be a positive multiple of groups, got ", options_.filters,
@@ -61,6 +62,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> Conv2D::own_losses() const {
 
 DISTRIBUTE_INLINE DepthwiseConv2D::DepthwiseConv2D(DepthwiseConv2DLayerOptions options)
     : Module(options.name), options_(std::move(options)) {
+  set_activity_regularizer(options_.activity_regularizer);
   if (options_.depth_multiplier < 1)
     throw InvalidArgumentError(str_cat("DepthwiseConv2D: depth_multiplier must be at least 1, got ",
                                        options_.depth_multiplier));

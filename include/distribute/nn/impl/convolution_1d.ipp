@@ -8,6 +8,7 @@ namespace distribute::nn {
 
 DISTRIBUTE_INLINE Conv1D::Conv1D(Conv1DOptions options)
     : Module(options.name), options_(std::move(options)) {
+  set_activity_regularizer(options_.activity_regularizer);
   if (options_.filters < 1 || options_.groups < 1 || options_.filters % options_.groups != 0)
     throw InvalidArgumentError(
         str_cat("Conv1D: filters must be a positive multiple of groups, got ", options_.filters,
@@ -49,6 +50,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> Conv1D::own_losses() const {
 
 DISTRIBUTE_INLINE SeparableConv2D::SeparableConv2D(SeparableConv2DOptions options)
     : Module(options.name), options_(std::move(options)) {
+  set_activity_regularizer(options_.activity_regularizer);
   if (options_.filters < 1 || options_.depth_multiplier < 1)
     throw InvalidArgumentError(
         str_cat("SeparableConv2D: filters and depth_multiplier must be at least 1, got ",

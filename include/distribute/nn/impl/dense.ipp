@@ -6,6 +6,7 @@ namespace distribute::nn {
 
 DISTRIBUTE_INLINE Dense::Dense(DenseOptions options)
     : LoraLayer(options.name), options_(std::move(options)) {
+  set_activity_regularizer(options_.activity_regularizer);
   if (options_.units < 1)
     throw InvalidArgumentError(str_cat("Dense: units must be at least 1, got ", options_.units));
 }

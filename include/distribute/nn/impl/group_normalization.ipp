@@ -17,7 +17,7 @@ DISTRIBUTE_INLINE void GroupNormalization::build(const Shape& input) {
   if (input.rank() < 2)
     throw InvalidArgumentError(str_cat("GroupNormalization '", name(),
                                        "' takes [batch, ..., channels], got ", to_string(input)));
-  const int64_t channels = input[-1];
+  const int64_t channels = input[options_.axis];
   if (options_.groups == -1) options_.groups = channels;
   if (channels < options_.groups || channels % options_.groups != 0)
     throw InvalidArgumentError(str_cat("Number of groups (", options_.groups,
@@ -31,7 +31,10 @@ DISTRIBUTE_INLINE void GroupNormalization::build(const Shape& input) {
                        nn_internal::constrained(options_.beta_constraint));
 }
 
-DISTRIBUTE_INLINE Tensor GroupNormalization::call(const Tensor& x, CallOptions) {
+DISTRIBUTE_INLINE Tensor GroupNormalization::call(const Tensor& given, CallOptions) {
+  const int axis = given.shape().normalize_axis(options_.axis);
+  const bool is_last = axis == given.shape().rank() - 1;
+  const Tensor x = is_last ? given : nn_internal::last_axis(given, axis);
   const Tensor wide = cast(x, DType::Float32);
   const int64_t groups = options_.groups, inner = x.shape()[-1] / groups;
   const Tensor apart = reshape(wide, {x.shape()[0], -1, groups, inner});
@@ -40,12 +43,24 @@ DISTRIBUTE_INLINE Tensor GroupNormalization::call(const Tensor& x, CallOptions) 
   Tensor y = reshape(centered * rsqrt(variance + options_.epsilon), x.shape());
   if (gamma_) y = y * gamma_.value();
   if (beta_) y = y + beta_.value();
-  return cast(y, x.dtype());
+  y = cast(y, x.dtype());
+  return is_last ? y : nn_internal::axis_back(y, axis);
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> GroupNormalization::own_losses() const {
   return nn_internal::penalties(options_.gamma_regularizer, gamma_, options_.beta_regularizer,
                                 beta_);
+}
+
+DISTRIBUTE_INLINE UnitNormalization::UnitNormalization(UnitNormalizationOptions options)
+    : Module(options.name), options_(std::move(options)) {}
+
+DISTRIBUTE_INLINE Tensor UnitNormalization::call(const Tensor& x, CallOptions) {
+  if (!is_floating(x.dtype()))
+    throw InvalidArgumentError(str_cat("UnitNormalization '", name(),
+                                       "' takes floating numbers, got ", name_of(x.dtype())));
+  const Tensor factor = rsqrt(reduce_sum(square(x), options_.axis.list, true));
+  return x * minimum(factor, scalar_like(factor, 1e12));
 }
 
 DISTRIBUTE_INLINE RMSNormalization::RMSNormalization(RMSNormalizationOptions options)

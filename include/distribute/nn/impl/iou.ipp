@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/nn/confusion_metrics.hpp>
 #include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/metric_inputs.hpp>
-#include <distribute/nn/iou.hpp>
 #include <distribute/ops/arrangement.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>

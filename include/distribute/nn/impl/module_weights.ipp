@@ -72,10 +72,16 @@ DISTRIBUTE_INLINE int64_t Module::count_params() const {
   return count;
 }
 
+DISTRIBUTE_INLINE void Module::collect_weight_terms(std::vector<Tensor>& all) const {
+  if (trainable_)
+    for (Tensor& term : own_losses()) all.push_back(std::move(term));
+  for (const auto& [name, part] : children_) part->collect_weight_terms(all);
+}
+
 DISTRIBUTE_INLINE std::vector<Tensor> Module::losses() const {
-  std::vector<Tensor> terms = trainable_ ? own_losses() : std::vector<Tensor>();
-  for (const auto& [name, part] : children_)
-    for (Tensor& term : part->losses()) terms.push_back(std::move(term));
+  std::vector<Tensor> terms;
+  collect_penalties(terms);
+  collect_weight_terms(terms);
   return terms;
 }
 

@@ -22,6 +22,23 @@ DISTRIBUTE_INLINE Tensor value_or_none(const Variable& variable) {
   return variable ? variable.value() : Tensor();
 }
 
+/// The same with another axis last.
+DISTRIBUTE_INLINE Tensor last_axis(const Tensor& x, int axis) {
+  std::vector<int> order;
+  for (int i = 0; i < x.shape().rank(); ++i)
+    if (i != axis) order.push_back(i);
+  order.push_back(axis);
+  return transpose(x, order);
+}
+
+/// What last_axis() was made from.
+DISTRIBUTE_INLINE Tensor axis_back(const Tensor& x, int axis) {
+  std::vector<int> order;
+  for (int i = 0; i + 1 < x.shape().rank(); ++i) order.push_back(i);
+  order.insert(order.begin() + axis, x.shape().rank() - 1);
+  return transpose(x, order);
+}
+
 /// moving * momentum + batch * (1 - momentum), off the tape.
 DISTRIBUTE_INLINE Tensor blend(const Tensor& moving, const Tensor& batch, double momentum) {
   if (is_gpu(moving.device()) || is_gpu(batch.device()))
@@ -97,7 +114,7 @@ DISTRIBUTE_INLINE void BatchNormalization::build(const Shape& input) {
   if (input.rank() < 2)
     throw InvalidArgumentError(
         str_cat("BatchNormalization '", name(), "' takes [..., channels], got ", to_string(input)));
-  const Shape channels{input[-1]};
+  const Shape channels{input[options_.axis]};
   if (options_.scale)
     gamma_ = add_weight("gamma", channels, options_.gamma_initializer,
                         nn_internal::constrained(options_.gamma_constraint));
@@ -124,6 +141,19 @@ DISTRIBUTE_INLINE Tensor BatchNormalization::with_residual(const Tensor& x, cons
 
 DISTRIBUTE_INLINE Tensor BatchNormalization::normalize(const Tensor& x, const Tensor& residual,
                                                        CallOptions options) {
+  const int axis = x.shape().normalize_axis(options_.axis);
+  if (axis == x.shape().rank() - 1) return normalize_last(x, residual, std::move(options));
+  if (options.training && trainable() && (options.mask || get_keras_mask(x)))
+    throw UnimplementedError(str_cat("BatchNormalization '", name(),
+                                     "': a mask needs the channels ",
+                                     "in the last axis; put a Permute before the layer"));
+  const Tensor rest = residual ? nn_internal::last_axis(residual, axis) : residual;
+  return nn_internal::axis_back(
+      normalize_last(nn_internal::last_axis(x, axis), rest, std::move(options)), axis);
+}
+
+DISTRIBUTE_INLINE Tensor BatchNormalization::normalize_last(const Tensor& x, const Tensor& residual,
+                                                            CallOptions options) {
   const Tensor gamma = nn_internal::value_or_none(gamma_);
   const Tensor beta = nn_internal::value_or_none(beta_);
   const bool training = options.training && trainable();

@@ -4,8 +4,10 @@
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/recurrent.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/ops/slicing.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 #include <map>
@@ -35,8 +37,8 @@ DISTRIBUTE_INLINE Initializer forget_bias(const Initializer& others, int64_t uni
 template <typename Options>
 RecurrentLayerOptions joined_options(RecurrentCell cell, Options& o) {
   RecurrentLayerOptions all;
-  all.step = {cell,           o.activation,          sigmoid, o.return_sequences,
-              o.go_backwards, o.zero_output_for_mask};
+  all.step = {cell,           o.activation,           sigmoid, o.return_sequences,
+              o.go_backwards, o.zero_output_for_mask, {}};
   all.common = {o.units,
                 o.activation,
                 o.use_bias,
@@ -46,10 +48,12 @@ RecurrentLayerOptions joined_options(RecurrentCell cell, Options& o) {
                 o.kernel_regularizer,
                 o.recurrent_regularizer,
                 o.bias_regularizer,
+                o.activity_regularizer,
                 o.kernel_constraint,
                 o.recurrent_constraint,
                 o.bias_constraint,
                 o.dropout,
+                o.recurrent_dropout,
                 o.return_sequences,
                 o.go_backwards,
                 o.zero_output_for_mask,
@@ -146,6 +150,7 @@ class RecurrentLayer::KeptStates {
 
 DISTRIBUTE_INLINE RecurrentLayer::RecurrentLayer(RecurrentLayerOptions options)
     : Module(options.common.name), options_(std::move(options)) {
+  set_activity_regularizer(options_.common.activity_regularizer);
   const std::string name = nn_internal::recurrent_kind(options_.step.cell);
   if (options_.common.units < 1)
     throw InvalidArgumentError(
@@ -154,8 +159,10 @@ DISTRIBUTE_INLINE RecurrentLayer::RecurrentLayer(RecurrentLayerOptions options)
                 options_.common.units));
   cell_ = &add(name + "_cell", Cell(options_));
   if (options_.common.stateful) kept_ = Pimpl<KeptStates>(new KeptStates());
-  if (options_.common.dropout != 0)
-    dropout_ = &add("dropout", Dropout({.rate = options_.common.dropout}));
+  const auto [dropout, recurrent] =
+      std::pair(options_.common.dropout, options_.common.recurrent_dropout);
+  if (dropout != 0) dropout_ = &add("dropout", Dropout({.rate = dropout}));
+  if (recurrent != 0) recurrent_dropout_ = &add("recurrent_dropout", Dropout({.rate = recurrent}));
 }
 
 DISTRIBUTE_INLINE RecurrentLayer::~RecurrentLayer() = default;
@@ -175,17 +182,52 @@ DISTRIBUTE_INLINE void RecurrentLayer::reset_own_states() {
   if (kept_) kept_->forget();
 }
 
+namespace nn_internal {
+
+/// The kernel for inputs that stand there once for each gate, one behind the other.
+DISTRIBUTE_INLINE Tensor kernel_by_gate(const Tensor& kernel, int64_t gates) {
+  const int64_t units = kernel.shape()[1] / gates;
+  std::vector<Tensor> rows;
+  const std::vector<Tensor> blocks = split(kernel, int(gates), 1);
+  for (int64_t g = 0; g < gates; ++g)
+    rows.push_back(
+        pad(blocks[size_t(g)], {AxisPadding{0, 0}, {g * units, (gates - 1 - g) * units}}));
+  return concat(rows, 0);
+}
+
+}  // namespace nn_internal
+
+/// Drops inputs and parts of the state, the same ones at all steps. All gates share a mask of the
+/// inputs unless the state is dropped, too, as in Keras.
+DISTRIBUTE_INLINE void RecurrentLayer::drop(Tensor& x, RecurrentWeights& weights,
+                                            RecurrentOptions& step) {
+  const int64_t batch = x.shape()[0], gates = gates_of(step.cell);
+  const auto drawn = [&](Module& dropout, const Shape& shape) {
+    return dropout(fill(shape, 1, x.dtype(), x.device()), {.training = true});
+  };
+  const int64_t masks = recurrent_dropout_ ? gates : 1;
+  if (dropout_) {
+    std::vector<Tensor> inputs;
+    for (int64_t g = 0; g < masks; ++g)
+      inputs.push_back(x * drawn(*dropout_, {batch, 1, x.shape()[2]}));
+    x = masks == 1 ? inputs[0] : concat(inputs, -1);
+    if (masks > 1) weights.kernel = nn_internal::kernel_by_gate(weights.kernel, gates);
+  }
+  if (!recurrent_dropout_) return;
+  for (int64_t g = 0; g < gates; ++g)
+    step.state_factors.push_back(drawn(*recurrent_dropout_, {batch, options_.common.units}));
+}
+
 DISTRIBUTE_INLINE RecurrentResult RecurrentLayer::run(const Tensor& x,
                                                       const std::vector<Tensor>& initial,
                                                       CallOptions options) {
   nn_internal::check_sequence(name(), x.shape());
   Tensor input = x;
-  if (dropout_ && options.training) {
-    const Tensor kept = fill({x.shape()[0], 1, x.shape()[2]}, 1, x.dtype(), x.device());
-    input = x * (*dropout_)(kept, {.training = true});
-  }
+  RecurrentWeights weights = cell_->weights();
+  RecurrentOptions step = options_.step;
+  if (options.training) drop(input, weights, step);
   const bool goes_on = kept_ && initial.empty();
-  RecurrentResult result = recurrent(input, cell_->weights(), options_.step, options.mask,
+  RecurrentResult result = recurrent(input, weights, step, options.mask,
                                      goes_on ? kept_->of_replica(name(), x) : initial);
   if (kept_) kept_->keep(result.states);
   return result;

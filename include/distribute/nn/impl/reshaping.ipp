@@ -47,80 +47,6 @@ DISTRIBUTE_INLINE Tensor RepeatVector::call(const Tensor& x, CallOptions) {
   return broadcast_to(expand_dims(x, 1), {x.shape()[0], n_, x.shape()[1]});
 }
 
-DISTRIBUTE_INLINE ZeroPadding2D::ZeroPadding2D(Size2D padding)
-    : ZeroPadding2D(ZeroPadding2DOptions{.rows = {padding.height, padding.height},
-                                         .columns = {padding.width, padding.width}}) {}
-
-DISTRIBUTE_INLINE ZeroPadding2D::ZeroPadding2D(ZeroPadding2DOptions options)
-    : Module(options.name), options_(std::move(options)) {}
-
-DISTRIBUTE_INLINE Tensor ZeroPadding2D::call(const Tensor& x, CallOptions) {
-  nn_internal::check_image(name(), x.shape());
-  return pad(x, {AxisPadding{0, 0}, options_.rows, options_.columns, AxisPadding{0, 0}});
-}
-
-DISTRIBUTE_INLINE UpSampling2D::UpSampling2D(Size2D size, std::string name)
-    : Module(std::move(name)), size_(size) {
-  if (size.height < 1 || size.width < 1)
-    throw InvalidArgumentError("UpSampling2D: sizes must be at least 1");
-}
-
-DISTRIBUTE_INLINE UpSampling2D::UpSampling2D(Size2D size, Interpolation interpolation,
-                                             std::string name)
-    : UpSampling2D(size, std::move(name)) {
-  interpolation_ = interpolation;
-}
-
-namespace nn_internal {
-
-/// Returns [wanted, had], the weight of each row of the image in every row of the resized one. The
-/// middle of a pixel keeps its position.
-DISTRIBUTE_INLINE Tensor resizing_matrix(int64_t wanted, int64_t had, Interpolation method) {
-  std::vector<float> weights(size_t(wanted * had));
-  const float scale = float(had) / float(wanted);
-  for (int64_t i = 0; i < wanted; ++i) {
-    float* const row = weights.data() + i * had;
-    const float middle = (float(i) + 0.5f) * scale;
-    if (method == Interpolation::Nearest) {
-      row[std::min(int64_t(middle), had - 1)] = 1;
-      continue;
-    }
-    const float at = std::clamp(middle - 0.5f, 0.0f, float(had - 1));
-    const int64_t below = std::min(int64_t(at), had - 1), above = std::min(below + 1, had - 1);
-    row[below] += 1 - (at - float(below));
-    row[above] += at - float(below);
-  }
-  return Tensor(Shape{wanted, had}, weights);
-}
-
-DISTRIBUTE_INLINE Tensor resize(const Tensor& x, int64_t height, int64_t width,
-                                Interpolation method) {
-  if (!is_floating(x.dtype()))
-    return cast(round(resize(cast(x, DType::Float32), height, width, method)), x.dtype());
-  const Shape& s = x.shape();
-  const auto matrix = [&](int64_t wanted, int64_t had) {
-    return cast(resizing_matrix(wanted, had, method), x.dtype()).to(x.device());
-  };
-  const Tensor tall = matmul(matrix(height, s[1]), reshape(x, {s[0], s[1], s[2] * s[3]}));
-  const Tensor wide = matmul(matrix(width, s[2]), reshape(tall, {s[0] * height, s[2], s[3]}));
-  return reshape(wide, {s[0], height, width, s[3]});
-}
-
-}  // namespace nn_internal
-
-DISTRIBUTE_INLINE Resizing::Resizing(ResizingOptions options)
-    : Module(options.name), options_(std::move(options)) {
-  if (options_.height < 1 || options_.width < 1)
-    throw InvalidArgumentError(str_cat("Resizing: height ", options_.height, " and width ",
-                                       options_.width, " must be at least 1"));
-}
-
-DISTRIBUTE_INLINE Tensor Resizing::call(const Tensor& x, CallOptions options) {
-  if (x.shape().rank() == 3) return squeeze(call(expand_dims(x, 0), std::move(options)), {0});
-  nn_internal::check_image(name(), x.shape());
-  return nn_internal::resize(x, options_.height, options_.width, options_.interpolation);
-}
-
 DISTRIBUTE_INLINE TimeDistributed::TimeDistributed(std::unique_ptr<Module> layer, std::string name)
     : Module(std::move(name)) {
   add_element(std::move(layer));
@@ -168,19 +94,6 @@ DISTRIBUTE_INLINE Tensor TimeDistributed::call(const Tensor& x, CallOptions opti
   std::vector<int64_t> sizes{batch, steps};
   for (const int64_t size : y.shape().dims().subspan(1)) sizes.push_back(size);
   return reshape(y, Shape(std::span<const int64_t>(sizes)));
-}
-
-DISTRIBUTE_INLINE Tensor UpSampling2D::call(const Tensor& x, CallOptions) {
-  nn_internal::check_image(name(), x.shape());
-  const Shape& s = x.shape();
-  if (interpolation_ == Interpolation::Bilinear)
-    return nn_internal::resize(x, s[1] * size_.height, s[2] * size_.width, interpolation_);
-  const auto repeated = [](const Tensor& t, int axis, int64_t times) {
-    return concat(std::vector<Tensor>(size_t(times), expand_dims(t, axis)), axis);
-  };
-  const int64_t rows = s[1] * size_.height;
-  const Tensor tall = reshape(repeated(x, 2, size_.height), {s[0], rows, s[2], s[3]});
-  return reshape(repeated(tall, 3, size_.width), {s[0], rows, s[2] * size_.width, s[3]});
 }
 
 DISTRIBUTE_INLINE Lambda::Lambda(std::function<Tensor(const Tensor&)> function, std::string name)

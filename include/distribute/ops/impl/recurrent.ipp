@@ -278,6 +278,11 @@ DISTRIBUTE_INLINE void check_recurrent(const Tensor& x, const nn::RecurrentWeigh
     throw InvalidArgumentError(
         str_cat("recurrent: ", initial.size(), " initial states, wanted ", states));
   for (const Tensor& state : initial) want("an initial state", state, {x.shape()[0], units});
+  const auto& factors = options.state_factors;
+  if (!factors.empty() && int64_t(factors.size()) != gates_of(options.cell))
+    throw InvalidArgumentError(str_cat("recurrent: ", factors.size(), " factors of states, wanted ",
+                                       gates_of(options.cell)));
+  for (const Tensor& factor : factors) want("a factor of states", factor, {x.shape()[0], units});
   if (mask && mask.dtype() != DType::Bool)
     throw InvalidArgumentError(
         str_cat("recurrent: the mask is ", name_of(mask.dtype()), ", wanted bool"));
@@ -287,7 +292,8 @@ DISTRIBUTE_INLINE void check_recurrent(const Tensor& x, const nn::RecurrentWeigh
 DISTRIBUTE_INLINE bool runs_as_one(const Tensor& x, const nn::RecurrentWeights& w,
                                    const nn::RecurrentOptions& options) {
   return !on_gpu(x) && !on_gpu(w.kernel) && !autograd_internal::is_tracing() &&
-         options.cell != nn::RecurrentCell::GruResetBefore && options.activation == &tanh &&
+         options.state_factors.empty() && options.cell != nn::RecurrentCell::GruResetBefore &&
+         options.activation == &tanh &&
          (options.cell == nn::RecurrentCell::Simple || options.recurrent_activation == &sigmoid);
 }
 
@@ -361,7 +367,7 @@ DISTRIBUTE_INLINE nn::RecurrentResult nn::recurrent(const Tensor& x,
   std::vector<Tensor> states;
   for (const Tensor& state : initial) states.push_back(fit(state));
   const RecurrentWeights w{fit(weights.kernel), fit(weights.recurrent_kernel), fit(weights.bias)};
-  if (on_gpu(x) || on_gpu(w.kernel))
+  if ((on_gpu(x) || on_gpu(w.kernel)) && options.state_factors.empty())
     if (auto done = cudnn_recurrent_layer(x, w, options, mask, states)) return *std::move(done);
   const bool narrow = is_half(x.dtype()) && backend(x.device().type).multiplies(x.dtype());
   const DType operands = narrow ? x.dtype() : DType::Float32;

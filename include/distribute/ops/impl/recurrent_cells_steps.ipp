@@ -21,6 +21,22 @@ struct RecurrentSteps {
   }
   Tensor active(const Tensor& x) const { return options.activation ? options.activation(x) : x; }
 
+  /// The state that enters the product for a gate.
+  Tensor dropped(const Tensor& h, size_t gate) const {
+    return options.state_factors.empty() ? h : h * options.state_factors[gate];
+  }
+  /// The products of the state for the first `gates` gates.
+  Tensor products(const Tensor& h, int64_t gates) const {
+    if (options.state_factors.empty())
+      return matmul(h, gates == nn::gates_of(options.cell)
+                           ? weights.recurrent_kernel
+                           : block(weights.recurrent_kernel, 0, gates));
+    std::vector<Tensor> all;
+    for (int64_t g = 0; g < gates; ++g)
+      all.push_back(matmul(dropped(h, size_t(g)), block(weights.recurrent_kernel, g)));
+    return concat(all, -1);
+  }
+
   /// Returns the states after a step whose inputs give the products `xz`.
   std::vector<Tensor> next(const Tensor& xz, const std::vector<Tensor>& states) const;
   std::vector<Tensor> next_gru(const Tensor& xz, const Tensor& h) const;
@@ -29,11 +45,12 @@ struct RecurrentSteps {
 DISTRIBUTE_INLINE std::vector<Tensor> RecurrentSteps::next_gru(const Tensor& xz,
                                                                const Tensor& h) const {
   const bool after = options.cell == nn::RecurrentCell::Gru;
-  const Tensor recurrent = after ? weights.recurrent_kernel : block(weights.recurrent_kernel, 0, 2);
-  const Tensor hz = nn::dense(h, recurrent, recurrent_bias);
+  Tensor hz = products(h, after ? 3 : 2);
+  if (recurrent_bias) hz = hz + recurrent_bias;
   const Tensor z = gate(block(xz, 0) + block(hz, 0));
   const Tensor r = gate(block(xz, 1) + block(hz, 1));
-  const Tensor inner = after ? r * block(hz, 2) : matmul(r * h, block(weights.recurrent_kernel, 2));
+  const Tensor inner =
+      after ? r * block(hz, 2) : matmul(r * dropped(h, 2), block(weights.recurrent_kernel, 2));
   return {z * h + (1 - z) * active(block(xz, 2) + inner)};
 }
 
@@ -41,7 +58,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> RecurrentSteps::next(
     const Tensor& xz, const std::vector<Tensor>& states) const {
   using enum nn::RecurrentCell;
   if (options.cell == Gru || options.cell == GruResetBefore) return next_gru(xz, states[0]);
-  const Tensor z = xz + matmul(states[0], weights.recurrent_kernel);
+  const Tensor z = xz + products(states[0], nn::gates_of(options.cell));
   if (options.cell == Simple) return {active(z)};
   const Tensor i = gate(block(z, 0)), f = gate(block(z, 1)), o = gate(block(z, 3));
   const Tensor c = f * states[1] + i * active(block(z, 2));

@@ -18,6 +18,7 @@ enum class Padding : uint8_t;
 namespace distribute::nn {
 class Module;
 struct Size2D;
+struct Size3D;
 }  // namespace distribute::nn
 
 namespace distribute::saving_internal {
@@ -43,6 +44,18 @@ class ConfigReader {
   nn::ActivationFunction activation(const std::string& key = "activation");
   std::optional<nn::Size2D> maybe_pair(const std::string& key);
   nn::Size2D pair(const std::string& key);  // 1 x 1 if it is missing
+  /// Reads a size of one, two or three numbers, which a single one may stand for; leaves it alone
+  /// if the option is missing.
+  void size(const std::string& key, int64_t& to);
+  void size(const std::string& key, nn::Size2D& to);
+  void size(const std::string& key, nn::Size3D& to);
+  template <typename Size>
+  void size(const std::string& key, std::optional<Size>& to) {
+    Size given = 1;
+    if (!find(key)) return;
+    size(key, given);
+    to = given;
+  }
   /// Reads a number, or a list of one.
   int64_t single(const std::string& key, int64_t otherwise);
   /// Reads L1, L2 or L1L2.

@@ -20,7 +20,8 @@ enum class Padding : uint8_t;
 }
 namespace distribute::nn {
 struct Size2D;
-}
+struct Size3D;
+}  // namespace distribute::nn
 
 namespace distribute::saving_internal {
 
@@ -48,6 +49,8 @@ nlohmann::ordered_json regularizer_object(const nn::Regularizer& regularizer);
 nlohmann::ordered_json constraint_object(const nn::Constraint& constraint);
 /// Returns [height, width].
 nlohmann::ordered_json pair_of(const nn::Size2D& size);
+/// Returns [depth, height, width].
+nlohmann::ordered_json pair_of(const nn::Size3D& size);
 /// Returns [null, 28, 28]: the sizes, with `batch` in place of the first one.
 nlohmann::ordered_json batch_shape(const Shape& sizes, std::optional<int64_t> batch);
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/module.hpp>
+#include <distribute/nn/reshaping.hpp>
 #include <distribute/ops/convolution.hpp>
 #include <distribute/saving/detail/config_reader.hpp>
 #include <distribute/saving/detail/config_writer.hpp>
@@ -70,6 +71,22 @@ DISTRIBUTE_INLINE nn::Size2D ConfigReader::pair(const std::string& key) {
   return maybe_pair(key).value_or(1);
 }
 
+DISTRIBUTE_INLINE void ConfigReader::size(const std::string& key, int64_t& to) {
+  to = single(key, to);
+}
+
+DISTRIBUTE_INLINE void ConfigReader::size(const std::string& key, nn::Size2D& to) {
+  to = maybe_pair(key).value_or(to);
+}
+
+DISTRIBUTE_INLINE void ConfigReader::size(const std::string& key, nn::Size3D& to) {
+  const Json* value = find(key);
+  if (!value) return;
+  to = value->is_number() ? nn::Size3D(value->get<int64_t>())
+                          : nn::Size3D(value->at(0).get<int64_t>(), value->at(1).get<int64_t>(),
+                                       value->at(2).get<int64_t>());
+}
+
 DISTRIBUTE_INLINE Padding ConfigReader::padding() {
   const std::string name = get<std::string>("padding", "valid");
   if (name == "valid") return Padding::Valid;
@@ -122,6 +139,8 @@ DISTRIBUTE_INLINE void ConfigReader::finish(nn::Module& layer) {
     const Json& policy = dtype->is_string() ? *dtype : dtype->at("config").at("name");
     layer.set_dtype_policy(nn::Policy(policy.get<std::string>()));
   }
+  if (!asked_.contains("activity_regularizer"))
+    layer.set_activity_regularizer(regularizer("activity_regularizer"));
   if (get<std::string>("data_format", "channels_last") != "channels_last")
     refuse("data_format 'channels_first'");
   for (const auto& [key, value] : config_.items()) {

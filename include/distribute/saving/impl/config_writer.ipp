@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/nn/convolution.hpp>
+#include <distribute/nn/reshaping.hpp>
 #include <distribute/ops/activation.hpp>
 #include <distribute/saving/detail/config_writer.hpp>
 
@@ -71,6 +72,8 @@ DISTRIBUTE_INLINE Json layer_object(const nn::Module& layer, const std::string& 
   Json all = {{"name", layer.name()},
               {"trainable", layer.trainable()},
               {"dtype", layer.dtype_policy().name()}};
+  if (layer.activity_regularizer() && !dynamic_cast<const nn::ActivityRegularization*>(&layer))
+    all["activity_regularizer"] = regularizer_object(layer.activity_regularizer());
   all.update(config);
   return keras_object("keras.layers", name, std::move(all));
 }
@@ -106,6 +109,9 @@ DISTRIBUTE_INLINE Json constraint_object(const nn::Constraint& c) {
 }
 
 DISTRIBUTE_INLINE Json pair_of(const nn::Size2D& size) { return {size.height, size.width}; }
+DISTRIBUTE_INLINE Json pair_of(const nn::Size3D& size) {
+  return {size.depth, size.height, size.width};
+}
 
 DISTRIBUTE_INLINE Json batch_shape(const Shape& sizes, std::optional<int64_t> batch) {
   Json shape = std::vector<int64_t>(sizes.begin(), sizes.end());

@@ -27,7 +27,8 @@ DISTRIBUTE_INLINE bool add_batch_normalization(const nn::Module& layer, Json& la
   if (!batch) return false;
   const auto& o = batch->options();
   layers.push_back(layer_object(layer, "BatchNormalization",
-                                {{"momentum", o.momentum},
+                                {{"axis", o.axis},
+                                 {"momentum", o.momentum},
                                  {"epsilon", o.epsilon},
                                  {"center", o.center},
                                  {"scale", o.scale},
@@ -61,6 +62,7 @@ DISTRIBUTE_INLINE bool add_normalization(const nn::Module& layer, Json& layers) 
     const auto& o = groups->options();
     name = "GroupNormalization";
     config = {{"groups", o.groups},
+              {"axis", o.axis},
               {"epsilon", o.epsilon},
               {"center", o.center},
               {"scale", o.scale},
@@ -68,6 +70,9 @@ DISTRIBUTE_INLINE bool add_normalization(const nn::Module& layer, Json& layers) 
               {"gamma_regularizer", regularizer_object(o.gamma_regularizer)},
               {"beta_constraint", constraint_object(o.beta_constraint)},
               {"gamma_constraint", constraint_object(o.gamma_constraint)}};
+  } else if (const auto* unit = dynamic_cast<const nn::UnitNormalization*>(&layer)) {
+    name = "UnitNormalization";
+    config = {{"axis", unit->options().axis.list}};
   } else if (const auto* scale = dynamic_cast<const nn::LayerScale*>(&layer)) {
     const auto& o = scale->options();
     layers.push_back(
@@ -101,6 +106,12 @@ DISTRIBUTE_INLINE bool add_activation(const nn::Module& layer, Json& layers) {
   }
   if (const auto* leaky = dynamic_cast<const nn::LeakyReLU*>(&layer))
     return push("LeakyReLU", {{"negative_slope", leaky->negative_slope()}});
+  if (const auto* elu = dynamic_cast<const nn::ELU*>(&layer))
+    return push("ELU", {{"alpha", elu->alpha()}});
+  if (dynamic_cast<const nn::Identity*>(&layer)) return push("Identity", Json::object());
+  if (dynamic_cast<const nn::ActivityRegularization*>(&layer))
+    return push("ActivityRegularization",
+                {{"l1", layer.activity_regularizer().l1}, {"l2", layer.activity_regularizer().l2}});
   if (const auto* prelu = dynamic_cast<const nn::PReLU*>(&layer)) {
     const auto& o = prelu->options();
     return push("PReLU",
@@ -113,26 +124,35 @@ DISTRIBUTE_INLINE bool add_activation(const nn::Module& layer, Json& layers) {
   return false;
 }
 
+/// Dropout, or AlphaDropout, whose noise_shape may have null.
+template <typename Layer>
+bool add_dropout(const nn::Module& layer, const char* name, Json& layers) {
+  const auto* dropout = dynamic_cast<const Layer*>(&layer);
+  if (!dropout) return false;
+  Json sizes = dropout->noise_shape().empty() ? Json(nullptr) : Json::array();
+  for (const auto& size : dropout->noise_shape())
+    sizes.push_back(size ? Json(*size) : Json(nullptr));
+  layers.push_back(layer_object(layer, name, {{"rate", dropout->rate()}, {"noise_shape", sizes}}));
+  return true;
+}
+
 DISTRIBUTE_INLINE bool add_noise(const nn::Module& layer, Json& layers) {
   const auto push = [&](const std::string& name, const char* option, double value) {
     layers.push_back(layer_object(layer, name, {{option, value}}));
     if (name.starts_with("Spatial")) layers.back()["config"].erase("trainable");  // not an option
     return true;
   };
-  if (const auto* dropout = dynamic_cast<const nn::Dropout*>(&layer)) {
-    Json sizes = dropout->noise_shape().empty() ? Json(nullptr) : Json::array();
-    for (const auto& size : dropout->noise_shape())
-      sizes.push_back(size ? Json(*size) : Json(nullptr));
-    layers.push_back(
-        layer_object(layer, "Dropout", {{"rate", dropout->rate()}, {"noise_shape", sizes}}));
+  if (add_dropout<nn::Dropout>(layer, "Dropout", layers) ||
+      add_dropout<nn::AlphaDropout>(layer, "AlphaDropout", layers))
     return true;
+  if (const auto* spatial = dynamic_cast<const nn::SpatialDropout*>(&layer)) {
+    const std::string kind = layer.class_name();  // spatial_dropout1d
+    return push("SpatialDropout" + kind.substr(kind.size() - 2, 1) + "D", "rate", spatial->rate());
   }
-  if (const auto* steps = dynamic_cast<const nn::SpatialDropout1D*>(&layer))
-    return push("SpatialDropout1D", "rate", steps->rate());
-  if (const auto* images = dynamic_cast<const nn::SpatialDropout2D*>(&layer))
-    return push("SpatialDropout2D", "rate", images->rate());
   if (const auto* noise = dynamic_cast<const nn::GaussianNoise*>(&layer))
     return push("GaussianNoise", "stddev", noise->stddev());
+  if (const auto* noise = dynamic_cast<const nn::GaussianDropout*>(&layer))
+    return push("GaussianDropout", "rate", noise->rate());
   return false;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/nn/convolution.hpp>
+#include <distribute/nn/convolution_1d_3d.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/reshaping.hpp>
 #include <distribute/saving/detail/config_writer.hpp>
@@ -11,7 +12,10 @@ namespace distribute::saving_internal {
 
 using Json = nlohmann::ordered_json;
 
-/// Writes the options that two-dimensional convolutions have in common.
+/// Writes one number, as of a layer of steps.
+DISTRIBUTE_INLINE Json pair_of(int64_t steps) { return steps; }
+
+/// Writes the options that convolutions have in common.
 template <typename Options>
 Json convolution_config(const nn::Module& layer, const Options& o, Padding padding) {
   Json config = {{"kernel_size", pair_of(o.kernel_size)},
@@ -21,6 +25,8 @@ Json convolution_config(const nn::Module& layer, const Options& o, Padding paddi
                  {"activation", activation_name(layer, o.activation)},
                  {"use_bias", o.use_bias}};
   if constexpr (requires { o.filters; }) config["filters"] = o.filters;
+  if constexpr (requires { o.output_padding; })
+    config["output_padding"] = o.output_padding ? pair_of(*o.output_padding) : Json(nullptr);
   if constexpr (requires { o.groups; }) config["groups"] = o.groups;
   if constexpr (requires { o.depth_multiplier; }) config["depth_multiplier"] = o.depth_multiplier;
   if constexpr (requires { o.kernel_regularizer; })
@@ -65,12 +71,15 @@ DISTRIBUTE_INLINE bool add_any_convolution(const nn::Module& layer, Json& layers
   return add_convolution<nn::Conv2D>(layer, "Conv2D", layers) ||
          add_convolution<nn::DepthwiseConv2D>(layer, "DepthwiseConv2D", layers) ||
          add_convolution<nn::SeparableConv2D>(layer, "SeparableConv2D", layers) ||
-         add_convolution<nn::Conv2DTranspose>(layer, "Conv2DTranspose", layers);
+         add_convolution<nn::Conv2DTranspose>(layer, "Conv2DTranspose", layers) ||
+         add_convolution<nn::Conv3D>(layer, "Conv3D", layers) ||
+         add_convolution<nn::Conv3DTranspose>(layer, "Conv3DTranspose", layers) ||
+         add_convolution<nn::Conv1DTranspose>(layer, "Conv1DTranspose", layers) ||
+         add_convolution<nn::DepthwiseConv1D>(layer, "DepthwiseConv1D", layers) ||
+         add_convolution<nn::SeparableConv1D>(layer, "SeparableConv1D", layers);
 }
 
-DISTRIBUTE_INLINE Json pair_of(int64_t steps) { return steps; }
-
-/// Writes pools of images or steps.
+/// Writes pools of volumes, images or steps.
 template <typename Layer>
 bool add_pool(const nn::Module& layer, const char* name, Json& layers) {
   const auto* pool = dynamic_cast<const Layer*>(&layer);
@@ -94,7 +103,36 @@ DISTRIBUTE_INLINE bool add_any_pool(const nn::Module& layer, Json& layers) {
          add_pool<nn::MaxPooling1D>(layer, "MaxPooling1D", layers) ||
          add_pool<nn::AveragePooling1D>(layer, "AveragePooling1D", layers) ||
          add_pool<nn::GlobalAveragePooling1D>(layer, "GlobalAveragePooling1D", layers) ||
-         add_pool<nn::GlobalMaxPooling1D>(layer, "GlobalMaxPooling1D", layers);
+         add_pool<nn::GlobalMaxPooling1D>(layer, "GlobalMaxPooling1D", layers) ||
+         add_pool<nn::MaxPooling3D>(layer, "MaxPooling3D", layers) ||
+         add_pool<nn::AveragePooling3D>(layer, "AveragePooling3D", layers) ||
+         add_pool<nn::GlobalAveragePooling3D>(layer, "GlobalAveragePooling3D", layers) ||
+         add_pool<nn::GlobalMaxPooling3D>(layer, "GlobalMaxPooling3D", layers);
+}
+
+/// Writes a layer whose kind ends in the number of axes, "cropping2d" as "Cropping2D".
+DISTRIBUTE_INLINE bool add_edges(const nn::Module& layer, Json& layers) {
+  const auto* sides = dynamic_cast<const nn::EdgeLayer*>(&layer);
+  if (!sides) return false;
+  const bool pads = dynamic_cast<const nn::ZeroPadding*>(&layer);
+  Json edges = Json::array();
+  for (const nn::AxisEdges& axis : sides->edges())
+    edges.push_back(Json::array({axis.before, axis.after}));
+  const std::string name = str_cat(pads ? "ZeroPadding" : "Cropping", edges.size(), "D");
+  if (edges.size() == 1) edges = Json(edges[0]);
+  layers.push_back(layer_object(layer, name, {{pads ? "padding" : "cropping", edges}}));
+  return true;
+}
+
+DISTRIBUTE_INLINE bool add_adaptive_pool(const nn::Module& layer, Json& layers) {
+  const auto* pool = dynamic_cast<const nn::AdaptivePooling*>(&layer);
+  if (!pool) return false;
+  const bool averages = dynamic_cast<const nn::AdaptiveAveragePooling*>(&layer);
+  layers.push_back(layer_object(
+      layer,
+      str_cat("Adaptive", averages ? "Average" : "Max", "Pooling", pool->output_size().size(), "D"),
+      {{"output_size", pool->output_size()}}));
+  return true;
 }
 
 DISTRIBUTE_INLINE const char* interpolation_name(nn::Interpolation interpolation) {
@@ -102,10 +140,14 @@ DISTRIBUTE_INLINE const char* interpolation_name(nn::Interpolation interpolation
 }
 
 DISTRIBUTE_INLINE bool add_moved_pixels(const nn::Module& layer, Json& layers) {
-  if (const auto* padding = dynamic_cast<const nn::ZeroPadding2D*>(&layer))
-    layers.push_back(layer_object(
-        layer, "ZeroPadding2D",
-        {{"padding", Json::array({padding->options().rows, padding->options().columns})}}));
+  if (const auto* steps = dynamic_cast<const nn::UpSampling1D*>(&layer))
+    layers.push_back(layer_object(layer, "UpSampling1D", {{"size", steps->size()}}));
+  else if (const auto* volumes = dynamic_cast<const nn::UpSampling3D*>(&layer))
+    layers.push_back(layer_object(layer, "UpSampling3D", {{"size", pair_of(volumes->size())}}));
+  else if (const auto* middle = dynamic_cast<const nn::CenterCrop*>(&layer))
+    layers.push_back(
+        layer_object(layer, "CenterCrop",
+                     {{"height", middle->options().height}, {"width", middle->options().width}}));
   else if (const auto* larger = dynamic_cast<const nn::UpSampling2D*>(&layer))
     layers.push_back(
         layer_object(layer, "UpSampling2D",
@@ -124,6 +166,7 @@ DISTRIBUTE_INLINE bool add_moved_pixels(const nn::Module& layer, Json& layers) {
 
 DISTRIBUTE_INLINE bool add_image_layer(const nn::Module& layer, Json& layers) {
   return add_any_convolution(layer, layers) || add_any_pool(layer, layers) ||
+         add_adaptive_pool(layer, layers) || add_edges(layer, layers) ||
          add_moved_pixels(layer, layers);
 }
 

@@ -29,6 +29,7 @@ DISTRIBUTE_INLINE Json recurrent_object(const nn::RecurrentLayer& layer) {
                  {"bias_constraint", constraint_object(common.bias_constraint)},
                  {"stateful", common.stateful},
                  {"dropout", common.dropout},
+                 {"recurrent_dropout", common.recurrent_dropout},
                  {"return_sequences", step.return_sequences},
                  {"go_backwards", step.go_backwards},
                  {"zero_output_for_mask", step.zero_output_for_mask}};
@@ -62,6 +63,7 @@ DISTRIBUTE_INLINE Json attention_config(const nn::MultiHeadAttentionOptions& o) 
           {"output_shape", o.output_shape ? Json(*o.output_shape) : Json(nullptr)},
           {"kernel_regularizer", regularizer_object(o.kernel_regularizer)},
           {"bias_regularizer", regularizer_object(o.bias_regularizer)},
+          {"activity_regularizer", regularizer_object(o.activity_regularizer)},
           {"kernel_constraint", constraint_object(o.kernel_constraint)},
           {"bias_constraint", constraint_object(o.bias_constraint)}};
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/convolution.hpp>
+#include <distribute/nn/convolution_1d_3d.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/merging.hpp>
@@ -14,20 +15,23 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 namespace distribute::saving_internal {
 
-/// Reads the options that two-dimensional convolutions have in common.
+/// Reads the options that convolutions have in common.
 template <typename Options>
 Options convolution_options(ConfigReader& r) {
   Options o;
-  o.kernel_size = r.pair("kernel_size");
-  o.strides = r.pair("strides");
+  r.size("kernel_size", o.kernel_size);
+  r.size("strides", o.strides);
   o.padding = r.padding();
-  o.dilation_rate = r.pair("dilation_rate");
+  r.size("dilation_rate", o.dilation_rate);
+  if constexpr (requires { o.output_padding; }) r.size("output_padding", o.output_padding);
+  o.activity_regularizer = r.regularizer("activity_regularizer");
   o.activation = r.activation();
   o.use_bias = r.get("use_bias", true);
   if constexpr (requires { o.kernel_regularizer; })
@@ -58,45 +62,116 @@ Options convolution_options(ConfigReader& r) {
   return o;
 }
 
-DISTRIBUTE_INLINE void add_convolutions(LayerMakers& makers) {
-  makers["Conv2D"] = [](auto& r) {
-    return made<nn::Conv2D>(convolution_options<nn::Conv2DLayerOptions>(r));
-  };
-  makers["DepthwiseConv2D"] = [](auto& r) {
-    return made<nn::DepthwiseConv2D>(convolution_options<nn::DepthwiseConv2DLayerOptions>(r));
-  };
-  makers["SeparableConv2D"] = [](auto& r) {
-    return made<nn::SeparableConv2D>(convolution_options<nn::SeparableConv2DOptions>(r));
-  };
-  makers["Conv2DTranspose"] = [](auto& r) {
-    return made<nn::Conv2DTranspose>(convolution_options<nn::Conv2DTransposeOptions>(r));
-  };
+template <typename Layer, typename Options>
+LayerMaker convolution_maker() {
+  return [](ConfigReader& r) { return made<Layer>(convolution_options<Options>(r)); };
 }
 
-template <typename Layer>
+DISTRIBUTE_INLINE void add_convolutions(LayerMakers& makers) {
+  makers["Conv2D"] = convolution_maker<nn::Conv2D, nn::Conv2DLayerOptions>();
+  makers["Conv3D"] = convolution_maker<nn::Conv3D, nn::Conv3DOptions>();
+  makers["DepthwiseConv1D"] = convolution_maker<nn::DepthwiseConv1D, nn::DepthwiseConv1DOptions>();
+  makers["DepthwiseConv2D"] =
+      convolution_maker<nn::DepthwiseConv2D, nn::DepthwiseConv2DLayerOptions>();
+  makers["SeparableConv1D"] = convolution_maker<nn::SeparableConv1D, nn::SeparableConv1DOptions>();
+  makers["SeparableConv2D"] = convolution_maker<nn::SeparableConv2D, nn::SeparableConv2DOptions>();
+  makers["Conv1DTranspose"] = convolution_maker<nn::Conv1DTranspose, nn::Conv1DTransposeOptions>();
+  makers["Conv2DTranspose"] = convolution_maker<nn::Conv2DTranspose, nn::Conv2DTransposeOptions>();
+  makers["Conv3DTranspose"] = convolution_maker<nn::Conv3DTranspose, nn::Conv3DTransposeOptions>();
+}
+
+template <typename Layer, typename Options>
 LayerMaker pool_maker() {
   return [](ConfigReader& r) {
-    nn::Pool2DLayerOptions o;
-    o.pool_size = r.pair("pool_size");
-    o.strides = r.maybe_pair("strides");
+    Options o;
+    r.size("pool_size", o.pool_size);
+    r.size("strides", o.strides);
     o.padding = r.padding();
     return made<Layer>(o);
   };
 }
 
+/// Reads `output_size` of one, two or three numbers.
+template <typename Layer, typename Size>
+LayerMaker adaptive_pool_maker() {
+  return [](ConfigReader& r) {
+    Size size = 1;
+    r.size("output_size", size);
+    return made<Layer>(size);
+  };
+}
+
 DISTRIBUTE_INLINE void add_pools(LayerMakers& makers) {
-  makers["MaxPooling2D"] = pool_maker<nn::MaxPool2D>();
-  makers["AveragePooling2D"] = pool_maker<nn::AveragePooling2D>();
+  makers["MaxPooling2D"] = pool_maker<nn::MaxPool2D, nn::Pool2DLayerOptions>();
+  makers["AveragePooling2D"] = pool_maker<nn::AveragePooling2D, nn::Pool2DLayerOptions>();
+  makers["MaxPooling3D"] = pool_maker<nn::MaxPooling3D, nn::Pool3DLayerOptions>();
+  makers["AveragePooling3D"] = pool_maker<nn::AveragePooling3D, nn::Pool3DLayerOptions>();
   makers["GlobalAveragePooling2D"] = global_pool_maker<nn::GlobalAveragePooling2D>();
   makers["GlobalMaxPooling2D"] = global_pool_maker<nn::GlobalMaxPooling2D>();
+  makers["GlobalAveragePooling3D"] = global_pool_maker<nn::GlobalAveragePooling3D>();
+  makers["GlobalMaxPooling3D"] = global_pool_maker<nn::GlobalMaxPooling3D>();
+  makers["AdaptiveAveragePooling1D"] = adaptive_pool_maker<nn::AdaptiveAveragePooling1D, int64_t>();
+  makers["AdaptiveAveragePooling2D"] =
+      adaptive_pool_maker<nn::AdaptiveAveragePooling2D, nn::Size2D>();
+  makers["AdaptiveAveragePooling3D"] =
+      adaptive_pool_maker<nn::AdaptiveAveragePooling3D, nn::Size3D>();
+  makers["AdaptiveMaxPooling1D"] = adaptive_pool_maker<nn::AdaptiveMaxPooling1D, int64_t>();
+  makers["AdaptiveMaxPooling2D"] = adaptive_pool_maker<nn::AdaptiveMaxPooling2D, nn::Size2D>();
+  makers["AdaptiveMaxPooling3D"] = adaptive_pool_maker<nn::AdaptiveMaxPooling3D, nn::Size3D>();
+}
+
+/// Reads one pair of numbers for each axis, or for one axis the pair alone.
+DISTRIBUTE_INLINE std::vector<nn::AxisEdges> edges_of(ConfigReader& r, const char* key,
+                                                      size_t axes) {
+  const auto* given = r.find(key);
+  if (!given) r.refuse(str_cat("no ", key));
+  std::vector<nn::AxisEdges> all;
+  for (size_t i = 0; i < axes; ++i) {
+    const auto& axis = axes == 1 || given->is_number() ? *given : given->at(i);
+    all.push_back(axis.is_number() ? nn::AxisEdges(axis.template get<int64_t>())
+                                   : nn::AxisEdges(axis.at(0).template get<int64_t>(),
+                                                   axis.at(1).template get<int64_t>()));
+  }
+  return all;
+}
+
+/// Makes a layer that takes an array of the edges of each axis.
+template <typename Layer, size_t... axis>
+LayerMaker edge_maker(const char* key, std::index_sequence<axis...>) {
+  return [key](ConfigReader& r) {
+    const std::vector<nn::AxisEdges> edges = edges_of(r, key, sizeof...(axis));
+    if constexpr (sizeof...(axis) == 1)
+      return made<Layer>(edges[0]);
+    else
+      return made<Layer>(std::array<nn::AxisEdges, sizeof...(axis)>{edges[axis]...});
+  };
+}
+
+DISTRIBUTE_INLINE void add_edges(LayerMakers& makers) {
+  makers["ZeroPadding1D"] = edge_maker<nn::ZeroPadding1D>("padding", std::index_sequence<0>());
+  makers["ZeroPadding2D"] = [](auto& r) {
+    const auto edges = edges_of(r, "padding", 2);
+    return made<nn::ZeroPadding2D>(nn::ZeroPadding2DOptions{
+        .rows = {edges[0].before, edges[0].after}, .columns = {edges[1].before, edges[1].after}});
+  };
+  makers["ZeroPadding3D"] =
+      edge_maker<nn::ZeroPadding3D>("padding", std::index_sequence<0, 1, 2>());
+  makers["Cropping1D"] = edge_maker<nn::Cropping1D>("cropping", std::index_sequence<0>());
+  makers["Cropping2D"] = edge_maker<nn::Cropping2D>("cropping", std::index_sequence<0, 1>());
+  makers["Cropping3D"] = edge_maker<nn::Cropping3D>("cropping", std::index_sequence<0, 1, 2>());
+}
+
+DISTRIBUTE_INLINE void read_axes(ConfigReader& r, nn::NormalizedAxes& axes) {
+  if (const auto* axis = r.find("axis"))
+    axes.list =
+        axis->is_array() ? axis->get<std::vector<int>>() : std::vector<int>{axis->get<int>()};
 }
 
 DISTRIBUTE_INLINE void add_normalizations(LayerMakers& makers) {
   makers["BatchNormalization"] = [](auto& r) {
-    if (r.single("axis", -1) != -1 && r.single("axis", -1) != 3)
-      r.refuse("an axis that is not the last");
     if (!r.get("renorm", false)) r.find("renorm_momentum");  // says nothing then
     nn::BatchNormalizationOptions o;
+    o.axis = int(r.single("axis", -1));
     o.momentum = r.get("momentum", 0.99);
     o.epsilon = r.get("epsilon", 1e-3);
     o.center = r.get("center", true);
@@ -108,11 +183,14 @@ DISTRIBUTE_INLINE void add_normalizations(LayerMakers& makers) {
     o.gamma_constraint = r.constraint("gamma_constraint");
     return made<nn::BatchNormalization>(o);
   };
+  makers["UnitNormalization"] = [](auto& r) {
+    nn::UnitNormalizationOptions o;
+    read_axes(r, o.axis);
+    return made<nn::UnitNormalization>(o);
+  };
   makers["LayerNormalization"] = [](auto& r) {
     nn::LayerNormalizationOptions o;
-    if (const auto* axis = r.find("axis"))
-      o.axis.list = axis->is_array() ? axis->template get<std::vector<int>>()
-                                     : std::vector<int>{axis->template get<int>()};
+    read_axes(r, o.axis);
     o.epsilon = r.get("epsilon", 1e-3);
     o.center = r.get("center", true);
     o.scale = r.get("scale", true);
@@ -123,8 +201,8 @@ DISTRIBUTE_INLINE void add_normalizations(LayerMakers& makers) {
     return made<nn::LayerNormalization>(o);
   };
   makers["GroupNormalization"] = [](auto& r) {
-    if (r.single("axis", -1) != -1) r.refuse("an axis that is not the last");
     nn::GroupNormalizationOptions o;
+    o.axis = int(r.single("axis", -1));
     o.groups = r.template get<int64_t>("groups", 32);
     o.epsilon = r.get("epsilon", 1e-3);
     o.center = r.get("center", true);
@@ -170,29 +248,34 @@ DISTRIBUTE_INLINE void add_functions(LayerMakers& makers) {
     return made<nn::Softmax>(nn::SoftmaxOptions{.axis = r.get("axis", -1)});
   };
   makers["ELU"] = [](auto& r) {
-    if (r.get("alpha", 1.0) != 1) r.refuse("an alpha that is not 1");
-    return made<nn::Activation>(nn::elu);
+    return made<nn::ELU>(nn::ELUOptions{.alpha = r.get("alpha", 1.0)});
   };
-  makers["Identity"] = [](auto&) { return made<nn::Activation>(nullptr); };
+  makers["Identity"] = [](auto&) { return made<nn::Identity>(); };
+  makers["ActivityRegularization"] = [](auto& r) {
+    r.find("activity_regularizer");  // says the same
+    return made<nn::ActivityRegularization>(
+        nn::ActivityRegularizationOptions{.l1 = r.get("l1", 0.0), .l2 = r.get("l2", 0.0)});
+  };
 }
 
 template <typename Layer>
 LayerMaker dropout_maker() {
-  return
-      [](ConfigReader& r) { return made<Layer>(nn::DropoutOptions{.rate = r.get("rate", 0.5)}); };
-}
-
-DISTRIBUTE_INLINE void add_noises(LayerMakers& makers) {
-  makers["Dropout"] = [](auto& r) {
+  return [](ConfigReader& r) {
     nn::DropoutOptions o{.rate = r.get("rate", 0.5)};
     if (const auto* sizes = r.find("noise_shape"))
       for (const auto& size : *sizes)
-        o.noise_shape.push_back(size.is_null() ? std::nullopt
-                                               : std::optional(size.template get<int64_t>()));
-    return made<nn::Dropout>(o);
+        o.noise_shape.push_back(size.is_null() ? std::nullopt : std::optional(size.get<int64_t>()));
+    return made<Layer>(o);
   };
+}
+
+DISTRIBUTE_INLINE void add_noises(LayerMakers& makers) {
+  makers["Dropout"] = dropout_maker<nn::Dropout>();
+  makers["AlphaDropout"] = dropout_maker<nn::AlphaDropout>();
+  makers["GaussianDropout"] = dropout_maker<nn::GaussianDropout>();
   makers["SpatialDropout1D"] = dropout_maker<nn::SpatialDropout1D>();
   makers["SpatialDropout2D"] = dropout_maker<nn::SpatialDropout2D>();
+  makers["SpatialDropout3D"] = dropout_maker<nn::SpatialDropout3D>();
   makers["GaussianNoise"] = [](auto& r) { return made<nn::GaussianNoise>(r.get("stddev", 0.0)); };
 }
 
@@ -209,11 +292,16 @@ DISTRIBUTE_INLINE void add_shapes(LayerMakers& makers) {
     return made<nn::Reshape>(r.get("target_shape", std::vector<int64_t>()));
   };
   makers["Permute"] = [](auto& r) { return made<nn::Permute>(r.get("dims", std::vector<int>())); };
-  makers["ZeroPadding2D"] = [](auto& r) {
-    using Edges = std::array<std::array<int64_t, 2>, 2>;
-    const auto* given = r.find("padding");
-    const Edges edges = given ? given->template get<Edges>() : Edges{{{1, 1}, {1, 1}}};
-    return made<nn::ZeroPadding2D>(nn::ZeroPadding2DOptions{.rows = edges[0], .columns = edges[1]});
+  makers["UpSampling1D"] = [](auto& r) { return made<nn::UpSampling1D>(r.single("size", 2)); };
+  makers["UpSampling3D"] = [](auto& r) {
+    nn::Size3D size = 2;
+    r.size("size", size);
+    return made<nn::UpSampling3D>(size);
+  };
+  makers["CenterCrop"] = [](auto& r) {
+    return made<nn::CenterCrop>(
+        nn::CenterCropOptions{.height = r.template get<int64_t>("height", 0),
+                              .width = r.template get<int64_t>("width", 0)});
   };
   makers["UpSampling2D"] = [](auto& r) {
     return made<nn::UpSampling2D>(r.pair("size"), interpolation(r, "nearest"));
@@ -279,6 +367,7 @@ DISTRIBUTE_INLINE void add_products(LayerMakers& makers) {
     o.use_bias = r.get("use_bias", true);
     o.kernel_regularizer = r.regularizer("kernel_regularizer");
     o.bias_regularizer = r.regularizer("bias_regularizer");
+    o.activity_regularizer = r.regularizer("activity_regularizer");
     o.kernel_constraint = r.constraint("kernel_constraint");
     o.bias_constraint = r.constraint("bias_constraint");
     r.lora(o);
@@ -304,6 +393,7 @@ DISTRIBUTE_INLINE const LayerMakers& layer_makers() {
     add_normalizations(all);
     add_functions(all);
     add_shapes(all);
+    add_edges(all);
     add_merges(all);
     return all;
   }();

@@ -23,6 +23,7 @@ DISTRIBUTE_INLINE MadeLayer make_conv1d(ConfigReader& r) {
   o.use_bias = r.get("use_bias", true);
   o.kernel_regularizer = r.regularizer("kernel_regularizer");
   o.bias_regularizer = r.regularizer("bias_regularizer");
+  o.activity_regularizer = r.regularizer("activity_regularizer");
   o.kernel_constraint = r.constraint("kernel_constraint");
   o.bias_constraint = r.constraint("bias_constraint");
   const std::string padding = r.get<std::string>("padding", "valid");
@@ -54,12 +55,13 @@ Options recurrent_options(ConfigReader& r) {
   o.kernel_regularizer = r.regularizer("kernel_regularizer");
   o.recurrent_regularizer = r.regularizer("recurrent_regularizer");
   o.bias_regularizer = r.regularizer("bias_regularizer");
+  o.activity_regularizer = r.regularizer("activity_regularizer");
   o.kernel_constraint = r.constraint("kernel_constraint");
   o.recurrent_constraint = r.constraint("recurrent_constraint");
   o.bias_constraint = r.constraint("bias_constraint");
   o.stateful = r.get("stateful", false);
   o.dropout = r.get("dropout", 0.0);
-  if (r.get("recurrent_dropout", 0.0) != 0) r.refuse("option 'recurrent_dropout'");
+  o.recurrent_dropout = r.get("recurrent_dropout", 0.0);
   o.return_sequences = r.get("return_sequences", false);
   o.go_backwards = r.get("go_backwards", false);
   o.zero_output_for_mask = r.get("zero_output_for_mask", false);
@@ -124,6 +126,7 @@ DISTRIBUTE_INLINE MadeLayer make_attention(ConfigReader& r) {
   o.use_causal_mask = r.get(kCausalMask, false);
   o.kernel_regularizer = r.regularizer("kernel_regularizer");
   o.bias_regularizer = r.regularizer("bias_regularizer");
+  o.activity_regularizer = r.regularizer("activity_regularizer");
   o.kernel_constraint = r.constraint("kernel_constraint");
   o.bias_constraint = r.constraint("bias_constraint");
   return made<nn::MultiHeadAttention>(o);
