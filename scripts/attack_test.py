@@ -7,7 +7,8 @@ Five parts, each a grid:
   stdout      every command that prints x a full disk, a closed stdout
   signals     every kind of job x SIGTERM to the launcher, to one task, to all of them x a folder to
               save to, or none
-  partitions  kinds of jobs x each pair of their hosts x each direction x TCP, TLS, engines
+  partitions  kinds of jobs x each pair of their hosts x each direction x TCP, TLS, UCX,
+              Open MPI, MPICH
   variables   every variable of docs/environment.md x ten values
 An attack is bad when something hangs, aborts, ends without a reason, leaves a process or a half
 written file, or breaks a promise of docs/reliability.md: what is no plain file stays what it was,
@@ -536,6 +537,7 @@ PARTITIONED = {
 }
 TRANSPORTS = {"tcp": {}, "tls": {"DISTRIBUTE_TLS": "1"}, "openmpi": {"DISTRIBUTE_TRANSPORT": "openmpi"},
               "mpich": {"DISTRIBUTE_TRANSPORT": "mpich"}, "ucx": {"DISTRIBUTE_TRANSPORT": "ucx"}}
+TAKE_ENGINES = {"openmpi": ["multi_worker"], "mpich": ["multi_worker"], "ucx": ["multi_worker", "horovod"]}
 # With the flags of docs/engines.md that let the other ranks say why.
 MPI_LAUNCHERS = {
     "openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--bind-to", "none", "--enable-recovery",
@@ -685,7 +687,7 @@ def partition(attack, job, pair, ways, transport, tasks, hosts):
         time.sleep(0.1)
     ended = [p.poll() for p in processes]
     if transport in MPI_LAUNCHERS:
-        ended = [0 if status is None and not rank.is_there() else status
+        ended = [-9 if status is None and not rank.is_there() else status
                  for status, rank in zip(ended, processes)]  # the launcher has killed it
     seconds = time.monotonic() - began
     said = "".join(attack.text(n)[sizes[n]:] for n in range(len(tasks)))
@@ -728,7 +730,7 @@ def grows(attack, number):
 def partitions(settings):
     for transport, (job, (tasks, _)) in itertools.product(TRANSPORTS, PARTITIONED.items()):
         if transport not in ("tcp", "tls") and (
-                job != "multi_worker" or  # the one that takes engines
+                job not in TAKE_ENGINES[transport] or
                 not any((settings.bin.parent / "lib/distribute").glob(f"*{transport}*"))):
             continue
         if transport in MPI_LAUNCHERS and not shutil.which(MPI_LAUNCHERS[transport][0]):
