@@ -7,7 +7,8 @@ Five parts, each a grid:
   stdout      every command that prints x a full disk, a closed stdout
   signals     every kind of job x SIGTERM to the launcher, to one task, to all of them x a folder to
               save to, or none
-  partitions  kinds of jobs x each pair of their hosts x each direction x TCP, TLS, engines
+  partitions  kinds of jobs x each pair of their hosts x each direction x TCP, TLS, UCX,
+              Open MPI, MPICH
   variables   every variable of docs/environment.md x ten values
 An attack is bad when something hangs, aborts, ends without a reason, leaves a process or a half
 written file, or breaks a promise of docs/reliability.md: what is no plain file stays what it was,
@@ -100,6 +101,13 @@ class Attack:
         if status and not REASON.search(self.text()):
             self.fault("no reason")
         return status
+
+    def status_of_launcher(self):
+        """Of an MPI, in words: one that does not hear a host may wait for it for ever."""
+        try:
+            return f"launcher {self.launcher.wait(10 * self.settings.patience)}"
+        except subprocess.TimeoutExpired:
+            return "launcher stays"
 
     def text(self, number=None):
         logs = self.logs if number is None else [self.logs[number]]
@@ -529,6 +537,14 @@ PARTITIONED = {
 }
 TRANSPORTS = {"tcp": {}, "tls": {"DISTRIBUTE_TLS": "1"}, "openmpi": {"DISTRIBUTE_TRANSPORT": "openmpi"},
               "mpich": {"DISTRIBUTE_TRANSPORT": "mpich"}, "ucx": {"DISTRIBUTE_TRANSPORT": "ucx"}}
+TAKE_ENGINES = {"openmpi": ["multi_worker"], "mpich": ["multi_worker"], "ucx": ["multi_worker", "horovod"]}
+# With the flags of docs/engines.md that let the other ranks say why.
+MPI_LAUNCHERS = {
+    "openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--bind-to", "none", "--enable-recovery",
+                "--host", "{hosts}", "--mca", "plm_rsh_agent", "{shell}",
+                "--mca", "orte_tmpdir_base", "{work}"],  # which it leaves when it is killed
+    "mpich": ["mpiexec.mpich", "-disable-auto-cleanup", "-launcher", "ssh", "-launcher-exec", "{shell}",
+              "-hosts", "{hosts}"]}
 
 
 class Hosts:
@@ -536,18 +552,18 @@ class Hosts:
 
     def __init__(self, attack, count):
         self.attack = attack
-        self.switch = self.make()
-        self.all = [self.make() for _ in range(count)]
+        self.switch = self.make("switch")
+        self.all = [self.make(f"host-{number}") for number in range(count)]
         self.tool(self.switch, "link add bridge0 type bridge\nlink set bridge0 up\n")
         for number, host in enumerate(self.all):
             self.tool(self.switch, f"link add port{number} type veth peer name eth0 netns {host}\n"
                                    f"link set port{number} master bridge0 up\n")
             self.tool(host, f"addr add {self.address(number)}/24 dev eth0\nlink set eth0 up\n")
 
-    def make(self):
+    def make(self, name):
         process = subprocess.Popen(
-            ["unshare", "--net", "--mount", "sh", "-c", "mount -t tmpfs tmpfs /dev/shm && "
-             "ip link set lo up && echo ready && exec sleep infinity"],
+            ["unshare", "--net", "--mount", "--uts", "sh", "-c", "mount -t tmpfs tmpfs /dev/shm && "
+             f"hostname {name} && ip link set lo up && echo ready && exec sleep infinity"],
             stdout=subprocess.PIPE, env={**os.environ, "ATTACK_HOSTS": self.attack.work.name})
         process.stdout.readline()
         return process.pid
@@ -560,7 +576,16 @@ class Hosts:
         return f"10.77.0.{number + 1}"
 
     def prefix(self, number):
-        return ["nsenter", "-t", str(self.all[number]), "-n", "-m", "--"]
+        return ["nsenter", "-t", str(self.all[number]), "-n", "-m", "-u", "--"]
+
+    def shell(self):
+        """A command in place of ssh, for launchers: [options] address command."""
+        cases = " ".join(f"{self.address(n)}) host={pid};;" for n, pid in enumerate(self.all))
+        path = self.attack.work / "shell"
+        path.write_text(f"#!/bin/sh\nuntil case $1 in {cases} *) false;; esac; do shift; done\n"
+                        'shift\nexec nsenter -t $host -n -m -u -- sh -c "$*"\n')
+        path.chmod(0o755)
+        return path
 
     def drop(self, source, target):
         """Packets from one to the other go to a hardware address that does not exist."""
@@ -572,15 +597,32 @@ class Hosts:
 
 
 def attack_by_partition(attack, job, pair, ways, transport):
-    tasks, flags = PARTITIONED[job]
+    tasks, _ = PARTITIONED[job]
     hosts = Hosts(attack, len(tasks))
     try:
-        partition(attack, job, pair, ways, transport, tasks, flags, hosts)
+        partition(attack, job, pair, ways, transport, tasks, hosts)
     finally:
         hosts.end()
 
 
-def partition(attack, job, pair, ways, transport, tasks, flags, hosts):
+class Rank:
+    """A task that the launcher of an MPI has started: its status is in a file once it has ended."""
+
+    def __init__(self, attack, number):
+        self.attack, self.number = attack, number
+        self.path = attack.work / f"rank{number}.status"
+
+    def poll(self):
+        return int(self.path.read_text()) if self.path.exists() else None
+
+    def is_there(self):
+        return any(str(self.number) in (e.get("OMPI_COMM_WORLD_RANK"), e.get("PMI_RANK"))
+                   for e in processes_of("ATTACK", self.attack.work.name).values())
+
+
+def start_tasks(attack, job, transport, hosts):
+    """A process on each host, with its TF_CONFIG."""
+    tasks, flags = PARTITIONED[job]
     cluster = {}
     for number, task in enumerate(tasks):
         cluster.setdefault(task.split()[0], []).append(f"{hosts.address(number)}:2222")
@@ -588,12 +630,46 @@ def partition(attack, job, pair, ways, transport, tasks, flags, hosts):
     for number, task in enumerate(tasks):
         kind, index = task.split()
         config = {"cluster": cluster, "task": {"type": kind, "index": int(index)}}
-        processes.append(attack.start(
-            [*TRAINER, *flags, "--steps=100000000"],
-            {"TF_CONFIG": json.dumps(config), "DISTRIBUTE_JOB_TOKEN": "0123456789abcdef" * 2,
-             "DISTRIBUTE_LOST_AFTER": str(LOST_AFTER), "DISTRIBUTE_HEARTBEAT_INTERVAL": "0.25",
-             "DISTRIBUTE_OPERATION_TIMEOUT": str(TOKEN_TIMEOUT if job == "sync_replicas" else 300),
-             **TRANSPORTS[transport]}, prefix=hosts.prefix(number)))
+        processes.append(attack.start([*TRAINER, *flags, "--steps=100000000"],
+                                      {"TF_CONFIG": json.dumps(config), **of_partitions(job, transport)},
+                                      prefix=hosts.prefix(number)))
+    return processes
+
+
+def start_ranks(attack, job, transport, hosts):
+    """A rank on each host, by the launcher of an MPI, which runs on the first one."""
+    tasks, flags = PARTITIONED[job]
+    attack.logs = [attack.work / f"rank{number}" for number in range(len(tasks))]
+    for log in attack.logs:
+        log.touch()
+    names = ",".join(hosts.address(number) for number in range(len(tasks)))
+    attack.values.update(hosts=names, shell=hosts.shell())
+    # MPICH's launcher tells a rank's shell of a lost rank by SIGUSR1. A status is moved to its name
+    # when it is whole.
+    (attack.work / "rank").write_text(
+        f"trap : USR1\nown={attack.work}/rank${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}\n"
+        '"$@" >$own 2>&1\nstatus=$?\necho $status >$own.new\nmv $own.new $own.status\nexit $status\n')
+    variables = {"MASTER_ADDR": hosts.address(0), "UCX_TLS": "tcp,self",
+                 **of_partitions(job, transport)}
+    launcher = [*MPI_LAUNCHERS[transport]]
+    if transport == "openmpi":  # whose launcher hands on what it is told to
+        for name in (*variables, "ATTACK", "TMPDIR", "OMP_NUM_THREADS", "OMP_WAIT_POLICY"):
+            launcher += ["-x", name]
+    attack.launcher = attack.start([*launcher, "-np", len(tasks), "sh", "{work}/rank", *TRAINER, *flags,
+                                    "--steps=100000000"], variables, prefix=hosts.prefix(0))
+    return [Rank(attack, number) for number in range(len(tasks))]
+
+
+def of_partitions(job, transport):
+    return {"DISTRIBUTE_JOB_TOKEN": "0123456789abcdef" * 2,
+            "DISTRIBUTE_LOST_AFTER": str(LOST_AFTER), "DISTRIBUTE_HEARTBEAT_INTERVAL": "0.25",
+            "DISTRIBUTE_OPERATION_TIMEOUT": str(TOKEN_TIMEOUT if job == "sync_replicas" else 300),
+            **TRANSPORTS[transport]}
+
+
+def partition(attack, job, pair, ways, transport, tasks, hosts):
+    start = start_ranks if transport in MPI_LAUNCHERS else start_tasks
+    processes = start(attack, job, transport, hosts)
     deadline = time.monotonic() + 60 * attack.settings.patience
     while not re.search(r"step +[1-9]\d+", attack.text()):
         if any(p.poll() is not None for p in processes) or time.monotonic() > deadline:
@@ -610,9 +686,14 @@ def partition(attack, job, pair, ways, transport, tasks, flags, hosts):
     while time.monotonic() < limit and any(p.poll() is None for p in processes):
         time.sleep(0.1)
     ended = [p.poll() for p in processes]
+    if transport in MPI_LAUNCHERS:
+        ended = [-9 if status is None and not rank.is_there() else status
+                 for status, rank in zip(ended, processes)]  # the launcher has killed it
     seconds = time.monotonic() - began
     said = "".join(attack.text(n)[sizes[n]:] for n in range(len(tasks)))
     attack.note = f"{ended} after {seconds:.0f} s: {reason_in(said)}"
+    if transport in MPI_LAUNCHERS:
+        attack.note = f"{attack.status_of_launcher()}; {attack.note}"
     works = any(ended[n] is None and grows(attack, n) for n in range(len(tasks)))
     named = [name for name in names if name in said]
     workers = [status for task, status in zip(tasks, ended) if not task.startswith("ps")]
@@ -649,8 +730,10 @@ def grows(attack, number):
 def partitions(settings):
     for transport, (job, (tasks, _)) in itertools.product(TRANSPORTS, PARTITIONED.items()):
         if transport not in ("tcp", "tls") and (
-                job not in ("multi_worker", "horovod") or  # engines carry collectives alone
+                job not in TAKE_ENGINES[transport] or
                 not any((settings.bin.parent / "lib/distribute").glob(f"*{transport}*"))):
+            continue
+        if transport in MPI_LAUNCHERS and not shutil.which(MPI_LAUNCHERS[transport][0]):
             continue
         for a, b in itertools.combinations(range(len(tasks)), 2):
             for ways in ([(a, b)], [(b, a)], [(a, b), (b, a)]):

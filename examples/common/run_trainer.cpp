@@ -96,7 +96,8 @@ int train_and_report(const TrainerOptions& options, const MakeTask& make_task,
   check_policy(options, name);
   const auto job = dist::ParameterServerJob::of(*strategy);
   if (job && job->is_parameter_server()) {
-    static const dist::train::ExitOnTermination without_a_word(false);  // at the end of each job
+    // Told to go at the end of each job, also while the process ends.
+    [[maybe_unused]] static const auto& without_a_word = *new dist::train::ExitOnTermination(false);
     return dist::Server(*strategy).join();
   }
   const bool alone = !cluster || !cluster->cluster_spec();  // else the job's runtime has written it

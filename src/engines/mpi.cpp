@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <future>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -286,6 +288,27 @@ int progress(distribute_engine_group* group, distribute_engine_event* events, in
 
 int wait_handle(distribute_engine_group*) { return -2; }
 
+void cancel_and_delete(distribute_engine_group* group) {
+  for (size_t i = 0; i < group->requests.size(); ++i) {
+    MPI_Cancel(&group->requests[i]);
+    MPI_Request_free(&group->requests[i]);
+  }
+  delete group;
+}
+
+/// MPICH asks its launcher in the middle of these calls, and waits for ever where the launcher's
+/// host is the one that is lost.
+void cancel_within_limit(distribute_engine_group* group) {
+  auto done = std::make_shared<std::promise<void>>();
+  std::future<void> ended = done->get_future();
+  std::thread([group, done] {
+    cancel_and_delete(group);
+    done->set_value();
+  }).detach();
+  if (ended.wait_for(std::chrono::seconds(1)) != std::future_status::ready)
+    MpiProcess::get().uses_lost_memory = true;  // nothing else may call MPI beside that thread
+}
+
 /// The communicator stays: to free it is a collective, which could wait for a rank that is gone.
 void close_group(distribute_engine_group* group, int broken) {
   const std::lock_guard lock(mpi_mutex());
@@ -296,11 +319,10 @@ void close_group(distribute_engine_group* group, int broken) {
   for (const bool can_cancel : group->cancels)
     if (!can_cancel) MpiProcess::get().uses_lost_memory = true;
   if (finalized || MpiProcess::get().uses_lost_memory) return;
-  for (size_t i = 0; i < group->requests.size(); ++i) {
-    MPI_Cancel(&group->requests[i]);
-    MPI_Request_free(&group->requests[i]);
-  }
-  delete group;
+  if (broken)
+    cancel_within_limit(group);
+  else
+    cancel_and_delete(group);
 }
 
 const distribute_engine_module kModule = {

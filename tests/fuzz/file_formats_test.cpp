@@ -144,6 +144,12 @@ int rounds_of_files() {
   return asked ? std::atoi(asked) : 60;
 }
 
+/// FUZZ_SEED gives other files, by hand.
+std::mt19937 random_of_files() {
+  const char* asked = std::getenv("FUZZ_SEED");
+  return std::mt19937(asked ? unsigned(std::atoi(asked)) : 1u);
+}
+
 std::string keras_file(const std::string& name) {
   return distribute::testing::source_dir() + "/tests/saving/files/" + name;
 }
@@ -154,7 +160,7 @@ std::string keras_file(const std::string& name) {
 TEST_CASE("load_model survives mutated files", "[fuzz][file_formats]") {
   const int rounds = rounds_of_files();
   const TemporaryDirectory directory;
-  std::mt19937 random(1);
+  std::mt19937 random = random_of_files();
   for (const std::string name :
        {"text.h5", "trained_sgd.h5", "trained_adam.keras", "graph.keras"}) {
     const std::string seed = file_text(keras_file(name));
@@ -194,7 +200,7 @@ TEST_CASE("load_weights survives mutated files", "[fuzz][file_formats]") {
        nullptr}};
   for (const File& file : files) {
     DYNAMIC_SECTION(file.name) {
-      std::mt19937 random(1);
+      std::mt19937 random = random_of_files();
       const std::string path = directory / file.name;
       const auto load = [&](const std::string& bytes) {
         std::ofstream(path, std::ios::binary) << bytes;

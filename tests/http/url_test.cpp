@@ -59,3 +59,9 @@ TEST_CASE("messages do not show secrets of a URL", "[io][url]") {
   CHECK(io::printable_url("http://h/p?delegation=abc") == "http://h/p?delegation=...");
   CHECK(io::printable_url("http://h/p?prefix=") == "http://h/p?prefix=");
 }
+
+TEST_CASE("messages show the beginning of a long URL, and no control characters", "[io][url]") {
+  CHECK(io::printable_url("http://\x1b[31m\r\n/a") == "http://\\x1b[31m\\x0d\\x0a/a");
+  const std::string shown = io::printable_url("http://" + std::string(20'000, 'x'));
+  CHECK(shown == "http://" + std::string(505, 'x') + "...");
+}

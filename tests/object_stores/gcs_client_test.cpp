@@ -92,6 +92,17 @@ TEST_CASE("settings come from the environment", "[io][gcs]") {
              Contains("GCS_WRITE_REQUEST_TIMEOUT_SECS") && Contains("soon"));
 }
 
+TEST_CASE("a header that makes no sense is shown in part, and without control characters",
+          "[io][gcs]") {
+  for (const std::string text : {std::string(20'000, 'x'), std::string("\x1b[31m\x07")}) {
+    const FakeEnvironment environment({{"GCS_ADDITIONAL_REQUEST_HEADER", text}});
+    const absl::Status status = io::gcs_options_from_environment(environment.reader()).status();
+    CHECK_THAT(std::string(status.message()), Contains("GCS_ADDITIONAL_REQUEST_HEADER"));
+    CHECK_THAT(std::string(status.message()), !Contains(text) && !Contains("\x1b"));
+    CHECK(status.message().size() < 400);
+  }
+}
+
 TEST_CASE("paths of buckets and objects are encoded whole", "[io][gcs]") {
   CHECK(io::parse_gcs_path("gs://b/a/c d")->resource() == "/b/b/o/a%2Fc%20d");
   CHECK(io::parse_gcs_path("gs://b/")->resource() == "/b/b/o");

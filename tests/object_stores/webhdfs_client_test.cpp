@@ -32,6 +32,16 @@ TEST_CASE("settings that make no sense are named", "[io][webhdfs]") {
   }
 }
 
+TEST_CASE("a setting that makes no sense is shown in part, and without control characters",
+          "[io][webhdfs]") {
+  for (const std::string text : {std::string(20'000, 'x'), std::string("\x1b[31m\x07")}) {
+    const FakeEnvironment environment({{"DISTRIBUTE_WEBHDFS", text}});
+    const absl::Status status = io::webhdfs_options_from_environment(environment.reader()).status();
+    CHECK_THAT(std::string(status.message()), !Contains(text) && !Contains("\x1b"));
+    CHECK(status.message().size() < 400);
+  }
+}
+
 TEST_CASE("a cluster without an entry is its own server", "[io][webhdfs]") {
   const auto parse = [](const std::string& path) {
     return io::parse_webhdfs_path(path, io::WebHdfsOptions());

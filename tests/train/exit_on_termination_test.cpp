@@ -5,6 +5,7 @@
 #include <tests/support/catch.hpp>
 
 #include <csignal>
+#include <memory>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,6 +82,31 @@ TEST_CASE("afterwards the handler of before is back", "[train][termination]") {
           { const train::ExitOnTermination exits; }
           ::raise(SIGTERM);
         }) == -SIGTERM);
+}
+
+// A static one outlives the one of main, which is older.
+TEST_CASE("an older one may end before a younger one", "[train][termination]") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  CHECK(end_of([&] {
+          ::dup2(ends[1], STDERR_FILENO);
+          auto older = std::make_unique<train::ExitOnTermination>();
+          const train::ExitOnTermination younger(false);
+          older.reset();
+          ::raise(SIGTERM);
+        }) == kExitPreempted);
+  CHECK(end_of([&] {
+          ::dup2(ends[1], STDERR_FILENO);
+          auto older = std::make_unique<train::ExitOnTermination>();
+          auto younger = std::make_unique<train::ExitOnTermination>(false);
+          older.reset();
+          younger.reset();
+          ::raise(SIGTERM);
+        }) == -SIGTERM);
+  ::close(ends[1]);
+  char byte;
+  CHECK(::read(ends[0], &byte, 1) == 0);
+  ::close(ends[0]);
 }
 
 TEST_CASE("a signal that was ignored stays ignored", "[train][termination]") {

@@ -44,7 +44,8 @@ struct Url {
 /// Errors  InvalidArgument when there is no scheme or host, or the port is no number.
 absl::StatusOr<Url> parse_url(std::string_view text);
 
-/// Gives the URL for messages: user names, and secret values of the query, become "...".
+/// Gives the URL for messages: user names, and secret values of the query, become "..."; control
+/// characters are escaped, and 512 bytes are shown at most.
 std::string printable_url(std::string_view url);
 
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/http/http_client.hpp>
 
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/file_system.hpp>
@@ -127,7 +128,7 @@ DISTRIBUTE_INLINE std::string printable_url(std::string_view url) {
     }
     name = text.find('&', name);
   }
-  return text;
+  return untrusted::printable(text);
 }
 
 }  // namespace distribute::io

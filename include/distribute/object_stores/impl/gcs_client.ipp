@@ -103,9 +103,9 @@ DISTRIBUTE_INLINE absl::StatusOr<GcsOptions> gcs_options_from_environment(
   if (header.empty()) return options;
   const size_t colon = header.find(':');
   if (colon == std::string::npos || colon == 0)
-    return make_status(
-        StatusCode::InvalidArgument,
-        "GCS_ADDITIONAL_REQUEST_HEADER: wanted 'Name: value', came '" + header + "'");
+    return make_status(StatusCode::InvalidArgument,
+                       str_cat("GCS_ADDITIONAL_REQUEST_HEADER: wanted 'Name: value', came '",
+                               untrusted::printable(header, 80), "'"));
   const size_t value = std::min(header.find_first_not_of(' ', colon + 1), header.size());
   options.additional_header = {header.substr(0, colon), header.substr(value)};
   return options;

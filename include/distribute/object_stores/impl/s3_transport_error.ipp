@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/object_stores/detail/s3_transport.hpp>
 
+#include <distribute/base/environment.hpp>
 #include <distribute/object_stores/detail/xml.hpp>
 
 #include <algorithm>
@@ -74,9 +75,11 @@ DISTRIBUTE_INLINE std::string cure_of_s3(int status, const S3Error& error,
     return str_cat("; check the access key and the secret key, which came from ", used.source);
   if (error.code == "RequestTimeTooSkewed") return "; set this host's clock (NTP)";
   if (error.code == "NoSuchBucket")
-    return str_cat("; check the bucket's name, S3_ENDPOINT, and the region '", region, "'");
+    return str_cat("; check the bucket's name, S3_ENDPOINT, and the region '",
+                   untrusted::printable(region, 80), "'");
   if (io_internal::is_one_of(error.code, {"AuthorizationHeaderMalformed", "PermanentRedirect"}))
-    return str_cat("; the region '", region, "' is not the bucket's: set AWS_REGION",
+    return str_cat("; the region '", untrusted::printable(region, 80),
+                   "' is not the bucket's: set AWS_REGION",
                    error.region.empty() ? "" : " to " + error.region);
   if (status == 412) return "; the object was changed or removed meanwhile";
   if (status == 403 && used.anonymous())

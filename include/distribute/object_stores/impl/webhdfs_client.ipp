@@ -122,7 +122,7 @@ DISTRIBUTE_INLINE absl::StatusOr<WebHdfsOptions> webhdfs_options_from_environmen
     if (!good)
       return make_status(StatusCode::InvalidArgument,
                          str_cat("DISTRIBUTE_WEBHDFS: wanted 'cluster=http://host:9870,...;...', ",
-                                 "came '", entry, "'"));
+                                 "came '", untrusted::printable(entry, 80), "'"));
     options.clusters[entry.substr(0, equal)] = std::move(servers);
   }
   return options;

@@ -65,7 +65,7 @@ DISTRIBUTE_INLINE train::PreemptionNoticeOptions checked_notice(
     train::PreemptionNoticeOptions options) {
   if (options.platform != "gce" && options.platform != "ec2" && options.platform != "azure")
     throw InvalidArgumentError("PreemptionNotice: the platform must be gce, ec2 or azure, not '" +
-                               options.platform + "'");
+                               untrusted::printable(options.platform, 80) + "'");
   if (!(options.poll_seconds > 0 && options.request_timeout > 0 && options.max_failures > 0))
     throw InvalidArgumentError("PreemptionNotice: times and max_failures must be positive");
   if (!io::has_http()) throw UnimplementedError("PreemptionNotice: this build has no libcurl");

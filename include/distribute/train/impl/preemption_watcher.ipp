@@ -30,9 +30,17 @@ DISTRIBUTE_INLINE std::optional<std::string> PreemptionWatcher::preemption_messa
 
 namespace distribute::train {
 
-/// The line that the handler writes, made before, as a handler may not allocate. Null: no line.
-struct TerminationLine {
-  std::atomic<const std::string*> text{nullptr};
+/// What one ExitOnTermination found, and the line that the handler writes for it: made before, as a
+/// handler may not allocate. Empty: no line.
+struct TerminationEntry {
+  struct sigaction action {};
+  std::string line;
+  TerminationEntry* outer = nullptr;
+};
+
+/// Of those that live. Null: none.
+struct TerminationEntries {
+  std::atomic<TerminationEntry*> newest{nullptr};
 };
 
 /// Returns the line as log_info would write it, without the time, which is not known yet.
@@ -46,30 +54,37 @@ DISTRIBUTE_INLINE std::string termination_line() {
   return "{" + line.substr(line.find(',') + 1);
 }
 
-struct ExitOnTermination::Before {
-  struct sigaction action {};
-  std::string line = termination_line();
-  const std::string* outer = nullptr;
-};
+struct ExitOnTermination::Before : TerminationEntry {};
+
+DISTRIBUTE_INLINE void exit_on_signal(int) {
+  const TerminationEntry* entry = in_process<TerminationEntries>().newest.load();
+  if (entry) (void)!::write(STDERR_FILENO, entry->line.data(), entry->line.size());
+  ::_exit(kExitPreempted);
+}
 
 DISTRIBUTE_INLINE ExitOnTermination::ExitOnTermination(bool says)
     : before_(std::make_unique<Before>()) {
-  if (!says) before_->line.clear();
-  before_->outer = in_process<TerminationLine>().text.exchange(&before_->line);
+  if (says) before_->line = termination_line();
+  before_->outer = in_process<TerminationEntries>().newest.exchange(before_.get());
   struct sigaction exiting {};
-  exiting.sa_handler = [](int) {
-    if (const std::string* line = in_process<TerminationLine>().text.load())
-      (void)!::write(STDERR_FILENO, line->data(), line->size());
-    ::_exit(kExitPreempted);
-  };
+  exiting.sa_handler = exit_on_signal;
   ::sigemptyset(&exiting.sa_mask);
   ::sigaction(SIGTERM, &exiting, &before_->action);
   if (before_->action.sa_handler == SIG_IGN) ::sigaction(SIGTERM, &before_->action, nullptr);
 }
 
+/// One of a function may end before a younger one that is static: that one takes its place.
 DISTRIBUTE_INLINE ExitOnTermination::~ExitOnTermination() {
-  ::sigaction(SIGTERM, &before_->action, nullptr);
-  in_process<TerminationLine>().text = before_->outer;
+  auto& newest = in_process<TerminationEntries>().newest;
+  if (newest == before_.get()) {
+    ::sigaction(SIGTERM, &before_->action, nullptr);
+    newest = before_->outer;
+    return;
+  }
+  TerminationEntry* younger = newest;
+  while (younger->outer != before_.get()) younger = younger->outer;
+  younger->outer = before_->outer;
+  if (younger->action.sa_handler == exit_on_signal) younger->action = before_->action;
 }
 
 }  // namespace distribute::train
