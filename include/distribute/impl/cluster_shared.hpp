@@ -90,6 +90,7 @@
 
 #include <distribute/replica/impl/single_replica.ipp>
 
+#include <distribute/nn/impl/adaptive_pooling.ipp>
 #include <distribute/nn/impl/attention.ipp>
 #include <distribute/nn/impl/auc.ipp>
 #include <distribute/nn/impl/bidirectional.ipp>
@@ -102,6 +103,7 @@
 #include <distribute/nn/impl/functional.ipp>
 #include <distribute/nn/impl/hinge_losses.ipp>
 #include <distribute/nn/impl/hinge_metrics.ipp>
+#include <distribute/nn/impl/iou.ipp>
 #include <distribute/nn/impl/keras_graph.ipp>
 #include <distribute/nn/impl/loss.ipp>
 #include <distribute/nn/impl/losses.ipp>
@@ -118,6 +120,8 @@
 #include <distribute/nn/impl/regression_metrics.ipp>
 #include <distribute/nn/impl/resnet.ipp>
 #include <distribute/nn/impl/sequential.ipp>
+#include <distribute/nn/impl/transposed_axis.ipp>
+#include <distribute/nn/impl/volume_pooling.ipp>
 #include <distribute/nn/impl/weighted_values.ipp>
 
 #include <distribute/optim/impl/adadelta.ipp>

@@ -94,13 +94,16 @@
 #include <distribute/replica/impl/single_replica.ipp>
 #include <distribute/replica/impl/values.ipp>
 
+#include <distribute/nn/impl/constraints.ipp>
 #include <distribute/nn/impl/dropout.ipp>
 #include <distribute/nn/impl/initializers.ipp>
+#include <distribute/nn/impl/loss_parts.ipp>
 #include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_weights.ipp>
 #include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/policy.ipp>
+#include <distribute/nn/impl/regularizers.ipp>
 #include <distribute/nn/impl/replica_calls.ipp>
 #include <distribute/nn/impl/summary_table.ipp>
 

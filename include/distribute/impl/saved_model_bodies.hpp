@@ -27,6 +27,7 @@
 
 #include <distribute/replica/impl/single_replica.ipp>
 
+#include <distribute/nn/impl/adaptive_pooling.ipp>
 #include <distribute/nn/impl/attention.ipp>
 #include <distribute/nn/impl/bidirectional.ipp>
 #include <distribute/nn/impl/convolution.ipp>
@@ -41,6 +42,8 @@
 #include <distribute/nn/impl/recurrent.ipp>
 #include <distribute/nn/impl/resnet.ipp>
 #include <distribute/nn/impl/sequential.ipp>
+#include <distribute/nn/impl/transposed_axis.ipp>
+#include <distribute/nn/impl/volume_pooling.ipp>
 
 #include <distribute/optim/impl/adadelta.ipp>
 #include <distribute/optim/impl/adagrad.ipp>

@@ -28,6 +28,7 @@
 
 #include <distribute/replica/impl/single_replica.ipp>
 
+#include <distribute/nn/impl/adaptive_pooling.ipp>
 #include <distribute/nn/impl/attention.ipp>
 #include <distribute/nn/impl/attention_layers.ipp>
 #include <distribute/nn/impl/bidirectional.ipp>
@@ -40,11 +41,17 @@
 #include <distribute/nn/impl/merging.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
 #include <distribute/nn/impl/named_module.ipp>
+#include <distribute/nn/impl/padding.ipp>
 #include <distribute/nn/impl/pooling.ipp>
 #include <distribute/nn/impl/recurrent.ipp>
 #include <distribute/nn/impl/reshaping.ipp>
+#include <distribute/nn/impl/resizing.ipp>
 #include <distribute/nn/impl/resnet.ipp>
+#include <distribute/nn/impl/sequence_convolution.ipp>
 #include <distribute/nn/impl/sequential.ipp>
+#include <distribute/nn/impl/transposed_axis.ipp>
+#include <distribute/nn/impl/volume_pooling.ipp>
+#include <distribute/nn/impl/volumes.ipp>
 
 #include <distribute/optim/impl/adadelta.ipp>
 #include <distribute/optim/impl/adagrad.ipp>

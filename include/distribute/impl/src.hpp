@@ -14,6 +14,9 @@
 #include <distribute/cluster/impl/network_lines.ipp>
 #include <distribute/cluster/impl/task_ways.ipp>
 
+#include <distribute/nn/impl/sequence_convolution.ipp>
+#include <distribute/nn/impl/volumes.ipp>
+
 #include <distribute/summary/impl/event.ipp>
 #include <distribute/summary/impl/file_writer.ipp>
 #include <distribute/summary/impl/graph.ipp>
