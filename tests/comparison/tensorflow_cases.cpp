@@ -74,6 +74,6 @@ int main() {
   for (auto* cases : {reduction_cases, input_cases, partitioner_cases, optimizer_cases,
                       gradient_cases, loss_cases, metric_cases, weight_cases, variable_cases,
                       name_cases, fit_cases, model_cases, odd_cases, layer_cases, loss_option_cases,
-                      metric_option_cases, optimizer_option_cases, strategy_cases, context_cases})
+                      optimizer_option_cases, callback_option_cases, strategy_cases, context_cases})
     cases();
 }
