@@ -71,12 +71,25 @@ int main() {
   using namespace comparison;
   dist::config::set_logical_device_configuration(4);
   dist::config::set_float32_matmul_precision("highest");
-  for (auto* cases : {reduction_cases,   input_cases,         partitioner_cases,
-                      optimizer_cases,   gradient_cases,      loss_cases,
-                      metric_cases,      weight_cases,        variable_cases,
-                      name_cases,        fit_cases,           model_cases,
-                      odd_cases,         layer_cases,         size_layer_cases,
-                      loss_option_cases, metric_option_cases, optimizer_option_cases,
-                      strategy_cases,    context_cases})
+  for (auto* cases : {reduction_cases,
+                      input_cases,
+                      partitioner_cases,
+                      optimizer_cases,
+                      gradient_cases,
+                      loss_cases,
+                      metric_cases,
+                      weight_cases,
+                      variable_cases,
+                      name_cases,
+                      fit_cases,
+                      model_cases,
+                      odd_cases,
+                      layer_cases,
+                      size_layer_cases,
+                      loss_option_cases,
+                      optimizer_option_cases,
+                      callback_option_cases,
+                      strategy_cases,
+                      context_cases})
     cases();
 }

@@ -36,7 +36,7 @@ struct Negative : FromInput {
 };
 struct Abs : FromInput {
   float value(float x) const { return std::abs(x); }
-  float slope(float x) const { return x != x ? x : float(x > 0) - float(x < 0); }
+  float slope(float x) const { return float(x > 0) - float(x < 0); }
   float curve(float) const { return 0; }
 };
 struct Sign : FromInput {
