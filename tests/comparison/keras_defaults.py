@@ -60,7 +60,7 @@ RENAMED = {  # options whose names differ
 SECTIONS = {
     "layers": (["nn", "preprocessing", "preprocessing/detail", "language_models"], ["keras.layers"]),
     "losses": (["nn/loss.hpp", "nn/regression_losses.hpp"], ["keras.losses"]),
-    "metrics": (["nn/metrics.hpp", "nn/mean_metrics.hpp", "nn/confusion_metrics.hpp", "nn/iou.hpp"], ["keras.metrics"]),
+    "metrics": (["nn/metrics.hpp", "nn/mean_metrics.hpp", "nn/confusion_metrics.hpp"], ["keras.metrics"]),
     "optimizers": (["optim"], ["keras.optimizers"]),
     "schedules": (["optim/schedules.hpp"], ["keras.optimizers.schedules"]),
     "callbacks": (["train"], ["keras.callbacks"]),

@@ -2,7 +2,6 @@
 #include "option_cases.hpp"
 
 #include <distribute/nn/confusion_metrics.hpp>
-#include <distribute/nn/iou.hpp>
 #include <distribute/nn/mean_metrics.hpp>
 #include <distribute/nn/metrics.hpp>
 #include <distribute/ops/arrangement.hpp>
