@@ -301,7 +301,7 @@ def main():
     bad += [f"{pattern}: a reason for what is not missing" for pattern in absent if pattern not in used]
     if "--absent" in sys.argv:
         print("\n".join(missing))
-    print("only here: " + ", ".join(ours_alone))
+        print("only here: " + ", ".join(ours_alone))
     print("\n".join(bad))
     print(", ".join(f"{count} of {section}" for section, count in compared.items()))
     print(f"{sum(compared.values())} defaults compared, {len(missing)} arguments are missing with a reason, "
