@@ -87,6 +87,7 @@ int main() {
                       layer_cases,
                       size_layer_cases,
                       loss_option_cases,
+                      metric_option_cases,
                       optimizer_option_cases,
                       callback_option_cases,
                       strategy_cases,

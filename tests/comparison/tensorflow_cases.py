@@ -21,6 +21,7 @@ import callback_option_cases
 import fit_cases
 import layer_cases
 import loss_option_cases
+import metric_option_cases
 import model_cases
 import odd_cases
 import optimizer_option_cases
@@ -480,6 +481,7 @@ if __name__ == "__main__":
     odd_cases.odd_cases(case, mirrored)
     layer_cases.layer_cases(case)
     loss_option_cases.loss_option_cases(case)
+    metric_option_cases.metric_option_cases(case)
     optimizer_option_cases.optimizer_option_cases(case)
     callback_option_cases.callback_option_cases(case)
     size_layer_cases.size_layer_cases(case)
