@@ -9,8 +9,11 @@
 
 namespace distribute::nn::metrics::metrics_internal {
 
-/// Returns class numbers as int64. A last axis of 1 is removed if y_pred has the same
-/// rank.
+/// Returns targets without a last axis of 1, if y_pred has the same rank.
+/// Shapes  y_true [batch...] or [batch..., 1], y_pred [batch..., classes] -> [batch...].
+Tensor without_column(const Tensor& y_true, const Tensor& y_pred);
+
+/// Returns these targets as class numbers, int64.
 /// Shapes  y_true [batch...] or [batch..., 1], y_pred [batch..., classes] -> [batch...].
 Tensor class_numbers(const Tensor& y_true, const Tensor& y_pred);
 

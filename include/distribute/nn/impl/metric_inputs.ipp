@@ -8,9 +8,13 @@
 
 namespace distribute::nn::metrics::metrics_internal {
 
-DISTRIBUTE_INLINE Tensor class_numbers(const Tensor& y_true, const Tensor& y_pred) {
+DISTRIBUTE_INLINE Tensor without_column(const Tensor& y_true, const Tensor& y_pred) {
   const bool column = y_true.shape().rank() == y_pred.shape().rank() && y_true.shape()[-1] == 1;
-  return cast(column ? squeeze(y_true, {-1}) : y_true, DType::Int64);
+  return column ? squeeze(y_true, {-1}) : y_true;
+}
+
+DISTRIBUTE_INLINE Tensor class_numbers(const Tensor& y_true, const Tensor& y_pred) {
+  return cast(without_column(y_true, y_pred), DType::Int64);
 }
 
 DISTRIBUTE_INLINE std::vector<int64_t> numbers_up_to(int64_t count) {

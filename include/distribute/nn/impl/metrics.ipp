@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <mutex>
 #include <span>
 #include <utility>
@@ -143,12 +144,15 @@ DISTRIBUTE_INLINE Tensor accuracy(const Tensor& y_true, const Tensor& y_pred) {
 DISTRIBUTE_INLINE Tensor binary_accuracy(const Tensor& y_true, const Tensor& y_pred,
                                          double threshold) {
   const auto both = nn_internal::same_rank("binary_accuracy", y_true, y_pred);
-  const Tensor is_above = greater(both.y_pred, scalar_like(both.y_pred, threshold));
+  const bool whole = !is_floating(both.y_pred.dtype());  // Keras casts the threshold to them
+  const Tensor is_above =
+      greater(both.y_pred, scalar_like(both.y_pred, whole ? std::trunc(threshold) : threshold));
   return metrics_internal::ones_where(equal(both.y_true, cast(is_above, both.y_true.dtype())));
 }
 DISTRIBUTE_INLINE Tensor sparse_categorical_accuracy(const Tensor& y_true, const Tensor& y_pred) {
-  return metrics_internal::ones_where(
-      equal(metrics_internal::class_numbers(y_true, y_pred), argmax(y_pred, -1)));
+  const Tensor y = metrics_internal::without_column(y_true, y_pred);
+  const DType type = is_floating(y.dtype()) ? y.dtype() : DType::Int64;  // 1.7 is no class
+  return metrics_internal::ones_where(equal(cast(y, type), cast(argmax(y_pred, -1), type)));
 }
 DISTRIBUTE_INLINE Tensor categorical_accuracy(const Tensor& y_true, const Tensor& y_pred) {
   return metrics_internal::ones_where(equal(argmax(y_true, -1), argmax(y_pred, -1)));
