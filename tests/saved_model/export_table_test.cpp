@@ -83,6 +83,7 @@ std::set<std::string> public_layers() {
         names.insert(line.substr(6, line.find(' ', 6) - 6));
   }
   for (const char* list : {"ModuleListBase", "ModuleList"}) names.erase(list);  // compute nothing
+  for (const char* base : {"AdaptivePooling", "EdgeLayer", "VolumePool"}) names.erase(base);
   return names;
 }
 
