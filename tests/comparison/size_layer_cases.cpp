@@ -278,6 +278,8 @@ void volume_pool_cases() {
     check("average pooling 3d " + pool.name, [&] { return nn::AveragePooling3D(pool.options); },
           {volume()});
   }
+  check("max pooling 3d of equals",
+        [] { return nn::Sequential(nn::UpSampling3D(2), nn::MaxPooling3D()); }, {volume()});
   for (const bool keep : {false, true}) {
     check("global average 3d " + text(keep),
           [=] { return nn::GlobalAveragePooling3D({.keepdims = keep}); }, {volume()});

@@ -82,6 +82,7 @@ def volumes(check):
         text = f"{size} {stride} {padding}"
         check(f"max pooling 3d {text}", lambda: L.MaxPooling3D(size, stride, padding), VOLUME)
         check(f"average pooling 3d {text}", lambda: L.AveragePooling3D(size, stride, padding), VOLUME)
+    check("max pooling 3d of equals", lambda: keras.Sequential([L.UpSampling3D(2), L.MaxPooling3D(2)]), VOLUME)
     for keep in (False, True):
         check(f"global average 3d {keep}", lambda: L.GlobalAveragePooling3D(keepdims=keep), VOLUME)
         check(f"global max 3d {keep}", lambda: L.GlobalMaxPooling3D(keepdims=keep), VOLUME)

@@ -61,7 +61,7 @@ TEST_CASE("weights of models from Keras keep their constraints and penalties",
           "[saving][load_model]") {
   // layer_models.py made a step of SGD with the sum of squares and the penalties as loss.
   for (const auto& [name, answer] : answers().items()) {
-    if (!answer.contains("after_step")) continue;
+    if (!answer.contains("after_step") && !answer.contains("loss")) continue;
     INFO(name);
     const auto model = saving::load_model(keras_models::file("layers/" + name + ".keras"));
     optim::SGD optimizer({.learning_rate = 0.125});
@@ -69,6 +69,7 @@ TEST_CASE("weights of models from Keras keep their constraints and penalties",
     const Tensor loss = loss_of(*model, answer);
     if (answer.contains("loss"))
       CHECK(loss.item<float>() == Approx(answer.at("loss").get<double>()).epsilon(1e-5));
+    if (!answer.contains("after_step")) continue;
     optimizer.minimize(loss, model->trainable_variables(), tape);
     json after = answer;
     after["y"] = answer.at("after_step");

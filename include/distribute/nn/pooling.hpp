@@ -184,6 +184,8 @@ class VolumePool : public Module {
   Pool3DLayerOptions options_;
 };
 
+/// Takes the maximum of each window. Of equal maxima the first gets the whole gradient, as in
+/// MaxPool2D; on CPUs TensorFlow gives the whole gradient to each of them.
 /// Shapes  [batch, depth, height, width, channels] -> [batch, out_depth, out_height, out_width,
 ///         channels].
 /// Source  tf.keras.layers.MaxPooling3D
