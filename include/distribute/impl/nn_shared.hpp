@@ -131,6 +131,7 @@
 #include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_list.ipp>
 #include <distribute/nn/impl/module_names.ipp>
+#include <distribute/nn/impl/module_penalties.ipp>
 #include <distribute/nn/impl/module_weights.ipp>
 #include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/normalization.ipp>

@@ -100,6 +100,7 @@
 #include <distribute/nn/impl/loss_parts.ipp>
 #include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_names.ipp>
+#include <distribute/nn/impl/module_penalties.ipp>
 #include <distribute/nn/impl/module_weights.ipp>
 #include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/policy.ipp>

@@ -18,6 +18,7 @@
 #include <distribute/saving/impl/layer_config_images.ipp>
 #include <distribute/saving/impl/layer_config_sequences.ipp>
 #include <distribute/saving/impl/layer_maker.ipp>
+#include <distribute/saving/impl/layer_maker_images.ipp>
 #include <distribute/saving/impl/layer_maker_sequences.ipp>
 #include <distribute/saving/impl/legacy_weights.ipp>
 #include <distribute/saving/impl/lora_weights.ipp>

@@ -31,8 +31,8 @@ class WaitCells {
   CounterCell& stalls_;
 };
 
-/// Makes metrics of `registry`. A name that several folders use, such as that of all queues, gives
-/// each of them a cell of one metric. Thread-safe.
+/// Makes metrics of `registry`. A name that several folders use, such as the one of all queues,
+/// gives each of them a cell of one metric. Thread-safe.
 struct MetricMaker {
   CollectionRegistry& registry;
 

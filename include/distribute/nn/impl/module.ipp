@@ -3,10 +3,9 @@
 #include <distribute/base/detail/type_names.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/nn/detail/module_names.hpp>
+#include <distribute/nn/detail/module_state.hpp>
 #include <distribute/nn/detail/summary_table.hpp>
 #include <distribute/nn/module.hpp>
-#include <distribute/nn/regularizers.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/replica/replica_context.hpp>
@@ -14,109 +13,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <map>
 #include <mutex>
 #include <typeinfo>
 
 namespace distribute::nn {
-
-/// State whose address does not change when the module moves, and which replica threads share
-/// during the build.
-struct Module::State {
-  explicit State(Module& module)
-      : self(&module),
-        names(nn_internal::ModuleNames::of_this_thread()),
-        place(names->add(module)) {}
-  ~State() {
-    if (!named) names->remove(place);
-  }
-
-  Module* self;
-  State* parent = nullptr;  // of the module that this one is a part of
-  const std::shared_ptr<nn_internal::ModuleNames> names;
-  uint64_t place;  // in the order of `names`
-  std::atomic<bool> named{false};
-  bool was_given_a_name = false;  // and not only a number
-
-  std::atomic<bool> built{false};
-  std::atomic<bool> called{false};
-  std::mutex mutex;  // guards building (threads of different contexts), `input` and `output`
-  InputSpec input;   // of the first call
-  Shape output;      // of the first call, for summary()
-  std::vector<uint64_t> frozen;  // weights by their ids
-
-  Regularizer activity_regularizer;
-  std::mutex penalties_mutex;                    // guards `penalties`
-  std::map<int, std::vector<Tensor>> penalties;  // on results of each replica's last call
-};
-
-namespace nn_internal {
-
-/// Whether a module of this process penalizes its results; without one, calls need not look for
-/// penalties.
-struct AnyPenalty {
-  std::atomic<bool> exists{false};
-};
-
-DISTRIBUTE_INLINE int this_replica() {
-  const ReplicaContext* replica = get_replica_context();
-  return replica ? replica->replica_id_in_sync_group() : 0;
-}
-
-}  // namespace nn_internal
-
-/// A module's call while it runs. The outermost one of a thread forgets the penalties of the call
-/// before.
-class Module::RunningCall {
- public:
-  explicit RunningCall(Module& module) {
-    if (depth()++ == 0 && in_process<nn_internal::AnyPenalty>().exists) module.forget_penalties();
-  }
-  RunningCall(const RunningCall&) = delete;
-  ~RunningCall() { --depth(); }
-
- private:
-  static int& depth() {
-    return base_internal::in_thread_context<base_internal::ContextPlace{5, 0}, int>();
-  }
-};
-
-DISTRIBUTE_INLINE void Module::set_activity_regularizer(const Regularizer& regularizer) {
-  state_->activity_regularizer = regularizer;
-  if (regularizer) in_process<nn_internal::AnyPenalty>().exists = true;
-}
-
-DISTRIBUTE_INLINE const Regularizer& Module::activity_regularizer() const {
-  return state_->activity_regularizer;
-}
-
-/// Keeps the penalty on a result until the next outermost call.
-DISTRIBUTE_INLINE void Module::penalize(const Tensor& y) {
-  if (!state_->activity_regularizer || !y || autograd_internal::active_trace()) return;
-  Tensor penalty = state_->activity_regularizer(cast(y, DType::Float32));
-  if (y.shape().rank() > 0)
-    penalty = y.shape()[0] > 0 ? penalty / float(y.shape()[0]) : zeros_like(penalty);
-  const std::lock_guard lock(state_->penalties_mutex);
-  state_->penalties[nn_internal::this_replica()].push_back(penalty);
-}
-
-DISTRIBUTE_INLINE void Module::forget_penalties() {
-  {
-    const std::lock_guard lock(state_->penalties_mutex);
-    state_->penalties.erase(nn_internal::this_replica());
-  }
-  for (auto& [name, part] : children_) part->forget_penalties();
-}
-
-DISTRIBUTE_INLINE void Module::collect_penalties(std::vector<Tensor>& all) const {
-  {
-    const std::lock_guard lock(state_->penalties_mutex);
-    const auto own = state_->penalties.find(nn_internal::this_replica());
-    if (own != state_->penalties.end())
-      all.insert(all.end(), own->second.begin(), own->second.end());
-  }
-  for (const auto& [name, part] : children_) part->collect_penalties(all);
-}
 
 DISTRIBUTE_INLINE Module::Module(std::string name) : state_(new State(*this)) {
   if (!name.empty()) give_name(name);

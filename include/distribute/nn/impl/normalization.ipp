@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE Tensor last_axis(const Tensor& x, int axis) {
   return transpose(x, order);
 }
 
-/// What last_axis() was made from.
+/// Moves the last axis back to where last_axis() took it from.
 DISTRIBUTE_INLINE Tensor axis_back(const Tensor& x, int axis) {
   std::vector<int> order;
   for (int i = 0; i + 1 < x.shape().rank(); ++i) order.push_back(i);

@@ -44,6 +44,9 @@ LayerMaker global_pool_maker() {
 /// Option with which the reader of a graph passes on an argument of each call in Keras.
 inline constexpr const char* kCausalMask = "use_causal_mask";
 
+/// Adds makers of convolutions, pools, padding and cropping of images and volumes.
+void add_image_makers(LayerMakers& makers);
+
 /// Adds makers of attention, recurrent layers, convolutions and pools of steps, embeddings.
 void add_sequence_makers(LayerMakers& makers);
 
