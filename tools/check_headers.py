@@ -39,7 +39,8 @@ def shared_headers(reach):
 def precompile(flags, folder, name):
     """The path of the precompiled header; nothing where it does not compile."""
     target = pathlib.Path(folder) / (name.replace("/", "_") + ".pch")
-    result = run_command([*flags, "-x", "c++-header", str(LIBRARY / name), "-o", str(target)])
+    # Templates are instantiated once, here, and not again by each that uses it.
+    result = run_command([*flags, "-fpch-instantiate-templates", "-x", "c++-header", str(LIBRARY / name), "-o", str(target)])
     return target if result.ok else None
 
 

@@ -21,15 +21,7 @@ struct Inputs {
     }
     for (const auto& array : arrays) pointers.push_back(array.get());
   }
-  std::vector<T> expected(ReductionOp op) const {
-    std::vector<T> result(parts[0].size());
-    for (size_t i = 0; i < result.size(); ++i) {
-      std::vector<T> column;
-      for (const auto& part : parts) column.push_back(part[i]);
-      result[i] = contract::expected(op, column);
-    }
-    return result;
-  }
+  std::vector<T> expected(ReductionOp op) const { return contract::expected(op, parts); }
   std::vector<std::vector<T>> parts;
   std::vector<Array<T>> arrays;
   std::vector<const void*> pointers;

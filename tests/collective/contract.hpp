@@ -3,13 +3,13 @@
 
 #include <distribute/collective/communicator.hpp>
 
+#include <tests/collective/contract_numbers.hpp>
 #include <tests/support/catch.hpp>
 
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <numeric>
-#include <random>
 #include <span>
 #include <string>
 #include <thread>
@@ -59,60 +59,6 @@ inline void run_clean(const MakeGroup& make, int size, const Body& body) {
     if (error != kElsewhere) CHECK(error == "");
 }
 
-/// Numbers of a rank: roundings differ with the order of a sum.
-template <typename T>
-std::vector<T> numbers(int rank, int64_t count, uint64_t salt = 0) {
-  std::mt19937_64 random(uint64_t(rank) * 1000003 + uint64_t(count) + salt);
-  std::vector<T> values(static_cast<size_t>(count));
-  for (auto&& value : values) {
-    const double x = double(random() >> 11) / double(1ull << 53);
-    if constexpr (std::is_same_v<T, bool>)
-      value = x < 0.5;
-    else if constexpr (std::is_integral_v<T>)
-      value = T(1 + x * 3);
-    else
-      value = T(float((x - 0.5) * (rank % 2 ? 1e3 : 1.0)));
-  }
-  return values;
-}
-
-template <typename Sum>
-Sum joined(ReductionOp op, Sum a, Sum b) {
-  if (op == ReductionOp::Min) return std::min(a, b);
-  if (op == ReductionOp::Max) return std::max(a, b);
-  return Sum(op == ReductionOp::Product ? a * b : a + b);
-}
-
-/// The specification: neighbours are joined, then neighbouring pairs, and so on; who has no
-/// neighbour waits for a later round.
-template <typename Sum, typename T>
-Sum tree_of(ReductionOp op, const std::vector<T>& parts) {
-  Sum row[64];  // no memory for each of a million elements
-  for (size_t i = 0; i < parts.size(); ++i) row[i] = Sum(parts[i]);
-  for (size_t left = parts.size(); left > 1; left = (left + 1) / 2)
-    for (size_t i = 0; i < left; i += 2)
-      row[i / 2] = i + 1 < left ? joined(op, row[i], row[i + 1]) : row[i];
-  return row[0];
-}
-
-/// 16-bit floats add in float32.
-template <typename T>
-T expected(ReductionOp op, const std::vector<T>& parts) {
-  if constexpr (std::is_same_v<T, bool>) {
-    bool any = false, all = true;
-    for (bool part : parts) any |= part, all &= part;
-    return op == ReductionOp::Sum || op == ReductionOp::Max ? any : all;
-  } else {
-    using Sum = std::conditional_t<std::is_integral_v<T>, T, float>;
-    const Sum sum = tree_of<Sum>(op, parts);
-    if (op != ReductionOp::Mean) return T(sum);
-    if constexpr (std::is_integral_v<T>)
-      return T(int64_t(sum) / int64_t(parts.size()));
-    else
-      return T(sum * (1.0f / float(parts.size())));
-  }
-}
-
 template <typename T>
 bool same_bits(const T* a, const T* b, size_t count) {
   return std::memcmp(a, b, count * sizeof(T)) == 0;
@@ -135,12 +81,8 @@ template <typename T>
 Body all_reduce_case(int size, int64_t count, ReductionOp op) {
   std::vector<std::vector<T>> parts;
   for (int r = 0; r < size; ++r) parts.push_back(numbers<T>(r, count));
-  std::vector<T> sum(static_cast<size_t>(count)), column(parts.size());
-  for (size_t i = 0; i < sum.size(); ++i) {
-    for (size_t r = 0; r < parts.size(); ++r) column[r] = parts[r][i];
-    sum[i] = expected(op, column);
-  }
-  return [parts, want = std::make_shared<Array<T>>(sum), count, op](Communicator& group) {
+  return [parts, want = std::make_shared<Array<T>>(expected(op, parts)), count,
+          op](Communicator& group) {
     Array<T> data(parts[size_t(group.rank())]);
     group.all_reduce(data.get(), count, dtype_of<T>, op);
     const bool equal = same_bits(data.get(), want->get(), want->size);
@@ -205,8 +147,10 @@ inline void other_collectives(const MakeGroup& make) {
   };
   const auto part_of = [&](int rank) { return numbers<float>(rank, counts[size_t(rank)]); };
   std::vector<float> joined;
-  for (int r = 0; r < size; ++r)
-    for (float x : part_of(r)) joined.push_back(x);
+  for (int r = 0; r < size; ++r) {
+    const auto part = part_of(r);
+    joined.insert(joined.end(), part.begin(), part.end());
+  }
 
   SECTION("all_gather and gather join uneven parts in rank order") {
     run_clean(make, size, [&](Communicator& group) {
@@ -226,12 +170,7 @@ inline void other_collectives(const MakeGroup& make) {
   SECTION("reduce and reduce_scatter sum in the same order") {
     std::vector<std::vector<float>> parts;
     for (int r = 0; r < size; ++r) parts.push_back(numbers<float>(r, all));
-    std::vector<float> sum(static_cast<size_t>(all));
-    for (size_t i = 0; i < sum.size(); ++i) {
-      std::vector<float> column;
-      for (const auto& part : parts) column.push_back(part[i]);
-      sum[i] = expected(ReductionOp::Sum, column);
-    }
+    const std::vector<float> sum = expected(ReductionOp::Sum, parts);
     run_clean(make, size, [&](Communicator& group) {
       auto data = numbers<float>(group.rank(), all);
       const auto before = data;

@@ -138,10 +138,11 @@ TEST_CASE("a replica that does not come is named after 10 s", "[strategy][replic
   std::thread clock([&] {  // the first line ends the wait
     testing::wait_until([&] { return log.has_lines(); }, "the line", 60);
     late = false;
+    late.notify_all();
   });
   strategy.run([&] {
     here().merge_call([](Strategy&) {});
-    while (id_here() == 1 && late) std::this_thread::yield();
+    if (id_here() == 1) late.wait(true);
     if (meets) here().merge_call([](Strategy&) {});
   });
   clock.join();
