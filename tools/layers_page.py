@@ -32,10 +32,11 @@ SECTIONS = (
 ROOTS = {base for _, _, base in SECTIONS}
 DECLARED = re.compile(r"^(?:class|struct) (\w+)(?: final)?(?: : (?:public )?([\w:]+))?[^;]*\{ *(?://.*)?$")
 ALIAS = re.compile(r"^using (\w+) = (FunctionLoss)<(\w+)>")
+OPTIONS = re.compile(r"^using (\w+Options) = (\w+Options)<", re.M)  # of one family, from one template
 FUNCTION = re.compile(r"^(?:inline )?Tensor (\w+)\(")
 MEMBER = re.compile(r"^  (?!return)[\w:<>, ]+? (\w+)(?: = .*)?;")
 # Bases of listed classes, and what is called by no program.
-BASES = {"AttentionLayer", "CausalLM", "ConfusionCount", "Merge", "ModuleListBase", "MultiInputModule", "NamedModule", "RandomImages",
+BASES = {"AttentionLayer", "CausalLM", "ConfusionCount", "ConvolutionLayer", "LayerOf", "Merge", "ModuleListBase", "MultiInputModule", "NamedModule", "RandomImages",
          "RecurrentLayer", "SpatialDropout", "LearningRate", "FunctionLoss"}
 
 
@@ -140,6 +141,8 @@ def page():
     kinds = [kind for header in headers for kind in read(header, functions)]
     bases = {kind.name: kind for kind in kinds}
     structs = {kind.name: kind.body for kind in kinds if kind.name.endswith("Options")}
+    for header in headers:
+        structs |= {name: structs[family] for name, family in OPTIONS.findall((LIBRARY / header).read_text()) if family in structs}
     text = HEAD
     rates = [{match[1] for line in structs[f"{kind.name}Options"] if (match := MEMBER.match(line))}
              for kind in kinds if derives(kind, "Optimizer", bases) and kind.name != "LossScaleOptimizer"]

@@ -2,6 +2,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/count_up.hpp>
 #include <tests/support/python_script.hpp>
 #include <tests/support/shared_data.hpp>
 #include <tests/support/temporary_directory.hpp>
@@ -14,12 +15,6 @@
 using namespace distribute;
 
 namespace {
-
-Tensor count_up(const Shape& shape, float first = 0) {
-  std::vector<float> values(static_cast<size_t>(shape.num_elements()));
-  for (float& value : values) value = first++;
-  return Tensor(shape, values);
-}
 
 /// A layer of 7 x 4 weights and an optimizer, on a strategy that cuts into `shards`.
 struct Net {

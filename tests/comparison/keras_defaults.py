@@ -141,6 +141,10 @@ def options_of(section):
             bodies.append(text)
             for match in re.finditer(r"^\s*struct (\w+) \{(.*?)^\s*\};", text, re.S | re.M):
                 structs[match[1]] = dict(members_of(match[2]))
+    for text in bodies:  # options of one family come from one template
+        for match in re.finditer(r"^using (\w+Options) = (\w+Options)<", text, re.M):
+            if match[2] in structs:
+                structs[match[1]] = structs[match[2]]
     if section == "model":
         return {method: {k: v for name in names for k, v in structs[name].items()} for method, names in OF_MODEL.items()}
     if section == "schedules":

@@ -48,6 +48,13 @@ struct Program {
   }
 };
 
+/// Whether this task is a worker, which then has served until its end.
+bool worked(Server& server, distribute::testing::ClusterTask& task) {
+  if (server.job_name() != "worker") return false;
+  task.set_result(std::to_string(server.join()));
+  return true;
+}
+
 void run_steps(Program& program, ClusterCoordinator& coordinator, int steps) {
   const auto data = program.numbers(coordinator);
   std::vector<RemoteValue<int64_t>> values;
@@ -63,10 +70,7 @@ void run_steps(Program& program, ClusterCoordinator& coordinator, int steps) {
 DISTRIBUTE_CLUSTER_MAIN(coordinator_trains) {
   Program program;
   Server server = server_of_environment();
-  if (server.job_name() == "worker") {
-    task.set_result(std::to_string(server.join()));
-    return;
-  }
+  if (worked(server, task)) return;
   ClusterCoordinator coordinator = coordinator_of(server, program.strategy);
   run_steps(program, coordinator, std::stoi(task.argument()));
 }
@@ -109,10 +113,7 @@ TEST_CASE("workers that are killed, frozen or started again lose nothing",
 DISTRIBUTE_CLUSTER_MAIN(coordinator_returns) {
   Program program;
   Server server = server_of_environment(std::stod(task.argument()));
-  if (server.job_name() == "worker") {
-    task.set_result(std::to_string(server.join()));
-    return;
-  }
+  if (worked(server, task)) return;
   ClusterCoordinator coordinator = coordinator_of(server, program.strategy);
   run_steps(program, coordinator, task.restarts() == 0 ? 100'000 : 20);
 }
@@ -162,10 +163,7 @@ DISTRIBUTE_CLUSTER_MAIN(coordinator_differs) {
   Server server = server_of_environment(odd ? 300 : 0.1);
   const char* const name = odd ? "evaluate" : "predict";
   other = std::make_unique<RemoteFunction<void()>>(name, [] {});
-  if (server.job_name() == "worker") {
-    task.set_result(std::to_string(server.join()));
-    return;
-  }
+  if (worked(server, task)) return;
   coordinator_of(server, program.strategy);
 }
 
@@ -187,10 +185,7 @@ TEST_CASE("a worker with other functions is named, and ends", "[coordinator][mul
 DISTRIBUTE_CLUSTER_MAIN(coordinator_errors) {
   Program program;
   Server server = server_of_environment();
-  if (server.job_name() == "worker") {
-    task.set_result(std::to_string(server.join()));
-    return;
-  }
+  if (worked(server, task)) return;
   ClusterCoordinator coordinator = coordinator_of(server, program.strategy);
   std::string errors;
   try {
@@ -233,10 +228,7 @@ DISTRIBUTE_CLUSTER_MAIN(starts_with_two_of_three) {
   if (task.type() == "worker" && task.index() == 2 && task.restarts() == 0) return;
   Program program;
   Server server = server_of_environment();
-  if (server.job_name() == "worker") {
-    task.set_result(std::to_string(server.join()));
-    return;
-  }
+  if (worked(server, task)) return;
   ClusterCoordinator coordinator = coordinator_of(server, program.strategy);
   say("workers: " + std::to_string(coordinator.num_live_workers()));
   run_steps(program, coordinator, std::stoi(task.argument()));
@@ -265,10 +257,7 @@ TEST_CASE("a worker joins while functions run, another leaves when it is told to
 DISTRIBUTE_CLUSTER_MAIN(coordinator_trains_until_told) {
   Program program;
   Server server = server_of_environment();
-  if (server.job_name() == "worker") {
-    task.set_result(std::to_string(server.join()));
-    return;
-  }
+  if (worked(server, task)) return;
   ClusterCoordinator coordinator = coordinator_of(server, program.strategy);
   while (!std::filesystem::exists(task.argument())) run_steps(program, coordinator, 40);
   say("told");

@@ -17,11 +17,6 @@ namespace {
 
 const ElementSpec kScalar = {{{}, DType::Int64}};
 
-Batch squared(const Batch& element) {
-  const int64_t value = element.x.item<int64_t>();
-  return to_batch(Tensor(Shape{}, std::vector<int64_t>{value * value}));
-}
-
 /// Threads that a search finds when the speed of n threads is speed(n); the consumer waits unless
 /// it takes `consumer` elements a second.
 template <typename Speed>

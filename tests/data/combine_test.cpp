@@ -6,15 +6,6 @@
 using namespace distribute;
 using namespace distribute::data;
 
-namespace {
-
-Batch squared(const Batch& b) {
-  const int64_t value = b.x.item<int64_t>();
-  return Batch{Tensor(value * value)};
-}
-
-}  // namespace
-
 TEST_CASE("zip puts components side by side and ends with the shortest", "[data][combine]") {
   const auto zipped = Dataset::zip({Dataset::range(3), Dataset::range(10, 20)});
   Numbers sums;

@@ -34,6 +34,11 @@ inline Numbers scalars_of(const Dataset& dataset, int64_t limit = 1000) {
   return result;
 }
 
+inline Batch squared(const Batch& b) {
+  const int64_t value = b.x.item<int64_t>();
+  return Batch{Tensor(value * value)};
+}
+
 inline Numbers count_up(int64_t begin, int64_t end) {
   Numbers result;
   for (int64_t i = begin; i < end; ++i) result.push_back(i);

@@ -11,15 +11,6 @@
 using namespace distribute;
 using namespace distribute::data;
 
-namespace {
-
-Batch squared(const Batch& b) {
-  const int64_t value = b.x.item<int64_t>();
-  return Batch{Tensor(value * value)};
-}
-
-}  // namespace
-
 TEST_CASE("map applies a function, in order, with any number of threads", "[data][transform]") {
   const Numbers expected = scalars_of(Dataset::range(100).map(squared));
   CHECK(expected[9] == 81);

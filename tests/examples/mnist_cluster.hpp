@@ -4,6 +4,7 @@
 #include <distribute/testing/process_cluster.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/file_text.hpp>
 #include <tests/support/run_program.hpp>
 #include <tests/support/source_dir.hpp>
 
@@ -53,11 +54,6 @@ inline ProcessClusterOptions cluster_options(int workers, const Words& flags,
   options.environment = environment();
   options.deadline_seconds = 300;
   return options;
-}
-
-inline std::string contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 /// The line in which the program says why it ends; the runtime's own report stands before it.

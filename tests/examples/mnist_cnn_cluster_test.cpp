@@ -1,6 +1,7 @@
 /// mnist_cnn on several workers: the same numbers as in one process and in TensorFlow.
 
 #include "mnist_cluster.hpp"
+#include "run_output.hpp"
 
 #include <distribute/checkpoint/bundle.hpp>
 
@@ -29,13 +30,9 @@ struct Result {
   bool operator==(const Result&) const = default;
 };
 
-Words output_flags(const TemporaryDirectory& out) {
-  return {"--loss_csv=" + (out / "loss.csv"), "--final_checkpoint=" + (out / "final")};
-}
-
 Result read_result(const TemporaryDirectory& out) {
-  const Result result{contents(out / "loss.csv"), contents(out / "final.data-00000-of-00001"),
-                      contents(out / "final.index")};
+  const Result result{file_text(out / "loss.csv"), file_text(out / "final.data-00000-of-00001"),
+                      file_text(out / "final.index")};
   CHECK(!result.losses.empty());
   CHECK(!result.weights.empty());
   return result;
@@ -74,7 +71,7 @@ std::string weights_alone(const Words& flags, int replicas) {
                   "OMP_NUM_THREADS=1");
   INFO(run.err);
   REQUIRE(run.status == 0);
-  return contents(out / "final.data-00000-of-00001");
+  return file_text(out / "final.data-00000-of-00001");
 }
 
 std::string weights_of_workers(const Words& flags, int workers, const std::string& transport) {
@@ -82,7 +79,7 @@ std::string weights_of_workers(const Words& flags, int workers, const std::strin
   auto options = cluster_options(workers, flags + Words{"--final_checkpoint=" + (out / "final")});
   options.environment["DISTRIBUTE_TRANSPORT"] = transport;
   ProcessCluster(options).join();
-  return contents(out / "final.data-00000-of-00001");
+  return file_text(out / "final.data-00000-of-00001");
 }
 
 /// Column `name` of a file of losses.
@@ -189,7 +186,7 @@ TEST_CASE("two workers follow TensorFlow's two workers, over shared memory and T
                     "--data_dir=" + *images, "--init_checkpoint=" + folder + "/init"};
   ProcessCluster(cluster_options(2, flags + output_flags(out))).join();
   const Result shared = read_result(out);
-  const std::string reference = contents(folder + "/losses.csv");
+  const std::string reference = file_text(folder + "/losses.csv");
   const auto actual = column(shared.losses, "loss"), expected = column(reference, "loss");
   REQUIRE(actual.size() == 40);
   REQUIRE(expected.size() == 40);
@@ -220,7 +217,7 @@ TEST_CASE("workers learn, and the chief alone writes and prints",
   CHECK(outcomes.at(0).name == (chief ? "chief 0" : "worker 0"));
   CHECK_THAT(outcomes[0].out, Contains("step 100  loss ") && Contains("test accuracy 0."));
   CHECK(outcomes.at(1).out == "");
-  const auto json = Json::parse(contents(out / "0/run.json"));
+  const auto json = Json::parse(file_text(out / "0/run.json"));
   CHECK(json["strategy"] == "multi_worker");
   CHECK(json["workers"] == 2);
   CHECK(json["replicas"] == 2);
@@ -253,7 +250,7 @@ TEST_CASE("a timeline holds the steps and collectives of all workers on one cloc
   options.environment["DISTRIBUTE_TRANSPORT"] = transport;
   options.environment["DISTRIBUTE_TIMELINE"] = out / "trace.json";
   ProcessCluster(options).join();
-  const auto trace = Json::parse(contents(out / "trace.json"));
+  const auto trace = Json::parse(file_text(out / "trace.json"));
   std::map<int, std::string> tasks;
   std::map<std::pair<int, int>, double> ends;  // of the last span of a row
   std::map<int, std::vector<double>> barriers;

@@ -175,7 +175,7 @@ TEST_CASE("a job that fails leaves the chief's timeline",
   const TemporaryDirectory out;
   const std::string path = out / "trace.json";
   lose_one({.workers = 2, .victim = 1, .step = 100}, {{"DISTRIBUTE_TIMELINE", path}});
-  const auto trace = nlohmann::json::parse(contents(path));
+  const auto trace = nlohmann::json::parse(file_text(path));
   int spans = 0, failed = 0;
   for (const auto& event : trace.at("traceEvents")) {
     CHECK(event.at("pid") == 0);
@@ -249,7 +249,7 @@ void write_other_digits(const TemporaryDirectory& to, bool fewer) {
   }
   if (fewer) return;
   const std::string packed = to / "train-labels-idx1-ubyte.gz";
-  std::string labels = *distribute::io::decompress_gzip(contents(packed), packed);
+  std::string labels = *distribute::io::decompress_gzip(file_text(packed), packed);
   labels[labels.size() / 2] ^= 1;
   std::ofstream(packed, std::ios::binary) << labels;  // as they are: the name does not matter
 }

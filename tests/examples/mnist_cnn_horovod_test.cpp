@@ -26,7 +26,7 @@ Words files(const TemporaryDirectory& out) {
 }
 
 std::string weights(const TemporaryDirectory& out) {
-  const std::string text = contents(out / "final.data-00000-of-00001");
+  const std::string text = file_text(out / "final.data-00000-of-00001");
   CHECK(!text.empty());
   return text;
 }
@@ -46,11 +46,11 @@ TEST_CASE("three ranks give the bits of three workers", "[examples][mnist_cnn][h
   train(3, kShort + files(workers) + losses(workers));
   CHECK((weights(ranks) == weights(workers)));
   if (!overlapped) {
-    CHECK(!contents(ranks / "loss.csv").empty());
-    CHECK(contents(ranks / "loss.csv") == contents(workers / "loss.csv"));
+    CHECK(!file_text(ranks / "loss.csv").empty());
+    CHECK(file_text(ranks / "loss.csv") == file_text(workers / "loss.csv"));
   }
-  const Json a = Json::parse(contents(ranks / "report.json"));
-  const Json b = Json::parse(contents(workers / "report.json"));
+  const Json a = Json::parse(file_text(ranks / "report.json"));
+  const Json b = Json::parse(file_text(workers / "report.json"));
   CHECK(a["strategy"] == "horovod");
   for (const char* same : {"workers", "replicas", "global_batch", "steps", "loss", "parameters"})
     CHECK(a[same] == b[same]);
@@ -102,7 +102,7 @@ TEST_CASE("the launcher starts ranks", "[examples][mnist_cnn][horovod]") {
                   "OMP_NUM_THREADS=1");
   INFO(run.out << run.err);
   CHECK(run.status == 0);
-  CHECK(Json::parse(contents(out / "report.json"))["workers"] == 4);
+  CHECK(Json::parse(file_text(out / "report.json"))["workers"] == 4);
 }
 
 TEST_CASE("ranks with different flags say which", "[examples][mnist_cnn][horovod]") {
@@ -149,7 +149,7 @@ TEST_CASE("an elastic job goes on without a rank that is killed, and with it aga
   const auto outcomes = cluster.join();
   INFO(all_output(outcomes));
   CHECK_THAT(outcomes[1].out, Contains("rank 1 of 3  from step "));
-  const Json report = Json::parse(contents(elastic / "report.json"));
+  const Json report = Json::parse(file_text(elastic / "report.json"));
   CHECK(report["steps"] == 300);
   CHECK(report["replicas"] == 3);
   CHECK(std::filesystem::exists(checkpoints + "/ckpt-300.index"));
@@ -185,7 +185,7 @@ TEST_CASE("a rank that is told to go leaves the others at work, also when it is 
   CHECK(outcomes[0].status.describe() == "exited with status 143");
   CHECK_THAT(outcomes[1].out, Contains("rank 0 of 2  from step ") && Contains("test accuracy"));
   CHECK_THAT(outcomes[2].out, Contains("rank 1 of 2  from step "));
-  CHECK(Json::parse(contents(out / "report.json"))["replicas"] == 2);
+  CHECK(Json::parse(file_text(out / "report.json"))["replicas"] == 2);
   CHECK(std::filesystem::exists(out / "ckpt/ckpt-200.index"));
 }
 

@@ -1,6 +1,7 @@
 /// mnist_cnn on several hosts: network namespaces with cables between them.
 
 #include "mnist_cluster.hpp"
+#include "run_output.hpp"
 
 #include <distribute/testing/detail/network_namespaces.hpp>
 
@@ -14,14 +15,10 @@ using distribute::testing::NetworkNamespaces;
 
 namespace {
 
-Words output_flags(const TemporaryDirectory& out) {
-  return {"--loss_csv=" + (out / "loss.csv"), "--final_checkpoint=" + (out / "final")};
-}
-
 std::string bits(const TemporaryDirectory& out) {
-  const std::string losses = contents(out / "loss.csv");
+  const std::string losses = file_text(out / "loss.csv");
   CHECK(!losses.empty());
-  return losses + contents(out / "final.index") + contents(out / "final.data-00000-of-00001");
+  return losses + file_text(out / "final.index") + file_text(out / "final.data-00000-of-00001");
 }
 
 const Words kShort{"--model=tutorial", "--batch_size=24", "--steps=6"};

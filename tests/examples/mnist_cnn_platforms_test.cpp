@@ -35,7 +35,7 @@ struct OptMl {
   std::string environment() const {
     return "TRAINING_JOB_NAME=j TRAINING_JOB_ARN=arn:j SAGEMAKER_BASE_DIR=" + root.path() + " ";
   }
-  std::string failure() const { return contents(root / "output/failure"); }
+  std::string failure() const { return file_text(root / "output/failure"); }
 };
 
 /// The tasks' cluster as `script` makes it of TF_CONFIG.
@@ -208,7 +208,7 @@ TEST_CASE("a program of one's own takes a service's words and says why it failed
   CHECK(vertex.status == 0);
   CHECK(fs::exists(job / "out/model/1/saved_model.pb"));
   CHECK_FALSE(fs::is_empty(job / "out/logs"));
-  CHECK_THAT(contents(job / "metrics"), Contains("\"accuracy\":"));
+  CHECK_THAT(file_text(job / "metrics"), Contains("\"accuracy\":"));
 }
 
 TEST_CASE("three worker pools of Vertex AI train together",
@@ -277,10 +277,10 @@ TEST_CASE("a program that trains alone writes its timeline, with and without a j
   const std::string file = directory / "trace.json";
   const Words two{"--steps=2", "--replicas=2"};
   CHECK(train(two, "DISTRIBUTE_TIMELINE=" + file).status == 0);
-  CHECK_THAT(contents(file), Contains("MirroredStrategy.run"));
+  CHECK_THAT(file_text(file), Contains("MirroredStrategy.run"));
   fs::remove(file);
   CHECK(train(two + Words{"--strategy=multi_worker"}, "DISTRIBUTE_TIMELINE=" + file).status == 0);
-  CHECK_THAT(contents(file), Contains("strategy.run"));
+  CHECK_THAT(file_text(file), Contains("strategy.run"));
 }
 
 TEST_CASE("tasks of a job that is described in part do not train alone", "[examples][mnist_cnn]") {
@@ -307,7 +307,7 @@ TEST_CASE("a trial of Vertex AI reports its accuracy", "[examples][mnist_cnn][ve
                                   "CLOUD_ML_HP_METRIC_FILE=" +
                                       file);
   CHECK(run.status == 0);
-  CHECK_THAT(contents(file), Contains("\"trial\":\"3\"") && Contains("\"global_step\":\"2\""));
+  CHECK_THAT(file_text(file), Contains("\"trial\":\"3\"") && Contains("\"global_step\":\"2\""));
 }
 
 TEST_CASE("nodes of Kubeflow's torch runtime train together",

@@ -50,7 +50,7 @@ TEST_CASE("every 100th step of a job with parameter servers is printed once, in 
   CHECK_THAT(cluster.all_output(), !Catch::Matchers::Contains("ClusterCoordinator.schedule"));
   const auto counts = printed_steps(cluster.all_output(), 200);
   CHECK(counts == std::map<int, int>{{100, 1}, {200, 1}});
-  const Json report = Json::parse(contents(json));
+  const Json report = Json::parse(file_text(json));
   CHECK(report["strategy"] == "parameter_server");
   CHECK(report["workers"] == 3);
   CHECK(report["steps"] == 200);
@@ -90,7 +90,7 @@ namespace fs = std::filesystem;
 
 /// Whose checkpoint is the newest that the state file names; 0: none.
 int newest_checkpoint(const std::string& directory) {
-  const std::string state = contents(directory + "/checkpoint"), word = "ckpt-";
+  const std::string state = file_text(directory + "/checkpoint"), word = "ckpt-";
   const size_t at = state.find(word);
   return at == std::string::npos ? 0 : std::atoi(state.c_str() + at + word.size());
 }

@@ -81,7 +81,7 @@ int saved_step(const std::string& output) {
 }
 
 int newest_checkpoint(const std::string& directory) {
-  const std::string state = contents(directory + "/checkpoint"), word = "ckpt-";
+  const std::string state = file_text(directory + "/checkpoint"), word = "ckpt-";
   const size_t at = state.find(word);
   return at == std::string::npos ? 0 : std::atoi(state.c_str() + at + word.size());
 }

@@ -1,8 +1,11 @@
 /// Runs resnet50 as a user would, with good and bad input.
 
+#include "run_output.hpp"
+
 #include <distribute/testing/process_cluster.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/file_text.hpp>
 #include <tests/support/run_program.hpp>
 #include <tests/support/shared_data.hpp>
 #include <tests/support/source_dir.hpp>
@@ -33,11 +36,6 @@ Words operator+(Words first, const Words& more) {
 /// A network and pictures that take moments.
 const Words kSmall{"--model=resnet8", "--image_size=16", "--num_classes=7", "--batch_size=12"};
 
-std::string contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 void check_complaint(const Words& arguments, int status, const std::string& text) {
   const ProgramResult result = resnet50(arguments);
   INFO(arguments.back() << "\n" << result.err);
@@ -46,29 +44,12 @@ void check_complaint(const Words& arguments, int status, const std::string& text
   CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
 }
 
-/// Losses and weights of a run.
-struct Result {
-  std::string losses, weights;
-  bool operator==(const Result&) const = default;
-};
-
-Words output_flags(const TemporaryDirectory& out) {
-  return {"--loss_csv=" + (out / "loss.csv"), "--final_checkpoint=" + (out / "final")};
-}
-
-Result read_result(const TemporaryDirectory& out) {
-  const Result result{contents(out / "loss.csv"), contents(out / "final.data-00000-of-00001")};
-  CHECK(!result.losses.empty());
-  CHECK(!result.weights.empty());
-  return result;
-}
-
-Result train(const Words& more) {
+RunOutput train(const Words& more) {
   const TemporaryDirectory out;
   const ProgramResult run = resnet50(kSmall + output_flags(out) + more);
   INFO(run.err);
   REQUIRE(run.status == 0);
-  return read_result(out);
+  return read_output(out);
 }
 
 }  // namespace
@@ -100,7 +81,7 @@ TEST_CASE("--width scales the channels of a small network", "[examples][resnet50
     const ProgramResult run = resnet50(flags + model);
     INFO(run.err);
     REQUIRE(run.status == 0);
-    return nlohmann::json::parse(contents(out / "result.json"))["parameters"].get<int>();
+    return nlohmann::json::parse(file_text(out / "result.json"))["parameters"].get<int>();
   };
   // Kernels between stages grow with the square, the rest in proportion.
   CHECK(parameters({"--model=resnet8", "--width=16"}) == parameters({"--model=resnet8"}));
@@ -129,7 +110,7 @@ TEST_CASE("three workers of resnet50 do what three replicas do",
           "[examples][resnet50][multiproc]") {
   SKIP_WITHOUT_PROGRAM("resnet50");
   const Words flags{"--steps=6", "--weight_decay=1e-4"};
-  const Result replicas = train(flags + Words{"--replicas=3", "--strategy=mirrored"});
+  const RunOutput replicas = train(flags + Words{"--replicas=3", "--strategy=mirrored"});
   const TemporaryDirectory out;
   distribute::testing::ProcessClusterOptions options;
   options.workers = 3;
@@ -138,21 +119,21 @@ TEST_CASE("three workers of resnet50 do what three replicas do",
   options.environment = {{"OMP_NUM_THREADS", "1"}, {"DISTRIBUTE_STARTUP_TIMEOUT", "60"}};
   options.deadline_seconds = 300;
   distribute::testing::ProcessCluster(options).join();
-  CHECK(read_result(out) == replicas);
+  CHECK(read_output(out) == replicas);
 }
 
 TEST_CASE("a resumed run of resnet50 ends with the bits of one that was not stopped",
           "[examples][resnet50]") {
   SKIP_WITHOUT_PROGRAM("resnet50");
   const Words common{"--lr_schedule=constant", "--warmup_steps=0", "--ema_decay=0.9"};
-  const Result whole = train(common + Words{"--steps=8"});
+  const RunOutput whole = train(common + Words{"--steps=8"});
   const TemporaryDirectory out;
   const Words flags = kSmall + common + Words{"--checkpoint_dir=" + (out / "ckpt")};
   REQUIRE(resnet50(flags + Words{"--steps=5"}).status == 0);
   const ProgramResult rest = resnet50(flags + Words{"--steps=8"} + output_flags(out));
   REQUIRE(rest.status == 0);
   CHECK_THAT(rest.out, Contains("at step 5"));
-  CHECK(read_result(out).weights == whole.weights);
+  CHECK(read_output(out).weights == whole.weights);
 }
 
 TEST_CASE("parts of a batch add up to the batch where batch norm sees the same pictures",

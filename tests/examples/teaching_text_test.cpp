@@ -10,7 +10,7 @@ namespace {
 /// The beginning of the text, with a tenth of the pieces that each program tests itself with.
 std::string write_text(const TemporaryDirectory& directory) {
   const std::string whole =
-      contents(distribute::testing::source_dir() + "/examples/text_transformer/data/kjv.txt");
+      file_text(distribute::testing::source_dir() + "/examples/text_transformer/data/kjv.txt");
   std::ofstream(directory / "text") << whole.substr(0, whole.size() / 10);
   return directory / "text";
 }

@@ -1,6 +1,7 @@
 /// text_transformer as a user runs it: alone, on workers, with servers, its sample and its files.
 
 #include "mnist_cluster.hpp"
+#include "run_output.hpp"
 
 #include <distribute/distribute.hpp>
 #include <distribute/saved_model.hpp>
@@ -29,7 +30,7 @@ class SmallText {
  public:
   SmallText() {
     std::ofstream(directory_ / "text.txt")
-        << contents(distribute::testing::source_dir() + "/examples/text_transformer/data/kjv.txt")
+        << file_text(distribute::testing::source_dir() + "/examples/text_transformer/data/kjv.txt")
                .substr(0, 12'000);
   }
   Words flags() const {
@@ -58,35 +59,18 @@ std::string sample_in(const std::string& out) {
   return out.substr(at + 2, out.size() - at - 3);
 }
 
-/// Losses and final weights.
-struct Result {
-  std::string losses, weights;
-  bool operator==(const Result&) const = default;
-};
-
-Words files(const TemporaryDirectory& out) {
-  return {"--loss_csv=" + (out / "loss.csv"), "--final_checkpoint=" + (out / "final")};
-}
-
-Result result_in(const TemporaryDirectory& out) {
-  const Result result{contents(out / "loss.csv"), contents(out / "final.data-00000-of-00001")};
-  CHECK(!result.losses.empty());
-  CHECK(!result.weights.empty());
-  return result;
-}
-
-Result train_alone(const Words& flags) {
+RunOutput train_alone(const Words& flags) {
   const TemporaryDirectory out;
-  trained(flags + files(out));
-  return result_in(out);
+  trained(flags + output_flags(out));
+  return read_output(out);
 }
 
-Result train_workers(const Words& flags) {
+RunOutput train_workers(const Words& flags) {
   const TemporaryDirectory out;
-  ProcessCluster(cluster_options(3, flags + files(out), {},
+  ProcessCluster(cluster_options(3, flags + output_flags(out), {},
                                  distribute::testing::binary_dir() + "/text_transformer"))
       .join();
-  return result_in(out);
+  return read_output(out);
 }
 
 void check_complaint(const Words& flags, int status, const std::string& text) {
@@ -111,7 +95,7 @@ TEST_CASE("text_transformer learns, reports and samples; its weights give the sa
             "--final_checkpoint=" + (out / "final"), "--json=" + (out / "report.json")});
   CHECK_THAT(run.out,
              Contains("step 100  loss ") && Contains(" tokens/s") && Contains("  perplexity "));
-  const Json report = Json::parse(contents(out / "report.json"));
+  const Json report = Json::parse(file_text(out / "report.json"));
   CHECK(report["test_loss"] < 3.0);  // log(50) is 3.9
   CHECK(report["test_perplexity"].get<double>() ==
         Approx(std::exp(report["test_loss"].get<double>())));
@@ -140,12 +124,12 @@ TEST_CASE("text_transformer goes on with the bits of a run that was not stopped"
   const SmallText text;
   const TemporaryDirectory out;
   const Words flags = text.flags() + Words{"--decay_steps=6"};
-  const Result whole = train_alone(flags + Words{"--steps=6", "--warmup_steps=2"});
+  const RunOutput whole = train_alone(flags + Words{"--steps=6", "--warmup_steps=2"});
   const Words here{"--checkpoint_dir=" + (out / "ckpt"), "--warmup_steps=2"};
   trained(flags + here + Words{"--steps=4"});
-  const ProgramResult rest = trained(flags + here + files(out) + Words{"--steps=6"});
+  const ProgramResult rest = trained(flags + here + output_flags(out) + Words{"--steps=6"});
   CHECK_THAT(rest.out, Contains("at step 4"));
-  const Result resumed = result_in(out);
+  const RunOutput resumed = read_output(out);
   CHECK((resumed.weights == whole.weights));
   const std::string head = "step,loss,grad_norm\n";
   CHECK(whole.losses.ends_with("\n" + resumed.losses.substr(head.size())));
@@ -156,12 +140,12 @@ TEST_CASE("text_transformer computes blocks again, parts of a batch and 16 bits 
   SKIP_WITHOUT_PROGRAM("text_transformer");
   const SmallText text;
   const Words flags = text.flags() + Words{"--steps=4", "--warmup_steps=0", "--dropout=0.1"};
-  const Result plain = train_alone(flags);
+  const RunOutput plain = train_alone(flags);
   CHECK((train_alone(flags + Words{"--recompute"}) == plain));
   const auto last_loss = [&](const Words& more) {
     const TemporaryDirectory out;
     trained(text.flags() + Words{"--steps=4", "--json=" + (out / "report.json")} + more);
-    return Json::parse(contents(out / "report.json"))["loss"].get<double>();
+    return Json::parse(file_text(out / "report.json"))["loss"].get<double>();
   };
   const double once = last_loss({});
   CHECK(last_loss({"--accumulate_steps=3"}) == Approx(once).epsilon(1e-4));
@@ -173,7 +157,7 @@ TEST_CASE("three workers of text_transformer give the bits of one process with t
   SKIP_WITHOUT_PROGRAM("text_transformer");
   const SmallText text;
   const Words flags = text.flags() + Words{"--steps=4"};
-  const Result alone = train_alone(flags + Words{"--replicas=3"});
+  const RunOutput alone = train_alone(flags + Words{"--replicas=3"});
   CHECK((train_workers(flags) == alone));
   CHECK((train_workers(flags + Words{"--api=horovod"}) == alone));
   CHECK((train_workers(flags + Words{"--elastic"}) == alone));
@@ -199,7 +183,7 @@ TEST_CASE("text_transformer trains on parameter servers, whose chief prints the 
   for (const TaskOutcome& outcome : outcomes)
     samples += outcome.out.find("\n\nIn the beginning ") != std::string::npos;
   CHECK(samples == 1);
-  const Json report = Json::parse(contents(out / "report.json"));
+  const Json report = Json::parse(file_text(out / "report.json"));
   CHECK(report["workers"] == 3);
   CHECK(report["test_loss"] < 3.3);
   CHECK(report["tokens_per_second"].get<double>() > 0);
@@ -224,7 +208,7 @@ TEST_CASE("the SavedModel of text_transformer continues a text as the program do
     continued += char(best.data<int64_t>()[continued.size() - 1]);
   }
   CHECK(sample_in(run.out) == continued);
-  CHECK(!contents(out / "text.onnx").empty());
+  CHECK(!file_text(out / "text.onnx").empty());
 }
 
 TEST_CASE("wrong flags and texts of text_transformer give one line", "[examples][text]") {

@@ -152,6 +152,19 @@ TEST_CASE("a schedule's rate of the step travels in the description", "[optim][s
 }
 
 namespace {
+/// Counts how often its options are written.
+class Counted : public optim::SGD {
+ public:
+  using SGD::SGD;
+  mutable int written = 0;
+
+ protected:
+  void add_config(optim::OptimizerConfig& config) const override {
+    ++written;
+    SGD::add_config(config);
+  }
+};
+
 class Fixed : public optim::Optimizer {
  public:
   explicit Fixed(float by) : Optimizer({.name = "Fixed"}), by_(by) {}
@@ -169,6 +182,17 @@ class Fixed : public optim::Optimizer {
   float by_;
 };
 }  // namespace
+
+TEST_CASE("the text for servers is written once, however many steps follow",
+          "[optim][serialization]") {
+  Counted optimizer({.learning_rate = 0.1f});
+  const distribute_test::ThreeSteps steps;
+  KernelCatcher catcher;
+  const replica_internal::ModeScope mode({.replica = &catcher});
+  steps.run(optimizer);
+  CHECK(catcher.steps == 3);
+  CHECK(optimizer.written == 1);
+}
 
 TEST_CASE("a program registers its own classes", "[optim][serialization]") {
   const Fixed fixed(0.5f);

@@ -73,17 +73,24 @@ std::set<std::string> public_operations() {
   return names;
 }
 
+constexpr const char* kBases[] = {" : public Module", " : public LayerOf<",
+                                  " : public ConvolutionLayer<"};
+
 std::set<std::string> public_layers() {
   std::set<std::string> names;
   for (const auto& file : std::filesystem::directory_iterator(kSource + "/include/distribute/nn")) {
     if (file.path().extension() != ".hpp") continue;
     std::istringstream lines(text_of(file.path()));
     for (std::string line; std::getline(lines, line);)
-      if (line.starts_with("class ") && line.find(" : public Module") != std::string::npos)
+      if (line.starts_with("class ") && std::ranges::any_of(kBases, [&](const char* base) {
+            return line.find(base) != std::string::npos;
+          }))
         names.insert(line.substr(6, line.find(' ', 6) - 6));
   }
   for (const char* list : {"ModuleListBase", "ModuleList"}) names.erase(list);  // compute nothing
-  for (const char* base : {"AdaptivePooling", "EdgeLayer", "VolumePool"}) names.erase(base);
+  for (const char* base :
+       {"AdaptivePooling", "ConvolutionLayer", "EdgeLayer", "LayerOf", "VolumePool"})
+    names.erase(base);
   return names;
 }
 

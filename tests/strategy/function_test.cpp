@@ -25,6 +25,7 @@
 #include <distribute/strategy/one_device_strategy.hpp>
 #include <distribute/train/model.hpp>
 
+#include <tests/support/same_bits.hpp>
 #include "../support/caught_log.hpp"
 #include "../support/gpu_contract.hpp"
 #include "../support/temporary_directory.hpp"
@@ -149,16 +150,6 @@ struct Training {
       [this](const Batch& batch) { return step(batch); }};
   std::vector<Tensor> losses;
 };
-
-void check_same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
-  REQUIRE(a.size() == b.size());
-  for (size_t i = 0; i < a.size(); ++i) {
-    INFO("result " << i);
-    REQUIRE(a[i].shape() == b[i].shape());
-    const size_t bytes = size_t(a[i].num_elements() * distribute::size_of(a[i].dtype()));
-    CHECK(std::memcmp(a[i].array().bytes(), b[i].array().bytes(), bytes) == 0);
-  }
-}
 
 std::vector<Tensor> plain_results(const MakeOptimizer& make, uint64_t steps) {
   Training plain(make, false);

@@ -1,6 +1,7 @@
 #include <distribute/distribute.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/same_bits.hpp>
 #include <tests/support/thread_workers.hpp>
 
 #include <cmath>
@@ -73,10 +74,6 @@ std::vector<float> train_net(Strategy& strategy, int steps, Step kind = Step::Ap
 std::vector<float> train_mirrored(int replicas, int steps) {
   MirroredStrategy strategy({.num_replicas = replicas});
   return train_net(strategy, steps);
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 }  // namespace

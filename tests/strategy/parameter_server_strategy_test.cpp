@@ -4,6 +4,7 @@
 #include <tests/strategy/server_cluster.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/count_up.hpp>
 #include <tests/support/logical_devices.hpp>
 #include <tests/support/temporary_directory.hpp>
 
@@ -37,12 +38,6 @@ void construct(const ClusterSpec& spec, const std::string& type, int index) {
 }
 
 std::string server(int index) { return str_cat("/job:ps/replica:0/task:", index, "/device:CPU:0"); }
-
-Tensor count_up(const Shape& shape, float first = 0) {
-  std::vector<float> values(static_cast<size_t>(shape.num_elements()));
-  for (float& value : values) value = first++;
-  return Tensor(shape, values);
-}
 
 }  // namespace
 

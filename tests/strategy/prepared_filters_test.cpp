@@ -10,6 +10,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/gradient_check.hpp>
+#include <tests/support/same_bits.hpp>
 
 #include <cstring>
 #include <vector>
@@ -42,10 +43,6 @@ std::vector<float> both_passes(const Tensor& filters) {
   const std::vector<float> dx = tape.gradient(reduce_sum(y), x).to_vector();
   all.insert(all.end(), dx.begin(), dx.end());
   return all;
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 /// On every replica, twice: the variable's filters give the bits that a tensor of its own gives.

@@ -6,6 +6,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/cluster_main.hpp>
+#include <tests/support/same_bits.hpp>
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
 
@@ -123,10 +124,6 @@ std::vector<float> values_after(Strategy& strategy, const Way& way, int steps) {
   training.train(steps);
   const auto scope = strategy.scope();
   return training.values();
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 std::vector<float> mirrored_values(int replicas, const Way& way, int steps) {

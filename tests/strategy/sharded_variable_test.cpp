@@ -2,6 +2,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/count_up.hpp>
 
 #include <vector>
 
@@ -9,13 +10,6 @@ using namespace distribute;
 using Catch::Contains;
 
 namespace {
-
-/// 0, 1, 2, ...
-Tensor count_up(const Shape& shape, float first = 0) {
-  std::vector<float> values(static_cast<size_t>(shape.num_elements()));
-  for (float& value : values) value = first++;
-  return Tensor(shape, values);
-}
 
 /// Rows of count_up({sum, width}) over shards of these sizes.
 ShardedVariable make(const std::vector<int64_t>& rows, int64_t width = 2) {

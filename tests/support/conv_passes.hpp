@@ -5,6 +5,7 @@
 #include <distribute/device/detail/backend.hpp>
 #include <distribute/tensor/tensor.hpp>
 
+#include <tests/support/same_bits.hpp>
 #include "catch.hpp"
 #include "gradient_check.hpp"
 
@@ -50,10 +51,6 @@ inline double difference(const std::vector<float>& actual, const std::vector<flo
     largest = std::max(largest, std::abs(double(wanted[i])));
   }
   return worst / largest;
-}
-
-inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 /// Threads of an operation, for the life of the object.

@@ -30,7 +30,7 @@ struct RotaryAngles {
 /// Shapes  [batch, steps, heads, depth] or [batch, steps, depth] -> the same; the depth is even.
 /// Throws  InvalidArgumentError for other shapes.
 /// Source  keras_hub.layers.RotaryEmbedding; Su et al. 2021
-class RotaryEmbedding : public Module {
+class RotaryEmbedding : public LayerOf<RotaryEmbeddingOptions> {
  public:
   explicit RotaryEmbedding(RotaryEmbeddingOptions options = {});
 
@@ -39,14 +39,10 @@ class RotaryEmbedding : public Module {
   RotaryAngles angles(const Tensor& positions, int64_t depth) const;
   /// Turns x by these angles.
   static Tensor turn(const Tensor& x, const RotaryAngles& angles);
-  /// The options that the constructor got.
-  const RotaryEmbeddingOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "rotary_embedding"; }
-
-  RotaryEmbeddingOptions options_;
 };
 
 /// Holds the keys and values of the earlier steps of a layer, [batch, steps, key-value heads,
@@ -96,7 +92,7 @@ struct GroupQueryAttentionOptions {  // options of GroupQueryAttention
 ///          value/kernel [d, key-value heads, head_dim], attention_output/kernel [query heads,
 ///          head_dim, d].
 /// Source  tf.keras.layers.GroupQueryAttention; Ainslie et al. 2023
-class GroupQueryAttention : public Module {
+class GroupQueryAttention : public LayerOf<GroupQueryAttentionOptions> {
  public:
   /// Throws  InvalidArgumentError for sizes below 1, and heads that do not divide each other.
   explicit GroupQueryAttention(GroupQueryAttentionOptions options);
@@ -104,8 +100,6 @@ class GroupQueryAttention : public Module {
   /// Lets each step of x attend to the steps before it and to itself. `step` gives the positions of
   /// these steps, the masks and the earlier keys and values.
   Tensor attend(const Tensor& x, const AttentionStep& step);
-  /// The options that the constructor got.
-  const GroupQueryAttentionOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -114,7 +108,6 @@ class GroupQueryAttention : public Module {
   bool supports_masking() const override { return true; }
   EinsumDense& product(const std::string& name, int64_t heads);
 
-  GroupQueryAttentionOptions options_;
   std::optional<RotaryEmbedding> rotary_;
   EinsumDense *query_, *key_, *value_;
   EinsumDense* output_ = nullptr;  // made at the first call, as it has the width of the input

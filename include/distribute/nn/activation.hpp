@@ -83,19 +83,15 @@ struct ReLUOptions {  // options of ReLU
 /// Gives x from the threshold up to max_value, and negative_slope (x - threshold) below.
 /// Throws  InvalidArgumentError for a negative option.
 /// Source  tf.keras.layers.ReLU
-class ReLU : public Module {
+class ReLU : public LayerOf<ReLUOptions> {
  public:
   explicit ReLU(EmptyBraces) : ReLU() {}
   explicit ReLU(ReLUOptions options = {});
-  /// The options that the constructor got.
-  const ReLUOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "re_lu"; }
   bool supports_masking() const override { return true; }
-
-  ReLUOptions options_;
 };
 
 struct LeakyReLUOptions {  // options of LeakyReLU
@@ -155,13 +151,11 @@ struct PReLUOptions {  // options of PReLU
 /// Shapes  [batch, ...] -> the same; alpha [...], with 1 for shared axes.
 /// Throws  InvalidArgumentError for a shared axis below 1.
 /// Source  tf.keras.layers.PReLU; He et al. 2015
-class PReLU : public Module {
+class PReLU : public LayerOf<PReLUOptions> {
  public:
   explicit PReLU(EmptyBraces) : PReLU() {}
   explicit PReLU(PReLUOptions options = {});
   const Variable& alpha() const { return alpha_; }
-  /// The options that the constructor got.
-  const PReLUOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -170,7 +164,6 @@ class PReLU : public Module {
   std::string kind() const override { return "p_re_lu"; }
   bool supports_masking() const override { return true; }
 
-  PReLUOptions options_;
   Variable alpha_;
 };
 

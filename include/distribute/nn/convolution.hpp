@@ -30,6 +30,46 @@ struct Size3D {
   operator std::array<int64_t, 3>() const { return {depth, height, width}; }
 };
 
+/// A convolution with a kernel and a bias.
+template <typename Options>
+class ConvolutionLayer : public LayerOf<Options> {
+ public:
+  const Variable& kernel() const { return kernel_; }
+  const Variable& bias() const { return bias_; }
+
+ protected:
+  using LayerOf<Options>::LayerOf;
+  void add_weights(const Shape& kernel, int64_t outputs);
+
+  Variable kernel_, bias_;
+
+ private:
+  std::vector<Tensor> own_losses() const override;
+};
+
+template <typename Options>
+void ConvolutionLayer<Options>::add_weights(const Shape& kernel, int64_t outputs) {
+  const Options& o = this->options_;
+  if constexpr (requires { o.kernel_initializer; })
+    kernel_ = this->add_weight("kernel", kernel, o.kernel_initializer,
+                               nn_internal::constrained(o.kernel_constraint));
+  else
+    kernel_ = this->add_weight("kernel", kernel, o.depthwise_initializer,
+                               nn_internal::constrained(o.depthwise_constraint));
+  if (o.use_bias)
+    bias_ = this->add_weight("bias", {outputs}, o.bias_initializer,
+                             nn_internal::constrained(o.bias_constraint));
+}
+
+template <typename Options>
+std::vector<Tensor> ConvolutionLayer<Options>::own_losses() const {
+  const Options& o = this->options_;
+  if constexpr (requires { o.kernel_regularizer; })
+    return nn_internal::penalties(o.kernel_regularizer, kernel_, o.bias_regularizer, bias_);
+  else
+    return nn_internal::penalties(o.depthwise_regularizer, kernel_, o.bias_regularizer, bias_);
+}
+
 struct Conv2DLayerOptions {  // options of Conv2D
   int64_t filters = 0;
   Size2D kernel_size = 1;
@@ -54,27 +94,19 @@ struct Conv2DLayerOptions {  // options of Conv2D
 /// Shapes  [batch, height, width, channels] -> [batch, out_height, out_width, filters];
 ///         kernel [height, width, channels / groups, filters], bias [filters].
 /// Source  tf.keras.layers.Conv2D
-class Conv2D : public Module {
+class Conv2D : public ConvolutionLayer<Conv2DLayerOptions> {
  public:
   /// Throws  InvalidArgumentError for filters < 1 or filters that groups do not divide.
   explicit Conv2D(Conv2DLayerOptions options);
   /// Convolves in front of a BatchNormalization. On devices that can sum while they convolve, the
   /// normalization then gets its sums over channels from here in training.
   Tensor before_norm(const Tensor& x, CallOptions options = {});
-  const Variable& kernel() const { return kernel_; }
-  const Variable& bias() const { return bias_; }
-  /// The options that the constructor got.
-  const Conv2DLayerOptions& options() const { return options_; }
 
  private:
   Tensor convolve(const Tensor& x, bool sums_channels);
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
-  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "conv2d"; }
-
-  Conv2DLayerOptions options_;
-  Variable kernel_, bias_;
 };
 
 struct DepthwiseConv2DLayerOptions {  // options of DepthwiseConv2D
@@ -100,22 +132,14 @@ struct DepthwiseConv2DLayerOptions {  // options of DepthwiseConv2D
 /// Shapes  [batch, height, width, channels] -> [batch, out_height, out_width, channels *
 ///          multiplier]; kernel [height, width, channels, multiplier].
 /// Source  tf.keras.layers.DepthwiseConv2D
-class DepthwiseConv2D : public Module {
+class DepthwiseConv2D : public ConvolutionLayer<DepthwiseConv2DLayerOptions> {
  public:
   explicit DepthwiseConv2D(DepthwiseConv2DLayerOptions options);
-  const Variable& kernel() const { return kernel_; }
-  const Variable& bias() const { return bias_; }
-  /// The options that the constructor got.
-  const DepthwiseConv2DLayerOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
-  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "depthwise_conv2d"; }
-
-  DepthwiseConv2DLayerOptions options_;
-  Variable kernel_, bias_;
 };
 
 namespace nn_internal {
@@ -128,12 +152,13 @@ void check_volume(const std::string& layer, const Shape& input);
 /// How Conv1D pads a sequence. Causal puts zeros in front, so that no step sees a later one.
 enum class Padding1D : uint8_t { Valid, Same, Causal };
 
-struct Conv1DOptions {  // options of Conv1D
+template <typename Size, typename PaddingKind = Padding>
+struct ConvLayerOptions {  // options of Conv1D and Conv3D
   int64_t filters = 0;
-  int64_t kernel_size = 1;
-  int64_t strides = 1;
-  Padding1D padding = Padding1D::Valid;
-  int64_t dilation_rate = 1;
+  Size kernel_size = 1;
+  Size strides = 1;
+  PaddingKind padding = PaddingKind::Valid;
+  Size dilation_rate = 1;
   int64_t groups = 1;
   ActivationFunction activation = nullptr;
   bool use_bias = true;
@@ -147,32 +172,29 @@ struct Conv1DOptions {  // options of Conv1D
   std::string name = {};
 };
 
+using Conv1DOptions = ConvLayerOptions<int64_t, Padding1D>;
+
 /// Shapes  [batch, steps, channels] -> [batch, out_steps, filters]; kernel [kernel_size, channels /
 ///         groups, filters], bias [filters].
 /// Source  tf.keras.layers.Conv1D
-class Conv1D : public Module {
+class Conv1D : public ConvolutionLayer<Conv1DOptions> {
  public:
   /// Throws  InvalidArgumentError for filters < 1 or filters that groups do not divide.
   explicit Conv1D(Conv1DOptions options);
-  /// The options that the constructor got.
-  const Conv1DOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
-  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "conv1d"; }
-
-  Conv1DOptions options_;
-  Variable kernel_, bias_;
 };
 
-struct SeparableConv2DOptions {  // options of SeparableConv2D
+template <typename Size>
+struct SeparableConvOptions {  // options of SeparableConv1D and SeparableConv2D
   int64_t filters = 0;
-  Size2D kernel_size = 1;
-  Size2D strides = 1;
+  Size kernel_size = 1;
+  Size strides = 1;
   Padding padding = Padding::Valid;
-  Size2D dilation_rate = 1;
+  Size dilation_rate = 1;
   int64_t depth_multiplier = 1;
   ActivationFunction activation = nullptr;
   bool use_bias = true;
@@ -189,16 +211,16 @@ struct SeparableConv2DOptions {  // options of SeparableConv2D
   std::string name = {};
 };
 
+using SeparableConv2DOptions = SeparableConvOptions<Size2D>;
+
 /// Convolves each channel by itself, then all channels by a 1 x 1 convolution.
 /// Shapes  as Conv2D; depthwise_kernel [height, width, channels, depth_multiplier],
 ///          pointwise_kernel [1, 1, channels * depth_multiplier, filters], bias [filters].
 /// Source  tf.keras.layers.SeparableConv2D
-class SeparableConv2D : public Module {
+class SeparableConv2D : public LayerOf<SeparableConv2DOptions> {
  public:
   /// Throws  InvalidArgumentError for filters or depth_multiplier < 1.
   explicit SeparableConv2D(SeparableConv2DOptions options);
-  /// The options that the constructor got.
-  const SeparableConv2DOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -206,19 +228,19 @@ class SeparableConv2D : public Module {
   DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "separable_conv2d"; }
 
-  SeparableConv2DOptions options_;
   Variable depthwise_, pointwise_, bias_;
 };
 
-struct Conv2DTransposeOptions {  // options of Conv2DTranspose
+template <typename Size>
+struct ConvTransposeOptions {  // options of transposed convolutions
   int64_t filters = 0;
-  Size2D kernel_size = 1;
-  Size2D strides = 1;
+  Size kernel_size = 1;
+  Size strides = 1;
   Padding padding = Padding::Valid;
   // elements that the result has more than the least size; unset: with Same strides times the
   // input's size, with Valid none if the kernel covers the strides
-  std::optional<Size2D> output_padding = {};
-  Size2D dilation_rate = 1;
+  std::optional<Size> output_padding = {};
+  Size dilation_rate = 1;
   ActivationFunction activation = nullptr;
   bool use_bias = true;
   Initializer kernel_initializer = initializers::glorot_uniform();
@@ -231,28 +253,22 @@ struct Conv2DTransposeOptions {  // options of Conv2DTranspose
   std::string name = {};
 };
 
+using Conv2DTransposeOptions = ConvTransposeOptions<Size2D>;
+
 /// activation(transposed convolution + bias): makes images larger, as the gradient of Conv2D does.
 /// Shapes  [batch, height, width, channels] -> [batch, out_height, out_width, filters]; sizes as
 ///         conv2d_transpose; kernel [height, width, filters, channels], bias [filters].
 /// Source  tf.keras.layers.Conv2DTranspose
-class Conv2DTranspose : public Module {
+class Conv2DTranspose : public ConvolutionLayer<Conv2DTransposeOptions> {
  public:
   /// Throws  InvalidArgumentError for filters < 1.
   explicit Conv2DTranspose(Conv2DTransposeOptions options);
-  const Variable& kernel() const { return kernel_; }
-  const Variable& bias() const { return bias_; }
-  /// The options that the constructor got.
-  const Conv2DTransposeOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
-  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "conv2d_transpose"; }
   Tensor with_output_padding(const Tensor& x, const Tensor& bias) const;
-
-  Conv2DTransposeOptions options_;
-  Variable kernel_, bias_;
 };
 
 // Keras's other names.

@@ -10,130 +10,61 @@
 
 namespace distribute::nn {
 
-struct Conv3DOptions {  // options of Conv3D
-  int64_t filters = 0;
-  Size3D kernel_size = 1;
-  Size3D strides = 1;
-  Padding padding = Padding::Valid;  // Valid or Same
-  Size3D dilation_rate = 1;
-  int64_t groups = 1;
-  ActivationFunction activation = nullptr;
-  bool use_bias = true;
-  Initializer kernel_initializer = initializers::glorot_uniform();
-  Initializer bias_initializer = initializers::zeros();
-  Regularizer kernel_regularizer = {};
-  Regularizer bias_regularizer = {};
-  Regularizer activity_regularizer = {};
-  Constraint kernel_constraint = {};
-  Constraint bias_constraint = {};
-  std::string name = {};
-};
+using Conv3DOptions = ConvLayerOptions<Size3D>;
 
 /// activation(convolution + bias), as a sum of conv2d() over the kernel's depth.
 /// Shapes  [batch, depth, height, width, channels] -> [batch, out_depth, out_height, out_width,
 ///         filters]; kernel [depth, height, width, channels / groups, filters], bias [filters].
 /// Source  tf.keras.layers.Conv3D
-class Conv3D : public Module {
+class Conv3D : public ConvolutionLayer<Conv3DOptions> {
  public:
   /// Throws  InvalidArgumentError for filters < 1 or filters that groups do not divide, and for
   ///          Padding::Explicit.
   explicit Conv3D(Conv3DOptions options);
-  /// The options that the constructor got.
-  const Conv3DOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
-  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "conv3d"; }
-
-  Conv3DOptions options_;
-  Variable kernel_, bias_;
 };
 
-struct Conv3DTransposeOptions {  // options of Conv3DTranspose
-  int64_t filters = 0;
-  Size3D kernel_size = 1;
-  Size3D strides = 1;
-  Padding padding = Padding::Valid;           // Valid or Same
-  std::optional<Size3D> output_padding = {};  // as of Conv2DTranspose
-  Size3D dilation_rate = 1;
-  ActivationFunction activation = nullptr;
-  bool use_bias = true;
-  Initializer kernel_initializer = initializers::glorot_uniform();
-  Initializer bias_initializer = initializers::zeros();
-  Regularizer kernel_regularizer = {};
-  Regularizer bias_regularizer = {};
-  Regularizer activity_regularizer = {};
-  Constraint kernel_constraint = {};
-  Constraint bias_constraint = {};
-  std::string name = {};
-};
+using Conv3DTransposeOptions = ConvTransposeOptions<Size3D>;
 
 /// Makes volumes larger, as the gradient of Conv3D does.
 /// Shapes  [batch, depth, height, width, channels] -> [batch, out_depth, out_height, out_width,
 ///         filters]; kernel [depth, height, width, filters, channels], bias [filters].
 /// Source  tf.keras.layers.Conv3DTranspose
-class Conv3DTranspose : public Module {
+class Conv3DTranspose : public ConvolutionLayer<Conv3DTransposeOptions> {
  public:
   /// Throws  InvalidArgumentError for filters < 1, Padding::Explicit and output_padding that is not
   ///          smaller than the strides.
   explicit Conv3DTranspose(Conv3DTransposeOptions options);
-  /// The options that the constructor got.
-  const Conv3DTransposeOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
-  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "conv3d_transpose"; }
-
-  Conv3DTransposeOptions options_;
-  Variable kernel_, bias_;
 };
 
 // Keras's other names.
 using Convolution3D = Conv3D;
 using Convolution3DTranspose = Conv3DTranspose;
 
-struct Conv1DTransposeOptions {  // options of Conv1DTranspose
-  int64_t filters = 0;
-  int64_t kernel_size = 1;
-  int64_t strides = 1;
-  Padding padding = Padding::Valid;            // Valid or Same
-  std::optional<int64_t> output_padding = {};  // as of Conv2DTranspose
-  int64_t dilation_rate = 1;
-  ActivationFunction activation = nullptr;
-  bool use_bias = true;
-  Initializer kernel_initializer = initializers::glorot_uniform();
-  Initializer bias_initializer = initializers::zeros();
-  Regularizer kernel_regularizer = {};
-  Regularizer bias_regularizer = {};
-  Regularizer activity_regularizer = {};
-  Constraint kernel_constraint = {};
-  Constraint bias_constraint = {};
-  std::string name = {};
-};
+using Conv1DTransposeOptions = ConvTransposeOptions<int64_t>;
 
 /// Makes sequences longer, as the gradient of Conv1D does.
 /// Shapes  [batch, steps, channels] -> [batch, out_steps, filters]; kernel [kernel_size, filters,
 ///         channels], bias [filters].
 /// Source  tf.keras.layers.Conv1DTranspose
-class Conv1DTranspose : public Module {
+class Conv1DTranspose : public ConvolutionLayer<Conv1DTransposeOptions> {
  public:
   /// Throws  InvalidArgumentError for filters < 1 and Padding::Explicit.
   explicit Conv1DTranspose(Conv1DTransposeOptions options);
-  /// The options that the constructor got.
-  const Conv1DTransposeOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
-  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "conv1d_transpose"; }
-
-  Conv1DTransposeOptions options_;
-  Variable kernel_, bias_;
 };
 
 struct DepthwiseConv1DOptions {  // options of DepthwiseConv1D
@@ -158,55 +89,27 @@ struct DepthwiseConv1DOptions {  // options of DepthwiseConv1D
 /// Shapes  [batch, steps, channels] -> [batch, out_steps, channels * multiplier]; kernel
 ///         [kernel_size, channels, multiplier].
 /// Source  tf.keras.layers.DepthwiseConv1D
-class DepthwiseConv1D : public Module {
+class DepthwiseConv1D : public ConvolutionLayer<DepthwiseConv1DOptions> {
  public:
   /// Throws  InvalidArgumentError for depth_multiplier < 1 and Padding::Explicit.
   explicit DepthwiseConv1D(DepthwiseConv1DOptions options);
-  /// The options that the constructor got.
-  const DepthwiseConv1DOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
-  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "depthwise_conv1d"; }
-
-  DepthwiseConv1DOptions options_;
-  Variable kernel_, bias_;
 };
 
-struct SeparableConv1DOptions {  // options of SeparableConv1D
-  int64_t filters = 0;
-  int64_t kernel_size = 1;
-  int64_t strides = 1;
-  Padding padding = Padding::Valid;  // Valid or Same
-  int64_t dilation_rate = 1;
-  int64_t depth_multiplier = 1;
-  ActivationFunction activation = nullptr;
-  bool use_bias = true;
-  Initializer depthwise_initializer = initializers::glorot_uniform();
-  Initializer pointwise_initializer = initializers::glorot_uniform();
-  Initializer bias_initializer = initializers::zeros();
-  Regularizer depthwise_regularizer = {};
-  Regularizer pointwise_regularizer = {};
-  Regularizer bias_regularizer = {};
-  Regularizer activity_regularizer = {};
-  Constraint depthwise_constraint = {};
-  Constraint pointwise_constraint = {};
-  Constraint bias_constraint = {};
-  std::string name = {};
-};
+using SeparableConv1DOptions = SeparableConvOptions<int64_t>;
 
 /// Convolves each channel by itself, then all channels by a convolution of one step.
 /// Shapes  as Conv1D; depthwise_kernel [kernel_size, channels, depth_multiplier], pointwise_kernel
 ///         [1, channels * depth_multiplier, filters], bias [filters].
 /// Source  tf.keras.layers.SeparableConv1D
-class SeparableConv1D : public Module {
+class SeparableConv1D : public LayerOf<SeparableConv1DOptions> {
  public:
   /// Throws  InvalidArgumentError for filters or depth_multiplier < 1 and Padding::Explicit.
   explicit SeparableConv1D(SeparableConv1DOptions options);
-  /// The options that the constructor got.
-  const SeparableConv1DOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -214,7 +117,6 @@ class SeparableConv1D : public Module {
   DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "separable_conv1d"; }
 
-  SeparableConv1DOptions options_;
   Variable depthwise_, pointwise_, bias_;
 };
 

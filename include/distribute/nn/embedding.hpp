@@ -60,22 +60,18 @@ struct MaskingOptions {  // options of Masking
 /// A step whose features are all `mask_value` becomes 0 and is masked for the layers after it.
 /// Shapes  [batch, steps, features] -> the same; mask [batch, steps].
 /// Source  tf.keras.layers.Masking
-class Masking : public Module {
+class Masking : public LayerOf<MaskingOptions> {
  public:
   explicit Masking(EmptyBraces) : Masking() {}
-  explicit Masking(MaskingOptions options = {});
+  explicit Masking(MaskingOptions options = {}) : LayerOf(std::move(options)) {}
   /// Returns a bool tensor of x's shape without its last axis: false where all features equal the
   /// mask value.
   Tensor compute_mask(const Tensor& x) const;
-  /// The options that the constructor got.
-  const MaskingOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE Masked masked_call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "masking"; }
-
-  MaskingOptions options_;
 };
 
 }  // namespace distribute::nn

@@ -257,6 +257,22 @@ class Module : public Trackable {
   Pimpl<State> state_;
 };
 
+/// A layer that keeps the options of its constructor.
+template <typename Options>
+class LayerOf : public Module {
+ public:
+  /// The options that the constructor got.
+  const Options& options() const { return options_; }
+
+ protected:
+  explicit LayerOf(Options options) : Module(options.name), options_(std::move(options)) {
+    if constexpr (requires { options_.activity_regularizer; })
+      set_activity_regularizer(options_.activity_regularizer);
+  }
+
+  Options options_;
+};
+
 /// Resets the automatic names of this thread, so that the next ones are "dense" again.
 /// Source  tf.keras.backend.clear_session
 void clear_session();

@@ -39,7 +39,7 @@ struct BatchNormalizationOptions {  // options of BatchNormalization
 /// Shapes  [..., channels] -> the same; weights gamma, beta, moving_mean, moving_variance
 ///         [channels]. An empty batch leaves the moving values alone.
 /// Source  tf.keras.layers.BatchNormalization
-class BatchNormalization : public Module {
+class BatchNormalization : public LayerOf<BatchNormalizationOptions> {
  public:
   explicit BatchNormalization(EmptyBraces) : BatchNormalization() {}
   explicit BatchNormalization(BatchNormalizationOptions options = {});
@@ -50,8 +50,6 @@ class BatchNormalization : public Module {
   const Variable& beta() const { return beta_; }
   const Variable& moving_mean() const { return moving_mean_; }
   const Variable& moving_variance() const { return moving_variance_; }
-  /// The options that the constructor got.
-  const BatchNormalizationOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -64,7 +62,6 @@ class BatchNormalization : public Module {
   Tensor normalize_masked(const Tensor& x, const Tensor& mask);
   void move(const Tensor& mean, const Tensor& variance);
 
-  BatchNormalizationOptions options_;
   Variable gamma_, beta_, moving_mean_, moving_variance_;
 };
 
@@ -100,14 +97,13 @@ struct LayerNormalizationOptions {  // options of LayerNormalization
 ///          in one pass; others are transposed to the end first.
 /// Throws  InvalidArgumentError for no axes, or one that occurs twice.
 /// Source  tf.keras.layers.LayerNormalization
-class LayerNormalization : public Module {
+class LayerNormalization : public LayerOf<LayerNormalizationOptions> {
  public:
   explicit LayerNormalization(EmptyBraces) : LayerNormalization() {}
-  explicit LayerNormalization(LayerNormalizationOptions options = {});
+  explicit LayerNormalization(LayerNormalizationOptions options = {})
+      : LayerOf(std::move(options)) {}
   const Variable& gamma() const { return gamma_; }
   const Variable& beta() const { return beta_; }
-  /// The options that the constructor got.
-  const LayerNormalizationOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -116,7 +112,6 @@ class LayerNormalization : public Module {
   std::string kind() const override { return "layer_normalization"; }
   bool supports_masking() const override { return true; }
 
-  LayerNormalizationOptions options_;
   std::vector<int> order_;  // permutation that puts the axes last; empty if they are
   int first_ = -1;          // first of the axes after the permutation
   Variable gamma_, beta_;
@@ -142,12 +137,10 @@ struct GroupNormalizationOptions {  // options of GroupNormalization
 /// Shapes  [batch, ..., channels] -> the same; gamma and beta [channels].
 /// Throws  InvalidArgumentError when the groups do not divide the channels.
 /// Source  tf.keras.layers.GroupNormalization; Wu & He 2018
-class GroupNormalization : public Module {
+class GroupNormalization : public LayerOf<GroupNormalizationOptions> {
  public:
   explicit GroupNormalization(EmptyBraces) : GroupNormalization() {}
   explicit GroupNormalization(GroupNormalizationOptions options = {});
-  /// The options that the constructor got.
-  const GroupNormalizationOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -156,7 +149,6 @@ class GroupNormalization : public Module {
   std::string kind() const override { return "group_normalization"; }
   bool supports_masking() const override { return true; }
 
-  GroupNormalizationOptions options_;
   Variable gamma_, beta_;
 };
 
@@ -167,19 +159,15 @@ struct UnitNormalizationOptions {  // options of UnitNormalization
 
 /// Divides by the norm along the axes, so that squares add up to 1; zeros stay zeros.
 /// Source  tf.keras.layers.UnitNormalization
-class UnitNormalization : public Module {
+class UnitNormalization : public LayerOf<UnitNormalizationOptions> {
  public:
   explicit UnitNormalization(EmptyBraces) : UnitNormalization() {}
-  explicit UnitNormalization(UnitNormalizationOptions options = {});
-  /// The options that the constructor got.
-  const UnitNormalizationOptions& options() const { return options_; }
+  explicit UnitNormalization(UnitNormalizationOptions options = {}) : LayerOf(std::move(options)) {}
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "unit_normalization"; }
   bool supports_masking() const override { return true; }
-
-  UnitNormalizationOptions options_;
 };
 
 struct RMSNormalizationOptions {  // options of RMSNormalization
@@ -192,19 +180,16 @@ struct RMSNormalizationOptions {  // options of RMSNormalization
 /// Computes x / sqrt(mean of x^2 + epsilon) * scale along one axis.
 /// Shapes  any -> the same; scale [size of the axis].
 /// Source  tf.keras.layers.RMSNormalization; Zhang & Sennrich 2019
-class RMSNormalization : public Module {
+class RMSNormalization : public LayerOf<RMSNormalizationOptions> {
  public:
   explicit RMSNormalization(EmptyBraces) : RMSNormalization() {}
-  explicit RMSNormalization(RMSNormalizationOptions options = {});
-  /// The options that the constructor got.
-  const RMSNormalizationOptions& options() const { return options_; }
+  explicit RMSNormalization(RMSNormalizationOptions options = {}) : LayerOf(std::move(options)) {}
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   std::string kind() const override { return "rms_normalization"; }
 
-  RMSNormalizationOptions options_;
   Variable scale_;
 };
 
@@ -218,18 +203,15 @@ struct LayerScaleOptions {  // options of LayerScale
 /// Shapes  [..., projection_dim] -> the same.
 /// Throws  InvalidArgumentError for an input with another number of features.
 /// Source  keras.src.applications.convnext.LayerScale; Touvron et al. 2021
-class LayerScale : public Module {
+class LayerScale : public LayerOf<LayerScaleOptions> {
  public:
   explicit LayerScale(LayerScaleOptions options);
-  /// The options that the constructor got.
-  const LayerScaleOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   std::string kind() const override { return "layer_scale"; }
 
-  LayerScaleOptions options_;
   Variable gamma_;
 };
 

@@ -12,85 +12,66 @@
 
 namespace distribute::nn {
 
-struct Pool2DLayerOptions {  // options of pooling layers
-  Size2D pool_size = 2;
-  std::optional<Size2D> strides = {};  // unset: as pool_size
-  Padding padding = Padding::Valid;
+template <typename Size>
+struct PoolLayerOptions {  // options of pooling layers
+  Size pool_size = 2;
+  std::optional<Size> strides = {};  // unset: as pool_size
+  Padding padding = Padding::Valid;  // of volumes Valid or Same
   std::string name = {};
 };
 
+using Pool1DLayerOptions = PoolLayerOptions<int64_t>;
+using Pool2DLayerOptions = PoolLayerOptions<Size2D>;
+using Pool3DLayerOptions = PoolLayerOptions<Size3D>;
+
 /// Shapes  [batch, height, width, channels] -> [batch, out_height, out_width, channels].
 /// Source  tf.keras.layers.MaxPool2D
-class MaxPool2D : public Module {
+class MaxPool2D : public LayerOf<Pool2DLayerOptions> {
  public:
   explicit MaxPool2D(EmptyBraces) : MaxPool2D() {}
-  explicit MaxPool2D(Pool2DLayerOptions options = {});
-  /// The options that the constructor got.
-  const Pool2DLayerOptions& options() const { return options_; }
+  explicit MaxPool2D(Pool2DLayerOptions options = {}) : LayerOf(std::move(options)) {}
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "max_pooling2d"; }
-
-  Pool2DLayerOptions options_;
 };
 
 using MaxPooling2D = MaxPool2D;  // Keras's other name
 
 /// Averages the elements of each window that lie inside the image.
 /// Source  tf.keras.layers.AveragePooling2D
-class AveragePooling2D : public Module {
+class AveragePooling2D : public LayerOf<Pool2DLayerOptions> {
  public:
   explicit AveragePooling2D(EmptyBraces) : AveragePooling2D() {}
-  explicit AveragePooling2D(Pool2DLayerOptions options = {});
-  /// The options that the constructor got.
-  const Pool2DLayerOptions& options() const { return options_; }
+  explicit AveragePooling2D(Pool2DLayerOptions options = {}) : LayerOf(std::move(options)) {}
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "average_pooling2d"; }
-
-  Pool2DLayerOptions options_;
-};
-
-/// Options of MaxPooling1D and AveragePooling1D.
-struct Pool1DLayerOptions {
-  int64_t pool_size = 2;
-  std::optional<int64_t> strides = {};  // unset: as pool_size
-  Padding padding = Padding::Valid;
-  std::string name = {};
 };
 
 /// Shapes  [batch, steps, features] -> [batch, out_steps, features].
 /// Source  tf.keras.layers.MaxPooling1D
-class MaxPooling1D : public Module {
+class MaxPooling1D : public LayerOf<Pool1DLayerOptions> {
  public:
   explicit MaxPooling1D(EmptyBraces) : MaxPooling1D() {}
-  explicit MaxPooling1D(Pool1DLayerOptions options = {});
-  /// The options that the constructor got.
-  const Pool1DLayerOptions& options() const { return options_; }
+  explicit MaxPooling1D(Pool1DLayerOptions options = {}) : LayerOf(std::move(options)) {}
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "max_pooling1d"; }
-
-  Pool1DLayerOptions options_;
 };
 
 /// Averages the steps of each window that lie inside the sequence. Shapes as MaxPooling1D.
 /// Source  tf.keras.layers.AveragePooling1D
-class AveragePooling1D : public Module {
+class AveragePooling1D : public LayerOf<Pool1DLayerOptions> {
  public:
   explicit AveragePooling1D(EmptyBraces) : AveragePooling1D() {}
-  explicit AveragePooling1D(Pool1DLayerOptions options = {});
-  /// The options that the constructor got.
-  const Pool1DLayerOptions& options() const { return options_; }
+  explicit AveragePooling1D(Pool1DLayerOptions options = {}) : LayerOf(std::move(options)) {}
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "average_pooling1d"; }
-
-  Pool1DLayerOptions options_;
 };
 
 struct GlobalPoolLayerOptions {  // options of global pooling layers
@@ -100,88 +81,61 @@ struct GlobalPoolLayerOptions {  // options of global pooling layers
 
 /// Shapes  [batch, height, width, channels] -> [batch, channels], or [batch, 1, 1, channels].
 /// Source  tf.keras.layers.GlobalAveragePooling2D
-class GlobalAveragePooling2D : public Module {
+class GlobalAveragePooling2D : public LayerOf<GlobalPoolLayerOptions> {
  public:
   explicit GlobalAveragePooling2D(EmptyBraces) : GlobalAveragePooling2D() {}
-  explicit GlobalAveragePooling2D(GlobalPoolLayerOptions options = {});
-  /// The options that the constructor got.
-  const GlobalPoolLayerOptions& options() const { return options_; }
+  explicit GlobalAveragePooling2D(GlobalPoolLayerOptions options = {})
+      : LayerOf(std::move(options)) {}
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "global_average_pooling2d"; }
-
-  GlobalPoolLayerOptions options_;
 };
 
 /// Shapes as GlobalAveragePooling2D.
 /// Source  tf.keras.layers.GlobalMaxPooling2D
-class GlobalMaxPooling2D : public Module {
+class GlobalMaxPooling2D : public LayerOf<GlobalPoolLayerOptions> {
  public:
   explicit GlobalMaxPooling2D(EmptyBraces) : GlobalMaxPooling2D() {}
-  explicit GlobalMaxPooling2D(GlobalPoolLayerOptions options = {});
-  /// The options that the constructor got.
-  const GlobalPoolLayerOptions& options() const { return options_; }
+  explicit GlobalMaxPooling2D(GlobalPoolLayerOptions options = {}) : LayerOf(std::move(options)) {}
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "global_max_pooling2d"; }
-
-  GlobalPoolLayerOptions options_;
 };
 
 /// Averages the steps that the mask counts; its result has no mask.
 /// Shapes  [batch, steps, features] -> [batch, features], or [batch, 1, features].
 /// Source  tf.keras.layers.GlobalAveragePooling1D
-class GlobalAveragePooling1D : public Module {
+class GlobalAveragePooling1D : public LayerOf<GlobalPoolLayerOptions> {
  public:
   explicit GlobalAveragePooling1D(EmptyBraces) : GlobalAveragePooling1D() {}
-  explicit GlobalAveragePooling1D(GlobalPoolLayerOptions options = {});
-  /// The options that the constructor got.
-  const GlobalPoolLayerOptions& options() const { return options_; }
+  explicit GlobalAveragePooling1D(GlobalPoolLayerOptions options = {})
+      : LayerOf(std::move(options)) {}
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "global_average_pooling1d"; }
-
-  GlobalPoolLayerOptions options_;
 };
 
 /// Takes the maximum over all steps, also masked ones. Shapes as GlobalAveragePooling1D.
 /// Source  tf.keras.layers.GlobalMaxPooling1D
-class GlobalMaxPooling1D : public Module {
+class GlobalMaxPooling1D : public LayerOf<GlobalPoolLayerOptions> {
  public:
   explicit GlobalMaxPooling1D(EmptyBraces) : GlobalMaxPooling1D() {}
-  explicit GlobalMaxPooling1D(GlobalPoolLayerOptions options = {});
-  /// The options that the constructor got.
-  const GlobalPoolLayerOptions& options() const { return options_; }
+  explicit GlobalMaxPooling1D(GlobalPoolLayerOptions options = {}) : LayerOf(std::move(options)) {}
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "global_max_pooling1d"; }
-
-  GlobalPoolLayerOptions options_;
-};
-
-struct Pool3DLayerOptions {  // options of MaxPooling3D and AveragePooling3D
-  Size3D pool_size = 2;
-  std::optional<Size3D> strides = {};  // unset: as pool_size
-  Padding padding = Padding::Valid;    // Valid or Same
-  std::string name = {};
 };
 
 /// Pools windows of volumes: of each slice, then over the slices.
-class VolumePool : public Module {
+class VolumePool : public LayerOf<Pool3DLayerOptions> {
  public:
-  /// The options that the constructor got.
-  const Pool3DLayerOptions& options() const { return options_; }
-
  protected:
   explicit VolumePool(Pool3DLayerOptions options);
   Tensor pool(const Tensor& x, Tensor (*of_images)(const Tensor&, const PoolOptions&)) const;
-
- private:
-  Pool3DLayerOptions options_;
 };
 
 /// Takes the maximum of each window. Of equal maxima the first gets the whole gradient, as in
@@ -214,34 +168,27 @@ class AveragePooling3D : public VolumePool {
 /// Shapes  [batch, depth, height, width, channels] -> [batch, channels], or [batch, 1, 1, 1,
 ///         channels].
 /// Source  tf.keras.layers.GlobalAveragePooling3D
-class GlobalAveragePooling3D : public Module {
+class GlobalAveragePooling3D : public LayerOf<GlobalPoolLayerOptions> {
  public:
   explicit GlobalAveragePooling3D(EmptyBraces) : GlobalAveragePooling3D() {}
-  explicit GlobalAveragePooling3D(GlobalPoolLayerOptions options = {});
-  /// The options that the constructor got.
-  const GlobalPoolLayerOptions& options() const { return options_; }
+  explicit GlobalAveragePooling3D(GlobalPoolLayerOptions options = {})
+      : LayerOf(std::move(options)) {}
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "global_average_pooling3d"; }
-
-  GlobalPoolLayerOptions options_;
 };
 
 /// Shapes as GlobalAveragePooling3D.
 /// Source  tf.keras.layers.GlobalMaxPooling3D
-class GlobalMaxPooling3D : public Module {
+class GlobalMaxPooling3D : public LayerOf<GlobalPoolLayerOptions> {
  public:
   explicit GlobalMaxPooling3D(EmptyBraces) : GlobalMaxPooling3D() {}
-  explicit GlobalMaxPooling3D(GlobalPoolLayerOptions options = {});
-  /// The options that the constructor got.
-  const GlobalPoolLayerOptions& options() const { return options_; }
+  explicit GlobalMaxPooling3D(GlobalPoolLayerOptions options = {}) : LayerOf(std::move(options)) {}
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "global_max_pooling3d"; }
-
-  GlobalPoolLayerOptions options_;
 };
 
 // Keras's other names.

@@ -298,19 +298,15 @@ struct ResizingOptions {  // options of Resizing
 /// Shapes  [batch, rows, columns, channels] -> [batch, height, width, channels]; one image
 ///         [rows, columns, channels] likewise.
 /// Source  tf.keras.layers.Resizing
-class Resizing : public Module {
+class Resizing : public LayerOf<ResizingOptions> {
  public:
   /// Throws  InvalidArgumentError for sizes below 1.
   explicit Resizing(ResizingOptions options);
-  /// The options that the constructor got.
-  const ResizingOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "resizing"; }
   bool supports_masking() const override { return false; }
-
-  ResizingOptions options_;
 };
 
 struct CenterCropOptions {  // options of CenterCrop
@@ -323,18 +319,14 @@ struct CenterCropOptions {  // options of CenterCrop
 /// Shapes  [batch, rows, columns, channels] -> [batch, height, width, channels]; one image
 ///         [rows, columns, channels] likewise.
 /// Source  tf.keras.layers.CenterCrop
-class CenterCrop : public Module {
+class CenterCrop : public LayerOf<CenterCropOptions> {
  public:
   /// Throws  InvalidArgumentError for sizes below 1.
   explicit CenterCrop(CenterCropOptions options);
-  /// The options that the constructor got.
-  const CenterCropOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "center_crop"; }
-
-  CenterCropOptions options_;
 };
 
 }  // namespace distribute::nn

@@ -47,7 +47,6 @@ class CudaEvent {
   void record(CudaStreamRef stream) const;
 
  private:
-  CudaEvent(CudaHandle native, Device device) : native_(native), device_(device) {}
   CudaHandle native_ = nullptr;
   Device device_;
 };
@@ -89,7 +88,6 @@ class CudaStream {
   operator CudaStreamRef() const { return ref(); }
 
  private:
-  CudaStream(CudaHandle native, Device device) : native_(native), device_(device) {}
   CudaHandle native_ = nullptr;
   Device device_;
 };

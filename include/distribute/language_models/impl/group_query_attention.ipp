@@ -13,7 +13,7 @@
 namespace distribute::nn {
 
 DISTRIBUTE_INLINE GroupQueryAttention::GroupQueryAttention(GroupQueryAttentionOptions options)
-    : Module(options.name), options_(std::move(options)) {
+    : LayerOf(std::move(options)) {
   const auto& o = options_;
   if (o.head_dim < 1 || o.num_query_heads < 1 || o.num_key_value_heads < 1)
     throw InvalidArgumentError(str_cat(

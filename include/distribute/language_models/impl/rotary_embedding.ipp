@@ -11,7 +11,7 @@
 namespace distribute::nn {
 
 DISTRIBUTE_INLINE RotaryEmbedding::RotaryEmbedding(RotaryEmbeddingOptions options)
-    : Module(options.name), options_(std::move(options)) {
+    : LayerOf(std::move(options)) {
   if (!(options_.max_wavelength > 0) || !(options_.scaling_factor > 0))
     throw InvalidArgumentError(
         str_cat("RotaryEmbedding: max_wavelength and scaling_factor must be positive, got ",

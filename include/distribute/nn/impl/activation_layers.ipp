@@ -7,8 +7,7 @@
 
 namespace distribute::nn {
 
-DISTRIBUTE_INLINE ReLU::ReLU(ReLUOptions options)
-    : Module(options.name), options_(std::move(options)) {
+DISTRIBUTE_INLINE ReLU::ReLU(ReLUOptions options) : LayerOf(std::move(options)) {
   const auto check = [](const char* what, double value) {
     if (!(value >= 0))
       throw InvalidArgumentError(str_cat(what, " of a ReLU layer cannot be a negative value. ",
@@ -54,8 +53,7 @@ DISTRIBUTE_INLINE Tensor ELU::call(const Tensor& x, CallOptions) {
   return alpha_ == 1 ? y : where(greater(x, scalar_like(x, 0)), y, y * alpha_);
 }
 
-DISTRIBUTE_INLINE PReLU::PReLU(PReLUOptions options)
-    : Module(options.name), options_(std::move(options)) {
+DISTRIBUTE_INLINE PReLU::PReLU(PReLUOptions options) : LayerOf(std::move(options)) {
   for (const int axis : options_.shared_axes)
     if (axis < 1)
       throw InvalidArgumentError(str_cat("PReLU: shared_axes count from 1, the first axis behind ",

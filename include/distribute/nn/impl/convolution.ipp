@@ -16,8 +16,7 @@ DISTRIBUTE_INLINE void check_image(const std::string& layer, const Shape& input)
 }  // namespace nn_internal
 
 DISTRIBUTE_INLINE Conv2D::Conv2D(Conv2DLayerOptions options)
-    : Module(options.name), options_(std::move(options)) {
-  set_activity_regularizer(options_.activity_regularizer);
+    : ConvolutionLayer(std::move(options)) {
   if (options_.filters < 1 || options_.groups < 1 || options_.filters % options_.groups != 0)
     throw InvalidArgumentError(
         str_cat("Conv2D: filters must be a positive multiple of groups, got ", options_.filters,
@@ -30,12 +29,8 @@ DISTRIBUTE_INLINE void Conv2D::build(const Shape& input) {
     throw InvalidArgumentError(str_cat("Conv2D '", name(), "': ", options_.groups,
                                        " groups do not divide the channels of ", to_string(input)));
   const Size2D size = options_.kernel_size;
-  kernel_ =
-      add_weight("kernel", {size.height, size.width, input[-1] / options_.groups, options_.filters},
-                 options_.kernel_initializer, nn_internal::constrained(options_.kernel_constraint));
-  if (options_.use_bias)
-    bias_ = add_weight("bias", {options_.filters}, options_.bias_initializer,
-                       nn_internal::constrained(options_.bias_constraint));
+  add_weights({size.height, size.width, input[-1] / options_.groups, options_.filters},
+              options_.filters);
 }
 
 DISTRIBUTE_INLINE Tensor Conv2D::call(const Tensor& x, CallOptions) { return convolve(x, false); }
@@ -55,14 +50,8 @@ DISTRIBUTE_INLINE Tensor Conv2D::convolve(const Tensor& x, bool sums_channels) {
   return nn_internal::activate(options_.activation, y);
 }
 
-DISTRIBUTE_INLINE std::vector<Tensor> Conv2D::own_losses() const {
-  return nn_internal::penalties(options_.kernel_regularizer, kernel_, options_.bias_regularizer,
-                                bias_);
-}
-
 DISTRIBUTE_INLINE DepthwiseConv2D::DepthwiseConv2D(DepthwiseConv2DLayerOptions options)
-    : Module(options.name), options_(std::move(options)) {
-  set_activity_regularizer(options_.activity_regularizer);
+    : ConvolutionLayer(std::move(options)) {
   if (options_.depth_multiplier < 1)
     throw InvalidArgumentError(str_cat("DepthwiseConv2D: depth_multiplier must be at least 1, got ",
                                        options_.depth_multiplier));
@@ -71,12 +60,8 @@ DISTRIBUTE_INLINE DepthwiseConv2D::DepthwiseConv2D(DepthwiseConv2DLayerOptions o
 DISTRIBUTE_INLINE void DepthwiseConv2D::build(const Shape& input) {
   nn_internal::check_image(name(), input);
   const Size2D size = options_.kernel_size;
-  kernel_ = add_weight("kernel", {size.height, size.width, input[-1], options_.depth_multiplier},
-                       options_.depthwise_initializer,
-                       nn_internal::constrained(options_.depthwise_constraint));
-  if (options_.use_bias)
-    bias_ = add_weight("bias", {input[-1] * options_.depth_multiplier}, options_.bias_initializer,
-                       nn_internal::constrained(options_.bias_constraint));
+  add_weights({size.height, size.width, input[-1], options_.depth_multiplier},
+              input[-1] * options_.depth_multiplier);
 }
 
 DISTRIBUTE_INLINE Tensor DepthwiseConv2D::call(const Tensor& x, CallOptions) {
@@ -86,11 +71,6 @@ DISTRIBUTE_INLINE Tensor DepthwiseConv2D::call(const Tensor& x, CallOptions) {
       {options_.strides, options_.padding, options_.explicit_paddings, options_.dilation_rate},
       bias, nn_internal::epilogue_of(options_.activation));
   return nn_internal::activate(options_.activation, y);
-}
-
-DISTRIBUTE_INLINE std::vector<Tensor> DepthwiseConv2D::own_losses() const {
-  return nn_internal::penalties(options_.depthwise_regularizer, kernel_, options_.bias_regularizer,
-                                bias_);
 }
 
 }  // namespace distribute::nn

@@ -6,9 +6,7 @@
 
 namespace distribute::nn {
 
-DISTRIBUTE_INLINE Conv1D::Conv1D(Conv1DOptions options)
-    : Module(options.name), options_(std::move(options)) {
-  set_activity_regularizer(options_.activity_regularizer);
+DISTRIBUTE_INLINE Conv1D::Conv1D(Conv1DOptions options) : ConvolutionLayer(std::move(options)) {
   if (options_.filters < 1 || options_.groups < 1 || options_.filters % options_.groups != 0)
     throw InvalidArgumentError(
         str_cat("Conv1D: filters must be a positive multiple of groups, got ", options_.filters,
@@ -20,12 +18,8 @@ DISTRIBUTE_INLINE void Conv1D::build(const Shape& input) {
   if (input[-1] % options_.groups != 0)
     throw InvalidArgumentError(str_cat("Conv1D '", name(), "': ", options_.groups,
                                        " groups do not divide the channels of ", to_string(input)));
-  kernel_ =
-      add_weight("kernel", {options_.kernel_size, input[-1] / options_.groups, options_.filters},
-                 options_.kernel_initializer, nn_internal::constrained(options_.kernel_constraint));
-  if (options_.use_bias)
-    bias_ = add_weight("bias", {options_.filters}, options_.bias_initializer,
-                       nn_internal::constrained(options_.bias_constraint));
+  add_weights({options_.kernel_size, input[-1] / options_.groups, options_.filters},
+              options_.filters);
 }
 
 DISTRIBUTE_INLINE Tensor Conv1D::call(const Tensor& x, CallOptions) {
@@ -43,14 +37,8 @@ DISTRIBUTE_INLINE Tensor Conv1D::call(const Tensor& x, CallOptions) {
   return nn_internal::activate(options_.activation, squeeze(y, {1}));
 }
 
-DISTRIBUTE_INLINE std::vector<Tensor> Conv1D::own_losses() const {
-  return nn_internal::penalties(options_.kernel_regularizer, kernel_, options_.bias_regularizer,
-                                bias_);
-}
-
 DISTRIBUTE_INLINE SeparableConv2D::SeparableConv2D(SeparableConv2DOptions options)
-    : Module(options.name), options_(std::move(options)) {
-  set_activity_regularizer(options_.activity_regularizer);
+    : LayerOf(std::move(options)) {
   if (options_.filters < 1 || options_.depth_multiplier < 1)
     throw InvalidArgumentError(
         str_cat("SeparableConv2D: filters and depth_multiplier must be at least 1, got ",

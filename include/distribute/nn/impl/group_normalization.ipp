@@ -7,7 +7,7 @@
 namespace distribute::nn {
 
 DISTRIBUTE_INLINE GroupNormalization::GroupNormalization(GroupNormalizationOptions options)
-    : Module(options.name), options_(std::move(options)) {
+    : LayerOf(std::move(options)) {
   if (options_.groups < 1 && options_.groups != -1)
     throw InvalidArgumentError(
         str_cat("GroupNormalization: groups must be positive or -1, got ", options_.groups));
@@ -52,9 +52,6 @@ DISTRIBUTE_INLINE std::vector<Tensor> GroupNormalization::own_losses() const {
                                 beta_);
 }
 
-DISTRIBUTE_INLINE UnitNormalization::UnitNormalization(UnitNormalizationOptions options)
-    : Module(options.name), options_(std::move(options)) {}
-
 DISTRIBUTE_INLINE Tensor UnitNormalization::call(const Tensor& x, CallOptions) {
   if (!is_floating(x.dtype()))
     throw InvalidArgumentError(str_cat("UnitNormalization '", name(),
@@ -62,9 +59,6 @@ DISTRIBUTE_INLINE Tensor UnitNormalization::call(const Tensor& x, CallOptions) {
   const Tensor factor = rsqrt(reduce_sum(square(x), options_.axis.list, true));
   return x * minimum(factor, scalar_like(factor, 1e12));
 }
-
-DISTRIBUTE_INLINE RMSNormalization::RMSNormalization(RMSNormalizationOptions options)
-    : Module(options.name), options_(std::move(options)) {}
 
 DISTRIBUTE_INLINE void RMSNormalization::build(const Shape& input) {
   scale_ = add_weight("scale", {input[options_.axis]}, options_.scale_initializer);
@@ -79,8 +73,7 @@ DISTRIBUTE_INLINE Tensor RMSNormalization::call(const Tensor& x, CallOptions) {
   return cast(wide * rsqrt(squares + options_.epsilon) * reshape(scale_.value(), along), x.dtype());
 }
 
-DISTRIBUTE_INLINE LayerScale::LayerScale(LayerScaleOptions options)
-    : Module(options.name), options_(std::move(options)) {
+DISTRIBUTE_INLINE LayerScale::LayerScale(LayerScaleOptions options) : LayerOf(std::move(options)) {
   if (options_.projection_dim < 1)
     throw InvalidArgumentError(
         str_cat("LayerScale: projection_dim must be at least 1, got ", options_.projection_dim));

@@ -6,9 +6,6 @@
 
 namespace distribute::nn {
 
-DISTRIBUTE_INLINE Masking::Masking(MaskingOptions options)
-    : Module(options.name), options_(std::move(options)) {}
-
 DISTRIBUTE_INLINE Tensor Masking::compute_mask(const Tensor& x) const {
   return reduce_any(not_equal(x, scalar_like(x, options_.mask_value)), {-1});
 }

@@ -104,7 +104,7 @@ DISTRIBUTE_INLINE std::pair<Tensor, Tensor> blend_both(const std::array<Tensor, 
 }  // namespace nn_internal
 
 DISTRIBUTE_INLINE BatchNormalization::BatchNormalization(BatchNormalizationOptions options)
-    : Module(options.name), options_(std::move(options)) {
+    : LayerOf(std::move(options)) {
   if (options_.momentum < 0 || options_.momentum > 1)
     throw InvalidArgumentError(
         str_cat("BatchNormalization: momentum must be in [0, 1], got ", options_.momentum));
@@ -208,9 +208,6 @@ DISTRIBUTE_INLINE std::vector<Tensor> BatchNormalization::own_losses() const {
   return nn_internal::penalties(options_.gamma_regularizer, gamma_, options_.beta_regularizer,
                                 beta_);
 }
-
-DISTRIBUTE_INLINE LayerNormalization::LayerNormalization(LayerNormalizationOptions options)
-    : Module(options.name), options_(std::move(options)) {}
 
 DISTRIBUTE_INLINE void LayerNormalization::build(const Shape& input) {
   std::vector<bool> taken(size_t(input.rank()));

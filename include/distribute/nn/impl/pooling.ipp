@@ -16,27 +16,19 @@ DISTRIBUTE_INLINE PoolOptions pool_options(const Pool2DLayerOptions& options) {
 
 }  // namespace nn_internal
 
-DISTRIBUTE_INLINE MaxPool2D::MaxPool2D(Pool2DLayerOptions options)
-    : Module(options.name), options_(std::move(options)) {}
 DISTRIBUTE_INLINE Tensor MaxPool2D::call(const Tensor& x, CallOptions) {
   return max_pool2d(x, nn_internal::pool_options(options_));
 }
 
-DISTRIBUTE_INLINE AveragePooling2D::AveragePooling2D(Pool2DLayerOptions options)
-    : Module(options.name), options_(std::move(options)) {}
 DISTRIBUTE_INLINE Tensor AveragePooling2D::call(const Tensor& x, CallOptions) {
   return avg_pool2d(x, nn_internal::pool_options(options_));
 }
 
-DISTRIBUTE_INLINE GlobalAveragePooling2D::GlobalAveragePooling2D(GlobalPoolLayerOptions options)
-    : Module(options.name), options_(std::move(options)) {}
 DISTRIBUTE_INLINE Tensor GlobalAveragePooling2D::call(const Tensor& x, CallOptions) {
   nn_internal::check_image(name(), x.shape());
   return reduce_mean(x, {1, 2}, options_.keepdims);
 }
 
-DISTRIBUTE_INLINE GlobalMaxPooling2D::GlobalMaxPooling2D(GlobalPoolLayerOptions options)
-    : Module(options.name), options_(std::move(options)) {}
 DISTRIBUTE_INLINE Tensor GlobalMaxPooling2D::call(const Tensor& x, CallOptions) {
   nn_internal::check_image(name(), x.shape());
   return reduce_max(x, {1, 2}, options_.keepdims);
@@ -52,8 +44,6 @@ DISTRIBUTE_INLINE void check_sequence(const std::string& layer, const Shape& inp
 
 }  // namespace nn_internal
 
-DISTRIBUTE_INLINE GlobalAveragePooling1D::GlobalAveragePooling1D(GlobalPoolLayerOptions options)
-    : Module(options.name), options_(std::move(options)) {}
 DISTRIBUTE_INLINE Tensor GlobalAveragePooling1D::call(const Tensor& x, CallOptions options) {
   nn_internal::check_sequence(name(), x.shape());
   if (!options.mask) return reduce_mean(x, {1}, options_.keepdims);
@@ -62,8 +52,6 @@ DISTRIBUTE_INLINE Tensor GlobalAveragePooling1D::call(const Tensor& x, CallOptio
          reduce_sum(counts, {1}, options_.keepdims);
 }
 
-DISTRIBUTE_INLINE GlobalMaxPooling1D::GlobalMaxPooling1D(GlobalPoolLayerOptions options)
-    : Module(options.name), options_(std::move(options)) {}
 DISTRIBUTE_INLINE Tensor GlobalMaxPooling1D::call(const Tensor& x, CallOptions) {
   nn_internal::check_sequence(name(), x.shape());
   return reduce_max(x, {1}, options_.keepdims);
@@ -83,14 +71,10 @@ DISTRIBUTE_INLINE Tensor pooled_steps(const std::string& layer, const Tensor& x,
 
 }  // namespace nn_internal
 
-DISTRIBUTE_INLINE MaxPooling1D::MaxPooling1D(Pool1DLayerOptions options)
-    : Module(options.name), options_(std::move(options)) {}
 DISTRIBUTE_INLINE Tensor MaxPooling1D::call(const Tensor& x, CallOptions) {
   return nn_internal::pooled_steps(name(), x, options_, max_pool2d);
 }
 
-DISTRIBUTE_INLINE AveragePooling1D::AveragePooling1D(Pool1DLayerOptions options)
-    : Module(options.name), options_(std::move(options)) {}
 DISTRIBUTE_INLINE Tensor AveragePooling1D::call(const Tensor& x, CallOptions) {
   return nn_internal::pooled_steps(name(), x, options_, avg_pool2d);
 }

@@ -100,8 +100,7 @@ DISTRIBUTE_INLINE Tensor resize(const Tensor& x, int64_t height, int64_t width,
 
 }  // namespace nn_internal
 
-DISTRIBUTE_INLINE Resizing::Resizing(ResizingOptions options)
-    : Module(options.name), options_(std::move(options)) {
+DISTRIBUTE_INLINE Resizing::Resizing(ResizingOptions options) : LayerOf(std::move(options)) {
   nn_internal::check_size("Resizing", options_.height, options_.width);
 }
 
@@ -119,8 +118,7 @@ DISTRIBUTE_INLINE Tensor UpSampling2D::call(const Tensor& x, CallOptions) {
   return nn_internal::repeated(nn_internal::repeated(x, 1, size_.height), 2, size_.width);
 }
 
-DISTRIBUTE_INLINE CenterCrop::CenterCrop(CenterCropOptions options)
-    : Module(options.name), options_(std::move(options)) {
+DISTRIBUTE_INLINE CenterCrop::CenterCrop(CenterCropOptions options) : LayerOf(std::move(options)) {
   nn_internal::check_size("CenterCrop", options_.height, options_.width);
 }
 

@@ -34,8 +34,7 @@ Tensor depthwise_row(const Tensor& x, const Variable& kernel, const Options& o,
 }  // namespace nn_internal
 
 DISTRIBUTE_INLINE Conv1DTranspose::Conv1DTranspose(Conv1DTransposeOptions options)
-    : Module(options.name), options_(std::move(options)) {
-  set_activity_regularizer(options_.activity_regularizer);
+    : ConvolutionLayer(std::move(options)) {
   nn_internal::check_positive("Conv1DTranspose", "filters", options_.filters);
   nn_internal::refuse_explicit("Conv1DTranspose", options_.padding);
   nn_internal::check_output_padding("Conv1DTranspose", options_.output_padding, options_.strides);
@@ -43,12 +42,7 @@ DISTRIBUTE_INLINE Conv1DTranspose::Conv1DTranspose(Conv1DTransposeOptions option
 
 DISTRIBUTE_INLINE void Conv1DTranspose::build(const Shape& input) {
   nn_internal::check_sequence(name(), input);
-  kernel_ =
-      add_weight("kernel", {options_.kernel_size, options_.filters, input[-1]},
-                 options_.kernel_initializer, nn_internal::constrained(options_.kernel_constraint));
-  if (options_.use_bias)
-    bias_ = add_weight("bias", {options_.filters}, options_.bias_initializer,
-                       nn_internal::constrained(options_.bias_constraint));
+  add_weights({options_.kernel_size, options_.filters, input[-1]}, options_.filters);
 }
 
 DISTRIBUTE_INLINE Tensor Conv1DTranspose::call(const Tensor& x, CallOptions) {
@@ -63,26 +57,16 @@ DISTRIBUTE_INLINE Tensor Conv1DTranspose::call(const Tensor& x, CallOptions) {
   return o.activation ? o.activation(y) : y;
 }
 
-DISTRIBUTE_INLINE std::vector<Tensor> Conv1DTranspose::own_losses() const {
-  return nn_internal::penalties(options_.kernel_regularizer, kernel_, options_.bias_regularizer,
-                                bias_);
-}
-
 DISTRIBUTE_INLINE DepthwiseConv1D::DepthwiseConv1D(DepthwiseConv1DOptions options)
-    : Module(options.name), options_(std::move(options)) {
-  set_activity_regularizer(options_.activity_regularizer);
+    : ConvolutionLayer(std::move(options)) {
   nn_internal::check_positive("DepthwiseConv1D", "depth_multiplier", options_.depth_multiplier);
   nn_internal::refuse_explicit("DepthwiseConv1D", options_.padding);
 }
 
 DISTRIBUTE_INLINE void DepthwiseConv1D::build(const Shape& input) {
   nn_internal::check_sequence(name(), input);
-  kernel_ = add_weight("kernel", {options_.kernel_size, input[-1], options_.depth_multiplier},
-                       options_.depthwise_initializer,
-                       nn_internal::constrained(options_.depthwise_constraint));
-  if (options_.use_bias)
-    bias_ = add_weight("bias", {input[-1] * options_.depth_multiplier}, options_.bias_initializer,
-                       nn_internal::constrained(options_.bias_constraint));
+  add_weights({options_.kernel_size, input[-1], options_.depth_multiplier},
+              input[-1] * options_.depth_multiplier);
 }
 
 DISTRIBUTE_INLINE Tensor DepthwiseConv1D::call(const Tensor& x, CallOptions) {
@@ -91,14 +75,8 @@ DISTRIBUTE_INLINE Tensor DepthwiseConv1D::call(const Tensor& x, CallOptions) {
   return options_.activation ? options_.activation(squeeze(y, {1})) : squeeze(y, {1});
 }
 
-DISTRIBUTE_INLINE std::vector<Tensor> DepthwiseConv1D::own_losses() const {
-  return nn_internal::penalties(options_.depthwise_regularizer, kernel_, options_.bias_regularizer,
-                                bias_);
-}
-
 DISTRIBUTE_INLINE SeparableConv1D::SeparableConv1D(SeparableConv1DOptions options)
-    : Module(options.name), options_(std::move(options)) {
-  set_activity_regularizer(options_.activity_regularizer);
+    : LayerOf(std::move(options)) {
   nn_internal::check_positive("SeparableConv1D", "filters", options_.filters);
   nn_internal::check_positive("SeparableConv1D", "depth_multiplier", options_.depth_multiplier);
   nn_internal::refuse_explicit("SeparableConv1D", options_.padding);

@@ -23,8 +23,7 @@ DISTRIBUTE_INLINE Tensor slices_of(const Tensor& x) {
 
 }  // namespace nn_internal
 
-DISTRIBUTE_INLINE VolumePool::VolumePool(Pool3DLayerOptions options)
-    : Module(options.name), options_(std::move(options)) {
+DISTRIBUTE_INLINE VolumePool::VolumePool(Pool3DLayerOptions options) : LayerOf(std::move(options)) {
   nn_internal::refuse_explicit("pooling of volumes", options_.padding);
 }
 
@@ -43,15 +42,11 @@ DISTRIBUTE_INLINE Tensor VolumePool::pool(const Tensor& x,
   return reshape(y, {batch, y.shape()[1], s[1], s[2], s[3]});
 }
 
-DISTRIBUTE_INLINE GlobalAveragePooling3D::GlobalAveragePooling3D(GlobalPoolLayerOptions options)
-    : Module(options.name), options_(std::move(options)) {}
 DISTRIBUTE_INLINE Tensor GlobalAveragePooling3D::call(const Tensor& x, CallOptions) {
   nn_internal::check_volume(name(), x.shape());
   return reduce_mean(x, {1, 2, 3}, options_.keepdims);
 }
 
-DISTRIBUTE_INLINE GlobalMaxPooling3D::GlobalMaxPooling3D(GlobalPoolLayerOptions options)
-    : Module(options.name), options_(std::move(options)) {}
 DISTRIBUTE_INLINE Tensor GlobalMaxPooling3D::call(const Tensor& x, CallOptions) {
   nn_internal::check_volume(name(), x.shape());
   return reduce_max(x, {1, 2, 3}, options_.keepdims);

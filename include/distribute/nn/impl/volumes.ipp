@@ -31,9 +31,7 @@ DISTRIBUTE_INLINE Tensor with_bias(const Tensor& y, const Variable& bias,
 
 }  // namespace nn_internal
 
-DISTRIBUTE_INLINE Conv3D::Conv3D(Conv3DOptions options)
-    : Module(options.name), options_(std::move(options)) {
-  set_activity_regularizer(options_.activity_regularizer);
+DISTRIBUTE_INLINE Conv3D::Conv3D(Conv3DOptions options) : ConvolutionLayer(std::move(options)) {
   nn_internal::refuse_explicit("Conv3D", options_.padding);
   if (options_.filters < 1 || options_.groups < 1 || options_.filters % options_.groups != 0)
     throw InvalidArgumentError(
@@ -47,13 +45,8 @@ DISTRIBUTE_INLINE void Conv3D::build(const Shape& input) {
     throw InvalidArgumentError(str_cat("Conv3D '", name(), "': ", options_.groups,
                                        " groups do not divide the channels of ", to_string(input)));
   const Size3D size = options_.kernel_size;
-  kernel_ = add_weight(
-      "kernel",
-      {size.depth, size.height, size.width, input[-1] / options_.groups, options_.filters},
-      options_.kernel_initializer, nn_internal::constrained(options_.kernel_constraint));
-  if (options_.use_bias)
-    bias_ = add_weight("bias", {options_.filters}, options_.bias_initializer,
-                       nn_internal::constrained(options_.bias_constraint));
+  add_weights({size.depth, size.height, size.width, input[-1] / options_.groups, options_.filters},
+              options_.filters);
 }
 
 DISTRIBUTE_INLINE Tensor Conv3D::call(const Tensor& x, CallOptions) {
@@ -86,14 +79,8 @@ DISTRIBUTE_INLINE Tensor Conv3D::call(const Tensor& x, CallOptions) {
                                 o.activation);
 }
 
-DISTRIBUTE_INLINE std::vector<Tensor> Conv3D::own_losses() const {
-  return nn_internal::penalties(options_.kernel_regularizer, kernel_, options_.bias_regularizer,
-                                bias_);
-}
-
 DISTRIBUTE_INLINE Conv3DTranspose::Conv3DTranspose(Conv3DTransposeOptions options)
-    : Module(options.name), options_(std::move(options)) {
-  set_activity_regularizer(options_.activity_regularizer);
+    : ConvolutionLayer(std::move(options)) {
   nn_internal::refuse_explicit("Conv3DTranspose", options_.padding);
   if (options_.filters < 1)
     throw InvalidArgumentError(
@@ -107,12 +94,7 @@ DISTRIBUTE_INLINE Conv3DTranspose::Conv3DTranspose(Conv3DTransposeOptions option
 DISTRIBUTE_INLINE void Conv3DTranspose::build(const Shape& input) {
   nn_internal::check_volume(name(), input);
   const Size3D size = options_.kernel_size;
-  kernel_ =
-      add_weight("kernel", {size.depth, size.height, size.width, options_.filters, input[-1]},
-                 options_.kernel_initializer, nn_internal::constrained(options_.kernel_constraint));
-  if (options_.use_bias)
-    bias_ = add_weight("bias", {options_.filters}, options_.bias_initializer,
-                       nn_internal::constrained(options_.bias_constraint));
+  add_weights({size.depth, size.height, size.width, options_.filters, input[-1]}, options_.filters);
 }
 
 namespace nn_internal {
@@ -161,11 +143,6 @@ DISTRIBUTE_INLINE Tensor Conv3DTranspose::call(const Tensor& x, CallOptions) {
                                      o.padding));
   }
   return nn_internal::with_bias(y, bias_, o.activation);
-}
-
-DISTRIBUTE_INLINE std::vector<Tensor> Conv3DTranspose::own_losses() const {
-  return nn_internal::penalties(options_.kernel_regularizer, kernel_, options_.bias_regularizer,
-                                bias_);
 }
 
 }  // namespace distribute::nn
