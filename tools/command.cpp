@@ -12,6 +12,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
+#include <absl/strings/strip.h>
 
 #include <algorithm>
 #include <cmath>
@@ -171,6 +172,16 @@ int unknown_command(const std::string& word, const Words& known) {
                                   nearest.empty() ? "" : "; did you mean " + nearest + "?"));
 }
 
+/// What is wrong with flags, the first of which is `flag`, behind the bare name of the program.
+int only_flags(const std::string& flag) {
+  const std::string name(absl::StripPrefix(absl::StripPrefix(flag, "-"), "-"));
+  const std::string nearest = nearest_of(name.substr(0, name.find('=')), {"help", "version"});
+  return usage_error("distribute",
+                     absl::StrCat("unknown flag ", flag.substr(0, flag.find('=')),
+                                  nearest.empty() ? ": a command comes first"
+                                                  : "; did you mean --" + nearest + "?"));
+}
+
 int no_command(const std::vector<Command>& commands, const Words& words) {
   Words groups, known;
   for (const Command& command : commands) {
@@ -289,8 +300,9 @@ class Parser {
   std::string problem_of_count() const {
     if (has_program(command_)) return line.words.empty() ? "say which program to run" : "";
     const size_t wanted = words_of(command_.arguments).size(), given = line.words.size();
-    if (given < wanted) return "give " + command_.arguments;
-    if (given > wanted && !absl::EndsWith(command_.arguments, "..."))
+    const bool optional = absl::StartsWith(command_.arguments, "[");
+    if (given < wanted && !optional) return "give " + command_.arguments;
+    if (given > wanted && !absl::StrContains(command_.arguments, "..."))
       return "unexpected argument '" + line.words[wanted] + "'" +
              nearest_command(line.words[wanted]);
     return "";
@@ -315,11 +327,39 @@ class Parser {
 
 }  // namespace
 
+Command version_command() {
+  const auto run = [](const CommandLine&) {
+    return std::printf("distribute version %s\n", distribute::kVersion) < 0 ? 1 : 0;
+  };
+  return {.name = "version", .arguments = "", .help = "The version; also --version.", .run = run};
+}
+
+Command help_command(const std::vector<Command>& commands) {
+  const auto run = [&commands](const CommandLine& line) {
+    const bool known = std::any_of(commands.begin(), commands.end(), [&](const Command& command) {
+      return begins_with(words_of(command.name), line.words);
+    });
+    return known ? print_help_of(commands, line.words) : no_command(commands, line.words);
+  };
+  return {.name = "help",
+          .arguments = "[COMMAND...]",
+          .help = "The commands, or the flags of one; also COMMAND --help.",
+          .run = run};
+}
+
 int run_commands(const std::vector<Command>& commands, const Words& arguments) {
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   Words plain;
   std::remove_copy_if(arguments.begin(), end, std::back_inserter(plain), is_flag);
   const Command* command = find_command(commands, plain);
+  const auto is_version = [](const auto& word) {
+    return word == "--version" || word == "-version";
+  };
+  if (plain.empty() && std::any_of(arguments.begin(), end, is_version))
+    return version_command().run({});
+  if (!command && plain.empty() && end != arguments.begin() &&
+      std::none_of(arguments.begin(), end, is_help))
+    return only_flags(arguments[0]);
   if (!command)
     return std::any_of(arguments.begin(), end, is_help) ? print_help_of(commands, plain)
                                                         : no_command(commands, plain);
@@ -340,13 +380,16 @@ int run_commands(const std::vector<Command>& commands, const Words& arguments) {
   }
 }
 
-CommandLine read_command_line(const Command& program, const Words& arguments) {
+CommandLine read_command_line(const Command& program, const Words& arguments,
+                              const std::function<void()>& if_wrong) {
   const std::vector<Command> alone{program};
   Parser parser(alone, program);
   const std::string problem = parser.parse(arguments);
   if (parser.help) std::exit(distribute::check_stdout(print_help(alone, true)));
-  if (!problem.empty()) std::exit(usage_error(program.program, problem));
-  return parser.line;
+  if (problem.empty()) return parser.line;
+  const int status = usage_error(program.program, problem);
+  if (if_wrong) if_wrong();
+  std::exit(status);
 }
 
 }  // namespace distribute_tools

@@ -109,7 +109,8 @@ int usage_error(const std::string& command, const std::string& message);
 
 struct Command {
   std::string name;       // "ckpt diff"; "": the program itself
-  std::string arguments;  // "A B", "PICTURE...", "-- PROGRAM [ARGUMENTS]": as many words are taken
+  std::string arguments;  // "A B", "PICTURE...", "[COMMAND...]", "-- PROGRAM [ARGUMENTS]": as many
+                          // words are taken
   std::string help;
   std::vector<CommandFlag> flags = {};
   std::function<int(const CommandLine&)> run = {};
@@ -136,6 +137,11 @@ Command make_command(const std::string& name, const std::string& arguments, cons
   return {name, arguments, help, flags, call, initial};
 }
 
+/// The command "version".
+Command version_command();
+/// The command "help", for those in `commands`, which must outlive it.
+Command help_command(const std::vector<Command>& commands);
+
 /// Runs the command that the first words name, or shows help. A wrong word or flag is one line on
 /// stderr and status 2. Flags are written --name=VALUE, --name VALUE or with one dash, switches
 /// also --noname. As with Abseil's flags, --flagfile=FILE stands for the lines of a file that begin
@@ -144,7 +150,8 @@ Command make_command(const std::string& name, const std::string& arguments, cons
 int run_commands(const std::vector<Command>& commands, const Words& arguments);
 
 /// What the command line of a program without commands says. Help that was asked for and what is
-/// wrong end the process, with status 0 and 2.
-CommandLine read_command_line(const Command& program, const Words& arguments);
+/// wrong end the process, with status 0 and 2; `if_wrong` is called before that.
+CommandLine read_command_line(const Command& program, const Words& arguments,
+                              const std::function<void()>& if_wrong = {});
 
 }  // namespace distribute_tools

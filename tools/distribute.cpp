@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
                                    top_command()};
   for (const auto& more : {checkpoint_commands(), data_commands(), metrics_commands()})
     commands.insert(commands.end(), more.begin(), more.end());
+  commands.insert(commands.end(), {help_command(commands), version_command()});
   std::stable_sort(commands.begin(), commands.end(),
                    [](const Command& a, const Command& b) { return a.name < b.name; });
   return distribute::check_stdout(run_commands(commands, Words(argv + 1, argv + argc)));

@@ -96,6 +96,13 @@ TEST_CASE("wrong usage gives one line and status 2", "[tools][distribute]") {
   check_complaint({"ckpt", "diff", "a", "b", "--tolerance=-1"}, 2, "--tolerance");
   check_complaint({"ckpt", "convert", "a", "b", "--names=x"}, 2, "--names");
   check_complaint({"events", "ls"}, 2, "give FILE|DIR");
+  check_complaint({"hepl"}, 2, "unknown command 'hepl'; did you mean help?");
+  check_complaint({"help", "rnu"}, 2, "unknown command 'rnu'; did you mean run?");
+  check_complaint({"help", "ckpt", "dif"}, 2, "did you mean ckpt diff?");
+  check_complaint({"help", "--tolerance=1"}, 2, "flag --tolerance does nothing here");
+  check_complaint({"version", "1"}, 2, "unexpected argument '1'");
+  check_complaint({"--vresion"}, 2, "unknown flag --vresion; did you mean --version?");
+  check_complaint({"--np=2"}, 2, "unknown flag --np: a command comes first");
 }
 
 TEST_CASE("flags come from files and variables, too", "[tools][distribute]") {
@@ -122,6 +129,18 @@ TEST_CASE("help is shown with status 0", "[tools][distribute]") {
   CHECK(result.status == 0);
   CHECK_THAT(result.out, Contains("ckpt ls") && Contains("--batch_size"));
   CHECK(distribute_program({"-h"}).out == result.out);
+  CHECK(distribute_program({"help"}).out == result.out);
+  CHECK(distribute_program({"help", "ckpt"}).out == distribute_program({"ckpt", "--help"}).out);
+  CHECK(distribute_program({"help", "run"}).out == distribute_program({"run", "--help"}).out);
+}
+
+TEST_CASE("the version is a command and a flag", "[tools][distribute]") {
+  for (const char* word : {"version", "--version"}) {
+    const ProgramResult result = distribute_program({word});
+    CHECK(result.status == 0);
+    CHECK(result.out == str_cat("distribute version ", kVersion, "\n"));
+    CHECK(result.err == "");
+  }
 }
 
 TEST_CASE("every command shows its own usage and flags", "[tools][distribute]") {

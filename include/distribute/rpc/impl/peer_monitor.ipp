@@ -51,6 +51,14 @@ DISTRIBUTE_INLINE std::string listening_text(const PeerName& peer) {
   return peer.listens.empty() ? "an unknown address" : untrusted::printable(peer.listens);
 }
 
+/// Returns whether the other end has closed the connection, perhaps behind unread bytes.
+DISTRIBUTE_INLINE bool has_hung_up(const net::Socket& socket) {
+  pollfd polled{socket.native(), POLLRDHUP, 0};
+  return ::poll(&polled, 1, 0) > 0;
+}
+
+/// Each try of the newcomer waits for a sign of life that comes after it, as the first process may
+/// have ended since the last one.
 DISTRIBUTE_INLINE absl::Status PeerMonitor::check_only_start(const PeerName& newcomer) {
   const std::lock_guard lock(mutex_);
   for (auto& [number, link] : links_) {
@@ -64,7 +72,10 @@ DISTRIBUTE_INLINE absl::Status PeerMonitor::check_only_start(const PeerName& new
         str_cat(newcomer.name(), " is in the job already, as a process that listens on ",
                 listening_text(first), "; this one listens on ", listening_text(newcomer),
                 ": two processes were started as the same task");
-    if (link.heard > link.contested) return absl::FailedPreconditionError(text);
+    if (link.heard > link.contested && !has_hung_up(link.socket)) {
+      link.contender = 0;
+      return absl::FailedPreconditionError(text);
+    }
     return absl::UnavailableError(str_cat(text, ", or that one is silent"));
   }
   return absl::OkStatus();
