@@ -244,7 +244,8 @@ class Optimizer : public Trackable {
   float rate_factor(const Variable& variable) const;
   bool clips() const { return options_.clipnorm || options_.clipvalue || options_.global_clipnorm; }
   friend class LossScaleOptimizer;  // its kernel is the wrapped optimizer's
-  void overwrite_with_averages(const std::vector<VariableUpdate>& updates, int64_t step);
+  void move_averages(const std::vector<VariableUpdate>& updates, ReplicaContext& replica,
+                     int64_t done, int64_t step);
   void slot_created(const std::string& slot, const Variable& created, const Variable& weight);
   void exchange(const std::vector<Variable>& variables, bool keep_weights);
 
