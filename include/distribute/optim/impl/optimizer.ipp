@@ -228,7 +228,7 @@ DISTRIBUTE_INLINE int64_t Optimizer::update(ReplicaContext& replica,
   if (complete) complete(now);
   const int64_t step = reducer.update_and_count(updates, reduced,
                                                 make_described_kernel(std::move(now)), iterations_);
-  if (options_.use_ema) move_averages(updates, replica, done, step);
+  if (options_.use_ema) average_others(updates, replica, done, step);
   optim_internal::apply_constraints(updates, replica);
   if (replica.local_replica_id() == 0) monitoring::metrics().count_step();
   return step;
@@ -304,15 +304,23 @@ DISTRIBUTE_INLINE void Optimizer::build(const std::vector<Variable>& variables) 
 
 /// The update has moved the averages of its own variables. As in Keras, those of all others move in
 /// every step, too.
-DISTRIBUTE_INLINE void Optimizer::move_averages(const std::vector<VariableUpdate>& updates,
-                                                ReplicaContext& replica, int64_t done,
-                                                int64_t step) {
+DISTRIBUTE_INLINE void Optimizer::average_others(const std::vector<VariableUpdate>& updates,
+                                                 ReplicaContext& replica, int64_t done,
+                                                 int64_t step) {
   if (slots_.has_others(updates))
     optim_internal::run_once(&replica, [&] {
       slots_.average_others(updates, optim_internal::momentum_of(options_, done));
     });
   const auto frequency = options_.ema_overwrite_frequency;
   if (frequency && step % *frequency == 0) exchange(slots_.weights(), false);
+}
+
+DISTRIBUTE_INLINE void Optimizer::move_averages(const std::vector<Variable>& variables) {
+  if (!options_.use_ema) return;
+  ReplicaContext& replica = optim_internal::replica_that_applies();
+  build(variables);
+  const int64_t done = iterations();
+  average_others({}, replica, done, done + 1);
 }
 
 DISTRIBUTE_INLINE void Optimizer::exchange(const std::vector<Variable>& variables,
