@@ -276,7 +276,7 @@ def main():
         return record()
     keras = json.loads(RECORD.read_text())
     absent = json.loads(ABSENT.read_text()) if ABSENT.exists() else {}
-    compared, bad, missing, ours_alone, used = collections.Counter(), [], [], [], set()
+    compared, bad, missing, ours_alone = collections.Counter(), [], [], []
     for section in SECTIONS:
         for owner, options in sorted(options_of(section).items()):
             if owner not in keras[section]:
@@ -297,12 +297,10 @@ def main():
             here = {names.get(option, option) for option in options}
             missing += [f"{label}.{name}" for name, value in arguments.items()
                         if name not in here and value != "required" and name != "name"]
-    for one in missing:
-        pattern = listed(one, absent)
-        used.add(pattern)
-        if pattern is None:
-            bad.append(f"{one}: missing here, and without a reason in {ABSENT.name}")
-    bad += [f"{pattern}: a reason for what is not missing" for pattern in absent if pattern not in used]
+    bad += [f"{one}: missing here, and without a reason in {ABSENT.name}" for one in missing if not listed(one, absent)]
+    bad += [f"{pattern}: a reason for what is not missing, or has another reason"
+            for pattern in absent if all(listed(one, absent.keys() - {pattern}) for one in missing
+                                         if fnmatch.fnmatchcase(one, pattern))]
     if "--absent" in sys.argv:
         print("\n".join(missing))
         print("only here: " + ", ".join(ours_alone))

@@ -26,5 +26,6 @@ void callback_option_cases();
 void loss_option_cases();
 void metric_option_cases();
 void optimizer_option_cases();
+void resume_cases();
 
 }  // namespace comparison

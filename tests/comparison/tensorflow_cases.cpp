@@ -90,6 +90,7 @@ int main() {
                       metric_option_cases,
                       optimizer_option_cases,
                       callback_option_cases,
+                      resume_cases,
                       strategy_cases,
                       context_cases})
     cases();

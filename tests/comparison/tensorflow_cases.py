@@ -25,6 +25,7 @@ import metric_option_cases
 import model_cases
 import odd_cases
 import optimizer_option_cases
+import resume_cases
 import size_layer_cases
 import strategy_cases
 
@@ -484,5 +485,6 @@ if __name__ == "__main__":
     metric_option_cases.metric_option_cases(case)
     optimizer_option_cases.optimizer_option_cases(case)
     callback_option_cases.callback_option_cases(case)
+    resume_cases.resume_cases(case)
     size_layer_cases.size_layer_cases(case)
     context_cases()

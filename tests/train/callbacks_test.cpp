@@ -160,15 +160,17 @@ TEST_CASE("the CSV file has a column for each figure", "[train][callbacks]") {
     std::vector<std::string> lines = file_lines(path);
     char loss[40];
     std::snprintf(loss, sizeof(loss), "%.9g", history.history.at("loss")[1]);
-    CHECK(lines.back() == str_cat("1", options.separator, "0.25", options.separator, loss));
+    CHECK(lines.back() == str_cat("1", options.separator, "0.25", options.separator, loss,
+                                  options.separator, "NA", options.separator, "NA"));
     return lines;
   };
-  CHECK(written({.filename = path}).at(0) == "epoch,figure,loss");
+  CHECK(written({.filename = path}).at(0) == "epoch,figure,loss,val_figure,val_loss");
   CHECK(written({.filename = path}).size() == 3);
   const auto appended = written({.filename = path, .append = true});
   REQUIRE(appended.size() == 5);
   CHECK(appended[3].starts_with("0,0.5,"));
-  CHECK(written({.filename = path, .separator = ";"}).at(0) == "epoch;figure;loss");
+  CHECK(written({.filename = path, .separator = ";"}).at(0) ==
+        "epoch;figure;loss;val_figure;val_loss");
   CHECK_THROWS_SAYING(run.fit(train::CSVLogger({.filename = directory / "no/log.csv"})),
                       PermissionDeniedError, "no/log.csv");
   run.model.fit(small_data(4).batch(4), {.epochs = 2,

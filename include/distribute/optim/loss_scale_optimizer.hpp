@@ -80,6 +80,9 @@ class LossScaleOptimizer : public Optimizer {
   void finalize_variable_values(const std::vector<Variable>& variables) override {
     inner_.finalize_variable_values(variables);
   }
+  void move_averages(const std::vector<Variable>& variables) override {
+    inner_.move_averages(variables);
+  }
   void build(const std::vector<Variable>& variables) override { inner_.build(variables); }
 
   DISTRIBUTE_INLINE std::vector<NamedVariable> own_variables() const override;

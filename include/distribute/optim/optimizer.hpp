@@ -171,6 +171,10 @@ class Optimizer : public Trackable {
   /// Source  tf.keras.optimizers.Optimizer.finalize_variable_values
   DISTRIBUTE_INLINE virtual void finalize_variable_values(const std::vector<Variable>& variables);
 
+  /// Moves the moving averages after a batch whose gradients are only collected for a later step
+  /// (set_batches_per_step), as Keras does at every batch. Call it on every replica.
+  DISTRIBUTE_INLINE virtual void move_averages(const std::vector<Variable>& variables);
+
   /// Creates step counts and slots of these variables now instead of at the first step. A variable
   /// may be new at any step: its slots then begin with zeros while the count of steps goes on, as
   /// in TensorFlow 1. Keras 3 refuses this ("Unknown variable").
@@ -244,7 +248,8 @@ class Optimizer : public Trackable {
   float rate_factor(const Variable& variable) const;
   bool clips() const { return options_.clipnorm || options_.clipvalue || options_.global_clipnorm; }
   friend class LossScaleOptimizer;  // its kernel is the wrapped optimizer's
-  void overwrite_with_averages(const std::vector<VariableUpdate>& updates, int64_t step);
+  void average_others(const std::vector<VariableUpdate>& updates, ReplicaContext& replica,
+                      int64_t done, int64_t step);
   void slot_created(const std::string& slot, const Variable& created, const Variable& weight);
   void exchange(const std::vector<Variable>& variables, bool keep_weights);
 

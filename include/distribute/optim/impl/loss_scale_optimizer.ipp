@@ -123,7 +123,7 @@ DISTRIBUTE_INLINE void LossScaleOptimizer::finish_step(bool finite, ReplicaConte
     const float scale = loss_scale();
     const bool grows = good >= options_.dynamic_growth_steps && std::isfinite(scale * 2.0f);
     good_steps_.assign(Tensor(grows ? int64_t{0} : good));
-    if (!finite) scale_.assign(Tensor(std::max(scale * 0.5f, 1.0f)));
+    if (!finite) scale_.assign(Tensor(scale * 0.5f));
     if (grows) scale_.assign(Tensor(scale * 2.0f));
   });
 }

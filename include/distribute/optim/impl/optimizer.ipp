@@ -18,6 +18,11 @@ namespace optim_internal {
 /// The slot that use_ema adds; it is the last one.
 inline constexpr const char* kAverage = "average";
 
+/// As in Keras, the average of the first step is the weights themselves.
+DISTRIBUTE_INLINE float momentum_of(const CommonOptions& options, int64_t steps_done) {
+  return steps_done == 0 ? 0.0f : float(options.ema_momentum);
+}
+
 DISTRIBUTE_INLINE Variable scalar_variable(const char* name, Variable::Initializer value) {
   return Variable(
       std::move(value),
@@ -218,11 +223,12 @@ DISTRIBUTE_INLINE int64_t Optimizer::update(ReplicaContext& replica,
   densify(updates, reducer);
   if (RecordedStep* recording = RecordedStep::current())
     return record_update(*recording, replica, updates, reduced);
-  StepNumbers now = step_of(updates, iterations());
+  const int64_t done = iterations();
+  StepNumbers now = step_of(updates, done);
   if (complete) complete(now);
   const int64_t step = reducer.update_and_count(updates, reduced,
                                                 make_described_kernel(std::move(now)), iterations_);
-  overwrite_with_averages(updates, step);
+  if (options_.use_ema) average_others(updates, replica, done, step);
   optim_internal::apply_constraints(updates, replica);
   if (replica.local_replica_id() == 0) monitoring::metrics().count_step();
   return step;
@@ -236,6 +242,9 @@ DISTRIBUTE_INLINE int64_t Optimizer::record_update(RecordedStep& recording, Repl
   if (options_.use_ema && options_.ema_overwrite_frequency)
     throw FailedPreconditionError(
         "with ema_overwrite_frequency steps differ from each other, and none can be recorded");
+  if (options_.use_ema && slots_.has_others(updates))
+    throw FailedPreconditionError(
+        "with use_ema a step in which variables have no gradient cannot be recorded");
   if (!factors_.empty() || needs_whole_variables())
     throw UnimplementedError(str_cat("a recorded step has one learning rate for all variables; '",
                                      options_.name, "' has one for each"));
@@ -293,13 +302,25 @@ DISTRIBUTE_INLINE void Optimizer::build(const std::vector<Variable>& variables) 
   add_slots(updates, get_replica_context());
 }
 
-DISTRIBUTE_INLINE void Optimizer::overwrite_with_averages(
-    const std::vector<VariableUpdate>& updates, int64_t step) {
+/// The update has moved the averages of its own variables. As in Keras, those of all others move in
+/// every step, too.
+DISTRIBUTE_INLINE void Optimizer::average_others(const std::vector<VariableUpdate>& updates,
+                                                 ReplicaContext& replica, int64_t done,
+                                                 int64_t step) {
+  if (slots_.has_others(updates))
+    optim_internal::run_once(&replica, [&] {
+      slots_.average_others(updates, optim_internal::momentum_of(options_, done));
+    });
   const auto frequency = options_.ema_overwrite_frequency;
-  if (!options_.use_ema || !frequency || step % *frequency != 0) return;
-  std::vector<Variable> variables;
-  for (const VariableUpdate& update : updates) variables.push_back(update.variable);
-  exchange(variables, false);
+  if (frequency && step % *frequency == 0) exchange(slots_.weights(), false);
+}
+
+DISTRIBUTE_INLINE void Optimizer::move_averages(const std::vector<Variable>& variables) {
+  if (!options_.use_ema) return;
+  ReplicaContext& replica = optim_internal::replica_that_applies();
+  build(variables);
+  const int64_t done = iterations();
+  average_others({}, replica, done, done + 1);
 }
 
 DISTRIBUTE_INLINE void Optimizer::exchange(const std::vector<Variable>& variables,

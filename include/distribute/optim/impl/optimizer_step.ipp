@@ -63,6 +63,8 @@ namespace distribute::optim {
 
 namespace optim_internal {
 
+float momentum_of(const CommonOptions& options, int64_t steps_done);  // in optimizer.ipp
+
 DISTRIBUTE_INLINE float factor_at(const std::vector<float>& factors, size_t i) {
   return factors.empty() ? 1.0f : factors.at(i);
 }
@@ -102,8 +104,7 @@ DISTRIBUTE_INLINE UpdateKernel Optimizer::make_described_kernel(StepNumbers step
 DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(StepNumbers step) const {
   const float decay = float(options_.weight_decay.value_or(0.0)) * step.rate;
   const float coupled = float(options_.coupled_weight_decay.value_or(0.0));
-  // As in Keras, the average of the first step is the weights themselves.
-  const float momentum = step.done == 0 ? 0.0f : float(options_.ema_momentum);
+  const float momentum = optim_internal::momentum_of(options_, step.done);
   const size_t own = slots().size();
   const bool differ = !step.factors.empty() || !step.ratios.empty();
   std::vector<optim_internal::VariableFormula> formulas = formulas_of(step);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <utility>
 
 namespace distribute::optim {
@@ -85,6 +86,41 @@ DISTRIBUTE_INLINE void SlotTable::exchange_with_last(const std::vector<Variable>
       if (keep_weights) mean.set_component(i, old.renamed());
     }
   }
+}
+
+namespace optim_internal {
+
+DISTRIBUTE_INLINE std::set<uint64_t> ids_of(const std::vector<VariableUpdate>& updates) {
+  std::set<uint64_t> ids;
+  for (const VariableUpdate& update : updates) ids.insert(update.variable.impl().id());
+  return ids;
+}
+
+}  // namespace optim_internal
+
+DISTRIBUTE_INLINE bool SlotTable::has_others(const std::vector<VariableUpdate>& updates) const {
+  const std::lock_guard lock(sets_->mutex);
+  return sets_->all.size() > optim_internal::ids_of(updates).size();
+}
+
+DISTRIBUTE_INLINE void SlotTable::average_others(const std::vector<VariableUpdate>& updates,
+                                                 float momentum) {
+  const std::lock_guard lock(sets_->mutex);
+  const std::set<uint64_t> updated = optim_internal::ids_of(updates);
+  for (const auto& [id, set] : sets_->all) {
+    if (updated.contains(id)) continue;
+    VariableImpl &weight = set.original.impl(), &mean = set.values.back().impl();
+    for (int i = 0; i < mean.num_components(); ++i)
+      mean.set_component(i, (mean.component(i).renamed() * momentum +
+                             weight.component(i).renamed() * (1.0f - momentum)));
+  }
+}
+
+DISTRIBUTE_INLINE std::vector<Variable> SlotTable::weights() const {
+  const std::lock_guard lock(sets_->mutex);
+  std::vector<Variable> weights;
+  for (const auto& [id, set] : sets_->all) weights.push_back(set.original);
+  return weights;
 }
 
 DISTRIBUTE_INLINE std::vector<Trackable::SlotVariable> SlotTable::all(

@@ -97,15 +97,16 @@ DISTRIBUTE_INLINE void CSVLogger::write_line(const std::vector<std::string>& cel
   kept_ = size();
 }
 
-/// Writes the columns of a validation from the start, also if it does not run in every epoch.
+/// Writes the columns of a validation from the start, as Keras does: it may run in later epochs, or
+/// in a later fit that appends.
 DISTRIBUTE_INLINE void CSVLogger::write_header(const Logs& logs) {
   for (const auto& [name, value] : logs) columns_.push_back(name);
   const bool validated = std::any_of(columns_.begin(), columns_.end(), [](const std::string& name) {
     return name.starts_with("val_");
   });
-  if (params().has_validation && !validated)
-    for (const auto& [name, value] : logs) columns_.push_back("val_" + name);
   std::sort(columns_.begin(), columns_.end());
+  const size_t trained = columns_.size();
+  for (size_t i = 0; !validated && i < trained; ++i) columns_.push_back("val_" + columns_[i]);
   std::vector<std::string> cells{"epoch"};
   cells.insert(cells.end(), columns_.begin(), columns_.end());
   write_line(cells);

@@ -202,7 +202,10 @@ DISTRIBUTE_INLINE void Model::minimize(const Tensor& loss, GradientTape& tape) {
   const std::vector<Tensor> gradients = tape.gradient(optimizer().scale_loss(loss), variables);
   const int replica = get_replica_context()->local_replica_id();
   accumulator_->add(replica, gradients);
-  if (accumulator_->is_due()) optimizer().apply_gradients(accumulator_->take(replica), variables);
+  if (accumulator_->is_due())
+    optimizer().apply_gradients(accumulator_->take(replica), variables);
+  else
+    optimizer().move_averages(variables);
 }
 
 DISTRIBUTE_INLINE StepLogs Model::train_step(const data::Batch& batch) {
