@@ -448,7 +448,7 @@ TEST_CASE("a step sees one value of each variable, and what it wrote itself",
     CHECK(v.value().item<float>() == 12);
     v.assign(Tensor(5.0f));
     CHECK(v.value().item<float>() == 12);  // also across writes
-    check_throws<FailedPreconditionError>([] { CacheVariableReads(); }, "nested");
+    check_throws<FailedPreconditionError>([] { const CacheVariableReads again; }, "nested");
   }
   CHECK(v.value().item<float>() == 5);
 }
