@@ -44,7 +44,7 @@ std::string initial_text(const CommandFlag& flag, void* fresh) {
 
 int usage_error(const std::string& command, const std::string& message) {
   const char* name = command.c_str();
-  std::fprintf(stderr, "%s: %s (see %s --help)\n", name, message.c_str(), name);
+  std::fprintf(stderr, "%s: %s (see %s --help)\n", name, with_short_words(message).c_str(), name);
   return 2;
 }
 
@@ -375,7 +375,8 @@ int run_commands(const std::vector<Command>& commands, const Words& arguments) {
   } catch (const UsageProblem& wrong) {
     return usage_error(name, wrong.what());
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", name.c_str(), distribute::error_text(error).c_str());
+    const std::string text = with_short_words(distribute::error_text(error));
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), text.c_str());
     return 1;
   }
 }

@@ -134,6 +134,25 @@ TEST_CASE("help is shown with status 0", "[tools][distribute]") {
   CHECK(distribute_program({"help", "run"}).out == distribute_program({"run", "--help"}).out);
 }
 
+TEST_CASE("long words of a command line are not shown whole", "[tools][distribute]") {
+  const std::string word(20'000, 'x');
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{word},
+                                             {"--" + word},
+                                             {"run", "--" + word, "true"},
+                                             {"run", "--np=" + word, "true"},
+                                             {"ckpt", "ls", word},
+                                             {"ckpt", word},
+                                             {"help", word},
+                                             {"run", "-np", "1", "--", word}}) {
+    CAPTURE(words.size(), words[0].substr(0, 9));
+    const ProgramResult result = distribute_program(words);
+    CHECK(result.status != 0);
+    CHECK(result.err.size() < 1'000);
+    CHECK_THAT(result.err, Contains(" bytes)"));
+  }
+}
+
 TEST_CASE("the version is a command and a flag", "[tools][distribute]") {
   for (const char* word : {"version", "--version"}) {
     const ProgramResult result = distribute_program({word});
