@@ -5,6 +5,8 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_resolvers.hpp>
+#include <distribute/cluster/default_resolver.hpp>
+#include <distribute/coordinator/server.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/io/file_system.hpp>
 
@@ -13,6 +15,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_replace.h>
 
@@ -21,7 +24,7 @@ using namespace distribute_tools;  // the rules of the table
 namespace examples {
 
 int usage_error(const std::string& message) {
-  std::fprintf(stderr, "error: %s\n", message.c_str());
+  std::fprintf(stderr, "error: %s\n", with_short_words(message).c_str());
   return 2;
 }
 
@@ -31,15 +34,42 @@ bool AbslParseFlag(absl::string_view text, JsonTarget* target, std::string*) {
 }
 std::string AbslUnparseFlag(const JsonTarget& target) { return target.value.value_or(""); }
 
-void check_flag(const std::string& problem) {
-  if (!problem.empty()) std::exit(usage_error(problem));
-}
-
 namespace {
 
 CommandLine command_line;  // of the last parse_options
+Words all_words;           // of its command line
+
+/// Returns the cluster that the words name, whatever else is wrong with them.
+distribute::ClusterFlags cluster_in(const Words& words) {
+  distribute::ClusterFlags cluster;
+  for (size_t i = 0; i < words.size(); ++i)
+    for (const CommandFlag& flag : with_cluster_flags<distribute::ClusterFlags>({})) {
+      const std::string name =
+          words[i].substr(std::min(words[i].find_first_not_of('-'), size_t(2)));
+      if (name == flag.name && i + 1 < words.size()) flag.read(&cluster, words[i + 1]);
+      if (absl::StartsWith(name, flag.name + "="))
+        flag.read(&cluster, name.substr(flag.name.size() + 1));
+    }
+  return cluster;
+}
+
+/// The parameter servers of a process whose command line is wrong do not wait for it.
+void tell_servers() {
+  try {
+    const auto resolver = distribute::default_resolver({}, cluster_in(all_words)).resolver;
+    if (resolver) distribute::Server::report_failure(*resolver);
+  } catch (const std::exception&) {  // the reason of the end is told already
+  }
+}
 
 }  // namespace
+
+void check_flag(const std::string& problem) {
+  if (problem.empty()) return;
+  const int status = usage_error(problem);
+  tell_servers();
+  std::exit(status);
+}
 
 bool given(const std::string& flag) { return command_line.count(flag) > 0; }
 
@@ -138,10 +168,10 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage,
   program.flags.insert(program.flags.end(), trainer_flags().begin(), trainer_flags().end());
   program.initial = [&](const CommandFlag& flag) { return initial_text(flag, place_of(flag)); };
   program.program = distribute::io::file_name_of(argv[0]);
-  Words words = managed_arguments(argc, argv, program.flags);
+  Words words = all_words = managed_arguments(argc, argv, program.flags);
   for (std::string& word : words)
     if (word == "--json" || word == "-json") word = "--json=-";
-  command_line = read_command_line(program, words);
+  command_line = read_command_line(program, words, tell_servers);
   for (const auto& [flag, text] : command_line.flags) check_flag(flag.read(place_of(flag), text));
   try {
     complete(options);
@@ -149,6 +179,7 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage,
     check_flag(error.what());
   }
   check_flag(problem_between(options));
+  all_words.clear();
   return options;
 }
 

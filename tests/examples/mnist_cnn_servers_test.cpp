@@ -240,3 +240,30 @@ TEST_CASE("servers end soon when the workers have ended by an error of their own
     if (server) CHECK_THAT(outcome.err, Contains("has ended by an error of its own"));
   }
 }
+
+TEST_CASE("servers end soon when the workers have ended by a wrong flag, before they connected",
+          "[examples][parameter_server][multiproc]") {
+  const std::string wrong = GENERATE("--batch_size=0", "--batch_sise=100");
+  CAPTURE(wrong);
+  const TemporaryDirectory directory;
+  const std::string ready = directory / "ready";
+  ProcessClusterOptions options = servers_of({"--strategy=parameter_server"}, false, 1);
+  // At most 20 s; the test need not wait so long.
+  options.environment["DISTRIBUTE_STARTUP_TIMEOUT"] = "10";
+  options.command[2] =
+      "case $TF_CONFIG in *'\"type\":\"ps\"'*) export DISTRIBUTE_READY_FILE=" + ready +
+      ";; *) until [ -e " + ready + " ]; do sleep 0.05; done; set -- \"$@\" " + wrong +
+      ";; esac; exec \"$0\" \"$@\"";
+  ProcessCluster cluster(options);
+  for (int worker : {0, 1, 2}) cluster.expect_failure({"worker", worker});
+  cluster.expect_failure({"ps", 0});
+  const auto outcomes = cluster.wait();
+  INFO(all_output(outcomes));
+  for (const TaskOutcome& outcome : outcomes) {
+    const bool server = outcome.name.starts_with("ps");
+    CHECK(outcome.status.code == (server ? 138 : 2));
+    if (server)
+      CHECK_THAT(outcome.err,
+                 Contains("the chief, worker 0 (") && Contains("has ended by an error of its own"));
+  }
+}

@@ -13,6 +13,7 @@
 
 namespace distribute {
 
+class ClusterResolver;
 class Strategy;
 
 namespace rpc {
@@ -69,6 +70,13 @@ class Server {
   /// coordinator was lost and did not return.
   /// Throws  FailedPreconditionError on the chief and the evaluator, which do not serve.
   int join();
+
+  /// Tells the parameter servers that this task has failed before it made its strategy, as by a
+  /// wrong flag. Servers wait for the next start of such a chief for 20 s, and not for
+  /// DISTRIBUTE_STARTUP_TIMEOUT. Other tasks tell them nothing. Servers that cannot be reached are
+  /// left out.
+  /// Blocks  at most 2 s.
+  static void report_failure(const ClusterResolver& resolver);
 
   /// Returns "grpc://10.0.0.2:2222", the `master` of sessions.
   std::string target() const;

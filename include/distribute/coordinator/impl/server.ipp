@@ -3,6 +3,7 @@
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/leave_notice.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/coordinator/detail/coordinator_watch.hpp>
 #include <distribute/coordinator/detail/rpc_worker_link.hpp>
@@ -125,6 +126,24 @@ DISTRIBUTE_INLINE int Server::join() {
                            " ends: " + error.what());
     return exit_status(error);
   }
+}
+
+DISTRIBUTE_INLINE void Server::report_failure(const ClusterResolver& resolver) {
+  const ClusterSpec cluster = resolver.cluster_spec();
+  const auto type = resolver.task_type();
+  const char* const chief = cluster.has_job("chief") ? "chief" : "worker";
+  if (!cluster.has_job("ps") || !type || type->name() != chief || resolver.task_id() != 0) return;
+  const auto deadline = net::Deadline::after_seconds(2);
+  ClusterOptions options = ClusterOptions::from_environment();
+  options.startup_timeout = 1;  // for the name of its own port
+  const auto task = rpc::JobTask::start(
+      {.cluster = cluster, .type = chief, .options = options, .announced = false});
+  for (const int index : cluster.task_indices("ps")) try {
+      const auto channel =
+          task->connect("ps", index, deadline.earlier(net::Deadline::after_seconds(0.5)));
+      channel->call("ps/failed", "", deadline);
+    } catch (const Error&) {  // it does not run yet, or has ended
+    }
 }
 
 namespace coordinator_internal {

@@ -64,6 +64,7 @@ struct ParameterServer::Impl {
   std::atomic<bool> finished{false};
   std::atomic<bool> chief_came{false};
   std::atomic<bool> chief_failed{false};  // and has not come back
+  std::atomic<bool> failed_now{false};    // since join() has looked
   double next_line = 0;                   // seconds of waiting for the chief; used by join()
   std::mutex mutex;                       // guards sessions
   std::list<Running> sessions;
@@ -103,7 +104,7 @@ DISTRIBUTE_INLINE ParameterServer::Impl::Impl(std::shared_ptr<rpc::JobTask> the_
   if (task->self().index == 0) add_directory_methods();
   add("ps/finish", [this](const rpc::Call&) { return finished = true, std::string(); });
   add("ps/failed", [this](const rpc::Call& call) {
-    if (is_chief(call.peer())) chief_failed = true;
+    if (is_chief(call.peer())) chief_failed = failed_now = true;
     return std::string();
   });
   task->server().serve(kLinkPurpose,
@@ -317,10 +318,11 @@ DISTRIBUTE_INLINE void ParameterServer::Impl::check_patience(net::Deadline::Cloc
   if (gone <= patience) {
     if (gone < next_line) return;
     next_line = cluster_internal::next_line_after(gone);
-    return task->options().print(str_cat(
-        task->self().text(), " has waited for ", std::floor(gone), " s for the chief, ", chief,
-        chief_came ? ", to come back" : ", which has not come yet", ". It ends after ", patience,
-        chief_came ? " s" : " s (DISTRIBUTE_STARTUP_TIMEOUT)"));
+    return task->options().print(
+        str_cat(task->self().text(), " has waited for ", std::floor(gone), " s for the chief, ",
+                chief, chief_came || chief_failed ? ", to come back" : ", which has not come yet",
+                ". It ends after ", patience,
+                chief_came || chief_failed ? " s" : " s (DISTRIBUTE_STARTUP_TIMEOUT)"));
   }
   if (chief_failed)
     throw UnavailableError(str_cat(
@@ -377,7 +379,7 @@ DISTRIBUTE_INLINE bool ParameterServer::Impl::join() {
   for (;;) {
     const bool here = chief_is_here();
     const auto now = Clock::now();
-    if (here) seen = now;
+    if (failed_now.exchange(false) || here) seen = now;
     if (is_over()) return true;
     if (!leave_by && options.leaves && options.leaves()) {
       leave_by = net::Deadline::after_seconds(options.leave_timeout);
