@@ -75,4 +75,7 @@ std::string alternatives(const std::vector<std::string>& words);
 /// is near.
 std::string nearest_of(const std::string& word, const std::vector<std::string>& names);
 
+/// The message, in which words of more than 500 bytes are cut, as those of the command line may be.
+std::string with_short_words(const std::string& message);
+
 }  // namespace distribute_tools

@@ -115,7 +115,7 @@ void check_program(const launch::LaunchOptions& options) {
 }
 
 int fail(int status, const std::string& message) {
-  std::fprintf(stderr, "distribute run: %s\n", message.c_str());
+  std::fprintf(stderr, "distribute run: %s\n", with_short_words(message).c_str());
   return status;
 }
 

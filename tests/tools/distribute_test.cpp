@@ -143,7 +143,8 @@ TEST_CASE("long words of a command line are not shown whole", "[tools][distribut
                                              {"run", "--np=" + word, "true"},
                                              {"ckpt", "ls", word},
                                              {"ckpt", word},
-                                             {"help", word}}) {
+                                             {"help", word},
+                                             {"run", "-np", "1", "--", word}}) {
     CAPTURE(words.size(), words[0].substr(0, 9));
     const ProgramResult result = distribute_program(words);
     CHECK(result.status != 0);
