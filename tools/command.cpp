@@ -42,15 +42,6 @@ std::string initial_text(const CommandFlag& flag, void* fresh) {
   return flag.read(fresh, text).empty() ? text : "";
 }
 
-std::string with_short_words(const std::string& message) {
-  constexpr size_t kMost = 500;
-  std::vector<std::string> words = absl::StrSplit(message, ' ');
-  for (std::string& word : words)
-    if (word.size() > kMost)
-      word = absl::StrCat(word.substr(0, 80), "... (", word.size(), " bytes)");
-  return absl::StrJoin(words, " ");
-}
-
 int usage_error(const std::string& command, const std::string& message) {
   const char* name = command.c_str();
   std::fprintf(stderr, "%s: %s (see %s --help)\n", name, with_short_words(message).c_str(), name);

@@ -103,9 +103,6 @@ struct UsageProblem : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The message, in which words of more than 500 bytes are cut, as those of the command line may be.
-std::string with_short_words(const std::string& message);
-
 /// Says on stderr what is wrong with the words behind a program or, with its name, a command:
 /// "distribute data". Returns the exit status, 2.
 int usage_error(const std::string& command, const std::string& message);
