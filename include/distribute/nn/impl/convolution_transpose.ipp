@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/detail/transposed_axis.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/convolution.hpp>
 #include <distribute/ops/math.hpp>
 
