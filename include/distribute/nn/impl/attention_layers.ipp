@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/nn/attention_layers.hpp>
 #include <distribute/nn/detail/replica_calls.hpp>
+#include <distribute/ops/activation.hpp>
 #include <distribute/ops/arrangement.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>

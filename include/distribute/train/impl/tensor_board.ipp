@@ -3,6 +3,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/io/file_system.hpp>
+#include <distribute/train/detail/callback_state.hpp>
 #include <distribute/train/detail/module_graph.hpp>
 #include <distribute/train/model.hpp>
 #include <distribute/train/tensor_board.hpp>
