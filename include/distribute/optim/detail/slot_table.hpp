@@ -37,12 +37,12 @@ class SlotTable {
   /// it. With `keep_weights` they are exchanged.
   /// Throws  FailedPreconditionError when there is no average to exchange.
   void exchange_with_last(const std::vector<Variable>& weights, bool keep_weights);
-  /// Whether weights have slots that are in none of the updates.
+  /// Returns whether a weight that is in none of the updates has slots.
   bool has_others(const std::vector<VariableUpdate>& updates) const;
   /// Moves the last slot, the moving average, of the weights that are in none of the updates: mean
   /// = momentum * mean + (1 - momentum) * weight. Call it in cross-replica context.
   void average_others(const std::vector<VariableUpdate>& updates, float momentum);
-  /// The weights that have slots.
+  /// Returns the weights that have slots.
   std::vector<Variable> weights() const;
   std::vector<Trackable::SlotVariable> all(const std::vector<SlotSpec>& specs) const;
 
