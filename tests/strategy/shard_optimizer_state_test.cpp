@@ -35,6 +35,7 @@ struct Way {
   const char* name;
   MakeOptimizer optimizer;
   bool words = false;  // the model begins with an embedding, whose gradients are sparse
+  bool rests = false;  // the first weights have no gradient in every second step
 };
 
 constexpr int64_t kBatch = 12;  // for 1, 2, 3, 4 and 6 replicas
@@ -109,8 +110,11 @@ class Training {
     const Tensor logits = model_(batch().rows(first, first + rows), {.training = true});
     const Tensor losses = nn::sparse_categorical_crossentropy(Tensor(Shape{rows}, labels), logits,
                                                               {.from_logits = true});
-    optimizer_->minimize(nn::compute_average_loss(losses, kBatch), model_.trainable_variables(),
-                         tape);
+    const Tensor loss = nn::compute_average_loss(losses, kBatch);
+    const std::vector<Variable> variables = model_.trainable_variables();
+    std::vector<Tensor> gradients = tape.gradient(optimizer_->scale_loss(loss), variables);
+    if (way_.rests && optimizer_->iterations() % 2 == 1) gradients[0] = Tensor();
+    optimizer_->apply_gradients(gradients, variables);
   }
 
   Strategy& strategy_;
@@ -172,6 +176,9 @@ std::vector<Way> all_ways() {
                                            .use_ema = true,
                                            .ema_momentum = 0.7,
                                            .ema_overwrite_frequency = 4})},
+      {"averages of weights that rest",
+       maker<SGD>(SGDOptions{.learning_rate = 0.05, .use_ema = true, .ema_momentum = 0.7}), false,
+       true},
       {"a scaled loss", scaled_adam},
       {"rules by name", adam_with_rules},
       {"sparse SGD", maker<SGD>(SGDOptions{.learning_rate = 0.05}), true},
