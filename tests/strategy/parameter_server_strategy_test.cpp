@@ -356,6 +356,33 @@ TEST_CASE("one worker trains the bits of a process without servers",
     CHECK(slot.variable.device() == slot.original.device());
 }
 
+TEST_CASE("averages on servers move in every step, also of weights without a gradient",
+          "[strategy][parameter_server]") {
+  const auto trained = [] {
+    const Variable v(zeros({6})), rests(Tensor({6}, std::vector<float>{1, 2, 3, 4, 5, 6}));
+    optim::SGD sgd({.learning_rate = 1.0f, .use_ema = true, .ema_momentum = 0.5});
+    sgd.build({v, rests});
+    for (int i = 0; i < 5; ++i)
+      get_strategy().run([&] {
+        sgd.apply_gradients({ones({6}), i % 2 ? Tensor() : ones({6})}, {v, rests});
+      });
+    std::vector<float> averages;  // of v, then of the other, whatever the parts
+    for (const auto& slot : sgd.slot_variables())
+      for (const float x : slot.variable.value().to_vector()) averages.push_back(x);
+    return averages;
+  };
+  std::vector<float> want(6, -4.0625f);  // as Keras 3.15 has them
+  want.insert(want.end(), {-1.375f, -0.375f, 0.625f, 1.625f, 2.625f, 3.625f});
+  CHECK(trained() == want);
+  const int64_t shards = GENERATE(1, 2, 3);
+  CAPTURE(shards);
+  ServerCluster cluster(1, 2);
+  ParameterServerStrategy strategy(cluster.resolver("worker", 0),
+                                   {.variable_partitioner = {.num_shards = shards}});
+  const auto scope = strategy.scope();
+  CHECK(trained() == want);
+}
+
 TEST_CASE("servers step each variable at its own rate", "[strategy][parameter_server]") {
   const auto trained = [] {
     random::set_seed(4);
