@@ -93,6 +93,7 @@ fi
 compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
 name=$(basename "$compiler")
 if "$compiler" --version | grep -q 'Free Software'; then name=g++; fi
+exec 9> "$build/use.lock" && flock 9  # two at once would write the same files
 use_archives
 if [ "$compile" = yes ]; then precompile; fi
 echo "the library is ready in $build, after $((SECONDS - begin)) s; compile your program with"
