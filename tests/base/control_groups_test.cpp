@@ -125,6 +125,7 @@ TEST_CASE("throttling is that of the group with the quota", "[base][control_grou
                 "usage_usec 9\nnr_periods 40\nnr_throttled 10\nthrottled_usec 2500000\n");
   const auto throttling = machine.groups().throttling();
   REQUIRE(throttling);
+  CHECK(throttling->file == "/sys/fs/cgroup/pod/cpu.stat");
   CHECK(throttling->periods == 40);
   CHECK(throttling->throttled == 10);
   CHECK(throttling->seconds == Approx(2.5));

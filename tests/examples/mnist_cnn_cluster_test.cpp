@@ -321,16 +321,17 @@ TEST_CASE("a worker with fewer cores than the others is named",
   SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const ControlGroup group("cpu", "cpu.cfs_quota_us", "cpu.max");
   if (!group.why_not().empty()) SKIP("" + group.why_not());
-  // A twentieth of a core, which a program has beside twenty others on one core, too: its quota
-  // runs out on any machine, and is named whichever worker is the later one.
-  group.limit("5000");
+  // A tenth of a core, which a program has beside ten others on one core, too: its quota runs out
+  // on any machine, and is named whichever worker is the later one.
+  group.limit("10000");
   {
     ProcessCluster cluster(
         cluster_options(2, {"--model=tutorial", "--batch_size=2", "--steps=1000000"}));
     for (const int worker : {0, 1}) cluster.expect_failure({"worker", worker});
     cluster.wait_for_output({"worker", 0}, "step 100 ");
     group.take(cluster.pid({"worker", 1}));
-    cluster.wait_for_output({"worker", 0}, ") was stopped by its quota of CPU time in ");
+    // The 100 steps of a comparison are many periods of the quota.
+    cluster.wait_for_output({"worker", 0}, ") was stopped by its quota of CPU time in ", 280);
     for (const int worker : {0, 1}) cluster.kill({"worker", worker});
     const std::string told = cluster.wait()[0].err;
     CHECK(

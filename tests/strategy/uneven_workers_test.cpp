@@ -1,9 +1,11 @@
+#include <distribute/strategy/detail/straggler_watch.hpp>
 #include <distribute/strategy/detail/uneven_workers.hpp>
 
 #include <tests/support/catch.hpp>
 
 #include <vector>
 
+using distribute::CpuThrottling;
 using namespace distribute::strategy_internal;
 
 namespace {
@@ -164,6 +166,27 @@ TEST_CASE("where all workers wait for cores alike, a slow one is slow",
   const std::vector<RankMeasures> measures = {{.waited = 0.030f, .on_core = 0.005f},
                                               {.waited = 0.031f, .on_core = 0.015f}};
   CHECK(find_uneven_workers(kOneIsLate, measures, 2).reason == LateReason::Slow);
+}
+
+TEST_CASE("what a quota did between two readings", "[strategy][uneven_workers]") {
+  const auto stops = [](const auto& before, const auto& now) {
+    const QuotaStops found = stops_between(before, now);
+    return std::pair(found.share, found.seconds);
+  };
+  const std::optional<CpuThrottling> none;
+  const std::optional<CpuThrottling> early = CpuThrottling{"/a/cpu.stat", 10, 4, 0.5};
+  const std::optional<CpuThrottling> late = CpuThrottling{"/a/cpu.stat", 30, 19, 2.5};
+  const std::optional<CpuThrottling> other = CpuThrottling{"/b/cpu.stat", 40, 30, 4};
+  CHECK(stops(none, none) == std::pair(0.0, 0.0));
+  CHECK(stops(early, none) == std::pair(0.0, 0.0));
+  CHECK(stops(early, early) == std::pair(0.0, 0.0));
+  CHECK(stops(early, late) == std::pair(0.75, 2.0));
+  // The process was moved into a group with a quota, from none, and from another one.
+  CHECK(stops(none, other) == std::pair(0.75, 4.0));
+  CHECK(stops(early, other) == std::pair(0.75, 4.0));
+  // A group of the same name was made anew.
+  CHECK(stops(other, std::optional(CpuThrottling{"/b/cpu.stat", 20, 10, 1})) ==
+        std::pair(0.5, 1.0));
 }
 
 TEST_CASE("the same finding is told once in ten minutes, another one soon",

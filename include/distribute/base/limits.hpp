@@ -22,6 +22,7 @@ struct GroupLimit {
 
 /// Effect of the CPU quota on the process, since its group was made.
 struct CpuThrottling {
+  std::string file;       // from which it was read
   int64_t periods = 0;    // in which the group had work
   int64_t throttled = 0;  // in which its quota ran out
   double seconds = 0;     // during which its threads were stopped

@@ -144,7 +144,7 @@ DISTRIBUTE_INLINE std::optional<CpuThrottling> ControlGroups::throttling() const
     return base_internal::number_in_file(file, key).value_or(0);
   };
   return CpuThrottling{
-      number("nr_periods"), number("nr_throttled"),
+      shown(file), number("nr_periods"), number("nr_throttled"),
       double(number("throttled_usec")) * 1e-6 + double(number("throttled_time")) * 1e-9};
 }
 

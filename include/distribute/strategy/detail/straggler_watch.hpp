@@ -16,6 +16,17 @@
 
 namespace distribute::strategy_internal {
 
+/// What a quota of CPU time did between two readings.
+struct QuotaStops {
+  double share = 0;    // share of the quota's periods in which the CPU time ran out
+  double seconds = 0;  // during which it stopped threads
+};
+
+/// Returns what the quota did between `before` and `now`; zeros without a quota. After a move to
+/// another group, or into the first one with a quota, all that happened in the new group counts.
+QuotaStops stops_between(const std::optional<CpuThrottling>& before,
+                         const std::optional<CpuThrottling>& now);
+
 /// Measures the time from the end of one update to the beginning of the next, in which ranks do not
 /// wait for each other, by the clock and as time on a core. Every kSteps updates it compares both
 /// with the other ranks', together with the time that threads waited for cores and the number of
@@ -45,6 +56,7 @@ class StragglerWatch {
   float computed_ = -1;
   double on_core_ = 0;                       // seconds since the last comparison
   std::vector<float> seconds_;               // of the steps since the last comparison
+  bool compared_ = false;                    // whether the two below are known
   std::optional<CpuThrottling> throttling_;  // at the last comparison
   base_internal::RunQueueTimes threads_;     // at the last comparison
   Repetition told_throttled_, told_late_;

@@ -21,26 +21,24 @@ DISTRIBUTE_INLINE double seconds_on_core() {
   return double(time.tv_sec) + double(time.tv_nsec) * 1e-9;
 }
 
-/// Effect of the quota between two calls: the part of the periods in which it ran out, and the
-/// seconds for which it stopped threads. Zeros if there is none, or if a process moved to another
-/// group.
-struct QuotaStops {
-  double share = 0, seconds = 0;
-};
 DISTRIBUTE_INLINE QuotaStops stops_between(const std::optional<CpuThrottling>& before,
                                            const std::optional<CpuThrottling>& now) {
-  if (!before || !now || now->periods <= before->periods) return {};
-  return {double(now->throttled - before->throttled) / double(now->periods - before->periods),
-          now->seconds - before->seconds};
+  if (!now) return {};
+  const bool same = before && before->file == now->file && before->periods <= now->periods;
+  const CpuThrottling from = same ? *before : CpuThrottling{};
+  if (now->periods == from.periods) return {};
+  return {double(now->throttled - from.throttled) / double(now->periods - from.periods),
+          now->seconds - from.seconds};
 }
 
 DISTRIBUTE_INLINE RankMeasures StragglerWatch::take_measures() {
+  const bool first = !std::exchange(compared_, true);
   // Read again, as a process may be moved to other groups.
   const auto quota = std::exchange(throttling_, ControlGroups().throttling());
-  const QuotaStops stops = stops_between(quota, throttling_);
+  const QuotaStops stops = first ? QuotaStops() : stops_between(quota, throttling_);
   const auto before = std::exchange(threads_, base_internal::run_queue_times());
   // Stopped threads wait for a core, too. Threads that have ended are missing in the later sum.
-  const double waited = before.ran > 0 ? threads_.waited - before.waited - stops.seconds : 0;
+  const double waited = first ? 0 : threads_.waited - before.waited - stops.seconds;
   return {float(stops.share), float(std::max(0.0, waited) / kSteps),
           float(std::exchange(on_core_, 0) / kSteps)};
 }
