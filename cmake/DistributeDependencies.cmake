@@ -144,6 +144,10 @@ distribute_dependency(SQLITE OPTIONAL PACKAGE SQLite3 TARGETS SQLite::SQLite3
 distribute_dependency(LIBARCHIVE OPTIONAL PACKAGE LibArchive TARGETS LibArchive::LibArchive
                       DEBIAN libarchive-dev LINK_VARIABLE DISTRIBUTE_DATASETS_LINK_TARGETS
                       DEFINITION_VARIABLE DISTRIBUTE_DATASETS_DEFINITIONS)
+distribute_dependency(ARROW OPTIONAL PACKAGE ArrowParquet 20 MODULE TARGETS ArrowParquet::ArrowParquet
+                      DEBIAN "libparquet-dev (of Apache's packages), or -DArrowParquet_ROOT=<folder of PyPI's pyarrow>"
+                      LINK_VARIABLE DISTRIBUTE_DATASETS_LINK_TARGETS
+                      DEFINITION_VARIABLE DISTRIBUTE_DATASETS_DEFINITIONS)
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeCuda.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeKernels.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeEngines.cmake")

@@ -76,6 +76,7 @@ VENDOR_FILES = {
     r"png\.h": r"data/(impl|detail)/png",
     r"sqlite3\.h": r"datasets/impl/sql_rows",
     r"archive(_entry)?\.h": r"datasets/impl/archive_reader",
+    r"(arrow|parquet)/.*\.h": r"datasets/impl/(arrow_|table_file_arrow)",
     r"farmhash\.h": r"preprocessing/impl/string_hash",
     r"pcre2\.h": r"preprocessing/impl/pattern",
     r"sentencepiece_processor\.h": r"preprocessing/impl/sentence_piece_tokenizer",

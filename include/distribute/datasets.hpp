@@ -4,7 +4,7 @@
 
 #include <distribute/base/detail/macros_aside.inc>
 
-#include <distribute/datasets/sql_dataset.hpp>
+#include <distribute/datasets/tables.hpp>
 #include <distribute/datasets/web_dataset.hpp>
 
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION

@@ -45,7 +45,7 @@ class Distribute(ConanFile):
         for name, option in (("ONEDNN", "onednn"), ("OPENSSL", "openssl"), ("CURL", "object_stores"),
                              ("PUGIXML", "object_stores"), ("JPEG", "pictures"), ("PNG", "pictures")):
             toolchain.cache_variables[f"DISTRIBUTE_WITH_{name}"] = "ON" if self.options.get_safe(option) else "OFF"
-        for name in ("IPSEC_MB", "HDF5", "LIBZIP", "FARMHASH", "PCRE2", "SENTENCEPIECE", "SQLITE", "LIBARCHIVE",
+        for name in ("IPSEC_MB", "HDF5", "LIBZIP", "FARMHASH", "PCRE2", "SENTENCEPIECE", "SQLITE", "LIBARCHIVE", "ARROW",
                      "OPENMPI", "MPICH", "UCX"):
             toolchain.cache_variables[f"DISTRIBUTE_WITH_{name}"] = "OFF"
         toolchain.generate()

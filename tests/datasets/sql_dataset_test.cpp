@@ -1,5 +1,5 @@
 // Against TensorFlow 2.21: answers.py.
-#include <distribute/datasets/sql_dataset.hpp>
+#include <distribute/datasets/tables.hpp>
 
 #include <distribute/data/distribute_options.hpp>
 #include <distribute/datasets/detail/sql_rows.hpp>

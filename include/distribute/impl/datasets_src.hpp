@@ -6,9 +6,14 @@
 
 #include <distribute/datasets/impl/archive_reader.ipp>
 #include <distribute/datasets/impl/archive_reader_stub.ipp>
+#include <distribute/datasets/impl/arrow_column.ipp>
+#include <distribute/datasets/impl/arrow_parts.ipp>
 #include <distribute/datasets/impl/sql_dataset.ipp>
 #include <distribute/datasets/impl/sql_rows.ipp>
 #include <distribute/datasets/impl/sql_rows_stub.ipp>
+#include <distribute/datasets/impl/table_file_arrow.ipp>
+#include <distribute/datasets/impl/table_file_stub.ipp>
+#include <distribute/datasets/impl/tables.ipp>
 #include <distribute/datasets/impl/web_dataset.ipp>
 
 #include <distribute/base/detail/macros_back.inc>

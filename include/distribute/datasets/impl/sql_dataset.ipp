@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/datasets/detail/sql_rows.hpp>
-#include <distribute/datasets/sql_dataset.hpp>
+#include <distribute/datasets/tables.hpp>
 
 namespace distribute::data {
 

@@ -46,5 +46,5 @@ class Distribute(CMakePackage):
                  for name, wanted in features.items()]
         words += [f"-DDISTRIBUTE_WITH_{name}=OFF"
                   for name in ("IPSEC_MB", "HDF5", "LIBZIP", "FARMHASH", "PCRE2", "SENTENCEPIECE",
-                               "SQLITE", "LIBARCHIVE")]
+                               "SQLITE", "LIBARCHIVE", "ARROW")]
         return [*words, self.define_from_variant("DISTRIBUTE_BUILD_PROGRAMS", "programs")]

@@ -1,0 +1,49 @@
+#pragma once
+/// Datasets of the rows of tables: databases, Parquet files and Arrow files.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/dataset.hpp>
+
+#include <string>
+#include <vector>
+
+namespace distribute::data {
+
+/// Gives the rows that `query` selects in the SQLite database `data_source_name`, as elements of
+/// one component for each of `output_types`: scalars of Int32, Int64, Float32 or Bool, and UInt8
+/// for texts and blobs, which become bytes (data/element_spec.hpp). NULL is 0, false or no bytes. A
+/// database in an object store is read into memory. The position is the number of rows given, so
+/// that a query needs an ORDER BY. Workers share the rows by AutoShardPolicy::Data.
+/// Throws  InvalidArgumentError for another driver than "sqlite" or other types; while reading for
+///         another number of columns, and, with row and column, for a value that is not of its
+///         type or outside of it (TensorFlow gives 0 and the low bits then). NotFoundError for a
+///         missing database; UnknownError with SQLite's message; UnimplementedError in a build
+///         without libsqlite3-dev.
+/// Source  tf.data.experimental.SqlDataset
+Dataset sql_dataset(const std::string& driver_name, const std::string& data_source_name,
+                    const std::string& query, std::vector<DType> output_types);
+
+/// Options of parquet_dataset() and arrow_dataset().
+struct TableOptions {
+  std::vector<std::string> columns = {};  // to read, in this order; empty: all
+  bool nulls_are_zero = false;  // missing values become 0, false or no bytes; else they are errors
+};
+
+/// Gives the rows of Parquet files as elements of one named component for each column: Bool; Int32
+/// for integers of up to 32 bits; Int64 for longer ones, uint32, and times in the file's unit;
+/// Float32 also for float64; UInt8 [size] for texts and bytes (data/element_spec.hpp); [size] for
+/// lists of such numbers. A dictionary gives its values. AutoShardPolicy::File gives each worker
+/// other files. A saved position holds the number of rows given of the open file; a restore passes
+/// over row groups without reading them.
+/// Throws  InvalidArgumentError for no files, and with the column's name for one that is missing,
+///         twice there, of a type that is not listed, or of another type than in the first file;
+///         while reading, with file, row and column, for a missing value and for a number that
+///         does not fit. NotFoundError, PermissionDeniedError; DataLossError with Arrow's message
+///         for a damaged file; UnimplementedError in a build without Arrow's C++ library.
+/// Source  tfio.IODataset.from_parquet of TensorFlow I/O, pyarrow.parquet
+Dataset parquet_dataset(std::vector<std::string> paths, const TableOptions& options = {});
+/// Gives the rows of files in Arrow's IPC format in the same way, of its file format (Feather
+/// version 2) and its stream format.
+Dataset arrow_dataset(std::vector<std::string> paths, const TableOptions& options = {});
+
+}  // namespace distribute::data
