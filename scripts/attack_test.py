@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Attacks whole programs and jobs: what they write to, signals, partitions, their environment.
 
-Five parts, each a grid:
+Six parts, each a grid:
   outputs     every flag and variable that names an output x what stands at the name: a device, a
               FIFO, a link, a folder, a file of the user, a full disk, a read-only one, ...
   stdout      every command that prints x a full disk, a closed stdout
   signals     every kind of job x SIGTERM to the launcher, to one task, to all of them x a folder to
               save to, or none
+  times       kinds of jobs x SIGTERM to the launcher at the start, in the first steps, in a save,
+              in the test
   partitions  kinds of jobs x each pair of their hosts x each direction x TCP, TLS, UCX,
               Open MPI, MPICH
   variables   every variable of docs/environment.md x ten values
@@ -41,12 +43,17 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 
 from attacks import ABORTED, DATA, REASON, kill_all, processes_of, sanitizer_of, send
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROMPT = 30  # seconds in which a program without partner ends
 TRAINER = ["{bin}/mnist_cnn", "--model=tutorial", "--batch_size=8", "--data_dir={data}"]
+RESNET = ["{bin}/resnet50", "--dataset=synthetic", "--model=resnet8", "--image_size=8",
+          "--num_classes=10", "--batch_size=4"]
+TRANSFORMER = ["{bin}/text_transformer", "--layers=1", "--width=8", "--heads=1", "--context=8",
+               "--batch_size=2", "--sample_length=0"]
 
 
 class Attack:
@@ -59,7 +66,7 @@ class Attack:
         self.temporary.mkdir()
         self.mounts, self.logs = [], []
         self.values = {"bin": settings.bin, "data": settings.data, "work": self.work,
-                       "checkpoint": settings.checkpoint}
+                       "checkpoint": settings.checkpoint, **settings.samples}
 
     def fault(self, text):
         self.faults.append(text)
@@ -174,10 +181,26 @@ OUTPUTS = {
                                "echo", "printed"], {}, "file"),
     "ckpt convert": (["{bin}/distribute", "ckpt", "convert", "{checkpoint}", "{place}"], {},
                      "prefix"),
+    "pack --o": (["{bin}/distribute", "pack", "true", "--o={place}"], {}, "archive"),
+    "data tfrecord --output_dir": (["{bin}/distribute", "data", "tfrecord", "--input_dir={pictures}",
+                                    "--output_dir={place}"], {}, "folder"),
+    "CLOUD_ML_HP_METRIC_FILE": ([*TRAINER, "--steps=2"],
+                                {"CLOUD_ML_TRIAL_ID": "1", "CLOUD_ML_HP_METRIC_FILE": "{place}"},
+                                "appended"),
+    "resnet50 --json": ([*RESNET, "--steps=2", "--json={place}"], {}, "file"),
+    "resnet50 --checkpoint_dir": ([*RESNET, "--steps=2", "--checkpoint_dir={place}"], {}, "folder"),
+    "text_transformer --loss_csv": ([*TRANSFORMER, "--steps=2", "--loss_csv={place}"], {}, "file"),
+    "text_transformer --export_dir": ([*TRANSFORMER, "--steps=2", "--export_dir={place}"], {},
+                                      "new folder"),
+    "mnist_cnn_fit --model_dir": (["{bin}/mnist_cnn_fit", "--data_dir={data}", "--epochs=1",
+                                   "--model_dir={place}"], {}, "folder"),
+    "mnist_cnn_tfrecords --records": (["{bin}/mnist_cnn_tfrecords", "--data_dir={data}", "--write",
+                                       "--records={place}"], {}, "folder"),
 }
 PLACES = ["nothing", "null device", "full device", "read FIFO", "unread FIFO", "link",
           "dangling link", "link loop", "link to a device", "link to a folder", "empty folder",
-          "folder", "text file", "socket", "no folder", "full disk", "read-only disk", "long name"]
+          "folder", "text file", "private file", "mounted file", "socket", "no folder", "full disk",
+          "read-only disk", "long name"]
 USERS_TEXT = "the user's own text\n"
 # What only writing tells; the run of a trace is then good, with a warning.
 TOLD_LATER = ["full device", "full disk", "socket"]
@@ -206,6 +229,18 @@ class Place:
     def make_link_loop(self): self.path.symlink_to(self.path)
     def make_empty_folder(self): self.path.mkdir()
     def make_text_file(self): self.path.write_text(USERS_TEXT)
+    def make_private_file(self):
+        self.path.write_text(USERS_TEXT)
+        self.path.chmod(0o600)
+        os.chown(self.path, 1234, 1234)
+
+    def make_mounted_file(self):
+        """As containers mount single files of their host."""
+        for path in (self.path, self.other):
+            path.write_text(USERS_TEXT)
+        subprocess.run(["mount", "--bind", self.other, self.path], check=True)
+        self.attack.mounts.append(self.path)
+
     def make_no_folder(self): self.path = self.folder / "none" / self.path.name
     def make_long_name(self): self.path = self.folder / ("x" * 300)
 
@@ -283,7 +318,8 @@ class Place:
                 info = path.lstat()
             except OSError:
                 continue
-            found[path.name] = (stat.S_IFMT(info.st_mode), info.st_rdev,
+            mode = info.st_mode if self.kind == "private file" else stat.S_IFMT(info.st_mode)
+            found[path.name] = (mode, info.st_uid, info.st_rdev,
                                 os.readlink(path) if stat.S_ISLNK(info.st_mode) else "")
         return found
 
@@ -301,26 +337,27 @@ class Place:
 
 # What must go well, by what the output is; and what must be refused or fail.
 GOOD = {"file": ["nothing", "null device", "read FIFO", "link", "dangling link", "link to a device",
-                 "text file"],
+                 "text file", "private file", "mounted file"],
         "mark": ["nothing"],
         "folder": ["nothing", "empty folder", "folder", "no folder", "link to a folder"],
         "new folder": ["nothing", "no folder", "empty folder", "link to a folder", "dangling link"],
         "prefix": ["nothing"]}
-GOOD["trace"] = GOOD["file"]
+GOOD["trace"] = GOOD["appended"] = GOOD["archive"] = GOOD["file"]
 BAD = {"file": ["full device", "link to a folder", "link loop", "empty folder", "folder", "socket", "full disk",
                 "read-only disk", "long name"],
        "trace": ["link to a folder", "link loop", "empty folder", "folder", "no folder",
                  "read-only disk", "long name"],
        "mark": ["link to a folder", "null device", "full device", "unread FIFO", "link", "link to a device",
-                "empty folder", "folder", "text file", "socket", "full disk", "read-only disk",
-                "long name"],
+                "empty folder", "folder", "text file", "private file", "mounted file", "socket",
+                "full disk", "read-only disk", "long name"],
        "folder": ["null device", "full device", "read FIFO", "unread FIFO", "link",
-                  "dangling link", "link loop", "link to a device", "text file", "socket",
-                  "full disk", "read-only disk", "long name"],
+                  "dangling link", "link loop", "link to a device", "text file", "private file",
+                  "mounted file", "socket", "full disk", "read-only disk", "long name"],
        "new folder": ["null device", "full device", "read FIFO", "unread FIFO", "link",
-                      "link loop", "link to a device", "folder", "text file", "socket",
-                      "full disk", "read-only disk", "long name"],
+                      "link loop", "link to a device", "folder", "text file", "private file",
+                      "mounted file", "socket", "full disk", "read-only disk", "long name"],
        "prefix": ["full disk", "read-only disk", "long name"]}
+BAD["appended"] = BAD["archive"] = BAD["file"]
 
 
 def attack_output(attack, output, kind):
@@ -354,8 +391,12 @@ def attack_output(attack, output, kind):
     if status == 0 and (kind in GOOD[what] or place.reader and what != "prefix") and what != "mark" and kind not in (
             "null device", "link to a device") and place.size() == 0:
         attack.fault("status 0 without output")
-    if kind in ("text file", "link") and (status != 0 or what not in ("file", "trace")):
-        if (place.path if kind == "text file" else place.other).read_text() != USERS_TEXT:
+    if kind in ("text file", "link", "private file", "mounted file"):
+        now = (place.other if kind == "link" else place.path).read_bytes()
+        replaced = status == 0 and what in ("file", "trace", "archive")
+        kept = now.startswith(USERS_TEXT.encode()) if status == 0 and what == "appended" else \
+            now == USERS_TEXT.encode()
+        if not replaced and not kept:
             attack.fault("the user's file has changed")
     if kind == "folder" and (place.path / "notes.txt").read_text() != USERS_TEXT:
         attack.fault("the user's file in the folder has changed")
@@ -380,14 +421,52 @@ PRINTING = {
     "cluster make": ["cluster", "make", "--worker=a:1,b:1"], "doctor": ["doctor"],
     "doctor --json": ["doctor", "--json"], "metrics token": ["metrics", "token"],
     "run": ["run", "-np", "1", "--", "echo", "printed"], "help": ["--help"],
-    "run --help": ["run", "--help"],
+    "run --help": ["run", "--help"], "ckpt ls --json": ["ckpt", "ls", "{checkpoint}", "--json"],
+    "ckpt convert": ["ckpt", "convert", "{checkpoint}", "{work}/flat"],
+    "events ls --json": ["events", "ls", "{events}", "--json"],
+    "data ls --json": ["data", "ls", "{records}", "--json"],
+    "data tfrecord": ["data", "tfrecord", "--input_dir={pictures}", "--output_dir={work}/made"],
+    "predict": ["predict", "--model=tutorial", "--checkpoint={checkpoint}", "{digit}"],
+    "predict --json": ["predict", "--model=tutorial", "--checkpoint={checkpoint}", "{digit}", "--json"],
+    "pack": ["pack", "true", "--o={work}/job.tar"],
+    "bench allreduce": ["bench", "allreduce", "--bytes=1K", "--seconds=0.1"],
+    "bench allreduce --json": ["bench", "allreduce", "--bytes=1K", "--seconds=0.1", "--json"],
+    "bench ps": ["bench", "ps", "--bytes=1K", "--rows=1000", "--seconds=0.1"],
+    "top": ["top", "127.0.0.1:{metrics_port}", "--count=1"],
+    "top --json": ["top", "127.0.0.1:{metrics_port}", "--count=1", "--json"],
+    "metrics get": ["metrics", "get", "127.0.0.1:{metrics_port}"],
+}
+# Programs of other examples that print.
+PROGRAMS = {
+    "resnet50": [*RESNET, "--steps=2"], "resnet50 --json": [*RESNET, "--steps=2", "--json"],
+    "text_transformer": [*TRANSFORMER, "--steps=2"],
+    "text_transformer --sample_only": [*TRANSFORMER[:-1], "--sample_length=4", "--steps=2"],
+    "mnist_cnn_fit": ["{bin}/mnist_cnn_fit", "--data_dir={data}", "--epochs=1", "--model_dir={work}/m"],
+    "mnist_cnn_job": ["{bin}/mnist_cnn_job", "--data_dir={data}", "--epochs=1", "--job_dir={work}/m"],
+    "mnist_cnn_mirrored": ["{bin}/mnist_cnn_mirrored", "--data_dir={data}", "--epochs=1",
+                           "--model_dir={work}/m"],
+    "mnist_cnn_estimator": ["{bin}/mnist_cnn_estimator", "--data_dir={data}", "--steps=2",
+                            "--model_dir={work}/m"],
+    "mnist_cnn_horovod": ["{bin}/mnist_cnn_horovod", "--data_dir={data}", "--steps=2",
+                          "--model_dir={work}/m"],
 }
 
 
+def start_with_metrics(attack):
+    """A trainer that shows its metrics, until it is killed with the attack."""
+    port = attack.values["metrics_port"] = attack.settings.port()
+    attack.start([*TRAINER, "--steps=1000000"], {"DISTRIBUTE_METRICS_PORT": str(port),
+                                                 "DISTRIBUTE_INSECURE": "1"})
+    deadline = time.monotonic() + PROMPT * attack.settings.patience
+    while time.monotonic() < deadline and "step 100 " not in attack.text():
+        time.sleep(0.05)
+
+
 def attack_stdout(attack, name, where):
-    command = ["{bin}/distribute", *PRINTING[name]] if name in PRINTING else \
-        [*TRAINER, "--steps=2", *([] if name == "trainer" else [name])]
-    attack.values.update(attack.settings.samples)
+    command = ["{bin}/distribute", *PRINTING[name]] if name in PRINTING else PROGRAMS.get(
+        name, [*TRAINER, "--steps=2", *([] if name == "trainer" else [name])])
+    if "{metrics_port}" in " ".join(command):
+        start_with_metrics(attack)
     variables = {"DISTRIBUTE_JOB_TOKEN": "0123456789abcdef0123456789abcdef"}
     if where == "full":
         device = attack.work / "full"
@@ -399,10 +478,11 @@ def attack_stdout(attack, name, where):
     attack.note = f"status {status}  {reason_in(attack.text())}"
     if status == 0:
         attack.fault("status 0, and the output is lost")
+    kill_all("ATTACK", attack.work.name)
 
 
 def stdout(settings):
-    for name, where in itertools.product([*PRINTING, "trainer", "--json", "--help"],
+    for name, where in itertools.product([*PRINTING, *PROGRAMS, "trainer", "--json", "--help"],
                                          ["full", "closed"]):
         yield f"{name} x {where}", lambda attack, n=name, w=where: attack_stdout(attack, n, w)
 
@@ -435,11 +515,19 @@ TOLD = {
                 ["{bin}/mnist_cnn_between_graph", "--data_dir={digits}", "--steps=1000000"],
                 ["ps 0", "worker 0", "worker 1"]),
 }
+TOLD |= {
+    "resnet50 multi_worker": ([*RUN, "-np", "2", "--"], [*RESNET, *LONG], ["worker 0", "worker 1"]),
+    "resnet50 sync_replicas": ([*RUN, "-np", "2", "--ps", "1", "--"],
+                               [*RESNET, "--sync_replicas=2", *LONG], ["ps 0", "worker 0", "worker 1"]),
+    "text_transformer coordinator": ([*RUN, "-np", "2", "--ps", "1", "--chief", "--"],
+                                     [*TRANSFORMER, *LONG], ["ps 0", "chief 0", "worker 0"]),
+}
 # A task that leaves an elastic job, or a worker with a loop of its own, does not end the job.
 GOES_ON = {("elastic", "worker 1"), ("elastic horovod", "worker 1"), ("elastic", "worker 0"),
            ("elastic horovod", "worker 0"), ("parameter_server", "worker 1"),
            ("coordinator", "worker 0"), ("estimator", "worker 0"), ("session", "worker 1"),
-           ("sync_replicas", "worker 1")}
+           ("sync_replicas", "worker 1"), ("resnet50 sync_replicas", "worker 1"),
+           ("text_transformer coordinator", "worker 0")}
 
 
 def newest_checkpoint(folder):
@@ -463,7 +551,7 @@ def attack_by_signal(attack, job, target, saves):
         attack.note = "not built"
         return
     folder = attack.work / "saved"
-    flag = "--checkpoint_dir" if "mnist_cnn" == pathlib.Path(program[0]).name else "--model_dir"
+    flag = "--checkpoint_dir" if "mnist_cnn_" not in program[0] else "--model_dir"
     attack.values["digits"] = DATA
     process = attack.start([*launcher, *program, *([f"{flag}={folder}"] if saves else [])])
     deadline = time.monotonic() + 60 * attack.settings.patience
@@ -518,6 +606,52 @@ def signals(settings):
                     continue  # they always have a folder
                 yield (f"{job} x {target} x {'a folder' if saves else 'no folder'}",
                        lambda attack, j=job, t=target, s=saves: attack_by_signal(attack, j, t, s))
+
+
+# --- times -----------------------------------------------------------------------------------------
+
+# What goes on when SIGTERM comes -> flags in place of LONG.
+TIMES = {"the start": LONG, "the first steps": LONG, "a save": ["--steps=1000000", "--save_steps=2"],
+         "the test": ["--steps=100", "--save_steps=1000000"]}
+
+
+def is_time(attack, when, folder):
+    if when == "the start":
+        return len(attack.tasks()) > 1
+    if when == "the first steps":
+        return "loss" in attack.text()
+    if when == "a save":
+        return newest_checkpoint(folder) is not None and any(folder.glob("*.tempstate*"))
+    return steps_made(attack, folder) >= 100
+
+
+def attack_at_time(attack, job, when):
+    launcher, program, _ = TOLD[job]
+    folder = attack.work / "saved"
+    program = [word for word in program if word not in LONG]
+    process = attack.start([*launcher, *program, *TIMES[when], f"--checkpoint_dir={folder}"])
+    deadline = time.monotonic() + 60 * attack.settings.patience
+    while not is_time(attack, when, folder) and process.poll() is None:
+        if time.monotonic() > deadline:
+            attack.fault("the time does not come")
+            break
+        time.sleep(0.001)
+    send(process.pid, signal.SIGTERM)
+    status, made = attack.wait(process, 60), newest_checkpoint(folder)
+    attack.note = f"status {status}, saved {made}"
+    if status not in (143, *((0,) if when == "the test" else ())):
+        attack.fault(f"status {status}, not 143")
+    if made is None and "without saving" not in attack.text() and when != "the start":
+        attack.fault("nothing is saved, and no line says so")
+    if attack.run([*launcher, *program, f"--checkpoint_dir={folder}",
+                   f"--steps={(made or 0) + 120}"]) != 0:
+        attack.fault("the next start fails")
+
+
+def times(settings):
+    for job, when in itertools.product(TOLD, TIMES):
+        if TOLD[job][0] and job not in ("estimator", "session"):
+            yield f"{job} x {when}", lambda attack, j=job, w=when: attack_at_time(attack, j, w)
 
 
 # --- partitions ------------------------------------------------------------------------------------
@@ -833,13 +967,14 @@ def variables(settings):
 
 # --- all -------------------------------------------------------------------------------------------
 
-PARTS = {"partitions": partitions, "signals": signals, "outputs": outputs, "stdout": stdout,
+PARTS = {"partitions": partitions, "signals": signals, "times": times, "outputs": outputs, "stdout": stdout,
          "variables": variables}
 # Some of each part, for the tests: siblings of what was once wrong.
 SMALL = re.compile(
     r"^(multi_worker x worker 1 -> worker 2 x tcp|parameter_server x (launcher|ps 0) x a folder|"
     r"coordinator x ps 0 x no folder|elastic x launcher x no folder|"
-    r"--json x (null device|link|full disk|unread FIFO)|--loss_csv x unread FIFO|"
+    r"--json x (null device|link|full disk|unread FIFO|private file|mounted file)|pack --o x full disk|"
+    r"CLOUD_ML_HP_METRIC_FILE x unread FIFO|--loss_csv x unread FIFO|"
     r"--export_onnx x dangling link|--export_dir x (dangling link|link to a folder)|"
     r"DISTRIBUTE_TIMELINE x null device|DISTRIBUTE_READY_FILE x text file|"
     r"--checkpoint_dir x (text file|read-only disk)|a log in --output-dir x (unread FIFO|null device)|"
@@ -865,6 +1000,15 @@ def digits(folder):
                                          + content[begin:begin + 64 * item])
 
 
+def gray_png():
+    """A picture of 8 x 8 pixels."""
+    def chunk(name, content):
+        return (struct.pack(">I", len(content)) + name + content +
+                struct.pack(">I", zlib.crc32(name + content)))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 8, 0, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(bytes(9) * 8)) + chunk(b"IEND", b""))
+
+
 def prepare(settings):
     """What attacks read: digits, a checkpoint, an event file, records."""
     place = settings.place
@@ -877,7 +1021,11 @@ def prepare(settings):
     settings.checkpoint = place / "ckpt/ckpt-1"
     records = place / "some.tfrecord"
     records.write_bytes(b"")
-    settings.samples = {"events": place / "events", "records": records}
+    pictures = place / "pictures"
+    (pictures / "some").mkdir(parents=True)
+    (pictures / "some/gray.png").write_bytes(gray_png())
+    settings.samples = {"events": place / "events", "records": records, "pictures": pictures,
+                        "digit": f"{next(settings.data.glob('t10k-images*'))}:0"}
 
 
 def free_port():

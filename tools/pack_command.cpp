@@ -1,6 +1,8 @@
 #include "commands.hpp"
 
 #include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/launch/process.hpp>
 
 #include <absl/strings/match.h>
@@ -161,6 +163,25 @@ struct Scratch {
   fs::path path;
 };
 
+/// Returns ".tar.xz" of "job.tar.xz", by which tar knows the compression.
+std::string extensions_of(const fs::path& output) {
+  const fs::path last = output.extension();
+  return output.stem().extension().string() + last.string();
+}
+
+/// Writes the output as every output is written: whole, through a link, or into a device.
+void copy_whole(const std::string& from, const std::string& to) {
+  const auto source = value_or_throw(io::local_file_system().open(from));
+  auto copy = value_or_throw(io::AtomicFile::create(to));
+  std::string part(1 << 20, '\0');
+  for (int64_t at = 0; at < source->size();) {
+    const int64_t count = value_or_throw(source->read_some(at, part));
+    throw_if_error(copy.append(std::string_view(part).substr(0, size_t(count))));
+    at += count;
+  }
+  throw_if_error(copy.commit());
+}
+
 int pack(const PackOptions& options, const CommandLine& line) try {
   if (options.output.empty()) throw UsageProblem("say which file to write: -o job.tar.xz");
   if (!options.data.empty() && !fs::is_directory(options.data))
@@ -174,10 +195,13 @@ int pack(const PackOptions& options, const CommandLine& line) try {
   for (const char* folder : {"bin", "lib"}) fs::create_directories(job / folder);
   for (const std::string& program : line.words) add_program(launch::find_program(program), job);
   if (!options.data.empty()) fs::copy(options.data, job / "data", fs::copy_options::recursive);
-  const Finished tar = run_to_end(
-      {"tar", "-C", scratch.path.string(), "-caf", fs::absolute(options.output).string(), "job"});
+  // tar would write into a file that is there, and leave a half of it on a full disk.
+  const fs::path archive = scratch.path / ("new" + extensions_of(options.output));
+  const Finished tar =
+      run_to_end({"tar", "-C", scratch.path.string(), "-caf", archive.string(), "job"});
   if (!tar.status.ok()) throw InternalError("tar: " + tar.err);
-  std::printf("%s: %ju bytes\n", options.output.c_str(), uintmax_t(fs::file_size(options.output)));
+  copy_whole(archive.string(), options.output);
+  std::printf("%s: %ju bytes\n", options.output.c_str(), uintmax_t(fs::file_size(archive)));
   return 0;
 } catch (const fs::filesystem_error& error) {
   throw NotFoundError(error.what());

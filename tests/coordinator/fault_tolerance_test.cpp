@@ -2,6 +2,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 
+#include <distribute/rpc/detail/peer.hpp>
 #include <distribute/testing/thread_cluster.hpp>
 
 #include <atomic>
@@ -207,7 +208,7 @@ TEST_CASE("trouble with a parameter server is passing twice, and then an error",
   std::atomic<int> trouble{0}, runs{0};
   RemoteFunction push("push", [&] {
     ++runs;
-    if (--trouble >= 0) throw UnavailableError("ps 1 (10.0.0.9:2222) is lost: reset");
+    if (--trouble >= 0) throw rpc::LostTaskError({"ps", 1, "10.0.0.9:2222"}, "a pull was reset");
   });
   Cluster cluster(2);
   trouble = 2;
@@ -216,15 +217,29 @@ TEST_CASE("trouble with a parameter server is passing twice, and then an error",
   CHECK(runs == 3);
   trouble = 1;
   cluster.coordinator->schedule(push);
-  check_throws<UnavailableError>([&] { cluster.coordinator->join(); }, "ps 1 (10.0.0.9:2222)");
+  check_throws<UnavailableError>([&] { cluster.coordinator->join(); }, "a pull was reset");
   CHECK(runs == 4);
-  CHECK(cluster.logged().find("taken for passing trouble: ps 1") != std::string::npos);
+  CHECK(cluster.logged().find("taken for passing trouble: a pull was") != std::string::npos);
+}
 
-  CHECK(named_parameter_server("ps 3 (a:1)") == 3);
-  CHECK(named_parameter_server("x: ps 12 (a:1) is lost") == 12);
-  CHECK_FALSE(named_parameter_server("steps 3 (a:1)"));
-  CHECK_FALSE(named_parameter_server("ps x"));
-  CHECK_FALSE(named_parameter_server(""));
+TEST_CASE("an error that only speaks of a server, or is of another task, does not pass",
+          "[coordinator][fault_tolerance]") {
+  Steps steps;
+  int runs = 0;
+  RemoteFunction speak("speak", [&] {
+    ++runs;
+    throw UnavailableError("ps 1 (10.0.0.9:2222) is lost: reset");
+  });
+  RemoteFunction of_worker("of_worker", [&] {
+    ++runs;
+    throw rpc::LostTaskError({"worker", 1, "10.0.0.9:2222"}, "worker 1 is lost");
+  });
+  Cluster cluster(1);
+  cluster.coordinator->schedule(speak);
+  check_throws<UnavailableError>([&] { cluster.coordinator->join(); }, "ps 1 (10.0.0.9:2222)");
+  cluster.coordinator->schedule(of_worker);
+  check_throws<UnavailableError>([&] { cluster.coordinator->join(); }, "worker 1 is lost");
+  CHECK(runs == 2);
 }
 
 TEST_CASE("a lost parameter server ends everything with one error",

@@ -6,6 +6,9 @@
 #include <tests/support/memory_store.hpp>
 #include <tests/support/temporary_directory.hpp>
 
+#include <string>
+#include <thread>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -149,6 +152,18 @@ TEST_CASE("what is no plain file stays what it is, and of a link the target is r
         absl::StatusCode::kFailedPrecondition);
 }
 
+TEST_CASE("a file that replaces another one keeps its rights", "[io][atomic_file]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "private";
+  REQUIRE(io::write_file_atomically(path, "old").ok());
+  REQUIRE(::chmod(path.c_str(), 0600) == 0);
+  REQUIRE(io::write_file_atomically(path, "new").ok());
+  struct stat info {};
+  REQUIRE(::stat(path.c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777) == 0600);
+  CHECK(*io::read_file(path) == "new");
+}
+
 TEST_CASE("a pipe gets all bytes and stays a pipe", "[io][atomic_file]") {
   const TemporaryDirectory directory;
   const std::string pipe = directory / "pipe";
@@ -160,6 +175,25 @@ TEST_CASE("a pipe gets all bytes and stays a pipe", "[io][atomic_file]") {
   CHECK(std::string(text) == "through");
   ::close(reader);
   CHECK(names_in(directory) == std::vector<std::string>{"pipe"});
+}
+
+TEST_CASE("a pipe's reader that waits for its writer gets all bytes", "[io][atomic_file]") {
+  for (int round = 0; round < 20; ++round) {  // in most of them the reader is the first
+    const TemporaryDirectory directory;
+    const std::string pipe = directory / "pipe";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    std::string got;
+    std::thread reader([&] {  // as `cat` does, which stops at the end
+      const int descriptor = ::open(pipe.c_str(), O_RDONLY);
+      char text[64];
+      for (ssize_t count; (count = ::read(descriptor, text, sizeof text)) > 0;)
+        got.append(text, size_t(count));
+      ::close(descriptor);
+    });
+    CHECK(io::write_file_atomically(pipe, "through").ok());
+    reader.join();
+    CHECK(got == "through");
+  }
 }
 
 TEST_CASE("a full disk leaves the old file and no temporary", "[io][atomic_file]") {

@@ -56,3 +56,17 @@ TEST_CASE("what cannot be packed is named", "[tools][pack]") {
                           Contains("no/where/job.tar: there is no folder no/where"));
   CHECK_THAT(run.out, !Contains("\n0\n") && !Contains(" bytes\n"));
 }
+
+TEST_CASE("an archive goes where every output goes", "[tools][pack]") {
+  SKIP_WITHOUT_PROGRAM("distribute");
+  const ProgramResult run = shell(
+      "distribute pack sh -o /dev/null && test -c /dev/null && echo device\n"
+      "echo old > old.tar; ln -s old.tar link.tar\n"
+      "(ulimit -f 8; distribute pack sh -o link.tar) || echo full; cat old.tar\n"
+      "distribute pack sh -o link.tar && test -L link.tar && tar tf old.tar && echo linked\n"
+      "mkfifo pipe.tar; cat pipe.tar > got.tar & distribute pack sh -o pipe.tar; wait\n"
+      "tar tf got.tar && echo piped\n");
+  INFO(run.out);
+  CHECK_THAT(run.out, Contains("device\n") && Contains("full\nold\n"));
+  CHECK_THAT(run.out, Contains("linked\n") && Contains("piped\n"));
+}

@@ -17,6 +17,10 @@
 #include <tests/support/thread_workers.hpp>
 #include <tests/train/small_model.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 using namespace distribute;
 using train::Logs;
 using train::Model;
@@ -149,6 +153,20 @@ TEST_CASE("a loss that is no number ends the training", "[train][callbacks]") {
       {.epochs = 5, .callbacks = {train::TerminateOnNaN(), counter}, .verbose = Verbose::Silent});
   CHECK(batches >= 2);
   CHECK(batches < 10);
+}
+
+TEST_CASE("the CSV file may be a pipe", "[train][callbacks]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "log.csv";
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(reader >= 0);
+  Scripted({0.5, 0.25}).fit(train::CSVLogger({.filename = path}));
+  std::string text(4096, '\0');
+  text.resize(size_t(std::max<ssize_t>(0, ::read(reader, text.data(), text.size()))));
+  ::close(reader);
+  CHECK(text.starts_with("epoch,figure,loss,val_figure,val_loss\n0,0.5,"));
+  CHECK(text.find("\n1,0.25,") != text.npos);
 }
 
 TEST_CASE("the CSV file has a column for each figure", "[train][callbacks]") {

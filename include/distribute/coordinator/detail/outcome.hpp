@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,10 +23,11 @@ struct Outcome {
   OutcomeKind kind = OutcomeKind::Finished;
   StatusCode code = StatusCode::Ok;
   std::string text;
+  int32_t lost_server = -1;  // the parameter server that was lost while the function ran
 
   void fields(net::FieldVisitor& visit) {
     visit("kind", kind, OutcomeKind::ResourceLost)("code", code, StatusCode::Unauthenticated);
-    visit("text", text);
+    visit("text", text)("lost server", lost_server);
   }
   std::string encode() const { return net::encode_message(*this); }
   /// Throws  DataLossError
@@ -37,9 +37,5 @@ struct Outcome {
   /// Returns the error of a function that failed, with `where` in front of the message.
   std::exception_ptr error(const std::string& where) const;
 };
-
-/// Returns the number of the parameter server that an error's message names first ("ps 1
-/// (host:port) ..."); nullopt when it names none.
-std::optional<int> named_parameter_server(std::string_view message);
 
 }  // namespace distribute::coordinator_internal

@@ -2,8 +2,7 @@
 #include <distribute/coordinator/detail/outcome.hpp>
 #include <distribute/coordinator/detail/registry.hpp>
 #include <distribute/coordinator/remote_value.hpp>
-
-#include <charconv>
+#include <distribute/rpc/detail/peer.hpp>
 
 namespace distribute::coordinator_internal {
 
@@ -19,6 +18,9 @@ DISTRIBUTE_INLINE Outcome Outcome::of_current_exception(bool cancelled) {
     throw;
   } catch (const ResourceLostError& error) {
     return {OutcomeKind::ResourceLost, error.code(), error.what()};
+  } catch (const rpc::LostTaskError& error) {
+    const rpc::PeerName& task = error.task();
+    return {OutcomeKind::Failed, error.code(), error.what(), task.type == "ps" ? task.index : -1};
   } catch (const Error& error) {
     const bool as_asked = cancelled && error.code() == StatusCode::Cancelled;
     return {as_asked ? OutcomeKind::Cancelled : OutcomeKind::Failed, error.code(), error.what()};
@@ -35,19 +37,6 @@ DISTRIBUTE_INLINE std::exception_ptr Outcome::error(const std::string& where) co
   } catch (...) {
     return std::current_exception();
   }
-}
-
-DISTRIBUTE_INLINE std::optional<int> named_parameter_server(std::string_view message) {
-  for (size_t at = message.find("ps "); at != message.npos; at = message.find("ps ", at + 1)) {
-    const bool word = at == 0 || !std::isalnum(static_cast<unsigned char>(message[at - 1]));
-    int number = 0;
-    const char* begin = message.data() + at + 3;
-    const char* end = message.data() + message.size();
-    const auto [after, problem] = std::from_chars(begin, end, number);
-    if (word && problem == std::errc() && std::string_view(after, end).starts_with(" ("))
-      return number;
-  }
-  return std::nullopt;
 }
 
 }  // namespace distribute::coordinator_internal

@@ -199,9 +199,8 @@ DISTRIBUTE_INLINE bool WorkerPool::ignore(const Outcome& outcome) {
     const int limit = options_.ignore_transient_timeouts;
     return ++timeouts_ <= (limit < 0 ? few : limit);
   }
-  if (outcome.code != StatusCode::Unavailable && outcome.code != StatusCode::Aborted) return false;
-  const std::optional<int> server = named_parameter_server(outcome.text);
-  if (!server || ++ps_failures_[*server] >= options_.ignore_transient_ps_failures) return false;
+  const int server = outcome.lost_server;
+  if (server < 0 || ++ps_failures_[server] >= options_.ignore_transient_ps_failures) return false;
   options_.print("taken for passing trouble: " + outcome.text);
   return true;
 }

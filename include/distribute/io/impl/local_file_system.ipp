@@ -4,6 +4,7 @@
 #include <distribute/base/environment.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/io/detail/open_output.hpp>
 #include <distribute/io/file_system.hpp>
 
 #include <distribute/base/error.hpp>
@@ -78,6 +79,7 @@ class FileDescriptor {
   FileDescriptor& operator=(FileDescriptor&&) = delete;
   ~FileDescriptor() { close(); }
   int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
   /// Closes the descriptor; returns 0 or the error number.
   int close() {
     const int fd = std::exchange(fd_, -1);
@@ -96,12 +98,50 @@ DISTRIBUTE_INLINE FileDescriptor open_descriptor(const std::string& path, int fl
   return FileDescriptor(fd);
 }
 
-/// Logs that opening a pipe is going to wait, if that is so.
-DISTRIBUTE_INLINE void tell_of_missing_reader(const std::string& path) {
+DISTRIBUTE_INLINE bool is_pipe(const std::string& path) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0 || !S_ISFIFO(info.st_mode)) return;
-  if (open_descriptor(path, O_WRONLY | O_NONBLOCK).get() < 0 && errno == ENXIO)
+  return ::stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode);
+}
+
+/// A reader that waits for a writer takes the first one that opens the pipe for its own, so this
+/// descriptor is kept when there is a reader.
+DISTRIBUTE_INLINE int open_output(const std::string& path, int flags) {
+  if (!is_pipe(path)) return open_descriptor(path, flags).release();
+  FileDescriptor pipe = open_descriptor(path, flags | O_NONBLOCK);
+  if (pipe.get() < 0 && errno == ENXIO) {
     log_warning("io", str_cat(path, " is a pipe that nothing reads: waiting for a reader"));
+    return open_descriptor(path, flags).release();
+  }
+  if (pipe.get() >= 0) ::fcntl(pipe.get(), F_SETFL, flags & (O_ACCMODE | O_APPEND));
+  return pipe.release();
+}
+
+DISTRIBUTE_INLINE std::FILE* append_to(const std::string& path) {
+  const int descriptor = open_output(path, O_WRONLY | O_CREAT | O_APPEND);
+  return descriptor < 0 ? nullptr : ::fdopen(descriptor, "a");
+}
+
+/// Whether a file is mounted at its name, as containers mount single files: no other file can be
+/// renamed to that name.
+DISTRIBUTE_INLINE bool is_mounted(const std::string& path) {
+#ifdef STATX_ATTR_MOUNT_ROOT
+  struct statx info {};
+  return ::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, 0, &info) == 0 &&
+         (info.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+#else
+  return false;
+#endif
+}
+
+/// Gives a file the owner and the rights of the regular file that it is going to replace.
+DISTRIBUTE_INLINE void take_owner_and_rights(const std::string& path, const std::string& of) {
+  struct stat mine {
+  }, old{};
+  if (::lstat(of.c_str(), &old) != 0 || !S_ISREG(old.st_mode)) return;
+  if (::lstat(path.c_str(), &mine) != 0 || !S_ISREG(mine.st_mode)) return;
+  const bool same_owner = mine.st_uid == old.st_uid && mine.st_gid == old.st_gid;
+  if (same_owner || ::chown(path.c_str(), old.st_uid, old.st_gid) == 0)
+    ::chmod(path.c_str(), old.st_mode & 0777);
 }
 
 struct DirectoryCloser {
@@ -216,8 +256,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<WritableFile>> LocalFileSystem:
     const std::string& path) {
   base_internal::ignore_file_size_signal();
   const std::string local = io_internal::local_path(path);
-  io_internal::tell_of_missing_reader(local);
-  auto fd = io_internal::open_descriptor(local, O_WRONLY | O_CREAT | O_TRUNC);
+  io_internal::FileDescriptor fd(io_internal::open_output(local, O_WRONLY | O_CREAT | O_TRUNC));
   if (fd.get() < 0) return io_internal::errno_status(errno, "create", path);
   return std::make_unique<io_internal::LocalWritableFile>(path, std::move(fd));
 }
@@ -228,7 +267,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> LocalFileSystem::output_target(
   struct stat info {};
   for (int links = 0; ::lstat(target.c_str(), &info) == 0; ++links) {
     if (S_ISDIR(info.st_mode)) return io_internal::errno_status(EISDIR, "write", path);
-    if (S_ISREG(info.st_mode)) return target;
+    if (S_ISREG(info.st_mode)) return io_internal::is_mounted(target) ? "" : target;
     if (!S_ISLNK(info.st_mode)) return "";
     char next[4096];
     const ssize_t size = ::readlink(target.c_str(), next, sizeof next);
@@ -296,6 +335,7 @@ DISTRIBUTE_INLINE absl::Status LocalFileSystem::make_dirs(const std::string& pat
 DISTRIBUTE_INLINE absl::Status LocalFileSystem::rename(const std::string& from,
                                                        const std::string& to) {
   const std::string source = io_internal::local_path(from), target = io_internal::local_path(to);
+  io_internal::take_owner_and_rights(source, target);
   if (std::rename(source.c_str(), target.c_str()) == 0) return absl::OkStatus();
   return io_internal::errno_status(errno, "rename", str_cat(from, " to ", to));
 }

@@ -187,7 +187,9 @@ DISTRIBUTE_INLINE void take_job_arguments(int& argc, char**& argv, const Environ
 DISTRIBUTE_INLINE void write_job_failure(const std::string& reason, const Environment& variables) {
   try {
     const std::string path = read_job_paths(variables).failure;
-    if (!path.empty()) std::ofstream(path, std::ios::trunc) << reason.substr(0, 1024) << '\n';
+    if (path.empty()) return;
+    if (const auto file = io::local_file_system().create(path); file.ok())
+      (*file)->append(reason.substr(0, 1024) + '\n').IgnoreError();
   } catch (const Error&) {  // the first error says more
   }
 }

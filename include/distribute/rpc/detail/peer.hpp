@@ -2,6 +2,7 @@
 /// Another task of the job as this one sees it: one start of it, alive or lost.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/error.hpp>
 #include <distribute/cluster/detail/standstill.hpp>
 
 #include <atomic>
@@ -28,6 +29,17 @@ struct PeerName {
   std::string text() const;
 };
 
+/// A call, or what waited for another task, ended because that task is lost. task() tells which.
+class LostTaskError : public UnavailableError {
+ public:
+  LostTaskError(PeerName task, const std::string& message)
+      : UnavailableError(message), task_(std::move(task)) {}
+  const PeerName& task() const { return task_; }
+
+ private:
+  PeerName task_;
+};
+
 /// One start of another task. Once lost it stays lost: a task that comes back is another Peer.
 /// Thread-safe.
 class Peer {
@@ -42,7 +54,7 @@ class Peer {
   std::string text() const { return name_.text(); }
 
   bool lost() const;
-  /// Throws  UnavailableError "worker 2 (10.0.0.3:2222) is lost: ..." when it is.
+  /// Throws  LostTaskError "worker 2 (10.0.0.3:2222) is lost: ..." when it is.
   void throw_if_lost() const;
   /// Runs `callback` once when the task is lost, at once when it is already. It runs on the
   /// monitor's thread and must neither block nor throw. Returns a number for remove_on_lost().

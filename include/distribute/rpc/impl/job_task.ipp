@@ -259,7 +259,7 @@ DISTRIBUTE_INLINE net::Socket JobTask::dial(const Peer& peer, const std::string&
                                             const std::string& detail, net::Deadline deadline) {
   Dialed dialed = impl_->dial(peer.name(), purpose, detail, deadline, &peer);
   if (dialed.incarnation != peer.incarnation())
-    throw UnavailableError(str_cat(peer.text(), " is lost: it has been started again"));
+    throw LostTaskError(peer.name(), str_cat(peer.text(), " is lost: it has been started again"));
   return std::move(dialed.socket);
 }
 

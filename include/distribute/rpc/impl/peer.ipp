@@ -17,7 +17,7 @@ DISTRIBUTE_INLINE bool Peer::lost() const {
 
 DISTRIBUTE_INLINE void Peer::throw_if_lost() const {
   const std::lock_guard lock(mutex_);
-  if (lost_) throw UnavailableError(str_cat(text(), " is lost: ", reason_));
+  if (lost_) throw LostTaskError(name_, str_cat(text(), " is lost: ", reason_));
 }
 
 DISTRIBUTE_INLINE void Peer::watch(std::shared_ptr<const cluster_internal::Standstill> standstill) {

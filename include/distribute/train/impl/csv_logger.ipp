@@ -2,6 +2,7 @@
 #include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/base/detail/number_text.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/io/detail/open_output.hpp>
 #include <distribute/train/callbacks.hpp>
 #include <distribute/train/detail/callback_state.hpp>
 #include <distribute/train/model.hpp>
@@ -52,7 +53,7 @@ DISTRIBUTE_INLINE void CSVLogger::on_train_begin(Logs&) {
   is_cut_ = false;
   if (!model().is_chief()) return;
   base_internal::ignore_file_size_signal();
-  std::FILE* file = std::fopen(options_.filename.c_str(), "a");
+  std::FILE* file = io_internal::append_to(options_.filename);
   if (!file)
     throw PermissionDeniedError(
         str_cat("CSVLogger: cannot write ", options_.filename, ": ", std::strerror(errno)));
@@ -94,7 +95,7 @@ DISTRIBUTE_INLINE void CSVLogger::write_line(const std::vector<std::string>& cel
   line += '\n';
   check(std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size() &&
         std::fflush(file_.get()) == 0);
-  kept_ = size();
+  if (train_internal::is_regular(file_.get())) kept_ = size();
 }
 
 /// Writes the columns of a validation from the start, as Keras does: it may run in later epochs, or

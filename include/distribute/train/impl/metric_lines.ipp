@@ -4,6 +4,7 @@
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/ordered_json.hpp>
+#include <distribute/io/detail/open_output.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/train/model.hpp>
 #include <distribute/train/run_report.hpp>
@@ -14,7 +15,6 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 
 #include <nlohmann/json.hpp>
 
@@ -39,9 +39,10 @@ DISTRIBUTE_INLINE void append_for_tuner(const std::string& lines) {
   std::error_code ignored;
   std::filesystem::create_directories(io::directory_of(path), ignored);
   base_internal::ignore_file_size_signal();
-  std::ofstream file(path, std::ios::app);
-  file << lines << std::flush;
-  if (!file)
+  std::FILE* const file = io_internal::append_to(path);
+  const bool written = file && std::fwrite(lines.data(), 1, lines.size(), file) == lines.size();
+  const bool closed = file && std::fclose(file) == 0;
+  if (!written || !closed)
     throw PermissionDeniedError(
         str_cat("CLOUD_ML_HP_METRIC_FILE: cannot write ", path, ": ", std::strerror(errno)));
 }
