@@ -104,6 +104,7 @@ void policy_cases();
 void part_cases();
 void first_weight_cases();
 void size_layer_cases();
+void wrapper_layer_cases();
 void layer_cases();
 
 }  // namespace comparison

@@ -5,6 +5,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/policy.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
@@ -24,6 +25,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -122,16 +124,18 @@ train::LambdaCallback figure(const std::string& name, std::vector<double> values
       }});
 }
 
-/// The rows of a file, with a bar between them.
-std::string text_of(const fs::path& path, const std::string& separator) {
-  std::ifstream file(path);
-  std::string text;
-  for (std::string line; std::getline(file, line);) {
-    for (size_t at = 0; (at = line.find(separator, at)) != std::string::npos;)
-      line.replace(at, separator.size(), " ");
-    text += (text.empty() ? "" : " | ") + line;
-  }
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
   return text;
+}
+
+/// The bytes of a file, with " \r\n " for an end of line.
+std::string text_of(const fs::path& path, const std::string& separator) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  text = replaced(replaced(replaced(text, separator, " "), "\r", " \\r"), "\n", "\\n ");
+  return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
 struct Csv {
@@ -170,6 +174,16 @@ void csv_twice(const std::string& name, bool append, bool same, bool validated) 
   });
 }
 
+void csv_after(const std::string& name, const std::string& before) {
+  check("csv after " + name, [&] {
+    const Folder folder;
+    const fs::path path = folder.path / "log.csv";
+    std::ofstream(path, std::ios::binary) << before;
+    Line(sgd()).fit({.callbacks = {train::CSVLogger({.filename = path.string(), .append = true})}});
+    return text_of(path, ",");
+  });
+}
+
 void csv_cases() {
   const train::ArrayOptions validated{.validation_data = data()};
   csv_of("without validation", {.epochs = 2});
@@ -186,6 +200,9 @@ void csv_cases() {
   for (bool append : {false, true})
     for (bool same : {false, true})
       csv_twice("append " + text(append) + ", same object " + text(same), append, same, false);
+  csv_after("a file with '\\r\\n'", "epoch,loss,val_loss\r\n0,0.5,NA\r\n");
+  csv_after("a file with '\\n'", "epoch,loss,val_loss\n0,0.5,NA\n");
+  csv_after("an empty file", "");
   csv_twice("validated later", true, false, true);
 }
 
@@ -365,6 +382,18 @@ std::string scaled_steps(const MakeOptimizer& make, const std::vector<Floats>& g
   return text + numbers(weight.value());
 }
 
+std::string scaled_gradients(const std::vector<Floats>& gradients, double scale) {
+  optim::LossScaleOptimizer optimizer(sgd()(), {.initial_scale = scale});
+  const dist::Variable weight(Tensor({2}, Floats{1, 2}), {.name = "weight"});
+  std::string text;
+  for (const Floats& gradient : gradients) {
+    optimizer.apply_gradients({Tensor({2}, gradient)}, {weight});
+    text += (text.empty() ? "" : " | ") + numbers(std::vector<double>{optimizer.loss_scale()}) +
+            dist::str_cat(" ", optimizer.iterations(), " ", numbers(weight.value()));
+  }
+  return text;
+}
+
 void scale_cases() {
   const Floats fine{0.5f, -0.25f}, bad{kInfinity, 1}, nan{kNan, 1};
   const auto scale = [](const std::string& name, const MakeOptimizer& make,
@@ -392,6 +421,11 @@ void scale_cases() {
   scale("and large gradients", sgd(), {{1e25f, 1}, fine}, {.initial_scale = 2});
   scale("grows too large", sgd(), {fine, fine, fine},
         {.initial_scale = 1e38, .dynamic_growth_steps = 1});
+  scale("and a large norm", sgd(), {{3e38f, 3e38f}, fine}, {.initial_scale = 1});
+  for (const double by : {0.25, 3.0})
+    check("scale " + numbers(std::vector<double>{by}) + " of given gradients", [=] {
+      return scaled_gradients({{2e38f, 1}, fine, bad}, by);
+    });
   scale("-1", sgd(), {fine}, {.initial_scale = -1});
   const std::vector<std::pair<std::string, MakeOptimizer>> fixed = {
       {"alone", sgd()},
@@ -408,6 +442,89 @@ void scale_cases() {
       const auto history = line.fit({.epochs = 2});
       return dist::str_cat(line.optimizer->iterations(), " ", line.result(history));
     });
+}
+
+/// Notes the scale, its counter, the steps and the weights after each batch.
+std::string note(const optim::LossScaleOptimizer& optimizer, const nn::Dense& dense) {
+  return numbers(std::vector<double>{optimizer.loss_scale()}) +
+         dist::str_cat(" ", optimizer.own_variables().at(0).variable.value().item<int64_t>(), " ",
+                       optimizer.iterations(), " ", numbers(dense.kernel().value()), " ",
+                       numbers(dense.bias().value()), " | ");
+}
+
+/// Layers made in its lifetime have the policy.
+struct PolicyOf {
+  explicit PolicyOf(const std::string& name) { nn::set_global_policy(name); }
+  ~PolicyOf() { nn::set_global_policy("float32"); }
+};
+
+struct LeftOut {
+  std::vector<int64_t> bad;
+  float value = kInfinity;
+  int64_t accumulation = 3;
+  bool is_half = false;
+};
+
+/// Trains on steps of 2 examples in which some batches have a gradient that is not finite.
+std::string left_out(const MakeOptimizer& make, const LeftOut& left_out) {
+  Floats values;
+  for (int i = 1; i <= 12; ++i) values.push_back(float(i) / 8);
+  for (const int64_t batch : left_out.bad) values[size_t(2 * batch)] = left_out.value;
+  const PolicyOf policy(left_out.is_half ? "mixed_float16" : "float32");
+  nn::Dense dense({.units = 1, .kernel_initializer = nn::initializers::ones()});
+  std::unique_ptr<optim::Optimizer> optimizer = make();
+  if (!left_out.is_half)
+    optimizer = std::make_unique<optim::LossScaleOptimizer>(
+        std::move(optimizer),
+        optim::LossScaleOptimizerOptions{.initial_scale = 8, .dynamic_growth_steps = 2});
+  train::Model model(dense);
+  model.compile({.optimizer = *optimizer,
+                 .loss = "mae",
+                 .gradient_accumulation_steps = left_out.accumulation});
+  std::string text;
+  const auto& scaled = dynamic_cast<const optim::LossScaleOptimizer&>(model.optimizer());
+  train::LambdaCallback notes(
+      {.on_train_batch_end = [&](int64_t, Logs&) { text += note(scaled, dense); }});
+  model.fit(train::ArrayData{Tensor({12, 1}, values), Tensor({12, 1}, Floats(12, 16))},
+            {.epochs = 2, .callbacks = {notes}, .verbose = train::Verbose::Silent},
+            {.batch_size = 2, .shuffle = false});
+  return text + numbers(dense.kernel().value());
+}
+
+void left_out_cases() {
+  const double rate = 0.125;
+  const std::vector<std::pair<std::string, MakeOptimizer>> makes = {
+      {"sgd", sgd({.learning_rate = rate})},
+      {"momentum", sgd({.learning_rate = rate, .momentum = 0.5})},
+      {"adam", adam(rate)},
+      {"schedule", sgd({.learning_rate = decay(rate)})},
+      {"clipnorm", sgd({.learning_rate = rate, .clipnorm = 0.25})},
+      {"global_clipnorm", sgd({.learning_rate = rate, .global_clipnorm = 0.25})},
+      {"clipvalue", sgd({.learning_rate = rate, .clipvalue = 0.5})},
+      {"weight_decay", sgd({.learning_rate = rate, .weight_decay = 0.25})},
+      {"averages", sgd({.learning_rate = rate, .use_ema = true, .ema_momentum = 0.5})},
+      {"overwritten", sgd({.learning_rate = rate,
+                           .use_ema = true,
+                           .ema_momentum = 0.5,
+                           .ema_overwrite_frequency = 2})}};
+  const std::vector<std::pair<std::string, std::vector<int64_t>>> where = {
+      {"no batch", {}},        {"the first batch", {0}}, {"a middle batch", {1}},
+      {"the last batch", {2}}, {"two batches", {1, 2}},  {"all batches", {0, 1, 2, 3, 4, 5}}};
+  for (const auto& [name, batches] : where) {
+    for (const float value : {kInfinity, kNan})
+      check("left out, " + name + ", " + numbers(std::vector<double>{value}),
+            [&, batches = batches] {
+              return left_out(makes[0].second, {.bad = batches, .value = value});
+            });
+    check("left out, " + name + ", float16", [&, batches = batches] {
+      return left_out(makes[0].second, {.bad = batches, .is_half = true});
+    });
+  }
+  for (const auto& [name, make] : makes)
+    for (const int64_t steps : {2, 3})
+      check(dist::str_cat("left out, ", steps, " batches, ", name), [&, make = make] {
+        return left_out(make, {.bad = {1, 4}, .accumulation = steps});
+      });
 }
 
 void accumulation_cases() {
@@ -480,6 +597,7 @@ void resume_cases() {
   lambda_cases();
   board_cases();
   scale_cases();
+  left_out_cases();
   accumulation_cases();
   argument_cases();
 }

@@ -1,6 +1,5 @@
 """What callbacks write and read again, and optimizers that count, for tensorflow_cases.py: what
 resume_cases.cpp does here."""
-import csv
 import glob
 import os
 import tempfile
@@ -42,7 +41,7 @@ def csv_cases(check):
                 path = os.path.join(folder, "log.csv")
                 separator = run(path) or ","
                 with open(path, newline="") as file:
-                    return " | ".join(" ".join(row) for row in csv.reader(file, delimiter=separator))
+                    return file.read().replace(separator, " ").replace("\r", " \\r").replace("\n", "\\n ").strip()
         check("csv " + name, text)
 
     def once(separator=",", callbacks=(), **options):
@@ -70,6 +69,16 @@ def csv_cases(check):
     for append in (False, True):
         for same in (False, True):
             rows(f"twice, append {append}, same object {same}", twice(append, same))
+
+    def after(text):
+        def run(path):
+            with open(path, "w", newline="") as file:
+                file.write(text)
+            fit(line(O.SGD(0.1)), callbacks=[C.CSVLogger(path, append=True)])
+        return run
+    for ends in ("\r\n", "\n"):
+        rows(f"after a file with {ends!r}", after(f"epoch,loss,val_loss{ends}0,0.5,NA{ends}"))
+    rows("after an empty file", after(""))
     rows("twice, validated later", twice(True, False, True))
 
 
@@ -179,6 +188,17 @@ def scaled_steps(inner, gradients, **options):
     return " | ".join([*text, numbers(weight.numpy())])
 
 
+def scaled_gradients(inner, gradients, **options):
+    """The same with gradients of the loss that is scaled."""
+    optimizer, weight = O.LossScaleOptimizer(inner, **options), tf.Variable([1.0, 2.0])
+    optimizer.build([weight])
+    text = []
+    for gradient in gradients:
+        optimizer.apply_gradients([(tf.constant(gradient, tf.float32), weight)])
+        text.append(f"{number(optimizer.dynamic_scale)} {int(optimizer.iterations)} {numbers(weight.numpy())}")
+    return " | ".join(text)
+
+
 def scale_cases(check):
     fine, bad, nan = [0.5, -0.25], [INF, 1.0], [NAN, 1.0]
     sgd = lambda **options: O.SGD(0.1, **options)
@@ -195,6 +215,10 @@ def scale_cases(check):
     check("scale grows each step", lambda: scaled_steps(sgd(), [fine] * 4, initial_scale=1.0, dynamic_growth_steps=1))
     check("scale and large gradients", lambda: scaled_steps(sgd(), [[1e25, 1.0], fine], initial_scale=2.0))
     check("scale grows too large", lambda: scaled_steps(sgd(), [fine] * 3, initial_scale=1e38, dynamic_growth_steps=1))
+    check("scale and a large norm", lambda: scaled_steps(sgd(), [[3e38, 3e38], fine], initial_scale=1.0))
+    for scale in (0.25, 3.0):
+        check(f"scale {number(scale)} of given gradients", lambda: scaled_gradients(
+            sgd(), [[2e38, 1.0], fine, bad], initial_scale=scale))
     check("scale -1", lambda: scaled_steps(sgd(), [fine], initial_scale=-1.0))
 
     def shown(**options):
@@ -204,6 +228,58 @@ def scale_cases(check):
     for name, options in {"alone": {}, "clipnorm": {"clipnorm": 0.5}, "global_clipnorm": {"global_clipnorm": 0.5},
                           "clipvalue": {"clipvalue": 0.3}, "averages": {"use_ema": True, "ema_momentum": 0.5}}.items():
         check(f"scale factor {name}", lambda: shown(**options))
+
+
+class Scales(C.Callback):
+    """Notes the scale, its counter, the steps and the weights after each batch."""
+
+    def __init__(self):
+        super().__init__()
+        self.text = []
+
+    def on_train_batch_end(self, batch, logs=None):
+        optimizer, (kernel, bias) = self.model.optimizer, self.model.get_weights()
+        self.text.append(f"{number(optimizer.dynamic_scale)} {int(optimizer.step_counter)} "
+                         f"{int(optimizer.iterations)} {numbers(kernel[0])} {numbers(bias)}")
+
+
+def left_out(optimizer, bad, value, policy="float32"):
+    """Training on steps of 2 examples in which batches `bad` have a gradient that is not finite."""
+    x = np.arange(1, 13, dtype=np.float32).reshape(12, 1) / 8
+    for batch in bad:
+        x[2 * batch] = value
+    keras.config.set_dtype_policy(policy)
+    model = keras.Sequential([keras.layers.Dense(1, kernel_initializer="ones")])
+    model.build((None, 1))
+    model.compile(optimizer, "mae")
+    keras.config.set_dtype_policy("float32")
+    scales = Scales()
+    model.fit(x, np.full((12, 1), 16, np.float32), batch_size=2, epochs=2, shuffle=False, verbose=0, callbacks=[scales])
+    return " | ".join([*scales.text, numbers(model.get_weights()[0][0])])
+
+
+def left_out_cases(check):
+    scaled = lambda inner: O.LossScaleOptimizer(inner, initial_scale=8.0, dynamic_growth_steps=2)
+    makes = {"sgd": lambda n: O.SGD(0.125, gradient_accumulation_steps=n),
+             "momentum": lambda n: O.SGD(0.125, momentum=0.5, gradient_accumulation_steps=n),
+             "adam": lambda n: O.Adam(0.125, gradient_accumulation_steps=n),
+             "schedule": lambda n: O.SGD(O.schedules.ExponentialDecay(0.125, 2, 0.5), gradient_accumulation_steps=n),
+             "clipnorm": lambda n: O.SGD(0.125, clipnorm=0.25, gradient_accumulation_steps=n),
+             "global_clipnorm": lambda n: O.SGD(0.125, global_clipnorm=0.25, gradient_accumulation_steps=n),
+             "clipvalue": lambda n: O.SGD(0.125, clipvalue=0.5, gradient_accumulation_steps=n),
+             "weight_decay": lambda n: O.SGD(0.125, weight_decay=0.25, gradient_accumulation_steps=n),
+             "averages": lambda n: O.SGD(0.125, use_ema=True, ema_momentum=0.5, gradient_accumulation_steps=n),
+             "overwritten": lambda n: O.SGD(0.125, use_ema=True, ema_momentum=0.5, ema_overwrite_frequency=2,
+                                            gradient_accumulation_steps=n)}
+    where = {"no batch": [], "the first batch": [0], "a middle batch": [1], "the last batch": [2],
+             "two batches": [1, 2], "all batches": range(6)}
+    for name, batches in where.items():
+        for value in (INF, NAN):
+            check(f"left out, {name}, {number(value)}", lambda: left_out(scaled(makes["sgd"](3)), batches, value))
+        check(f"left out, {name}, float16", lambda: left_out(makes["sgd"](3), batches, INF, "mixed_float16"))
+    for name, make in makes.items():
+        for steps in (2, 3):
+            check(f"left out, {steps} batches, {name}", lambda: left_out(scaled(make(steps)), [1, 4], INF))
 
 
 def accumulation_cases(check):
@@ -259,5 +335,6 @@ def argument_cases(check):
 
 
 def resume_cases(case):
-    for part in (csv_cases, backup_cases, lambda_cases, board_cases, scale_cases, accumulation_cases, argument_cases):
+    for part in (csv_cases, backup_cases, lambda_cases, board_cases, scale_cases, left_out_cases, accumulation_cases,
+                 argument_cases):
         part(lambda name, function: case("resumed/" + name, function))

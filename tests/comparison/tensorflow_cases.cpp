@@ -86,6 +86,7 @@ int main() {
                       odd_cases,
                       layer_cases,
                       size_layer_cases,
+                      wrapper_layer_cases,
                       loss_option_cases,
                       metric_option_cases,
                       optimizer_option_cases,

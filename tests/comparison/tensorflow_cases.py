@@ -28,6 +28,7 @@ import optimizer_option_cases
 import resume_cases
 import size_layer_cases
 import strategy_cases
+import wrapper_layer_cases
 
 tf.config.set_logical_device_configuration(
     tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 4)
@@ -487,4 +488,5 @@ if __name__ == "__main__":
     callback_option_cases.callback_option_cases(case)
     resume_cases.resume_cases(case)
     size_layer_cases.size_layer_cases(case)
+    wrapper_layer_cases.wrapper_layer_cases(case, mirrored)
     context_cases()

@@ -1,6 +1,10 @@
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/nn/dense.hpp>
 #include <distribute/nn/normalization.hpp>
+#include <distribute/nn/recurrent.hpp>
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/array.hpp>
+#include <distribute/ops/reduce.hpp>
 
 #include <tests/support/watching_tape.hpp>
 #include "golden_support.hpp"
@@ -124,4 +128,30 @@ TEST_CASE("layer normalization gives Keras's values and gradients", "[nn][normal
   nn::LayerNormalization layer;
   check_golden(layer, {2, 5, 10},
                {{2, 5, 10}, 4.81340933, 0.226148725, 31.638073, {117.427361, 15.3077736, 2000}});
+}
+
+TEST_CASE("spectral normalization needs a kernel and keeps the weight's gradient",
+          "[nn][normalization]") {
+  nn::SpectralNormalization layer(nn::Dense({.units = 2}));
+  const Tensor x(Shape{1, 2}, std::vector<float>{1, 2});
+  layer(x);
+  REQUIRE(layer.variables().size() == 3);
+  const Variable kernel = layer.variables()[0], u = layer.variables()[1];
+  CHECK(kernel == layer.layer().variables()[0]);
+  CHECK(layer.trainable_variables().size() == 2);
+  CHECK(layer.count_params() == 8);
+  kernel.assign(Tensor(Shape{2, 2}, std::vector<float>{3, 0, 0, 1}));
+  u.assign(Tensor(Shape{1, 2}, std::vector<float>{1, 0}));
+  layer(x);  // not in training
+  CHECK(kernel.value().to_vector() == std::vector<float>{3, 0, 0, 1});
+  GradientTape tape;
+  const Tensor loss = reduce_sum(layer(x, {.training = true}));
+  CHECK(kernel.value().to_vector()[0] == Approx(1));
+  CHECK(kernel.value().to_vector()[3] == Approx(1.0 / 3));
+  CHECK(tape.gradient(loss, kernel).to_vector() == std::vector<float>{1, 1, 2, 2});
+  layer.layer().set_trainable(false);
+  CHECK(layer.trainable_variables().empty());
+  CHECK(layer.non_trainable_variables().size() == 3);
+  CHECK_THROWS_AS(nn::SpectralNormalization(nn::LSTM({.units = 2}))(zeros({1, 2, 3})),
+                  InvalidArgumentError);
 }

@@ -118,6 +118,42 @@ TEST_CASE("all replicas leave a step out when one gradient overflows", "[optim][
   CHECK(scaled.optimizer.iterations() == 1);
 }
 
+TEST_CASE("what is finite is the scaled gradient, element by element", "[optim][loss_scale]") {
+  // Of Keras 3.15: the gradient of a scale below 1 may overflow when it is unscaled.
+  Scaled small({.initial_scale = 0.25});
+  CHECK(small.step(Tensor{2e38f, 1.0f}) == 1);
+  CHECK(small.w.value().to_vector() == std::vector<float>{-kInfinity, 0.0f});
+  CHECK(small.optimizer.loss_scale() == 0.25f);
+  Scaled large({.initial_scale = 1});
+  CHECK(large.step(Tensor{3e38f, 3e38f}) == 1);  // the norm is above float32's largest number
+  CHECK(large.w.value().to_vector() == std::vector<float>{-1.5e38f, -1.5e38f});
+}
+
+TEST_CASE("batches of a step are unscaled one by one", "[optim][loss_scale]") {
+  // Of Keras 3.15 with two CPUs and gradient_accumulation_steps=2, whose second batch is infinite
+  // on the first replica. Here it may be any replica; Keras asks the first one alone.
+  const int bad = GENERATE(0, 1);
+  MirroredStrategy strategy({"cpu:0", "cpu:1"});
+  const auto scope = strategy.scope();
+  Scaled scaled({.initial_scale = 8, .dynamic_growth_steps = 2});
+  std::vector<float> scales, unscaled;
+  for (int i = 0; i < 4; ++i) {
+    const PerReplica<float> second = strategy.run([&] {
+      const int id = get_replica_context()->replica_id_in_sync_group();
+      const float first = i == 1 && id == bad ? kInfinity : 4;
+      std::vector<Tensor> gradients{Tensor{first, 8.0f}};
+      const bool counts = scaled.optimizer.unscale_batch(gradients);
+      return counts ? gradients[0].to_vector()[1] : 0.0f;
+    });
+    CHECK(second.values()[0] == second.values()[1]);
+    unscaled.push_back(second.values()[0]);
+    scales.push_back(scaled.optimizer.loss_scale());
+  }
+  CHECK(unscaled == std::vector<float>{1, 0, 2, 2});
+  CHECK(scales == std::vector<float>{8, 4, 4, 8});
+  CHECK(scaled.optimizer.iterations() == 0);
+}
+
 TEST_CASE("scale and good steps are in the checkpoint", "[optim][loss_scale]") {
   const TemporaryDirectory folder;
   Scaled first({.initial_scale = 64, .dynamic_growth_steps = 3});

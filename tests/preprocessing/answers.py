@@ -147,6 +147,15 @@ add("hashed integers", layers.Hashing(num_bins=1000)(np.array([[5], [-3], [0]]))
 add("hashed multi_hot", layers.Hashing(num_bins=4, output_mode="multi_hot")(
     np.array([["A", "B"], ["C", "A"]])))
 
+NUMBERS = np.array([[1], [-2], [3], [10 ** 12], [0]])
+add("crossed", layers.HashedCrossing(1000)((LETTERS, NUMBERS)))
+add("crossed three", layers.HashedCrossing(7)((LETTERS, LETTERS[::-1], NUMBERS)))
+add("crossed integers", layers.HashedCrossing(50)((NUMBERS[:3, 0].astype("int32"), NUMBERS[:3, 0])))
+add("crossed one_hot", layers.HashedCrossing(5, output_mode="one_hot")((NUMBERS, NUMBERS)))
+add("crossed one_hot vectors", layers.HashedCrossing(5, output_mode="one_hot")((NUMBERS[:, 0], NUMBERS[:, 0])))
+add("crossed scalars", layers.HashedCrossing(5)((np.array(1), np.array(1))))
+add("crossed one_hot scalars", layers.HashedCrossing(5, output_mode="one_hot")((np.array(1), np.array(1))))
+
 IDS = np.array([[3, 2, 0], [0, 1, 1]])
 for mode in ("one_hot", "multi_hot", "count"):
     add("encoded " + mode, layers.CategoryEncoding(4, mode)(IDS))

@@ -1,6 +1,7 @@
 // Against Keras: answers.json. Discretization, Hashing and CategoryEncoding.
 #include <distribute/preprocessing/categories.hpp>
 
+#include <distribute/ops/array.hpp>
 #include <distribute/preprocessing/detail/string_hash.hpp>
 
 #include <tests/preprocessing/keras_answers.hpp>
@@ -68,6 +69,36 @@ TEST_CASE("Hashing fills TensorFlow's buckets", "[preprocessing][hashing]") {
                Hashing(1000)(Tensor(Shape{3, 1}, std::vector<int64_t>{5, -3, 0})));
   check_answer("hashed multi_hot", Hashing({.num_bins = 4, .output_mode = OutputMode::MultiHot})(
                                        strings_tensor({"A", "B", "C", "A"}, {2, 2})));
+}
+
+TEST_CASE("HashedCrossing fills TensorFlow's buckets", "[preprocessing][hashing]") {
+  const Tensor numbers(Shape{5, 1}, std::vector<int64_t>{1, -2, 3, 1'000'000'000'000, 0});
+  const Tensor flat = reshape(numbers, {5}), three = flat.rows(0, 3), one(int64_t{1});
+  const HashedCrossing vectors({.num_bins = 5, .output_mode = OutputMode::OneHot});
+  check_answer("crossed integers", HashedCrossing(50)({cast(three, DType::Int32), three}));
+  check_answer("crossed one_hot", vectors({numbers, numbers}));
+  check_answer("crossed one_hot vectors", vectors({flat, flat}));
+  check_answer("crossed scalars", HashedCrossing(5)({one, one}));
+  check_answer("crossed one_hot scalars", vectors({one, one}));
+  CHECK_THROWS_AS(HashedCrossing(0), InvalidArgumentError);
+  CHECK_THROWS_AS(HashedCrossing({.num_bins = 3, .output_mode = OutputMode::Count}),
+                  InvalidArgumentError);
+  CHECK_THROWS_SAYING(vectors({flat}), InvalidArgumentError, "two or more inputs");
+  CHECK_THROWS_SAYING(vectors({flat, numbers}), InvalidArgumentError, "one shape");
+  CHECK_THROWS_SAYING(vectors({cast(flat, DType::Float32), flat}), InvalidArgumentError, "float32");
+  const Tensor square(Shape{2, 2}, std::vector<int64_t>{1, 2, 3, 4});
+  CHECK_THROWS_SAYING(vectors({square, square}), InvalidArgumentError, "[batch, 1]");
+  const std::vector<std::string> words{"A", "B", "C",
+                                       "a longer text that has more than thirty-two bytes", ""};
+  const Tensor letters = strings_tensor(words, {5, 1});
+  if (!preprocessing_internal::has_farmhash()) {
+    CHECK_THROWS_SAYING(HashedCrossing(3)({letters, numbers}), UnimplementedError,
+                        "libfarmhash-dev");
+    return;
+  }
+  const Tensor reversed = strings_tensor({words.rbegin(), words.rend()}, {5, 1});
+  check_answer("crossed", HashedCrossing(1000)({letters, numbers}));
+  check_answer("crossed three", HashedCrossing(7)({letters, reversed, numbers}));
 }
 
 TEST_CASE("a salt hashes with SipHash as TensorFlow", "[preprocessing][hashing]") {

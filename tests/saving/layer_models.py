@@ -170,6 +170,15 @@ def lengths(x):
     return L.Dense(2, activity_regularizer=R.L1(0.3))(h)
 
 
+def spectral(x):
+    def norm(layer, **options):
+        return L.SpectralNormalization(layer, **options)
+    e = L.Embedding(8, 4)(x)
+    h = norm(L.Conv1D(4, 2, kernel_regularizer=R.L2(0.1)), power_iterations=2)(e)
+    h = norm(norm(L.Dense(3, activation="tanh", bias_regularizer=R.L1(0.1))))(h)
+    return L.Dense(2)(L.GlobalAveragePooling1D()(L.BatchNormalization()(h)))
+
+
 MODELS = {"attention": lambda: of_tokens(dot), "attention_concat": lambda: of_tokens(concat),
           "additive_attention": lambda: of_tokens(additive), "constraints": constrained,
           "stateful": stateful, "pictures": pictures, "transformer": lambda: of_tokens(transformer),
@@ -179,7 +188,8 @@ MODELS = {"attention": lambda: of_tokens(dot), "attention_concat": lambda: of_to
           "constrained_steps": lambda: of_tokens(constrained_steps),
           "penalized_pictures": penalized_pictures,
           "penalized_steps": lambda: of_tokens(penalized_steps),
-          "penalized_sizes_of_pictures": sizes, "penalized_lengths": lambda: of_tokens(lengths)}
+          "penalized_sizes_of_pictures": sizes, "penalized_lengths": lambda: of_tokens(lengths),
+          "penalized_spectral": lambda: of_tokens(spectral)}
 TOKENS = np.array([[1, 2, 3, 0, 0], [4, 5, 0, 0, 0], [1, 1, 1, 1, 1]], "int32")
 
 

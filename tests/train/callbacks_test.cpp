@@ -179,16 +179,16 @@ TEST_CASE("the CSV file has a column for each figure", "[train][callbacks]") {
     char loss[40];
     std::snprintf(loss, sizeof(loss), "%.9g", history.history.at("loss")[1]);
     CHECK(lines.back() == str_cat("1", options.separator, "0.25", options.separator, loss,
-                                  options.separator, "NA", options.separator, "NA"));
+                                  options.separator, "NA", options.separator, "NA\r"));
     return lines;
   };
-  CHECK(written({.filename = path}).at(0) == "epoch,figure,loss,val_figure,val_loss");
+  CHECK(written({.filename = path}).at(0) == "epoch,figure,loss,val_figure,val_loss\r");
   CHECK(written({.filename = path}).size() == 3);
   const auto appended = written({.filename = path, .append = true});
   REQUIRE(appended.size() == 5);
   CHECK(appended[3].starts_with("0,0.5,"));
   CHECK(written({.filename = path, .separator = ";"}).at(0) ==
-        "epoch;figure;loss;val_figure;val_loss");
+        "epoch;figure;loss;val_figure;val_loss\r");
   CHECK_THROWS_SAYING(run.fit(train::CSVLogger({.filename = directory / "no/log.csv"})),
                       PermissionDeniedError, "no/log.csv");
   run.model.fit(small_data(4).batch(4), {.epochs = 2,
@@ -197,9 +197,9 @@ TEST_CASE("the CSV file has a column for each figure", "[train][callbacks]") {
                                          .callbacks = {train::CSVLogger({.filename = path})},
                                          .verbose = Verbose::Silent});
   const auto lines = file_lines(path);
-  CHECK(lines.at(0) == "epoch,loss,val_loss");
-  CHECK(lines.at(1).ends_with(",NA"));
-  CHECK_FALSE(lines.at(2).ends_with(",NA"));
+  CHECK(lines.at(0) == "epoch,loss,val_loss\r");
+  CHECK(lines.at(1).ends_with(",NA\r"));
+  CHECK_FALSE(lines.at(2).ends_with(",NA\r"));
 }
 
 TEST_CASE("figures are filled into a path", "[train][callbacks]") {

@@ -5,6 +5,7 @@
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/adam.hpp>
+#include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
@@ -18,6 +19,11 @@
 #include <tests/support/small_fit.hpp>
 #include <tests/support/thread_workers.hpp>
 #include <tests/train/small_model.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
 
 using namespace distribute;
 using nn::SparseCategoricalCrossentropy;
@@ -195,6 +201,82 @@ TEST_CASE("accumulated gradients update as one large batch", "[train][model]") {
   REQUIRE(large.size() == accumulated.size());
   for (size_t i = 0; i < large.size(); ++i)
     CHECK(double(large[i]) == Approx(double(accumulated[i])).margin(1e-5));
+}
+
+namespace {
+
+/// Four batches of 6 rows; an infinite number in the first row of a batch makes its gradient NaN on
+/// one replica alone. Without the bad batches those rows are absent.
+data::Dataset rows_with_bad(const std::vector<int64_t>& bad, bool are_there) {
+  std::vector<float> x;
+  std::vector<int64_t> y;
+  for (int64_t row = 0; row < 24; ++row) {
+    const bool is_bad = std::count(bad.begin(), bad.end(), row / 6) > 0;
+    if (is_bad && !are_there) continue;
+    for (int64_t i = 0; i < 5; ++i) x.push_back(std::sin(float(5 * row + i)));
+    if (is_bad && row % 6 == 0) x.back() = std::numeric_limits<float>::infinity();
+    y.push_back(row % 3);
+  }
+  const int64_t count = int64_t(y.size());
+  return data::Dataset::from_tensor_slices(Tensor(Shape{count, 5}, x), Tensor(Shape{count}, y))
+      .batch(6);
+}
+
+std::vector<float> train_scaled(Strategy& strategy, const data::Dataset& data, float scale) {
+  const auto scope = strategy.scope();
+  auto net = small_net();
+  optim::LossScaleOptimizer optimizer(
+      std::make_unique<optim::Adam>(optim::AdamOptions{
+          .learning_rate = 0.01, .global_clipnorm = 0.1, .use_ema = true, .ema_momentum = 0.5}),
+      {.initial_scale = 1024});
+  Model model(net);
+  model.compile({.optimizer = optimizer,
+                 .loss = SparseCategoricalCrossentropy({.from_logits = true}),
+                 .gradient_accumulation_steps = 2});
+  model.fit(data, {.epochs = 2, .verbose = Verbose::Silent});
+  require(optimizer.loss_scale() == scale, "the scale");
+  return weights_of(net);
+}
+
+}  // namespace
+
+TEST_CASE("a batch that is not finite is left out of an accumulation alone", "[train][model]") {
+  const std::vector<int64_t> bad = GENERATE(values<std::vector<int64_t>>({{0}, {1}, {1, 2}, {3}}));
+  const auto with = rows_with_bad(bad, true), without = rows_with_bad(bad, false);
+  const float scale = 1024 / float(1 << (2 * bad.size()));
+  const int replicas = GENERATE(1, 2, 3);
+  MirroredStrategy<> strategy(MirroredOptions{.num_replicas = replicas});
+  const auto want = train_scaled(strategy, without, 1024);
+  CHECK(train_scaled(strategy, with, scale) == want);
+  const bool slices = GENERATE(false, true);
+  if (replicas == 2)
+    run_clean(2, 1,
+              [&](Strategy& workers, int) {
+                require(train_scaled(workers, with, scale) == want, "the bits");
+              },
+              {.shard_optimizer_state = slices});
+}
+
+TEST_CASE("batches that a checkpoint follows are left out, too", "[train][model]") {
+  const auto accumulated = [](const std::vector<char>& good, size_t saved_after) {
+    std::optional<train::GradientAccumulator> sums(std::in_place, 2, 1);
+    std::vector<float> updates;
+    for (size_t i = 0; i < good.size(); ++i) {
+      sums->begin_step();
+      if (good[i])
+        sums->add(0, {Tensor{float(1 << i)}});
+      else
+        sums->leave_out(0);
+      if (good[i] && sums->is_due()) updates.push_back(sums->take(0)[0].item<float>());
+      if (i != saved_after) continue;
+      const Tensor state = sums->state();
+      sums.emplace(2, 1).restore(state);
+    }
+    return updates;
+  };
+  // The means of 1 and 4, and of 16 and 64.
+  for (size_t saved_after = 0; saved_after < 8; ++saved_after)
+    CHECK(accumulated({1, 0, 1, 0, 1, 0, 1, 0}, saved_after) == std::vector<float>{2.5f, 40});
 }
 
 TEST_CASE("with steps_per_epoch the next epoch goes on in the data", "[train][model]") {

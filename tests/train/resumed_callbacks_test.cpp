@@ -243,7 +243,7 @@ TEST_CASE("a CSV file that is gone or shorter begins anew", "[train][resumed]") 
   fit(-1);
   const auto lines = file_lines(directory / "log.csv");
   REQUIRE(lines.size() == 2);
-  CHECK(lines[0] == "epoch,accuracy,loss,val_accuracy,val_loss");
+  CHECK(lines[0] == "epoch,accuracy,loss,val_accuracy,val_loss\r");
   CHECK(lines[1].starts_with("2,"));
 }
 

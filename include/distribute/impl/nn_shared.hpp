@@ -138,6 +138,7 @@
 #include <distribute/nn/impl/policy.ipp>
 #include <distribute/nn/impl/regularizers.ipp>
 #include <distribute/nn/impl/replica_calls.ipp>
+#include <distribute/nn/impl/spectral_normalization.ipp>
 #include <distribute/nn/impl/summary_table.ipp>
 
 #include <distribute/data/impl/batch.ipp>

@@ -9,6 +9,7 @@
 #include <distribute/preprocessing/impl/byte_pairs.ipp>
 #include <distribute/preprocessing/impl/category_encoding.ipp>
 #include <distribute/preprocessing/impl/discretization.ipp>
+#include <distribute/preprocessing/impl/hashed_crossing.ipp>
 #include <distribute/preprocessing/impl/hashing.ipp>
 #include <distribute/preprocessing/impl/index_lookup.ipp>
 #include <distribute/preprocessing/impl/learned.ipp>

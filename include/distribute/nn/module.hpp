@@ -199,6 +199,8 @@ class Module : public Trackable {
   /// Creates a weight; `options.name` is replaced by the full name. Call inside build().
   Variable add_weight(const std::string& name, const Shape& shape, const Initializer& initializer,
                       VariableOptions options = {});
+  /// Lists a weight of a part among the module's own, before these; variables() has it once, here.
+  void share_weight(const NamedVariable& weight);
   /// Takes a weight that was made by add_weight from the trainable ones, for good.
   void freeze(const Variable& own);
   /// Takes over the layer and returns a reference to it. An empty name stands for the layer's own

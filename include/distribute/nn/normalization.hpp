@@ -7,7 +7,11 @@
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
 
+#include <concepts>
 #include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace distribute::nn {
@@ -213,6 +217,41 @@ class LayerScale : public LayerOf<LayerScaleOptions> {
   std::string kind() const override { return "layer_scale"; }
 
   Variable gamma_;
+};
+
+struct SpectralNormalizationOptions {  // options of SpectralNormalization
+  int64_t power_iterations = 1;
+  std::string name = {};
+};
+
+/// Divides the kernel of a layer, or its embeddings, by the largest singular value before each call
+/// in training. Iterations find the value, from the weight "vector_u" on. No gradient goes through
+/// the division, and a kernel of zeros stays. The result has the dtype of the input, as in Keras,
+/// so that an Embedding takes its indices as floating point numbers.
+/// Shapes  as the layer's; vector_u [1, last size of the kernel].
+/// Throws  InvalidArgumentError for fewer than one iteration, and for a layer without a weight
+///         "kernel" or "embeddings"; UnimplementedError for a step of training that is recorded or
+///         exported.
+/// Source  tf.keras.layers.SpectralNormalization; Miyato et al. 2018
+class SpectralNormalization : public Module {
+ public:
+  template <std::derived_from<Module> Layer>
+  explicit SpectralNormalization(Layer layer, SpectralNormalizationOptions options = {})
+      : SpectralNormalization(std::make_unique<Layer>(std::move(layer)), std::move(options)) {}
+  explicit SpectralNormalization(std::unique_ptr<Module> layer,
+                                 SpectralNormalizationOptions options = {});
+  /// Returns the layer inside.
+  Module& layer() const { return child(0); }
+  int64_t power_iterations() const { return power_iterations_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE void build(const Shape& input) override;
+  std::string kind() const override { return "spectral_normalization"; }
+  void normalize();
+
+  int64_t power_iterations_;
+  Variable kernel_, vector_u_;
 };
 
 }  // namespace distribute::nn

@@ -21,11 +21,13 @@ struct LossScaleOptimizerOptions {      // options of LossScaleOptimizer
 
 /// Wraps another optimizer, which must outlive it unless it is handed over. The loss is multiplied
 /// by a scale before the gradients are computed, and the gradients are divided by it afterwards. A
-/// step whose gradients, summed over all replicas, are not finite changes no weight, halves the
-/// scale and does not count as an iteration. Everything else is done by the wrapped optimizer. The
-/// rules for threads are Optimizer's. The scale and the number of good steps are variables, so
-/// create it in the strategy's scope. Source  tf.keras.mixed_precision.LossScaleOptimizer;
-/// Micikevicius et al. 2018
+/// step whose gradients are not finite on some replica changes no weight, halves the scale and does
+/// not count as an iteration. As in Keras, the gradients of the scaled loss are what must be
+/// finite, and with several batches in a step (set_batches_per_step) that of each batch: such a
+/// batch alone is left out. Everything else is done by the wrapped optimizer. The rules for threads
+/// are Optimizer's. The scale and the number of good steps are variables, so create it in the
+/// strategy's scope.
+/// Source  tf.keras.mixed_precision.LossScaleOptimizer; Micikevicius et al. 2018
 class LossScaleOptimizer : public Optimizer {
  public:
   /// Throws  InvalidArgumentError for a scale or a number of steps that is not positive, and for an
@@ -47,6 +49,12 @@ class LossScaleOptimizer : public Optimizer {
   /// Optimizer::minimize it sums them only when all are complete, as the step may be skipped.
   DISTRIBUTE_INLINE int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables,
                                      GradientTape& tape, ApplyOptions options = {}) override;
+
+  /// Divides the gradients of one of the batches that make a step by the scale, which it moves as
+  /// after a step. Returns false when they are not finite on some replica: leave the batch out.
+  /// Give the mean of the other batches to inner_optimizer().
+  /// Blocks  until every replica has called it.
+  DISTRIBUTE_INLINE bool unscale_batch(std::vector<Tensor>& gradients);
 
   /// The current scale, and the wrapped optimizer.
   float loss_scale() const;
@@ -95,6 +103,7 @@ class LossScaleOptimizer : public Optimizer {
   }
 
  private:
+  std::vector<Tensor> unscaled(const std::vector<Tensor>& gradients) const;
   void finish_step(bool finite, ReplicaContext& replica);
 
   std::unique_ptr<Optimizer> owned_;  // null: the program's own

@@ -128,4 +128,31 @@ class Hashing {
   HashingOptions options_;
 };
 
+/// Options of HashedCrossing.
+struct HashedCrossingOptions {
+  int64_t num_bins = 0;
+  OutputMode output_mode = OutputMode::Int;
+};
+
+/// Puts combinations of categories into TensorFlow's buckets: integers, and the fingerprints of
+/// strings, are hashed one after the other. Thread-safe.
+/// Shapes  two or more tensors of strings (preprocessing/text_vectorization.hpp) or integers, each
+///         [], [batch] or [batch, 1] -> int64 of the same shape; with OneHot float32
+///         [batch, num_bins], for scalars [1, num_bins].
+/// Throws  InvalidArgumentError for num_bins below 1, another output mode, fewer than two inputs,
+///         other or differing shapes, and floating point numbers; UnimplementedError for strings in
+///         a build without libfarmhash.
+/// Source  tf.keras.layers.HashedCrossing; tf.sparse.cross_hashed
+class HashedCrossing {
+ public:
+  explicit HashedCrossing(HashedCrossingOptions options);
+  explicit HashedCrossing(int64_t num_bins)
+      : HashedCrossing(HashedCrossingOptions{.num_bins = num_bins}) {}
+
+  Tensor operator()(const std::vector<Tensor>& inputs) const;
+
+ private:
+  HashedCrossingOptions options_;
+};
+
 }  // namespace distribute::preprocessing

@@ -117,6 +117,8 @@ class GradientAccumulator {
 
   /// Call it before each step, outside of replicas.
   void begin_step();
+  /// Leaves this step out in place of add(), so that it does not count; call it in every replica.
+  void leave_out(int local_replica);
   /// Adds this step's gradients, except empty ones; call it in a replica.
   void add(int local_replica, const std::vector<Tensor>& gradients);
   /// Whether this step is the last before an update.
@@ -133,6 +135,7 @@ class GradientAccumulator {
 
   int64_t steps_, step_ = 0;               // step_: number of this step, from 1
   std::vector<std::vector<Tensor>> sums_;  // by local replica
+  std::vector<char> left_out_;             // whether this step is, by local replica
   std::vector<float> restored_;            // sums whose shapes are known with the next gradients
 };
 

@@ -259,6 +259,7 @@ class Model {
   };
   /// Does the part of train_step before the metrics.
   Updated update_weights(const data::Batch& batch);
+  void accumulate(std::vector<Tensor> gradients, const std::vector<Variable>& variables);
   /// Reads the results of the steps since the last call, in one operation between workers.
   void add_figures(StepMeans& means);
   void reset_metrics();

@@ -30,7 +30,8 @@ struct Module::State {
   const std::shared_ptr<nn_internal::ModuleNames> names;
   uint64_t place;  // in the order of `names`
   std::atomic<bool> named{false};
-  bool was_given_a_name = false;  // and not only a number
+  std::vector<NamedVariable> shared;  // weights of parts, listed as own ones
+  bool was_given_a_name = false;      // and not only a number
 
   std::atomic<bool> built{false};
   std::atomic<bool> called{false};

@@ -55,6 +55,7 @@ DISTRIBUTE_INLINE bool ends_mask(const Module& layer) {
                            "conv2d_transpose",
                            "embedding",
                            "rms_normalization",
+                           "spectral_normalization",
                            "flatten",
                            "reshape",
                            "permute",
@@ -233,7 +234,8 @@ DISTRIBUTE_INLINE std::vector<const Module*> operations_of(const applications::R
 
 DISTRIBUTE_INLINE void collect_trainable(const Module& module, std::vector<Variable>& all) {
   for (const auto& [name, variable] : module.own_variables())
-    if (module.trains(variable)) all.push_back(variable);
+    if (module.trains(variable) && std::find(all.begin(), all.end(), variable) == all.end())
+      all.push_back(variable);
   for (const Module* layer : keras_layers(module)) collect_trainable(*layer, all);
 }
 
@@ -267,7 +269,8 @@ DISTRIBUTE_INLINE std::string keras_attribute(const Module& module, const std::s
     return name == "attention_output" ? "_output_dense" : "_" + name + "_dense";
   if (is_one_of(module, {"bidirectional"}))
     return name.starts_with("backward") ? "backward_layer" : "forward_layer";
-  if (is_one_of(module, {"time_distributed"})) return "layer";
+  if (is_one_of(module, {"time_distributed", "spectral_normalization"}) && name == "0")
+    return "layer";
   const bool is_cell = dynamic_cast<const RecurrentLayer*>(&module) && name.ends_with("_cell");
   return is_cell ? "cell" : name;
 }

@@ -292,6 +292,9 @@ DISTRIBUTE_INLINE std::string Module::unused_name(const std::string& kind) const
 }
 
 DISTRIBUTE_INLINE bool Module::trains(const Variable& own) const {
+  for (const auto& [name, part] : children_)
+    for (const NamedVariable& shared : state_->shared)
+      if (shared.variable == own) return trainable_ && part->trains(own);
   const auto& frozen = state_->frozen;
   return trainable_ && own.trainable() &&
          std::find(frozen.begin(), frozen.end(), own.impl().id()) == frozen.end();

@@ -1,9 +1,11 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/nn/detail/module_state.hpp>
 #include <distribute/nn/detail/summary_table.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/ops/random.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace distribute::nn {
@@ -29,6 +31,10 @@ DISTRIBUTE_INLINE Variable Module::add_weight(const std::string& name, const Sha
   return weight;
 }
 
+DISTRIBUTE_INLINE void Module::share_weight(const NamedVariable& weight) {
+  state_->shared.push_back(weight);
+}
+
 DISTRIBUTE_INLINE std::vector<Module*> Module::submodules() {
   std::vector<Module*> all;
   for (auto& [name, part] : children_) {
@@ -40,14 +46,23 @@ DISTRIBUTE_INLINE std::vector<Module*> Module::submodules() {
 
 /// Collects the weights: with `wanted` 1 the trainable ones, with 0 the others, with -1 all.
 DISTRIBUTE_INLINE void Module::collect(std::vector<Variable>& all, int wanted) const {
+  const size_t first = all.size();
+  const std::vector<NamedVariable> own = Module::own_variables();
   for (const bool trainable : {true, false})
-    for (const NamedVariable& weight : weights_) {
+    for (const NamedVariable& weight : own) {
       if (weight.variable.trainable() != trainable) continue;
       if (wanted >= 0 && trains(weight.variable) != (wanted == 1)) continue;
       const std::vector<Variable> shards = with_parts({weight.variable});
       all.insert(all.end(), shards.begin(), shards.end());
     }
+  const size_t end_of_own = all.size();
   for (const auto& [name, part] : children_) part->collect(all, wanted);
+  if (state_->shared.empty()) return;
+  const auto is_listed = [&](const Variable& variable) {
+    const auto end = all.begin() + int64_t(end_of_own);
+    return std::find(all.begin() + int64_t(first), end, variable) != end;
+  };
+  all.erase(std::remove_if(all.begin() + int64_t(end_of_own), all.end(), is_listed), all.end());
 }
 
 DISTRIBUTE_INLINE std::vector<Variable> Module::variables() const {
@@ -86,7 +101,9 @@ DISTRIBUTE_INLINE std::vector<Tensor> Module::losses() const {
 }
 
 DISTRIBUTE_INLINE std::vector<Trackable::NamedVariable> Module::own_variables() const {
-  return weights_;
+  std::vector<NamedVariable> own = state_->shared;
+  own.insert(own.end(), weights_.begin(), weights_.end());
+  return own;
 }
 
 DISTRIBUTE_INLINE std::vector<Trackable::Child> Module::children() const {

@@ -1,12 +1,15 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/optim/detail/step_updates.hpp>
 #include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/optim/serialization.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace distribute::optim {
@@ -78,26 +81,79 @@ DISTRIBUTE_INLINE OptimizerConfig LossScaleOptimizer::get_config() const {
   return config;
 }
 
+namespace optim_internal {
+
+DISTRIBUTE_INLINE bool is_present(const Tensor& gradient) { return bool(gradient); }
+
+/// The norm answers in one pass unless it overflows.
+DISTRIBUTE_INLINE bool are_finite(const std::vector<Tensor>& gradients) {
+  if (std::isfinite(global_norm(gradients).item<float>())) return true;
+  return std::all_of(gradients.begin(), gradients.end(), [](const Tensor& gradient) {
+    return reduce_all(is_finite(gradient)).item<bool>();
+  });
+}
+
+/// Returns 1 where the gradients that are present are not finite, and 0 elsewhere.
+DISTRIBUTE_INLINE Tensor overflow_flag(const std::vector<Tensor>& gradients) {
+  std::vector<Tensor> present;
+  std::copy_if(gradients.begin(), gradients.end(), std::back_inserter(present), is_present);
+  return fill(Shape{}, are_finite(present) ? 0.0f : 1.0f, DType::Float32, present[0].device());
+}
+
+/// Sums the gradients that are present over the replicas, and `flag` with them.
+DISTRIBUTE_INLINE void sum_with_flag(std::vector<Tensor>& gradients, Tensor& flag,
+                                     ReplicaContext& replica) {
+  std::vector<Tensor> all;
+  std::copy_if(gradients.begin(), gradients.end(), std::back_inserter(all), is_present);
+  if (flag) all.push_back(flag);
+  all = replica.all_reduce(ReduceOp::Sum, all);
+  size_t next = 0;
+  for (Tensor& gradient : gradients)
+    if (gradient) gradient = std::move(all[next++]);
+  if (flag) flag = std::move(all[next]);
+}
+
+}  // namespace optim_internal
+
+DISTRIBUTE_INLINE std::vector<Tensor> LossScaleOptimizer::unscaled(
+    const std::vector<Tensor>& gradients) const {
+  const float scale = loss_scale();
+  std::vector<Tensor> results(gradients.size());
+  for (size_t i = 0; i < gradients.size(); ++i)
+    if (gradients[i]) results[i] = gradients[i] / scale;
+  return results;
+}
+
+DISTRIBUTE_INLINE bool LossScaleOptimizer::unscale_batch(std::vector<Tensor>& gradients) {
+  ReplicaContext* replica = get_replica_context();
+  if (!replica || std::none_of(gradients.begin(), gradients.end(), optim_internal::is_present))
+    return true;  // The wrapped optimizer reports what is wrong.
+  Tensor flag;
+  if (options_.dynamic)
+    flag = replica->all_reduce(ReduceOp::Sum, optim_internal::overflow_flag(gradients));
+  gradients = unscaled(gradients);
+  if (!flag) return true;
+  const bool finite = flag.item<float>() == 0;
+  finish_step(finite, *replica);
+  return finite;
+}
+
+/// The flag is summed with the gradients, so that all replicas decide in the same way.
 DISTRIBUTE_INLINE int64_t
 LossScaleOptimizer::apply_gradients(const std::vector<Tensor>& gradients,
                                     const std::vector<Variable>& variables, ApplyOptions options) {
   ReplicaContext* replica = get_replica_context();
   // The wrapped optimizer reports what is wrong.
-  const bool none =
-      std::none_of(gradients.begin(), gradients.end(), [](auto& g) { return bool(g); });
-  if (!replica || none) return inner_.apply_gradients(gradients, variables, options);
-  const float inverse = 1.0f / loss_scale();
-  std::vector<Tensor> present;
-  for (const Tensor& gradient : gradients)
-    if (gradient) present.push_back(gradient * inverse);
-  if (!options.skip_gradients_aggregation) present = replica->all_reduce(ReduceOp::Sum, present);
-  // All replicas see the same sums, so they decide in the same way.
-  const bool finite = !options_.dynamic || std::isfinite(global_norm(present).item<float>());
+  if (!replica || std::none_of(gradients.begin(), gradients.end(), optim_internal::is_present))
+    return inner_.apply_gradients(gradients, variables, options);
+  Tensor flag;
+  if (options_.dynamic) flag = optim_internal::overflow_flag(gradients);
+  std::vector<Tensor> sums = unscaled(gradients);
+  if (options.find_unused_parameters)
+    sums = optim_internal::with_zeros_for_unused(std::move(sums), variables, *replica);
+  if (!options.skip_gradients_aggregation) optim_internal::sum_with_flag(sums, flag, *replica);
+  const bool finite = !flag || flag.item<float>() == 0;
   int64_t step = 0;
-  std::vector<Tensor> sums(gradients.size());
-  size_t next = 0;
-  for (size_t i = 0; i < gradients.size(); ++i)
-    if (gradients[i]) sums[i] = std::move(present[next++]);
   if (finite) {
     step = inner_.apply_gradients(
         sums, variables,
@@ -105,7 +161,7 @@ LossScaleOptimizer::apply_gradients(const std::vector<Tensor>& gradients,
   } else if (options.reduced_gradients) {
     *options.reduced_gradients = std::move(sums);
   }
-  if (options_.dynamic) finish_step(finite, *replica);
+  if (flag) finish_step(finite, *replica);
   return step;
 }
 

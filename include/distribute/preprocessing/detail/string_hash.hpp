@@ -21,8 +21,11 @@ struct HashSalt {
 
 namespace distribute::preprocessing::preprocessing_internal {
 
-/// Computes FarmHash's Fingerprint64 modulo `num_buckets`.
+/// Computes FarmHash's Fingerprint64.
 /// Throws  UnimplementedError in a build without libfarmhash.
+uint64_t fingerprint64(std::string_view text);
+/// Computes FarmHash's Fingerprint64 modulo `num_buckets`.
+/// Throws  as fingerprint64().
 /// Source  tf.strings.to_hash_bucket_fast
 int64_t hash_bucket(std::string_view text, int64_t num_buckets);
 bool has_farmhash();

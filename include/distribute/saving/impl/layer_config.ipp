@@ -157,10 +157,10 @@ DISTRIBUTE_INLINE bool add_noise(const nn::Module& layer, Json& layers) {
 }
 
 /// The one layer inside of a wrapper.
-DISTRIBUTE_INLINE Json inner_object(const nn::TimeDistributed& layer) {
+DISTRIBUTE_INLINE Json inner_object(const nn::Module& layer) {
   Json inner = Json::array();
-  add_layer(layer.layer(), inner);
-  if (inner.size() != 1) refuse_layer(layer.layer(), "is two layers in Keras");
+  add_layer(layer, inner);
+  if (inner.size() != 1) refuse_layer(layer, "is two layers in Keras");
   return inner[0];
 }
 
@@ -172,7 +172,12 @@ DISTRIBUTE_INLINE bool add_reshaping(const nn::Module& layer, Json& layers) {
   else if (const auto* permuted = dynamic_cast<const nn::Permute*>(&layer))
     layers.push_back(layer_object(layer, "Permute", {{"dims", permuted->dims()}}));
   else if (const auto* steps = dynamic_cast<const nn::TimeDistributed*>(&layer))
-    layers.push_back(layer_object(layer, "TimeDistributed", {{"layer", inner_object(*steps)}}));
+    layers.push_back(
+        layer_object(layer, "TimeDistributed", {{"layer", inner_object(steps->layer())}}));
+  else if (const auto* norm = dynamic_cast<const nn::SpectralNormalization*>(&layer))
+    layers.push_back(layer_object(
+        layer, "SpectralNormalization",
+        {{"layer", inner_object(norm->layer())}, {"power_iterations", norm->power_iterations()}}));
   else
     return false;
   return true;

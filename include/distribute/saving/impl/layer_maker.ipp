@@ -236,6 +236,13 @@ DISTRIBUTE_INLINE void add_products(LayerMakers& makers) {
     if (!inner) r.refuse("a wrapper without a layer");
     return made<nn::TimeDistributed>(make_layer(*inner));
   };
+  makers["SpectralNormalization"] = [](auto& r) {
+    const auto* inner = r.find("layer");
+    if (!inner) r.refuse("a wrapper without a layer");
+    const auto iterations = r.template get<int64_t>("power_iterations", 1);
+    return made<nn::SpectralNormalization>(
+        make_layer(*inner), nn::SpectralNormalizationOptions{.power_iterations = iterations});
+  };
 }
 
 DISTRIBUTE_INLINE const LayerMakers& layer_makers() {

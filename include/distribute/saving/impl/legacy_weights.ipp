@@ -33,6 +33,7 @@ struct LegacyPart {
 DISTRIBUTE_INLINE std::vector<LegacyPart> legacy_parts(const nn::Module& module) {
   std::vector<LegacyPart> parts;
   std::vector<Variable> others;
+  std::set<uint64_t> seen;
   const auto finish = [&] {
     if (!parts.empty())
       parts.back().variables.insert(parts.back().variables.end(), others.begin(), others.end());
@@ -43,9 +44,11 @@ DISTRIBUTE_INLINE std::vector<LegacyPart> legacy_parts(const nn::Module& module)
       finish();
       parts.push_back({group.outermost, {}});
     }
-    for (const Variable& variable : group.variables)
+    for (const Variable& variable : group.variables) {
+      if (!seen.insert(variable.impl().id()).second) continue;  // listed by the layer around it
       (group.trainable && variable.trainable() ? parts.back().variables : others)
           .push_back(variable);
+    }
   }
   finish();
   return parts;

@@ -46,8 +46,10 @@ DISTRIBUTE_INLINE Hdf5Contents weights_h5(const nn::Module& module, optim::Optim
 /// Whole variables of the module and its parts.
 DISTRIBUTE_INLINE std::vector<Variable> whole_variables(const nn::Module& module) {
   std::vector<Variable> all;
+  std::set<uint64_t> seen;
   for (const WeightGroup& group : weight_groups(module))
-    all.insert(all.end(), group.variables.begin(), group.variables.end());
+    for (const Variable& variable : group.variables)
+      if (seen.insert(variable.impl().id()).second) all.push_back(variable);
   return all;
 }
 

@@ -33,11 +33,12 @@ DISTRIBUTE_INLINE CSVLogger::CSVLogger(CSVLoggerOptions options) : options_(std:
   if (options_.separator.empty()) throw InvalidArgumentError("CSVLogger: the separator is empty");
 }
 
-/// Reads the columns of an existing file.
+/// Reads the columns of an existing file, whose lines end with "\r\n" or "\n".
 DISTRIBUTE_INLINE void CSVLogger::read_header() {
   std::ifstream file(options_.filename);
   std::string line;
   if (!std::getline(file, line)) return;
+  if (line.ends_with('\r')) line.pop_back();
   const std::string& separator = options_.separator;
   for (size_t begin = line.find(separator); begin != std::string::npos;) {
     begin += separator.size();
@@ -89,10 +90,11 @@ DISTRIBUTE_INLINE void CSVLogger::check(bool ok) const {
       str_cat("CSVLogger: cannot write ", options_.filename, ": ", std::strerror(errno)));
 }
 
+/// Ends the line as Python's module csv does.
 DISTRIBUTE_INLINE void CSVLogger::write_line(const std::vector<std::string>& cells) {
   std::string line;
   for (const std::string& cell : cells) line += (line.empty() ? "" : options_.separator) + cell;
-  line += '\n';
+  line += "\r\n";
   check(std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size() &&
         std::fflush(file_.get()) == 0);
   if (train_internal::is_regular(file_.get())) kept_ = size();

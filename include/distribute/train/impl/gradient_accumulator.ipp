@@ -8,13 +8,19 @@
 namespace distribute::train {
 
 DISTRIBUTE_INLINE GradientAccumulator::GradientAccumulator(int64_t steps, int local_replicas)
-    : steps_(steps), sums_(size_t(local_replicas)) {}
+    : steps_(steps), sums_(size_t(local_replicas)), left_out_(size_t(local_replicas), false) {}
 
 /// Discards restored sums, which the replicas have taken in the last step.
 DISTRIBUTE_INLINE void GradientAccumulator::begin_step() {
+  step_ -= left_out_[0];
+  left_out_.assign(left_out_.size(), false);
   const bool taken_up = !sums_[0].empty() || step_ == steps_;
   if (taken_up) restored_.clear();
   step_ = step_ % steps_ + 1;
+}
+
+DISTRIBUTE_INLINE void GradientAccumulator::leave_out(int local_replica) {
+  left_out_[size_t(local_replica)] = true;
 }
 
 /// Takes the replica's part of a restored state, which has as many elements as all its gradients.
@@ -54,15 +60,15 @@ DISTRIBUTE_INLINE std::vector<Tensor> GradientAccumulator::take(int local_replic
 }
 
 DISTRIBUTE_INLINE Tensor GradientAccumulator::state() const {
-  std::vector<float> all{float(step_ % steps_)};
+  const int64_t counted = (step_ - left_out_[0]) % steps_;
+  std::vector<float> all{float(counted)};
   for (const auto& sums : sums_)
     for (const Tensor& sum : sums) {
       if (!sum) continue;
       const std::vector<float> values = sum.to_vector();
       all.insert(all.end(), values.begin(), values.end());
     }
-  if (sums_[0].empty() && step_ % steps_ != 0)
-    all.insert(all.end(), restored_.begin(), restored_.end());
+  if (sums_[0].empty() && counted != 0) all.insert(all.end(), restored_.begin(), restored_.end());
   return Tensor(Shape{int64_t(all.size())}, all);
 }
 
@@ -72,6 +78,7 @@ DISTRIBUTE_INLINE void GradientAccumulator::restore(const Tensor& state) {
   step_ = int64_t(values[0]);
   restored_.assign(values.begin() + 1, values.end());
   for (auto& sums : sums_) sums.clear();
+  left_out_.assign(left_out_.size(), false);
 }
 
 }  // namespace distribute::train

@@ -199,13 +199,21 @@ DISTRIBUTE_INLINE void Model::minimize(const Tensor& loss, GradientTape& tape) {
     optimizer().minimize(loss, variables, tape);
     return;
   }
-  const std::vector<Tensor> gradients = tape.gradient(optimizer().scale_loss(loss), variables);
+  accumulate(tape.gradient(optimizer().scale_loss(loss), variables), variables);
+}
+
+/// As in Keras a batch whose scaled gradients are not finite is left out alone.
+DISTRIBUTE_INLINE void Model::accumulate(std::vector<Tensor> gradients,
+                                         const std::vector<Variable>& variables) {
   const int replica = get_replica_context()->local_replica_id();
+  auto* scaled = dynamic_cast<optim::LossScaleOptimizer*>(&optimizer());
+  if (scaled && !scaled->unscale_batch(gradients)) return accumulator_->leave_out(replica);
+  optim::Optimizer& applied = scaled ? scaled->inner_optimizer() : optimizer();
   accumulator_->add(replica, gradients);
   if (accumulator_->is_due())
-    optimizer().apply_gradients(accumulator_->take(replica), variables);
+    applied.apply_gradients(accumulator_->take(replica), variables);
   else
-    optimizer().move_averages(variables);
+    applied.move_averages(variables);
 }
 
 DISTRIBUTE_INLINE StepLogs Model::train_step(const data::Batch& batch) {
