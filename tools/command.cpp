@@ -85,12 +85,12 @@ bool begins_with(const Words& words, const Words& start) {
   return start.size() <= words.size() && std::equal(start.begin(), start.end(), words.begin());
 }
 
-/// The words with blanks between them, in lines of at most 98 characters.
+/// The words with blanks between them, in lines for a terminal of 80 columns.
 std::string wrapped(const std::string& first, const Words& words, size_t indent) {
   std::string text = first;
   size_t column = first.size();
   for (const std::string& word : words) {
-    if (column + 1 + word.size() > 98) {
+    if (column + 1 + word.size() > 79) {
       absl::StrAppend(&text, "\n", std::string(indent - 1, ' '));
       column = indent - 1;
     }

@@ -2,7 +2,6 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
-#include <absl/strings/str_split.h>
 
 #include <algorithm>
 #include <cmath>
@@ -105,15 +104,6 @@ std::string nearest_of(const std::string& word, const std::vector<std::string>& 
     }
   }
   return nearest.empty() && longer != word ? longer : nearest;
-}
-
-std::string with_short_words(const std::string& message) {
-  constexpr size_t kMost = 500;
-  std::vector<std::string> words = absl::StrSplit(message, ' ');
-  for (std::string& word : words)
-    if (word.size() > kMost)
-      word = absl::StrCat(word.substr(0, 80), "... (", word.size(), " bytes)");
-  return absl::StrJoin(words, " ");
 }
 
 }  // namespace distribute_tools

@@ -2,6 +2,8 @@
 /// What a flag takes and where it applies, said once beside the flag: help, checks and errors of a
 /// table of flags come from it.
 
+#include <distribute/base/exit_status.hpp>
+
 #include <concepts>
 #include <limits>
 #include <map>
@@ -75,7 +77,6 @@ std::string alternatives(const std::vector<std::string>& words);
 /// is near.
 std::string nearest_of(const std::string& word, const std::vector<std::string>& names);
 
-/// The message, in which words of more than 500 bytes are cut, as those of the command line may be.
-std::string with_short_words(const std::string& message);
+using distribute::with_short_words;
 
 }  // namespace distribute_tools

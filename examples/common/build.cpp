@@ -161,8 +161,7 @@ ChosenStrategy make_strategy(const TrainerOptions& o) {
   auto cluster = asks_cluster(o) ? cluster_of(o) : nullptr;
   const std::string name =
       o.strategy.empty() ? implied_strategy(o, cluster->cluster_spec()) : o.strategy;
-  if (const std::string problem = misplaced_flag(o, name); !problem.empty())
-    throw dist::InvalidArgumentError(problem);
+  check_flag(misplaced_flag(o, name));
   if (name == "parameter_server") return make_parameter_server(o, std::move(cluster));
   if (name == "multi_worker") return make_multi_worker(o, std::move(cluster));
   return make_local(o, name);

@@ -4,6 +4,7 @@
 #include "tools/cluster_flags.hpp"
 
 #include <distribute/base/error.hpp>
+#include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_resolvers.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/coordinator/server.hpp>
@@ -120,6 +121,7 @@ void complete(TrainerOptions& o) {
   if (!given("float32_matmul_precision"))
     o.float32_matmul_precision =
         o.deterministic ? "highest" : distribute::config::get_float32_matmul_precision();
+  (void)distribute::ClusterOptions::from_environment();  // of a process alone, too
   apply_job_paths(o, o.job_dir);
 }
 

@@ -95,8 +95,7 @@ void follow(const std::string& directory, Training& training) {
 int run_evaluator(TrainerOptions options, const MakeTask& make_task) {
   const std::string checkpoint_dir = std::exchange(options.checkpoint_dir, "");
   if (checkpoint_dir.empty())
-    throw dist::InvalidArgumentError(
-        "evaluator: --checkpoint_dir must name the directory where the chief saves");
+    return usage_error("evaluator: --checkpoint_dir must name the directory where the chief saves");
   options.loss_csv.clear();
   if (!options.logdir.empty()) options.logdir = dist::io::join_path(options.logdir, "eval");
   const dist::ReadyFile ready(dist::ready_file_path());

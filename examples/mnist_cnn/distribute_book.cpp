@@ -102,7 +102,4 @@ int run() {
   return 0;
 }
 
-int main(int argc, char** argv) {
-  absl::ParseCommandLine(argc, argv);
-  return dist::run_main(run);
-}
+int main(int argc, char** argv) { return dist::run_main(argc, argv, absl::ParseCommandLine, run); }

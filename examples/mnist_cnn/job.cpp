@@ -69,6 +69,5 @@ void run() {
 
 int main(int argc, char** argv) {
   dist::take_job_arguments(argc, argv);
-  absl::ParseCommandLine(argc, argv);
-  return dist::run_main(run);
+  return dist::run_main(argc, argv, absl::ParseCommandLine, run);
 }

@@ -76,7 +76,4 @@ void run() {
   std::printf("test accuracy %.4f\n", model.evaluate(test.batch(500)).at("accuracy"));
 }
 
-int main(int argc, char** argv) {
-  absl::ParseCommandLine(argc, argv);
-  return dist::run_main(run);
-}
+int main(int argc, char** argv) { return dist::run_main(argc, argv, absl::ParseCommandLine, run); }

@@ -1,3 +1,4 @@
+#include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
 
@@ -6,6 +7,10 @@
 #include <tests/support/temporary_directory.hpp>
 
 #include <fstream>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -43,6 +48,58 @@ TEST_CASE("errors of peers and services are worth another start, others are not"
   CHECK(exit_status(FailedPreconditionError("NaN")) == kExitFailed);
   CHECK(exit_status(UnauthenticatedError("a wrong token")) == kExitFailed);
   CHECK(exit_status(std::runtime_error("not ours")) == kExitFailed);
+}
+
+TEST_CASE("a wrong environment has the status of wrong usage", "[base][exit_status]") {
+  const Environment variables(std::map<std::string, std::string>{{"X", "abc"}});
+  CHECK(run_main([&] { variables.integer("X"); }) == kExitUsage);
+  CHECK(run_main([&] { variables.flag("X", true); }) == kExitUsage);
+}
+
+namespace {
+
+/// What `print` writes to std::cerr in the time of the parsing.
+std::string told_while_parsing(const std::function<void()>& print) {
+  std::ostringstream out;
+  std::streambuf* const before = std::cerr.rdbuf(out.rdbuf());
+  char name[] = "program";
+  char* words[] = {name, nullptr};
+  CHECK(run_main(
+            1, words, [&](int, char**) { print(); }, [] {}) == kExitDone);
+  CHECK(std::cerr.rdbuf() == out.rdbuf());
+  std::cerr.rdbuf(before);
+  return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("a parser's errors do not repeat long words of the command line", "[base][exit_status]") {
+  const std::string most(500, 'x'), longer(20'000, 'x');
+  CHECK(with_short_words("--steps=" + longer + " is\n" + most) ==
+        "--steps=" + std::string(72, 'x') + "... (20008 bytes) is\n" + most);
+  CHECK(with_short_words("") == "");
+  CHECK(with_short_words("a  b\n") == "a  b\n");
+  const std::string told = told_while_parsing(
+      [&] { std::cerr << "ERROR: '" << longer << "' is no number" << '!' << std::endl; });
+  CHECK(told == "ERROR: '" + std::string(80, 'x') + "... (20000 bytes)' is no number!\n");
+}
+
+TEST_CASE("words that a parser leaves are refused", "[base][exit_status]") {
+  CommandWords line({"epochs=3"});
+  int ran = 0;
+  const auto status = [&](size_t left) {
+    return run_main(
+        line.count(), line.pointers.data(),
+        [&](int, char** words) { return std::vector<char*>(words, words + left); }, [&] { ++ran; });
+  };
+  CHECK(status(2) == kExitUsage);
+  CHECK(ran == 0);
+  CHECK(status(1) == kExitDone);
+  check_throws<InvalidArgumentError>(
+      [&] {
+        check_words_left({line.pointers.data(), 2});
+      },
+      "unexpected word 'epochs=3'");
 }
 
 TEST_CASE("an error that nothing catches is one line without a C++ name", "[base][exit_status]") {

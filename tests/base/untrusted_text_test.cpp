@@ -48,9 +48,10 @@ TEST_CASE("JSON keeps order, nesting and numbers as written", "[base][untrusted_
 TEST_CASE("text that is not JSON is refused with its place", "[base][untrusted_json]") {
   check_refused("", "an empty text is not JSON");
   check_refused(" \n", "an empty text is not JSON");
-  check_refused("{", "at byte 2");
+  check_refused("{", "at line 1, column 2");
   check_refused(R"({"cluster": })", "near");
-  check_refused("{'a': 1}", "not valid JSON at byte 2");
+  check_refused("{'a': 1}", "not valid JSON at line 1, column 2, near '{'a': 1}'");
+  check_refused("{\n  \"a\": 1\n  \"b\": 2}", "not valid JSON at line 3, column 5");
   check_refused("{} trailing", "not valid JSON");
   check_refused("[1,]", "not valid JSON");
   check_refused("NaN", "not valid JSON");
@@ -60,6 +61,33 @@ TEST_CASE("text that is not JSON is refused with its place", "[base][untrusted_j
   check_refused(R"("\ud800")", "not valid JSON");
   check_refused(std::string("{\"a\": \0}", 8), "\\x00");
   check_refused("[1e400]", "not valid JSON");
+}
+
+TEST_CASE("the error of text that is not JSON says in plain words what to mend",
+          "[base][untrusted_json]") {
+  const std::string quotes = "names and texts stand in double quotes";
+  for (const char* text : {"{'a': 1}", "{a:1}", "NaN", "[True]", "[None]"})
+    check_refused(text, quotes);
+  check_refused(R"({"cluster": {)", "the text ends before every bracket is closed");
+  check_refused(R"({"a": "b)", "a double quote is missing at the end of a text");
+  check_refused("{} x", "more follows behind the end of the value");
+  check_refused("[1,]", "missing before ']', or a comma stands before it");
+  check_refused(R"({"cluster": })", "missing before '}'");
+  check_refused(R"({"a" 1})", "a colon is missing before this place");
+  check_refused(R"(["a" "b"])", "a comma or a bracket is missing before this place");
+  check_refused(R"({"a": 1 "b": 2})", "a comma or a bracket is missing before this place");
+  check_refused("{\"a\": \"x\ny\"}", "a line break or another control character stands in a text");
+  check_refused("\"\xff\xfe\"", "a byte is not UTF-8");
+  check_refused(R"("\ud800")", "one half is missing");
+  check_refused(R"(["C:\dir"])", "stands before one of");
+  check_refused("[1e400]", "the number is too large");
+  for (const char* text : {"{'a': 1}", "{a:1}", "{", "[1,]", R"({"a" 1})", "{} x"}) try {
+      parse_json(text, "X");
+      FAIL(text);
+    } catch (const InvalidArgumentError& error) {
+      for (const char* phrase : {"syntax error", "parse_error", "expected", "literal"})
+        CHECK(std::string(error.what()).find(phrase) == std::string::npos);
+    }
 }
 
 TEST_CASE("a key that occurs twice is refused at any depth", "[base][untrusted_json]") {

@@ -125,6 +125,16 @@ TEST_CASE("a token file that other users can read is a warning, once for each fi
   CHECK(warnings(0666).empty());  // said once
 }
 
+TEST_CASE("a folder in place of a token file gets no advice about its rights",
+          "[cluster][cluster_options]") {
+  const TemporaryDirectory directory;
+  REQUIRE(::chmod(directory.path().c_str(), 0755) == 0);
+  const Environment file("DISTRIBUTE_JOB_TOKEN_FILE", directory.path());
+  const CaughtLog log;
+  CHECK(contains(error_of([] { ClusterOptions::from_environment(); }), "it is a directory"));
+  CHECK(log.lines.empty());
+}
+
 TEST_CASE("a token that strangers can guess is refused, and not shown",
           "[cluster][cluster_options]") {
   const TemporaryDirectory directory;

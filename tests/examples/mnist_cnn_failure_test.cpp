@@ -188,30 +188,52 @@ TEST_CASE("a job that fails leaves the chief's timeline",
 
 TEST_CASE("an environment that makes no cluster is one line", "[examples][mnist_cnn]") {
   SKIP_WITHOUT_PROGRAM("mnist_cnn");
-  check_complaint("TF_CONFIG='{\"cluster\": {'", 1, "TF_CONFIG: not valid JSON");
-  check_complaint(tf_config(2, "127.0.0.1:1", "127.0.0.1:2"), 1,
+  check_complaint("TF_CONFIG='{\"cluster\": {'", 2,
+                  "TF_CONFIG: not valid JSON at line 1, column 14, near '{\"cluster\": {'");
+  check_complaint(tf_config(2, "127.0.0.1:1", "127.0.0.1:2"), 2,
                   "The `task_id` 2 exceeds the maximum id of worker");
-  check_complaint(tf_config(0, "127.0.0.1:5", "127.0.0.1:5"), 1, "127.0.0.1:5");
+  check_complaint(tf_config(0, "127.0.0.1:5", "127.0.0.1:5"), 2, "127.0.0.1:5");
   check_complaint(
       "TF_CONFIG='{\"cluster\":{\"worker\":{\"0\":\"127.0.0.1:1\",\"0\":"
       "\"127.0.0.1:2\"}},\"task\":{\"type\":\"worker\",\"index\":0}}'",
-      1, "the key '0' occurs twice");
+      2, "the key '0' occurs twice");
   check_complaint(
       "TF_CONFIG='{\"cluster\":{\"worker\":[\"127.0.0.1:1\",\"127.0.0.1:2\"]},"
       "\"task\":{\"type\":\"evaluator\",\"index\":0}}'",
-      1, "--checkpoint_dir must name the directory where the chief saves");
+      2, "--checkpoint_dir must name the directory where the chief saves");
   check_complaint(
       "TF_CONFIG='{\"cluster\":{\"worker\":[\"127.0.0.1:1\"]},"
       "\"task\":{\"type\":\"worker\",\"index\":0}}'",
-      1, "There must be at least one ps", {"--strategy=parameter_server"});
+      2, "There must be at least one ps", {"--strategy=parameter_server"});
   check_complaint(
       "", 2, "--job_name=worker has 2 task(s)",
       {"--job_name=worker", "--task_index=3", "--worker_hosts=127.0.0.1:1,127.0.0.1:2"});
   check_complaint("", 2, "--job_name=boss is unknown",
                   {"--job_name=boss", "--worker_hosts=127.0.0.1:1"});
   check_complaint("", 2, "bad value", {"--job_name=worker", "--task_index=first"});
-  check_complaint("DISTRIBUTE_LOST_AFTER=soon " + tf_config(0, "127.0.0.1:1", "127.0.0.1:2"), 1,
+  check_complaint("DISTRIBUTE_LOST_AFTER=soon " + tf_config(0, "127.0.0.1:1", "127.0.0.1:2"), 2,
                   "DISTRIBUTE_LOST_AFTER");
+}
+
+TEST_CASE("a process alone refuses wrong variables of clusters", "[examples][mnist_cnn]") {
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
+  const std::string strategy =
+      GENERATE("", "--strategy=one_device", "--strategy=parameter_server", "--api=horovod");
+  CAPTURE(strategy);
+  for (const std::string name :
+       {"DISTRIBUTE_BIND_ADDRESS", "DISTRIBUTE_RESTART_COUNT", "DISTRIBUTE_LOST_AFTER"})
+    check_complaint(name + "=abc", 2, name, strategy.empty() ? Words{} : Words{strategy});
+}
+
+TEST_CASE("a program of one's own refuses them, too", "[examples][mnist_cnn]") {
+  SKIP_WITHOUT_PROGRAM("mnist_cnn_fit");
+  for (const std::string name :
+       {"DISTRIBUTE_BIND_ADDRESS", "DISTRIBUTE_RESTART_COUNT", "DISTRIBUTE_LOST_AFTER"}) {
+    const ProgramResult run =
+        run_program("mnist_cnn_fit", {}, "OMP_NUM_THREADS=1 " + name + "=abc");
+    CHECK(run.status == 2);
+    CHECK_THAT(run.err, StartsWith("error: " + name));
+  }
 }
 
 TEST_CASE("a port that another program uses is named", "[examples][mnist_cnn]") {

@@ -45,6 +45,26 @@ TEST_CASE(
   CHECK(folders.size() == 12);
 }
 
+TEST_CASE("long words of a command line are cut in what teaching programs print",
+          "[examples][teaching]") {
+  const std::string longer(20'000, 'x');
+  for (const char* program : {"mnist_cnn_fit", "mnist_cnn_tfrecords", "mnist_cnn_distribute_book",
+                              "mnist_cnn_job", "resnet50_resume", "text_transformer_decoder"}) {
+    SKIP_WITHOUT_PROGRAM(program);
+    for (const std::string& word : {"--epochs=" + longer, "--steps=" + longer, "--" + longer,
+                                    "--task_index=" + longer, longer}) {
+      const ProgramResult run = run_program(program, {word});
+      INFO(program << " " << word.substr(0, 20) << "\n" << run.out << run.err);
+      CHECK(run.status != 0);
+      // A flag that the program lacks is named without its value.
+      const bool lacks =
+          word.find('=') != std::string::npos && run.err.find("Unknown") != std::string::npos;
+      if (!lacks) CHECK_THAT(run.err, Contains("xxx... (20"));
+      CHECK(run.out.size() + run.err.size() < 3000);
+    }
+  }
+}
+
 TEST_CASE("mirrored.cpp learns on two devices and restores without a strategy",
           "[examples][teaching]") {
   SKIP_WITHOUT_PROGRAM("mnist_cnn_mirrored");

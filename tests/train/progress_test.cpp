@@ -119,7 +119,12 @@ TEST_CASE("no bar goes to the terminal that Open MPI gives a rank", "[train][pro
   const train::Logs one{{"loss", 1}}, long_line{{"a_figure_with_a_long_name", 1}};
   CHECK_THAT(text_on_terminal(one, 0), Contains("[===") && Contains("\x1b[K"));
   // A bar that went on in a second line could not be drawn over.
-  CHECK_THAT(text_on_terminal(long_line, 60), Contains("  a_figure_with_a_\x1b[K"));
+  CHECK_THAT(text_on_terminal(long_line, 30), Contains("[=====]  a_figure_wi\x1b[K"));
+  // It gives up its own columns first.
+  const std::string narrow = text_on_terminal(long_line, 80);
+  INFO(narrow);
+  CHECK_THAT(narrow,
+             Contains("=]  a_figure_with_a_long_name 1.0000  ") && Contains("/s  eta 0:00\x1b[K"));
   ::setenv("OMPI_COMM_WORLD_RANK", "0", 1);
   CHECK_THAT(text_on_terminal(one, 0), StartsWith("step 1  loss 1.0000") && !Contains("\x1b"));
   ::unsetenv("OMPI_COMM_WORLD_RANK");

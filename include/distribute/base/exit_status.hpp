@@ -8,7 +8,9 @@
 #include <concepts>
 #include <exception>
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -27,8 +29,8 @@ inline constexpr int kExitRetry = 138;
 /// on Google's machines.
 inline constexpr int kExitPreempted = 143;
 
-/// Returns kExitRetry for UnavailableError, AbortedError and DeadlineExceededError, kExitFailed for
-/// other exceptions.
+/// Returns kExitRetry for UnavailableError, AbortedError and DeadlineExceededError, kExitUsage for
+/// what the library has thrown because of a wrong environment, kExitFailed for other exceptions.
 /// Source  Kubeflow training operator, RestartPolicyExitCode
 int exit_status(const std::exception& error);
 
@@ -52,21 +54,45 @@ int run_main(Body&& body) {
   }
 }
 
+/// Returns the message, in which words of more than 500 bytes are cut, as those of a command line
+/// may be.
+std::string with_short_words(std::string_view message);
+
+namespace base_internal {
+/// While one lives, std::cerr writes with_short_words(). A process has one at most.
+class ShortErrors {
+ public:
+  ShortErrors();
+  ~ShortErrors();
+  ShortErrors(const ShortErrors&) = delete;
+  ShortErrors& operator=(const ShortErrors&) = delete;
+};
+}  // namespace base_internal
+
 /// Throws  InvalidArgumentError where a file of flags, --flagfile=NAME, names itself, which parsers
 ///          such as Abseil's would read for ever; the errors of untrusted::read_text_file().
 void check_flag_files(int argc, char** argv);
 
+/// Throws  InvalidArgumentError where a parser has left words of a command line besides the
+///         program's name: a program that takes flags alone would ignore them.
+void check_words_left(std::span<char* const> words);
+
 /// Runs `parse(argc, argv)`, such as absl::ParseCommandLine, after check_flag_files(), and then the
-/// body, for main(). Wrong files of flags are reported with kExitUsage.
+/// body, for main(). Wrong files of flags, and words that `parse` returns, are reported with
+/// kExitUsage. Long words are cut in what `parse` writes to std::cerr.
 template <std::invocable<int, char**> Parse, std::invocable Body>
 int run_main(int argc, char** argv, Parse&& parse, Body&& body) {
   try {
     check_flag_files(argc, argv);
+    const base_internal::ShortErrors while_parsing;
+    if constexpr (std::is_void_v<std::invoke_result_t<Parse, int, char**>>)
+      parse(argc, argv);
+    else
+      check_words_left(parse(argc, argv));
   } catch (const std::exception& error) {
     report_failure(error);
     return kExitUsage;
   }
-  parse(argc, argv);
   return run_main(body);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/detail/safe_text.hpp>
+#include <distribute/base/detail/usage_error.hpp>
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 
@@ -110,7 +111,8 @@ DISTRIBUTE_INLINE std::string Environment::text(const std::string& name) const {
 
 DISTRIBUTE_INLINE void Environment::refuse(const std::string& name, const std::string& value,
                                            const std::string& wanted) {
-  throw InvalidArgumentError(str_cat(name, "=", untrusted::shown(value), ": wanted ", wanted));
+  throw base_internal::UsageError<InvalidArgumentError>(
+      str_cat(name, "=", untrusted::shown(value), ": wanted ", wanted));
 }
 
 DISTRIBUTE_INLINE std::optional<int> Environment::integer(const std::string& name) const {

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/usage_error.hpp>
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
@@ -9,6 +10,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <iostream>
+#include <streambuf>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,11 +29,41 @@ DISTRIBUTE_INLINE std::vector<std::string> flag_files_of(std::string_view word,
   return flag[8] == '=' ? untrusted::split_commas(flag.substr(9)) : std::vector<std::string>();
 }
 
+/// Cuts the long words of each text that a stream writes at once.
+class ShortWords : public std::streambuf {
+ public:
+  explicit ShortWords(std::streambuf* to) : to_(to) {}
+  std::streambuf* target() const { return to_; }
+
+ protected:
+  int_type overflow(int_type letter) override { return to_->sputc(char(letter)); }
+  int sync() override { return to_->pubsync(); }
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    const std::string shorter = with_short_words({text, size_t(size)});
+    to_->sputn(shorter.data(), std::streamsize(shorter.size()));
+    return size;
+  }
+
+ private:
+  std::streambuf* const to_;
+};
+
+/// The stream keeps the buffer where parsing ends the process, so it is never deleted.
+DISTRIBUTE_INLINE ShortErrors::ShortErrors() { std::cerr.rdbuf(new ShortWords(std::cerr.rdbuf())); }
+
+DISTRIBUTE_INLINE ShortErrors::~ShortErrors() {
+  const auto* const words = dynamic_cast<ShortWords*>(std::cerr.rdbuf());
+  if (!words) return;
+  std::cerr.rdbuf(words->target());
+  delete words;
+}
+
 }  // namespace distribute::base_internal
 
 namespace distribute {
 
 DISTRIBUTE_INLINE int exit_status(const std::exception& error) {
+  if (dynamic_cast<const base_internal::WrongUsage*>(&error)) return kExitUsage;
   const auto* known = dynamic_cast<const Error*>(&error);
   if (!known) return kExitFailed;
   switch (known->code()) {
@@ -56,6 +89,26 @@ DISTRIBUTE_INLINE int check_stdout(int status) {
   const char* const why = errno ? std::strerror(errno) : "some of it was lost earlier";
   std::fprintf(stderr, "error: cannot write to standard output: %s\n", why);
   return status == kExitDone ? kExitFailed : status;
+}
+
+DISTRIBUTE_INLINE std::string with_short_words(std::string_view message) {
+  constexpr size_t kMost = 500;
+  std::string text;
+  for (size_t begin = 0, end; begin <= message.size(); begin = end + 1) {
+    end = std::min(message.find_first_of(" \n", begin), message.size());
+    const std::string_view word = message.substr(begin, end - begin);
+    text += word.size() > kMost ? str_cat(word.substr(0, 80), "... (", word.size(), " bytes)")
+                                : std::string(word);
+    text += message.substr(end, 1);
+  }
+  return text;
+}
+
+DISTRIBUTE_INLINE void check_words_left(std::span<char* const> words) {
+  if (words.size() < 2) return;
+  throw InvalidArgumentError(
+      str_cat("unexpected word '", with_short_words(untrusted::printable(words[1], 20'000)),
+              "': the program takes flags alone, --name=value; --help lists them"));
 }
 
 DISTRIBUTE_INLINE void check_flag_files(int argc, char** argv) {

@@ -4,11 +4,13 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 namespace distribute::untrusted {
 
@@ -28,6 +30,34 @@ DISTRIBUTE_INLINE std::string JsonValue::describe() const {
     case Kind::Object: return str_cat("an object of ", members.size());
   }
   return "";
+}
+
+/// Returns what is wrong with a text and how it is mended; `parser` is the error of the parser,
+/// `letter` the last one that it has read, "" behind the end.
+DISTRIBUTE_INLINE std::string json_problem(std::string_view parser, std::string_view letter) {
+  constexpr std::string_view kQuotes =
+      "names and texts stand in double quotes, and a shell takes those away unless single quotes "
+      "stand around the whole";
+  constexpr std::pair<std::string_view, std::string_view> kProblems[] = {
+      {"missing closing quote", "a double quote is missing at the end of a text"},
+      {"; expected end of input", "more follows behind the end of the value; remove it"},
+      {"unexpected end of input",
+       "the text ends before every bracket is closed; add what is missing"},
+      {"control character",
+       "a line break or another control character stands in a text; write \\n"},
+      {"ill-formed UTF-8", "a byte is not UTF-8; write the text in UTF-8"},
+      {"surrogate", "\\u begins a pair of two halves, and one half is missing"},
+      {"invalid string", "\\ stands before one of \" \\ / b f n r t u; write \\\\ for a single \\"},
+      {"number overflow", "the number is too large"},
+      {"; expected ':'", "a colon is missing before this place"},
+      {"; expected ']'", "a comma or a bracket is missing before this place"},
+      {"; expected '}'", "a comma or a bracket is missing before this place"}};
+  for (const auto& [phrase, words] : kProblems)
+    if (parser.find(phrase) != std::string_view::npos) return std::string(words);
+  if (letter == "}" || letter == "]")
+    return str_cat("a value or a name is missing before '", letter,
+                   "', or a comma stands before it; remove that");
+  return std::string(kQuotes);
 }
 
 /// Builds a JsonValue from the parser's events; throws at the first that breaks a rule.
@@ -120,14 +150,14 @@ DISTRIBUTE_INLINE bool JsonBuilder::key(string_t& name) {
 
 DISTRIBUTE_INLINE bool JsonBuilder::parse_error(size_t at, const std::string&,
                                                 const nlohmann::json::exception& error) {
-  std::string reason = error.what();
-  if (const size_t end = reason.find("] "); end != std::string::npos) reason.erase(0, end + 2);
-  if (const size_t end = reason.find("; last read"); end != std::string::npos) reason.resize(end);
-  for (char& c : reason)
-    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  at = std::min(std::max<size_t>(at, 1), text_.size() + 1);  // 1: the first byte
+  const std::string_view before = text_.substr(0, at - 1);
+  const size_t line = 1 + size_t(std::count(before.begin(), before.end(), '\n'));
+  const size_t column = at - (before.rfind('\n') + 1);  // of the first line, npos + 1 is 0
   const size_t from = at > 25 ? std::min(at, text_.size()) - 25 : 0;
-  const std::string near = shown(text_.substr(std::min(from, text_.size()), 40));
-  fail(str_cat("not valid JSON at byte ", at, ", near ", near, ": ", reason.substr(0, 200)));
+  fail(str_cat("not valid JSON at line ", line, ", column ", column, ", near ",
+               shown(text_.substr(from, 40)), ": ",
+               json_problem(error.what(), text_.substr(at - 1, 1))));
 }
 
 DISTRIBUTE_INLINE JsonValue parse_json(std::string_view text, const std::string& source) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/usage_error.hpp>
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
@@ -34,12 +35,7 @@ DISTRIBUTE_INLINE std::string bind_address_of_environment() {
   return text;
 }
 
-}  // namespace distribute::cluster_internal
-
-namespace distribute {
-
-DISTRIBUTE_INLINE ClusterOptions ClusterOptions::from_environment() {
-  using namespace cluster_internal;
+DISTRIBUTE_INLINE ClusterOptions read_cluster_options() {
   ClusterOptions options;
   const Environment variables;
   variables.read_seconds("DISTRIBUTE_STARTUP_TIMEOUT", options.startup_timeout);
@@ -61,6 +57,14 @@ DISTRIBUTE_INLINE ClusterOptions ClusterOptions::from_environment() {
     (void)variables.integer(set_by_launcher);
   check_options(options);
   return options;
+}
+
+}  // namespace distribute::cluster_internal
+
+namespace distribute {
+
+DISTRIBUTE_INLINE ClusterOptions ClusterOptions::from_environment() {
+  return base_internal::reading_usage(cluster_internal::read_cluster_options);
 }
 
 DISTRIBUTE_INLINE void ClusterOptions::print(const std::string& line) const {

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/usage_error.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_role.hpp>
@@ -21,6 +22,28 @@ DISTRIBUTE_INLINE void check_unique(const std::string& what, const std::string& 
                                        number));
 }
 
+DISTRIBUTE_INLINE void check_members(const ClusterTasks& tasks) {
+  if (tasks.rank < 0 || tasks.rank >= tasks.size())
+    throw InvalidArgumentError(
+        str_cat("cluster: rank ", tasks.rank, " is not in a job of ", tasks.size(), " tasks"));
+  if (tasks.size() > 1 && tasks.members[0].address.empty())
+    throw InvalidArgumentError(str_cat("cluster: the leader, ", tasks.members[0].name(),
+                                       ", has no address; the other tasks could not find it"));
+  std::map<std::string, size_t> names, addresses;
+  for (size_t i = 0; i < tasks.members.size(); ++i) {
+    const ClusterMember& member = tasks.members[i];
+    check_unique("the task", member.name(), i, names);
+    if (member.address.empty()) continue;
+    const auto address = net::parse_address(member.address);
+    throw_if_error(annotate(address.status(), member.name()));
+    if (address->port == 0)
+      throw InvalidArgumentError(str_cat(member.name(), ": address \"", member.address,
+                                         "\": the others cannot find port 0; give a number from 1 ",
+                                         "to 65535"));
+    check_unique("the address", member.address, i, addresses);
+  }
+}
+
 }  // namespace distribute::cluster_internal
 
 namespace distribute {
@@ -32,25 +55,7 @@ DISTRIBUTE_INLINE std::string ClusterMember::text() const {
 }
 
 DISTRIBUTE_INLINE void check_tasks(const ClusterTasks& tasks) {
-  if (tasks.rank < 0 || tasks.rank >= tasks.size())
-    throw InvalidArgumentError(
-        str_cat("cluster: rank ", tasks.rank, " is not in a job of ", tasks.size(), " tasks"));
-  if (tasks.size() > 1 && tasks.members[0].address.empty())
-    throw InvalidArgumentError(str_cat("cluster: the leader, ", tasks.members[0].name(),
-                                       ", has no address; the other tasks could not find it"));
-  std::map<std::string, size_t> names, addresses;
-  for (size_t i = 0; i < tasks.members.size(); ++i) {
-    const ClusterMember& member = tasks.members[i];
-    cluster_internal::check_unique("the task", member.name(), i, names);
-    if (member.address.empty()) continue;
-    const auto address = net::parse_address(member.address);
-    throw_if_error(annotate(address.status(), member.name()));
-    if (address->port == 0)
-      throw InvalidArgumentError(str_cat(member.name(), ": address \"", member.address,
-                                         "\": the others cannot find port 0; give a number from 1 ",
-                                         "to 65535"));
-    cluster_internal::check_unique("the address", member.address, i, addresses);
-  }
+  base_internal::reading_usage([&] { cluster_internal::check_members(tasks); });
 }
 
 DISTRIBUTE_INLINE std::string job_fingerprint(const ClusterTasks& tasks) {
@@ -77,11 +82,7 @@ DISTRIBUTE_INLINE void add_members(ClusterTasks& tasks, const ClusterSpec& spec,
   }
 }
 
-}  // namespace distribute::cluster_internal
-
-namespace distribute {
-
-DISTRIBUTE_INLINE ClusterPlace cluster_place(const ClusterRole& role) {
+DISTRIBUTE_INLINE ClusterPlace place_of(const ClusterRole& role) {
   check_complete(role);
   const ClusterSpec& spec = role.cluster;
   ClusterPlace place;
@@ -98,14 +99,22 @@ DISTRIBUTE_INLINE ClusterPlace cluster_place(const ClusterRole& role) {
   place.task_id = *id;
   place.is_chief = workers ? *id == 0 : multi_worker_util::is_chief(spec, type, *id);
   if (*type == TaskType::Evaluator) return place;
-  cluster_internal::add_members(place.tasks, spec, "chief");
-  cluster_internal::add_members(place.tasks, spec, "worker");
+  add_members(place.tasks, spec, "chief");
+  add_members(place.tasks, spec, "worker");
   for (int index = 1; workers && index < *workers; ++index)  // their addresses are not known yet
     place.tasks.members.push_back({"worker", index, ""});
   place.tasks.rank = workers ? *id : multi_worker_util::id_in_cluster(spec, type, *id);
   place.alone = place.tasks.members.size() < 2;
   if (place.alone) check_tasks(place.tasks);  // who joins a job checks it there
   return place;
+}
+
+}  // namespace distribute::cluster_internal
+
+namespace distribute {
+
+DISTRIBUTE_INLINE ClusterPlace cluster_place(const ClusterRole& role) {
+  return base_internal::reading_usage([&] { return cluster_internal::place_of(role); });
 }
 
 }  // namespace distribute

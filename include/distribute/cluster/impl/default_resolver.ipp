@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/usage_error.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/cluster/default_resolver.hpp>
@@ -61,8 +62,11 @@ namespace distribute {
 
 DISTRIBUTE_INLINE ImpliedResolver default_resolver(const Environment& variables,
                                                    const ClusterFlags& flags) {
-  ImpliedResolver implied = implied_resolver(variables, flags);
-  check_complete(*implied.resolver);
+  ImpliedResolver implied = base_internal::reading_usage([&] {
+    ImpliedResolver found = implied_resolver(variables, flags);
+    check_complete(*found.resolver);
+    return found;
+  });
   if (implied.master_is_chief) log_info("cluster", implied.reason);
   return implied;
 }

@@ -53,6 +53,7 @@ DISTRIBUTE_INLINE void CoordinatorWatch::greeted(const std::shared_ptr<rpc::Peer
 DISTRIBUTE_INLINE void CoordinatorWatch::lost(uint64_t incarnation) {
   const std::lock_guard lock(mutex_);
   if (!coordinator_ || coordinator_->incarnation() != incarnation) return;
+  if (service_.stopped()) return;  // it has ended in order
   waiting_ = true;
   deadline_ = net::Deadline::after_seconds(options_.return_patience);
   service_.cancel_running();

@@ -97,6 +97,11 @@ DISTRIBUTE_INLINE bool WorkerService::greeted() const {
   return greeted_;
 }
 
+DISTRIBUTE_INLINE bool WorkerService::stopped() const {
+  const std::lock_guard lock(mutex_);
+  return stopped_;
+}
+
 DISTRIBUTE_INLINE void WorkerService::serve() {
   std::unique_lock lock(mutex_);
   while (true) {

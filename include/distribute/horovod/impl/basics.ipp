@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
@@ -44,7 +45,10 @@ DISTRIBUTE_INLINE std::shared_ptr<Engine> join_job(const hvd::InitOptions& optio
   EngineOptions limits = EngineOptions::from_environment();
   limits.communication = options.communication_options;
   limits.communication.check();
-  if (tasks.size() < 2) return std::make_shared<Engine>(nullptr, limits);
+  if (tasks.size() < 2) {
+    (void)ClusterOptions::from_environment();  // a rank alone refuses wrong values, too
+    return std::make_shared<Engine>(nullptr, limits);
+  }
   if (elastic.min_workers > 0) return join_elastic_job(std::move(tasks), elastic, limits);
   const auto runtime = ClusterRuntime::join(std::move(tasks));
   collective::share_cores(*runtime);

@@ -33,7 +33,6 @@ DISTRIBUTE_INLINE void warn_when_others_may_read(const std::string& path) {
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> read_token_file(const std::string& path) {
-  warn_when_others_may_read(path);
   std::string token;
   try {
     token = untrusted::read_text_file(path, 4096);
@@ -43,6 +42,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> read_token_file(const std::string&
   if (untrusted::trimmed(token).empty())
     return absl::InvalidArgumentError(
         str_cat("DISTRIBUTE_JOB_TOKEN_FILE=", path, ": the file is empty"));
+  warn_when_others_may_read(path);
   return token;
 }
 

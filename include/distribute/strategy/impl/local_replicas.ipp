@@ -6,6 +6,7 @@
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/cluster/cluster_options.hpp>
 #include <distribute/device/detail/cuda_trace.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
@@ -44,6 +45,7 @@ DISTRIBUTE_INLINE LocalReplicas::LocalReplicas(std::vector<std::string> devices,
     : devices_(std::move(devices)),
       cross_device_ops_(std::move(cross_device_ops)),
       spans_(std::make_shared<RunSpans>()) {
+  (void)ClusterOptions::from_environment();      // wrong values are errors without others, too
   monitoring::start_metrics_sinks("127.0.0.1");  // where no cluster's runtime has done so
   log_core_limits();
 }

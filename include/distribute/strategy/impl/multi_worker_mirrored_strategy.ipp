@@ -1,7 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
@@ -94,7 +93,6 @@ DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> re
                                                ElasticSetup{options.elastic, agreement});
     group = work_alone(replicas);
   } else if (place.alone) {
-    (void)ClusterOptions::from_environment();  // wrong values are errors without others, too
     group = work_alone(replicas);
     keep_ready_file(group);
   } else {

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/usage_error.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_role.hpp>
@@ -53,7 +54,7 @@ DISTRIBUTE_INLINE void share_cores_of_host(const ServerJob& job) {
 
 DISTRIBUTE_INLINE ServerJob join_job(const ClusterRole& role,
                                      const ParameterServerOptions& options) {
-  check_server_cluster(role);
+  base_internal::reading_usage([&] { check_server_cluster(role); });
   const TaskType& type = *role.task_type;
   ServerJob job{.cluster = role.cluster, .type = type.name(), .index = *role.task_id};
   device_internal::add_own_task(job.type, job.index);
@@ -95,7 +96,7 @@ join_servers(std::shared_ptr<ClusterResolver> resolver,
   const bool implied = !resolver;
   if (implied) resolver = default_resolver().resolver;
   const ClusterRole role = cluster_internal::role_to_join(*resolver);
-  check_complete(role);
+  base_internal::reading_usage([&] { check_complete(role); });
   const bool alone = implied && role.cluster.jobs().empty();
   const auto type = alone ? std::nullopt : role.task_type;
   std::vector<std::string> devices = devices_of(type ? type->name() : "worker");

@@ -50,6 +50,18 @@ DISTRIBUTE_INLINE std::string bar_text(int64_t step, int64_t total) {
   return str_cat(text, bar, "]");
 }
 
+/// Returns the bar with fewer cells between its brackets, by `fewer` or down to five of them.
+DISTRIBUTE_INLINE std::string narrower_bar(const std::string& bar, size_t fewer) {
+  const size_t open = bar.find('[');
+  if (open == std::string::npos) return bar;
+  const size_t cells = bar.size() - open - 2;
+  const size_t done = size_t(std::count(bar.begin() + std::ptrdiff_t(open), bar.end(), '='));
+  const size_t left = std::max<size_t>(cells - std::min(cells, fewer), 5);
+  std::string inside(done * left / cells, '=');
+  inside.resize(left, ' ');
+  return str_cat(bar.substr(0, open + 1), inside, "]");
+}
+
 /// Gives the width of a terminal; 0 if it is not known.
 DISTRIBUTE_INLINE size_t columns_of(std::FILE* terminal) {
   winsize size{};
@@ -108,13 +120,17 @@ DISTRIBUTE_INLINE std::string Progress::line(int64_t step, const Logs& values, d
   return line + "  eta " + clock_text(each * double(*options_.total_steps - step));
 }
 
-/// A bar stays in its line: what the terminal has no columns for is left out until the last one.
+/// A bar stays in its line: it is narrower where the terminal has few columns, and what there are
+/// no columns for is left out until the last line.
 DISTRIBUTE_INLINE void Progress::draw(const std::string& bar, const std::string& text,
                                       bool ends_line) {
   const bool terminal = *options_.terminal;
   std::string line = bar + text;
   const size_t columns = terminal && !ends_line ? columns_of(options_.out) : 0;
-  if (columns > 1 && line.size() >= columns) line.resize(columns - 1);
+  if (columns > 1 && line.size() >= columns) {
+    line = narrower_bar(bar, line.size() - columns + 1) + text;
+    line.resize(std::min(line.size(), columns - 1));
+  }
   // After a shorter line the rest of the longer one is blanked.
   std::fprintf(options_.out, "%s%s%s%s", terminal ? "\r" : "", line.c_str(),
                terminal ? "\x1b[K" : "", ends_line ? "\n" : "");
