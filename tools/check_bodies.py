@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Looks for functions of the library without a body, and for bodies that two files would define.
 
-Usage: tools/check_bodies.py build/ci        its static libraries, and all headers in one file that
-                                             is header-only, read by GCC and compiled by Clang
+Usage: tools/check_bodies.py build/ci        its static libraries; all headers in one file that is
+                                             header-only, compiled by Clang; and what GCC says of the
+                                             bodies that one_file does not compile with it
        tools/check_bodies.py FILE.o LEAST    a header-only program's object with at least LEAST of
                                              our functions
 """
@@ -13,6 +14,7 @@ import sys
 import tempfile
 
 from compiling import ROOT, SEPARATE, flags_of, run_command
+from floors import ANNEXES, CORE, LIBRARY, OPTIONAL, bodies, reached
 
 OURS = re.compile(r"(\w) (_Z(?:T[VTSI])?N[KVRO]*10distribute\S*)$", re.MULTILINE)
 
@@ -39,24 +41,41 @@ def faults_of_object(kinds, least):
     return faults + ([f"fewer than {least} functions"] if len(inline) < least else [])
 
 
-def compile_every_body(build, command):
-    """All headers and bodies in one file that is header-only; (whether it compiles, the output)."""
+def compile_file(build, command, source, more=()):
+    """(Whether it compiles with the features of the build, header-only; the output)."""
     flags = [flag for flag in flags_of(build)[1:] if flag != SEPARATE]
-    result = run_command([*command, *flags, "-Wall", "-Wextra", "-Werror", f"-I{ROOT}",
-                          str(ROOT / "tests/checks/every_body.cpp")])
+    result = run_command([*command, *flags, *more, "-Wall", "-Wextra", "-Werror", f"-I{ROOT}",
+                          str(source)])
     return result.ok, result.output
 
 
+def other_bodies():
+    """Those that a program with strategy.hpp and oneDNN alone does not compile, as one_file does."""
+    seldom = re.compile(r"^#if .*DISTRIBUTE_HAS_(?!ONEDNN)", re.MULTILINE)
+    common = set(reached(["strategy.hpp"], with_bodies=True))
+    folders = [*CORE, *(annex for annex in ANNEXES if annex not in OPTIONAL)]
+    return [body for body in bodies(folders)
+            if body not in common or seldom.search((LIBRARY / body).read_text())]
+
+
+def complaint_of_gcc(build, folder):
+    """What GCC says of these, outside of headers, which is quicker."""
+    source = pathlib.Path(folder) / "other_bodies.cpp"
+    source.write_text("".join(f"#include <distribute/{body}>\n" for body in other_bodies()))
+    fine, output = compile_file(build, ["g++", "-fsyntax-only"], source, [SEPARATE])
+    return [] if fine else [output]
+
+
 def faults_of_headers(build):
-    """What header-only programs would define twice, and what GCC says of it. Clang compiles it, which
-    is quicker; it emits no inline function that is not used."""
-    read, complaint = compile_every_body(build, ["g++", "-fsyntax-only"])
+    """What header-only programs would define twice, by Clang; it emits no inline function that is not
+    used. And what GCC says."""
     with tempfile.TemporaryDirectory() as folder:
         target = pathlib.Path(folder) / "every_body.o"
-        made, output = compile_every_body(build, [
-            "clang++", "-O0", "-Wno-pass-failed", "-Wno-ignored-attributes", "-c", "-o", str(target)])
+        made, output = compile_file(build, [
+            "clang++", "-O0", "-Wno-pass-failed", "-Wno-ignored-attributes", "-c", "-o", str(target)],
+            ROOT / "tests/checks/every_body.cpp")
         found = faults_of_object(symbols(target), 1000) if made else [output]
-    return ([] if read else [complaint]) + found
+        return complaint_of_gcc(build, folder) + found
 
 
 def faults(arguments):

@@ -1,10 +1,14 @@
 #pragma once
 /// All headers as a user may have them, and calls of templates that warn only where they are used.
 
+#include <distribute/arrays.hpp>
+#include <distribute/data_service.hpp>
+#include <distribute/datasets.hpp>
 #include <distribute/distribute.hpp>
 #include <distribute/estimator.hpp>
 #include <distribute/horovod.hpp>
 #include <distribute/http.hpp>
+#include <distribute/language_models.hpp>
 #include <distribute/metrics.hpp>
 #include <distribute/object_stores.hpp>
 #include <distribute/platforms.hpp>
