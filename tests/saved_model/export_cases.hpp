@@ -375,6 +375,8 @@ inline std::vector<Case> sequence_cases() {
                          nn::Bidirectional(nn::GRU({.units = 3, .return_sequences = true})),
                          nn::GRU({.units = 2, .reset_after = false}), nn::Dense({.units = 2})));
   cases.push_back(layers("time_distributed", steps, nn::TimeDistributed(nn::Dense({.units = 3}))));
+  cases.push_back(
+      layers("spectral_normalization", steps, nn::SpectralNormalization(nn::Dense({.units = 3}))));
   cases.push_back(layers("simple_rnn", steps, nn::SimpleRNN({.units = 3}), nn::RepeatVector(2)));
   cases.push_back(layers(
       "conv1d", steps,
