@@ -190,6 +190,10 @@ TEST_CASE("an environment that makes no cluster is one line", "[examples][mnist_
   SKIP_WITHOUT_PROGRAM("mnist_cnn");
   check_complaint("TF_CONFIG='{\"cluster\": {'", 2,
                   "TF_CONFIG: not valid JSON at line 1, column 14, near '{\"cluster\": {'");
+  check_complaint("TF_CONFIG='{\"task\": {\"type\": [1], \"index\": 0}}'", 2,
+                  "TF_CONFIG: task.type must be a string");
+  check_complaint("TF_CONFIG='{\"cluster\": {\"worker\": [1]}}'", 2,
+                  "TF_CONFIG: cluster['worker'][0]: Task address must be a string");
   check_complaint(tf_config(2, "127.0.0.1:1", "127.0.0.1:2"), 2,
                   "The `task_id` 2 exceeds the maximum id of worker");
   check_complaint(tf_config(0, "127.0.0.1:5", "127.0.0.1:5"), 2, "127.0.0.1:5");

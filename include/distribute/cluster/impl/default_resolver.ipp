@@ -86,7 +86,7 @@ DISTRIBUTE_INLINE ImpliedResolver implied_resolver(const Environment& variables,
     if (const std::string seen = kind.implied_by(variables); !seen.empty())
       return {kind.make(variables), seen};
   if (const std::string why = partial_environment(variables); !why.empty())
-    throw FailedPreconditionError(why);
+    throw base_internal::UsageError<FailedPreconditionError>(why);
   return implied_by_tf_config(std::move(tf_config),
                               "no cluster in the environment: a single process");
 }

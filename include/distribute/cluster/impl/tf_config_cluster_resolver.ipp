@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/usage_error.hpp>
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/detail/json_variable.hpp>
@@ -99,7 +100,8 @@ DISTRIBUTE_INLINE ClusterSpec TFConfigClusterResolver::cluster_spec() const {
   const auto root = config_->object();
   const auto* cluster = root->find("cluster");
   if (!cluster) return ClusterSpec();
-  return cluster_internal::cluster_spec_of(*cluster, "TF_CONFIG: cluster");
+  return base_internal::reading_usage(
+      [&] { return cluster_internal::cluster_spec_of(*cluster, "TF_CONFIG: cluster"); });
 }
 
 /// Whether "worker" is an object that names this task alone, or no task if this is not a worker.
@@ -132,11 +134,13 @@ DISTRIBUTE_INLINE std::string TFConfigClusterResolver::incomplete_because() cons
 }
 
 DISTRIBUTE_INLINE std::optional<TaskType> TFConfigClusterResolver::find_task_type() const {
-  return cluster_internal::task_type_in(*config_->object(), "TF_CONFIG");
+  return base_internal::reading_usage(
+      [&] { return cluster_internal::task_type_in(*config_->object(), "TF_CONFIG"); });
 }
 
 DISTRIBUTE_INLINE std::optional<int> TFConfigClusterResolver::find_task_id() const {
-  return cluster_internal::task_id_in(*config_->object(), "TF_CONFIG");
+  return base_internal::reading_usage(
+      [&] { return cluster_internal::task_id_in(*config_->object(), "TF_CONFIG"); });
 }
 
 DISTRIBUTE_INLINE std::optional<std::string> TFConfigClusterResolver::find_rpc_layer() const {
