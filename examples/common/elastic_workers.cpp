@@ -13,8 +13,9 @@ int too_late() {
 
 /// Other workers get the state from those that have it.
 void ElasticWorkers::begin() {
-  dist::data::check_same_data(training_.strategy.extended().all_gather_texts(
-      dist::data::data_summary(*training_.task.training.node())));
+  for (const auto* shared : {&training_.task.training, &training_.task.test})
+    dist::data::check_same_data(
+        training_.strategy.extended().all_gather_texts(dist::data::data_summary(*shared->node())));
   batches_.emplace(training_.strategy, training_.task.training);
   saving_.emplace(training_, dist::train::state_of(*batches_));
   saving_->start();

@@ -270,8 +270,12 @@ TEST_CASE("workers with different data end with the difference",
   auto ranks = cluster_options(3, {"--model=tutorial", "--batch_size=24", "--api=horovod"},
                                {{2, "--data_dir=" + changed.path()}});
   check_all_say(ProcessCluster(ranks).wait(), "worker 2 has 9000 rows of ");
-  const TemporaryDirectory other_test;  // whose sums all ranks share
+  const TemporaryDirectory other_test;  // whose batches all workers share
   write_other_digits(other_test, false, "t10k-labels-idx1-ubyte.gz");
+  for (const TaskOutcome& outcome : run_different({{1, "--data_dir=" + other_test.path()}})) {
+    CHECK_THAT(outcome.err, Contains("worker 1 has 1000 rows of "));
+    CHECK_THAT(outcome.out, !Contains("step "));  // it ends before the training
+  }
   auto testers = cluster_options(2, {"--model=tutorial", "--batch_size=24", "--api=horovod"},
                                  {{1, "--data_dir=" + other_test.path()}});
   check_all_say(ProcessCluster(testers).wait(), "worker 1 has 1000 rows of ");
