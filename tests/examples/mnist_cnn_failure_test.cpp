@@ -276,6 +276,13 @@ TEST_CASE("workers with different data end with the difference",
     CHECK_THAT(outcome.err, Contains("worker 1 has 1000 rows of "));
     CHECK_THAT(outcome.out, !Contains("step "));  // it ends before the training
   }
+  for (const TemporaryDirectory* other : {&changed, &other_test}) {
+    auto elastic = cluster_options(2, {"--model=tutorial", "--batch_size=24", "--elastic"},
+                                   {{1, "--data_dir=" + other->path()}});
+    const auto outcomes = ProcessCluster(elastic).wait();
+    CHECK_THAT(outcomes[1].err, Contains("the workers have different data: worker 0 has "));
+    CHECK(outcomes[0].status.ok());  // it goes on alone
+  }
   auto testers = cluster_options(2, {"--model=tutorial", "--batch_size=24", "--api=horovod"},
                                  {{1, "--data_dir=" + other_test.path()}});
   check_all_say(ProcessCluster(testers).wait(), "worker 1 has 1000 rows of ");
