@@ -34,7 +34,7 @@ class TrainingState : public hvd::elastic::TensorFlowKerasState {
   TrainingState(Training& training, dist::train::ElasticIterator& batches)
       : TensorFlowKerasState(training.model, *training.optimizer),
         batches_(batches),
-        flags_(agreed_text(training)),
+        flags_(agreed_text(training, /*shares_test=*/true)),
         place_(batches.state()) {}
 
   void save() override {

@@ -13,14 +13,22 @@ int too_late() {
 
 /// Other workers get the state from those that have it.
 void ElasticWorkers::begin() {
-  dist::data::check_same_data(training_.strategy.extended().all_gather_texts(
-      dist::data::data_summary(*training_.task.training.node())));
   batches_.emplace(training_.strategy, training_.task.training);
   saving_.emplace(training_, dist::train::state_of(*batches_));
   saving_->start();
   if (auto* manager = saving_->manager()) manager->restore_or_initialize();
   if (is_chief()) saving_->tell_restored();
   if (is_chief()) training_.outputs.open(training_.optimizer->iterations());
+}
+
+/// In each generation, as there is no group before and members may join. Who differs from the first
+/// member ends, and the others go on without it.
+void ElasticWorkers::check_data() {
+  for (const auto* shared : {&training_.task.training, &training_.task.test}) {
+    const std::string mine = dist::data::data_summary(*shared->node());
+    const auto all = training_.strategy.extended().all_gather_texts(mine);
+    if (mine != all.front()) dist::data::check_same_data(all);
+  }
 }
 
 /// Every member says it, since any of them may be lost.
@@ -50,7 +58,10 @@ std::optional<int> ElasticWorkers::run(dist::train::RunReport& report) {
                           else
                             tell_unsaved();
                         }});
-  const auto end = loop_->run([&] { Way::run(report); });
+  const auto end = loop_->run([&] {
+    check_data();
+    Way::run(report);
+  });
   if (end == dist::ElasticEnd::Left) return dist::kExitPreempted;
   if (end == dist::ElasticEnd::TooLate || !report.test_loss) return too_late();
   return std::nullopt;

@@ -23,6 +23,7 @@ class ElasticWorkers : public Way {
   std::optional<int> run(distribute::train::RunReport& report) override;
 
  private:
+  void check_data();
   void members_changed(const distribute::train::ElasticMembers& members);
 
   std::optional<distribute::train::ElasticIterator> batches_;

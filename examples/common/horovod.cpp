@@ -61,8 +61,9 @@ void Horovod::open_checkpoints(dist::train::TensorState position) {
 }
 
 void Horovod::begin() {
-  dist::data::check_same_data(
-      hvd::allgather_object(dist::data::data_summary(*training_.task.training.node()), "data"));
+  for (const auto* shared : {&training_.task.training, &training_.task.test})
+    dist::data::check_same_data(
+        hvd::allgather_object(dist::data::data_summary(*shared->node()), "data"));
   iterator_.emplace(
       training_.strategy.experimental_distribute_dataset(share_of(training_.task.training))
           .iterator());

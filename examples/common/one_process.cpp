@@ -18,6 +18,8 @@ std::unique_ptr<dist::train::PreemptionNotice> preemption_notice(const TrainerOp
 void OneProcess::begin() {
   iterator_.emplace(
       training_.strategy.experimental_distribute_dataset(training_.task.training).iterator());
+  // Workers share the test, too: different data ends them now, not after the training.
+  training_.strategy.experimental_distribute_dataset(training_.task.test);
   saving_.emplace(training_, position_in_data(training_.options, *iterator_));
   saving_->start();
   if (auto* manager = saving_->manager()) {

@@ -44,12 +44,23 @@ Training::Training(const TrainerOptions& o, dist::Strategy& with_strategy,
                      : nullptr),
       outputs({.loss_csv = o.loss_csv, .logdir = o.logdir}) {}
 
-std::string agreed_text(const Training& training) {
-  dist::AgreedOptions all = agreed_options(training.options);
-  std::istringstream lines(dist::data::data_summary(*training.task.training.node()));
+namespace {
+
+/// Adds the summary of a dataset, one line of it for each of its parts.
+void agree_on_data(dist::AgreedOptions& all, const std::string& name,
+                   const dist::data::Dataset& dataset) {
+  std::istringstream lines(dist::data::data_summary(*dataset.node()));
   int number = 0;
   for (std::string line; std::getline(lines, line);)
-    all[dist::str_cat("data", number++ ? dist::str_cat(", part ", number) : "")] = line;
+    all[name + (number++ ? dist::str_cat(", part ", number) : "")] = line;
+}
+
+}  // namespace
+
+std::string agreed_text(const Training& training, bool shares_test) {
+  dist::AgreedOptions all = agreed_options(training.options);
+  agree_on_data(all, "data", training.task.training);
+  if (shares_test) agree_on_data(all, "test data", training.task.test);
   return dist::options_text(all);
 }
 

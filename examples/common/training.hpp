@@ -78,6 +78,7 @@ struct Training {
 };
 
 /// Flags and data, which must be equal on all tasks of a job, for distribute::check_same_options.
-std::string agreed_text(const Training& training);
+/// The test's data is among them if the tasks share its batches.
+std::string agreed_text(const Training& training, bool shares_test = false);
 
 }  // namespace examples

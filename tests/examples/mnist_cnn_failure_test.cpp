@@ -266,15 +266,16 @@ TEST_CASE("workers with different flags end with the difference",
 namespace {
 
 /// The bundled digits with the test's 1,000 for training, too; or with the bundled training digits,
-/// of which one has another label.
-void write_other_digits(const TemporaryDirectory& to, bool fewer) {
+/// and another label for one digit in the file `changed`.
+void write_other_digits(const TemporaryDirectory& to, bool fewer,
+                        const std::string& changed = "train-labels-idx1-ubyte.gz") {
   const std::string bundled = distribute::testing::source_dir() + "/examples/mnist_cnn/data/";
   for (const std::string kind : {"images-idx3-ubyte.gz", "labels-idx1-ubyte.gz"}) {
     std::filesystem::copy(bundled + "t10k-" + kind, to / ("t10k-" + kind));
     std::filesystem::copy(bundled + (fewer ? "t10k-" : "train-") + kind, to / ("train-" + kind));
   }
   if (fewer) return;
-  const std::string packed = to / "train-labels-idx1-ubyte.gz";
+  const std::string packed = to / changed;
   std::string labels = *distribute::io::decompress_gzip(file_text(packed), packed);
   labels[labels.size() / 2] ^= 1;
   std::ofstream(packed, std::ios::binary) << labels;  // as they are: the name does not matter
@@ -295,6 +296,22 @@ TEST_CASE("workers with different data end with the difference",
   auto ranks = cluster_options(3, {"--model=tutorial", "--batch_size=24", "--api=horovod"},
                                {{2, "--data_dir=" + changed.path()}});
   check_all_say(ProcessCluster(ranks).wait(), "worker 2 has 9000 rows of ");
+  const TemporaryDirectory other_test;  // whose batches all workers share
+  write_other_digits(other_test, false, "t10k-labels-idx1-ubyte.gz");
+  for (const TaskOutcome& outcome : run_different({{1, "--data_dir=" + other_test.path()}})) {
+    CHECK_THAT(outcome.err, Contains("worker 1 has 1000 rows of "));
+    CHECK_THAT(outcome.out, !Contains("step "));  // it ends before the training
+  }
+  for (const TemporaryDirectory* other : {&changed, &other_test}) {
+    auto elastic = cluster_options(2, {"--model=tutorial", "--batch_size=24", "--elastic"},
+                                   {{1, "--data_dir=" + other->path()}});
+    const auto outcomes = ProcessCluster(elastic).wait();
+    CHECK_THAT(outcomes[1].err, Contains("the workers have different data: worker 0 has "));
+    CHECK(outcomes[0].status.ok());  // it goes on alone
+  }
+  auto testers = cluster_options(2, {"--model=tutorial", "--batch_size=24", "--api=horovod"},
+                                 {{1, "--data_dir=" + other_test.path()}});
+  check_all_say(ProcessCluster(testers).wait(), "worker 1 has 1000 rows of ");
 
   auto servers = cluster_options(2, {"--model=tutorial", "--batch_size=24", "--steps=5"},
                                  {{1, "--data_dir=" + changed.path()}});
