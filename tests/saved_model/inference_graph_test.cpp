@@ -54,6 +54,19 @@ TEST_CASE("a value used twice is one node", "[saved_model][inference_graph]") {
   CHECK(graph.nodes[3].inputs[0] == graph.nodes[3].inputs[1]);
 }
 
+TEST_CASE("one tensor alone is not concatenated, which TensorFlow refuses",
+          "[saved_model][inference_graph]") {
+  const auto nodes_of = [](size_t count) {
+    const auto graph = trace(
+        [&](const Tensor& x) { return concat(std::vector<Tensor>(count, x + 1.0f), 1) * 2.0f; });
+    std::string ops;
+    for (const InferenceNode& node : graph.nodes) ops += node.op + " ";
+    return ops;
+  };
+  CHECK(nodes_of(1) == "Placeholder Const AddV2 Const Mul Identity ");
+  CHECK(nodes_of(2) == "Placeholder Const AddV2 ConcatV2 Const Mul Identity ");
+}
+
 TEST_CASE("what does not lead to the result is left out", "[saved_model][inference_graph]") {
   const auto graph = trace([](const Tensor& x) {
     reduce_sum(x * 3.0f);

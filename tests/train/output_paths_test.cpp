@@ -5,6 +5,8 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>
 
+#include <filesystem>
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,6 +51,16 @@ TEST_CASE("a path lies in a directory however both are written", "[train][output
   CHECK(lies_in("s3://bucket/run/model/x", "s3://bucket/run/model/"));
   CHECK(!lies_in("", "/a"));
   CHECK(!lies_in("/a", ""));
+}
+
+TEST_CASE("a folder in which no file can be made is refused, whatever its rights say",
+          "[train][output_paths]") {
+  for (const OutputKind kind : {OutputKind::Directory, OutputKind::Alone, OutputKind::Prefix})
+    CHECK_THAT(problem_of({{"--out", "/proc/x", kind}}),
+               Catch::Matchers::Contains("--out=/proc/x: directory /proc/ cannot be written: "));
+  const TemporaryDirectory out;
+  CHECK(problem_of({{"--out", out / "x/y", OutputKind::Alone}}) == "");
+  CHECK(std::filesystem::is_empty(out.path()));
 }
 
 TEST_CASE("outputs that exclude each other are named", "[train][output_paths]") {

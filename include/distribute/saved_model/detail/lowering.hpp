@@ -14,6 +14,7 @@ namespace distribute::saved_model_internal {
 int lower_reduction(GraphBuilder& b, const char* op);
 /// Translates operations with an attribute "axis".
 int lower_along_axis(GraphBuilder& b, const char* op);
+int lower_concat(GraphBuilder& b);
 int lower_slice(GraphBuilder& b);
 int lower_pad(GraphBuilder& b);
 int lower_broadcast(GraphBuilder& b);

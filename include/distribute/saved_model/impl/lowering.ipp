@@ -52,7 +52,7 @@ DISTRIBUTE_INLINE Lower lowering_of(const std::string& op) {
       {"reduce_all", [](B& b) { return lower_reduction(b, "All"); }},
       {"argmax", [](B& b) { return lower_along_axis(b, "ArgMax"); }},
       {"argmin", [](B& b) { return lower_along_axis(b, "ArgMin"); }},
-      {"concat", [](B& b) { return lower_along_axis(b, "ConcatV2"); }},
+      {"concat", lower_concat},
       {"reshape", [](B& b) { return b.reshape(b.in(0), b.op().shape); }},
       {"transpose", [](B& b) { return b.transpose(b.in(0), b.list("permutation")); }},
       {"slice", lower_slice},

@@ -15,6 +15,12 @@ DISTRIBUTE_INLINE int lower_along_axis(GraphBuilder& b, const char* op) {
   return b.add(op, b.inputs(), b.op().shape, b.dtype(), {{"axis", b.integer("axis")}});
 }
 
+/// TensorFlow's ConcatV2 takes two tensors or more.
+DISTRIBUTE_INLINE int lower_concat(GraphBuilder& b) {
+  const std::vector<int> parts = b.inputs();
+  return parts.size() == 1 ? parts[0] : lower_along_axis(b, "ConcatV2");
+}
+
 /// Ends equal to the largest number are open.
 DISTRIBUTE_INLINE int lower_slice(GraphBuilder& b) {
   constexpr int64_t kOpen = std::numeric_limits<int32_t>::max();
