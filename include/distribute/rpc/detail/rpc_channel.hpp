@@ -24,9 +24,8 @@ class RpcChannel {
   ~RpcChannel();
 
   /// Calls a method of the other task and returns its answer.
-  /// Throws  what the method threw, with the task's name in front; LostTaskError that names the
-  /// task
-  ///          and its address when it is lost, from then on always; DeadlineExceededError,
+  /// Throws  what the method threw, with the task's name in front; LostTaskError with its name and
+  ///          address when it is lost, from then on always; DeadlineExceededError,
   ///          after which the channel can be used again; CancelledError after close();
   ///          ResourceExhaustedError for a body that is too long.
   std::string call(const std::string& method, std::string_view body, net::Deadline deadline);
