@@ -227,7 +227,7 @@ TEST_CASE("estimator.cpp trains on chief and worker, and evaluates in a task of 
           "[examples][teaching][multiproc]") {
   SKIP_WITHOUT_PROGRAM("mnist_cnn_estimator");
   const TemporaryDirectory directory;
-  auto options = job_of("mnist_cnn_estimator", 1, flags_of(directory, {"--steps=120"}));
+  auto options = job_of("mnist_cnn_estimator", 1, flags_of(directory, {"--steps=200"}));
   options.chief = true;
   options.parameter_servers = 1;
   options.evaluator = true;
@@ -235,7 +235,9 @@ TEST_CASE("estimator.cpp trains on chief and worker, and evaluates in a task of 
   const auto outcomes = cluster.join();
   INFO(all_output(outcomes));
   REQUIRE(outcomes.size() == 4);
-  CHECK(accuracy_in(outcomes[3].out, " accuracy ") > 0.7);  // printed by the evaluator alone
+  // Printed by the evaluator alone. It begins at 0.1; on a busy machine the workers' gradients are
+  // older ones.
+  CHECK(accuracy_in(outcomes[3].out, " accuracy ") > 0.5);
   CHECK_THAT(outcomes[0].out + outcomes[1].out, !Contains(" accuracy "));
   CHECK(fs::exists(directory / "checkpoint"));
   CHECK(fs::exists(directory / "eval"));
