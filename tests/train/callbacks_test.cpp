@@ -165,7 +165,7 @@ TEST_CASE("the CSV file may be a pipe", "[train][callbacks]") {
   std::string text(4096, '\0');
   text.resize(size_t(std::max<ssize_t>(0, ::read(reader, text.data(), text.size()))));
   ::close(reader);
-  CHECK(text.starts_with("epoch,figure,loss,val_figure,val_loss\n0,0.5,"));
+  CHECK(text.starts_with("epoch,figure,loss,val_figure,val_loss\r\n0,0.5,"));
   CHECK(text.find("\n1,0.25,") != text.npos);
 }
 
