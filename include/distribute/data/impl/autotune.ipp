@@ -33,7 +33,8 @@ DISTRIBUTE_INLINE int64_t default_byte_budget() {
 }
 
 DISTRIBUTE_INLINE TuningLimits tuning_limits(const Pass& pass) {
-  const AutotuneOptions options = pass.threads ? pass.threads->autotune() : AutotuneOptions();
+  AutotuneOptions options;
+  if (pass.threads) options = pass.threads->autotune();
   TuningLimits limits{.enabled = options.enabled.value_or(true),
                       .threads = options.cpu_budget.value_or(num_threads_for(kAutotune)),
                       .bytes = options.ram_budget ? *options.ram_budget : default_byte_budget()};

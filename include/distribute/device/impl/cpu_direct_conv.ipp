@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/device/detail/avx2_products.hpp>
 #include <distribute/device/detail/cpu_direct_conv.hpp>
 #include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/detail/grouped_image.hpp>
@@ -25,12 +26,7 @@ using device_internal::prepared;
 #define DISTRIBUTE_HAS_DIRECT_CONV 1
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
-/// Vectors of 8 channels with AVX2.
-struct Avx2 {
-#include <distribute/device/impl/simd_avx2.inc>
-
-#include <distribute/device/impl/grouped_products.inc>
-};
+using Avx2 = device_internal::Avx2Products;
 
 #include <distribute/device/impl/direct_conv.inc>
 #pragma GCC pop_options

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/device/detail/avx2_products.hpp>
 #include <distribute/device/detail/cpu_winograd.hpp>
 #include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/detail/grouped_image.hpp>
@@ -42,12 +43,7 @@ struct Avx512 {
 
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
-/// Vectors of 8 channels.
-struct Avx2 {
-#include <distribute/device/impl/simd_avx2.inc>
-
-#include <distribute/device/impl/grouped_products.inc>
-
+struct Avx2 : device_internal::Avx2Products {
 #include <distribute/device/impl/winograd_transforms.inc>
 
 #include <distribute/device/impl/winograd_filters.inc>

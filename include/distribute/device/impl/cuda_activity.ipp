@@ -61,7 +61,7 @@ DISTRIBUTE_INLINE std::string readable_name(const char* name) {
   constexpr size_t kMost = 160;  // names of templates can be long
   if (!name) return "kernel";
   std::string text = base_internal::readable_type(name);
-  if (text.size() > kMost) text = text.substr(0, kMost - 3) + "...";
+  if (text.size() > kMost) text.replace(kMost - 3, text.npos, "...");
   return text;
 }
 
