@@ -1,5 +1,5 @@
 // Times of all-reduces between network namespaces with limited cables, beside the cost model's.
-// cost_model_bench [most hosts]      Needs root, iproute2 and util-linux.
+// cost_model_bench [most hosts [fewest hosts]]      Needs root, iproute2 and util-linux.
 // "Sent again": the share of TCP segments that the first host's cable dropped.
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
@@ -175,9 +175,10 @@ DISTRIBUTE_CLUSTER_MAIN(times_all_reduces) {
 int main(int argc, char** argv) {
   testing::run_cluster_function_if_asked();
   const int most_hosts = argc > 1 ? std::atoi(argv[1]) : 4;
+  const int fewest_hosts = argc > 2 ? std::atoi(argv[2]) : 2;
   try {
     for (const int64_t bits : {100'000'000, 1'000'000'000})
-      for (int hosts = 2; hosts <= most_hosts; ++hosts) {
+      for (int hosts = fewest_hosts; hosts <= most_hosts; ++hosts) {
         const testing::NetworkNamespaces network({.hosts = hosts, .bits_per_second = bits});
         testing::ProcessCluster cluster({.workers = hosts,
                                          .function = "times_all_reduces",

@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import pathlib
+import secrets
 import shutil
 import statistics
 import subprocess
@@ -50,7 +51,7 @@ def ours(hosts, args):
 
     def environment(rank):
         config = {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": rank}}
-        return {"TF_CONFIG": json.dumps(config), "DISTRIBUTE_JOB_TOKEN": "bench",
+        return {"TF_CONFIG": json.dumps(config), "DISTRIBUTE_JOB_TOKEN": args.token,
                 "DISTRIBUTE_TRANSPORT": "tcp"}
 
     out = everywhere(hosts, [args.build / "bin/many_hosts_bench", args.seconds, *args.sizes], environment)
@@ -106,6 +107,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--python", help="one that has torch")
     args = parser.parse_args()
+    args.token = secrets.token_hex()
     args.sizes = [int(size) for size in args.sizes.split(",")]
     print(f"Cables of {args.mbit} Mbit/s, ms (ratio to ours)")
     with tempfile.TemporaryDirectory() as folder:
