@@ -3,7 +3,8 @@
 
 Each rank is a process in network namespaces of its own, on one switch, behind a cable of --mbit. All
 of them share this machine's cores, so that small arrays cost what the CPU takes for all ranks. Prints
-rows of a Markdown table: medians of rank 0's times over the rounds, and the others' over ours.
+rows of a Markdown table: medians over the rounds, and the others' over ours. A round gives the median
+of rank 0's times, and for Open MPI the best one.
 Usage: bench/many_hosts.py [build folder, such as build/release] [--hosts 16,32] [--mbit 100]
                            [--sizes 4,65536] [--seconds 1] [--rounds 3] [--python /path/to/python]
 Needs root, iproute2 and util-linux; --python is one that has torch, else Gloo is left out.

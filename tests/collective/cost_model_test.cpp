@@ -77,10 +77,13 @@ TEST_CASE("small arrays go whole to all ranks, large ones are shared out, from f
 
 TEST_CASE("what is chosen is the fastest of what may be", "[collective][cost_model]") {
   for (int ranks : {2, 5, 16})
-    for (int64_t bytes : {4, 4096, 65536, 1 << 19}) {
+    for (int64_t bytes : {4, 4096, 65536, 1 << 19, 1 << 20}) {
       const double chosen = all_reduce_seconds(choose_algorithm(bytes, ranks), bytes, ranks);
       CHECK(chosen <= all_reduce_seconds(Algorithm::Exchange, bytes, ranks));
-      CHECK(chosen <= all_reduce_seconds(Algorithm::Direct, bytes, ranks));
+      // The model does not know what many senders cost, and finds Halving hardly slower there.
+      const bool from_many = ranks > kMostSenders && bytes >= kLargeFromMany;
+      CHECK(chosen <=
+            (from_many ? 1.05 : 1.0) * all_reduce_seconds(Algorithm::Direct, bytes, ranks));
     }
 }
 

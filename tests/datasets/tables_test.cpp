@@ -12,6 +12,9 @@
 
 #include <fstream>
 
+#define SKIP_WITHOUT_ARROW() \
+  if (!data_internal::has_arrow()) SKIP("this build has no Arrow")
+
 using namespace distribute;
 using namespace distribute::data;
 using Catch::Matchers::Contains;
@@ -67,15 +70,13 @@ TEST_CASE("a build without Arrow says what to install", "[datasets][tables]") {
 }
 
 TEST_CASE("rows of Parquet and Arrow files are pyarrow's", "[datasets][tables]") {
-  if (!has_arrow()) return;
+  SKIP_WITHOUT_ARROW();
   for (const Format& format : kFormats) {
     INFO(format.name);
     const Dataset rows = format.open({fixture(format.name)}, {});
     CHECK(rows_of(rows) == answer(format.name));
     CHECK(keeps_the_contract(rows));
-    const Batch first = *rows.iterator().get_next_as_optional();
-    for (const auto& column : answer("table columns"))
-      CHECK(first[column.get<std::string>()].num_elements() >= 0);
+    CHECK(nlohmann::json(*rows.iterator().get_next().names) == answer("table columns"));
     const Dataset both = format.open({fixture(format.name), fixture(format.name)}, {});
     CHECK(rows_of(both).size() == 14);
     const Dataset second(auto_shard(both.node(), 2, 1, AutoShardPolicy::Auto));
@@ -85,7 +86,7 @@ TEST_CASE("rows of Parquet and Arrow files are pyarrow's", "[datasets][tables]")
 }
 
 TEST_CASE("columns are read in the order that is asked for", "[datasets][tables]") {
-  if (!has_arrow()) return;
+  SKIP_WITHOUT_ARROW();
   for (const Format& format : kFormats) {
     INFO(format.name);
     const Dataset some =
@@ -100,7 +101,7 @@ TEST_CASE("columns are read in the order that is asked for", "[datasets][tables]
 }
 
 TEST_CASE("missing values are errors, or zero where that is asked for", "[datasets][tables]") {
-  if (!has_arrow()) return;
+  SKIP_WITHOUT_ARROW();
   CHECK_THROWS_SAYING(rows_of(odd({"text", "number"})), InvalidArgumentError,
                       "odd.parquet: row 1 (counted from 0), column \"text\": the value is missing; "
                       "fill it in the file, or set nulls_are_zero");
@@ -121,7 +122,7 @@ TEST_CASE("what a table cannot give is an error", "[datasets][tables]") {
   CHECK_THROWS_SAYING(parquet_dataset({}), InvalidArgumentError,
                       "parquet_dataset: there are no files");
   CHECK_THROWS_SAYING(arrow_dataset({}), InvalidArgumentError, "arrow_dataset: there are no files");
-  if (!has_arrow()) return;
+  SKIP_WITHOUT_ARROW();
   CHECK_THROWS_SAYING(odd({"age"}), InvalidArgumentError,
                       "odd.parquet: there is no column \"age\"; the file has 7 columns: number, "
                       "text, list, wide, unsigned, struct, words");
@@ -142,7 +143,7 @@ TEST_CASE("what a table cannot give is an error", "[datasets][tables]") {
 }
 
 TEST_CASE("damaged tables end in an error that names the file", "[datasets][tables]") {
-  if (!has_arrow()) return;
+  SKIP_WITHOUT_ARROW();
   const TemporaryDirectory folder;
   for (const Format& format : kFormats) {
     INFO(format.name);
@@ -153,7 +154,16 @@ TEST_CASE("damaged tables end in an error that names the file", "[datasets][tabl
       if (part >= 20) bytes[whole.size() * (part - 20) / 20 + 3] ^= 0x55;
       std::ofstream(path, std::ios::binary) << bytes;
       try {
-        rows_of(format.open({path}, {}));
+        Iterator rows = format.open({path}, {}).iterator();
+        try {
+          while (rows.get_next_as_optional()) continue;
+        } catch (const Error&) {
+          if (part < 20) CHECK(!rows.get_next_as_optional());  // a file that is cut ends there
+          Iterator later = format.open({path}, {}).iterator();
+          later.restore(rows.state());
+          if (part < 20) CHECK(!later.get_next_as_optional());
+          throw;
+        }
       } catch (const Error& error) {
         ++refused;
         CHECK_THAT(error.what(), Contains(path));

@@ -235,9 +235,7 @@ TEST_CASE("estimator.cpp trains on chief and worker, and evaluates in a task of 
   const auto outcomes = cluster.join();
   INFO(all_output(outcomes));
   REQUIRE(outcomes.size() == 4);
-  // Printed by the evaluator alone. It begins at 0.1; on a busy machine the workers' gradients are
-  // older ones.
-  CHECK(accuracy_in(outcomes[3].out, " accuracy ") > 0.5);
+  CHECK(accuracy_in(outcomes[3].out, " accuracy ") > 0.7);  // printed by the evaluator alone
   CHECK_THAT(outcomes[0].out + outcomes[1].out, !Contains(" accuracy "));
   CHECK(fs::exists(directory / "checkpoint"));
   CHECK(fs::exists(directory / "eval"));

@@ -39,7 +39,8 @@ struct TableOptions {
 ///         twice there, of a type that is not listed, or of another type than in the first file;
 ///         while reading, with file, row and column, for a missing value and for a number that
 ///         does not fit. NotFoundError, PermissionDeniedError; DataLossError with Arrow's message
-///         for a damaged file; UnimplementedError in a build without Arrow's C++ library.
+///         for a damaged file, which ends there; UnimplementedError in a build without Arrow's C++
+///         library. After a bad row the next call goes on with the next one.
 /// Source  tfio.IODataset.from_parquet of TensorFlow I/O, pyarrow.parquet
 Dataset parquet_dataset(std::vector<std::string> paths, const TableOptions& options = {});
 /// Gives the rows of files in Arrow's IPC format in the same way, of its file format (Feather

@@ -79,7 +79,8 @@ class FileSystem {
   virtual absl::StatusOr<std::vector<std::string>> list_directory(const std::string& path) = 0;
   /// Makes the directory and its parents; it is no error when they exist.
   virtual absl::Status make_dirs(const std::string& path) = 0;
-  /// Renames a file and replaces `to` when it exists, atomically on a local disk.
+  /// Renames a file and replaces `to` when it exists, atomically on a local disk. There a regular
+  /// file takes the owner and the rights of the one that it replaces, as far as the system allows.
   virtual absl::Status rename(const std::string& from, const std::string& to) = 0;
   virtual absl::Status remove_file(const std::string& path) = 0;
   /// Removes an empty directory.

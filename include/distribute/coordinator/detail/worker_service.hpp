@@ -79,7 +79,7 @@ class WorkerService {
   /// Ends serve(), after the running function.
   void stop(std::exception_ptr error = nullptr);
   bool greeted() const;
-  /// Whether "finish" or stop() has come.
+  /// Returns whether "finish" or stop() has come.
   bool stopped() const;
 
  private:

@@ -24,9 +24,11 @@ class TableFile {
   virtual int64_t skip(int64_t count) = 0;
   /// Number of rows before the next one, with those that next() has refused.
   virtual int64_t passed() const = 0;
+  /// Whether the end has come, or an error that ends the file: one that is not of a single row.
+  virtual bool ended() const = 0;
 };
 
-/// Whether this build has Arrow's C++ library.
+/// Returns whether this build has Arrow's C++ library.
 bool has_arrow();
 
 /// Opens a file. Throws  what parquet_dataset() throws.

@@ -2,17 +2,18 @@
 #if DISTRIBUTE_HAS_ARROW
 #include <distribute/base/error.hpp>
 #include <distribute/datasets/detail/arrow_column.hpp>
+#include <distribute/ops/array.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <vector>
 
 #include <arrow/api.h>
 
 namespace distribute::data::data_internal {
 
-/// The element type of numbers; nothing for types that are no numbers.
+/// Returns the element type of numbers, and nothing for types that are no numbers.
 DISTRIBUTE_INLINE std::optional<DType> dtype_of_numbers(arrow::Type::type type) {
   switch (type) {
     case arrow::Type::BOOL: return DType::Bool;
@@ -46,7 +47,7 @@ DISTRIBUTE_INLINE bool holds_lists(arrow::Type::type type) {
          type == arrow::Type::FIXED_SIZE_LIST;
 }
 
-/// The component of a type, or nothing.
+/// Returns the component that a column of this type becomes, or nothing.
 DISTRIBUTE_INLINE std::optional<TensorSpec> spec_of_type(const arrow::DataType& type) {
   if (const auto dtype = dtype_of_numbers(type.id())) return TensorSpec{{}, *dtype};
   if (holds_bytes(type.id())) return TensorSpec{{-1}, DType::UInt8};
@@ -125,7 +126,7 @@ DISTRIBUTE_INLINE Tensor bytes_of_column(const arrow::Array& column, int64_t row
   return bytes(static_cast<const arrow::BinaryArray&>(column));
 }
 
-/// The values [begin, end) of the list at `row`.
+/// Returns the values [begin, end), which are those of one list.
 DISTRIBUTE_INLINE Tensor list_values(const arrow::Array& values, int64_t begin, int64_t end,
                                      DType dtype, bool nulls_are_zero) {
   Tensor result = Tensor::empty(Shape{end - begin}, dtype, Device{});
@@ -158,7 +159,7 @@ DISTRIBUTE_INLINE Tensor list_of_column(const arrow::Array& column, int64_t row,
   return values(static_cast<const arrow::FixedSizeListArray&>(column));
 }
 
-/// What stands for a missing value.
+/// Returns the tensor that stands for a missing value.
 DISTRIBUTE_INLINE Tensor zero_of(const TensorSpec& spec) {
   Shape shape;
   for (const int64_t size : spec.shape) shape.push_back(std::max<int64_t>(size, 0));

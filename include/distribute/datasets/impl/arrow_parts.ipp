@@ -19,7 +19,7 @@
 
 namespace distribute::data::data_internal {
 
-/// A file of this library's file systems, as Arrow reads it. The error that a read met is kept.
+/// Lets Arrow read a file of this library's file systems. It keeps the error of the last read.
 class ArrowInput final : public arrow::io::RandomAccessFile {
  public:
   explicit ArrowInput(std::unique_ptr<io::RandomAccessFile> file) : file_(std::move(file)) {}
@@ -36,8 +36,8 @@ class ArrowInput final : public arrow::io::RandomAccessFile {
   arrow::Result<int64_t> GetSize() override { return file_->size(); }
   arrow::Result<int64_t> ReadAt(int64_t position, int64_t size, void* out) override {
     const auto count = file_->read_some(position, {static_cast<char*>(out), size_t(size)});
-    if (count.ok()) return *count;
     problem_ = count.status();
+    if (count.ok()) return *count;
     return arrow::Status::IOError(std::string(count.status().message()));
   }
   arrow::Result<std::shared_ptr<arrow::Buffer>> ReadAt(int64_t position, int64_t size) override {
@@ -68,8 +68,9 @@ class ArrowInput final : public arrow::io::RandomAccessFile {
   absl::Status problem_;
 };
 
-/// The value of an Arrow result, or the error that reading met, or DataLossError with the first
-/// line of Arrow's message.
+/// Returns the value of an Arrow result.
+/// Throws  the error that reading the file met, else DataLossError with the first line of Arrow's
+///         message.
 template <typename Result>
 auto arrow_value(Result result, const ArrowInput& input) {
   if (result.ok()) return std::move(result).ValueOrDie();
@@ -78,7 +79,7 @@ auto arrow_value(Result result, const ArrowInput& input) {
   throw DataLossError(str_cat(input.path(), ": ", message.substr(0, message.find('\n'))));
 }
 
-/// Rows that are decoded at a time.
+/// Parquet decodes this many rows at a time.
 inline constexpr int64_t kTableRowsAtATime = 1024;
 
 /// Does what arrow_value() does with the result of `read`, which may also throw, as some of

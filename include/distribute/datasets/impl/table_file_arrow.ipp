@@ -50,6 +50,7 @@ class ArrowTable final : public TableFile {
     return passed() - begin;
   }
   int64_t passed() const override { return passed_ + row_; }
+  bool ended() const override { return ended_; }
 
  private:
   void add_column(const arrow::Schema& schema, const std::string& name) {
@@ -70,12 +71,15 @@ class ArrowTable final : public TableFile {
       text += (i == 0 ? ": " : ", ") + schema.field(i)->name();
     return text + (schema.num_fields() > 20 ? ", ..." : "");
   }
-  /// Whether there is a next row, which is read where it is needed.
+  /// Reads the next rows where none are left; returns whether there is one.
   bool has_rows() {
     if (batch_ && row_ < batch_->num_rows()) return true;
     leave_batch();
+    if (ended_) return false;
+    ended_ = true;  // unless rows come
     batch_ = parts_->next(columns_);
     if (!batch_) return false;
+    ended_ = false;
     // Parquet gives the columns in the file's order.
     arrays_.clear();
     for (const TensorSpec& column : spec_) arrays_.push_back(batch_->GetColumnByName(column.name));
@@ -98,6 +102,7 @@ class ArrowTable final : public TableFile {
   std::string path_;
   bool nulls_are_zero_;
   std::unique_ptr<TableParts> parts_;
+  bool ended_ = false;
   std::vector<int> columns_;
   ElementSpec spec_;
   ComponentNames names_;

@@ -9,42 +9,49 @@ namespace distribute::data {
 
 namespace data_internal {
 
-/// What the files of one dataset have in common.
+/// Describes what all files of one dataset have in common.
 struct TableFileLayout {
   TableFormat format;
   TableOptions options;
   ElementSpec spec;  // of the first file
 };
 
-/// Gives the rows of one file. Its state is the number of rows that it has passed.
+/// Gives the rows of one file. Its state is the number of rows that it has passed, and whether it
+/// has ended. A file that cannot be opened or read ends there.
 class TableFileStream final : public BatchStream {
  public:
   TableFileStream(const std::string& path, const TableFileLayout& layout)
       : path_(path), layout_(layout) {}
-  bool next(Batch& out) override {
-    open();
-    return file_->next(out);
+  bool next(Batch& out) override { return open() && file_->next(out); }
+  int64_t skip(int64_t count) override { return open() ? file_->skip(count) : 0; }
+  void save(StateWriter& state) const override {
+    state.put(file_ ? file_->passed() : 0);
+    state.put(failed_ || (file_ && file_->ended()));
   }
-  int64_t skip(int64_t count) override {
-    open();
-    return file_->skip(count);
+  void restore(StateReader& state) override {
+    const int64_t passed = state.get();
+    failed_ = state.get(0, 1) == 1;
+    if (!failed_) replay(passed);
   }
-  void save(StateWriter& state) const override { state.put(file_ ? file_->passed() : 0); }
-  void restore(StateReader& state) override { replay(state.get()); }
 
  private:
-  void open() {
-    if (file_) return;
+  /// Opens the file before the first row; false once that has failed.
+  bool open() {
+    if (file_ || failed_) return !failed_;
+    failed_ = true;  // unless it opens
     auto file = open_table(path_, layout_.format, layout_.options);
     if (file->spec() != layout_.spec)
       throw InvalidArgumentError(str_cat(path_, ": has the columns ", to_string(file->spec()),
                                          ", the first file has ", to_string(layout_.spec)));
     file_ = std::move(file);
+    failed_ = false;
+    return true;
   }
 
   const std::string& path_;
   const TableFileLayout& layout_;
   std::unique_ptr<TableFile> file_;  // open from the first row on
+  bool failed_ = false;              // it cannot be opened, or had ended in the restored position
 };
 
 class TableFileNode final : public CopiedNode<TableFileNode, Node> {

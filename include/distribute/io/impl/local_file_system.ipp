@@ -103,8 +103,8 @@ DISTRIBUTE_INLINE bool is_pipe(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode);
 }
 
-/// A reader that waits for a writer takes the first one that opens the pipe for its own, so this
-/// descriptor is kept when there is a reader.
+/// A reader that waits takes the first that opens the pipe for its writer. So a pipe that has a
+/// reader is opened once, and stays open.
 DISTRIBUTE_INLINE int open_output(const std::string& path, int flags) {
   if (!is_pipe(path)) return open_descriptor(path, flags).release();
   FileDescriptor pipe = open_descriptor(path, flags | O_NONBLOCK);
@@ -121,8 +121,8 @@ DISTRIBUTE_INLINE std::FILE* append_to(const std::string& path) {
   return descriptor < 0 ? nullptr : ::fdopen(descriptor, "a");
 }
 
-/// Whether a file is mounted at its name, as containers mount single files: no other file can be
-/// renamed to that name.
+/// Returns whether a file is mounted at its name, as containers mount single files: no other file
+/// can be renamed to that name.
 DISTRIBUTE_INLINE bool is_mounted(const std::string& path) {
 #ifdef STATX_ATTR_MOUNT_ROOT
   struct statx info {};

@@ -17,7 +17,7 @@ namespace distribute::nn {
 
 namespace nn_internal {
 
-/// Divides by the norm of all elements; one below Keras's epsilon counts as that.
+/// Divides by the norm of all elements, or by 1e-7 where the norm is smaller, as Keras does.
 DISTRIBUTE_INLINE Tensor unit_vector(const Tensor& x) {
   const Tensor inverse = rsqrt(reduce_sum(square(x)));
   return x * minimum(inverse, fill(Shape{}, 1e7f, inverse.dtype(), inverse.device()));

@@ -16,7 +16,7 @@
 
 namespace distribute::strategy_internal {
 
-/// What a quota of CPU time did between two readings.
+/// Says how much a quota of CPU time held a process up between two readings.
 struct QuotaStops {
   double share = 0;    // share of the quota's periods in which the CPU time ran out
   double seconds = 0;  // during which it stopped threads
@@ -56,7 +56,7 @@ class StragglerWatch {
   float computed_ = -1;
   double on_core_ = 0;                       // seconds since the last comparison
   std::vector<float> seconds_;               // of the steps since the last comparison
-  bool compared_ = false;                    // whether the two below are known
+  bool compared_ = false;                    // whether the two below have been read
   std::optional<CpuThrottling> throttling_;  // at the last comparison
   base_internal::RunQueueTimes threads_;     // at the last comparison
   Repetition told_throttled_, told_late_;
