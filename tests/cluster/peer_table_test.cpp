@@ -1,10 +1,12 @@
 #include <distribute/cluster/detail/peer_table.hpp>
+#include <distribute/cluster/detail/place_contest.hpp>
 
 #include <tests/support/catch.hpp>
 
 using namespace distribute;
 using cluster_internal::PeerDeparture;
 using cluster_internal::PeerTable;
+using cluster_internal::PlaceContest;
 using std::chrono::milliseconds;
 using Time = PeerTable::Time;
 
@@ -90,4 +92,17 @@ TEST_CASE("heartbeats keep their interval, and the next turn is the earlier even
   table.leave(1);
   CHECK(table.next_turn() == now + milliseconds(1000));
   CHECK(table.is_beat_due(now + milliseconds(1000)));
+}
+
+TEST_CASE("a place is kept by the process that is heard twice since another wants it",
+          "[cluster][peer_table]") {
+  PlaceContest contest;
+  const Time begin = net::Deadline::Clock::now();
+  const auto at = [&](int ms) { return begin + milliseconds(ms); };
+  CHECK_FALSE(contest.is_decided(7, at(-10), at(0)));
+  CHECK_FALSE(contest.is_decided(7, at(50), at(100)));   // sent before it was frozen, read late
+  CHECK_FALSE(contest.is_decided(7, at(50), at(5000)));  // it stays frozen
+  CHECK(contest.is_decided(7, at(5100), at(5200)));
+  CHECK(contest.is_decided(7, at(5100), at(5300)));
+  CHECK_FALSE(contest.is_decided(8, at(5350), at(5400)));  // another newcomer
 }

@@ -4,6 +4,7 @@
 #include <distribute/cluster/detail/control_link.hpp>
 #include <distribute/cluster/detail/membership.hpp>
 #include <distribute/cluster/detail/partition.hpp>
+#include <distribute/cluster/detail/place_contest.hpp>
 #include <distribute/cluster/detail/rendezvous.hpp>
 #include <distribute/cluster/detail/task_server.hpp>
 
@@ -27,9 +28,7 @@ class LeaderMembership final : public Membership {
     std::unique_ptr<ControlLink> link;
     uint64_t incarnation = 0;
     bool joined = false;
-    // another process that wants to be this task before the job has started
-    uint64_t contender = 0;
-    Time contested{};   // time since which there is a contender
+    PlaceContest contest = {};  // with another process that wants to be this task
     uint64_t seen = 0;  // version of the progress board that the member has
   };
 

@@ -71,11 +71,8 @@ DISTRIBUTE_INLINE absl::Status LeaderMembership::refuse_contender(int rank, uint
       str_cat(name, " is in the job already, from ",
               rank == 0 ? joined_[0].address : slot.link->peer(), " with incarnation ",
               incarnation_text(first), ": two processes were started as the same task");
-  if (rank != 0 && slot.contender != incarnation) {
-    slot.contender = incarnation;
-    slot.contested = net::Deadline::Clock::now();
-  }
-  if (rank == 0 || started_ || slot.link->heard() > slot.contested)
+  if (rank == 0 || started_ ||
+      slot.contest.is_decided(incarnation, slot.link->heard(), net::Deadline::Clock::now()))
     return absl::FailedPreconditionError(text);
   return absl::UnavailableError(str_cat(text, ", or that one is silent"));
 }

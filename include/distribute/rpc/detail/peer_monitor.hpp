@@ -5,6 +5,7 @@
 #include <distribute/base/leave_notice.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/detail/peer_table.hpp>
+#include <distribute/cluster/detail/place_contest.hpp>
 #include <distribute/net/deadline.hpp>
 #include <distribute/net/socket.hpp>
 #include <distribute/rpc/detail/peer.hpp>
@@ -61,8 +62,7 @@ class PeerMonitor {
     std::string farewell = {};  // bytes received after its farewell byte so far
     bool leaves = false;
     Clock::time_point heard = Clock::now();
-    uint64_t contender = 0;  // another start of the same task that wants to connect
-    Clock::time_point contested = {};
+    cluster_internal::PlaceContest contest = {};  // with another start of the same task
   };
 
   void run();

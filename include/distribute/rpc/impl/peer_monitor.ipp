@@ -57,8 +57,8 @@ DISTRIBUTE_INLINE bool has_hung_up(const net::Socket& socket) {
   return ::poll(&polled, 1, 0) > 0;
 }
 
-/// Each try of the newcomer waits for a sign of life that comes after it, as the first process may
-/// have ended since the last one.
+/// The newcomer is refused for good once the first process has shown that it runs, as it may
+/// have ended a moment ago.
 DISTRIBUTE_INLINE absl::Status PeerMonitor::check_only_start(const PeerName& newcomer) {
   const std::lock_guard lock(mutex_);
   for (auto& [number, link] : links_) {
@@ -66,16 +66,13 @@ DISTRIBUTE_INLINE absl::Status PeerMonitor::check_only_start(const PeerName& new
     if (link.dialed || first.type != newcomer.type || first.index != newcomer.index ||
         first.incarnation == newcomer.incarnation)
       continue;
-    if (std::exchange(link.contender, newcomer.incarnation) != newcomer.incarnation)
-      link.contested = Clock::now();
     const std::string text =
         str_cat(newcomer.name(), " is in the job already, as a process that listens on ",
                 listening_text(first), "; this one listens on ", listening_text(newcomer),
                 ": two processes were started as the same task");
-    if (link.heard > link.contested && !has_hung_up(link.socket)) {
-      link.contender = 0;
+    if (link.contest.is_decided(newcomer.incarnation, link.heard, Clock::now()) &&
+        !has_hung_up(link.socket))
       return absl::FailedPreconditionError(text);
-    }
     return absl::UnavailableError(str_cat(text, ", or that one is silent"));
   }
   return absl::OkStatus();
