@@ -48,10 +48,10 @@ struct PlayedJob {
     if (starting.joinable()) starting.join();
   }
   bool serve(const std::function<bool()>& done) {
-    return members->serve(done, Deadline::after_seconds(20), 0.1);
+    return members->serve(done, Deadline::after_seconds(120), 0.1);
   }
   void join() {
-    members->join(Deadline::after_seconds(20));
+    members->join(Deadline::after_seconds(120));
     REQUIRE(serve([this] { return started == kTasks - 1; }));
     starting.join();
     REQUIRE(error == "");

@@ -66,7 +66,7 @@ void exchange(Communicator& group) {
 std::map<std::string, std::string> quick_environment() {
   return {{"DISTRIBUTE_TRANSPORT", "tcp"},
           {"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.2"},
-          {"DISTRIBUTE_LOST_AFTER", "3"}};
+          {"DISTRIBUTE_LOST_AFTER", "10"}};
 }
 
 }  // namespace

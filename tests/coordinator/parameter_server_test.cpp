@@ -26,7 +26,7 @@ namespace {
 std::map<std::string, std::string> quick_environment() {
   return {{"OMP_NUM_THREADS", "1"},
           {"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.2"},
-          {"DISTRIBUTE_LOST_AFTER", "2"},
+          {"DISTRIBUTE_LOST_AFTER", "5"},
           {"DISTRIBUTE_STARTUP_TIMEOUT", "60"},
           {"DISTRIBUTE_COORDINATOR_RETURN_TIMEOUT", "30"}};
 }

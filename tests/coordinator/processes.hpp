@@ -18,11 +18,11 @@ namespace processes {
 
 using namespace distribute;  // NOLINT: tests only
 
-/// A frozen task is found within two seconds.
+/// A frozen task is found within five seconds.
 inline ClusterOptions quick_options() {
   ClusterOptions options = ClusterOptions::from_environment();
   options.heartbeat_interval = 0.1;
-  options.lost_after = 2;
+  options.lost_after = 5;
   return options;
 }
 

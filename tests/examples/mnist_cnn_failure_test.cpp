@@ -155,7 +155,7 @@ TEST_CASE("a worker that is killed or stands still ends the others with its name
   SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const int asked = rounds_asked_for();
   // Asked for: also while the job starts, with the limits that users have.
-  const std::map<std::string, std::string> quick{{"DISTRIBUTE_LOST_AFTER", "2"},
+  const std::map<std::string, std::string> quick{{"DISTRIBUTE_LOST_AFTER", "5"},
                                                  {"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.25"}};
   const std::map<std::string, std::string> usual{{"DISTRIBUTE_STARTUP_TIMEOUT", "10"}};
   for (int round = 0; round < (asked ? asked : 4); ++round) {

@@ -67,7 +67,7 @@ TEST_CASE("a cut cable ends every host with the name of the lost task",
   auto options =
       cluster_options(hosts, {"--model=tutorial", "--batch_size=6", "--steps=100000000"});
   options.network = &network;
-  options.environment["DISTRIBUTE_LOST_AFTER"] = "2";
+  options.environment["DISTRIBUTE_LOST_AFTER"] = "5";
   options.environment["DISTRIBUTE_HEARTBEAT_INTERVAL"] = "0.25";
   ProcessCluster cluster(options);
   std::vector<pid_t> pids;
@@ -91,7 +91,7 @@ TEST_CASE("an elastic job goes on without the smaller side of a partition",
   auto options = cluster_options(3, {"--model=tutorial", "--batch_size=6", "--steps=100000000",
                                      "--elastic", "--min_workers=2"});
   options.network = &network;
-  options.environment["DISTRIBUTE_LOST_AFTER"] = "3";
+  options.environment["DISTRIBUTE_LOST_AFTER"] = "5";
   options.environment["DISTRIBUTE_HEARTBEAT_INTERVAL"] = "0.25";
   ProcessCluster cluster(options);
   const TaskName first{"worker", 0}, last{"worker", 2};

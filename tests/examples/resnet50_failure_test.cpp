@@ -26,7 +26,7 @@ ProcessClusterOptions job(const std::string& data, const TemporaryDirectory& out
       cluster_options(3, kFlags + Words{"--data_dir=" + data, "--checkpoint_dir=" + (out / "ckpt"),
                                         "--final_checkpoint=" + (out / "final")});
   options.command.at(3) = distribute::testing::binary_dir() + "/resnet50";
-  options.environment["DISTRIBUTE_LOST_AFTER"] = "3";
+  options.environment["DISTRIBUTE_LOST_AFTER"] = "5";
   return options;
 }
 

@@ -23,7 +23,7 @@ inline std::shared_ptr<JobTask> start_from_environment() {
   const distribute::TFConfigClusterResolver resolver;
   ClusterOptions options = ClusterOptions::from_environment();
   options.heartbeat_interval = 0.1;
-  options.lost_after = 2;
+  options.lost_after = 5;
   return JobTask::start(
       {resolver.cluster_spec(), resolver.task_type()->name(), resolver.task_id().value(), options});
 }

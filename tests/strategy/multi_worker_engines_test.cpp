@@ -138,7 +138,7 @@ TEST_CASE("over UCX a killed, frozen or cut off worker ends the job with its nam
                           .function = "trains_over_engine_for_ever",
                           .environment = {{"DISTRIBUTE_TRANSPORT", "ucx"},
                                           {"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.2"},
-                                          {"DISTRIBUTE_LOST_AFTER", "1.5"}},
+                                          {"DISTRIBUTE_LOST_AFTER", "5"}},
                           .deadline_seconds = 300,
                           .network = network ? &*network : nullptr});
   for (int i = 0; i < 3; ++i) cluster.wait_for_output({"worker", i}, "training");
@@ -249,7 +249,7 @@ TEST_CASE("mpirun's ranks train over MPI", "[strategy][multi_worker][mpi]") {
   const auto environment = [&](const std::string& more) {
     return str_cat(
         "DISTRIBUTE_TRANSPORT=mpi OMP_NUM_THREADS=1 DISTRIBUTE_HEARTBEAT_INTERVAL=0.2 "
-        "DISTRIBUTE_LOST_AFTER=1.5 MASTER_PORT=",
+        "DISTRIBUTE_LOST_AFTER=5 MASTER_PORT=",
         port.number(), " ", more);
   };
   SECTION("small gradients with the bits of one process") {
@@ -292,7 +292,7 @@ TEST_CASE("Open MPI 5 with ULFM names a killed or frozen rank", "[strategy][mult
       run_with_mpi("[.mpi_lost]",
                    {.environment = str_cat(
                         "DISTRIBUTE_TRANSPORT=mpi DISTRIBUTE_HEARTBEAT_INTERVAL=0.2 "
-                        "DISTRIBUTE_LOST_AFTER=1.5 MASTER_PORT=",
+                        "DISTRIBUTE_LOST_AFTER=5 MASTER_PORT=",
                         port.number(), " TEST_SIGNAL=", signal, " TEST_REPORTS=", directory.path()),
                     .survives = true,
                     .home = open_mpi_5()});

@@ -157,7 +157,7 @@ TEST_CASE("a frozen worker whose gradients the others need is named, and ends th
   ProcessClusterOptions options = cluster_of("ps_waits_for_a_gradient");
   options.workers = 2;
   options.parameter_servers = 1;
-  options.environment["DISTRIBUTE_LOST_AFTER"] = "2";
+  options.environment["DISTRIBUTE_LOST_AFTER"] = "5";
   options.environment["DISTRIBUTE_OPERATION_TIMEOUT"] = "14";
   ProcessCluster cluster(options);
   const testing::TaskName waits{"worker", 0}, frozen{"worker", 1}, server{"ps", 0};
@@ -309,7 +309,7 @@ TEST_CASE("a lost server is an error of all workers with its name",
   // The number of steps is so large that no worker is done before the server is killed.
   ProcessClusterOptions options = cluster_of("ps_trains_on", "1000000000");
   options.environment.insert(
-      {{"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.2"}, {"DISTRIBUTE_LOST_AFTER", "2"}});
+      {{"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.2"}, {"DISTRIBUTE_LOST_AFTER", "5"}});
   ProcessCluster cluster(options);
   // A worker that has not met the server yet would wait for it.
   for (int worker = 0; worker < 3; ++worker) cluster.wait_for_output({"worker", worker}, "goes on");

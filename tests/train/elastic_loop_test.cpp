@@ -298,7 +298,7 @@ TEST_CASE("workers leave and join at random: every update counts once",
                           .function = "trains_until_told_to_end",
                           .environment = {{"OMP_NUM_THREADS", "1"},
                                           {"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.1"},
-                                          {"DISTRIBUTE_LOST_AFTER", "1"}},
+                                          {"DISTRIBUTE_LOST_AFTER", "3"}},
                           .deadline_seconds = 300.0 + 10 * rounds});
   wait_for(cluster, 0, 4, 0);
   for (int round = 0; round < rounds; ++round) {

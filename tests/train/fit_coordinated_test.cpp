@@ -60,7 +60,7 @@ ProcessClusterOptions job_with(const std::string& function, const std::string& a
           .argument = argument,
           .environment = {{"OMP_NUM_THREADS", "1"},
                           {"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.2"},
-                          {"DISTRIBUTE_LOST_AFTER", "2"}},
+                          {"DISTRIBUTE_LOST_AFTER", "5"}},
           .deadline_seconds = 300,
           .auto_restart = true};
 }
