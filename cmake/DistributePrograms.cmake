@@ -23,10 +23,39 @@ function(distribute_unite target files)
   endif()
 endfunction()
 
-# distribute_reuse_precompiled(<target>): takes the library's precompiled header.
+# Programs that include distribute.hpp spend most of their compile time in it.
+set(DISTRIBUTE_PROGRAM_PRECOMPILED "" CACHE STRING
+    "Header that is precompiled once for all programs that include it: <distribute/distribute.hpp>")
+if(DISTRIBUTE_PROGRAM_PRECOMPILED)
+  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/program_precompiled.cpp"
+       CONTENT "// The header beside it is what this target is for.\n")
+  add_library(program_precompiled OBJECT EXCLUDE_FROM_ALL
+              "${CMAKE_CURRENT_BINARY_DIR}/program_precompiled.cpp")
+  target_link_libraries(program_precompiled PRIVATE distribute::distribute)
+  set_target_properties(program_precompiled PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_precompile_headers(program_precompiled PRIVATE ${DISTRIBUTE_PROGRAM_PRECOMPILED})
+endif()
+
+# distribute_reuse_precompiled(<target> [file]): takes the library's precompiled header, or that of the
+# programs where `file` includes distribute.hpp by itself: a missing include is still an error.
 function(distribute_reuse_precompiled target)
+  set(from distribute)
+  if(ARGN AND TARGET program_precompiled)
+    file(STRINGS ${ARGN} whole REGEX "^#include <distribute/distribute\\.hpp>")
+    if(whole)
+      set(from program_precompiled)
+    endif()
+  endif()
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_precompile_headers(${target} REUSE_FROM distribute)
+  target_precompile_headers(${target} REUSE_FROM ${from})
+endfunction()
+
+# distribute_reuse_precompiled_program(<target> [file]): for an executable, whose -fPIE would not fit
+# the precompiled header; -fPIC does.
+function(distribute_reuse_precompiled_program target)
+  distribute_reuse_precompiled(${target} ${ARGN})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang>:-fPIC>)
 endfunction()
 
 # The `distribute` program; its target has another name because the library has this one.
@@ -53,7 +82,7 @@ if(common_sources)
     examples/common/options.cpp
     PROPERTIES UNITY_GROUP plain)
   target_compile_options(examples_common PRIVATE ${DISTRIBUTE_WAITING_OPTIONS})
-  distribute_reuse_precompiled(examples_common)
+  distribute_reuse_precompiled(examples_common "${PROJECT_SOURCE_DIR}/examples/common/training.hpp")
 endif()
 file(GLOB examples RELATIVE "${PROJECT_SOURCE_DIR}/examples" CONFIGURE_DEPENDS examples/*)
 list(REMOVE_ITEM examples common)
@@ -81,10 +110,7 @@ function(distribute_teaching_program target file)
   # libsentencepiece has a FLAGS_help of its own, which it would write over Abseil's, and the lock
   # beside it, were Abseil's library of usages linked for itself and so found first.
   target_link_options(${target} PRIVATE $<$<PLATFORM_ID:Linux>:LINKER:--as-needed>)
-  # An executable's -fPIE would not fit the library's precompiled header, -fPIC does.
-  distribute_reuse_precompiled(${target})
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang>:-fPIC>)
+  distribute_reuse_precompiled_program(${target} ${file})
 endfunction()
 if(TARGET distribute_torch)
   distribute_program(libtorch_mnist FILES examples/libtorch_mnist/*.cpp)
@@ -107,6 +133,9 @@ foreach(example IN LISTS examples)
   endif()
   if(TARGET ${example} AND TARGET examples_common)
     target_link_libraries(${example} PRIVATE examples_common)
+    if(TARGET program_precompiled AND EXISTS "${PROJECT_SOURCE_DIR}/examples/${example}/model.hpp")
+      distribute_reuse_precompiled_program(${example} examples/${example}/model.hpp)
+    endif()
     target_compile_definitions(${example} PRIVATE
       EXAMPLE_DATA_DIR="${PROJECT_SOURCE_DIR}/examples/${example}/data")
   endif()

@@ -79,11 +79,11 @@ struct Array {
 /// One all-reduce, for every rank of a group of `size`.
 template <typename T>
 Body all_reduce_case(int size, int64_t count, ReductionOp op) {
-  std::vector<std::vector<T>> parts;
-  for (int r = 0; r < size; ++r) parts.push_back(numbers<T>(r, count));
-  return [parts, want = std::make_shared<Array<T>>(expected(op, parts)), count,
+  const auto parts = std::make_shared<std::vector<std::vector<T>>>();  // a Body is copied
+  for (int r = 0; r < size; ++r) parts->push_back(numbers<T>(r, count));
+  return [parts, want = std::make_shared<Array<T>>(expected(op, *parts)), count,
           op](Communicator& group) {
-    Array<T> data(parts[size_t(group.rank())]);
+    Array<T> data((*parts)[size_t(group.rank())]);
     group.all_reduce(data.get(), count, dtype_of<T>, op);
     const bool equal = same_bits(data.get(), want->get(), want->size);
     if (!equal) throw InternalError(str_cat("wrong bits, count ", count, ", ", name_of(op)));

@@ -303,8 +303,10 @@ TEST_CASE("workers with different data end with the difference",
     CHECK_THAT(outcome.out, !Contains("step "));  // it ends before the training
   }
   for (const TemporaryDirectory* other : {&changed, &other_test}) {
-    auto elastic = cluster_options(2, {"--model=tutorial", "--batch_size=24", "--elastic"},
-                                   {{1, "--data_dir=" + other->path()}});
+    // Long enough that worker 1 comes, even when the machine is busy.
+    auto elastic =
+        cluster_options(2, {"--model=tutorial", "--batch_size=24", "--elastic", "--steps=300"},
+                        {{1, "--data_dir=" + other->path()}});
     const auto outcomes = ProcessCluster(elastic).wait();
     CHECK_THAT(outcomes[1].err, Contains("the workers have different data: worker 0 has "));
     CHECK(outcomes[0].status.ok());  // it goes on alone

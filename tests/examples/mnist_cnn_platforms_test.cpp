@@ -38,6 +38,18 @@ struct OptMl {
   std::string failure() const { return file_text(root / "output/failure"); }
 };
 
+/// A folder whose training images are the bundled 1,000 test images: an epoch is ten steps of 100.
+struct FewDigits {
+  TemporaryDirectory folder;
+  FewDigits() {
+    const std::string bundled = distribute::testing::source_dir() + "/examples/mnist_cnn/data/";
+    for (const std::string kind : {"-images-idx3-ubyte.gz", "-labels-idx1-ubyte.gz"})
+      for (const char* split : {"train", "t10k"})
+        fs::copy_file(bundled + "t10k" + kind, folder / (split + kind));
+  }
+  std::string path() const { return folder.path(); }
+};
+
 /// The tasks' cluster as `script` makes it of TF_CONFIG.
 ProcessClusterOptions translated(int workers, const std::string& script, const Words& flags) {
   ProcessClusterOptions options = cluster_options(workers, kTiny + flags);
@@ -160,10 +172,11 @@ TEST_CASE("workers of one's own program on a host of SageMaker save one model",
   SKIP_WITHOUT_PROGRAM("distribute");
   const OptMl ml;
   ml.write("resourceconfig.json", R"({"current_host": "127.0.5.7", "hosts": ["127.0.5.7"]})");
+  const FewDigits digits;
   ml.write("hyperparameters.json",
-           R"({"batch-size": "9000", "epochs": "1", "sagemaker_mpi_enabled": "true",
+           R"({"batch-size": "100", "epochs": "1", "sagemaker_mpi_enabled": "true",
                "sagemaker_mpi_num_of_processes_per_host": "2", "data-dir": "\")" +
-               distribute::testing::source_dir() + R"(/examples/mnist_cnn/data\""})");
+               digits.path() + R"(\""})");
   const ProgramResult run = run_program(
       "distribute",
       {"run", "--sagemaker", "--", distribute::testing::binary_dir() + "/mnist_cnn_job", "train"},
@@ -179,9 +192,9 @@ TEST_CASE("a program of one's own takes a service's words and says why it failed
   SKIP_WITHOUT_PROGRAM("mnist_cnn_job");
   const OptMl ml;
   ml.write("resourceconfig.json", R"({"current_host": "algo-1", "hosts": ["algo-1"]})");
-  ml.write("hyperparameters.json", R"({"batch-size": "9000", "epochs": "1", "data-dir": "\")" +
-                                       distribute::testing::source_dir() +
-                                       R"(/examples/mnist_cnn/data\""})");
+  const FewDigits digits;
+  ml.write("hyperparameters.json",
+           R"({"batch-size": "100", "epochs": "1", "data-dir": "\")" + digits.path() + R"(\""})");
   const std::string one = "OMP_NUM_THREADS=1 ";
   const ProgramResult run = run_program("mnist_cnn_job", {"train"}, one + ml.environment());
   INFO(run.out << run.err);
@@ -201,8 +214,8 @@ TEST_CASE("a program of one's own takes a service's words and says why it failed
       one + "CLOUD_ML_TRIAL_ID=3 CLOUD_ML_HP_METRIC_FILE=" + (job / "metrics") + " ";
   const ProgramResult vertex =
       run_program("mnist_cnn_job",
-                  {"--data_dir=" + distribute::testing::source_dir() + "/examples/mnist_cnn/data",
-                   "--job-dir=" + (job / "out"), "--batch_size=9000.0", "--epochs=1"},
+                  {"--data_dir=" + digits.path(), "--job-dir=" + (job / "out"),
+                   "--batch_size=100.0", "--epochs=1"},
                   trial);
   INFO(vertex.err);
   CHECK(vertex.status == 0);

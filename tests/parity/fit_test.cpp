@@ -94,11 +94,21 @@ Run as_run(const Result& result) {
   return run;
 }
 
+/// One thread for the operations while it lives, as each of several workers has it. Threads of
+/// oneDNN spin until the others have made their part of a gradient: in bfloat16 that took 187 s in
+/// place of 17 on a machine whose cores are taken.
+struct OneThread {
+  OneThread() { dist::set_intra_op_threads(1); }
+  ~OneThread() { dist::set_intra_op_threads(before); }
+  const int before = dist::intra_op_threads();
+};
+
 /// The chief's result; every worker must have the same losses.
 Run train_on(int workers, const Case& c, const Reference& reference, bool fit) {
   const HighestPrecision precision;
   std::vector<Result> results(static_cast<size_t>(workers));
   if (workers == 1) {
+    const OneThread one;
     dist::OneDeviceStrategy strategy;
     results[0] = run_case(strategy, c, reference, fit);
   } else {
@@ -131,7 +141,7 @@ TEST_CASE("fit and a loop of one's own follow TensorFlow without kinks, on 1 and
   const Case c{"small_resnet_smooth", {nn::tanh, 0.9, false}, 0.02};
   const auto reference = read_reference(reference_folder("parity", c.name), "loss", "grad_norm");
   const int workers = GENERATE(1, 3);
-  const bool fit = GENERATE(true, false);
+  const bool fit = workers == 1;  // the case with ReLU has all four
   INFO(workers << " workers, " << (fit ? "fit" : "loop"));
   const Run run = train_on(workers, c, reference, fit);
   REQUIRE(run.loss.size() == 60);
