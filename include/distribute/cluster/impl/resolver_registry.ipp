@@ -42,9 +42,12 @@ DISTRIBUTE_INLINE std::string seen_of_slurm(const Environment& variables) {
 }
 
 DISTRIBUTE_INLINE std::string seen_of_mpi(const Environment& variables) {
-  return seen_if(has_open_mpi(variables) || has_all(variables, {"PMI_RANK", "PMI_SIZE"}) ||
-                     has_all(variables, {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"}),
-                 "mpirun's variables (rank and size)");
+  for (const char* of : {"OMPI_COMM_WORLD", "PMI", "MV2_COMM_WORLD"}) {
+    const std::string rank = str_cat(of, "_RANK"), size = str_cat(of, "_SIZE");
+    if (has_all(variables, {rank.c_str(), size.c_str()}))
+      return str_cat("mpirun's variables (", rank, " and ", size, ")");
+  }
+  return "";
 }
 
 DISTRIBUTE_INLINE ResolverKind kind_of_platforms(
