@@ -84,7 +84,7 @@ TEST_CASE("a wrong flag of a teaching program is one line, and status 2", "[exam
       {"resnet50_resume", {"--image_size=0"}},
       {"text_transformer_decoder", {"--accumulate=0"}},
       {"text_transformer_decoder", {"--policy=float17"}},
-      {"text_transformer_fine_tune", {"--kind=bert"}},
+      {"text_transformer_fine_tune", {"--model=folder", "--kind=bert"}},
       {"text_transformer_fine_tune", {"--model=/no/such/folder", "--rank=0"}}};
   for (const auto& [program, flags] : wrong) {
     SKIP_WITHOUT_PROGRAM(program);
