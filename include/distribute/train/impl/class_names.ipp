@@ -2,6 +2,12 @@
 #include <distribute/base/error.hpp>
 #include <distribute/train/detail/class_names.hpp>
 
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_split.h>
+
+#include <algorithm>
+#include <vector>
+
 namespace distribute::train_internal {
 
 DISTRIBUTE_INLINE TargetKind target_kind(const Tensor& y_true, const Tensor& y_pred) {
@@ -14,6 +20,15 @@ DISTRIBUTE_INLINE TargetKind target_kind(const Tensor& y_true, const Tensor& y_p
 DISTRIBUTE_INLINE bool has_name(std::string_view names, std::string_view name) {
   const std::string padded = str_cat(" ", names, " ");
   return !name.empty() && padded.find(str_cat(" ", name, " ")) != std::string::npos;
+}
+
+DISTRIBUTE_INLINE std::string names_to_show(std::string_view names) {
+  const std::vector<std::string> all = absl::StrSplit(names, ' ');
+  std::string text = all[0];
+  for (const std::string& name : all)
+    if (name.size() < all[0].size() && std::none_of(name.begin(), name.end(), absl::ascii_isupper))
+      text += str_cat(" (", name, ")");
+  return text;
 }
 
 }  // namespace distribute::train_internal
