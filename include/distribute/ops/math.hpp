@@ -225,7 +225,7 @@ Tensor relu_gate(const Tensor& dy, const Tensor& y);
 /// it already.
 Tensor behind_relu(const Tensor& dy, const Tensor& y);
 
-/// Sums over all axes but the last, in a fixed order. Not recorded.
+/// Sums over all axes but the last, in a fixed order. No tape follows it.
 Tensor sum_to_last_axis(const Tensor& dy);
 
 }  // namespace ops_internal
