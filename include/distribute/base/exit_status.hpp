@@ -3,7 +3,6 @@
 /// and what else is done with the reason of a failure.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/detail/usage_error.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
 
@@ -32,7 +31,10 @@ inline constexpr int kExitRetry = 138;
 inline constexpr int kExitPreempted = 143;
 
 /// An error that a program throws when its flags or arguments are wrong.
-using UsageError = base_internal::UsageError<InvalidArgumentError>;
+class UsageError : public InvalidArgumentError {
+ public:
+  using InvalidArgumentError::InvalidArgumentError;
+};
 
 /// Returns kExitRetry for UnavailableError, AbortedError and DeadlineExceededError, kExitUsage for
 /// UsageError and what the library has thrown because of a wrong environment, kExitFailed for other

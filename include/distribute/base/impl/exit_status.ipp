@@ -88,6 +88,7 @@ namespace distribute {
 
 DISTRIBUTE_INLINE int exit_status(const std::exception& error) {
   if (dynamic_cast<const base_internal::WrongUsage*>(&error)) return kExitUsage;
+  if (dynamic_cast<const UsageError*>(&error)) return kExitUsage;
   const auto* known = dynamic_cast<const Error*>(&error);
   if (!known) return kExitFailed;
   switch (known->code()) {

@@ -42,11 +42,12 @@ DISTRIBUTE_INLINE std::string seen_of_slurm(const Environment& variables) {
 }
 
 DISTRIBUTE_INLINE std::string seen_of_mpi(const Environment& variables) {
-  for (const char* of : {"OMPI_COMM_WORLD", "PMI", "MV2_COMM_WORLD"}) {
-    const std::string rank = str_cat(of, "_RANK"), size = str_cat(of, "_SIZE");
-    if (has_all(variables, {rank.c_str(), size.c_str()}))
+  using Names = std::pair<const char*, const char*>;
+  for (const auto& [rank, size] :
+       {Names{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, Names{"PMI_RANK", "PMI_SIZE"},
+        Names{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"}})
+    if (has_all(variables, {rank, size}))
       return str_cat("mpirun's variables (", rank, " and ", size, ")");
-  }
   return "";
 }
 

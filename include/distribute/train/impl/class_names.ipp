@@ -3,10 +3,10 @@
 #include <distribute/train/detail/class_names.hpp>
 
 #include <absl/strings/ascii.h>
-#include <absl/strings/str_split.h>
 
 #include <algorithm>
-#include <vector>
+#include <sstream>
+#include <string>
 
 namespace distribute::train_internal {
 
@@ -23,10 +23,12 @@ DISTRIBUTE_INLINE bool has_name(std::string_view names, std::string_view name) {
 }
 
 DISTRIBUTE_INLINE std::string names_to_show(std::string_view names) {
-  const std::vector<std::string> all = absl::StrSplit(names, ' ');
-  std::string text = all[0];
-  for (const std::string& name : all)
-    if (name.size() < all[0].size() && std::none_of(name.begin(), name.end(), absl::ascii_isupper))
+  std::istringstream words{std::string(names)};
+  std::string first, name;
+  words >> first;
+  std::string text = first;
+  while (words >> name)
+    if (name.size() < first.size() && std::all_of(name.begin(), name.end(), absl::ascii_islower))
       text += str_cat(" (", name, ")");
   return text;
 }
