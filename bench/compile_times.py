@@ -62,6 +62,8 @@ def time_units(build):
 
 
 def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     if sys.argv[1] == "--program":
         timed = [(sys.argv[2], time_program(sys.argv[3:]))]
     else:

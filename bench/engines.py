@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import tempfile
 
-from neighbours import Group
+from neighbours import Group, built
 
 HERE = pathlib.Path(__file__).resolve().parent
 DIRECT = r"""
@@ -191,7 +191,7 @@ def all_rows(args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build", nargs="?", default="build/release", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("build", nargs="?", default="build/release", type=built("bin/distribute"))
     parser.add_argument("--ranks", default="2,3")
     parser.add_argument("--sizes", default="4,4096,65536,262144,1048576,4194304,26214400,104857600")
     parser.add_argument("--engines", default="ucx,openmpi,mpich")

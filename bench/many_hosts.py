@@ -20,6 +20,7 @@ import subprocess
 import tempfile
 
 from engines import DIRECT, ENTER, HERE, MPIS, Hosts, output
+from neighbours import built
 
 PORT = 4711
 
@@ -100,7 +101,7 @@ def rows(args, count, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build", nargs="?", default="build/release", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("build", nargs="?", default="build/release", type=built("bin/many_hosts_bench"))
     parser.add_argument("--hosts", default="16,32")
     parser.add_argument("--mbit", type=int, default=100)
     parser.add_argument("--sizes", default="4,65536,1048576,4194304")

@@ -56,6 +56,15 @@ class Group:
         self.folder.rmdir()
 
 
+def built(program):
+    """A type for argparse: a folder of `program`, as a path below the folder, that was built."""
+    def folder(text):
+        if not (pathlib.Path(text) / program).is_file():
+            raise argparse.ArgumentTypeError(f"{text} has no {program}: build it first")
+        return pathlib.Path(text).resolve()
+    return folder
+
+
 def groups_or_none(cores_list, weight):
     """The groups for all quotas, or None where this user may not make them."""
     made = {}

@@ -45,7 +45,7 @@ import threading
 import time
 import zlib
 
-from attacks import ABORTED, DATA, REASON, kill_all, processes_of, sanitizer_of, send
+from attacks import ABORTED, DATA, REASON, built, kill_all, processes_of, sanitizer_of, send
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROMPT = 30  # seconds in which a program without partner ends
@@ -1056,7 +1056,7 @@ def run_one(settings, part, name, function):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("build", help="build folder with mnist_cnn and distribute in bin/")
+    parser.add_argument("build", type=built("bin/mnist_cnn"), help="build folder with mnist_cnn and distribute in bin/")
     parser.add_argument("--part", default=",".join(PARTS), help="some of " + ", ".join(PARTS))
     parser.add_argument("--only", default="", help="attacks whose names match this expression")
     parser.add_argument("--small", action="store_true", help="some of each part, for the tests")

@@ -1,5 +1,6 @@
 """What the scripts that attack jobs have in common: kinds of jobs, the processes of a run, and what
 their output may not have."""
+import argparse
 import os
 import pathlib
 import re
@@ -27,6 +28,15 @@ JOBS = {
                     "--strategy=parameter_server"],
     "horovod": [*RUN, "-np", "2", "--", "{bin}/mnist_cnn", "--api=horovod"],
 }
+
+
+def built(program):
+    """A type for argparse: a folder of `program`, as a path below the folder, that was built."""
+    def folder(text):
+        if not (pathlib.Path(text) / program).is_file():
+            raise argparse.ArgumentTypeError(f"{text} has no {program}: build it first")
+        return text
+    return folder
 
 
 def sanitizer_of(programs):

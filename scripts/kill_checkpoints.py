@@ -26,7 +26,7 @@ import sys
 import tempfile
 import time
 
-from attacks import kill_all
+from attacks import built, kill_all
 
 RUN = ["{bin}/distribute", "run", "--grace", "5", "-np", "2", "--"]
 SERVERS = ["{bin}/distribute", "run", "--grace", "5", "--ps", "2"]
@@ -162,7 +162,7 @@ class Rounds:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("build", help="build folder with mnist_cnn and distribute in bin/")
+    parser.add_argument("build", type=built("bin/mnist_cnn"), help="build folder with mnist_cnn and distribute in bin/")
     parser.add_argument("--rounds", type=int, default=10, help="kills of each job")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--python", default="python3", help="one that has TensorFlow")

@@ -26,7 +26,7 @@ import sys
 import tempfile
 import time
 
-from attacks import ABORTED, DATA, JOBS, REASON, kill_all, processes_of, sanitizer_of
+from attacks import ABORTED, DATA, JOBS, REASON, built, kill_all, processes_of, sanitizer_of
 
 OTHER_USER = 65534
 TRAINING = ["--data_dir={bin}/data", "--steps=30", "--batch_size=32", "--checkpoint_dir={work}/ckpt", "--save_steps=10",
@@ -154,7 +154,7 @@ def run(job, name, arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("bin")
+    parser.add_argument("bin", type=built("mnist_cnn"))
     parser.add_argument("--only", default="", help="runs whose limit or job has this text")
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--small", action="store_true", help="some runs of each kind, for CI")

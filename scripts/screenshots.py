@@ -19,6 +19,8 @@ import time
 import urllib.error
 import urllib.request
 
+from attacks import built
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs/pictures"
 COLOURS = {"run": "#dbe9f6", "all_reduce": "#e08e45", "barrier": "#9a4d6e", "broadcast": "#6fa06f"}
@@ -105,7 +107,7 @@ def screenshot(folder, tensorboard, chromium):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("programs")
+    parser.add_argument("programs", type=built("distribute"))
     parser.add_argument("--tensorboard", default=shutil.which("tensorboard"))
     parser.add_argument("--chromium", default=shutil.which("chromium-headless-shell"))
     options = parser.parse_args()

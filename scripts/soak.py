@@ -42,7 +42,7 @@ import sys
 import tempfile
 import time
 
-from attacks import ABORTED, processes_of, sanitizer_of, send
+from attacks import ABORTED, built, processes_of, sanitizer_of, send
 
 LOST_AFTER = 6  # seconds
 RESTART_PAUSE = 0.5
@@ -372,7 +372,7 @@ class Soak:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("build", help="build folder with mnist_cnn and distribute in bin/")
+    parser.add_argument("build", type=built("bin/mnist_cnn"), help="build folder with mnist_cnn and distribute in bin/")
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", default=",".join(JOBS), help="those of " + ", ".join(JOBS))

@@ -80,11 +80,15 @@ def blocks():
             yield Block(page, text, match)
 
 
-def programs_of(text):
-    """The name of the first word of each command, without comments and variables."""
+def words_that_start(text):
+    """The first word of each command, without comments and variables."""
     lines = re.sub(r"\\\n", " ", re.sub(r"(^|\s)#.*", "", text, flags=re.M)).splitlines()
     words = [re.sub(r"^(\w+=\S* )+", "", part.strip()).split() for line in lines for part in line.split("&&")]
-    return [pathlib.PurePath(word[0]).name for word in words if word]
+    return [word[0] for word in words if word]
+
+
+def programs_of(text):
+    return [pathlib.PurePath(word).name for word in words_that_start(text)]
 
 
 def known_flags():
@@ -131,6 +135,11 @@ def faults_of(block, flags):
     for test in re.findall(r"\b\w+_test\.\w+", block.words):
         if not next(ROOT.glob(f"tests/*/{test}"), None):
             yield f"the mark names {test}, which does not exist"
+    for name in words_that_start(block.text):
+        if (ROOT / name).is_file() and not os.access(ROOT / name, os.X_OK):
+            yield f"{name} cannot be executed: chmod +x"
+        if name.startswith("bench/peers/") and name.endswith("_peer.py"):
+            yield f"{name} needs the peers' Python: build/peers/venv/bin/python {name}"
     for path in OURS.findall(block.text):
         if not (ROOT / path).exists():
             yield f"names {path}, which does not exist"

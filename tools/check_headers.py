@@ -62,6 +62,8 @@ def check_all(flags, names):
 
 
 def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     flags = ["clang++", *flags_of(sys.argv[1])[1:], "-Wall", "-Wextra", "-Werror",
              "-Wno-pragma-once-outside-header"]
     folders = [*CORE, *(annex for annex in ANNEXES if annex not in OPTIONAL)]

@@ -70,6 +70,8 @@ def program_report(name, command):
 
 
 def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     report = program_report(sys.argv[2], sys.argv[3:]) if sys.argv[1] == "--program" \
         else lines_report(sys.argv[1])
     bad = 0

@@ -6,6 +6,7 @@ import os
 import pathlib
 import shlex
 import subprocess
+import sys
 import tempfile
 
 import floors
@@ -20,7 +21,10 @@ Compiled = collections.namedtuple("Compiled", "ok seconds megabytes output")
 
 def flags_of(build):
     """The compiler and its language flags, without output, optimization and ccache."""
-    commands = json.loads((pathlib.Path(build) / "compile_commands.json").read_text())
+    file = pathlib.Path(build) / "compile_commands.json"
+    if not file.is_file():
+        sys.exit(f"{build} is no configured build folder, as it has no {file.name}: cmake --preset dev makes build/dev")
+    commands = json.loads(file.read_text())
     entry = next(entry for entry in commands if entry["file"].endswith(ENTRY))
     words = shlex.split(entry["command"])
     words = words[next(i for i, word in enumerate(words) if word.endswith("++")):]

@@ -21,13 +21,13 @@ HEAD = """# Layers, losses, metrics, optimizers
 
 `tools/layers_page.py` writes this page from the docstrings. Options are given by name, in the order of the table: `nn::Dense({.units = 10, .activation = nn::relu})`. Axes are written as [batch, height, width, channels]. [your_own.md](your_own.md) shows how to write further ones, and [tf_map.md](tf_map.md) has TensorFlow's names.
 """
-# Heading, words about the section, base class.
+# Heading, words about the section, base class; of schedules an expression for their function.
 SECTIONS = (
     ("Layers", "They are modules: functions of a tensor, with weights that are made at the first call.", "Module"),
     ("Losses", "`compile` also takes them by Keras's names, such as `\"mse\"`.", "Loss"),
     ("Metrics", "`compile` also takes them by Keras's names, such as `\"accuracy\"`.", "Metric"),
     ("Optimizers", "All also have the options {}.", "Optimizer"),
-    ("Learning rate schedules", "`.learning_rate` takes a number or one of these.", "operator()(int64_t step)"),
+    ("Learning rate schedules", "`.learning_rate` takes a number or one of these.", r"operator\(\)\((?:int64_t|double) step\)"),
 )
 ROOTS = {base for _, _, base in SECTIONS}
 DECLARED = re.compile(r"^(?:class|struct) (\w+)(?: final)?(?: : (?:public )?([\w:]+))?[^;]*\{ *(?://.*)?$")
@@ -91,7 +91,7 @@ def read(header, functions):
 def derives(kind, base, bases):
     """Whether the class derives from `base`; or, of a schedule, has this function."""
     if "(" in base:
-        return any(base in line for line in kind.body)
+        return any(re.search(base, line) for line in kind.body)
     name, seen = kind.base, set()
     while name and name not in seen:
         if name == base or (base == "Loss" and name == "FunctionLoss"):

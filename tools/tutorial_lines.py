@@ -88,6 +88,8 @@ def main():
     parser.add_argument("--notebooks", type=pathlib.Path)
     parser.add_argument("--fix", action="store_true")
     arguments = parser.parse_args()
+    if arguments.notebooks and not arguments.notebooks.is_dir():
+        parser.error(f"--notebooks: {arguments.notebooks} is no folder; docs/tutorials.md says how to fetch it")
     page = PAGE.read_text()
     rows, bad = rows_of(page), []
     for name, program in PROGRAMS.items():

@@ -33,8 +33,7 @@ std::string implied_strategy(const TrainerOptions& o, const dist::ClusterSpec& c
 /// --device, where auto is a GPU when there is one.
 bool uses_gpu(const TrainerOptions& o) {
   const bool found = o.device != "cpu" && !dist::config::list_physical_devices("GPU").empty();
-  if (o.device == "gpu" && !found)
-    throw dist::FailedPreconditionError("--device=gpu: " + dist::gpu_problem());
+  if (o.device == "gpu" && !found) throw dist::UsageError("--device=gpu: " + dist::gpu_problem());
   return found;
 }
 
@@ -65,7 +64,7 @@ std::optional<dist::SyncReplicas> sync_replicas(const TrainerOptions& o,
   for (const char* job : {"chief", "worker"})
     if (cluster.has_job(job)) workers += cluster.num_tasks(job);
   if (o.sync_replicas > workers)
-    throw dist::InvalidArgumentError(
+    throw dist::UsageError(
         dist::str_cat("--sync_replicas=", o.sync_replicas, ": there are ", workers, " workers"));
   return dist::SyncReplicas{.replicas_to_aggregate = o.sync_replicas,
                             .total_num_replicas = workers,

@@ -16,8 +16,11 @@ namespace {
 bool is_coordinated(const TrainerOptions& o, const dist::ParameterServerJob& job) {
   const bool has_chief = job.cluster().has_job("chief");
   if (o.coordinator == "true" && !has_chief)
-    throw dist::InvalidArgumentError(
+    throw dist::UsageError(
         "--coordinator=true: the cluster has no chief that could give out the steps");
+  if (o.coordinator == "true" && o.sync_replicas > 0)
+    throw dist::UsageError(
+        "--coordinator=true: workers of --sync_replicas step by themselves; leave one of them out");
   return has_chief && o.coordinator != "false" && o.sync_replicas == 0;
 }
 
@@ -31,6 +34,8 @@ std::unique_ptr<Way> choose_way(Training& training) {
     if (is_coordinated(o, *job)) return std::make_unique<Coordinated>(training, *job);
     return std::make_unique<BetweenGraph>(training, *job);
   }
+  if (o.coordinator == "true")
+    throw dist::UsageError("--coordinator=true: this process has no cluster with a chief");
   if (o.elastic) return std::make_unique<ElasticWorkers>(training);
   return std::make_unique<OneProcess>(training);
 }

@@ -7,7 +7,7 @@
 
 namespace examples {
 
-/// Throws  InvalidArgumentError for --coordinator=true without a chief.
+/// Throws  dist::UsageError for --coordinator=true without a chief.
 std::unique_ptr<Way> choose_way(Training& training);
 
 }  // namespace examples

@@ -32,7 +32,7 @@ dist::data::Dataset share_of(const dist::data::Dataset& batches) {
 
 void join_horovod(const TrainerOptions& o) {
   if (!o.strategy.empty() || o.replicas != 1)
-    throw dist::InvalidArgumentError(
+    throw dist::UsageError(
         "--api=horovod trains on one device per rank: leave out --strategy and --replicas, and "
         "start more ranks");
   const auto resolver = cluster_of(o);
@@ -48,7 +48,7 @@ std::string Horovod::why_not_recorded() const {
 
 void Horovod::open_checkpoints(dist::train::TensorState position) {
   if (!training_.options.restore_position)
-    throw dist::InvalidArgumentError(
+    throw dist::UsageError(
         "--norestore_position: ranks of Horovod agree on a position; leave it out");
   saving_.emplace(training_, std::move(position));
   if (is_chief()) saving_->start();

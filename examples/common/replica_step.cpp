@@ -43,7 +43,7 @@ void StepRunner::record() {
   const bool wanted = training_.options.cuda_graph == "true";
   if (training_.options.cuda_graph == "false") return;
   const std::string why_not = why_not_recorded();
-  if (wanted && !why_not.empty()) throw dist::InvalidArgumentError("--cuda_graph=true: " + why_not);
+  if (wanted && !why_not.empty()) throw dist::UsageError("--cuda_graph=true: " + why_not);
   const auto devices = training_.strategy.extended().replica_devices();
   if (why_not.empty())
     recorded_.emplace([this](const Batch& batch) { return on_replica(batch).sums; });

@@ -85,7 +85,7 @@ Result train(const TrainerOptions& options, dist::Strategy& strategy, const Make
 void check_policy(const TrainerOptions& o, const std::string& strategy) {
   if (o.policy != "mixed_float16") return;
   if (strategy == "parameter_server" || o.api == "horovod")
-    throw dist::InvalidArgumentError(
+    throw dist::UsageError(
         "--policy=mixed_float16: a step that overflows is left out by all replicas at once, which "
         "parameter servers and --api=horovod do not; use mixed_bfloat16");
 }

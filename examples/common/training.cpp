@@ -13,7 +13,7 @@ namespace {
 int64_t steps_of(const TrainerOptions& o, const Task& task) {
   const int64_t examples = task.training_examples;
   if (o.batch_size > examples)
-    throw dist::InvalidArgumentError(
+    throw dist::UsageError(
         dist::str_cat("--batch_size=", o.batch_size, " is larger than the training data, ",
                       examples, " ", task.examples, o.data_dir.empty() ? "" : " in " + o.data_dir));
   if (o.steps > 0) return o.steps;

@@ -21,8 +21,7 @@ ABSL_FLAG(std::string, model_dir, "mnist_model/between_graph", "where the chief 
 ABSL_FLAG(int64_t, steps, 300, "steps of all workers together");
 
 int run() {
-  if (absl::GetFlag(FLAGS_steps) < 1)
-    throw dist::InvalidArgumentError("--steps must be at least 1");
+  if (absl::GetFlag(FLAGS_steps) < 1) throw dist::UsageError("--steps must be at least 1");
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
 
   // cluster = tf.train.ClusterSpec(...), server = tf.train.Server(cluster, job_name, task_index):

@@ -36,8 +36,13 @@ ABSL_FLAG(int64_t, train_steps, 1000, "steps of all workers together");
 // clang-format on
 
 int run() {
+  if (absl::GetFlag(FLAGS_hidden_units) < 1 || absl::GetFlag(FLAGS_batch_size) < 1 ||
+      absl::GetFlag(FLAGS_train_steps) < 1)
+    throw dist::UsageError("--hidden_units, --batch_size and --train_steps must be at least 1");
   const std::string job_name = absl::GetFlag(FLAGS_job_name);
   const int task_index = absl::GetFlag(FLAGS_task_index);
+  if (job_name != "ps" && job_name != "worker")
+    throw dist::UsageError("--job_name must be ps or worker");
   // cluster = tf.train.ClusterSpec({"ps": ps_hosts, "worker": worker_hosts})
   const dist::ClusterSpec cluster(
       {{"ps", absl::GetFlag(FLAGS_ps_hosts)}, {"worker", absl::GetFlag(FLAGS_worker_hosts)}});

@@ -24,8 +24,7 @@ ABSL_FLAG(int, max_workers, 0,
           "most workers at a time, others wait until one leaves; 0: all of the cluster");
 
 int run() {
-  if (absl::GetFlag(FLAGS_steps) < 1)
-    throw dist::InvalidArgumentError("--steps must be at least 1");
+  if (absl::GetFlag(FLAGS_steps) < 1) throw dist::UsageError("--steps must be at least 1");
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
   const int64_t steps = absl::GetFlag(FLAGS_steps);
 

@@ -23,6 +23,7 @@ ABSL_FLAG(std::string, model_dir, "mnist_model/estimator", "where checkpoints an
 ABSL_FLAG(int64_t, steps, 200, "steps of all workers together");
 
 void run() {
+  if (absl::GetFlag(FLAGS_steps) < 1) throw dist::UsageError("--steps must be at least 1");
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
 
   // The cluster of tf.estimator.RunConfig. With a job ps the variables are on the servers, and each

@@ -27,8 +27,7 @@ ABSL_FLAG(int, epochs, 4, "passes over the training images");
 double decay(int64_t epoch) { return epoch < 3 ? 1e-3 : epoch < 7 ? 1e-4 : 1e-5; }
 
 void run() {
-  if (absl::GetFlag(FLAGS_epochs) < 1)
-    throw dist::InvalidArgumentError("--epochs must be at least 1");
+  if (absl::GetFlag(FLAGS_epochs) < 1) throw dist::UsageError("--epochs must be at least 1");
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
   const std::string model_dir = absl::GetFlag(FLAGS_model_dir);
 

@@ -22,8 +22,7 @@ ABSL_FLAG(std::string, model_dir, "mnist_model/horovod", "where rank 0 keeps the
 ABSL_FLAG(int, steps, 400, "steps of all ranks together");
 
 void run() {
-  if (absl::GetFlag(FLAGS_steps) < 1)
-    throw dist::InvalidArgumentError("--steps must be at least 1");
+  if (absl::GetFlag(FLAGS_steps) < 1) throw dist::UsageError("--steps must be at least 1");
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
 
   // Horovod: initialize. Each rank has the device of its place on its host.

@@ -36,6 +36,8 @@ std::string first_of(const std::string& one, const std::string& other) {
 }
 
 void run() {
+  if (absl::GetFlag(FLAGS_batch_size) < 1 || absl::GetFlag(FLAGS_epochs) < 1)
+    throw dist::UsageError("--batch_size and --epochs must be at least 1");
   const dist::JobPaths job = dist::read_job_paths({}, absl::GetFlag(FLAGS_job_dir));
   const std::string data_dir = first_of(absl::GetFlag(FLAGS_data_dir),
                                         first_of(job.training_data(), "examples/mnist_cnn/data"));

@@ -28,8 +28,7 @@ nn::Sequential create_model() {
 }
 
 void run() {
-  if (absl::GetFlag(FLAGS_epochs) < 1)
-    throw dist::InvalidArgumentError("--epochs must be at least 1");
+  if (absl::GetFlag(FLAGS_epochs) < 1) throw dist::UsageError("--epochs must be at least 1");
   // The strategy: one replica for each device.
   dist::MirroredStrategy strategy({.num_replicas = absl::GetFlag(FLAGS_replicas)});
   std::printf("Number of devices: %d\n", strategy.num_replicas_in_sync());

@@ -28,7 +28,7 @@ ABSL_FLAG(int, epochs, 3, "epochs in all, over all starts of the job");
 
 void run() {
   if (absl::GetFlag(FLAGS_steps) < 1 || absl::GetFlag(FLAGS_epochs) < 1)
-    throw dist::InvalidArgumentError("--steps and --epochs must be at least 1");
+    throw dist::UsageError("--steps and --epochs must be at least 1");
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
   const std::string model_dir = absl::GetFlag(FLAGS_model_dir);
   const int64_t steps_per_epoch = absl::GetFlag(FLAGS_steps);

@@ -24,7 +24,7 @@ ABSL_FLAG(int, epochs, 3, "epochs");
 
 int run() {
   if (absl::GetFlag(FLAGS_steps) < 1 || absl::GetFlag(FLAGS_epochs) < 1)
-    throw dist::InvalidArgumentError("--steps and --epochs must be at least 1");
+    throw dist::UsageError("--steps and --epochs must be at least 1");
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
   const int64_t batch_size = 64;  // of each step, which one worker makes
 

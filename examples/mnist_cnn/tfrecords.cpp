@@ -58,6 +58,7 @@ data::Batch parse(const data::Batch& record) {
 }
 
 void run() {
+  if (absl::GetFlag(FLAGS_epochs) < 1) throw dist::UsageError("--epochs must be at least 1");
   const std::string folder = absl::GetFlag(FLAGS_records);
   if (absl::GetFlag(FLAGS_write)) write_records(folder);
   const auto files = data::match_files(dist::io::join_path(folder, "train-*-of-2.tfrecord"));

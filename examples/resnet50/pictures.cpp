@@ -104,8 +104,8 @@ int64_t count_training_images(const Options& o) {
   const std::string folder = folder_of(o, true);
   const auto images = data::list_image_folder(folder);
   if (int64_t(images.class_names.size()) > o.num_classes)
-    throw dist::InvalidArgumentError(dist::str_cat("--num_classes=", o.num_classes, ": ", folder,
-                                                   " has ", images.class_names.size(), " classes"));
+    throw dist::UsageError(dist::str_cat("--num_classes=", o.num_classes, ": ", folder, " has ",
+                                         images.class_names.size(), " classes"));
   return int64_t(images.paths.size());
 }
 
@@ -116,7 +116,7 @@ const char* const kServedPictures = "pictures of the training";
 /// Throws  dist::InvalidArgumentError for several workers without --data_job.
 data::Dataset served(const data::Dataset& pictures, int64_t count, const Options& o) {
   if (o.data_job.empty() && num_workers(o) > 1)
-    throw dist::InvalidArgumentError(
+    throw dist::UsageError(
         "--data_service with several workers needs --data_job, a name that they share and that "
         "other starts do not have");
   const data::Dataset all = pictures.apply(

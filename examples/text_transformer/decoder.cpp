@@ -103,15 +103,21 @@ std::string continued(nn::Module& model, std::string text, int length) {
 }
 
 void run() {
-  if (absl::GetFlag(FLAGS_steps) < 1)
-    throw dist::InvalidArgumentError("--steps must be at least 1");
+  if (absl::GetFlag(FLAGS_steps) < 1 || absl::GetFlag(FLAGS_accumulate) < 1 ||
+      absl::GetFlag(FLAGS_top_k) < 1)
+    throw dist::UsageError("--steps, --accumulate and --top_k must be at least 1");
+  if (absl::GetFlag(FLAGS_temperature) <= 0)
+    throw dist::UsageError("--temperature must be above 0");
+  const std::string policy = absl::GetFlag(FLAGS_policy);
+  if (policy != "float32" && policy != "mixed_bfloat16")
+    throw dist::UsageError("--policy must be float32 or mixed_bfloat16, got " + policy);
   const std::unique_ptr<dist::Strategy> strategy = dist::make_strategy();
   const auto scope = strategy->scope();
-  nn::set_global_policy(nn::Policy(absl::GetFlag(FLAGS_policy)));
+  nn::set_global_policy(nn::Policy(policy));
 
   std::ifstream file(absl::GetFlag(FLAGS_text));
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (text.size() < 100 * kContext) throw std::runtime_error("--text: too little text");
+  if (text.size() < 100 * kContext) throw dist::InvalidArgumentError("--text: too little text");
   const size_t end = text.size() / 20 * 19;  // the rest is for the test
   const int64_t batch = 16 * strategy->num_replicas_in_sync();
   const auto training =

@@ -78,13 +78,20 @@ std::vector<std::vector<int64_t>> documents(const dist::preprocessing::Tokenizer
   return all;
 }
 
+void check_policy(const std::string& name) {
+  if (name != "float32" && name != "mixed_bfloat16")
+    throw dist::UsageError("--policy must be float32 or mixed_bfloat16, got " + name);
+}
+
 void run() {
   const std::string folder = absl::GetFlag(FLAGS_model), kind = absl::GetFlag(FLAGS_kind);
-  if (folder.empty()) throw dist::InvalidArgumentError("--model: say which folder has the model");
+  if (folder.empty()) throw dist::UsageError("--model: say which folder has the model");
   if (kind != "gpt2" && kind != "llama")
-    throw dist::InvalidArgumentError("--kind must be gpt2 or llama, got " + kind);
-  if (absl::GetFlag(FLAGS_steps) < 1)
-    throw dist::InvalidArgumentError("--steps must be at least 1");
+    throw dist::UsageError("--kind must be gpt2 or llama, got " + kind);
+  if (std::min({absl::GetFlag(FLAGS_steps), absl::GetFlag(FLAGS_batch), absl::GetFlag(FLAGS_rank),
+                absl::GetFlag(FLAGS_context)}) < 1)
+    throw dist::UsageError("--steps, --batch, --rank and --context must be at least 1");
+  check_policy(absl::GetFlag(FLAGS_policy));
   const std::unique_ptr<dist::Strategy> strategy = dist::make_strategy();
   const auto scope = strategy->scope();
   nn::set_global_policy(nn::Policy(absl::GetFlag(FLAGS_policy)));
@@ -92,9 +99,8 @@ void run() {
   const dist::preprocessing::BytePairTokenizer tokenizer(folder + "/tokenizer.json");
   const auto model = load(folder, kind == "llama");
   if (tokenizer.vocabulary_size() > model->vocabulary_size())
-    throw dist::InvalidArgumentError(
-        dist::str_cat("--model: the tokenizer has ", tokenizer.vocabulary_size(),
-                      " tokens, the model ", model->vocabulary_size()));
+    throw dist::UsageError(dist::str_cat("--model: the tokenizer has ", tokenizer.vocabulary_size(),
+                                         " tokens, the model ", model->vocabulary_size()));
   nn::enable_lora(*model, absl::GetFlag(FLAGS_rank),
                   {.target_layer_names = absl::GetFlag(FLAGS_layers),
                    .lora_alpha = absl::GetFlag(FLAGS_alpha)});

@@ -30,14 +30,14 @@ Text load_text(const std::string& directory, const Options& o) {
   for (const std::string& path : data::match_files(dist::io::join_path(directory, "*.txt"))) {
     const std::string text = dist::value_or_throw(dist::io::read_file(path));
     if (const size_t at = first_unknown(text, o.vocabulary); at < text.size())
-      throw dist::InvalidArgumentError(dist::str_cat(
+      throw dist::UsageError(dist::str_cat(
           path, ": byte ", at, " is ", int(static_cast<unsigned char>(text[at])),
           ", beyond --vocabulary=", o.vocabulary, "; --vocabulary=256 takes any text"));
     all += text;
   }
   const size_t end = all.size() - all.size() / 20;
   if (int64_t(all.size() - end) <= o.context)
-    throw dist::InvalidArgumentError(
+    throw dist::UsageError(
         dist::str_cat("--data_dir=", directory, ": the text has ", all.size(),
                       " characters; a test of its last twentieth with --context=", o.context,
                       " takes at least ", 20 * (o.context + 1)));

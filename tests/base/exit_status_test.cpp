@@ -54,6 +54,7 @@ TEST_CASE("a wrong environment has the status of wrong usage", "[base][exit_stat
   const Environment variables(std::map<std::string, std::string>{{"X", "abc"}});
   CHECK(run_main([&] { variables.integer("X"); }) == kExitUsage);
   CHECK(run_main([&] { variables.flag("X", true); }) == kExitUsage);
+  CHECK(run_main([] { throw UsageError("--steps must be at least 1"); }) == kExitUsage);
 }
 
 namespace {
@@ -82,6 +83,37 @@ TEST_CASE("a parser's errors do not repeat long words of the command line", "[ba
   const std::string told = told_while_parsing(
       [&] { std::cerr << "ERROR: '" << longer << "' is no number" << '!' << std::endl; });
   CHECK(told == "ERROR: '" + std::string(80, 'x') + "... (20000 bytes)' is no number!\n");
+}
+
+namespace {
+
+/// The status with which `parse` ends a process of the given word.
+int status_of_parser(const std::string& word, const std::function<void()>& parse) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    CommandWords line({word});
+    run_main(
+        line.count(), line.pointers.data(), [&](int, char**) { parse(); }, [] {});
+    std::_Exit(100);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  return WEXITSTATUS(status);
+}
+
+}  // namespace
+
+TEST_CASE("a parser that ends the process gives it the status of usage, or of --help",
+          "[base][exit_status]") {
+  const auto fails = [] {
+    std::cerr << "ERROR: unknown flag\n";
+    std::exit(1);
+  };
+  CHECK(status_of_parser("--steps=x", fails) == kExitUsage);
+  CHECK(status_of_parser("--help", fails) == kExitUsage);
+  CHECK(status_of_parser("--helpfull", [] { std::exit(1); }) == kExitDone);
+  CHECK(status_of_parser("--steps=1", [] { std::exit(3); }) == 3);
 }
 
 TEST_CASE("words that a parser leaves are refused", "[base][exit_status]") {

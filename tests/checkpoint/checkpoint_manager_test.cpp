@@ -399,3 +399,31 @@ TEST_CASE("values that no object takes are named once, when the job ends",
                            "'model/kernel/", " and 2 more; expect_partial() says"})
     CHECK_THAT(log.lines[0], Contains(part));
 }
+
+TEST_CASE("slots that an optimizer has not made yet are not missed before its first step",
+          "[checkpoint][manager]") {
+  TemporaryDirectory directory;
+  CaughtLog log;
+  {
+    nn::Dense model({.units = 1, .name = "dense"});
+    model(zeros({1, 2}));
+    optim::Adam adam;
+    adam.build(model.trainable_variables());
+    Checkpoint checkpoint(model, adam);
+    CheckpointManager(checkpoint, {.directory = directory.path()}).save();
+  }
+  const auto restored_with = [&](bool steps) {
+    nn::Dense model({.units = 1, .name = "dense"});
+    model(zeros({1, 2}));
+    optim::SGD sgd({.momentum = 0.9f});
+    Checkpoint checkpoint(model, sgd);
+    CHECK(CheckpointManager(checkpoint, {.directory = directory.path()}).restore_latest());
+    if (steps) sgd.build(model.trainable_variables());
+  };
+  restored_with(false);  // a job whose last step is done already
+  CHECK(log.lines.empty());
+  restored_with(true);
+  REQUIRE(log.lines.size() == 1);
+  // As in Keras, a momentum goes on from Adam's first moments.
+  CHECK_THAT(log.lines[0], Contains("no object took 'model/bias/.OPTIMIZER_SLOT/optimizer/v'"));
+}

@@ -56,7 +56,7 @@ TEST_CASE("the environment implies a resolver, in a fixed order", "[cluster][def
        "s1:8888"},
       {kTorchrun, "torchrun's variables (RANK or PET_NODE_RANK)", "torch:29500"},
       {all({kTorchrun, kMpirun}), "torchrun's variables (RANK or PET_NODE_RANK)", "torch:29500"},
-      {kMpirun, "mpirun's variables (rank and size)", "mpi:29500"},
+      {kMpirun, "mpirun's variables (OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE)", "mpi:29500"},
       {all({kTorchrun, kSlurm, {{"HOROVOD_RANK", "0"}, {"HOROVOD_SIZE", "2"}}}),
        "horovodrun's variables (HOROVOD_RANK)", "torch:29500"},
       {kPod, "a pod of Kubernetes (DISTRIBUTE_REPLICAS)", "pod-0.pod:8470"},

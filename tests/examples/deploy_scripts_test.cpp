@@ -237,8 +237,14 @@ TEST_CASE("jobs of Vertex AI take the trainer's flags, cards, servers and a metr
   const std::string pool =
       "  - machineSpec: {machineType: g2-standard-8, acceleratorType: NVIDIA_L4, acceleratorCount: "
       "2}\n    replicaCount: 1\n";
-  CHECK_THAT(job.out, Contains("workerPoolSpecs:\n" + pool) && Contains("\n  - {}\n" + pool) &&
+  const std::string servers =
+      "  - machineSpec: {machineType: n2-standard-8}\n    replicaCount: 1\n";
+  CHECK_THAT(job.out, Contains("workerPoolSpecs:\n" + pool) && Contains("\n  - {}\n" + servers) &&
                           Contains("args: [\"--epochs=2\", \"--name=a \\\"b\\\"\"]"));
+  const ProgramResult large = shell("PRINT=1 SERVERS=2 SERVER_MACHINE=n2-highmem-8 " + kDeploy +
+                                    "vertex/custom_job.sh n r image gs://b/x\n");
+  CHECK_THAT(large.out, Contains("{machineType: n2-highmem-8}\n    replicaCount: 2\n") &&
+                            Contains("{machineType: n2-standard-8}\n    replicaCount: 2\n"));
   const ProgramResult study = shell("PRINT=1 METRIC=val_loss GOAL=MINIMIZE " + kDeploy +
                                     "vertex/tuning_job.sh n r image gs://b/x --rate=1\n");
   CHECK_THAT(study.out, Contains("{metricId: val_loss, goal: MINIMIZE}") &&

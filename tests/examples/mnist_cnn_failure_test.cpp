@@ -240,6 +240,29 @@ TEST_CASE("a program of one's own refuses them, too", "[examples][mnist_cnn]") {
   }
 }
 
+TEST_CASE("a program that trains alone says so where the environment has other tasks",
+          "[examples][mnist_cnn]") {
+  SKIP_WITHOUT_PROGRAM("mnist_cnn");
+  SKIP_WITHOUT_PROGRAM("mnist_cnn_mirrored");
+  const std::string job = tf_config(1, "127.0.0.1:1", "127.0.0.1:2");
+  const std::string warning =
+      "warning: this process trains alone: the environment has TF_CONFIG with 2 tasks (worker: 2), "
+      "of which this is worker 1";
+  const auto warnings = [&](const std::string& program, Words words, const std::string& variables) {
+    const ProgramResult run = run_program(program, words, "OMP_NUM_THREADS=1 " + variables);
+    INFO(program << " " << variables << "\n" << run.out << run.err);
+    CHECK(run.status == 0);
+    const size_t at = run.err.find(warning);
+    if (at == std::string::npos) return 0;
+    return run.err.find(warning, at + 1) == std::string::npos ? 1 : 2;
+  };
+  const Words steps{"--model=tutorial", "--steps=2"};
+  CHECK(warnings("mnist_cnn", steps + Words{"--strategy=one_device"}, job) == 1);
+  CHECK(warnings("mnist_cnn", steps + Words{"--strategy=one_device"}, "env -u TF_CONFIG") == 0);
+  const TemporaryDirectory out;
+  CHECK(warnings("mnist_cnn_mirrored", {"--epochs=1", "--model_dir=" + out.path()}, job) == 1);
+}
+
 TEST_CASE("a port that another program uses is named", "[examples][mnist_cnn]") {
   SKIP_WITHOUT_PROGRAM("mnist_cnn");
   const TakenPort port;

@@ -94,7 +94,7 @@ TEST_CASE("SageMaker shows why a job has failed", "[examples][mnist_cnn][sagemak
   CHECK(ml.failure() == "hyperparameter 'epoch': there is no flag --epoch\n");
   ml.write("hyperparameters.json", R"({"batch_size": "1000000"})");
   const ProgramResult data = run_program("mnist_cnn", {}, ml.environment());
-  CHECK(data.status == 1);
+  CHECK(data.status == 2);
   CHECK_THAT(ml.failure(), Contains("--batch_size=1000000 is larger than the training data"));
   ml.write("hyperparameters.json", "{");
   CHECK(train({}, ml.environment()).status == 2);

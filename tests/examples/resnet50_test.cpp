@@ -197,7 +197,7 @@ TEST_CASE("resnet50 names the place and the cure when data cannot be used",
   check_complaint({"--dataset=folder", "--data_dir=" + empty.path()}, 1, empty.path());
   check_complaint({"--dataset=cifar10", "--data_dir=" + empty.path()}, 1,
                   empty.path() + ": the binary version of CIFAR has data_batch_1.bin, ");
-  check_complaint({"--policy=mixed_float16", "--strategy=parameter_server"}, 1,
+  check_complaint({"--policy=mixed_float16", "--strategy=parameter_server"}, 2,
                   "use mixed_bfloat16");
   check_complaint({"--steps=1", "--init_checkpoint=/no/such/place/x"}, 1, "/no/such/place/x");
 }

@@ -33,6 +33,7 @@ TEST_CASE(
     SKIP_WITHOUT_PROGRAM(program);
     const ProgramResult help = run_program(program, {"--help"});
     INFO(program << "\n" << help.out << help.err);
+    CHECK(help.status == 0);
     CHECK_THAT(help.out, Contains(program + ": " + text.substr(4, text.find('\n') - 4)));
     const std::regex flag("\nABSL_FLAG\\([^,]*, (\\w+),\\s*([^,]*),");
     for (std::sregex_iterator at(text.begin(), text.end(), flag), end; at != end; ++at) {
@@ -61,6 +62,40 @@ TEST_CASE("long words of a command line are cut in what teaching programs print"
           word.find('=') != std::string::npos && run.err.find("Unknown") != std::string::npos;
       if (!lacks) CHECK_THAT(run.err, Contains("xxx... (20"));
       CHECK(run.out.size() + run.err.size() < 3000);
+    }
+  }
+}
+
+TEST_CASE("a wrong flag of a teaching program is one line, and status 2", "[examples][teaching]") {
+  const std::pair<const char*, Words> wrong[] = {
+      {"mnist_cnn_mirrored", {"--epochs=0"}},
+      {"mnist_cnn_multi_worker", {"--steps=0"}},
+      {"mnist_cnn_parameter_server", {"--epochs=-1"}},
+      {"mnist_cnn_between_graph", {"--steps=0"}},
+      {"mnist_cnn_distribute_book", {"--job_name=chief"}},
+      {"mnist_cnn_distribute_book", {"--job_name=worker", "--batch_size=0"}},
+      {"mnist_cnn_elastic", {"--steps=0"}},
+      {"mnist_cnn_estimator", {"--steps=0"}},
+      {"mnist_cnn_fit", {"--epochs=0"}},
+      {"mnist_cnn_horovod", {"--steps=0"}},
+      {"mnist_cnn_job", {"--batch_size=0"}},
+      {"mnist_cnn_tfrecords", {"--epochs=0"}},
+      {"resnet50_resume", {"--save_steps=0"}},
+      {"resnet50_resume", {"--image_size=0"}},
+      {"text_transformer_decoder", {"--accumulate=0"}},
+      {"text_transformer_decoder", {"--policy=float17"}},
+      {"text_transformer_fine_tune", {"--model=folder", "--kind=bert"}},
+      {"text_transformer_fine_tune", {"--model=/no/such/folder", "--rank=0"}}};
+  for (const auto& [program, flags] : wrong) {
+    SKIP_WITHOUT_PROGRAM(program);
+    for (const std::string& last : {flags.back(), std::string("--nonsense=1")}) {
+      Words words = flags;
+      words.back() = last;
+      const ProgramResult run = run_program(program, words, "env -u TF_CONFIG");
+      INFO(program << " " << last << "\n" << run.out << run.err);
+      CHECK(run.status == 2);
+      CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
+      CHECK_THAT(run.err, Contains(last.substr(2, last.find('=') - 2)));
     }
   }
 }

@@ -212,3 +212,20 @@ TEST_CASE("add_n adds tensors of one shape", "[ops][elementwise]") {
   CHECK_THROWS_AS(add_n({}), InvalidArgumentError);
   CHECK_THROWS_AS(add_n({Tensor{1.0f, 2.0f}, Tensor(1.0f)}), InvalidArgumentError);
 }
+
+TEST_CASE("tensors compare element by element by operators", "[ops][elementwise]") {
+  const Tensor a{1.0f, 2.0f, 3.0f}, b{2.0f, 2.0f, 2.0f};
+  const auto bits = [](const Tensor& t) {
+    CHECK(t.dtype() == DType::Bool);
+    return cast(t, DType::Int32).to_vector();
+  };
+  using Bits = std::vector<float>;
+  CHECK(bits(a < b) == Bits{1, 0, 0});
+  CHECK(bits(a <= b) == Bits{1, 1, 0});
+  CHECK(bits(a > b) == Bits{0, 0, 1});
+  CHECK(bits(a >= b) == Bits{0, 1, 1});
+  CHECK(bits(a < 2) == Bits{1, 0, 0});
+  CHECK(bits(2 <= a) == Bits{0, 1, 1});
+  CHECK(bits(a > 2.5) == Bits{0, 0, 1});
+  CHECK(bits(1 >= a) == Bits{1, 0, 0});
+}

@@ -99,7 +99,7 @@ TEST_CASE("ranks of the toolkit's mpirun meet at the first host", "[cluster][sag
                                                             {"OMPI_COMM_WORLD_SIZE", "4"},
                                                             {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}});
   const ImpliedResolver implied = default_resolver(rank);
-  CHECK(implied.reason == "mpirun's variables (rank and size)");
+  CHECK(implied.reason == "mpirun's variables (OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE)");
   CHECK(implied.resolver->cluster_spec().task_address("worker", 0).starts_with("algo-1:"));
   CHECK(implied.resolver->task_id() == 3);
 }

@@ -30,6 +30,7 @@ TEST_CASE("the default replica reduces and gathers alone", "[replica][replica_co
   CHECK(replica.local_replica_id() == 0);
   const Tensor x{1.0f, 2.0f};
   CHECK(replica.all_reduce(ReduceOp::Sum, x).to_vector() == Values{1, 2});
+  CHECK(replica.all_reduce("SUM", x).to_vector() == Values{1, 2});
   CHECK(replica.all_gather(x, 0).to_vector() == Values{1, 2});
 }
 

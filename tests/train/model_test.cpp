@@ -389,8 +389,10 @@ TEST_CASE("losses and metrics have Keras's names", "[train][model]") {
 TEST_CASE("an unknown loss or metric is an error that lists the known ones", "[train][model]") {
   check_throws<InvalidArgumentError>([] { train::LossFunction loss("mes"); },
                                      "no loss is called 'mes'; known are crossentropy, ");
+  check_throws<InvalidArgumentError>([] { train::LossFunction loss("mes"); },
+                                     "mean_squared_error (mse), mean_absolute_error (mae), ");
   check_throws<InvalidArgumentError>([] { train::CompiledMetric metric("acuracy"); },
-                                     "no metric is called 'acuracy'; known are accuracy, ");
+                                     "no metric is called 'acuracy'; known are accuracy (acc), ");
 }
 
 TEST_CASE("what cannot be trained says why", "[train][model]") {

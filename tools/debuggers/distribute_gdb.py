@@ -7,16 +7,15 @@
 Values are read from memory, so that core files work, too. The library must have debug information:
 -g, with Clang also -fstandalone-debug.
 """
+import os
 import struct
+import sys
 
 import gdb
 import gdb.printing
 
-MOST = 12  # elements that are shown
-# Letters of Python's struct and bytes of an element, in the order of distribute::DType.
-TYPES = [("float32", "f", 4), ("bfloat16", "H", 2), ("float16", "e", 2), ("int32", "i", 4),
-         ("int64", "q", 8), ("uint8", "B", 1), ("bool", "?", 1)]
-
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tensor_text  # noqa: E402
 
 def pointee(shared):
     """What a std::shared_ptr refers to; None for an empty one."""
@@ -28,45 +27,19 @@ def dims_of(shape):
     return [int(shape["dims_"]["_M_elems"][i]) for i in range(int(shape["rank_"]))]
 
 
-def nested(values, dims):
-    """[[1, 2], [3, 4]] of row-major values, cut off with "..." where they end."""
-    if not dims:
-        return str(next(values, "..."))
-    parts = []
-    for _ in range(dims[0]):
-        parts.append(nested(values, dims[1:]))
-        if "..." in parts[-1]:
-            break
-    return "[" + ", ".join(parts) + "]"
-
-
-def number(kind, raw):
-    if kind == "bfloat16":
-        raw, kind = struct.unpack("f", struct.pack("I", raw << 16))[0], "float32"
-    return f"{raw:.6g}" if kind.startswith("float") else str(raw).lower()
-
-
 def from_memory(impl):
-    dims = dims_of(impl["shape"])
-    kind, letter, size = TYPES[int(impl["dtype"])]
-    text = f"Tensor([{', '.join(map(str, dims))}], {kind})"
+    dims, dtype = dims_of(impl["shape"]), int(impl["dtype"])
+    text = tensor_text.head(dims, dtype)
     array = impl["array"]
     if int(array["layout"]["_M_ptr"]):
         return text  # the backend has arranged the elements in its own way
-    count = 1
-    for size_of_axis in dims:
-        count *= size_of_axis
-    shown = min(count, MOST)
     start = int(pointee(array["buffer"])["data_"]) + int(array["offset_bytes"])
+    memory = gdb.selected_inferior()
     try:
-        memory = bytes(gdb.selected_inferior().read_memory(start, shown * size)) if shown else b""
+        return text + " " + tensor_text.elements(
+            dims, dtype, lambda size: bytes(memory.read_memory(start, size)))
     except gdb.MemoryError:
         return text  # memory of a GPU
-    values = (number(kind, value) for value in struct.unpack(f"={shown}{letter}", memory))
-    return text + " " + nested(values, dims)
-
-
-NO_TYPES = "(compile the library with -g, with Clang also -fstandalone-debug)"
 
 
 def string_at(address):
@@ -97,7 +70,7 @@ class TensorPrinter(Printer):
             return "Tensor without a value"
         if impl.type.fields() and is_complete(impl["array"]["buffer"]["_M_ptr"]):
             return from_memory(impl)
-        return f"Tensor {NO_TYPES}"
+        return f"Tensor {tensor_text.NO_TYPES}"
 
 
 class VariablePrinter(Printer):
@@ -106,7 +79,7 @@ class VariablePrinter(Printer):
         if impl is None:
             return "Variable of nothing"
         if not impl.type.fields():
-            return f"Variable {NO_TYPES}"
+            return f"Variable {tensor_text.NO_TYPES}"
         name = string_at(int(impl["options_"]["name"].address))
         actual = impl.cast(impl.dynamic_type)
         held = {field.name for field in actual.type.fields()}

@@ -3,6 +3,7 @@
 /// and what else is done with the reason of a failure.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
 
 #include <concepts>
@@ -29,8 +30,15 @@ inline constexpr int kExitRetry = 138;
 /// on Google's machines.
 inline constexpr int kExitPreempted = 143;
 
+/// An error that a program throws when its flags or arguments are wrong.
+class UsageError : public InvalidArgumentError {
+ public:
+  using InvalidArgumentError::InvalidArgumentError;
+};
+
 /// Returns kExitRetry for UnavailableError, AbortedError and DeadlineExceededError, kExitUsage for
-/// what the library has thrown because of a wrong environment, kExitFailed for other exceptions.
+/// UsageError and what the library has thrown because of a wrong environment, kExitFailed for other
+/// exceptions.
 /// Source  Kubeflow training operator, RestartPolicyExitCode
 int exit_status(const std::exception& error);
 
@@ -59,13 +67,15 @@ int run_main(Body&& body) {
 std::string with_short_words(std::string_view message);
 
 namespace base_internal {
-/// While one lives, std::cerr writes with_short_words(). A process has one at most.
-class ShortErrors {
+/// Lives while a parser reads a command line: std::cerr writes with_short_words(). If the parser
+/// ends the process by exit(), the status is kExitUsage after text on std::cerr, kExitDone after
+/// --help, else the parser's. A process has one at most.
+class WhileParsing {
  public:
-  ShortErrors();
-  ~ShortErrors();
-  ShortErrors(const ShortErrors&) = delete;
-  ShortErrors& operator=(const ShortErrors&) = delete;
+  WhileParsing(int argc, char** argv);
+  ~WhileParsing();
+  WhileParsing(const WhileParsing&) = delete;
+  WhileParsing& operator=(const WhileParsing&) = delete;
 };
 }  // namespace base_internal
 
@@ -79,12 +89,13 @@ void check_words_left(std::span<char* const> words);
 
 /// Runs `parse(argc, argv)`, such as absl::ParseCommandLine, after check_flag_files(), and then the
 /// body, for main(). Wrong files of flags, and words that `parse` returns, are reported with
-/// kExitUsage. Long words are cut in what `parse` writes to std::cerr.
+/// kExitUsage. Long words are cut in what `parse` writes to std::cerr; where it ends the process
+/// after that, the status is kExitUsage, and kExitDone after --help.
 template <std::invocable<int, char**> Parse, std::invocable Body>
 int run_main(int argc, char** argv, Parse&& parse, Body&& body) {
   try {
     check_flag_files(argc, argv);
-    const base_internal::ShortErrors while_parsing;
+    const base_internal::WhileParsing while_parsing(argc, argv);
     if constexpr (std::is_void_v<std::invoke_result_t<Parse, int, char**>>)
       parse(argc, argv);
     else

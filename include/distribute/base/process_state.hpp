@@ -1,6 +1,6 @@
 #pragma once
-/// What belongs to the whole process, found by its type, and to one thread, which threads that
-/// work for it can inherit.
+/// Values of the whole process, found by their types, and values of one thread. Threads that work
+/// for another one can begin with copies of its values.
 
 #include <distribute/base/config.hpp>
 

@@ -22,8 +22,8 @@ struct WorkerGroup {
   std::vector<std::string> names = {};
   /// Connects workers; used in cross-replica context.
   std::shared_ptr<Communicator> workers;
-  /// Connect replicas, one end for each local replica; with one replica per worker this is
-  /// `workers`.
+  /// Connect all replicas of the job: one communicator for each replica of this process. A worker
+  /// with one replica has `workers` here.
   std::vector<std::shared_ptr<Communicator>> replicas;
   /// Connect replicas over NCCL, for arrays on their GPUs; empty if there is no such group.
   std::vector<std::shared_ptr<Communicator>> gpus;

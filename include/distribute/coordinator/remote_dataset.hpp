@@ -24,8 +24,8 @@ namespace coordinator_internal {
 /// Registers the function for datasets of a type; returns true.
 bool add_dataset_type(const char* name, data::Dataset (*make)(const InputContext&));
 
-/// Type of a function without captures. It has no state, so a worker that never reaches the line
-/// with the function can make one. Every process of the same binary registers it before main.
+/// Type of a function without captures. Such a function has no state, so each worker can make it
+/// from its type alone. Every process of the same binary registers the type before main.
 template <typename F>
 concept StatelessDatasetFunction =
     DatasetFunction<F> && std::is_empty_v<F> && std::is_default_constructible_v<F>;

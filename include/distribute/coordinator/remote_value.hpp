@@ -52,7 +52,7 @@ namespace net {
 /// Visits the values of the replicas, in their order.
 template <Field T>
 struct FieldsOf<PerReplica<T>> {
-  /// Passes the values to `visit`, or makes `value` from those that it fills in.
+  /// Writing, passes the values to `visit`; reading, makes `value` of those that `visit` gives.
   static void visit(FieldVisitor& visit, PerReplica<T>& value) {
     std::vector<T> values;
     if (!visit.fills()) values = value.values();

@@ -118,9 +118,9 @@ NodePtr auto_shard(NodePtr node, int64_t num_workers, int64_t worker_index, Auto
 NodePtr dataset_for_worker(NodePtr node, const WorkerShare& share);
 
 /// Describes what a pipeline reads: a line for each file, of at most 64 that represent all, and for
-/// each table in memory. A line has the name below the directory that the files share, the size,
-/// and a checksum of the values or of both ends of the file. For files in object stores it has only
-/// the name. Generators give no line.
+/// each table in memory. The line of a file has its name below the directory of all files, its
+/// size, and a checksum of its beginning and end; in object stores only the name. The line of a
+/// table has a checksum of all values. Generators give no line.
 std::string data_summary(const Node& node);
 
 /// `summaries` has data_summary() of each worker.

@@ -26,7 +26,7 @@ struct WindowOptions {
 /// Throws  InvalidArgumentError for numbers below 1; at windows whose elements differ in shape.
 NodePtr window_node(NodePtr input, int64_t size, const WindowOptions& options);
 
-/// The result of Dataset::window(): windows, each a small dataset. A cheap handle.
+/// What Dataset::window() returns: a sequence of windows, each a small dataset. Copies are cheap.
 /// Source  the dataset of datasets that tf.data.Dataset.window gives
 class Windows {
  public:

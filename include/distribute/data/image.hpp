@@ -77,8 +77,8 @@ Tensor adjust_saturation(const Tensor& image, float factor);
 /// Turns the hue by `delta`, in full turns. Source  tf.image.adjust_hue
 Tensor adjust_hue(const Tensor& image, float delta);
 
-/// The largest random changes of colours in training; a zero changes nothing. Inception uses 32 /
-/// 255 of the range of values, 0.5, 0.5 and 0.2.
+/// The largest random changes of colours in training; a zero changes nothing. Inception uses a
+/// brightness of 32 / 255, a contrast and a saturation of 0.5, and a hue of 0.2.
 struct ColorJitter {
   double brightness = 0;  // delta in -b..b times `range`
   double contrast = 0;    // factor in 1-c..1+c

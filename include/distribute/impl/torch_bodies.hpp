@@ -65,6 +65,7 @@
 #include <distribute/cluster/impl/json_variable.ipp>
 #include <distribute/cluster/impl/leader_cluster_resolver.ipp>
 #include <distribute/cluster/impl/leader_membership.ipp>
+#include <distribute/cluster/impl/lone_process.ipp>
 #include <distribute/cluster/impl/member_membership.ipp>
 #include <distribute/cluster/impl/membership.ipp>
 #include <distribute/cluster/impl/multi_worker_util.ipp>

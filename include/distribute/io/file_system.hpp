@@ -16,7 +16,7 @@
 
 namespace distribute::io {
 
-/// Joins paths: "a" + "b" -> "a/b". An absolute `name`, or one with a scheme, is returned alone.
+/// Joins paths: "a" + "b" -> "a/b". Returns an absolute `name`, or one with a scheme, as it is.
 std::string join_path(std::string_view directory, std::string_view name);
 
 /// Gives everything before the last slash: "a/b" -> "a", "/a" -> "/", "a" -> "". A root is its own

@@ -59,8 +59,8 @@ class MetricsServer {
 /// Throws  UnimplementedError when it would have to be derived in a build without OpenSSL.
 std::string metrics_token(const std::string& job_token);
 
-/// Starts the server of this process on `host` when DISTRIBUTE_METRICS_PORT is set (0: any port),
-/// at the first call; it lives as long as the process and logs its address.
+/// At the first call, starts this process's server on `host`, on the port DISTRIBUTE_METRICS_PORT
+/// (0: any); does nothing where it is not set. The server logs its address and is never stopped.
 /// Throws  InvalidArgumentError for a bad port; as MetricsServer.
 void start_metrics_server(const std::string& host);
 

@@ -70,7 +70,7 @@ class BatchNormalization : public LayerOf<BatchNormalizationOptions> {
 };
 
 namespace nn_internal {
-/// Returns x with another axis last, and what it was made from.
+/// last_axis() returns x with `axis` as the last one, axis_back() moves the last one to `axis`.
 Tensor last_axis(const Tensor& x, int axis);
 Tensor axis_back(const Tensor& x, int axis);
 }  // namespace nn_internal

@@ -243,7 +243,8 @@ class AdaptiveMaxPooling : public AdaptivePooling {
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
 };
 
-/// Averages windows that share the input among the output. Windows may overlap.
+/// Divides the input into as many windows as the output has places, and averages each. They may
+/// overlap.
 /// Shapes  [batch, steps, features] -> [batch, output_size, features].
 /// Source  tf.keras.layers.AdaptiveAveragePooling1D
 class AdaptiveAveragePooling1D : public AdaptiveAveragePooling {
@@ -255,7 +256,8 @@ class AdaptiveAveragePooling1D : public AdaptiveAveragePooling {
   std::string kind() const override { return "adaptive_average_pooling1d"; }
 };
 
-/// Averages windows that share the input among the output. Windows may overlap.
+/// Divides the input into as many windows as the output has places, and averages each. They may
+/// overlap.
 /// Shapes  [batch, rows, columns, channels] -> [batch, height, width, channels].
 /// Source  tf.keras.layers.AdaptiveAveragePooling2D
 class AdaptiveAveragePooling2D : public AdaptiveAveragePooling {
@@ -267,7 +269,8 @@ class AdaptiveAveragePooling2D : public AdaptiveAveragePooling {
   std::string kind() const override { return "adaptive_average_pooling2d"; }
 };
 
-/// Averages windows that share the input among the output. Windows may overlap.
+/// Divides the input into as many windows as the output has places, and averages each. They may
+/// overlap.
 /// Shapes  [batch, slices, rows, columns, channels] -> [batch, depth, height, width, channels].
 /// Source  tf.keras.layers.AdaptiveAveragePooling3D
 class AdaptiveAveragePooling3D : public AdaptiveAveragePooling {
@@ -280,7 +283,8 @@ class AdaptiveAveragePooling3D : public AdaptiveAveragePooling {
   std::string kind() const override { return "adaptive_average_pooling3d"; }
 };
 
-/// Takes the maximum of windows that share the input among the output. Windows may overlap.
+/// Divides the input into as many windows as the output has places, and takes the maximum of each.
+/// They may overlap.
 /// Shapes  [batch, steps, features] -> [batch, output_size, features].
 /// Source  tf.keras.layers.AdaptiveMaxPooling1D
 class AdaptiveMaxPooling1D : public AdaptiveMaxPooling {
@@ -292,7 +296,8 @@ class AdaptiveMaxPooling1D : public AdaptiveMaxPooling {
   std::string kind() const override { return "adaptive_max_pooling1d"; }
 };
 
-/// Takes the maximum of windows that share the input among the output. Windows may overlap.
+/// Divides the input into as many windows as the output has places, and takes the maximum of each.
+/// They may overlap.
 /// Shapes  [batch, rows, columns, channels] -> [batch, height, width, channels].
 /// Source  tf.keras.layers.AdaptiveMaxPooling2D
 class AdaptiveMaxPooling2D : public AdaptiveMaxPooling {
@@ -304,7 +309,8 @@ class AdaptiveMaxPooling2D : public AdaptiveMaxPooling {
   std::string kind() const override { return "adaptive_max_pooling2d"; }
 };
 
-/// Takes the maximum of windows that share the input among the output. Windows may overlap.
+/// Divides the input into as many windows as the output has places, and takes the maximum of each.
+/// They may overlap.
 /// Shapes  [batch, slices, rows, columns, channels] -> [batch, depth, height, width, channels].
 /// Source  tf.keras.layers.AdaptiveMaxPooling3D
 class AdaptiveMaxPooling3D : public AdaptiveMaxPooling {

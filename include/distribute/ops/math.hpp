@@ -136,6 +136,59 @@ Tensor is_nan(const Tensor& x);
 Tensor is_inf(const Tensor& x);
 Tensor is_finite(const Tensor& x);
 
+/// Two operands of which one is a tensor and the other can be made one, but is no number.
+template <typename A, typename B>
+concept ComparedTensors =
+    (std::same_as<A, Tensor> || std::same_as<B, Tensor>)&&!Number<A> &&
+    !Number<B> && std::convertible_to<const A&, Tensor> && std::convertible_to<const B&, Tensor>;
+
+/// Compare element by element, and give bool tensors. `==` is left out, as containers and tests
+/// take it for a bool: equal() and not_equal() compare.
+template <typename A, typename B>
+requires ComparedTensors<A, B> Tensor operator<(const A& a, const B& b) { return less(a, b); }
+template <typename A, typename B>
+requires ComparedTensors<A, B> Tensor operator<=(const A& a, const B& b) {
+  return less_equal(a, b);
+}
+template <typename A, typename B>
+requires ComparedTensors<A, B> Tensor operator>(const A& a, const B& b) { return greater(a, b); }
+template <typename A, typename B>
+requires ComparedTensors<A, B> Tensor operator>=(const A& a, const B& b) {
+  return greater_equal(a, b);
+}
+template <Number T>
+Tensor operator<(const Tensor& a, T b) {
+  return less(a, scalar_like(a, double(b)));
+}
+template <Number T>
+Tensor operator<(T a, const Tensor& b) {
+  return less(scalar_like(b, double(a)), b);
+}
+template <Number T>
+Tensor operator<=(const Tensor& a, T b) {
+  return less_equal(a, scalar_like(a, double(b)));
+}
+template <Number T>
+Tensor operator<=(T a, const Tensor& b) {
+  return less_equal(scalar_like(b, double(a)), b);
+}
+template <Number T>
+Tensor operator>(const Tensor& a, T b) {
+  return greater(a, scalar_like(a, double(b)));
+}
+template <Number T>
+Tensor operator>(T a, const Tensor& b) {
+  return greater(scalar_like(b, double(a)), b);
+}
+template <Number T>
+Tensor operator>=(const Tensor& a, T b) {
+  return greater_equal(a, scalar_like(a, double(b)));
+}
+template <Number T>
+Tensor operator>=(T a, const Tensor& b) {
+  return greater_equal(scalar_like(b, double(a)), b);
+}
+
 inline Tensor& operator+=(Tensor& a, const Tensor& b) { return a = a + b; }  // a new value for a
 inline Tensor& operator-=(Tensor& a, const Tensor& b) { return a = a - b; }  // a new value for a
 inline Tensor& operator*=(Tensor& a, const Tensor& b) { return a = a * b; }  // a new value for a
@@ -172,7 +225,7 @@ Tensor relu_gate(const Tensor& dy, const Tensor& y);
 /// it already.
 Tensor behind_relu(const Tensor& dy, const Tensor& y);
 
-/// Sums over all axes but the last, in a fixed order. Not recorded.
+/// Sums over all axes but the last, in a fixed order. No tape follows it.
 Tensor sum_to_last_axis(const Tensor& dy);
 
 }  // namespace ops_internal

@@ -43,7 +43,7 @@ class OptimizerConfig {
   void get(const std::string& name, OptimizerText& out) const;
   void get(const std::string& name, std::optional<double>& out) const;
   void get(const std::string& name, std::optional<int64_t>& out) const;
-  /// Names of the values that get() was not asked for, without empty values.
+  /// Returns the names of values that are not empty and were read by no get().
   std::vector<std::string> unread() const;
 
  private:

@@ -76,6 +76,11 @@ class ReplicaContext {
   /// Throws  InvalidArgumentError when the structures of the replicas differ in size.
   template <NestedOperand T>
   T all_reduce(ReduceOp op, const T& value);
+  /// Takes the reduction by name, "SUM" or "MEAN".
+  template <typename T>
+  T all_reduce(const char* op, const T& value) {
+    return all_reduce(reduce_op_from_string(op), value);
+  }
   /// Concatenates over all replicas along `axis`; shapes may differ there only.
   virtual Tensor all_gather(const Tensor& value, int axis) = 0;
   /// Gathers each tensor of a nested structure or of a list.

@@ -141,9 +141,9 @@ std::unique_ptr<nn::Module> load_model(const std::string& path);
 /// Source  keras_hub.models.Backbone.save_lora_weights
 void save_lora_weights(nn::Module& model, const std::string& path);
 
-/// Gives the layers with LoRA, which enable_lora() made with the rank and the alpha of the file,
-/// its matrices. Tensors of the file that no layer has are listed in `unused`.
-/// Throws  NotFoundError for a file, or a matrix that it lacks; InvalidArgumentError for another
+/// Reads the matrices of the layers with LoRA. enable_lora() must have been called with the rank
+/// and the alpha of the file. Tensors of the file that no layer has are listed in `unused`. Throws
+/// NotFoundError for a file, or a matrix that it lacks; InvalidArgumentError for another
 ///          rank or alpha; FailedPreconditionError for a model without LoRA; DataLossError for a
 ///          damaged file. Then nothing is assigned.
 /// Source  keras_hub.models.Backbone.load_lora_weights

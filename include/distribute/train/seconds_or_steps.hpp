@@ -45,7 +45,7 @@ class SecondsOrStepsTimer {
   std::optional<Elapsed> done(int64_t step);
   std::optional<int64_t> last_step() const { return last_step_; }
   bool by_time() const { return every_.secs.has_value(); }
-  /// Makes the next step due.
+  /// Forgets the last event, so that the event is due at the next step.
   void reset();
 
  private:

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <streambuf>
@@ -34,11 +35,13 @@ class ShortWords : public std::streambuf {
  public:
   explicit ShortWords(std::streambuf* to) : to_(to) {}
   std::streambuf* target() const { return to_; }
+  bool wrote() const { return wrote_; }
 
  protected:
   int_type overflow(int_type letter) override { return to_->sputc(char(letter)); }
   int sync() override { return to_->pubsync(); }
   std::streamsize xsputn(const char* text, std::streamsize size) override {
+    wrote_ = true;
     const std::string shorter = with_short_words({text, size_t(size)});
     to_->sputn(shorter.data(), std::streamsize(shorter.size()));
     return size;
@@ -46,14 +49,35 @@ class ShortWords : public std::streambuf {
 
  private:
   std::streambuf* const to_;
+  bool wrote_ = false;
 };
 
-/// The stream keeps the buffer where parsing ends the process, so it is never deleted.
-DISTRIBUTE_INLINE ShortErrors::ShortErrors() { std::cerr.rdbuf(new ShortWords(std::cerr.rdbuf())); }
+struct Parsing {  // of the process
+  ShortWords* errors = nullptr;
+  bool help = false;
+};
 
-DISTRIBUTE_INLINE ShortErrors::~ShortErrors() {
-  const auto* const words = dynamic_cast<ShortWords*>(std::cerr.rdbuf());
-  if (!words) return;
+DISTRIBUTE_INLINE void end_while_parsing() {
+  const Parsing& parsing = in_process<Parsing>();
+  if (!parsing.errors || !(parsing.errors->wrote() || parsing.help)) return;
+  std::cout.flush();
+  std::fflush(nullptr);
+  std::_Exit(parsing.errors->wrote() ? kExitUsage : kExitDone);
+}
+
+/// The stream keeps the buffer where parsing ends the process, so it is never deleted.
+DISTRIBUTE_INLINE WhileParsing::WhileParsing(int argc, char** argv) {
+  Parsing& parsing = in_process<Parsing>();
+  parsing.errors = new ShortWords(std::cerr.rdbuf());
+  parsing.help = std::any_of(argv, argv + argc, [](const std::string_view word) {
+    return word.starts_with("--help") || word.starts_with("-help");
+  });
+  std::cerr.rdbuf(parsing.errors);
+  std::atexit(end_while_parsing);
+}
+
+DISTRIBUTE_INLINE WhileParsing::~WhileParsing() {
+  ShortWords* const words = std::exchange(in_process<Parsing>().errors, nullptr);
   std::cerr.rdbuf(words->target());
   delete words;
 }
@@ -64,6 +88,7 @@ namespace distribute {
 
 DISTRIBUTE_INLINE int exit_status(const std::exception& error) {
   if (dynamic_cast<const base_internal::WrongUsage*>(&error)) return kExitUsage;
+  if (dynamic_cast<const UsageError*>(&error)) return kExitUsage;
   const auto* known = dynamic_cast<const Error*>(&error);
   if (!known) return kExitFailed;
   switch (known->code()) {

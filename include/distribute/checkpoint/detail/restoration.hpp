@@ -6,6 +6,7 @@
 #include <distribute/checkpoint/detail/object_graph.hpp>
 #include <distribute/checkpoint/detail/program_graph.hpp>
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -23,7 +24,8 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
  public:
   /// Reads the index, for worker `rank` of `workers`. Throws  what BundleReader throws.
   explicit Restoration(const std::string& prefix, int rank = 0, int workers = 1);
-  /// Warns of values that no object took, unless told not to.
+  /// Warns of values that no object took, unless told not to. Slots of an optimizer that has made
+  /// none so far, as it has not taken a step, are not meant.
   DISTRIBUTE_INLINE ~Restoration();
 
   /// Reads and checks every value that has a variable. States are restored here, as they can
@@ -65,6 +67,7 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
   void take(const ProgramNode& node, int32_t file_node, const std::string& key);
   /// Notes the node of a restored variable, and of its shards, as slots of it may be created later.
   void remember(const Variable& variable, int32_t file_node);
+  void note_waiting_slots(const ProgramNode& target, int32_t file_node);
   void leave_restorers();
 
   /// Values between read() and assign().
@@ -80,7 +83,8 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
   bool has_graph_;
   train::TrackableObjectGraph graph_;
   std::set<std::string> unused_;
-  std::unordered_map<uint64_t, int32_t> variables_;  // restored ones by id -> node of the file
+  std::unordered_map<uint64_t, int32_t> variables_;   // restored ones by id -> node of the file
+  std::map<int32_t, std::set<std::string>> waiting_;  // slots by their optimizer, not made yet
   size_t matched_ = 0;
   bool quiet_ = false, ended_ = false;
   Pending pending_;

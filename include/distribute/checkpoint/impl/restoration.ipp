@@ -36,6 +36,8 @@ DISTRIBUTE_INLINE std::string shortened_list(const std::set<std::string>& keys) 
 }
 
 DISTRIBUTE_INLINE Restoration::~Restoration() {
+  for (const auto& [optimizer, slots] : waiting_)
+    for (const std::string& key : slots) unused_.erase(key);
   if (quiet_ || unused_.empty()) return;
   log_warning("checkpoint",
               str_cat("checkpoint ", reader_.prefix(), ": no object took ", shortened_list(unused_),
@@ -214,6 +216,7 @@ DISTRIBUTE_INLINE void Restoration::read(const ProgramGraph& program) {
   for (size_t i = 0; i < file_nodes.size(); ++i) {
     const ProgramNode& target = program.nodes()[i];
     if (target.object) pending_.objects.emplace_back(target.object, file_nodes[i]);
+    note_waiting_slots(target, file_nodes[i]);
     const std::string* key = key_of(target, file_nodes[i]);
     if (!key) {
       const auto* saved = target.state && rank_ == 0 ? node(file_nodes[i]) : nullptr;
@@ -234,6 +237,15 @@ DISTRIBUTE_INLINE void Restoration::read(const ProgramGraph& program) {
   for (const auto& [state, value] : states) state->restore(value);
   for (const auto& [i, key] : taken) take(program.nodes()[i], file_nodes[i], key);
   reader_.close_files();
+}
+
+DISTRIBUTE_INLINE void Restoration::note_waiting_slots(const ProgramNode& target,
+                                                       int32_t file_node) {
+  const train::TrackableObject* saved = node(file_node);
+  if (!target.object || target.object->built() || !saved) return;
+  for (const auto& slot : saved->slot_variables)
+    for (const auto& attribute : graph_.nodes[size_t(slot.slot_variable_node_id)].attributes)
+      waiting_[file_node].insert(attribute.checkpoint_key);
 }
 
 /// The states of other workers are theirs to use.
@@ -268,6 +280,7 @@ DISTRIBUTE_INLINE void Restoration::created(int32_t parent, const std::string& n
                                             const Variable& variable, const Variable& original) {
   const std::lock_guard lock(mutex_);
   if (ended_) return;
+  if (original) waiting_.erase(parent);
   int32_t file_node = original ? -1 : child(parent, name);
   if (original) {
     const auto known = variables_.find(original.impl().id());

@@ -3,6 +3,7 @@
 #include <distribute/base/json.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
+#include <distribute/cluster/detail/lone_process.hpp>
 
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_replace.h>
@@ -38,6 +39,7 @@ nlohmann::json json_or_null(const std::optional<T>& value) {
 }
 
 DISTRIBUTE_INLINE ClusterRole role_to_join(const ClusterResolver& resolver) {
+  note_place_read();
   ClusterRole role;
   role.incomplete = resolver.incomplete_because();
   role.cluster = resolver.cluster_spec();

@@ -9,6 +9,7 @@
 #include <distribute/cluster/detail/fnv1a.hpp>
 #include <distribute/cluster/detail/host_identity.hpp>
 #include <distribute/cluster/detail/leader_membership.hpp>
+#include <distribute/cluster/detail/lone_process.hpp>
 #include <distribute/cluster/detail/member_membership.hpp>
 #include <distribute/cluster/detail/own_port.hpp>
 #include <distribute/net/job_token.hpp>
@@ -136,7 +137,9 @@ DISTRIBUTE_INLINE void ClusterRuntime::Impl::announce() const {
 }
 
 DISTRIBUTE_INLINE ClusterRuntime::ClusterRuntime(std::unique_ptr<Impl> impl)
-    : impl_(std::move(impl)) {}
+    : impl_(std::move(impl)) {
+  cluster_internal::note_place_read();
+}
 
 DISTRIBUTE_INLINE std::shared_ptr<ClusterRuntime> ClusterRuntime::join(ClusterTasks tasks,
                                                                        ClusterOptions options) {

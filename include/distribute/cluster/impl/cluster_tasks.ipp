@@ -5,6 +5,7 @@
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/cluster/detail/fnv1a.hpp>
+#include <distribute/cluster/detail/lone_process.hpp>
 #include <distribute/net/address.hpp>
 
 #include <cstdio>
@@ -114,6 +115,7 @@ DISTRIBUTE_INLINE ClusterPlace place_of(const ClusterRole& role) {
 namespace distribute {
 
 DISTRIBUTE_INLINE ClusterPlace cluster_place(const ClusterRole& role) {
+  cluster_internal::note_place_read();
   return base_internal::reading_usage([&] { return cluster_internal::place_of(role); });
 }
 

@@ -42,9 +42,13 @@ DISTRIBUTE_INLINE std::string seen_of_slurm(const Environment& variables) {
 }
 
 DISTRIBUTE_INLINE std::string seen_of_mpi(const Environment& variables) {
-  return seen_if(has_open_mpi(variables) || has_all(variables, {"PMI_RANK", "PMI_SIZE"}) ||
-                     has_all(variables, {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"}),
-                 "mpirun's variables (rank and size)");
+  using Names = std::pair<const char*, const char*>;
+  for (const auto& [rank, size] :
+       {Names{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, Names{"PMI_RANK", "PMI_SIZE"},
+        Names{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"}})
+    if (has_all(variables, {rank, size}))
+      return str_cat("mpirun's variables (", rank, " and ", size, ")");
+  return "";
 }
 
 DISTRIBUTE_INLINE ResolverKind kind_of_platforms(

@@ -17,8 +17,8 @@ namespace distribute::data::service_internal {
 
 enum class EntryKind : uint8_t { Dataset, Worker, Iteration, Task, State, Delivered, Split, End };
 
-/// One change. Which members an entry uses depends on its kind; State puts a task on a worker, or
-/// takes it away.
+/// One change. Its kind says which members it uses. An entry of kind State gives a task to a
+/// worker, or takes the task from it.
 struct JournalEntry {
   EntryKind kind = EntryKind::Dataset;
   uint64_t iteration = 0;

@@ -30,7 +30,7 @@ class RestartBudget {
   RestartBudget(int most, double window_seconds) : most_(most), window_(window_seconds) {}
   /// Whether another restart is allowed now.
   bool allows(Clock::time_point now = Clock::now());
-  /// Counts a restart; returns its number within the budget.
+  /// Counts a restart. Returns how many there were within the time window, with this one.
   int take(Clock::time_point now = Clock::now());
   /// Returns the number of all restarts so far.
   int total() const { return total_; }

@@ -91,9 +91,9 @@ struct HalfResult {
 void attend_backwards(const HalfHead& head, const HalfResult& result, HalfAttentionRoom& room,
                       const HalfRows& dq, const HalfRows& dk, const HalfRows& dv);
 
-/// Computes dot_product_attention of checked tensors on a GPU, recorded, without all scores in
-/// memory. Returns nullopt, with one line of the log in a process, if cuDNN is missing or does not
-/// support the call: float32, masks, dropout, some depths.
+/// Computes dot_product_attention of checked tensors on a GPU, without all scores in memory. Tapes
+/// follow it. Returns nullopt, with one line of the log in a process, if cuDNN is missing or does
+/// not support the call: float32, masks, dropout, some depths.
 std::optional<Tensor> cudnn_attend(const Tensor& query, const Tensor& key, const Tensor& value,
                                    const nn::AttentionOptions& options, double scale);
 

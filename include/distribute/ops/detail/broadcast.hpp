@@ -39,7 +39,7 @@ struct BinaryLoops {
   GpuRow row = {};               // the same function on GPUs
 };
 
-/// Checks dtypes and shapes, broadcasts, and keeps a common layout. Not recorded.
+/// Checks dtypes and shapes, broadcasts, and keeps a common layout. No tape follows it.
 /// Throws  InvalidArgumentError that names `op` and both dtypes or shapes.
 Tensor broadcast_binary(const char* op, const Tensor& a, const Tensor& b, const BinaryLoops& loops);
 

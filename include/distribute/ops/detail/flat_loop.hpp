@@ -1,5 +1,5 @@
 #pragma once
-/// Recorded functions of one tensor, made from a row with value, slope and curvature.
+/// Functions of one tensor that tapes follow, made from a row with value, slope and curvature.
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/config.hpp>
@@ -27,7 +27,7 @@ using PairLoop = void (*)(const void* fn, const float* a, const float* b, float*
 void check_number(const char* op, const Tensor& x);
 
 /// Run a loop, or on a GPU the row, over all elements in x's layout; 16-bit floats are computed in
-/// float32. Not recorded. Throws  InvalidArgumentError that names `op` when the dtype is not
+/// float32. No tape follows it. Throws  InvalidArgumentError that names `op` when the dtype is not
 /// floating.
 Tensor map_floats(const char* op, const Tensor& x, UnaryLoop loop, const void* fn,
                   const GpuRow& row);
@@ -107,10 +107,10 @@ struct RowNumbers {
   alignas(float) std::array<std::byte, 16> bytes{};
 };
 
-/// Gives dy times the slope at `at`, recorded.
+/// Multiplies dy by the function's slope at `at`. Tapes follow it.
 Tensor unary_slope(const char* op, const Tensor& dy, const Tensor& at,
                    const UnaryFunction& function, const RowNumbers& numbers);
-/// Applies the function to x, recorded; there is no third derivative.
+/// Applies the function to x. Tapes follow it, up to the second derivative.
 Tensor record_unary(const char* op, const Tensor& x, const UnaryFunction& function,
                     const RowNumbers& numbers, AttributesFunction attributes);
 

@@ -24,9 +24,9 @@ CudnnNormShape cudnn_norm_shape(const Tensor& x, Epilogue epilogue);
 /// Logs once why cuDNN does not normalize.
 void tell_slow_batch_norm(const UnimplementedError& error);
 
-/// Does what fused_batch_norm() does in a training step, recorded; x is on a GPU, scale and offset
-/// are float32 or empty. The result is empty if cuDNN is missing or has no kernel: for a residual
-/// without ReLU, an empty batch, or a number of channels that it does not support.
+/// Does what fused_batch_norm() does in a training step. Tapes follow it. x is on a GPU, scale and
+/// offset are float32 or empty. The result is empty if cuDNN is missing or has no kernel: for a
+/// residual without ReLU, an empty batch, or a number of channels that it does not support.
 std::optional<nn::FusedBatchNorm> cudnn_normalize(const Tensor& x, const Tensor& scale,
                                                   const Tensor& offset,
                                                   const nn::FusedBatchNormOptions& options);

@@ -51,10 +51,10 @@ Device device_of(std::initializer_list<Tensor> operands);
 /// Whether the tensors are on different devices of which one is a GPU. Logical CPU devices can read
 /// each other's memory.
 bool lie_apart(const Tensor& a, const Tensor& b);
-/// Gives a row-major tensor on `device`; not recorded. An empty tensor stays empty.
+/// Gives a row-major tensor on `device`; no tape follows it. An empty tensor stays empty.
 Tensor brought_to(const Tensor& t, Device device);
-/// Gives the tensor on `device`, recorded: its gradient is copied back to the device that the
-/// tensor came from.
+/// Gives the tensor on `device`. Tapes follow it: its gradient is copied back to the device that
+/// the tensor came from.
 Tensor carried_to(const Tensor& t, Device device);
 /// Repeats x to `shape` on a GPU.
 Tensor gpu_expand(const Tensor& x, const Shape& shape, Device device);

@@ -37,7 +37,7 @@ struct NormPassesInputs {
   Epilogue epilogue = Epilogue::None;
 };
 
-/// Does what fused_batch_norm() does in a training step over all replicas' rows, recorded.
+/// Does what fused_batch_norm() does in a training step over all replicas' rows. Tapes follow it.
 nn::FusedBatchNorm normalize_over_replicas(const Tensor& x, const Tensor& scale,
                                            const Tensor& offset,
                                            const nn::FusedBatchNormOptions& options);

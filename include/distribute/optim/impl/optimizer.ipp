@@ -3,6 +3,7 @@
 #include <distribute/autograd/detail/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
+#include <distribute/cluster/detail/lone_process.hpp>
 #include <distribute/optim/detail/optimizer_step.hpp>
 #include <distribute/optim/detail/step_updates.hpp>
 #include <distribute/optim/optimizer.hpp>
@@ -142,6 +143,7 @@ DISTRIBUTE_INLINE float Optimizer::rate_factor(const Variable& variable) const {
 namespace optim_internal {
 
 DISTRIBUTE_INLINE ReplicaContext& replica_that_applies() {
+  cluster_internal::warn_of_job_of_others();
   if (ReplicaContext* replica = get_replica_context()) return *replica;
   throw FailedPreconditionError(
       "`apply_gradients() cannot be called in cross-replica context. Use "

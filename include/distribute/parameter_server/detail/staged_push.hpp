@@ -36,8 +36,8 @@ struct PushId {
   }
 };
 
-/// A staged push. The memory of its gradients is its own, or a client's that does not change it
-/// until the push is applied.
+/// A push that has arrived and waits to be applied. It owns the memory of its gradients, or refers
+/// to memory of a client, which does not change that memory before the push is applied.
 struct StagedPush {
   PushId id = {};
   UpdateOrigin origin = {};

@@ -1,5 +1,5 @@
 #pragma once
-/// What the replicas of one process bring to a meeting, with its type, and the parts of
+/// The values of any type that the replicas of one process bring to a meeting, and the parts of
 /// merge_call().
 
 #include <distribute/base/config.hpp>

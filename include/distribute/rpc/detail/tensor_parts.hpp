@@ -12,8 +12,8 @@ namespace distribute::rpc {
 
 enum class TensorKind : uint8_t { None, Dense, Sparse };
 
-/// Parts of a tensor; those that a kind does not use are empty. Elements are not copied: they are
-/// in the tensor when it is written, and in the message when it is read.
+/// What a message has of a tensor. Members that the kind does not use are empty. Elements are not
+/// copied: they lie in the tensor when it is written, and in the message when it is read.
 struct TensorParts {
   TensorKind kind = TensorKind::None;
   DType dtype = DType::UInt8;

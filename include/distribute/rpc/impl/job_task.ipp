@@ -6,6 +6,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/detail/announce_task.hpp>
+#include <distribute/cluster/detail/lone_process.hpp>
 #include <distribute/cluster/detail/own_port.hpp>
 #include <distribute/cluster/detail/task_server.hpp>
 #include <distribute/cluster/ready_file.hpp>
@@ -196,7 +197,9 @@ DISTRIBUTE_INLINE Dialed JobTask::Impl::dial(const PeerName& to, const std::stri
   }
 }
 
-DISTRIBUTE_INLINE JobTask::JobTask(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+DISTRIBUTE_INLINE JobTask::JobTask(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
+  cluster_internal::note_place_read();
+}
 DISTRIBUTE_INLINE JobTask::~JobTask() = default;
 
 DISTRIBUTE_INLINE std::shared_ptr<JobTask> JobTask::start(JobTaskOptions options) {

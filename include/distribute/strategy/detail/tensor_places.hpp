@@ -12,7 +12,8 @@ int64_t bytes_of(const Tensor& tensor);
 int64_t line_aligned(int64_t bytes);
 /// Returns `value`, copied to the host if it is on a GPU.
 Tensor on_host(const Tensor& value);
-/// Returns a result that is on the host on the GPU of `value`, if that is on one.
+/// Copies a result from the host to the GPU of `value`. Returns it as it is for a value on the
+/// host.
 Tensor beside(const Tensor& value, const Tensor& host_result);
 
 }  // namespace distribute::strategy_internal

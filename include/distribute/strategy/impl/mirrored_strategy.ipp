@@ -1,6 +1,4 @@
 #pragma once
-#include <distribute/base/environment.hpp>
-#include <distribute/base/logging.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/detail/mirrored_extended.hpp>
 #include <distribute/strategy/detail/nccl_replicas.hpp>
@@ -16,10 +14,6 @@ DISTRIBUTE_INLINE MirroredExtended::MirroredExtended(
     std::vector<std::string> devices, std::shared_ptr<CrossDeviceOps> cross_device_ops)
     : LocalReplicas(check_devices(devices), std::move(cross_device_ops)) {
   tell_of_missing_gpus();
-  if (!Environment().text("TF_CONFIG").empty())
-    log_info("strategy",
-             "MirroredStrategy ignores TF_CONFIG; MultiWorkerMirroredStrategy trains on several "
-             "workers");
   record_runs(name());
   if (reduces_its_own_way() && suits_nccl(replica_devices()))
     nccl_ = NcclReplicas::meet(replica_devices());

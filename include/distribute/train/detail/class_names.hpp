@@ -19,13 +19,15 @@ TargetKind target_kind(const Tensor& y_true, const Tensor& y_pred);
 /// Whether `name` is one of the words of `names`.
 bool has_name(std::string_view names, std::string_view name);
 
-/// Returns the first name of each row.
+/// Returns the first of the names, with short ones behind it: "mean_squared_error (mse)".
+std::string names_to_show(std::string_view names);
+
+/// Returns names_to_show() of each row.
 template <typename Rows>
 std::string all_names(const Rows& rows) {
   std::string text;
   for (const auto& row : rows) {
-    const std::string_view names = row.names;
-    text += (text.empty() ? "" : ", ") + std::string(names.substr(0, names.find(' ')));
+    text += (text.empty() ? "" : ", ") + names_to_show(row.names);
   }
   return text;
 }
