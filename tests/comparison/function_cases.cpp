@@ -243,6 +243,10 @@ void print_function(const std::string& name, const Function& function, const Ten
   });
 }
 
+std::vector<std::pair<std::string, Tensor (*)(const Tensor&)>> unary_functions() {
+  return {kUnary.begin(), kUnary.end()};
+}
+
 void unary_cases() {
   for (const auto& [name, f] : kUnary)
     for (const auto& [dtype, x] : dtypes())
@@ -327,7 +331,8 @@ void function_cases() {
   for (auto* cases :
        {unary_cases, binary_cases, choice_cases, reduction_function_cases, softmax_cases,
         search_cases, order_cases, index_cases, norm_cases, shape_function_cases, window_cases,
-        pool_cases, moment_cases, product_cases, image_cases, attention_function_cases})
+        pool_cases, moment_cases, product_cases, image_cases, attention_function_cases,
+        second_cases, layer_norm_cases, scatter_variable_cases})
     cases();
 }
 

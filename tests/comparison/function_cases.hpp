@@ -66,6 +66,9 @@ Tensor three();
 /// Odd numbers.
 Tensor odd();
 
+/// Functions of one tensor and their names.
+std::vector<std::pair<std::string, Tensor (*)(const Tensor&)>> unary_functions();
+
 struct Named {  // a tensor and its name
   std::string name;
   Tensor x;
@@ -89,6 +92,9 @@ void moment_cases();
 void product_cases();
 void image_cases();
 void attention_function_cases();
+void second_cases();
+void layer_norm_cases();
+void scatter_variable_cases();
 void function_cases();
 void pipeline_cases();
 

@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 import function_shape_cases
+import function_slope_cases
 import function_window_cases
 
 NAN, INF = float("nan"), float("inf")
@@ -46,7 +47,8 @@ def result(f, inputs):
         tape.watch(floating)
         values = f(*inputs)
     values = list(values) if isinstance(values, (list, tuple)) else [values]
-    targets = [tf.convert_to_tensor(one) for one in values if tf.convert_to_tensor(one).dtype.is_floating]
+    targets = [tf.convert_to_tensor(one) for one in values if one is not None]
+    targets = [one for one in targets if one.dtype.is_floating]
     text = numbers(values)
     if floating and targets:
         try:
@@ -254,3 +256,6 @@ def function_cases(case):
                   function_window_cases.normalization_cases, function_window_cases.product_cases,
                   function_window_cases.image_cases, function_window_cases.attention_cases):
         cases(of)
+    function_slope_cases.second_cases(of, UNARY)
+    function_slope_cases.layer_norm_cases(of)
+    function_slope_cases.variable_cases(of)
