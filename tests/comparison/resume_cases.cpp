@@ -197,6 +197,16 @@ void csv_cases() {
          {.before = {figure("val_loss", {kNan, kInfinity, -kInfinity})}});
   csv_of("large and small", {.epochs = 3}, {},
          {.before = {figure("val_loss", {1e-12, 123456789.0, 1e22})}});
+  int at = 0;
+  for (const char* name : {"a,b", "say \"x\"", "semi;colon", "line\nbreak", " space", "quote'"}) {
+    for (const char* separator : {",", ";"})
+      csv_of(dist::str_cat("odd name ", at, " with ", separator), {.epochs = 3}, {},
+             {.separator = separator, .before = {figure(name, {0.1, 1e-5, 1e16})}});
+    ++at;
+  }
+  csv_of(
+      "rates", {.epochs = 2}, {},
+      {.before = {train::LearningRateScheduler([](int64_t, double rate) { return rate * 0.3; })}});
   for (bool append : {false, true})
     for (bool same : {false, true})
       csv_twice("append " + text(append) + ", same object " + text(same), append, same, false);

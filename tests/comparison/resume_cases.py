@@ -66,6 +66,10 @@ def csv_cases(check):
     rows("a late name", once(validation_data=(X, Y), validation_freq=2, epochs=2, callbacks=[Figure("zeta", [1, 2])]))
     rows("no numbers", once(epochs=3, callbacks=[Figure("val_loss", [NAN, INF, -INF])]))
     rows("large and small", once(epochs=3, callbacks=[Figure("val_loss", [1e-12, 123456789.0, 1e22])]))
+    for at, name in enumerate(("a,b", 'say "x"', "semi;colon", "line\nbreak", " space", "quote'")):
+        for separator in (",", ";"):
+            rows(f"odd name {at} with {separator}", once(separator, epochs=3, callbacks=[Figure(name, [0.1, 1e-5, 1e16])]))
+    rows("rates", once(epochs=2, callbacks=[C.LearningRateScheduler(lambda epoch, rate: rate * 0.3)]))
     for append in (False, True):
         for same in (False, True):
             rows(f"twice, append {append}, same object {same}", twice(append, same))

@@ -1,6 +1,7 @@
 /// Prints what this library does in the cases of tensorflow_cases.py.
 
 #include "cases.hpp"
+#include "function_cases.hpp"
 #include "layer_cases.hpp"
 #include "option_cases.hpp"
 
@@ -91,6 +92,8 @@ int main() {
                       metric_option_cases,
                       optimizer_option_cases,
                       callback_option_cases,
+                      function_cases,
+                      pipeline_cases,
                       resume_cases,
                       strategy_cases,
                       context_cases})

@@ -19,12 +19,14 @@ except ImportError:
     sys.exit(77)
 import callback_option_cases
 import fit_cases
+import function_cases
 import layer_cases
 import loss_option_cases
 import metric_option_cases
 import model_cases
 import odd_cases
 import optimizer_option_cases
+import pipeline_cases
 import resume_cases
 import size_layer_cases
 import strategy_cases
@@ -489,4 +491,6 @@ if __name__ == "__main__":
     resume_cases.resume_cases(case)
     size_layer_cases.size_layer_cases(case)
     wrapper_layer_cases.wrapper_layer_cases(case, mirrored)
+    function_cases.function_cases(case)
+    pipeline_cases.pipeline_cases(case)
     context_cases()

@@ -96,7 +96,7 @@ Tensor sort(const Tensor& x, int axis = -1, SortDirection direction = SortDirect
 Tensor argsort(const Tensor& x, int axis = -1, SortDirection direction = SortDirection::Ascending);
 
 /// Gives the index (int64) of the largest or smallest element along `axis`; among equal elements
-/// the first one's.
+/// the first one's. NaN is neither, unless all elements are NaN: then the index is 0.
 /// Throws  InvalidArgumentError for an axis of size 0.
 /// Source  tf.math.argmax
 Tensor argmax(const Tensor& x, int axis = 0);

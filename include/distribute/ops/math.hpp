@@ -27,6 +27,7 @@ Tensor divide_no_nan(const Tensor& a, const Tensor& b);
 /// InvalidArgumentError.
 Tensor floordiv(const Tensor& a, const Tensor& b);
 Tensor floormod(const Tensor& a, const Tensor& b);
+/// The gradient goes to a where a >= b, or a <= b, and else to b, as where one of them is NaN.
 Tensor maximum(const Tensor& a, const Tensor& b);
 Tensor minimum(const Tensor& a, const Tensor& b);
 Tensor pow(const Tensor& a, const Tensor& b);

@@ -55,7 +55,9 @@ struct Moments {  // mean and variance
   Tensor mean, variance;
 };
 
-/// Gives mean and variance (divided by n) over `axes`. Fast for all axes but the last.
+/// Gives mean and variance (divided by n) over `axes`; NaN where there are no elements. Fast for
+/// all axes but the last.
+/// Throws  InvalidArgumentError for no axes.
 /// Source  tf.nn.moments
 Moments moments(const Tensor& x, std::span<const int> axes, bool keepdims = false);
 inline Moments moments(const Tensor& x, std::initializer_list<int> axes, bool keepdims = false) {

@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
 
+#include <optional>
 #include <vector>
 
 namespace distribute {
@@ -61,15 +62,18 @@ Tensor segment_sum(const Tensor& data, const Tensor& segment_ids);
 /// Source  tf.scatter_nd
 Tensor scatter_nd(const Tensor& indices, const Tensor& updates, const Shape& shape);
 
-struct NormOptions {           // options of norm()
-  double ord = 2;              // 1, 2, infinity or any other positive number
-  std::vector<int> axes = {};  // empty: all
+struct NormOptions {                 // options of norm()
+  std::optional<double> ord = {};    // 1, 2, infinity or another positive number; unset: Euclidean
+  std::vector<int> axes = {};        // empty: all
   bool keepdims = false;
 };
 
-/// Gives (sum |x|^ord)^(1 / ord) over the axes; for infinity the largest |x|.
-/// Throws  InvalidArgumentError for an order that is not positive.
-/// Source  tf.norm; of two axes with order 2 its "euclidean"
+/// Gives (sum |x|^ord)^(1 / ord) over one axis or all; for infinity the largest |x|. Without an
+/// order it gives the root of the sum of squares over any axes. Two axes with an order hold
+/// matrices, whose norm of order 1 is the largest sum of a column, and of order infinity that of a
+/// row.
+/// Throws  InvalidArgumentError for an order that is not positive, and another one of matrices.
+/// Source  tf.norm
 Tensor norm(const Tensor& x, const NormOptions& options = {});
 
 namespace nn {

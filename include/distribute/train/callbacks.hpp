@@ -54,11 +54,13 @@ struct CSVLoggerOptions {  // options of CSVLogger
 };
 
 /// Writes a file with the columns epoch, then the metrics by name, then those of a validation, also
-/// where there is none yet. Metrics that an epoch does not have are NA. Only the chief writes. A
-/// run that BackupAndRestore resumes keeps the rows of the epochs before it, with or without
-/// `append`, and removes later ones.
-/// Throws  InvalidArgumentError for an empty name; PermissionDeniedError with the path when the
-///          file cannot be written.
+/// where there is none yet. Metrics that an epoch does not have are NA. Names and numbers are
+/// written as Keras writes them, by Python's module csv: a name with a separator, a quote or the
+/// end of a line stands in quotes, and a number has the fewest digits that give it again. Only the
+/// chief writes. A run that BackupAndRestore resumes keeps the rows of the epochs before it, with
+/// or without `append`, and removes later ones.
+/// Throws  InvalidArgumentError for an empty name, and a separator with a quote;
+///          PermissionDeniedError with the path when the file cannot be written.
 /// Source  tf.keras.callbacks.CSVLogger
 class CSVLogger : public Callback {
  public:

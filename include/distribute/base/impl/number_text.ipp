@@ -30,6 +30,20 @@ DISTRIBUTE_INLINE std::string nine_digits(double value) {
   return std::string(text, end);
 }
 
+DISTRIBUTE_INLINE std::string python_number(double value) {
+  char text[40];
+  const auto print = [&](std::chars_format format) {
+    return std::string(text, std::to_chars(text, text + sizeof text, value, format).ptr);
+  };
+  const std::string digits = print(std::chars_format::scientific);  // such as 1.5e-05, inf, nan
+  const size_t e = digits.find("e");
+  if (e == std::string::npos) return digits == "-nan" ? "nan" : digits;
+  const int exponent = std::stoi(digits.substr(e + 1));
+  if (exponent < -4 || exponent >= 16) return digits;
+  const std::string fixed = print(std::chars_format::fixed);
+  return fixed.find('.') == std::string::npos ? fixed + ".0" : fixed;
+}
+
 DISTRIBUTE_INLINE double leading_number(std::string_view text, size_t* used) {
   size_t at = std::min(text.find_first_not_of(" \t\n"), text.size());
   if (at < text.size() && text[at] == '+') ++at;

@@ -113,6 +113,7 @@ DISTRIBUTE_INLINE Tensor adjust_contrast(const Tensor& image, float factor) {
 DISTRIBUTE_INLINE Tensor adjust_saturation(const Tensor& image, float factor) {
   const auto saturate = [=](float& r, float& g, float& b) {
     const float high = std::max({r, g, b}), low = std::min({r, g, b});
+    if (high <= 0) r = g = b = high;  // such a colour has no saturation
     if (high <= 0 || high == low) return;
     const float saturation = (high - low) / high;
     const float wanted = std::clamp(saturation * factor, 0.0f, 1.0f);

@@ -36,11 +36,13 @@ struct Negative : FromInput {
 };
 struct Abs : FromInput {
   float value(float x) const { return std::abs(x); }
-  float slope(float x) const { return float(x > 0) - float(x < 0); }
+  float slope(float x) const { return x != x ? x : float(x > 0) - float(x < 0); }
   float curve(float) const { return 0; }
 };
 struct Sign : FromInput {
   float value(float x) const { return x != x ? x : float(x > 0) - float(x < 0); }
+  bool gate(float) const { return false; }
+  float curve(float) const { return 0; }
 };
 struct Square : FromInput {
   float value(float x) const { return x * x; }
@@ -145,8 +147,8 @@ struct Elu : FromOutput {
   float value(float x) const {
     return std::max(x, 0.0f) + simd_math::expm1(std::min(x, 0.0f));
   }
-  float slope(float y) const { return y > 0 ? 1 : y + 1; }
-  float curve(float y) const { return y > 0 ? 0.0f : 1.0f; }
+  float slope(float y) const { return y < 0 ? y + 1 : 1; }
+  float curve(float y) const { return y < 0 ? 1.0f : 0.0f; }
 };
 /// The scaled exponential linear unit.
 /// Source  Klambauer et al., "Self-Normalizing Neural Networks", 2017
@@ -155,8 +157,9 @@ struct Selu : FromOutput {
   float value(float x) const {
     return kScale * (std::max(x, 0.0f) + kAlpha * simd_math::expm1(std::min(x, 0.0f)));
   }
-  float slope(float y) const { return y > 0 ? kScale : y + kScale * kAlpha; }
-  float curve(float y) const { return y > 0 ? 0.0f : 1.0f; }
+  /// The slope at 0 is the one of positive numbers, as in TensorFlow.
+  float slope(float y) const { return y < 0 ? y + kScale * kAlpha : kScale; }
+  float curve(float y) const { return y < 0 ? 1.0f : 0.0f; }
 };
 struct Gelu : FromInput {
   float cumulative(float x) const {

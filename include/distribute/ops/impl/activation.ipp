@@ -76,10 +76,11 @@ DISTRIBUTE_INLINE Tensor hard_shrink(const Tensor& x) {
 DISTRIBUTE_INLINE Tensor log_sigmoid(const Tensor& x) { return -softplus(-x); }
 DISTRIBUTE_INLINE Tensor squareplus(const Tensor& x) { return (x + sqrt(square(x) + 4.0f)) / 2.0f; }
 DISTRIBUTE_INLINE Tensor sparse_sigmoid(const Tensor& x) {
-  return clip_by_value((x + 1.0f) / 2.0f, 0, 1);
+  const Tensor zero = scalar_like(x, 0), one = scalar_like(x, 1);
+  return minimum(one, maximum(zero, (x + 1.0f) / 2.0f));  // with slope 0 at -1 and 1
 }
 DISTRIBUTE_INLINE Tensor sparse_plus(const Tensor& x) {
-  return square(sparse_sigmoid(x)) + relu(x - 1.0f);
+  return square(clip_by_value((x + 1.0f) / 2.0f, 0, 1)) + relu(x - 1.0f);
 }
 
 }  // namespace nn

@@ -297,10 +297,12 @@ DISTRIBUTE_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor&
 DISTRIBUTE_INLINE Moments moments(const Tensor& x, std::span<const int> axes, bool keepdims) {
   using namespace ops_internal;
   check_norm_input("moments", x);
+  if (axes.empty() && x.shape().rank())
+    throw InvalidArgumentError("moments: no axes; name those to take the mean over");
   Moments result;
   const Tensor input = as_float(x);
   // While a trace is active, only operations that files can store are used.
-  if (all_but_last(x.shape(), axes) && !on_gpu(x) && !autograd_internal::is_tracing()) {
+  if (x.num_elements() && all_but_last(x.shape(), axes) && !on_gpu(x) && !autograd_internal::is_tracing()) {
     result = channel_moments(input);
     Shape shape = keepdims ? x.shape() : Shape{x.shape()[-1]};
     for (int i = 0; i + 1 < shape.rank(); ++i) shape = shape.with(i, 1);

@@ -263,7 +263,8 @@ DISTRIBUTE_INLINE Tensor nn::sigmoid_cross_entropy_with_logits(const Tensor& lab
     throw InvalidArgumentError(str_cat("sigmoid_cross_entropy_with_logits: labels ",
                                        to_string(labels.shape()), " and logits ",
                                        to_string(logits.shape())));
-  return nn::softplus(logits) - logits * labels;
+  // softplus(x) - x y is the same, but loses what is small beside x.
+  return labels * nn::softplus(-logits) + (1.0f - labels) * nn::softplus(logits);
 }
 
 }  // namespace distribute

@@ -48,16 +48,17 @@ DISTRIBUTE_INLINE Tensor binary(const char* op, const Tensor& a, const Tensor& b
   });
 }
 
-/// Gives dy where `mask` holds, else 0.
-DISTRIBUTE_INLINE Tensor gated(const Tensor& dy, const Tensor& mask) {
-  return where(mask, dy, scalar_like(dy, 0));
+/// Gives operand `i` its part of dy: the first one where `mask` holds, else the second one.
+DISTRIBUTE_INLINE Tensor chosen(int i, const Tensor& dy, const Tensor& mask) {
+  const Tensor zero = scalar_like(dy, 0);
+  return i ? where(mask, zero, dy) : where(mask, dy, zero);
 }
 
 DISTRIBUTE_INLINE Tensor power_gradient(int input, const Tensor& dy, const Tensor& a,
                                         const Tensor& b, const Tensor& y) {
   if (input == 0) return dy * (b * pow(a, b - 1));
   const Tensor positive = greater(a, scalar_like(a, 0));  // log is used only where it exists
-  return dy * gated(y * log(where(positive, a, scalar_like(a, 1))), positive);
+  return dy * (y * log(where(positive, a, scalar_like(a, 1))));
 }
 
 DISTRIBUTE_INLINE void check_divisor(const char* op, const Tensor& b) {
@@ -137,7 +138,7 @@ DISTRIBUTE_INLINE Tensor maximum(const Tensor& a, const Tensor& b) {
   return ops_internal::binary(
       "maximum", a, b, ops_internal::number_loops<ops_internal::Maximum>(),
       [](int i, const Tensor& dy, const Tensor& x, const Tensor& y, const Tensor&) {
-        return ops_internal::gated(dy, i ? less(x, y) : greater_equal(x, y));
+        return ops_internal::chosen(i, dy, greater_equal(x, y));
       });
 }
 
@@ -145,7 +146,7 @@ DISTRIBUTE_INLINE Tensor minimum(const Tensor& a, const Tensor& b) {
   return ops_internal::binary(
       "minimum", a, b, ops_internal::number_loops<ops_internal::Minimum>(),
       [](int i, const Tensor& dy, const Tensor& x, const Tensor& y, const Tensor&) {
-        return ops_internal::gated(dy, i ? greater(x, y) : less_equal(x, y));
+        return ops_internal::chosen(i, dy, less_equal(x, y));
       });
 }
 

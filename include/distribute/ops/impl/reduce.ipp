@@ -213,21 +213,29 @@ DISTRIBUTE_INLINE Tensor extreme_gradient(const Tensor& dy, const Shape&, const 
   return mask * (dy / sum_to_shape(mask, y.shape()));
 }
 
-/// Computes the product of the other elements, which y / x does not give if there are zeros.
+/// Computes for each element the product of the others, which y / x does not give where y is 0 or
+/// not finite: that of those before it and those behind it.
+DISTRIBUTE_INLINE Tensor product_of_others(const Tensor& x, const Shape& kept) {
+  std::vector<int> order, back(size_t(x.shape().rank()));
+  for (const bool reduced : {true, false})
+    for (int i = 0; i < x.shape().rank(); ++i)
+      if ((kept[i] != x.shape()[i]) == reduced) order.push_back(i);
+  for (size_t i = 0; i < order.size(); ++i) back[size_t(order[i])] = int(i);
+  const Tensor turned = transpose(x, order);
+  const int64_t others = kept.num_elements();
+  const Tensor lines = reshape(turned, {x.num_elements() / std::max<int64_t>(others, 1), others});
+  const Tensor before = cumprod(lines, 0, {.exclusive = true});
+  const Tensor behind = cumprod(lines, 0, {.exclusive = true, .reverse = true});
+  return transpose(reshape(before * behind, turned.shape()), back);
+}
+
 DISTRIBUTE_INLINE Tensor product_gradient(const Tensor& dy, const Shape&, const Tensor& x,
                                           const Tensor& y) {
-  const Tensor value = stop_gradient(x), zero = scalar_like(x, 0), one = scalar_like(x, 1);
-  const Tensor is_zero = equal(value, zero);
-  if (!reduce_any(is_zero).item<bool>()) return dy * (y / x);
-  const Tensor zeros = sum_to_shape(cast(is_zero, DType::Int32), y.shape());
-  std::vector<int> axes;
-  for (int i = 0; i < x.shape().rank(); ++i)
-    if (y.shape()[i] != x.shape()[i]) axes.push_back(i);
-  const Tensor nonzero = where(is_zero, one, value);
-  const Tensor product = axes.empty() ? nonzero : reduce_prod(nonzero, axes, true);
-  const Tensor alone = where(logical_and(is_zero, equal(zeros, Tensor(1))), product, zero);
-  const Tensor others = where(equal(zeros, Tensor(0)), product / nonzero, alone);
-  return record("reduce_prod", {dy, x}, stop_gradient(dy) * others,
+  const Tensor product = stop_gradient(y);
+  const Tensor divides = logical_and(is_finite(product), not_equal(product, scalar_like(y, 0)));
+  if (reduce_all(divides).item<bool>()) return dy * (y / x);
+  return record("reduce_prod", {dy, x},
+                stop_gradient(dy) * product_of_others(stop_gradient(x), y.shape()),
                 no_gradient("the gradient of reduce_prod at 0"));
 }
 

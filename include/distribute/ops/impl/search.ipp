@@ -7,12 +7,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <string_view>
 
 namespace distribute {
 
 namespace ops_internal {
+
+/// Gives the first element of a line that comes before all others. NaN is passed over where another
+/// number is better than the worst one, infinity or -infinity.
+template <typename T, typename Before>
+int64_t first_extreme(const T* line, int64_t count, int64_t step, Before before) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float worst = before(infinity, 0.0f) ? -infinity : infinity;
+  int64_t best = 0;
+  for (int64_t k = 1; k < count; ++k) {
+    const T next = line[k * step], extreme = line[best * step];
+    if (before(next, extreme) || (extreme != extreme && before(float(next), worst))) best = k;
+  }
+  return best;
+}
 
 template <typename Before>
 Tensor arg_extreme(const char* op, const Tensor& x, int axis, Before before) {
@@ -30,11 +45,7 @@ Tensor arg_extreme(const char* op, const Tensor& x, int axis, Before before) {
     using T = decltype(type);
     const T* from = x.data<T>().data();
     for (int64_t i = 0; i < r.lines(); ++i) {
-      const T* line = from + r.begin(i);
-      int64_t best = 0;
-      for (int64_t k = 1; k < r.size; ++k)
-        if (before(line[k * r.inner], line[best * r.inner])) best = k;
-      y.mutable_data<int64_t>()[i] = best;
+      y.mutable_data<int64_t>()[i] = first_extreme(from + r.begin(i), r.size, r.inner, before);
     }
   });
   return y;

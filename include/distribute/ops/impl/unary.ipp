@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE Tensor sign(const Tensor& x) {
     const Tensor least = x.dtype() == DType::UInt8 ? x : maximum(x, scalar_like(x, -1));
     return minimum(least, scalar_like(x, 1));
   }
-  return ops_internal::step<ops_internal::Sign>("sign", x);
+  return ops_internal::unary<ops_internal::Sign>("sign", x);
 }
 DISTRIBUTE_INLINE Tensor square(const Tensor& x) {
   ops_internal::check_number("square", x);

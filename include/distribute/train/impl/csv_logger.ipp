@@ -11,7 +11,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,6 +26,39 @@ DISTRIBUTE_INLINE bool is_regular(std::FILE* file) {
   return ::fstat(::fileno(file), &info) == 0 && S_ISREG(info.st_mode);
 }
 
+/// Writes a cell as Python's module csv does: in quotes where it could not be told from several.
+DISTRIBUTE_INLINE std::string csv_cell(const std::string& text, const std::string& separator) {
+  if (text.find_first_of("\"\r\n") == std::string::npos &&
+      text.find(separator) == std::string::npos)
+    return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+/// Reads the cells of the first line, whose quotes may hold separators and ends of lines.
+DISTRIBUTE_INLINE std::vector<std::string> csv_cells(const std::string& text,
+                                                     const std::string& separator) {
+  std::vector<std::string> cells(1);
+  bool in_quotes = false;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (in_quotes && c == '"' && text.substr(at + 1, 1) == "\"") {
+      cells.back() += text[++at];
+    } else if (c == '"' && (in_quotes || cells.back().empty())) {
+      in_quotes = !in_quotes;
+    } else if (!in_quotes && text.compare(at, separator.size(), separator) == 0) {
+      cells.emplace_back();
+      at += separator.size() - 1;
+    } else if (!in_quotes && (c == '\r' || c == '\n')) {
+      break;
+    } else {
+      cells.back() += c;
+    }
+  }
+  return cells;
+}
+
 }  // namespace distribute::train_internal
 
 namespace distribute::train {
@@ -31,21 +66,18 @@ namespace distribute::train {
 DISTRIBUTE_INLINE CSVLogger::CSVLogger(CSVLoggerOptions options) : options_(std::move(options)) {
   if (options_.filename.empty()) throw InvalidArgumentError("CSVLogger: the file name is empty");
   if (options_.separator.empty()) throw InvalidArgumentError("CSVLogger: the separator is empty");
+  if (options_.separator.find_first_of("\"\r\n") != std::string::npos)
+    throw InvalidArgumentError("CSVLogger: a separator with a quote or the end of a line");
 }
 
-/// Reads the columns of an existing file, whose lines end with "\r\n" or "\n".
+/// Reads the columns of an existing file.
 DISTRIBUTE_INLINE void CSVLogger::read_header() {
-  std::ifstream file(options_.filename);
-  std::string line;
-  if (!std::getline(file, line)) return;
-  if (line.ends_with('\r')) line.pop_back();
-  const std::string& separator = options_.separator;
-  for (size_t begin = line.find(separator); begin != std::string::npos;) {
-    begin += separator.size();
-    const size_t end = line.find(separator, begin);
-    columns_.push_back(line.substr(begin, end == std::string::npos ? end : end - begin));
-    begin = end;
-  }
+  std::ifstream file(options_.filename, std::ios::binary);
+  std::string head(size_t(kept_), '\0');
+  file.read(head.data(), kept_);
+  head.resize(size_t(file.gcount()));
+  columns_ = train_internal::csv_cells(head, options_.separator);
+  columns_.erase(columns_.begin());  // the epoch
 }
 
 /// Keeps the file until the first epoch begins: only then it is known which rows to keep.
@@ -93,7 +125,9 @@ DISTRIBUTE_INLINE void CSVLogger::check(bool ok) const {
 /// Ends the line as Python's module csv does.
 DISTRIBUTE_INLINE void CSVLogger::write_line(const std::vector<std::string>& cells) {
   std::string line;
-  for (const std::string& cell : cells) line += (line.empty() ? "" : options_.separator) + cell;
+  for (const std::string& cell : cells)
+    line += (line.empty() ? "" : options_.separator) +
+            train_internal::csv_cell(cell, options_.separator);
   line += "\r\n";
   check(std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size() &&
         std::fflush(file_.get()) == 0);
@@ -121,7 +155,7 @@ DISTRIBUTE_INLINE void CSVLogger::on_epoch_end(int64_t epoch, Logs& logs) {
   std::vector<std::string> cells{std::to_string(epoch)};
   for (const std::string& name : columns_) {
     const double* value = logs.find(name);
-    cells.push_back(value ? base_internal::nine_digits(*value) : "NA");
+    cells.push_back(value ? base_internal::python_number(*value) : "NA");
   }
   write_line(cells);
 }
