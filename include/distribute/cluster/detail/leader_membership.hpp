@@ -29,7 +29,7 @@ class LeaderMembership final : public Membership {
     uint64_t incarnation = 0;
     bool joined = false;
     PlaceContest contest = {};  // with another process that wants to be this task
-    uint64_t seen = 0;  // version of the progress board that the member has
+    uint64_t seen = 0;          // version of the progress board that the member has
   };
 
   DISTRIBUTE_INLINE void submit(const ControlMessage& message) override;
