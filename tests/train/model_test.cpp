@@ -388,7 +388,7 @@ TEST_CASE("losses and metrics have Keras's names", "[train][model]") {
 
 TEST_CASE("an unknown loss or metric is an error that lists the known ones", "[train][model]") {
   check_throws<InvalidArgumentError>([] { train::LossFunction loss("mes"); },
-                                     "no loss is called 'mes'; known are crossentropy, ");
+                                     "no loss is called 'mes'; known are crossentropy (ce), ");
   check_throws<InvalidArgumentError>([] { train::LossFunction loss("mes"); },
                                      "mean_squared_error (mse), mean_absolute_error (mae), ");
   check_throws<InvalidArgumentError>([] { train::CompiledMetric metric("acuracy"); },
