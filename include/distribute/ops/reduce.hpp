@@ -62,9 +62,9 @@ Tensor segment_sum(const Tensor& data, const Tensor& segment_ids);
 /// Source  tf.scatter_nd
 Tensor scatter_nd(const Tensor& indices, const Tensor& updates, const Shape& shape);
 
-struct NormOptions {                 // options of norm()
-  std::optional<double> ord = {};    // 1, 2, infinity or another positive number; unset: Euclidean
-  std::vector<int> axes = {};        // empty: all
+struct NormOptions {               // options of norm()
+  std::optional<double> ord = {};  // 1, 2, infinity or another positive number; unset: Euclidean
+  std::vector<int> axes = {};      // empty: all
   bool keepdims = false;
 };
 

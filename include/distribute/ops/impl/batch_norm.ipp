@@ -302,7 +302,8 @@ DISTRIBUTE_INLINE Moments moments(const Tensor& x, std::span<const int> axes, bo
   Moments result;
   const Tensor input = as_float(x);
   // While a trace is active, only operations that files can store are used.
-  if (x.num_elements() && all_but_last(x.shape(), axes) && !on_gpu(x) && !autograd_internal::is_tracing()) {
+  if (x.num_elements() && all_but_last(x.shape(), axes) && !on_gpu(x) &&
+      !autograd_internal::is_tracing()) {
     result = channel_moments(input);
     Shape shape = keepdims ? x.shape() : Shape{x.shape()[-1]};
     for (int i = 0; i + 1 < shape.rank(); ++i) shape = shape.with(i, 1);

@@ -14,8 +14,9 @@ namespace ops_internal {
 DISTRIBUTE_INLINE Tensor matrix_norm(const Tensor& x, double ord, const std::vector<int>& axes,
                                      bool keepdims) {
   if (ord == 2)
-    throw InvalidArgumentError("norm: the order 2 of matrices, the spectral norm, is not here; "
-                               "without `ord` the norm is the Euclidean one");
+    throw InvalidArgumentError(
+        "norm: the order 2 of matrices, the spectral norm, is not here; "
+        "without `ord` the norm is the Euclidean one");
   if (ord != 1 && !std::isinf(ord))
     throw InvalidArgumentError(str_cat("norm: matrices have the orders 1 and infinity, got ", ord));
   const bool columns = ord == 1;

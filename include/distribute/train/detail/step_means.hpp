@@ -37,7 +37,7 @@ std::vector<Logs> reduce_step_logs(Strategy& strategy, const std::vector<UnreadS
 class StepMeans {
  public:
   void add(const Logs& step, int64_t examples);
-  /// Returns the means of all values; empty before the first step.
+  /// Returns the means of all values, as float32 numbers as Keras's; empty before the first step.
   Logs means() const;
   int64_t examples() const { return examples_; }
   void reset() { *this = {}; }

@@ -63,7 +63,8 @@ DISTRIBUTE_INLINE void StepMeans::add(const Logs& step, int64_t examples) {
 
 DISTRIBUTE_INLINE Logs StepMeans::means() const {
   Logs logs;
-  for (const auto& [name, sum] : sums_) logs.set(name, examples_ ? sum / double(examples_) : 0.0);
+  for (const auto& [name, sum] : sums_)
+    logs.set(name, examples_ ? double(float(sum / double(examples_))) : 0.0);
   return logs;
 }
 
