@@ -51,10 +51,9 @@ void run() {
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
   const int64_t batch_size = absl::GetFlag(FLAGS_batch_size);
   const int64_t steps = absl::GetFlag(FLAGS_steps);
-  if (std::min({batch_size, steps, absl::GetFlag(FLAGS_save_steps)}) < 1)
-    throw dist::UsageError("--batch_size, --steps and --save_steps must be at least 1");
-  if (absl::GetFlag(FLAGS_image_size) < 32)
-    throw dist::UsageError("--image_size must be at least 32");
+  if (std::min({batch_size, steps, absl::GetFlag(FLAGS_save_steps),
+                absl::GetFlag(FLAGS_image_size)}) < 1)
+    throw dist::UsageError("--batch_size, --steps, --save_steps, --image_size: at least 1");
 
   // Layers compute in bfloat16 from here on; weights and their updates stay float32.
   nn::set_global_policy("mixed_bfloat16");

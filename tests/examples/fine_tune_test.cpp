@@ -107,8 +107,8 @@ TEST_CASE("fine_tune.cpp says what is wrong with its flags", "[examples][teachin
   };
   refuse("--model=", "--model: say which folder has the model");
   refuse("--kind=bert", "--kind must be gpt2 or llama, got bert");
-  refuse("--steps=0", "--steps must be at least 1");
-  refuse("--rank=0", "rank must be at least 1, got 0");
+  refuse("--steps=0", "--steps, --batch, --rank and --context must be at least 1");
+  refuse("--rank=0", "--steps, --batch, --rank and --context must be at least 1");
   refuse("--layers=q_proj", "no layer with one of the target_layer_names");
   std::ofstream(own / "text") << "";
   refuse("--batch=2", "--text: there is no text");

@@ -260,7 +260,9 @@ TEST_CASE("a program that trains alone says so where the environment has other t
   CHECK(warnings("mnist_cnn", steps + Words{"--strategy=one_device"}, job) == 1);
   CHECK(warnings("mnist_cnn", steps + Words{"--strategy=one_device"}, "env -u TF_CONFIG") == 0);
   const TemporaryDirectory out;
-  CHECK(warnings("mnist_cnn_mirrored", {"--epochs=1", "--model_dir=" + out.path()}, job) == 1);
+  const Words flags{"--epochs=1", "--model_dir=" + out.path(),
+                    "--data_dir=" + distribute::testing::source_dir() + "/examples/mnist_cnn/data"};
+  CHECK(warnings("mnist_cnn_mirrored", flags, job) == 1);
 }
 
 TEST_CASE("a port that another program uses is named", "[examples][mnist_cnn]") {

@@ -247,7 +247,7 @@ TEST_CASE("servers end soon when the workers have ended by an error of their own
       servers_of({"--strategy=parameter_server", "--batch_size=1000000"}, false, 1);
   // At most 20 s, whatever the time for a chief that was lost; the test need not wait so long.
   options.environment["DISTRIBUTE_COORDINATOR_RETURN_TIMEOUT"] = "1";
-  check_all_fail(options, 1, "is larger than the training data");
+  check_all_fail(options, 2, "is larger than the training data");
 }
 
 TEST_CASE("servers end soon when the workers have ended by a wrong flag, before they connected",

@@ -228,8 +228,8 @@ TEST_CASE("wrong flags and texts of text_transformer give one line", "[examples]
   const auto write = [&](const std::string& text) { std::ofstream(data / "a.txt") << text; };
   const std::string here = "--data_dir=" + data.path();
   write(std::string(100, 'a'));
-  check_complaint({here}, 1, "the text has 100 characters");
+  check_complaint({here}, 2, "the text has 100 characters");
   write(std::string(5'000, 'a') + "\xc3\xa9");
-  check_complaint({here}, 1, "byte 5000 is 195, beyond --vocabulary=128");
-  check_complaint({here, "--vocabulary=256", "--batch_size=100"}, 1, "37 pieces of text");
+  check_complaint({here}, 2, "byte 5000 is 195, beyond --vocabulary=128");
+  check_complaint({here, "--vocabulary=256", "--batch_size=100"}, 2, "37 pieces of text");
 }
