@@ -18,27 +18,25 @@ constexpr const char* kServers =
 /// Each with what the description must say.
 const std::pair<Variables, const char*> kJobs[] = {
     {{{"TF_CONFIG", kWorkers}},
-     "the environment has TF_CONFIG with 3 tasks (chief: 1, worker: 2), of which this is worker 1, "
-     "but the program makes no strategy for several. Use MultiWorkerMirroredStrategy or "
-     "make_strategy()"},
-    {{{"TF_CONFIG", kServers}}, "Use ParameterServerStrategy or make_strategy()"},
-    {{{"TF_CONFIG", "{"}}, "TF_CONFIG: not valid JSON"},
-    {{{"TF_CONFIG", R"({"task": {"type": "worker", "index": 1}})"}}, "no cluster names"},
-    {{{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"MASTER_ADDR", "a"}},
-     "mpirun's variables (OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE) with 4 tasks, of which "
-     "this is worker 1"},
-    {{{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}},
-     "a job that the program does not join: mpirun does not tell where rank 0 runs"},
-    {{{"RANK", "1"}, {"WORLD_SIZE", "2"}}, "MASTER_ADDR is not: set what is missing"},
-    {{{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "4"}}, "start with srun"},
-    {{{"SLURM_PROCID", "0"},
-      {"SLURM_STEP_NUM_TASKS", "2"},
-      {"SLURM_STEP_NODELIST", "s[1-2]"},
-      {"SLURM_STEP_TASKS_PER_NODE", "1(x2)"}},
-     "Slurm"},
-    {{{"SM_HOSTS", R"(["algo-1","algo-2"])"}, {"SM_CURRENT_HOST", "algo-1"}}, "SageMaker"},
+     "the environment has TF_CONFIG with 3 tasks, but the program makes no strategy for several. "
+     "Use MultiWorkerMirroredStrategy or make_strategy()"},
+    {{{"TF_CONFIG", kServers}},
+     "2 tasks, but the program makes no strategy for several. Use "
+     "ParameterServerStrategy or make_strategy()"},
+    {{{"CLUSTER_SPEC", R"({"cluster": {"workerpool0": ["v:1"], "workerpool1": ["v:2", "v:3"]},
+                           "task": {"type": "workerpool0", "index": 0}})"}},
+     "CLUSTER_SPEC with 3 tasks"},
+    {{{"SM_HOSTS", R"(["algo-1","algo-2"])"}, {"SM_CURRENT_HOST", "algo-1"}},
+     "SM_HOSTS with 2 hosts"},
+    {{{"SM_HOSTS", R"(["algo-1"])"}, {"OMPI_COMM_WORLD_SIZE", "4"}},
+     "OMPI_COMM_WORLD_SIZE with 4 tasks"},
+    {{{"HOROVOD_RANK", "0"}, {"HOROVOD_SIZE", "3"}}, "HOROVOD_SIZE with 3 tasks"},
+    {{{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}, "PMI_SIZE with 2 tasks"},
+    {{{"RANK", "1"}, {"WORLD_SIZE", "2"}}, "WORLD_SIZE with 2 tasks"},
+    {{{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "4"}}, "SLURM_NTASKS with 4 tasks"},
+    {{{"SLURM_NTASKS", "4"}, {"SLURM_STEP_NUM_TASKS", "2"}}, "SLURM_STEP_NUM_TASKS with 2 tasks"},
     {{{"HOSTNAME", "pod-1"}, {"DISTRIBUTE_REPLICAS", "2"}, {"KUBERNETES_SERVICE_HOST", "10.0.0.1"}},
-     "Kubernetes"},
+     "DISTRIBUTE_REPLICAS with 2 tasks"},
 };
 
 }  // namespace
@@ -57,6 +55,11 @@ TEST_CASE("an environment of one task has no others", "[cluster][lone_process]")
       {{"TF_CONFIG",
         R"({"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 0}})"}},
       {{"TF_CONFIG", "{}"}},
+      {{"TF_CONFIG", "{\"cluster\": {\"worker\": [\"a:1\", \"b:1"}},  // which a strategy refuses
+      {{"TF_CONFIG", R"({"cluster": {"a\"b:1" : ["c\\"]}, "environment": "cloud"})"}},
+      {{"SLURM_NTASKS", "4"}, {"SLURM_STEP_NUM_TASKS", "1"}},
+      {{"SLURM_NTASKS", "4"}, {"WORLD_SIZE", "1"}},
+      {{"WORLD_SIZE", "many"}},
       {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"MASTER_ADDR", "a"}},
       {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"}},
       {{"SLURM_PROCID", "0"},

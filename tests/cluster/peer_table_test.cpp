@@ -103,6 +103,9 @@ TEST_CASE("a place is kept by the process that is heard twice since another want
   CHECK_FALSE(contest.is_decided(7, at(50), at(100)));   // sent before it was frozen, read late
   CHECK_FALSE(contest.is_decided(7, at(50), at(5000)));  // it stays frozen
   CHECK(contest.is_decided(7, at(5100), at(5200)));
-  CHECK(contest.is_decided(7, at(5100), at(5300)));
-  CHECK_FALSE(contest.is_decided(8, at(5350), at(5400)));  // another newcomer
+  CHECK_FALSE(contest.is_decided(7, at(5100), at(5300)));  // it may have ended since
+  CHECK_FALSE(contest.is_decided(7, at(5350), at(5400)));
+  CHECK_FALSE(contest.is_decided(8, at(5450), at(5500)));  // another newcomer
+  CHECK_FALSE(contest.is_decided(8, at(5550), at(5600)));
+  CHECK(contest.is_decided(8, at(5650), at(5700)));
 }

@@ -44,25 +44,14 @@
 #include <distribute/cluster/impl/cluster_role.ipp>
 #include <distribute/cluster/impl/cluster_spec.ipp>
 #include <distribute/cluster/impl/cluster_tasks.ipp>
-#include <distribute/cluster/impl/default_resolver.ipp>
-#include <distribute/cluster/impl/flags_cluster_resolver.ipp>
 #include <distribute/cluster/impl/half_open.ipp>
-#include <distribute/cluster/impl/json_variable.ipp>
-#include <distribute/cluster/impl/leader_cluster_resolver.ipp>
 #include <distribute/cluster/impl/lone_process.ipp>
 #include <distribute/cluster/impl/multi_worker_util.ipp>
-#include <distribute/cluster/impl/open_mpi_cluster_resolver.ipp>
 #include <distribute/cluster/impl/own_port.ipp>
-#include <distribute/cluster/impl/partial_environment.ipp>
 #include <distribute/cluster/impl/peer_table.ipp>
 #include <distribute/cluster/impl/ready_file.ipp>
-#include <distribute/cluster/impl/resolver_registry.ipp>
-#include <distribute/cluster/impl/sagemaker_environment.ipp>
 #include <distribute/cluster/impl/standstill.ipp>
 #include <distribute/cluster/impl/task_server.ipp>
-#include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
-#include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
-#include <distribute/cluster/impl/union_resolver.ipp>
 
 #include <distribute/rpc/impl/job_task.ipp>
 #include <distribute/rpc/impl/peer.ipp>

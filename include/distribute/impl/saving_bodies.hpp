@@ -18,28 +18,10 @@
 #include <distribute/device/impl/cuda_trace.ipp>
 #include <distribute/device/impl/cuda_transpose.ipp>
 
-#include <distribute/net/impl/address.ipp>
 #include <distribute/net/impl/message.ipp>
-#include <distribute/net/impl/resolve.ipp>
 #include <distribute/net/impl/wake_up.ipp>
 
-#include <distribute/cluster/impl/cluster_resolver.ipp>
-#include <distribute/cluster/impl/cluster_role.ipp>
-#include <distribute/cluster/impl/cluster_spec.ipp>
-#include <distribute/cluster/impl/cluster_tasks.ipp>
-#include <distribute/cluster/impl/default_resolver.ipp>
-#include <distribute/cluster/impl/flags_cluster_resolver.ipp>
-#include <distribute/cluster/impl/json_variable.ipp>
-#include <distribute/cluster/impl/leader_cluster_resolver.ipp>
 #include <distribute/cluster/impl/lone_process.ipp>
-#include <distribute/cluster/impl/multi_worker_util.ipp>
-#include <distribute/cluster/impl/open_mpi_cluster_resolver.ipp>
-#include <distribute/cluster/impl/partial_environment.ipp>
-#include <distribute/cluster/impl/resolver_registry.ipp>
-#include <distribute/cluster/impl/sagemaker_environment.ipp>
-#include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
-#include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
-#include <distribute/cluster/impl/union_resolver.ipp>
 
 #include <distribute/ops/impl/conv2d.ipp>
 #include <distribute/ops/impl/conv2d_transpose.ipp>

@@ -11,8 +11,8 @@ namespace distribute::cluster_internal {
 /// Thread-safe.
 void note_place_read();
 
-/// Describes the job of several tasks that the variables name: the variables, the tasks, and what
-/// to do. Returns "" when they name none, or a job of one task.
+/// Describes the job of several tasks that the variables name: the variable, the number of tasks,
+/// and what to do. Returns "" when they name none, or a job of one task.
 std::string job_of_others(const Environment& variables);
 
 /// Warns, once in a process, of the job that job_of_others() describes, unless the process has read

@@ -15,7 +15,7 @@ class PlaceContest {
 
   /// Call it at each try of the other process. `newcomer` is its incarnation; `heard` is the time
   /// at which bytes of the connected process were last read. Returns true when the connected
-  /// process runs, and the newcomer is to be refused for good.
+  /// process runs, and the newcomer is to be refused for good; its next try begins anew.
   bool is_decided(uint64_t newcomer, Time heard, Time now) {
     if (newcomer != newcomer_) {
       *this = {};
@@ -25,7 +25,9 @@ class PlaceContest {
       since_ = now;
       ++signs_;
     }
-    return signs_ >= 2;
+    if (signs_ < 2) return false;
+    *this = {};
+    return true;
   }
 
  private:
