@@ -49,6 +49,9 @@ class Socket {
   /// next call must begin with the rest. Errors  those of read_some().
   absl::StatusOr<size_t> write_some(std::span<const std::byte> bytes,
                                     std::span<const std::byte> more = {});
+  /// Sends at once what was written. Linux holds back the end of a long write while packets of it
+  /// are queued (tcp_autocorking): with late acknowledgements that took 40 ms and more.
+  void push();
   /// Whether read_some() may give bytes that ::poll does not report, so call it before you wait.
   bool has_buffered() const { return layer_ && layer_->has_buffered(); }
   /// Whether read_some() has failed because the other end closed the connection.

@@ -29,8 +29,8 @@ const char* name_of(AllReduceAlgorithm algorithm);  // for messages
 /// Largest group in which every rank talks to every other at once.
 inline constexpr int kMostDirectRanks = 16;
 /// Largest group in which a rank gets parts of an array of kLargeFromMany bytes from all others at
-/// once. Between 16 hosts at 1 Gbit/s 1 MiB took seven times as long so as by Halving, with stalls
-/// whose cause is not known (docs/scale.md).
+/// once. At 100 Mbit/s, with queues that hold little, many segments are sent again
+/// (docs/benchmarks.md).
 inline constexpr int kMostSenders = 8;
 inline constexpr int64_t kLargeFromMany = 1 << 20;
 

@@ -36,6 +36,7 @@ DISTRIBUTE_INLINE TcpFlow::Moved TcpFlow::write() {
   out_done_ += *sent;
   sending_ = out_done_ < head.size() + bytes.size();
   blocked = sending_;
+  if (!sending_) socket_.push();
   return *sent > 0 ? Moved::Something : Moved::Nothing;
 }
 

@@ -94,6 +94,12 @@ DISTRIBUTE_INLINE absl::StatusOr<size_t> Socket::write_some(std::span<const std:
   return broken(false);
 }
 
+/// Setting the option again sends what waits.
+DISTRIBUTE_INLINE void Socket::push() {
+  const int on = 1;
+  ::setsockopt(descriptor_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
 DISTRIBUTE_INLINE bool Socket::has_ended() const {
   char byte;
   if (saw_end()) return true;
